@@ -1,11 +1,14 @@
-/** Runs a command in the sandbox of a project as whoever starts this file: `root home command`. Prints what comes of it as JSON. */
+/** Runs a command in the sandbox of a project as whoever starts this file: `root home command`. Prints what comes of it as JSON, with the copies that are found then. */
 import { ProtectedSet } from "../../src/boundary/policy/protected.ts";
+import { protectCopies } from "../../src/boundary/scan/copies.ts";
+import { LeakScanner } from "../../src/boundary/scan/leak_scanner.ts";
 import { createSessionSandbox } from "../../src/boundary/sandbox/sandbox.ts";
 import { run } from "../../src/platform/process.ts";
 
 const [root = "", home = "", command = "", ...programs] = Deno.args;
 const protection = new ProtectedSet([root]);
 protection.refresh();
+const since = Date.now();
 const sandbox = createSessionSandbox({
   os: "linux",
   settings: { mode: "auto", network: false, read: [], write: [], env: [] },
@@ -33,5 +36,7 @@ else {
   protection.refresh();
   const report = await sandboxed.look(await protection.hidden());
   await sandboxed.close();
-  console.log(JSON.stringify({ text, notices: sandboxed.notices, report }));
+  const search = { roots: [root], protection, scanner: new LeakScanner(protection, { root }), since };
+  const copies = await protectCopies(search, undefined);
+  console.log(JSON.stringify({ text, notices: sandboxed.notices, report, copies }));
 }

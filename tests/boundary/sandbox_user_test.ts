@@ -14,7 +14,7 @@ interface Place {
   sandboxed(
     command: string,
     programs?: readonly string[],
-  ): Promise<{ text?: string; notices?: string[]; kind?: string; reason?: string }>;
+  ): Promise<{ text?: string; notices?: string[]; kind?: string; reason?: string; copies?: string[] }>;
   /** As nobody, without one. */
   plain(script: string): Promise<string>;
 }
@@ -93,6 +93,19 @@ for (const [how, make] of Object.entries(CLOSED)) {
       assert.match(notices?.join("\n") ?? "", /commands do not see .*\/vault: it /);
       assert.ok(holdsCanary(await plain(`chmod -R 700 vault; ${open}`), canary), "the control shows nothing");
     }));
+}
+
+for (const [mode, found] of [["755", "out/copy.txt"], ["311", "out"]]) {
+  Deno.test(
+    `a copy in a directory of mode ${mode} is protected: ${found}`,
+    asRoot,
+    () =>
+      asNobody(async ({ canary, plain, sandboxed }) => {
+        await plain("echo $C > .env");
+        const { copies } = await sandboxed(`mkdir out; echo ${canary} > out/copy.txt; chmod ${mode} out`);
+        assert.deepEqual(copies, [found]);
+      }),
+  );
 }
 
 Deno.test(

@@ -62,7 +62,7 @@ export function copiesNotice(copies: readonly string[], exposed: string | undefi
     "(agentcli secrets list shows them, agentcli secrets trust releases them)";
 }
 
-/** Links are not followed, and what git keeps is not entered: commands cannot write there. */
+/** Files, and directories that may not be listed. Links are not followed, and what git keeps is not entered: commands cannot write there. */
 async function findCopies({ roots, protection, scanner, since, exposed }: CopySearch): Promise<FoundCopy[]> {
   const source = exposed ?? [...protection.files()][0];
   if (source === undefined) return [];
@@ -98,10 +98,15 @@ function* changedFiles(
 ): Generator<{ path: string; status: FileStatus }> {
   const waiting = [root];
   for (let directory = waiting.pop(); directory !== undefined; directory = waiting.pop()) {
-    for (const { name, isDirectory, isFile } of quietly(() => entriesSync(directory)) ?? []) {
+    const entries = quietly(() => entriesSync(directory));
+    const paths: string[] = [];
+    for (const { name, isDirectory, isFile } of entries ?? []) {
       const path = `${directory === "/" ? "" : directory}/${name}`;
       if (isDirectory && name !== ".git" && protection.rule(path) === null) waiting.push(path);
-      if (!isFile) continue;
+      if (isFile) paths.push(path);
+    }
+    // What nobody can list can hold anything.
+    for (const path of entries === null ? [directory] : paths) {
       const status = quietly(() => lstatSync(path));
       if (status === null || Math.max(status.modified, status.changed) < since) continue;
       if (protection.ruleOfFile(status, path) === null) yield { path, status };
