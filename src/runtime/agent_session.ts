@@ -311,10 +311,11 @@ export class AgentSession {
 
   /** The prompt with what is attached to it and what hooks add; looked through once it is whole. */
   async #admitted(
-    { text, label = "open", files = [], images = [] }: PromptInput,
+    { text, label = "open", files = [], mentions = [], images = [] }: PromptInput,
     { session, hooks, signal, allowed = false }: TurnScope & { allowed?: boolean },
   ): Promise<AdmittedPrompt> {
-    const item = await userItem(text, this.#filesAttached ? files : [...this.#options.file, ...files], session);
+    const named = { files: this.#filesAttached ? files : [...this.#options.file, ...files], mentions };
+    const item = await userItem(text, named, { session, io: this.#host.io, signal, notice: this.#host.notice });
     item.label = highestLabel([item.label, label]);
     if (images.length > 0) item.images = [...images, ...item.images ?? []];
     let admitted = await admitPrompt(session, item, { allowed });

@@ -37,18 +37,26 @@ export async function attachFiles(
   return await Promise.all(files.map((file) => attach(file, { workspace, readDenied })));
 }
 
-async function attach(
-  file: string,
-  { workspace, readDenied }: { workspace: Workspace; readDenied: ToolContext["readDenied"] },
-): Promise<Attached> {
+/** Where a file may be read from, and by which deny rule it may not. */
+interface AttachmentSource {
+  workspace: Workspace;
+  readDenied: ToolContext["readDenied"];
+}
+
+/** Returns the place of what is attached. Throws where it may not be reached, and where a deny rule covers it. */
+export async function attachable(file: string, { workspace, readDenied }: AttachmentSource): Promise<ResolvedPath> {
   const resolved = await workspace.resolve(file);
   if ("refused" in resolved) throw cannotAttach(file, resolved.message);
   const rule = readDenied?.(resolved) ?? null;
-  if (rule !== null) {
-    throw new AgentcliError("permission_denied", `cannot attach ${file}: the rule ${rule} denies reading it`, {
-      hint: "take the rule out of permissions.deny or --disallowed-tools, or leave the file out",
-    });
-  }
+  if (rule === null) return resolved;
+  throw new AgentcliError("permission_denied", `cannot attach ${file}: the rule ${rule} denies reading it`, {
+    hint: "take the rule out of permissions.deny or --disallowed-tools, or leave the file out",
+  });
+}
+
+async function attach(file: string, source: AttachmentSource): Promise<Attached> {
+  const { workspace } = source;
+  const resolved = await attachable(file, source);
   const content = await workspace.read(resolved, { limit: FILE_LIMIT });
   if ("refused" in content) throw mayNotAttach(file, content);
   const text = content.more ? null : decoded(content.bytes);

@@ -3,6 +3,7 @@ import type { Session } from "../agent/session.ts";
 import { highestLabel, type Label } from "../boundary/policy/label.ts";
 import type { ShownImage } from "../provider/chat/content.ts";
 import type { UserItem } from "../session/item.ts";
+import type { Host } from "./host.ts";
 
 /** The input of one turn. */
 export interface PromptInput {
@@ -11,8 +12,19 @@ export interface PromptInput {
   label?: Label;
   /** Paths of files and images that are attached, besides those of the options. */
   files?: readonly string[];
+  /** Paths of files and directories that its words name: as much of them is attached as there is room for. */
+  mentions?: readonly string[];
   /** Shown before the images of files. */
   images?: readonly ShownImage[];
+}
+
+/** What it takes to read what a prompt names. */
+export interface ReadingOptions {
+  session: Session;
+  io: Host["io"];
+  signal: AbortSignal;
+  /** Told what is left out. */
+  notice: Host["notice"];
 }
 
 /** A file as a part of the prompt. */
@@ -28,10 +40,13 @@ export interface Attached {
  */
 export async function userItem(
   prompt: string,
-  files: readonly string[],
-  session: Pick<Session, "workspace" | "policy">,
+  { files, mentions }: { files: readonly string[]; mentions: readonly string[] },
+  { session, ...reading }: ReadingOptions,
 ): Promise<UserItem> {
-  const attached = files.length === 0 ? [] : await attachedFiles(files, session);
+  const attached = [
+    ...files.length === 0 ? [] : await attachedFiles(files, session),
+    ...mentions.length === 0 ? [] : await attachedMentions(mentions, { session, ...reading }),
+  ];
   const label = highestLabel([session.workspace.ambientLabel, ...attached.map((file) => file.label)]);
   const item: UserItem = { kind: "user", text: [prompt, ...attached.map((file) => file.text)].join("\n\n"), label };
   const images = attached.flatMap(({ image }) => image === undefined ? [] : [image]);
@@ -46,6 +61,11 @@ async function attachedFiles(
 ): Promise<Attached[]> {
   const { attachFiles } = await import("./attachments.ts");
   return await attachFiles(files, session);
+}
+
+async function attachedMentions(mentions: readonly string[], options: ReadingOptions): Promise<Attached[]> {
+  const { readMentions } = await import("./mentions.ts");
+  return await readMentions(mentions, options);
 }
 
 /** A message that waits for the next tool result of the running turn, or for a turn of its own. */

@@ -98,8 +98,9 @@ export function queryAt(text: string, cursor: number): CompletionQuery | null {
   if (text.startsWith("/") && /^\/\S*$/.test(text.slice(0, cursor))) {
     return { kind: "command", word: text.slice(1, cursor), start: 0 };
   }
-  const path = /(?:^|\s)@(\S*)$/.exec(typed)?.[1];
-  return path === undefined ? null : { kind: "path", word: path, start: cursor - path.length - 1 };
+  const named = /(?:^|[\s(])@("[^"\n]*|[^"\s]*)$/.exec(typed)?.[1];
+  if (named === undefined) return null;
+  return { kind: "path", word: named.replace(/^"/, ""), start: cursor - named.length - 1 };
 }
 
 /** The list for candidates that were asked for; null when there are none, or the text has gone on. */
@@ -117,6 +118,12 @@ export function offer(
 export function step(completion: Completion, direction: -1 | 1): Completion {
   const { length } = completion.items;
   return { ...completion, selected: (completion.selected + direction + length) % length };
+}
+
+/** The offer of a path; one with spaces stands in quotes, which stay open behind a directory. */
+export function pathOffer(path: string, note: string): Candidate {
+  if (!/[\s"']/.test(path)) return { text: `@${path}`, note };
+  return { text: path.endsWith("/") ? `@"${path}` : `@"${path}"`, note };
 }
 
 /** The text with the selected offer in it. A directory stays open for what is below; anything else is followed by a space. */

@@ -235,7 +235,9 @@ function enter(state: EditorState): Edited {
   const { completion, text, cursor } = state;
   const chosen = completion?.items[completion.selected];
   if (completion !== null && chosen !== undefined && text.slice(completion.start, cursor) !== chosen.text) {
-    return accepted(state, completion);
+    const done = accepted(state, completion);
+    // A command that is marked is meant; a path is a part of what is said.
+    return chosen.text.startsWith("/") ? enter({ ...done.state, completion: null }) : done;
   }
   // A backslash at the end asks for one more line, where no other key makes one.
   if (cursor === text.length && text.endsWith("\\")) {

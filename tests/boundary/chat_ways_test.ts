@@ -51,3 +51,21 @@ Deno.test("a session that goes on is drawn with placeholders for what was not st
     /session \w{8} · 1 turn[^]*> read \.env[^]*Read[^]*\[no-cloud\][^]*\[redacted: protected content/,
   );
 });
+
+Deno.test("a protected file that words name goes to a local model alone, and keeps its label", linux, async () => {
+  await using stage = await openStage();
+  const canary = stage.canary("env");
+  await Deno.symlink(`${stage.project}/.env`, `${stage.project}/link.txt`);
+  for (const name of ["@.env", "@./.env", '@".env"', "@link.txt", `@"${stage.project}/.env"`, "look (@.env)."]) {
+    const far = await converse(stage, [name, "hello", `and ${name}`], { model: "rem" });
+    assert.ok(!far.far.includes(canary), name);
+    assert.match(far.shown, /cannot attach [^]*no-cloud: \.env/, name);
+    assert.ok(!far.far.includes("and @"), "what was refused is not sent without its file");
+    assert.ok(far.far.includes("hello"), "the chat goes on");
+  }
+  const near = await converse(stage, ["look at @.env", "/model rem", "1", "hello"], { model: "loc" });
+  assert.ok(near.near.includes(canary), "control: a local model gets it");
+  assert.ok(!near.far.includes("hello"), "the session is not for a remote model from there on");
+  const stored = await runInProcess(["sessions", "show", "latest"], { home: stage.home });
+  assert.ok(!stored.stdout.includes(canary));
+});

@@ -85,7 +85,7 @@ export async function runCommand(
 const KEYS: readonly (readonly [string, string])[] = [
   ["Enter", "send; while a turn runs: after the next tool result"],
   ["Alt-Enter, Ctrl-J, \\ Enter", "a new line"],
-  ["@", "a path of the project"],
+  ["@", "find a file or directory of the project, and attach it"],
   ["PageUp, PageDown", "scroll a question, or what is unfolded"],
   ["Ctrl-R", "search what was typed before"],
   ["Ctrl-O", "unfold the last output, and fold it; 2 Ctrl-O: #2"],

@@ -343,7 +343,7 @@ class TerminalChat implements ChatView {
   }
 
   async #complete(query: Parameters<typeof candidatesFor>[0]): Promise<void> {
-    const items = await candidatesFor(query, commandSource(this.#chat.opened)).catch(() => []);
+    const items = await candidatesFor(query, commandSource(this.#chat.opened), this.#context.io).catch(() => []);
     this.#input.complete(query, items);
     this.#frames.now();
   }

@@ -125,24 +125,24 @@ export async function readTyped(line: string, chat: AgentSession): Promise<Typed
   return { kind: "prompt", ...prompt, from: command.file.display };
 }
 
-/** Returns what was typed as a prompt, with the images that its words name. Throws what opening the session throws. */
+/** Returns what was typed as a prompt, with the files that its words name. Throws what opening the session throws. */
 export async function promptOf(
   { text, label, from }: TypedPrompt,
   chat: AgentSession,
   notice: (text: string) => void,
 ): Promise<PromptInput> {
   const { session } = await chat.ready();
-  const files = from === null ? await mentioned(text, session.workspace, notice) : [];
-  return { text, label, files };
+  const mentions = from === null ? await mentioned(text, session.workspace, notice) : [];
+  return { text, label, mentions };
 }
 
 async function mentioned(text: string, workspace: Workspace, notice: (text: string) => void): Promise<string[]> {
-  if (!/\.(?:png|jpe?g|webp|gif)/i.test(text)) return [];
-  const { mentionedImages } = await import("./mentioned_images.ts");
-  const { files, problems } = await mentionedImages(text, workspace);
+  if (!/@|\.(?:png|jpe?g|webp|gif)/i.test(text)) return [];
+  const { mentionedPaths } = await import("./mentioned_paths.ts");
+  const { paths, problems } = await mentionedPaths(text, workspace);
   for (const problem of problems) notice(problem);
-  if (files.length > 0) notice(`attached: ${files.join(", ")}`);
-  return files;
+  if (paths.length > 0) notice(`attached: ${paths.join(", ")}`);
+  return paths;
 }
 
 /** The modes that a key goes through; what asks for nothing is chosen by name alone. */
