@@ -1,17 +1,13 @@
 /** Other names of protected files: a hard link or a bind mount is the same bytes under a path that no rule names. */
 import { AgentcliError } from "../../errors.ts";
-import { entriesSync, lstatSync, mountPoints } from "../../platform/files_sync.ts";
+import { lstatSync, mountPoints } from "../../platform/files_sync.ts";
 import { isWithin } from "../../platform/path.ts";
 import { runForOutput } from "../../platform/process.ts";
 import { outermost, quietly } from "../../platform/real_path.ts";
 import { identityOf, lastingIdentityOf, type NamelessFile } from "../policy/inode_index.ts";
-import { NO_UTF8 } from "../policy/listing.ts";
+import { type Listing, Listings, within } from "../policy/listing.ts";
 import { trustedProgram } from "./backend.ts";
 
-/** Times the length of a search in which its answer is used again. */
-const REUSED_FOR = 20;
-/** Files whose names are counted each time. */
-const MOST_COUNTED = 1_000;
 /** Longest wait for `find`, in milliseconds. */
 const FIND_LIMIT_MS = 60_000;
 /** A path that every `find` which understands the question names. */
@@ -32,45 +28,6 @@ export interface SearchedPlaces {
   system: readonly string[];
 }
 
-/** Searches for other names, again and again, at a bounded share of the time. */
-export class HardLinkSearch {
-  readonly #now: () => number;
-  #last = { question: "", until: 0, answer: [] as string[], files: "" };
-
-  /** `now` in milliseconds. */
-  constructor(now: () => number = () => performance.now()) {
-    this.#now = now;
-  }
-
-  /**
-   * The paths that are other names of covered files. An answer to the same question is given again for twenty times as
-   * long as the search took, as long as every path of it is still the file that it was: no command in a sandbox can make
-   * such a name, and with ten thousand protected files every search costs a tenth of a second.
-   */
-  async find(covered: CoveredFiles, places: SearchedPlaces): Promise<string[]> {
-    const mounts = mountPoints().filter((point) =>
-      [...places.own, ...places.system].some((place) => point !== place && isWithin(place, point))
-    );
-    const question = JSON.stringify([covered, places, mounts, linksOf(covered.files)]);
-    const start = this.#now();
-    if (
-      question === this.#last.question && start < this.#last.until &&
-      String(identitiesOf(this.#last.answer)) === this.#last.files
-    ) {
-      return this.#last.answer;
-    }
-    const answer = await otherNames(covered, { ...places, mounts });
-    const end = this.#now();
-    this.#last = { question, until: end + REUSED_FOR * (end - start), answer, files: String(identitiesOf(answer)) };
-    return answer;
-  }
-}
-
-/** How many names files have: the user may have given one of them another. Nothing of very many, whose look takes long. */
-function linksOf(paths: readonly string[]): number[] {
-  return paths.length > MOST_COUNTED ? [] : paths.map((path) => quietly(() => lstatSync(path))?.links ?? 0);
-}
-
 /** Returns which files stand at paths; null for what is gone. */
 export function identitiesOf(paths: readonly string[]): (string | null)[] {
   return paths.map((path) => {
@@ -79,53 +36,100 @@ export function identitiesOf(paths: readonly string[]): (string | null)[] {
   });
 }
 
-/**
- * Looks everywhere only where some covered file has more names than are covered, or is gone from its path; costs one
- * `lstat` for each covered file, and then one for each file of the places. A bind mount is no name more, so what is
- * mounted below them is always looked into. Links are not followed.
- */
-async function otherNames(
-  { files, directories, nameless, unjudged }: CoveredFiles,
-  { own, system, mounts }: SearchedPlaces & { mounts: readonly string[] },
-): Promise<string[]> {
-  /** By identity, how many names are not covered yet. */
-  const missing = new Map<string, number>();
-  const blind = new Set(unjudged);
-  const inside = directories.flatMap((directory) => [...filesBelow(directory, { blind: () => blind.add(directory) })]);
-  for (const path of new Set([...files, ...inside])) {
+/** A file as it was found at a path. */
+interface FoundFile {
+  path: string;
+  identity: string;
+  lasting: string;
+  links: number;
+}
+
+function filesAt(paths: Iterable<string>): FoundFile[] {
+  const found: FoundFile[] = [];
+  for (const path of paths) {
     const status = quietly(() => lstatSync(path));
     if (status?.kind !== "file") continue;
-    const key = identityOf(status);
-    missing.set(key, (missing.get(key) ?? status.links) - 1);
+    found.push({ path, identity: identityOf(status), lasting: lastingIdentityOf(status), links: status.links });
   }
-  for (const { identity, names } of nameless) {
-    if (!missing.has(identity)) missing.set(identity, names);
-  }
-  for (const [identity, names] of await linkedBelow(outermost(blind))) missing.set(identity, names);
-  if (missing.size === 0) return [];
-  const covered = new Set([...files, ...directories]);
-  const found = new Set<string>();
-  const look = (place: string) => {
-    if (directories.some((directory) => isWithin(directory, place))) return;
-    for (const path of filesBelow(place, { covered })) {
-      const status = covered.has(path) || found.has(path) ? null : quietly(() => lstatSync(path));
-      if (status?.kind !== "file") continue;
-      const key = identityOf(status);
-      if (!missing.has(key) && !missing.has(lastingIdentityOf(status))) continue;
-      found.add(path);
-      missing.set(key, (missing.get(key) ?? 1) - 1);
+  return found;
+}
+
+/** Searches for other names, again and again: in a directory that has not changed its names belong to the same files. */
+export class HardLinkSearch {
+  readonly #listings = new Listings();
+  readonly #files = new WeakMap<Listing, readonly FoundFile[]>();
+
+  /**
+   * Returns the paths that are other names of covered files. Looks everywhere only where some covered file has more names
+   * than are covered, or is gone from its path; costs one `lstat` for each covered file, and then one for each directory of
+   * the places. A bind mount is no name more, so what is mounted below them is always looked into. Links are not followed.
+   */
+  async find(
+    { files, directories, nameless, unjudged }: CoveredFiles,
+    { own, system }: SearchedPlaces,
+  ): Promise<string[]> {
+    const inside = directories.flatMap((directory) => [...this.#below(directory)]);
+    const names = inside.flatMap(({ directory, entries }) =>
+      (entries ?? []).map(({ name }) => within(directory, name))
+    );
+    /** By identity, how many names are not covered yet. */
+    const missing = new Map<string, number>();
+    for (const { identity, links } of filesAt(new Set([...files, ...names]))) {
+      missing.set(identity, (missing.get(identity) ?? links) - 1);
     }
-  };
-  if ([...missing.values()].some((names) => names > 0)) own.forEach(look);
-  mounts.forEach(look);
-  // What is gone from its path was moved by its owner, who does not own the system: there only names of what is there count.
-  const devices = new Set(
-    [...missing].filter(([key, names]) => names > 0 && key.split(":").length === 2).map(([key]) => key.split(":")[0]),
-  );
-  for (const place of system) {
-    if (devices.has(String(quietly(() => lstatSync(place))?.device))) look(place);
+    for (const { identity, names } of nameless) {
+      if (!missing.has(identity)) missing.set(identity, names);
+    }
+    const blind = inside.filter((listing) => listing.unjudged.length > 0).map(({ directory }) => directory);
+    for (const [identity, names] of await linkedBelow(outermost([...unjudged, ...blind]))) missing.set(identity, names);
+    if (missing.size === 0) return [];
+    const covered = new Set([...files, ...directories]);
+    const found = new Set<string>();
+    const check = ({ path, identity, lasting }: FoundFile) => {
+      if (!missing.has(identity) && !missing.has(lasting) || covered.has(path) || found.has(path)) return;
+      found.add(path);
+      missing.set(identity, (missing.get(identity) ?? 1) - 1);
+    };
+    const look = (place: string) => {
+      if (directories.some((directory) => isWithin(directory, place))) return;
+      // What is mounted may be one file.
+      filesAt([place]).forEach(check);
+      for (const listing of this.#below(place, covered)) this.#filesIn(listing).forEach(check);
+    };
+    if ([...missing.values()].some((names) => names > 0)) own.forEach(look);
+    const places = [...own, ...system];
+    mountPoints().filter((point) => places.some((place) => point !== place && isWithin(place, point))).forEach(look);
+    // What is gone from its path was moved by its owner, who does not own the system: there only names of what is there count.
+    const devices = new Set(
+      [...missing].filter(([key, names]) => names > 0 && key.split(":").length === 2).map(([key]) => key.split(":")[0]),
+    );
+    for (const place of system) {
+      if (devices.has(String(quietly(() => lstatSync(place))?.device))) look(place);
+    }
+    return [...found];
   }
-  return [...found];
+
+  /** Yields a directory and those below it that are not covered. */
+  *#below(place: string, covered?: ReadonlySet<string>): Generator<Listing> {
+    const waiting = [place];
+    for (let at = waiting.pop(); at !== undefined; at = waiting.pop()) {
+      const listing = this.#listings.of(at);
+      yield listing;
+      for (const { name, isDirectory } of listing.entries ?? []) {
+        const path = within(at, name);
+        if (isDirectory && !covered?.has(path)) waiting.push(path);
+      }
+    }
+  }
+
+  #filesIn(listing: Listing): readonly FoundFile[] {
+    let found = this.#files.get(listing);
+    if (found === undefined) {
+      const files = (listing.entries ?? []).filter(({ isFile }) => isFile);
+      this.#files.set(listing, found = filesAt(files.map(({ name }) => within(listing.directory, name))));
+    }
+    return found;
+  }
 }
 
 /**
@@ -154,25 +158,4 @@ async function linkedBelow(directories: readonly string[]): Promise<ReadonlyMap<
     found.set(identity, (found.get(identity) ?? Number(links)) - 1);
   }
   return found;
-}
-
-/**
- * Yields a place, which may be a file, and every file below it, links not followed and covered directories left out.
- * `blind` is told of an entry without a name.
- */
-function* filesBelow(
-  place: string,
-  { covered, blind }: { covered?: ReadonlySet<string>; blind?: () => void },
-): Generator<string> {
-  yield place;
-  const waiting = [place];
-  for (let at = waiting.pop(); at !== undefined; at = waiting.pop()) {
-    const directory = at;
-    for (const { name, isFile, isDirectory } of quietly(() => entriesSync(directory)) ?? []) {
-      if (name.includes(NO_UTF8)) blind?.();
-      const path = `${at === "/" ? "" : at}/${name}`;
-      if (isFile) yield path;
-      else if (isDirectory && !covered?.has(path)) waiting.push(path);
-    }
-  }
 }

@@ -146,7 +146,7 @@ async function prepare(options: SessionSandboxOptions): Promise<Ready | SandboxR
   const userHome = isAbsolute(options.userHome ?? "") ? realOrNamed(options.userHome ?? "") : null;
   const { path, roots, settings: { read, write } } = options;
   const bound = await findBoundPlaces({ path, read, write }, { roots, home, userHome }, options.projects?.all);
-  const base = { system, bound, home, userHome, links: new HardLinkSearch(), heldLinks: new HardLinkSearch() };
+  const base = { system, bound, home, userHome, links: new HardLinkSearch() };
   return {
     kind: "ready",
     backend,

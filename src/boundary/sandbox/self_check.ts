@@ -63,7 +63,6 @@ async function selfCheck(backend: SandboxBackend, system: ViewBase["system"]): P
     directory.write(MARKER, "rules");
     directory.write("project/.git/hooks/old", canary);
     directory.link("project/.env", "project/other-name");
-    const links = new HardLinkSearch();
     const bounds = { roots: [root], home, userHome: null };
     const bound = await findBoundPlaces({ path: "", read: [], write: [] }, bounds);
     const view = await buildView({
@@ -82,7 +81,7 @@ async function selfCheck(backend: SandboxBackend, system: ViewBase["system"]): P
       git: "hidden",
       network: false,
     }, {
-      base: { system, bound, home, userHome: null, links, heldLinks: links },
+      base: { system, bound, home, userHome: null, links: new HardLinkSearch() },
       bound: NOTHING_PROTECTED,
       frozen: [],
     });

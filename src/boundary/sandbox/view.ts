@@ -21,9 +21,7 @@ export interface ViewBase {
   home: string;
   /** The user's home, a real path; null when unknown. */
   userHome: string | null;
-  /** Of what is covered, and of what may not be changed. */
   links: HardLinkSearch;
-  heldLinks: HardLinkSearch;
 }
 
 /** A plan, and what it covers. */
@@ -97,7 +95,7 @@ export async function buildView(
   ];
   const held = named.map(realOrNull).filter((path) => path !== null);
   const searched = { own: roots, system: [] };
-  const others = await base.heldLinks.find({ files: held, directories: [], nameless: [], unjudged: [] }, searched);
+  const others = await base.links.find({ files: held, directories: [], nameless: [], unjudged: [] }, searched);
   const freezes = cover.placesOf([...held, ...others]).filter((path) =>
     shown.some(({ path: place, writable }) => writable && isBelow(place, path)) && !files.includes(path) &&
     !directories.some((directory) => isBelow(directory, path))
