@@ -107,7 +107,7 @@ Deno.test("a name of any signs is written as a line that is read again and cover
     const patterns = new Patterns();
     const rule = { tier: "no-cloud", pattern: value, marker: "/m", line: 1 } as const;
     for (const meaning of compilePatterns(marker.entries[0]?.path ?? "")) patterns.add(rule, meaning);
-    const meant = patterns.start.ruleBelow(name) !== null;
+    const meant = patterns.start.below(name).rule !== null;
     assert.ok(meant, JSON.stringify(value));
   }));
 });

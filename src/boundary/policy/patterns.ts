@@ -200,17 +200,6 @@ export class Scope {
     for (const node of this.#nodes) node.step(named, { dots, meet: (found) => next.#meet(found) });
     return next;
   }
-
-  /** The rule that covers a name in the place: asked for every file, so nothing is made for it. */
-  ruleBelow(name: string): ProtectionRule | null {
-    let found: ProtectionRule | null = null;
-    const named = compared(name);
-    const meet = ({ rule, any }: Node) => {
-      found = stricter(found, stricter(rule, any?.rule ?? null));
-    };
-    for (const node of this.#nodes) node.step(named, { dots: true, meet });
-    return found;
-  }
 }
 
 /** What holds in one directory. */
@@ -250,8 +239,8 @@ export function ruleBelow({ covered, scopes }: Coverage, name: string): Protecti
   const others = otherNamesOf(name);
   let found = covered;
   for (const scope of scopes) {
-    found = stricter(found, scope.ruleBelow(name));
-    for (const other of others) if (other !== undefined) found = stricter(found, scope.ruleBelow(other));
+    found = stricter(found, scope.below(name).rule);
+    for (const other of others) if (other !== undefined) found = stricter(found, scope.below(other).rule);
   }
   return found;
 }

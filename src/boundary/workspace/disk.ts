@@ -69,29 +69,19 @@ function damagedMarker(rule: ProtectionRule, { root, provider }: { root: string;
  */
 export async function openWorkspace(options: WorkspaceOptions): Promise<Workspace> {
   const additional = await Promise.all(options.additional.map(realDirectory));
-  const { userHome = "", records = [], ownProcess = false } = options;
-  const workspace = new DiskWorkspace({
-    ...options,
-    root: await realDirectory(options.root),
-    additional,
-    cwd: await realDirectory(options.cwd),
-    home: realOrNamed(normalize(options.home)),
-    userHome: isAbsolute(userHome) ? realOrNamed(normalize(userHome)) : null,
-    records,
-    ownProcess,
-  });
+  const [root, cwd] = [await realDirectory(options.root), await realDirectory(options.cwd)];
+  const workspace = new DiskWorkspace({ ...options, root, cwd, additional });
   await workspace.start();
   return workspace;
 }
 
-interface Rules extends Omit<WorkspaceOptions, "userHome" | "records" | "ownProcess"> {
-  userHome: string | null;
-  records: readonly ProjectRecord[];
-  ownProcess: boolean;
-}
-
 class DiskWorkspace implements Workspace {
-  readonly #rules: Rules;
+  readonly #options: WorkspaceOptions;
+  readonly #records: readonly ProjectRecord[];
+  /** Folded. */
+  readonly #home: string;
+  /** A real path. */
+  readonly #userHome: string | null;
   readonly root: string;
   readonly additional: readonly string[];
   readonly cwd: string;
@@ -101,18 +91,20 @@ class DiskWorkspace implements Workspace {
   #localEndpoints: readonly string[];
   /** The version of the protected set that the home knows. */
   #remembered = -1;
-  /** Directories that were asked about, whose files may be used. */
-  readonly #reachable = new Set<string>();
   readonly #used = new Set<string>();
 
-  constructor(rules: Rules) {
-    const { root, additional, cwd, records, protection, provider } = this.#rules = rules;
+  /** Its directories are real paths. */
+  constructor(options: WorkspaceOptions) {
+    const { root, additional, cwd, records = [], protection, userHome = "" } = this.#options = options;
     this.root = root;
     this.additional = additional;
     this.cwd = cwd;
+    this.#records = records;
     this.record = records[0];
-    this.local = provider.local;
-    this.#localEndpoints = rules.markers.localEndpoints;
+    this.#home = foldedPath(realOrNamed(normalize(options.home)));
+    this.#userHome = isAbsolute(userHome) ? realOrNamed(normalize(userHome)) : null;
+    this.local = options.provider.local;
+    this.#localEndpoints = options.markers.localEndpoints;
     const all = [root, ...additional];
     this.protection = protection?.isOf(all) ? protection : new ProtectedSet(all, { remembered: records });
   }
@@ -123,8 +115,8 @@ class DiskWorkspace implements Workspace {
 
   /** Looks at the markers; for a provider that is not local also at those below the roots, since one may be damaged. */
   async start(): Promise<void> {
-    if (this.protection === this.#rules.protection) {
-      this.protection.recall(this.#rules.records);
+    if (this.protection === this.#options.protection) {
+      this.protection.recall(this.#records);
       this.protection.refresh();
     } else this.protection.start();
     await this.#settle();
@@ -138,10 +130,10 @@ class DiskWorkspace implements Workspace {
     if (this.#localEndpoints.length > 0) {
       // What is no longer in the marker has no effect, and what is new in it has none in this session.
       const markers = findMarkers(this.root);
-      const { records, provider: { baseUrl } } = this.#rules;
-      const now = records.length === 0
+      const { baseUrl } = this.#options.provider;
+      const now = this.#records.length === 0
         ? markers.localEndpoints
-        : endpointsThatCount(this.root, { markers, records }).count;
+        : endpointsThatCount(this.root, { markers, records: this.#records }).count;
       this.#localEndpoints = this.#localEndpoints.filter((value) => now.includes(value));
       this.local &&= baseUrl === undefined || this.countsAsLocal(baseUrl);
     }
@@ -151,14 +143,14 @@ class DiskWorkspace implements Workspace {
   /** Where a marker was met, and for a provider that is not local, all that is protected is known from then on. */
   async #settle(signal?: AbortSignal): Promise<void> {
     const isKnown = !this.local || this.protection.met;
-    await this.#remember(isKnown ? await this.protection.settle({ signal, onSlow: this.#rules.notify }) : []);
+    await this.#remember(isKnown ? await this.protection.settle({ signal, onSlow: this.#options.notify }) : []);
   }
 
   async beforeCall({ changes }: { changes: boolean }): Promise<void> {
     await this.protection.reread();
     // What a local model reads is stored before the next request looks anew.
     if (this.local) this.protection.refresh();
-    for (const record of changes ? this.#rules.records : []) await record.note();
+    for (const record of changes ? this.#records : []) await record.note();
   }
 
   countsAsLocal(baseUrl: string): boolean {
@@ -172,21 +164,21 @@ class DiskWorkspace implements Workspace {
 
   async #remember(found: readonly DerivedFile[]): Promise<void> {
     const { version } = this.protection;
-    await recordSeen(this.protection, this.#rules.records, { found, isNew: version !== this.#remembered });
+    await recordSeen(this.protection, this.#records, { found, isNew: version !== this.#remembered });
     this.#remembered = version;
     if (found.length === 0) return;
     const names = found.map(({ path }) => isWithin(this.root, path) ? relativeTo(this.root, path) : path).join(", ");
-    this.#rules.notify?.(
+    this.#options.notify?.(
       `protected from now on, since they are or hold what was protected: ${names} (agentcli secrets trust releases them)`,
     );
   }
 
   #refuseUnsafe(): void {
     if (this.local) return;
-    const { provider, records } = this.#rules;
+    const { provider } = this.#options;
     const { damaged } = this.protection;
     if (damaged !== null) throw damagedMarker(damaged, { root: this.root, provider: provider.name });
-    const problem = records.find((record) => record.problem !== null)?.problem;
+    const problem = this.#records.find((record) => record.problem !== null)?.problem;
     if (problem === undefined || problem === null) return;
     const hint = problem.hint ?? "make the home a directory that can be written (agentcli doctor)";
     throw new AgentcliError(
@@ -198,12 +190,14 @@ class DiskWorkspace implements Workspace {
   }
 
   ruleAt(path: ResolvedPath): ProtectionRule | null {
-    const rule = this.#ruleOf(path.real);
-    return rule === null && path.path !== path.real ? this.#ruleOf(path.path) : rule;
+    return this.#ruleOf(path);
   }
 
-  #ruleOf(path: string): ProtectionRule | null {
-    return this.protection.rule(path) ?? this.#ruleOfGit(path);
+  /** The rule for a place, and for the open file of this status; a link can be covered by its own name too. */
+  #ruleOf({ path, real }: Pick<ResolvedPath, "path" | "real">, status?: FileStatus): ProtectionRule | null {
+    const rule = status === undefined ? this.protection.rule(real) : this.protection.ruleOfFile(status, real);
+    const found = rule ?? this.#ruleOfGit(real);
+    return found !== null || path === real ? found : this.protection.rule(path) ?? this.#ruleOfGit(path);
   }
 
   /** A local session looks no further than the markers it has met. */
@@ -243,13 +237,10 @@ class DiskWorkspace implements Workspace {
     const { display } = path;
     let rule: ProtectionRule | null = null;
     const precheck = (real: string, status: FileStatus): Refusal | null => {
-      rule = this.protection.ruleOfFile(status, real);
-      // A link can be covered by its own name too.
-      if (rule === null && path.path !== real) rule = this.protection.rule(path.path);
-      rule ??= this.#ruleOfGit(real);
-      return (real === path.real ? null : this.#fileOutOfReach(real, display)) ?? this.#redacted(rule, display);
+      rule = this.#ruleOf({ path: path.path, real }, status);
+      return (real === path.real ? null : this.#outOfReach(real, display)) ?? this.#redacted(rule, display);
     };
-    const read = this.#fileOutOfReach(path.real, display) ??
+    const read = this.#outOfReach(path.real, display) ??
       readRegularFile(path.path, { ...range, display, precheck });
     if ("refused" in read) return read;
     const { bytes, more, status } = read;
@@ -291,7 +282,7 @@ class DiskWorkspace implements Workspace {
   }
 
   async writeProtection({ path, real }: Pick<ResolvedPath, "path" | "real">): Promise<string | null> {
-    const { userHome } = this.#rules;
+    const userHome = this.#userHome;
     const roots = [this.root, ...this.additional];
     return writeProtection(path, userHome) ?? writeProtection(real, userHome) ??
       otherNameProtection(real, { userHome, roots, markers: this.protection.markers }) ??
@@ -307,7 +298,10 @@ class DiskWorkspace implements Workspace {
     }
     if (repositories.length === 0) return null;
     const { gitPrograms } = await import("../sandbox/git_programs.ts");
-    const programs = gitPrograms({ repositories }, { roots, user: this.#rules });
+    const programs = gitPrograms({ repositories }, {
+      roots,
+      user: { userHome: this.#userHome, env: this.#options.env },
+    });
     if (programs === null) return "git has more settings here than can be read, and could run it";
     return programs.some((program) => isWithin(realOrNamed(program), real))
       ? "git runs it, or reads settings from it"
@@ -318,11 +312,11 @@ class DiskWorkspace implements Workspace {
     const refused = await this.writable(path);
     if (refused !== null) return refused;
     this.noteUsed(path);
-    return replaceFile(path, bytes, this.#rules);
+    return replaceFile(path, bytes, this.#options);
   }
 
   async remove(path: ResolvedPath): Promise<Refusal | null> {
-    return await this.writable(path) ?? removeFile(path, this.#rules);
+    return await this.writable(path) ?? removeFile(path, this.#options);
   }
 
   /** Refuses what lies outside of the roots, in the tool's home, or among the files of the system. */
@@ -330,7 +324,7 @@ class DiskWorkspace implements Workspace {
     if (rootOf(real, this) === null) {
       return { refused: "outside", message: `${display} leads out of the project; give a path below ${this.root}` };
     }
-    if (isWithin(foldedPath(this.#rules.home), foldedPath(real))) {
+    if (isWithin(this.#home, foldedPath(real))) {
       return { refused: "protected", message: `${display} belongs to agentcli itself; go on without it` };
     }
     if (isOfSystem(real)) {
@@ -339,21 +333,12 @@ class DiskWorkspace implements Workspace {
     return null;
   }
 
-  /** As {@link #outOfReach} for what is a file: its directory decides, and is asked about once. */
-  #fileOutOfReach(real: string, display: string): Refusal | null {
-    const directory = real.slice(0, real.lastIndexOf("/"));
-    if (this.#reachable.has(directory)) return null;
-    const refused = this.#outOfReach(real, display);
-    if (refused === null && this.#outOfReach(directory, display) === null) this.#reachable.add(directory);
-    return refused;
-  }
-
   /** Why this provider's models do not get the content; null when they may. */
   #redacted(rule: ProtectionRule | null, display: string): Refusal | null {
     if (rule === null || (this.local && rule.tier === "no-cloud")) return null;
     const [reason, hint] = rule.tier === "list-only"
       ? [": its content is for no model", "leave the file out"]
-      : [`, and the provider "${this.#rules.provider.name}" is not local`, WAY_ON];
+      : [`, and the provider "${this.#options.provider.name}" is not local`, WAY_ON];
     const message = `${display} is protected (${describeRule(rule, this.root)})${reason}`;
     // The model is never told how to loosen a rule: that is for the person alone.
     return { refused: "protected", message: `${message}; go on without it`, forUser: { message, hint } };

@@ -127,10 +127,10 @@ export async function checkWritable(path: ResolvedPath): Promise<Refusal | null>
 export function replaceFile(
   path: ResolvedPath,
   bytes: Uint8Array<ArrayBuffer>,
-  options: HoldOptions,
+  { ownProcess = false }: Partial<HoldOptions>,
 ): FileStatus | Refusal {
   try {
-    return replaceRegularFile(path.real, bytes, { ...options, newMode: NEW_FILE_MODE });
+    return replaceRegularFile(path.real, bytes, { ownProcess, newMode: NEW_FILE_MODE });
   } catch (error) {
     const reason = replacedReason(error) ?? `${systemReason(error)}; write to another path, or tell the user`;
     return refuse(path.display, reason);
@@ -138,9 +138,9 @@ export function replaceFile(
 }
 
 /** Removes a regular file; null when it is gone, or was not there. Call {@link checkWritable} right before. */
-export function removeFile(path: ResolvedPath, options: HoldOptions): Refusal | null {
+export function removeFile(path: ResolvedPath, { ownProcess = false }: Partial<HoldOptions>): Refusal | null {
   try {
-    removeRegularFile(path.real, options);
+    removeRegularFile(path.real, { ownProcess });
     return null;
   } catch (error) {
     const reason = replacedReason(error) ?? systemReason(error);
