@@ -44,7 +44,7 @@ Deno.test("in the foreground: the command first, then the log, ready, and its en
     options,
   );
   await program.stdout.until(
-    /runtime_d \(llama\.cpp server\) is ready after \d+\.\d s: http:\/\/127\.0\.0\.1:\d+\/v1\n/,
+    /llama\.cpp \(runtime_d\) is ready after \d+\.\d s: http:\/\/127\.0\.0\.1:\d+\/v1\n/,
   );
   await program.stdout.until(/model a model; \$\(touch pwned\), window 4,096 tokens\n/);
   const [start, more] = await programs.starts();
@@ -100,7 +100,7 @@ Deno.test("an engine that dies shows the end of its log, cleaned, and is exit 1"
     const done = await serve(home, programs, args);
     assert.equal(done.code, 1);
     assert.equal(done.stdout, "");
-    assert.match(done.stderr, /runtime_d \(llama\.cpp server\) exited on its own \(exit code 7\)/);
+    assert.match(done.stderr, /llama\.cpp \(runtime_d\) exited on its own \(exit code 7\)/);
     const lines = done.stderr.split("\n").filter((line) => line.includes("log line"));
     assert.equal(lines.length, 20);
     assert.match(lines[0] ?? "", /log line 11\\x1b/);
@@ -289,7 +289,7 @@ Deno.test("engine E is ft where it is installed, else mini-sglang, else told how
     home,
     env: { PATH: programs.path },
   });
-  await program.stdout.until(/engine_e .* is ready/);
+  await program.stdout.until(/\(engine_e\) is ready/);
   program.kill("SIGINT");
   await program.finished;
 });
@@ -314,7 +314,7 @@ Deno.test("LM Studio is set up call by call, and taken down again", unix, async 
   const down = ["unload qwen3", "server stop"];
   {
     await using program = startProgram(["local-model", "serve", ...args], { home, env: { PATH: programs.path } });
-    await program.stdout.until(/runtime_b \(LM Studio\) is ready/);
+    await program.stdout.until(/LM Studio \(runtime_b\) is ready/);
     program.kill("SIGINT");
     assert.equal((await program.finished).code, 130);
   }
@@ -338,7 +338,7 @@ Deno.test("a template of the user is run word by word", unix, async () => {
     home,
     env: { PATH: programs.path },
   });
-  await program.stdout.until(/own \(mine\) is ready/);
+  await program.stdout.until(/mine \(own\) is ready/);
   const [start] = await programs.starts();
   assert.deepEqual(start?.argv, [
     ...["--host", "127.0.0.1", `--port=${port}`, "--port", String(port), "x a {port} $(y)", "{other}"],
@@ -389,11 +389,11 @@ Deno.test("the help tells of every engine, or of one", async () => {
   await using home = await temporaryHome();
   const all = await runProgram(["local-model", "serve", "--help"], { home });
   for (const id of ["runtime_a", "runtime_b", "runtime_c", "runtime_d", "engine_e"]) {
-    assert.match(all.stdout, new RegExp(`^${id}: `, "m"));
+    assert.match(all.stdout, new RegExp(`^[A-Z][\\w. -]+ \\(${id}\\), port \\d+$`, "mi"));
   }
   assert.match(all.stdout, /OLLAMA_NO_CLOUD=1/);
-  const one = await runProgram(["local-model", "serve", "--engine", "runtime_c", "--help"], { home });
-  assert.doesNotMatch(one.stdout, /^runtime_d: /m);
+  const one = await runProgram(["local-model", "serve", "--engine", "vllm", "--help"], { home });
+  assert.doesNotMatch(one.stdout, /\(runtime_d\), port/);
   assert.match(one.stdout, /--tensor-parallel <cards>/);
   assert.match(one.stdout, /ray start --head/);
   assert.match(one.stdout, /secrets\s+add\s+--local-endpoint\s+10\.0\.0\.5:8000/);

@@ -68,6 +68,30 @@ Deno.test("validate shows each provider in the order of the file and ends with 1
   assert.match(unknown.stderr, /did you mean runtime_a\?/);
 });
 
+Deno.test("a server's own name is taken wherever an id is, and stands before the id", async () => {
+  await using home = await temporaryHome();
+  await using server = await startFakeServer({ script: [], models: ["fake", "other"] });
+  await configure(home, { runtime_a: { baseUrl: server.baseUrl } });
+  const run = (...args: string[]) => runInProcess(args, { home });
+  assert.equal((await run("providers", "model", "add", "ollama", "other")).stdout, "added runtime_a:other\n");
+  assert.match((await run("providers", "list")).stdout, /SERVER +NAME.*\n +Ollama +runtime_a +http/);
+  assert.match((await run("providers", "model", "list", "ollama")).stdout, /^Ollama +runtime_a +other/m);
+  assert.match((await run("providers", "validate", "Ollama")).stdout, /^\[OK \] runtime_a\n/);
+  const role = await run("providers", "role", "set", "compact", "ollama:other");
+  assert.deepEqual([role.code, role.stderr], [0, ""]);
+  const byDefault = await run("config", "set", "default_provider", "ollama", "--yes");
+  assert.deepEqual([byDefault.code, byDefault.stderr], [0, ""]);
+  assert.match((await run("run", "--explain", "--model", "other")).stdout, /runtime_a:other/);
+  assert.equal((await run("providers", "model", "remove", "ollama", "other")).stdout, "removed runtime_a:other\n");
+  const removed = await run("providers", "remove", "ollama", "--yes");
+  assert.match(
+    removed.stdout + removed.stderr,
+    /removed runtime_a\n[^]*default_provider still refers[^]*roles\.compact/,
+  );
+  const absent = await run("run", "hi", "--model", "ollama:fake");
+  assert.match(absent.stderr, /Ollama \(runtime_a\) is not configured: start it, then run `agentcli init-providers`/);
+});
+
 Deno.test("no provider is no error", async () => {
   await using home = await temporaryHome();
   for (const command of ["validate", "list"]) {

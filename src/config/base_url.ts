@@ -7,6 +7,8 @@ export interface Runtime {
   id: string;
   /** The server that listens on this port by default. */
   product: string;
+  /** What people call it: taken wherever the id is. */
+  aliases: readonly string[];
   port: number;
   /** True if `init-providers` asks this port. */
   probed: boolean;
@@ -18,14 +20,34 @@ export interface Runtime {
 
 /** In the order in which they are probed and listed. */
 export const RUNTIMES: readonly Runtime[] = [
-  runtime("runtime_a", "Ollama", { port: 11434, probed: true }),
-  runtime("runtime_b", "LM Studio", { port: 1234, probed: true }),
-  runtime("runtime_c", "vLLM", { port: 8000, probed: true }),
-  runtime("runtime_d", "llama.cpp server", { port: 8080, probed: true }),
-  runtime("engine_e", "mini-sglang", { port: 1919, probed: false }),
+  runtime("runtime_a", "Ollama", { port: 11434, probed: true, aliases: ["ollama"] }),
+  runtime("runtime_b", "LM Studio", { port: 1234, probed: true, aliases: ["lmstudio"] }),
+  runtime("runtime_c", "vLLM", { port: 8000, probed: true, aliases: ["vllm"] }),
+  runtime("runtime_d", "llama.cpp", { port: 8080, probed: true, aliases: ["llamacpp", "llamaserver"] }),
+  runtime("engine_e", "FreeToken", { port: 1919, probed: false, aliases: ["freetoken", "minisglang"] }),
   // The studio needs a real key, so discovery cannot see its models; its block is always written instead.
-  { ...runtime("studio_f", "Unsloth Studio", { port: 8888, probed: false }), apiKey: "$STUDIO_F_API_KEY" },
+  {
+    ...runtime("studio_f", "Unsloth Studio", { port: 8888, probed: false, aliases: ["unsloth", "unslothstudio"] }),
+    apiKey: "$STUDIO_F_API_KEY",
+  },
 ];
+
+/** Returns the id of the runtime that people call so (`ollama`, `LM Studio`, `llama.cpp`); undefined for other words. */
+export function runtimeCalled(word: string): string | undefined {
+  const plain = word.toLowerCase().replace(/[ ._-]/g, "");
+  return RUNTIMES.find(({ aliases }) => aliases.includes(plain))?.id;
+}
+
+/** Returns what people call the server of a provider that has an id of ours; empty for a name that somebody chose. */
+export function productOf(provider: string): string {
+  return RUNTIMES.find(({ id }) => id === provider)?.product ?? "";
+}
+
+/** Returns a provider's name for people: `Ollama (runtime_a)`, or the name that somebody chose. */
+export function providerLabel(name: string): string {
+  const product = productOf(name);
+  return product === "" ? name : `${product} (${name})`;
+}
 
 /** The provider whose base URL an environment variable overrides, and which is written as a comment where it is not met. */
 export const STUDIO = {
@@ -34,7 +56,7 @@ export const STUDIO = {
   keyVariable: "STUDIO_F_API_KEY",
 } as const;
 
-function runtime(id: string, product: string, place: { port: number; probed: boolean }): Runtime {
+function runtime(id: string, product: string, place: Pick<Runtime, "port" | "probed" | "aliases">): Runtime {
   return { id, product, ...place, baseUrl: `http://localhost:${place.port}/v1`, apiKey: "local" };
 }
 

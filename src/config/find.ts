@@ -1,6 +1,6 @@
 /** Finds providers and models by selector, and builds the errors that list what there is. */
 import { AgentcliError } from "../errors.ts";
-import { STUDIO } from "./base_url.ts";
+import { providerLabel, runtimeCalled, STUDIO } from "./base_url.ts";
 import { didYouMean } from "./suggest.ts";
 import type { Configuration, ModelEntry, ProviderEntry } from "./types.ts";
 
@@ -68,15 +68,23 @@ export function nothingConfigured(): AgentcliError {
   });
 }
 
+/** The configured provider of that name, else the one of the server that is called so (`ollama` for `runtime_a`). */
+export function configuredProvider({ providers }: Configuration, name: string): ProviderEntry | undefined {
+  const id = runtimeCalled(name);
+  return providers.find((provider) => provider.name === name) ??
+    (id === undefined ? undefined : providers.find((provider) => provider.name === id));
+}
+
 /** The provider of that name. `unknown_provider` lists what there is; `model` is what was named behind it. */
 export function findProvider(
   configuration: Configuration,
   name: string,
   { model }: Pick<Selector, "model"> = {},
 ): ProviderEntry {
-  const found = configuration.providers.find((provider) => provider.name === name);
+  const found = configuredProvider(configuration, name);
   if (found) return found;
   if (name === DEMO) return demoProvider();
+  const runtime = runtimeCalled(name);
   const names = configuration.providers.map((provider) => provider.name);
   // A model id where the provider belongs is the likeliest slip: `--model qwen3:8b` for `runtime_a:qwen3:8b`.
   const id = model === undefined ? name : `${name}:${model}`;
@@ -87,7 +95,9 @@ export function findProvider(
     ? `join provider and model with a colon: ${before}:<model>`
     : owners.length > 0
     ? `did you mean ${owners.slice(0, 3).map((owner) => `${owner.name}:${id}`).join(" or ")}?`
-    : name === STUDIO.id
+    : runtime !== undefined && runtime !== STUDIO.id
+    ? `${providerLabel(runtime)} is not configured: start it, then run \`agentcli init-providers\``
+    : name === STUDIO.id || runtime === STUDIO.id
     ? `\`agentcli init-providers\` adds it once it runs here or ${STUDIO.keyVariable} is set`
     : didYouMean(name, [...names, DEMO]);
   throw new AgentcliError("unknown_provider", `unknown provider ${name}; configured: ${listed(names)}`, {

@@ -3,6 +3,7 @@
  */
 import { AgentcliError } from "../errors.ts";
 import {
+  configuredProvider,
   DEMO,
   demoProvider,
   findModel,
@@ -65,7 +66,8 @@ async function namedModel(
 function usualModel(provider: ProviderEntry, configuration: Configuration): ModelEntry | undefined {
   // `roles:` wins over the role of an entry.
   const main = splitSelector(configuration.roles.main ?? "");
-  if (main?.provider === provider.name && main.model !== undefined) {
+  const isOfMain = main !== null && configuredProvider(configuration, main.provider)?.name === provider.name;
+  if (isOfMain && main.model !== undefined) {
     return findModel(provider, main.model) ?? { id: main.model, aliases: [] };
   }
   const ofRole = provider.models.find((model) => model.role === "main");
@@ -97,6 +99,8 @@ async function ofSelector(
   selector: Selector,
   servedModels: ServedModels,
 ): Promise<Found> {
+  const alone = onlyOwner(configuration, selector);
+  if (alone !== null) return alone;
   const provider = findProvider(configuration, selector.provider, selector);
   if (selector.model === undefined) {
     return { provider, model: await usualModelOf(provider, configuration, servedModels) };
@@ -104,12 +108,23 @@ async function ofSelector(
   return { provider, ...await namedModel(provider, selector.model, servedModels) };
 }
 
+/** What was named in the place of a provider may be a model that only one provider has; null where it is none. */
+function onlyOwner(configuration: Configuration, { provider: named, model: rest }: Selector): Found | null {
+  if (named === DEMO || configuredProvider(configuration, named) !== undefined) return null;
+  const owners = ownersOf(configuration, rest === undefined ? named : `${named}:${rest}`);
+  return owners.length === 1 ? owners[0] ?? null : null;
+}
+
+function ownersOf({ providers }: Configuration, name: string): Found[] {
+  return providers.flatMap((provider) => {
+    const model = findModel(provider, name);
+    return model === undefined ? [] : [{ provider, model }];
+  });
+}
+
 /** `default_model` alone must name one model among all providers. */
 function ofModelAlone(configuration: Configuration, name: string): Found {
-  const owners = configuration.providers.flatMap((provider) => {
-    const model = findModel(provider, name);
-    return model ? [{ provider, model }] : [];
-  });
+  const owners = ownersOf(configuration, name);
   const [only] = owners;
   if (only && owners.length === 1) return only;
   if (owners.length > 1) {
@@ -224,8 +239,8 @@ async function ofSession(
   return owners.length === 1 ? owners[0] : undefined;
 }
 
-function isKnown({ providers }: Configuration, name: string): boolean {
-  return name === DEMO || providers.some((provider) => provider.name === name);
+function isKnown(configuration: Configuration, name: string): boolean {
+  return name === DEMO || configuredProvider(configuration, name) !== undefined;
 }
 
 /** Nobody typed the name now: said is which setting holds it. */

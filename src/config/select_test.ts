@@ -129,15 +129,32 @@ Deno.test("mistakes are told apart and answered with the nearest name", async ()
   await refused("usage", chosen(configuration, { option: ":x" }));
   const typo = await refused("unknown_provider", chosen(configuration, { option: "emtpy:x" }));
   assert.match(typo.hint ?? "", /did you mean empty/);
-  const bare = await refused("unknown_provider", chosen(configuration, { option: "solo" }));
   const slash = await refused("unknown_provider", chosen(configuration, { option: "empty/qwen3:8b" }));
   assert.equal(slash.hint, "join provider and model with a colon: empty:<model>");
-  assert.match(bare.hint ?? "", /did you mean b:solo/);
-  const colon = await refused("unknown_provider", chosen(configure(TWO), { option: "qwen3:8b" }));
-  assert.equal(colon.hint, "did you mean a:qwen3:8b?");
   const shared = configure(TWO + one("c", '[{ id: "qwen3:8b" }]'));
   const either = await refused("unknown_provider", chosen(shared, { environment: "qwen3:8b" }));
   assert.equal(either.hint, "did you mean a:qwen3:8b or c:qwen3:8b?");
+});
+
+Deno.test("a model that one provider alone has can be named without it, by id or alias", async () => {
+  assert.equal(await chosen(configure(TWO), { option: "solo" }), "b:solo (--model)");
+  assert.equal(await chosen(configure(TWO), { environment: "qwen3:8b" }), "a:qwen3:8b (AGENTCLI_MODEL)");
+  const taken = configure(TWO + one("solo", "[{ id: other }]"));
+  assert.equal(await chosen(taken, { option: "solo" }), "solo:other (--model)");
+});
+
+Deno.test("a server's own name stands for its id, unless a provider has that name", async () => {
+  const seeded = "providers:\n" + one("runtime_a", "[{ id: x }]") + one("runtime_d", "[{ id: y }]");
+  const configuration = configure(seeded);
+  for (const name of ["ollama", "Ollama"]) {
+    assert.equal(await chosen(configuration, { option: name }), "runtime_a:x (--model)");
+  }
+  assert.equal(await chosen(configuration, { option: "llama.cpp:y" }), "runtime_d:y (--model)");
+  assert.equal(await chosen(configure(`default_provider: llamacpp\n${seeded}`), {}), "runtime_d:y (default)");
+  const own = configure(seeded + one("ollama", "[{ id: mine }]"));
+  assert.equal(await chosen(own, { option: "ollama" }), "ollama:mine (--model)");
+  const absent = await refused("unknown_provider", chosen(configuration, { option: "vllm:z" }));
+  assert.match(absent.hint ?? "", /vLLM \(runtime_c\) is not configured/);
 });
 
 Deno.test("side work goes to the model of the role, else to nobody else", async () => {

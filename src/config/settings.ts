@@ -2,7 +2,7 @@
 import { AgentcliError } from "../errors.ts";
 import { didYouMean } from "./suggest.ts";
 import { type Configuration, type Role, ROLES } from "./types.ts";
-import { DEMO, findModel, splitSelector } from "./find.ts";
+import { configuredProvider, DEMO, findModel, splitSelector } from "./find.ts";
 
 /** A value of a setting. */
 export type SettingValue = string | boolean | readonly string[];
@@ -169,7 +169,7 @@ export function settingWarnings(key: string, configuration: Configuration): stri
 export function selectorWarnings(selector: string, configuration: Configuration): string[] {
   const parts = splitSelector(selector);
   if (parts === null || parts.provider === DEMO) return [];
-  const provider = configuration.providers.find((entry) => entry.name === parts.provider);
+  const provider = configuredProvider(configuration, parts.provider);
   if (provider === undefined) return [`the provider ${parts.provider} is not configured`];
   if (parts.model === undefined || findModel(provider, parts.model) !== undefined) return [];
   return [`${parts.provider} has no model ${parts.model} configured`];

@@ -1,5 +1,6 @@
 /** Checks what was asked for against what an engine can do, and turns it into the values of its templates. */
 import type { EngineTemplate } from "../config/types.ts";
+import { runtimeCalled } from "../config/base_url.ts";
 import { didYouMean } from "../config/suggest.ts";
 import { AgentcliError } from "../errors.ts";
 import { stat } from "../platform/files.ts";
@@ -45,7 +46,9 @@ export function allEngines(templates: Readonly<Record<string, EngineTemplate>>):
 /** Returns the engine of that id. Unknown ones, and templates under the id of a built-in one, are `usage`. */
 export function engineNamed(id: string, templates: Readonly<Record<string, EngineTemplate>>): Engine {
   const all = allEngines(templates);
-  const found = all.filter((engine) => engine.id === id);
+  const named = all.filter((engine) => engine.id === id);
+  const called = runtimeCalled(id);
+  const found = named.length > 0 ? named : all.filter((engine) => engine.id === called);
   if (found.length > 1) {
     throw new AgentcliError("usage", `${id} is built in, but providers.yaml has a template under that name too`, {
       hint: "give the template under `engines:` another name",
@@ -143,7 +146,7 @@ function checkOptions(engine: Engine, request: ServeRequest): void {
   const idle = given.filter((option) => !applicable.includes(option));
   if (idle.length === 0) return;
   throw usage(
-    `${engine.id} (${engine.product}) takes no ${idle.join(", ")}`,
+    `${engine.product} (${engine.id}) takes no ${idle.join(", ")}`,
     `see: agentcli local-model serve --engine ${engine.id} --help`,
   );
 }
@@ -179,7 +182,7 @@ async function checkedModel(
 ): Promise<Pick<Values, "model" | "model_path" | "model_id" | "name">> {
   if (model === undefined) {
     if (!engine.model.required) return {};
-    throw usage(`${engine.id} (${engine.product}) needs --model`, modelHint(engine));
+    throw usage(`${engine.product} (${engine.id}) needs --model`, modelHint(engine));
   }
   if (engine.own && !engine.model.required) {
     throw usage(`the template ${engine.id} has no {model}: --model would do nothing`);
@@ -191,7 +194,7 @@ async function checkedModel(
   }
   const isPath = isAbsolute(model) || /^(?:\.{1,2}[\\/]|~)/.test(model) || /\.gguf$/i.test(model);
   if (engine.model.takes === "id") {
-    if (isPath) throw usage(`${engine.id} (${engine.product}) takes the id of a model, not a path`, modelHint(engine));
+    if (isPath) throw usage(`${engine.product} (${engine.id}) takes the id of a model, not a path`, modelHint(engine));
     return { model, model_id: model };
   }
   const path = resolve(cwd, model);

@@ -4,7 +4,7 @@ import type { Configuration, ModelEntry, ProviderEntry } from "../config/types.t
 import type { Demo } from "../demo/server.ts";
 import type { Io } from "../platform/io.ts";
 import type { Endpoint } from "../provider/types.ts";
-import { DEMO, splitSelector } from "../config/find.ts";
+import { configuredProvider, DEMO, splitSelector } from "../config/find.ts";
 import { assumedWindow, responseLimit } from "../agent/context/tokens.ts";
 import type { SessionModel } from "../agent/session.ts";
 import { protocolNamed, safest, type ToolProtocol } from "../agent/chat_request.ts";
@@ -85,7 +85,8 @@ export function clientModel(name: string | undefined, configuration: Configurati
   if (wanted === "" || wanted === "default") return undefined;
   const { providers, defaultProvider } = configuration;
   const selected = splitSelector(wanted)?.provider;
-  if (selected === DEMO || providers.some((provider) => provider.name === selected)) return wanted;
+  const isProvider = selected !== undefined && configuredProvider(configuration, selected) !== undefined;
+  if (selected === DEMO || isProvider) return wanted;
   const withModels = providers.filter((provider) => provider.models.length > 0);
   const usual = defaultProvider ?? (withModels.length === 1 ? withModels[0]?.name : undefined);
   return usual === undefined ? wanted : `${usual}:${wanted}`;

@@ -111,7 +111,7 @@ const models: Topic = {
     ]),
     rows(
       "Servers known by name:",
-      RUNTIMES.map(({ id, product, baseUrl }) => [id, `${product}, ${baseUrl}`]),
+      RUNTIMES.map(({ id, product, baseUrl, aliases: [alias = id] }) => [alias, `${product} (${id}), ${baseUrl}`]),
     ),
     text("The model demo is always there: it is scripted, needs no server, and shows what a turn looks like."),
     lines(

@@ -81,7 +81,7 @@ for (
     ]);
     assert.match(
       result.seen,
-      / 1 {2}runtime_a:qwen3:8b, Ollama\n {3}2 {2}runtime_a:same, Ollama\n {3}3 {2}runtime_c:same\n/,
+      / 1 {2}Ollama {2}runtime_a:qwen3:8b\n {3}2 {2}Ollama {2}runtime_a:same\n {3}3 {2}runtime_c:same\n/,
     );
     assert.match(result.seen, new RegExp(`default model: ${chosen}\n`));
     // Who has one is not asked again.
@@ -110,7 +110,7 @@ Deno.test("of many models the first are listed, and each can be named", async ()
   await using home = await temporaryHome();
   const many = Array.from({ length: 30 }, (_, at) => `m${at}`);
   const { chosen, seen } = await offered(home, ["25", "m25"], [met(11434, "runtime_a", many)]);
-  assert.match(seen, /20 {2}runtime_a:m19, Ollama\n {6}and 10 more, by name\n/);
+  assert.match(seen, /20 {2}Ollama {2}runtime_a:m19\n {6}and 10 more, by name\n/);
   assert.match(seen, /25 is not in the list/);
   assert.equal(chosen, "runtime_a:m25");
 });

@@ -1,7 +1,7 @@
 /** The output of `init-providers`: the table of servers, the changes, and the next steps; or one JSON object. */
 import { grouped } from "../../platform/number.ts";
 import type { Discovered, DiscoveredModel } from "../../provider/backends/discovery.ts";
-import { RUNTIMES } from "../../config/base_url.ts";
+import { productOf, providerLabel, RUNTIMES } from "../../config/base_url.ts";
 import { clean } from "../../terminal/clean.ts";
 import type { Plan } from "./plan.ts";
 import { table } from "../../terminal/table.ts";
@@ -26,10 +26,14 @@ export function changeLines(outcome: Outcome): string[] {
   const { plan, dryRun } = outcome;
   const action = dryRun ? "would add" : "added";
   return [
-    ...plan.providers.map((block) => `${action} ${block.name} (${clean(block.baseUrl)}): ${counted(block.models)}`),
-    ...plan.commented === null
-      ? []
-      : [`${action} ${plan.commented.name} (${clean(plan.commented.baseUrl)}) as a comment: it is not running here`],
+    ...plan.providers.map(({ name, baseUrl, models }) =>
+      `${action} ${providerLabel(name)}, ${clean(baseUrl)}: ${counted(models)}`
+    ),
+    ...plan.commented === null ? [] : [
+      `${action} ${providerLabel(plan.commented.name)}, ${
+        clean(plan.commented.baseUrl)
+      }, as a comment: it is not running here`,
+    ],
     ...plan.models.map(({ provider, models }) =>
       `${provider}: ${action} ${models.slice(0, 5).map(modelText).join(", ")}${
         models.length > 5 ? ` and ${models.length - 5} more` : ""
@@ -166,14 +170,14 @@ const ID_SHOWN = 100;
 export function discoveryTable(found: readonly Discovered[], options: { width: number }): string {
   const rows = found.flatMap((server) => {
     const [first = "", ...more] = modelLines(server.models);
-    const label = server.runtime ?? "-";
-    const known = server.server === null ? "" : clean(server.server.label);
+    const { runtime } = server;
+    const name = server.server === null ? productOf(runtime ?? "") || "-" : clean(server.server.label);
     return [
-      [label, `${clean(server.host)}:${server.port}`, stateText(server), known, first],
+      [name, runtime ?? "-", `${clean(server.host)}:${server.port}`, stateText(server), first],
       ...more.map((line) => ["", "", "", "", line]),
     ];
   });
-  return table([["LABEL", "ADDRESS", "STATE", "SERVER", "MODELS"], ...rows], options);
+  return table([["SERVER", "LABEL", "ADDRESS", "STATE", "MODELS"], ...rows], options);
 }
 
 function stateText(server: Discovered): string {

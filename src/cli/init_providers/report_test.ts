@@ -42,11 +42,11 @@ Deno.test("the table shows label, address, state, server and models with their w
     met({ runtime: null, port: 9000, state: "needs key", detail: "HTTP 401", server: null, models: [] }),
   ], { width: Infinity });
   assert.deepEqual(text.split("\n"), [
-    "LABEL      ADDRESS          STATE                 SERVER  MODELS",
-    "runtime_a  localhost:11434  serving               Ollama  qwen3:8b (32,768 tokens)",
-    "                                                          small",
-    "runtime_b  localhost:1234   nothing there",
-    "-          localhost:9000   needs key (HTTP 401)",
+    "SERVER     LABEL      ADDRESS          STATE                 MODELS",
+    "Ollama     runtime_a  localhost:11434  serving               qwen3:8b (32,768 tokens)",
+    "                                                             small",
+    "LM Studio  runtime_b  localhost:1234   nothing there",
+    "-          -          localhost:9000   needs key (HTTP 401)",
     "",
   ]);
 });
@@ -72,11 +72,14 @@ Deno.test("what servers say reaches neither terminal nor JSON as control charact
 
 Deno.test("what was added and kept is told", () => {
   assert.deepEqual(changeLines(outcome([met()])), [
-    "added runtime_a (http://localhost:11434/v1): 2 models",
-    "added studio_f (http://localhost:8888/v1) as a comment: it is not running here",
+    "added Ollama (runtime_a), http://localhost:11434/v1: 2 models",
+    "added Unsloth Studio (studio_f), http://localhost:8888/v1, as a comment: it is not running here",
     "wrote /home/u/.agentcli/providers.yaml",
   ]);
-  assert.match(changeLines(outcome([met()], { dryRun: true })).join("\n"), /would add runtime_a.*was not written$/s);
+  assert.match(
+    changeLines(outcome([met()], { dryRun: true })).join("\n"),
+    /would add Ollama \(runtime_a\).*was not written$/s,
+  );
 });
 
 Deno.test("the next step after finding a model is a command that works", () => {

@@ -147,11 +147,11 @@ export async function offerDefault(
     const provider = providers.find(({ name }) => name === plan.names.get(server.baseUrl));
     if (server.state !== "serving" || provider === undefined) return [];
     const known = server.models.filter(({ id }) => provider.models.some((model) => model.id === id));
-    const product = server.server === null ? "" : `, ${clean(server.server.label)}`;
+    const product = server.server === null ? "" : `${clean(server.server.label)}  `;
     return known.map((model) => ({
       provider: provider.name,
       model: model.id,
-      label: `${provider.name}:${modelText(model)}${product}`,
+      label: `${product}${provider.name}:${modelText(model)}`,
     }));
   });
   if (choices.length === 0) return null;

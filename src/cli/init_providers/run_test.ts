@@ -47,7 +47,7 @@ Deno.test("what is found is written, and a second time nothing changes", async (
   await using server = startFakeServer({ models });
   const host = [`127.0.0.1:${server.port}`];
   const first = await init(home, { host });
-  assert.match(first, /serving +vLLM +Qwen\/Qwen3-8B \(32,768 tokens\)/);
+  assert.match(first, /^vLLM +.* serving +Qwen\/Qwen3-8B \(32,768 tokens\)/m);
   const text = await providersYaml(home);
   assert.match(
     text,
@@ -106,7 +106,7 @@ Deno.test("the comment of the studio becomes its block once it is asked for, and
   await init(home, { host });
   const before = await providersYaml(home);
   const told = await init(home, { host, env: { STUDIO_F_API_KEY: "k" } });
-  assert.match(told, /added studio_f \(http:\/\/localhost:8888\/v1\): no models yet/);
+  assert.match(told, /added Unsloth Studio \(studio_f\), http:\/\/localhost:8888\/v1: no models yet/);
   const after = await providersYaml(home);
   // The signs are gone, and nothing else changed.
   assert.equal(

@@ -13,6 +13,7 @@ import type { Context, Invocation } from "../command.ts";
 import { fill, type Values } from "../../engine/engine.ts";
 import { engineEnvironment, findInstalled } from "../../engine/installed.ts";
 import { engines } from "../../engine/table.ts";
+import { runtimeCalled } from "../../config/base_url.ts";
 import { didYouMean } from "../../config/suggest.ts";
 import { AgentcliError } from "../../errors.ts";
 import { endDetached } from "../../platform/process_group.ts";
@@ -103,7 +104,9 @@ function chosen(
   const names = records.map((record) => record.name);
   if (name !== undefined) {
     if (all) throw new AgentcliError("usage", "give either a name or --all");
-    const found = records.filter((record) => record.name === name);
+    const named = records.filter((record) => record.name === name);
+    const called = runtimeCalled(name);
+    const found = named.length > 0 ? named : records.filter((record) => record.name === called);
     if (found.length > 0) return found;
     throw new AgentcliError("usage", `${name} was not started with --detach; running: ${names.join(", ") || "none"}`, {
       hint: didYouMean(name, names) ?? "see: agentcli local-model status",

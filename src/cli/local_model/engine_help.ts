@@ -1,4 +1,5 @@
 /** The part of `local-model serve --help` that is about engines: all of them, or the one that `--engine` names. */
+import { runtimeCalled } from "../../config/base_url.ts";
 import { grouped } from "../../platform/number.ts";
 import { type Command, type Engine, fill, type Values } from "../../engine/engine.ts";
 import { allEngines, applicableOptions, engineNamed } from "../../engine/request.ts";
@@ -32,7 +33,7 @@ export function engineHelp(options: readonly string[]): string {
 
 /** A name that none of ours can have is a template of the user, which the general text describes. */
 function isOwn(name: string): boolean {
-  return !/^(?:runtime|engine|studio)_/.test(name);
+  return !/^(?:runtime|engine|studio)_/.test(name) && runtimeCalled(name) === undefined;
 }
 
 function engineText(engine: Engine): string {
@@ -43,7 +44,7 @@ function engineText(engine: Engine): string {
     .map(([name, text]) => `${name}=${fill(text, { ...SAMPLE, port: String(engine.port) }) ?? ""}`);
   const window = engine.contextWindow === undefined ? [] : [`default window: ${grouped(engine.contextWindow)} tokens`];
   return [
-    `${engine.id}: ${engine.product}, port ${engine.port}`,
+    `${engine.product} (${engine.id}), port ${engine.port}`,
     ...commands.map((command, at) =>
       `  ${at > 0 && running.kind === "child" ? "or: " : ""}${commandText(command, engine)}`
     ),

@@ -79,7 +79,7 @@ export async function printReady(task: ServeTask, ready: Readiness): Promise<voi
     }));
   }
   const when = ready.reused ? "is already running" : `is ready after ${(ready.afterMs / 1000).toFixed(1)} s`;
-  const lines = [`${engine.id} (${engine.product}) ${when}: ${asking.endpoint.baseUrl}`, ...modelLines(ready.models)];
+  const lines = [`${engine.product} (${engine.id}) ${when}: ${asking.endpoint.baseUrl}`, ...modelLines(ready.models)];
   if (ready.provider !== null) lines.push(`  provider ${ready.provider} in providers.yaml`);
   await warnShortWindow(task, ready.models);
   await io.stdout.write(lines.map((line) => clean(line) + "\n").join(""));

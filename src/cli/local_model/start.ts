@@ -187,7 +187,7 @@ async function died(task: ServeTask, started: Started, { code }: { code: number 
   const { engine } = task;
   const how = code === null ? "stopped responding" : `exited on its own (exit code ${code})`;
   const offline = task.checked.values.offline !== undefined && task.checked.values.model_id !== undefined;
-  return new AgentcliError("provider_error", `${engine.id} (${engine.product}) ${how}`, {
+  return new AgentcliError("provider_error", `${engine.product} (${engine.id}) ${how}`, {
     hint: offline && engine.model.takes !== "id"
       ? "see its output above; --download fetches a model that is not on this machine yet"
       : "see its output above",

@@ -8,7 +8,16 @@ import { clean, jsonText } from "../../terminal/clean.ts";
 import { notice, warn } from "../output.ts";
 import type { Invocation } from "../command.ts";
 import type { MODEL_ADD_OPTIONS } from "./command.ts";
-import { DEMO, findConfigured, findProvider, PROVIDER_NAME, readSelector, unknownModel } from "../../config/find.ts";
+import {
+  configuredProvider,
+  DEMO,
+  findConfigured,
+  findProvider,
+  PROVIDER_NAME,
+  readSelector,
+  unknownModel,
+} from "../../config/find.ts";
+import { productOf } from "../../config/base_url.ts";
 import { loadConfiguration } from "../../config/load.ts";
 import { table } from "../../terminal/table.ts";
 import { type Configuration, type ModelEntry, type Role, ROLES } from "../../config/types.ts";
@@ -18,13 +27,15 @@ export async function addModel(
   { options, arguments: words, context }: Invocation<typeof MODEL_ADD_OPTIONS>,
 ): Promise<void> {
   const { io, globals } = context;
-  const [provider = "", id = ""] = words;
+  const [named = "", id = ""] = words;
   if (id === "") throw new AgentcliError("usage", "the model id is empty");
   if (options.alias === "") throw new AgentcliError("usage", "option --alias needs a name");
   const role = options.role === undefined ? undefined : readRole(options.role);
   let change: "added" | "updated" | "unchanged" = "unchanged";
   const former: string[] = [];
-  await editProviders(await openHome(io), (document) => {
+  const home = await openHome(io);
+  const provider = configuredProvider(await loadConfiguration(home), named)?.name ?? named;
+  await editProviders(home, (document) => {
     const model = { id, role, context_window: options.contextWindow, alias: options.alias };
     change = document.addModel(provider, model);
     // A role has one holder in a provider, so it moves.
@@ -53,6 +64,7 @@ export async function listModels({ arguments: words, context }: Invocation): Pro
   }
   if (entries.length === 0) return await notice(context, "no model is configured");
   const rows = entries.map(({ provider, model }) => [
+    productOf(provider.name),
     provider.name,
     clean(model.id),
     clean(model.aliases.join(", ")),
@@ -60,15 +72,18 @@ export async function listModels({ arguments: words, context }: Invocation): Pro
     tokensText(model.contextWindow),
   ]);
   const width = io.stdout.isTerminal ? io.stdout.columns() : Infinity;
-  await io.stdout.write(table([["PROVIDER", "MODEL", "ALIAS", "ROLE", "WINDOW"], ...rows], { width }));
+  const all = [["SERVER", "PROVIDER", "MODEL", "ALIAS", "ROLE", "WINDOW"], ...rows];
+  const isNamed = rows.some(([product]) => product !== "");
+  await io.stdout.write(table(isNamed ? all : all.map((row) => row.slice(1)), { width }));
 }
 
 /** Runs the command. Throws `unknown_provider` and `unknown_model`. */
 export async function removeModel({ arguments: words, context }: Invocation): Promise<void> {
   const { io, globals } = context;
-  const [name = "", model = ""] = words;
+  const [named = "", model = ""] = words;
   const home = await openHome(io);
-  const provider = findConfigured(await loadConfiguration(home), name);
+  const provider = findConfigured(await loadConfiguration(home), named);
+  const { name } = provider;
   let id = "";
   await editProviders(home, (document) => {
     const removed = document.removeModel(name, model);

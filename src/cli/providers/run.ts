@@ -1,10 +1,17 @@
 /** Runs `agentcli providers add`, `remove`, `list` and `validate`. */
-import { baseUrlHint, baseUrlProblem, effectiveBaseUrl } from "../../config/base_url.ts";
+import { baseUrlHint, baseUrlProblem, effectiveBaseUrl, productOf, runtimeCalled } from "../../config/base_url.ts";
 import type { ProviderRecord } from "../../config/schema.ts";
 import { editProviders } from "../../config/edit.ts";
 import { isLiteralKey, type KeySource, keySource } from "../../config/endpoint.ts";
 import { loadConfiguration } from "../../config/load.ts";
-import { DEMO, findConfigured, PROVIDER_NAME, PROVIDER_NAME_RULE, splitSelector } from "../../config/find.ts";
+import {
+  configuredProvider,
+  DEMO,
+  findConfigured,
+  PROVIDER_NAME,
+  PROVIDER_NAME_RULE,
+  splitSelector,
+} from "../../config/find.ts";
 import { AgentcliError } from "../../errors.ts";
 import { isLocal } from "../../boundary/policy/locality.ts";
 import { openHome } from "../../platform/home.ts";
@@ -103,9 +110,10 @@ export async function removeProvider({ arguments: words, context }: Invocation):
 }
 
 function settingsNaming(name: string, { defaultProvider, roles }: Configuration): string[] {
-  const inRoles = Object.entries(roles).filter(([, selector]) => splitSelector(selector)?.provider === name);
+  const isNamed = (word: string | undefined) => word === name || (word !== undefined && runtimeCalled(word) === name);
+  const inRoles = Object.entries(roles).filter(([, selector]) => isNamed(splitSelector(selector)?.provider));
   return [
-    ...(defaultProvider === name ? ["default_provider"] : []),
+    ...(isNamed(defaultProvider) ? ["default_provider"] : []),
     ...inRoles.map(([role]) => `roles.${role}`),
   ];
 }
@@ -126,11 +134,13 @@ export async function listProviders({ context }: Invocation): Promise<void> {
   const { io, globals } = context;
   const configuration = await loadConfiguration(await openHome(io));
   const isLocal = await localityOf(context);
+  const { defaultProvider: named } = configuration;
+  const ofDefault = named === undefined ? undefined : configuredProvider(configuration, named);
   const rows = configuration.providers.map((provider): Row => {
     const baseUrl = effectiveBaseUrl(provider, io.env);
     return {
       provider,
-      isDefault: provider.name === configuration.defaultProvider,
+      isDefault: provider === ofDefault,
       baseUrl,
       local: isLocal(baseUrl),
       key: keySource(provider, io.env),
@@ -145,7 +155,7 @@ export async function listProviders({ context }: Invocation): Promise<void> {
     }));
   } else if (rows.length > 0) {
     const width = io.stdout.isTerminal ? io.stdout.columns() : Infinity;
-    const heading = ["", "NAME", "BASE URL", "PLACE", "KEY", "MODELS"];
+    const heading = ["", "SERVER", "NAME", "BASE URL", "PLACE", "KEY", "MODELS"];
     await io.stdout.write(table([heading, ...rows.flatMap(rowLines)], { width }));
   } else await notice(context, "no provider is configured; run `agentcli init-providers`");
   for (const warning of configuration.warnings) await warn(context, warning);
@@ -170,8 +180,8 @@ function rowLines({ provider, isDefault, baseUrl, local, key }: Row): string[][]
   const keyText = key.problem === undefined || key.source === "absent" ? key.source : `${key.source} (missing)`;
   const place = local ? "local" : "remote";
   return [
-    [isDefault ? "*" : "", provider.name, clean(baseUrl), place, keyText, first],
-    ...more.map((line) => ["", "", "", "", "", line]),
+    [isDefault ? "*" : "", productOf(provider.name), provider.name, clean(baseUrl), place, keyText, first],
+    ...more.map((line) => ["", "", "", "", "", "", line]),
   ];
 }
 

@@ -14,6 +14,7 @@ Deno.test("a new file is created with its directories and may be replaced at onc
       isError: false,
       label: "open",
       details: { type: "create", filePath: `${root}/new/a.txt` },
+      change: { name: "new/a.txt", before: null, after: "é\nb\n" },
     });
     const updated = await run(writeTool, { file_path: "new/a.txt", content: "c" });
     assert.equal(updated.content, "Updated new/a.txt (1 line, 1 byte; it had 2 lines).");
