@@ -2,8 +2,10 @@
 import assert from "node:assert/strict";
 import { ask, say, want } from "../helpers/fake_server.ts";
 import { openStage, type Stage } from "./harness.ts";
+import { hasBubblewrap } from "./sandbox_project.ts";
 
 const linux = { ignore: Deno.build.os !== "linux" };
+const bubblewrap = { ignore: !hasBubblewrap() };
 const args = ["--permission-mode", "bypassPermissions"];
 
 /** A project `A` without a marker beside a known one, `B`, with a protected file. */
@@ -68,4 +70,40 @@ Deno.test("what commands print of nobody's secrets stays open beside a known pro
   const remote = await stage.play("rem", { cwd: a, args: ["--continue"], script: [say("Hello.")] });
   assert.equal(remote.done.code, 0, remote.done.stderr);
   assert.match(remote.sent, /an open line of A/);
+});
+
+/** What a command can leave in its project so that no sandbox can be made for the next one there. */
+const HINDRANCES: Readonly<Record<string, string>> = {
+  "a name that is no UTF-8": "touch $'x\\xff'",
+  "more than can be covered": "mkfifo $(seq -f f%g 1700)",
+};
+
+for (const [what, command] of Object.entries(HINDRANCES)) {
+  Deno.test(`${what} does not let the next command of a remote model run without a sandbox`, bubblewrap, async () => {
+    await using stage = await openStage({ bare: true, marker: null });
+    const { a, b } = await beside(stage);
+    const show = `cat '${b}/.env'; echo ran > ran`;
+    const shell = (line: string) => ask(want("shell", { command: line }));
+    const script = [shell("echo in a sandbox"), shell(command), shell(show), say("Done.")];
+    const remote = await stage.play("rem", { cwd: a, args, script });
+    assert.match(remote.results[0] ?? "", /in a sandbox/, "control: one can be made at first");
+    assert.match(remote.results[2] ?? "", /not run: other projects of the user have protected paths/);
+    assert.deepEqual(remote.leaks.wire, []);
+    assert.equal(await Deno.stat(`${a}/ran`).catch(() => null), null);
+    const local = await stage.play("loc", { cwd: a, args, script: [shell(show), say("Done.")] });
+    assert.match(local.sent, /CNRY_/, "control: without a sandbox it is read");
+  });
+}
+
+Deno.test("a damaged record of another project is no reason to run without a sandbox", bubblewrap, async () => {
+  await using stage = await openStage({ bare: true, marker: null });
+  const { a, b } = await beside(stage);
+  const records = `${stage.home.agentcliHome}/projects`;
+  for (const { name } of Deno.readDirSync(records)) {
+    if (/^[0-9a-f]{32}\.json$/.test(name)) await Deno.writeTextFile(`${records}/${name}`, "{");
+  }
+  const script = [ask(want("shell", { command: `cat '${b}/.env'` })), say("Done.")];
+  const remote = await stage.play("rem", { cwd: a, args, script });
+  assert.match(remote.results[0] ?? "", /not run: .*the record of a project, cannot be read/);
+  assert.deepEqual(remote.leaks.wire, []);
 });

@@ -133,14 +133,8 @@ function writtenPlaces(
 }
 
 async function prepare(options: SessionSandboxOptions): Promise<Ready | SandboxRefusal> {
-  if (options.os === "windows") {
-    return refuse(
-      "Windows has no way to hide protected paths from a command",
-      "run agentcli in WSL with bubblewrap installed, or work with Read, Edit, Glob and Grep",
-    );
-  }
   const found = await findCheckedBackend(options);
-  if ("problems" in found) return noSandbox(options, found.problems);
+  if ("problems" in found) return { ...noSandbox(options, found.problems), missing: true };
   const { backend, system } = found;
   const home = realOrNamed(options.home);
   const userHome = isAbsolute(options.userHome ?? "") ? realOrNamed(options.userHome ?? "") : null;
@@ -159,6 +153,12 @@ async function prepare(options: SessionSandboxOptions): Promise<Ready | SandboxR
 
 function noSandbox({ os }: SessionSandboxOptions, problems: readonly string[]): SandboxRefusal {
   const why = problems.length === 0 ? "" : ` (${problems.join("; ")})`;
+  if (os === "windows") {
+    return refuse(
+      "Windows has no way to hide protected paths from a command",
+      "run agentcli in WSL with bubblewrap installed, or work with Read, Edit, Glob and Grep",
+    );
+  }
   if (os === "darwin") return refuse(`sandbox-exec makes no sandbox here${why}`, "work with Read, Edit, Glob and Grep");
   return why === ""
     ? refuse(

@@ -116,6 +116,8 @@ export interface SandboxRefusal {
   reason: string;
   /** One sentence: what the user can do. */
   hint: string;
+  /** This machine can make none, for whatever command: nothing that stands in the project or the home is the reason. */
+  missing?: true;
 }
 
 /** The user's settings for sandboxes. */

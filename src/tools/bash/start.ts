@@ -126,13 +126,20 @@ export async function inSandbox(
   });
   if (reason === "external") await notifyOnce(context, externalNotice(sandboxed));
   if (sandboxed.kind === "refused") {
-    if (reason === "external") return null;
-    const why = reason === "project" ? "this project has protected paths" : "sandbox.mode is always";
+    // What a command can leave in the project must not be a reason to run the next one without.
+    if (reason === "external" && sandboxed.missing) return null;
+    const why = WHY[reason];
     return `The command was not run: ${why}, and ${sandboxed.reason}. Tell the user: ` +
       `${sandboxed.hint}. Use Read, Grep and Glob to look, Edit and Write to change.`;
   }
   return { command: sandboxed, misses: { git: git === "hidden", network: !network } };
 }
+
+const WHY: Readonly<Record<Exclude<SandboxReason, null>, string>> = {
+  project: "this project has protected paths",
+  always: "sandbox.mode is always",
+  external: "other projects of the user have protected paths",
+};
 
 const CLOSED_NETWORK =
   "commands of this remote model have no network, though sandbox.network is true: this project has " +
@@ -140,7 +147,7 @@ const CLOSED_NETWORK =
 
 /** Returns that commands run in a sandbox because of other projects, or could not. */
 function externalNotice(sandboxed: SandboxedCommand | SandboxRefusal): string {
-  return sandboxed.kind === "ready"
+  return sandboxed.kind === "ready" || !sandboxed.missing
     ? "commands of this remote model run in a sandbox, since other projects of yours have protected paths: they see this " +
       "project, the system, and what sandbox.read and sandbox.write name; agentcli config set sandbox.mode never turns it off"
     : "commands of this remote model run without a sandbox and could read protected files of other projects: " +

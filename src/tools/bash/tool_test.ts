@@ -175,3 +175,30 @@ Deno.test(
       assert.equal(await run(`${long}\necho ok`), "ok");
     }),
 );
+
+for (const missing of [true, false]) {
+  const does = missing ? "runs where the machine can make none" : "is refused where none can be made for it";
+  Deno.test(
+    `a remote model's command that needs a sandbox for other projects ${does}`,
+    unix,
+    () =>
+      inToolProject(async (project) => {
+        const { workspace } = project.context;
+        const sandbox: ToolContext["sandbox"] = {
+          settings: { mode: "auto", network: false, read: [], write: [], env: [] },
+          told: new Set(),
+          protectsElsewhere: () => Promise.resolve(true),
+          recoverUnfinished: () => Promise.resolve([]),
+          wrapCommand: () =>
+            Promise.resolve({ kind: "refused", reason: "no way", hint: "ask", ...missing ? { missing } : {} }),
+        };
+        assert.ok(!workspace.local, "control: the model is remote");
+        const { content, isError } = await bash(project, { command: "echo ran" }, { sandbox });
+        assert.equal(isError, !missing);
+        assert.match(
+          content,
+          missing ? /^ran$/ : /not run: other projects of the user have protected paths, and no way/,
+        );
+      }, { local: false }),
+  );
+}
