@@ -65,3 +65,112 @@ terminalTest("Enter in the list of commands runs the marked one", async () => {
   await terminal.press("Enter");
   await terminal.shows(/^> \/context$[^]*system prompt/m);
 });
+
+Deno.test("! runs a command and tells the model, !! runs it without; a space in front makes it words", async () => {
+  await using home = await temporaryHome();
+  await home.write("a.txt", "");
+  await using server = startFakeServer({ script: () => say("Fine.") });
+  await configure(home, { loc: { baseUrl: server.baseUrl } });
+  const typed = ["!ls; echo told; exit 3", "!!echo untold; exit 4", "what was that?", " !words"];
+  const done = await runInProcess(["chat"], { home, stdin: typed.join("\n") });
+  assert.equal(done.code, 0, done.stderr);
+  assert.match(done.stderr, /a\.txt\n *told\n *\[exit code 3\]\n *untold\n *exit code 4\n/);
+  const [first, second] = server.chats().map(({ json }) =>
+    json.messages.filter(({ role }: { role: string }) => role === "user").map(({ content }: { content: string }) =>
+      content
+    )
+      .join("\n")
+  );
+  assert.match(
+    first,
+    /^\[The user ran this command: ls; echo told; exit 3\]\na\.txt\ntold\n\[exit code 3\]\n+what was that\?$/,
+  );
+  assert.ok(!second.includes("untold") && second.endsWith("!words"));
+});
+
+terminalTest(
+  "a command of one's own has the whole terminal with !!, and what it prints as a block with !",
+  async () => {
+    await using home = await temporaryHome();
+    await using server = startFakeServer({ script: () => say("Fine.") });
+    await configure(home, { loc: { baseUrl: server.baseUrl } });
+    await using terminal = await openTerminal(["chat"], { home });
+    await terminal.shows(/local · loc:fake/);
+    await terminal.type("!echo one; echo two");
+    await terminal.press("Enter");
+    await terminal.shows(/Bash echo one; echo two[^]*two[^]*^>$/m);
+    await terminal.type('!!printf "name? "; read name; echo "hello $name"; exit 5');
+    await terminal.press("Enter");
+    await terminal.shows(/^name\?$/m);
+    // The first key counts too.
+    await terminal.type("Ann");
+    await terminal.press("Enter");
+    await terminal.shows(/^name\? Ann\nhello Ann\n {2}exit code 5\n[^]*^>$/m);
+    await terminal.type("still here");
+    await terminal.press("Enter");
+    await terminal.shows(/Fine\./);
+    assert.doesNotMatch(server.chats()[0]?.text ?? "", /Ann/);
+    assert.match(server.chats()[0]?.text ?? "", /The user ran this command: echo one; echo two/);
+  },
+);
+
+terminalTest(
+  "Ctrl-G writes the draft in the editor of the person; one that fails or is missing changes nothing",
+  async () => {
+    await using home = await temporaryHome();
+    const editor = await home.write(
+      "bin/edit",
+      '#!/bin/sh\necho editing\nread words\nprintf "%s and %s\\n" "$(cat "$1")" "$words" >"$1"\n',
+    );
+    await Deno.chmod(editor, 0o755);
+    const failing = await home.write("bin/fail", '#!/bin/sh\necho ruined >"$1"; exit 3\n');
+    await Deno.chmod(failing, 0o755);
+    await using server = startFakeServer({ script: () => say("Fine.") });
+    await configure(home, { loc: { baseUrl: server.baseUrl } });
+    const quoted = (path: string) => `'${path}'`;
+    {
+      await using terminal = await openTerminal(["chat"], { home, env: { EDITOR: quoted(editor) } });
+      await terminal.shows(/local · loc:fake/);
+      await terminal.type("paint");
+      await terminal.press("C-g");
+      await terminal.type("dry");
+      await terminal.press("Enter");
+      await terminal.shows(/^> paint and dry$/m);
+      await terminal.press("Enter");
+      await terminal.shows(/Fine\./);
+      assert.equal(server.chats()[0]?.json.messages.at(-1).content, "paint and dry");
+    }
+    for (
+      const [EDITOR, said] of [[quoted(failing), /ended with\s+exit code 3/], [
+        "no-such-editor",
+        /was not\s+found/,
+      ]] as const
+    ) {
+      await using terminal = await openTerminal(["chat"], { home, env: { EDITOR } });
+      await terminal.shows(/local · loc:fake/);
+      await terminal.type("as it was");
+      await terminal.press("C-g");
+      await terminal.shows(said);
+      await terminal.shows(/^> as it was$/m);
+    }
+    assert.deepEqual([...Deno.readDirSync(home.agentcliHome)].filter(({ name }) => name.startsWith("draft")), []);
+  },
+);
+
+terminalTest("what a turn says while another program has the terminal comes behind it", async () => {
+  await using home = await temporaryHome();
+  const editor = await home.write("edit", "#!/bin/sh\necho editing\nread words\n");
+  await Deno.chmod(editor, 0o755);
+  const gate = Promise.withResolvers<void>();
+  await using server = startFakeServer({ script: [{ kind: "gated", gate: gate.promise, then: say("The answer.") }] });
+  await configure(home, { loc: { baseUrl: server.baseUrl } });
+  await using terminal = await openTerminal(["chat", "go"], { home, env: { EDITOR: `'${editor}'` } });
+  await server.arrived(0);
+  await terminal.type("next");
+  await terminal.press("C-g");
+  await terminal.shows(/^editing$/m);
+  gate.resolve();
+  await terminal.resize(60, 20);
+  await terminal.press("Enter");
+  await terminal.shows(/editing[^]*The answer\.[^]*^> next$/m);
+});

@@ -8,7 +8,7 @@ import { ProtectedSet } from "../boundary/policy/protected.ts";
 import { AgentcliError } from "../errors.ts";
 import { processArguments } from "../platform/deno_io.ts";
 import type { Io } from "../platform/io.ts";
-import { ownCommand, reexec } from "../platform/runtime.ts";
+import { ownCommand, runOnOwnStreams } from "../platform/runtime.ts";
 
 /**
  * Null when the process may go on: nothing in its environment copies text out, or nothing is protected in the projects
@@ -21,7 +21,7 @@ export async function reexecWithoutLeaks(io: Io, directories: readonly string[])
   const command = ownCommand();
   if (command === null) throw cannotReexec(names);
   const env = Object.fromEntries(Object.entries(io.environment()).filter(([name]) => !isCopyingVariable(name)));
-  return await reexec([...command, ...processArguments()], { env, io });
+  return await runOnOwnStreams([...command, ...processArguments()], { env, io });
 }
 
 async function anyProtected(io: Io, directories: readonly string[]): Promise<boolean> {

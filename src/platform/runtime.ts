@@ -63,19 +63,27 @@ export function ownCommand(): [string, ...string[]] | null {
   return hasAllPermissions() ? [Deno.execPath(), "run", "--quiet", "--no-config", "-A", Deno.mainModule] : null;
 }
 
+/** Stops this process and what runs in the same job of the shell, until the shell goes on with it; false where none can. */
+export function suspendJob(): boolean {
+  if (Deno.build.os === "windows") return false;
+  Deno.kill(0, "SIGTSTP");
+  return true;
+}
+
 /**
  * Runs `command` with exactly these variables on the streams of this process, and gives its exit code (128 and the
  * signal's number after a signal). Signals to this process reach it: from a terminal both get them anyway.
  */
-export async function reexec(
+export async function runOnOwnStreams(
   command: readonly [string, ...string[]],
-  options: { env: Record<string, string>; io: Pick<Io, "onSignal" | "stdin" | "stdout" | "stderr"> },
+  options: { env: Record<string, string>; io: Pick<Io, "onSignal" | "stdin" | "stdout" | "stderr">; cwd?: string },
 ): Promise<number> {
-  const { env, io } = options;
+  const { env, io, cwd } = options;
   const [program, ...args] = command;
   const child = new Deno.Command(program, {
     args,
     env,
+    ...cwd === undefined ? {} : { cwd },
     clearEnv: true,
     stdin: "inherit",
     stdout: "inherit",

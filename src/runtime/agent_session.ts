@@ -128,13 +128,15 @@ export class AgentSession {
 
   /** Restores the files of the last turn that changed any, and lets the next prompt say so; null where none has. */
   async undo(): Promise<UndoneTurn | null> {
-    const opened = await this.ready();
     const { undoLastTurn } = await import("./undo_turn.ts");
-    const undone = await undoLastTurn(opened);
-    if (undone === null || undone.note === null) return undone;
-    opened.session.items.push({ kind: "user", origin: "note", text: undone.note, label: "open" });
-    await this.#settle();
-    return undone;
+    return await this.#between(undoLastTurn);
+  }
+
+  /** Runs a command of the person's own, whose output goes out with the next prompt. Throws what a scan of it throws. */
+  async runCommand(command: string, { signal, onEvent }: Pick<TurnSurface, "signal" | "onEvent">): Promise<void> {
+    const { runUserCommand } = await import("./user_command.ts");
+    const call = { io: this.#host.io, signal, emit: onEvent };
+    await this.#between(({ session }) => runUserCommand(command, session, call));
   }
 
   /** Returns the turns that the session can go back to before, oldest first. */
@@ -145,26 +147,26 @@ export class AgentSession {
 
   /** Goes back to before a prompt of the session. */
   async rewind(prompt: UserItem, parts: RewindParts): Promise<Rewound> {
-    const opened = await this.ready();
-    await this.#warmUp.stop();
     const { rewind } = await import("./rewind.ts");
-    const rewound = await rewind(opened, prompt, parts);
-    this.#rewound = rewound;
-    await this.#settle();
-    return rewound;
+    return this.#rewound = await this.#between((opened) => rewind(opened, prompt, parts));
   }
 
   /** Takes the last {@link AgentSession.rewind} back; null where there is none, or something was said since. */
   async redo(): Promise<readonly Restored[] | null> {
-    const opened = await this.ready();
     const rewound = this.#rewound;
     this.#rewound = null;
-    const { canRedo, redo } = await import("./rewind.ts");
-    if (rewound === null || !canRedo(opened, rewound)) return null;
+    if (rewound === null) return null;
+    const { redo } = await import("./rewind.ts");
+    return await this.#between((opened) => redo(opened, rewound));
+  }
+
+  /** Changes the session between turns: what waits for it is stopped before, and the transcript follows. */
+  async #between<T>(work: (opened: OpenSession) => Promise<T>): Promise<T> {
+    const opened = await this.ready();
     await this.#warmUp.stop();
-    const restored = await redo(opened, rewound);
+    const done = await work(opened);
     await this.#settle();
-    return restored;
+    return done;
   }
 
   /** Summarizes the older part now; false when there is nothing worth it. */

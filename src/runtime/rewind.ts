@@ -122,17 +122,16 @@ export async function rewind(
   return { restored: once, commands: commandsOf(behind), changes, taken, note, length: items.length };
 }
 
-/** Whether nothing was said or done since. */
-export function canRedo({ session: { items } }: OpenSession, { note, length }: Rewound): boolean {
-  return items.length === length && (note === null || items.at(-1) === note);
-}
-
-/** Brings back what went back: words always, and each file that nobody changed since. */
+/**
+ * Brings back what went back: words always, and each file that nobody changed since. Null where something was said or
+ * done since.
+ */
 export async function redo(
   { session, undo }: OpenSession,
-  { changes, taken, note }: Rewound,
-): Promise<readonly Restored[]> {
+  { changes, taken, note, length }: Rewound,
+): Promise<readonly Restored[] | null> {
   const { items } = session;
+  if (items.length !== length || (note !== null && items.at(-1) !== note)) return null;
   if (note !== null) items.pop();
   items.push(...taken);
   session.context.removed -= taken.length;

@@ -7,20 +7,20 @@ import type { OpenSession } from "./open_session.ts";
 export interface UndoneTurn {
   turn: number;
   restored: readonly Restored[];
-  /** For the model; null where no file is other than before. */
-  note: string | null;
 }
 
 /** Files of one kind that the model is told of by name. */
 const NOTED = 20;
 
-/** Restores the files of the last turn that changed any; null where none has. */
-export async function undoLastTurn({ session: { workspace }, undo }: OpenSession): Promise<UndoneTurn | null> {
+/** Restores the files of the last turn that changed any, and tells the model; null where none has. */
+export async function undoLastTurn({ session: { items, workspace }, undo }: OpenSession): Promise<UndoneTurn | null> {
   const store = await undo();
   const turn = store.turns().at(-1);
   if (turn === undefined) return null;
   const restored = await store.undo(turn, workspace);
-  return { turn, restored, note: await undoNote(restored, workspace) };
+  const text = await undoNote(restored, workspace);
+  if (text !== null) items.push({ kind: "user", origin: "note", text, label: "open" });
+  return { turn, restored };
 }
 
 /** Returns what the model is told of files that were undone; null where none is other than before. */

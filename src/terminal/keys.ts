@@ -29,6 +29,8 @@ export type KeyName =
   | "end_of_input"
   | "escape"
   | "clear_screen"
+  | "edit_outside"
+  | "suspend"
   | "unfold";
 
 /** One key. `paste` is everything between the marks of one bracketed paste. */
@@ -49,6 +51,7 @@ const CONTROL: Readonly<Record<string, KeyName>> = {
   "\x04": "end_of_input",
   "\x05": "end",
   "\x06": "right",
+  "\x07": "edit_outside",
   "\x08": "backspace",
   "\x09": "tab",
   "\x0a": "newline",
@@ -62,7 +65,7 @@ const CONTROL: Readonly<Record<string, KeyName>> = {
   "\x15": "kill_to_start",
   "\x17": "delete_word_left",
   "\x19": "yank",
-  "\x1a": "undo",
+  "\x1a": "suspend",
   "\x1f": "undo",
   "\x7f": "backspace",
 };

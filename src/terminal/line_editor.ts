@@ -56,6 +56,9 @@ export type EditorEffect =
   /** Unfold what is folded as this number, else the last; fold it again. */
   | { kind: "unfold"; number: number | null }
   | { kind: "page"; direction: -1 | 1 }
+  /** Edit the text in a program of the person's own; `text` holds its pastes. */
+  | { kind: "edit_outside"; text: string }
+  | { kind: "suspend" }
   | { kind: "back_tab" };
 
 /** A state and what is to be done. */
@@ -219,12 +222,22 @@ function named(state: EditorState, name: KeyName): Edited {
       return text === "" ? only(state, { kind: "leave" }) : cut(cursor, after(text, cursor), false);
     case "clear_screen":
       return only(state, { kind: "clear_screen" });
+    case "edit_outside":
+      return only({ ...state, completion: null }, { kind: "edit_outside", text: fullText(state) });
+    case "suspend":
+      return only(state, { kind: "suspend" });
     case "unfold":
       // A number alone names one; other text is a draft.
       return /^\d{1,4}$/.test(text)
         ? only(emptied(state), { kind: "unfold", number: Number(text) })
         : only(state, { kind: "unfold", number: null });
   }
+}
+
+/** The editor with another text in place of its own; undo brings that back. */
+export function replaceText(state: EditorState, given: string): EditorState {
+  const text = printable(given);
+  return { ...state, ...remembered(state, false), text, cursor: text.length, completion: null, search: null };
 }
 
 function emptied(state: EditorState): EditorState {

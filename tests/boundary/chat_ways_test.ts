@@ -69,3 +69,19 @@ Deno.test("a protected file that words name goes to a local model alone, and kee
   const stored = await runInProcess(["sessions", "show", "latest"], { home: stage.home });
   assert.ok(!stored.stdout.includes(canary));
 });
+
+Deno.test("a command that is typed sees and tells a remote model no more than one of the model's", linux, async () => {
+  await using stage = await openStage();
+  const canary = stage.canary("env");
+  const encoded = btoa(`API_TOKEN=${canary}\n`);
+  for (const command of ["cat .env", "base64 -w0 .env", "cat secrets/*", `echo ${canary}`, `echo ${encoded}`]) {
+    const far = await converse(stage, [`!${command}`, "hello"], { model: "rem" });
+    assert.ok(!far.far.includes(canary) && !far.far.includes(encoded), command);
+    assert.ok(far.far.includes("hello"), "control: the chat goes on");
+  }
+  const open = await converse(stage, ["!cat pub.txt", "hello"], { model: "rem" });
+  assert.ok(open.far.includes("PUB_marker"), "control: what is open goes along");
+  const typed = await converse(stage, [`!echo ${canary}`, "/model rem", "1", "hello"], { model: "loc" });
+  assert.ok(typed.near.includes(canary) || !typed.far.includes("hello"), "a local session holds it from there on");
+  assert.ok(!typed.far.includes(canary));
+});

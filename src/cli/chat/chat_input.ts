@@ -3,7 +3,7 @@ import type { Io } from "../../platform/io.ts";
 import { type Candidate, type CompletionQuery, offer } from "../../terminal/editor_text.ts";
 import { viewEditor } from "../../terminal/editor_view.ts";
 import { type Key, KeyDecoder } from "../../terminal/keys.ts";
-import { createEditor, edit, type EditorEffect, type EditorState } from "../../terminal/line_editor.ts";
+import { createEditor, edit, type EditorEffect, type EditorState, replaceText } from "../../terminal/line_editor.ts";
 import { type Choice, createPicker, pick, type PickerState, viewPicker } from "../../terminal/picker.ts";
 import type { LiveRows } from "../../terminal/screen.ts";
 import { row } from "../../terminal/style.ts";
@@ -63,6 +63,8 @@ export interface InputOwner {
   hint(text: string): void;
   /** Keys were taken: draw. */
   drawn(): void;
+  /** Another program has the terminal until this settles; null for none. */
+  away?(): Promise<void> | null;
 }
 
 /** The input of one chat. */
@@ -93,6 +95,11 @@ export class ChatInput {
   takeBack(texts: readonly string[]): void {
     const text = [...texts, this.#editor.text].filter((part) => part !== "").join("\n");
     this.#editor = { ...this.#editor, text, cursor: text.length, completion: null };
+  }
+
+  /** Puts a text in place of what is being typed. */
+  replace(text: string): void {
+    this.#editor = replaceText(this.#editor, text);
   }
 
   complete(query: CompletionQuery, items: readonly Candidate[]): void {
@@ -142,9 +149,12 @@ export class ChatInput {
         : await reading;
       if (bytes === null) return;
       const keys = bytes === "late" ? decoder.flush() : decoder.push(bytes);
-      if (bytes !== "late") reading = stdin.read();
       for (const key of keys) this.#key(key);
       if (keys.length > 0) this.#owner.drawn();
+      // No read may wait while another program has the terminal: it would take the first key from it.
+      if (bytes === "late") continue;
+      await this.#owner.away?.();
+      reading = stdin.read();
     }
   }
 

@@ -4,7 +4,8 @@ import { clean } from "../../terminal/clean.ts";
 import { type Row, row, span } from "../../terminal/style.ts";
 import type { Context } from "../command.ts";
 import type { AgentSession } from "../../runtime/agent_session.ts";
-import { COMMAND_NAMES, type CommandName, commandSource } from "./typed_line.ts";
+import { COMMAND_NAMES, type CommandName, commandSource, type TypedCommand, type TypedShell } from "./typed_line.ts";
+import { textRows } from "./event_rows.ts";
 import type { ChatView } from "./begin.ts";
 
 /** Targets of commands. */
@@ -16,8 +17,18 @@ export interface CommandTarget {
   emit: TurnListener;
 }
 
+/** Runs a line that is no prompt. Throws what it meets. */
+export async function runLine(typed: TypedCommand | TypedShell, target: CommandTarget): Promise<void> {
+  if (typed.kind === "command") return await runCommand(typed, target);
+  const { chat, view, context: { io, globals: { cwd } }, signal, emit } = target;
+  if (typed.isTold) return await chat.runCommand(typed.command, { signal, onEvent: emit });
+  const { runCaptured } = await import("./outside.ts");
+  const print = (text: string) => view.print(textRows(text, { width: view.width(), style: "plain" }));
+  view.print(await runCaptured(typed.command, { io, cwd, signal, print }));
+}
+
 /** Runs a command. Throws what it meets. */
-export async function runCommand(
+async function runCommand(
   { name, argument }: { name: CommandName; argument: string },
   target: CommandTarget,
 ): Promise<void> {
@@ -87,6 +98,9 @@ const KEYS: readonly (readonly [string, string])[] = [
   ["Alt-Enter, Ctrl-J, \\ Enter", "a new line"],
   ["@", "find a file or directory of the project, and attach it"],
   ["PageUp, PageDown", "scroll a question, or what is unfolded"],
+  ["! command", "run it; the model gets its output; !! without that"],
+  ["Ctrl-G", "write the text in $EDITOR"],
+  ["Ctrl-Z", "suspend"],
   ["Ctrl-R", "search what was typed before"],
   ["Ctrl-O", "unfold the last output, and fold it; 2 Ctrl-O: #2"],
   ["Shift-Tab", "next permission mode"],

@@ -2,6 +2,7 @@
 import type { AskPermission } from "../../agent/turn_options.ts";
 import { AgentcliError } from "../../errors.ts";
 import type { Input } from "../../platform/io.ts";
+import type { TurnEvent } from "../../protocol/turn_event.ts";
 import { clean } from "../../terminal/clean.ts";
 import type { Choice } from "../../terminal/picker.ts";
 import { plainText, type Row } from "../../terminal/style.ts";
@@ -14,7 +15,7 @@ import { asksForSession, beginChat, type ChatView } from "./begin.ts";
 import { AgentSession } from "../../runtime/agent_session.ts";
 import type { OpenSession } from "../../runtime/open_session.ts";
 import { promptOf, readTyped } from "./typed_line.ts";
-import { runCommand } from "./commands.ts";
+import { runLine } from "./commands.ts";
 import { askInChat } from "./permission.ts";
 import { textRows } from "./event_rows.ts";
 import type { Question, QuestionAnswer } from "./question.ts";
@@ -184,6 +185,14 @@ class LineChat implements ChatView {
     return 0;
   }
 
+  /** Shows what a command printed that was typed; into a log goes nothing protected. */
+  #shellEvent(event: TurnEvent): void {
+    if (event.kind !== "tool_result") return;
+    const { content, label } = event.item;
+    const shown = label === "open" || this.isTerminal ? content : "[no-cloud]";
+    this.print(textRows(shown, { width: this.width(), style: "plain" }));
+  }
+
   /** What goes wrong is told; the exit code that it stands for. */
   async #attempt(work: (signal: AbortSignal) => Promise<number>): Promise<number> {
     const controller = new AbortController();
@@ -204,8 +213,9 @@ class LineChat implements ChatView {
       const typed = await readTyped(text, this.#chat);
       const output = textOutput(io, globals);
       const emit = (event: Parameters<typeof output.event>[0]) => output.event(event);
-      if (typed.kind === "command") {
-        await runCommand(typed, { chat: this.#chat, view: this, context: this.#context, signal, emit });
+      if (typed.kind !== "prompt") {
+        const told = (event: TurnEvent) => typed.kind === "shell" ? this.#shellEvent(event) : emit(event);
+        await runLine(typed, { chat: this.#chat, view: this, context: this.#context, signal, emit: told });
         return this.#code;
       }
       const asking = askInChat(this.#chat, this, io);

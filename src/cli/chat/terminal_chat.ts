@@ -2,6 +2,7 @@
 import { estimateOf } from "../../agent/chat_request.ts";
 import { asAgentcliError } from "../../errors.ts";
 import { openHome } from "../../platform/home.ts";
+import type { Io } from "../../platform/io.ts";
 import { clean } from "../../terminal/clean.ts";
 import { type Row, row, rowWidth, wantsColor } from "../../terminal/style.ts";
 import type { EditorEffect } from "../../terminal/line_editor.ts";
@@ -14,6 +15,7 @@ import type { Context } from "../command.ts";
 import { asksForSession, beginChat, type ChatView } from "./begin.ts";
 import { Bell, ring } from "./bell.ts";
 import { ChatInput } from "./chat_input.ts";
+import { LentTerminal } from "./lent_terminal.ts";
 import { AgentSession } from "../../runtime/agent_session.ts";
 import { hostOf } from "../output.ts";
 import type { OpenSession } from "../../runtime/open_session.ts";
@@ -23,12 +25,14 @@ import {
   nextMode,
   promptOf,
   readBeside,
+  readShell,
   readTyped,
   type TypedCommand,
   type TypedPrompt,
+  type TypedShell,
 } from "./typed_line.ts";
 import { ChatWork } from "./chat_work.ts";
-import { runCommand } from "./commands.ts";
+import { runLine } from "./commands.ts";
 import { candidatesFor } from "./completion.ts";
 import { echoRows, farewell, greetingRows, textRows } from "./event_rows.ts";
 import { createFrames, liveRows, statusRow } from "./live_rows.ts";
@@ -43,9 +47,8 @@ const TICK_MS = 1000;
 const HISTORY_MS = 3000;
 /** Two presses within this are one doing. Milliseconds. */
 const TWICE_MS = 1000;
-/** Pastes come in brackets, so that their line ends send nothing. */
-const BRACKETED_PASTES = "\x1b[?2004h";
-const PLAIN_PASTES_AND_CURSOR = "\x1b[?2004l\x1b[?25h";
+
+type Outside = typeof import("./outside.ts");
 
 /** Runs the chat until it is left; gives the exit code. The terminal is set back whatever happens. */
 export async function chatOnTerminal(
@@ -65,6 +68,7 @@ class TerminalChat implements ChatView {
   readonly #input: ChatInput;
   readonly #work: ChatWork;
   readonly #bell: Bell;
+  readonly #lent: LentTerminal;
   readonly #frames = createFrames(() => this.#draw());
   readonly #choosesSession: boolean;
   #hint = "";
@@ -77,6 +81,11 @@ class TerminalChat implements ChatView {
     const color = wantsColor(io, globals);
     this.#choosesSession = asksForSession(options);
     this.#screen = createScreen(io.stdout, { color });
+    this.#lent = new LentTerminal(io, this.#screen, {
+      print: (rows) => this.print(rows),
+      failed: (error) => this.#fail(error),
+      returned: () => this.#frames.now(),
+    });
     // Whatever the session writes on stderr goes above the line that is typed, not through it.
     const stderr = {
       isTerminal: false,
@@ -92,6 +101,7 @@ class TerminalChat implements ChatView {
       effect: (effect) => this.#effect(effect),
       hint: (text) => void (this.#hint = text),
       drawn: () => this.#frames.now(),
+      away: () => this.#lent.until,
     });
     this.#work = new ChatWork(io.clock, this.#chat.queue, {
       failed: (error) => {
@@ -127,8 +137,7 @@ class TerminalChat implements ChatView {
       this.#frames.now();
     });
     const removeResize = io.onResize?.(() => this.#frames.now());
-    io.stdin.setRaw(true);
-    await io.stdout.write(BRACKETED_PASTES);
+    await this.#lent.take();
     const ticking = setInterval(() => this.#work.isRunning ? this.#frames.soon() : undefined, TICK_MS);
     try {
       this.#input.readKeys().catch((error) => this.#fail(error)).finally(() => this.leave());
@@ -139,10 +148,7 @@ class TerminalChat implements ChatView {
       this.#frames.stop();
       removeSignal();
       removeResize?.();
-      this.#screen.live({ rows: [], cursor: null });
-      await this.#screen.settled().catch(() => {});
-      io.stdin.setRaw(false);
-      await io.stdout.write(PLAIN_PASTES_AND_CURSOR).catch(() => {});
+      await this.#lent.giveBack();
       const { opened: prepared } = this.#chat;
       const last = prepared === null ? null : farewell(prepared, { chosen: this.#chat.isModelChosen });
       if (last !== null) await io.stdout.write(last).catch(() => {});
@@ -160,6 +166,7 @@ class TerminalChat implements ChatView {
   }
 
   print(rows: readonly Row[]): void {
+    if (this.#lent.keep(rows)) return;
     const width = this.width();
     const fitting = rows.flatMap((line) => rowWidth(line) > width ? wrap(line, { width }) : [line]);
     if (fitting.length > 0) this.#screen.print(fitting, this.#live());
@@ -243,9 +250,9 @@ class TerminalChat implements ChatView {
     if (!this.#work.isLeaving) this.#turnView.finish(null);
   }
 
-  #command(typed: TypedCommand, signal: AbortSignal): Promise<void> {
+  #command(typed: TypedCommand | TypedShell, signal: AbortSignal): Promise<void> {
     const emit = (event: Parameters<TurnView["event"]>[0]) => this.#turnView.event(event);
-    return runCommand(typed, { chat: this.#chat, view: this, context: this.#context, signal, emit });
+    return runLine(typed, { chat: this.#chat, view: this, context: this.#context, signal, emit });
   }
 
   async #turn(typed: TypedPrompt, signal: AbortSignal): Promise<void> {
@@ -297,6 +304,12 @@ class TerminalChat implements ChatView {
         return this.#escape();
       case "clear_screen":
         return this.clear();
+      case "edit_outside":
+        return this.#outside(async ({ editOutside }, place) =>
+          this.#input.replace(await editOutside(effect.text, place))
+        );
+      case "suspend":
+        return this.#outside(({ suspend }, place) => suspend(place));
       case "unfold":
         return void (this.#hint = this.#turnView.folds.toggle(effect.number));
       case "page":
@@ -311,6 +324,11 @@ class TerminalChat implements ChatView {
     const session = this.#chat.opened?.session;
     if (session !== undefined) {
       this.#remembered = this.#remembered.then(() => rememberTyped(text, session, this.#context.io));
+    }
+    const shell = readShell(text);
+    if (shell?.isTold === false && !this.#work.isRunning) {
+      this.print(echoRows(text, this.width()));
+      return this.#outside(async ({ runOutside }, place) => this.print(await runOutside(shell.command, place)));
     }
     const beside = this.#work.isRunning && session !== undefined ? readBeside(text) : null;
     if (beside === null) return this.#work.add(this.#message(text));
@@ -327,6 +345,7 @@ class TerminalChat implements ChatView {
   }
 
   #interrupt(): void {
+    if (this.#lent.until !== null) return;
     if (!this.#work.interrupt()) this.#hint = "Ctrl-C again leaves";
   }
 
@@ -342,6 +361,12 @@ class TerminalChat implements ChatView {
     this.#hint = "Esc again goes back to an earlier turn";
   }
 
+  /** Lends the terminal to a program of the person's own. */
+  #outside(work: (outside: Outside, place: { io: Io; cwd: string }) => Promise<void>): void {
+    const place = { io: this.#context.io, cwd: this.#context.globals.cwd };
+    this.#lent.lend(async () => await work(await import("./outside.ts"), place));
+  }
+
   async #complete(query: Parameters<typeof candidatesFor>[0]): Promise<void> {
     const items = await candidatesFor(query, commandSource(this.#chat.opened), this.#context.io).catch(() => []);
     this.#input.complete(query, items);
@@ -349,6 +374,7 @@ class TerminalChat implements ChatView {
   }
 
   #draw(): void {
+    if (this.#lent.until !== null) return;
     this.#screen.live(this.#live());
   }
 

@@ -70,8 +70,22 @@ export interface TypedCommand {
   argument: string;
 }
 
+/** A command for the shell. */
+export interface TypedShell {
+  kind: "shell";
+  command: string;
+  /** Whether the model is told: `!`, not `!!`. */
+  isTold: boolean;
+}
+
 /** A line that was understood. */
-export type TypedLine = TypedPrompt | TypedCommand;
+export type TypedLine = TypedPrompt | TypedCommand | TypedShell;
+
+/** The command for the shell in a line; null for any other line. */
+export function readShell(line: string): TypedShell | null {
+  const found = /^(!!?)\s*([^!\s][^]*)$/.exec(line);
+  return found === null ? null : { kind: "shell", command: (found[2] ?? "").trim(), isTold: found[1] === "!" };
+}
 
 /**
  * The command of a line and what stands behind it; null for a line that is none. A word that is no command is `usage`,
@@ -105,6 +119,8 @@ export function readBeside(line: string): TypedCommand | null {
 export async function readTyped(line: string, chat: AgentSession): Promise<TypedLine> {
   // As shells have it: nobody means a model by these words alone.
   if (/^(?:exit|quit)\s*$/.test(line)) return { kind: "command", name: "exit", argument: "" };
+  const shell = readShell(line);
+  if (shell !== null) return shell;
   const words: TypedLine = { kind: "prompt", text: line, label: "open", from: null };
   const typed = /^\/([a-z0-9][a-z0-9._-]{0,63})(?:\s+([^]*))?$/.exec(line.trim());
   if (line.startsWith(" ") || typed === null) return words;

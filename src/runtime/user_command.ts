@@ -1,0 +1,41 @@
+/** A command that the person types: run as the model's are, in their view of the project. Loaded with the first. */
+import { resultLimit } from "../agent/context/tokens.ts";
+import { runTool } from "../agent/tool_call.ts";
+import { labelOfText, type Session } from "../agent/session.ts";
+import { highestLabel } from "../boundary/policy/label.ts";
+import { AgentcliError } from "../errors.ts";
+import type { TurnListener } from "../protocol/turn_event.ts";
+import { builtinTools } from "../tools/registry.ts";
+import type { Host } from "./host.ts";
+
+/** Names the call in events: no call of the model is named so. */
+const CALL_ID = "typed";
+
+/**
+ * Runs a command and puts it with its output behind what was said. No rule is asked: it is the person who wants it. What
+ * it prints reaches the model as what the model runs does: from the sandbox where paths are protected, looked through, and
+ * labeled. Throws `policy_refused` where it may not go to this model; then the session has nothing of it.
+ */
+export async function runUserCommand(
+  command: string,
+  session: Session,
+  { io, signal, emit }: { io: Host["io"]; signal: AbortSignal; emit: TurnListener },
+): Promise<void> {
+  const tool = builtinTools({}).find(({ name }) => name === "Bash");
+  if (tool === undefined) throw new AgentcliError("usage", "there is no shell to run commands with");
+  const { model: { contextWindow: window }, context: { bytesPerToken } } = session;
+  const options = {
+    ...{ io, signal, emit },
+    ask: () => Promise.resolve(null),
+    resultBytes: resultLimit({ window, bytesPerToken, count: 1 }),
+  };
+  await emit({ kind: "tool_start", callId: CALL_ID, toolName: tool.name, subject: command });
+  const result = await runTool(tool, { input: { command }, callId: CALL_ID, session, options });
+  const { content, isError, details } = result;
+  const text = `[The user ran this command: ${command}]\n${content}`;
+  const files = session.workspace.takeUsed();
+  const label = highestLabel([result.label, await labelOfText(text, "the command", session)]);
+  session.items.push({ kind: "user", origin: "note", text, label, files });
+  const item = { kind: "tool_result", callId: CALL_ID, name: tool.name, content, isError, label } as const;
+  await emit({ kind: "tool_result", item, details });
+}
