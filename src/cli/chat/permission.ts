@@ -6,7 +6,8 @@ import {
   type PermissionQuestion,
 } from "../../agent/turn_options.ts";
 import { addProjectRules } from "../../config/project_rules.ts";
-import { asAgentcliError } from "../../errors.ts";
+import type { Session } from "../../agent/session.ts";
+import { AgentcliError, asAgentcliError } from "../../errors.ts";
 import { openHome } from "../../platform/home.ts";
 import type { Io } from "../../platform/io.ts";
 import type { AgentSession } from "../../runtime/agent_session.ts";
@@ -45,7 +46,7 @@ export function askInChat(chat: AgentSession, view: ChatView, io: Io): AskPermis
       if (given.kind === "words") return deniedByPerson(given.text);
       if (given.key === "n") return deniedByPerson("");
       if (given.key !== "y") { for (const rule of rules) chat.allow(rule); }
-      if (given.key === "a") await writeRules(rules, { root: session.workspace.root, view, io });
+      if (given.key === "a") await writeRules(rules, { session, view, io });
       return ALLOW;
     } finally {
       signal.removeEventListener("abort", stop);
@@ -105,10 +106,12 @@ function partRows(parts: readonly JudgedPart[], width: number): Row[] {
 /** Stores the rules for the project. What goes wrong is told; the call is allowed all the same. */
 async function writeRules(
   rules: readonly string[],
-  { root, view, io }: { root: string; view: ChatView; io: Io },
+  { session: { workspace, scanner }, view, io }: { session: Session; view: ChatView; io: Io },
 ): Promise<void> {
   try {
-    await addProjectRules(await openHome(io), { root, rules });
+    const refusal = await scanner?.checkWrite(rules.join("\n"), { display: "it" }) ?? null;
+    if (refusal !== null) throw new AgentcliError("policy_refused", "it holds protected content");
+    await addProjectRules(await openHome(io), { root: workspace.root, rules });
     const named = rules.map((rule) => clean(rule)).join(", ");
     view.print([row(`  allowed in this project from now on: ${named} (/permissions takes it back)`, "dim")]);
   } catch (error) {
