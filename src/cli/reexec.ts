@@ -12,12 +12,12 @@ import { ownCommand, runOnOwnStreams } from "../platform/runtime.ts";
 
 /**
  * Null when the process may go on: nothing in its environment copies text out, or nothing is protected in the projects
- * of `directories`. Else the program is run again without those variables, and the result is its exit code. Call it
+ * of `directories`; `anywhere` counts as protected, for what is told later where it works. Else the program is run again without those variables, and the result is its exit code. Call it
  * before anything is read from standard input. Throws `policy_refused` where the program cannot start itself again.
  */
-export async function reexecWithoutLeaks(io: Io, directories: readonly string[]): Promise<number | null> {
+export async function reexecWithoutLeaks(io: Io, directories: readonly string[] | "anywhere"): Promise<number | null> {
   const names = copyingVariables(io.env);
-  if (names.length === 0 || !await anyProtected(io, directories)) return null;
+  if (names.length === 0 || (directories !== "anywhere" && !await anyProtected(io, directories))) return null;
   const command = ownCommand();
   if (command === null) throw cannotReexec(names);
   const env = Object.fromEntries(Object.entries(io.environment()).filter(([name]) => !isCopyingVariable(name)));

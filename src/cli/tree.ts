@@ -13,6 +13,7 @@ const BRIEF = "agentcli: run agent turns with models on your own machine";
 const COMMANDS: Readonly<Record<string, () => Promise<Node>>> = {
   run: async () => (await import("./run/command.ts")).runCommand,
   chat: async () => (await import("./chat/command.ts")).chatCommand,
+  acp: async () => (await import("./acp/command.ts")).acpCommand,
   "init-providers": async () => (await import("./init_providers/command.ts")).initProvidersCommand,
   providers: async () => (await import("./providers/command.ts")).providersCommand,
   config: async () => (await import("./config/command.ts")).configCommand,

@@ -110,6 +110,7 @@ const FILE_ORDER = [
   "roles",
   "check",
   "notify",
+  "acp",
   "sandbox",
   "engines",
   "permissions",

@@ -155,6 +155,7 @@ export function toConfiguration(file: ProvidersFile, path: string): Configuratio
     permissions: { allow: file.permissions?.allow ?? [], deny: file.permissions?.deny ?? [] },
     ...checkOf(file.check),
     ...(file.notify === undefined ? {} : { notify: file.notify }),
+    ...(file.acp?.show_protected === undefined ? {} : { acp: { showProtected: file.acp.show_protected } }),
     sandbox: {
       mode: file.sandbox?.mode ?? "auto",
       read: file.sandbox?.read ?? [],

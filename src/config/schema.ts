@@ -74,6 +74,8 @@ const providersFile = z.strictObject({
   }).optional().describe("Command that runs after a turn that changed files; a failure goes back to the model."),
   notify: z.enum(["bell", "osc9", "off"]).optional()
     .describe("How a chat calls when a long turn ends or a question waits: the bell, a notice of the desktop, or not."),
+  acp: z.strictObject({ show_protected: z.boolean().optional() }).optional()
+    .describe("What editors get over the Agent Client Protocol; they keep transcripts of their own."),
   sandbox: z.strictObject({
     mode: z.enum(["auto", "always", "never"]).optional(),
     read: texts.optional(),

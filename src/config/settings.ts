@@ -51,6 +51,13 @@ export const SETTINGS: readonly Setting[] = [
     current: (c) => c.notify,
   },
   {
+    key: "acp.show_protected",
+    brief: "editors are sent answers about protected content (they store them): true or false",
+    kind: "switch",
+    words: ["true", "false"],
+    current: (c) => c.acp?.showProtected,
+  },
+  {
     key: "sandbox.mode",
     brief: "auto, always, or never (outside of protected projects)",
     kind: "text",

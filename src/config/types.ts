@@ -78,6 +78,8 @@ export interface Configuration {
   check?: { command: string; timeout: number };
   /** How the chat calls a person who looks away; absent: the bell. */
   notify?: "bell" | "osc9" | "off";
+  /** Clients of the Agent Client Protocol get what a model says of protected content; absent: they do. */
+  acp?: { showProtected: boolean };
   sandbox: { mode: "auto" | "always" | "never"; read: string[]; write: string[]; network: boolean; env: string[] };
   /** Own command templates of `local-model serve`, by name; absent for none. */
   engines?: Record<string, EngineTemplate>;

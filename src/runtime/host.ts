@@ -8,6 +8,8 @@ import type { Tool } from "../tools/tool.ts";
 export interface SessionOptions extends StoreOptions {
   /** `provider`, `provider:model` or `demo`; absent: the configured model. */
   model?: string | undefined;
+  /** The model answers without reasoning, where it can. */
+  thinking?: "off" | undefined;
   /** Tokens of one response, at most. */
   maxTokens?: number | undefined;
   temperature?: number | undefined;

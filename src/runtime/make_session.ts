@@ -16,6 +16,7 @@ import { chat } from "../provider/chat/chat.ts";
 import { askWithinLimit } from "../provider/chat/reasoning_limit.ts";
 import { createChatCache } from "../provider/chat/request.ts";
 import type { HttpClient } from "../provider/http/client.ts";
+import { mergedFields } from "../provider/profiles/profile.ts";
 import type { ModelFacts } from "../provider/backends/backend.ts";
 import type { ModelMetadata } from "../provider/backends/model_metadata.ts";
 import { createLocalityCache, type LocatedModel } from "../provider/backends/model_locality.ts";
@@ -71,7 +72,11 @@ export async function makeSession(
   const { home, userHome, configuration } = project;
   const { provider, entry, endpoint, demo } = chosen;
   const model = sessionModel(chosen, { known, options });
-  const profileWith = (told: ModelFacts, server = known.server) => profileOf(chosen, { model, server, told });
+  const profileWith = async (told: ModelFacts, server = known.server) => {
+    const profile = await profileOf(chosen, { model, server, told });
+    if (options.thinking !== "off") return profile;
+    return { ...profile, fields: mergedFields(profile.fields, profile.noThinking) };
+  };
   const toolProtocol = toolProtocolOf(chosen, { known, before });
   const knownWindow = model.windowSource === "assumed" ? undefined : model.contextWindow;
   const profile = profileFor(knownWindow);

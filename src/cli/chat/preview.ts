@@ -1,5 +1,6 @@
 /** What a tool call would do, for the person who is asked about it: the command, the arguments, or the change as a diff. */
 import type { PermissionQuestion } from "../../agent/turn_options.ts";
+import type { Label } from "../../boundary/policy/label.ts";
 import type { Workspace } from "../../boundary/workspace/workspace.ts";
 import { clean } from "../../terminal/clean.ts";
 import { type Row, row, span } from "../../terminal/style.ts";
@@ -36,7 +37,7 @@ export async function previewOf(question: PermissionQuestion, workspace: Workspa
 
 /** Returns a change as a colored diff with the names of the file. */
 export async function diffRows(
-  { name, before, after }: Change,
+  { name, before, after }: Pick<Change, "name" | "before" | "after">,
   { width }: { width: number },
 ): Promise<Row[]> {
   const { unifiedDiff } = await import("../../terminal/diff.ts");
@@ -84,26 +85,32 @@ function lastLine(line: string): number {
   return Math.max(Number(old) + Number(before), Number(now) + Number(after)) - 1;
 }
 
+/** A change of a file. */
 interface Change {
   name: string;
+  /** Absolute. */
+  path: string;
   before: string | null;
   after: string;
+  /** Of what the file holds. */
+  label: Label;
 }
 
 /** Previews the changes of Write and Edit; null for other tools, and where it cannot be told before. */
-async function changeOf({ toolName, input }: PermissionQuestion, workspace: Workspace): Promise<Change | null> {
-  const { file_path: path, content } = input;
-  if ((toolName !== "Write" && toolName !== "Edit") || typeof path !== "string") return null;
-  const resolved = await workspace.resolve(path);
+export async function changeOf({ toolName, input }: PermissionQuestion, workspace: Workspace): Promise<Change | null> {
+  const { file_path: named, content } = input;
+  if ((toolName !== "Write" && toolName !== "Edit") || typeof named !== "string") return null;
+  const resolved = await workspace.resolve(named);
   if ("refused" in resolved) return null;
   const read = await workspace.read(resolved, { limit: FILE_LIMIT });
   const absent = "refused" in read && read.refused === "absent";
   if ("refused" in read ? !absent : read.more) return null;
   const before = "refused" in read ? null : new TextDecoder().decode(read.bytes);
-  const name = resolved.display;
-  if (toolName === "Write") return typeof content === "string" ? { name, before, after: content } : null;
+  const label = "refused" in read ? workspace.ruleAt(resolved) === null ? "open" : "no-cloud" : read.label;
+  const file = { name: resolved.display, path: resolved.path, before, label };
+  if (toolName === "Write") return typeof content === "string" ? { ...file, after: content } : null;
   const after = before === null ? null : editedText(before, input);
-  return after === null ? null : { name, before, after };
+  return after === null ? null : { ...file, after };
 }
 
 function editedText(before: string, input: Record<string, unknown>): string | null {

@@ -59,6 +59,19 @@ async function findStudio(client: HttpClient, timeoutMs: number): Promise<Discov
   return met.filter(({ server }) => server?.server === "unsloth");
 }
 
+/** Adds the servers that answer on this machine; returns how many providers are configured then. */
+export async function findLocalServers(io: Io): Promise<number> {
+  const home = await openHome(io);
+  const client = createHttpClient(io);
+  try {
+    const found = await discover(client, { hosts: ["localhost"], timeoutMs: TIMEOUT });
+    const { configuration } = await mergeFound(home, found, { studioAsked: asksForStudio(io.env) });
+    return configuration.providers.length;
+  } finally {
+    client.close();
+  }
+}
+
 /**
  * Adds what was found to providers.yaml. Planned inside the edit, from the file as it is under the lock: what another
  * process wrote meanwhile counts. Throws what {@link editProviders} throws.

@@ -28,22 +28,38 @@ export async function clientModels(io: Io): Promise<ClientModel[]> {
     // The turn itself says what is wrong with it; a client that only greets shall not fail.
     return [];
   }
-  const models = configuration.providers.flatMap((provider) => {
-    const place = isLocal(effectiveBaseUrl(provider, io.env), []) ? "local" : "remote";
+  const usual = await usualModel(configuration, io);
+  const description = usual === null ? "" : `${usual.model} at ${usual.provider}`;
+  return [
+    ...usual === null ? [] : [{ value: "default", displayName: "Default", description }],
+    ...configuredModels(configuration, io),
+  ];
+}
+
+/** All models that are configured, in the order of the file. */
+export function configuredModels(
+  { providers }: Configuration,
+  io: Io,
+): (ClientModel & { isLocal: boolean })[] {
+  return providers.flatMap((provider) => {
+    const here = isLocal(effectiveBaseUrl(provider, io.env), []);
     return provider.models.map((model) => ({
       value: `${provider.name}:${model.id}`,
       displayName: model.aliases[0] ?? model.id,
-      description: `${model.id} at ${provider.name} (${place})`,
+      description: `${model.id} at ${provider.name} (${here ? "local" : "remote"})`,
+      isLocal: here,
     }));
   });
-  const usual = await usualModel(configuration, io);
-  return usual === null ? models : [{ value: "default", displayName: "Default", description: usual }, ...models];
 }
 
-async function usualModel(configuration: Configuration, io: Io): Promise<string | null> {
+/** The model that is used where none is named; null where the configuration leaves it open. Asks no server. */
+export async function usualModel(
+  configuration: Configuration,
+  io: Io,
+): Promise<{ provider: string; model: string } | null> {
   try {
     const { selection } = await selectModel(configuration, environmentOf(io), () => Promise.resolve(null));
-    return `${selection.model.id} at ${selection.provider.name}`;
+    return { provider: selection.provider.name, model: selection.model.id };
   } catch {
     return null;
   }

@@ -1,0 +1,335 @@
+/** One session of a client: an {@link AgentSession}, what is chosen for it, and the turn that runs. */
+import { sessionLabel } from "../../agent/session.ts";
+import { AgentcliError, asAgentcliError } from "../../errors.ts";
+import { OutputClosed } from "../../platform/io.ts";
+import { textOf } from "../../provider/record.ts";
+import type { TurnResult } from "../../protocol/turn_event.ts";
+import { RPC_CODES, RpcError } from "../../rpc/message.ts";
+import type { RpcCall } from "../../rpc/peer.ts";
+import { AgentSession, selectorOf } from "../../runtime/agent_session.ts";
+import { untilAborted } from "../../runtime/interrupt.ts";
+import { clean } from "../../terminal/clean.ts";
+import type { Context } from "../command.ts";
+import { hostOf } from "../output.ts";
+import { type Choices, configOptions, modeState, type OfferedModel, readMode, readModel } from "./config_options.ts";
+import { invalidParams, REFUSALS } from "./errors.ts";
+import type { Connection } from "./server.ts";
+import type { SessionPlace } from "./sessions.ts";
+import { TurnUpdates } from "./updates.ts";
+import { type ConfigOption, type SendUpdate, type StopReason, textBlock } from "./wire.ts";
+
+/** How a session begins. */
+export interface SessionStart extends SessionPlace {
+  id: string;
+  /** Goes on with the stored session of this id. */
+  resumes: boolean;
+  models: readonly OfferedModel[];
+  /** Selector; null where the session decides. */
+  model: string | null;
+  /** Whether words of the model are sent once the session holds protected content. */
+  showProtected: boolean;
+}
+
+/** Longest title of a session, in characters. */
+const TITLE_LIMIT = 80;
+
+/** The title of a session: the beginning of what was said first. */
+export function titleOfPrompt(text: string): string {
+  const line = clean(text.replace(/\s+/g, " ").trim());
+  return line.length > TITLE_LIMIT ? `${line.slice(0, TITLE_LIMIT - 1)}…` : line;
+}
+
+/** One session. Turns and changes of it come one after the other; modes and cancels count at once. */
+export class AcpSession {
+  readonly id: string;
+  readonly #connection: Connection;
+  readonly #start: SessionStart;
+  readonly #context: Context;
+  readonly #agent: AgentSession;
+  readonly #updates: TurnUpdates;
+  /** The last thing that was begun. */
+  #work: Promise<unknown> = Promise.resolve();
+  #turn: AbortController | null = null;
+  #model: string | null;
+  /** False where the open session still has the one before. */
+  #isModelOpen = true;
+  #thinks = true;
+  #hasTitle: boolean;
+  /** As the client knows them. */
+  #told = { options: "", mode: "" };
+
+  constructor(connection: Connection, start: SessionStart) {
+    const { options, context } = connection;
+    this.id = start.id;
+    this.#connection = connection;
+    this.#start = start;
+    this.#model = start.model;
+    this.#hasTitle = start.resumes;
+    this.#context = { ...context, globals: { ...context.globals, cwd: start.cwd } };
+    const isFallback = options.model === undefined && start.model !== null && !start.resumes;
+    this.#agent = new AgentSession({
+      ...options,
+      model: isFallback ? start.model ?? undefined : options.model,
+      addDir: [...options.addDir, ...start.directories],
+      ...start.resumes ? { resume: start.id } : { sessionId: start.id },
+      ...{ allowProtectedPrompt: false, file: [], continue: false, forkSession: false, noSessionPersistence: false },
+    }, this.#host());
+    this.#updates = new TurnUpdates({
+      send: this.#send,
+      client: connection.client(),
+      showProtected: start.showProtected,
+      place: () => {
+        const { session } = this.#opened();
+        const { workspace, tools, model } = session;
+        return { workspace, tools, cwd: workspace.cwd, contextWindow: model.contextWindow };
+      },
+    });
+  }
+
+  /** Modes and settings, for an answer. */
+  settings(): { modes: ReturnType<typeof modeState>; configOptions: ConfigOption[] } {
+    return { modes: modeState(this.#agent.mode), configOptions: this.#toldOptions() };
+  }
+
+  /** Opens the session now. Throws what opening throws. */
+  async open(signal: AbortSignal): Promise<void> {
+    await this.#alone(() => this.#agent.ready(signal), signal);
+    this.#learn();
+  }
+
+  /** Tells the whole history. */
+  async replay(): Promise<void> {
+    const { session } = this.#opened();
+    const { replay } = await import("./replay.ts");
+    const { showProtected } = this.#start;
+    const place = { cwd: session.workspace.cwd, tools: session.tools };
+    await replay(session.items, { place, send: this.#send, showProtected });
+    if (sessionLabel(session) !== "open") {
+      await this.#updates.notice("Protected content is not stored: placeholders stand for it in the history.", "info");
+    }
+  }
+
+  /** Opens the session behind the client's back, and tells what is known then. Failures wait for the first prompt. */
+  async prepare(): Promise<void> {
+    await this.#alone(() => this.#agent.ready().catch(() => {}), new AbortController().signal);
+    this.#learn();
+    await this.#tellChanges();
+    const { availableCommands } = await import("./commands.ts");
+    await this.#send({
+      sessionUpdate: "available_commands_update",
+      availableCommands: await availableCommands(this.#agent.opened),
+    });
+  }
+
+  /** Runs one turn. Throws what is no refusal of the prompt. */
+  async prompt(prompt: unknown, signal: AbortSignal): Promise<{ stopReason: StopReason }> {
+    if (this.#turn !== null && !this.#turn.signal.aborted) {
+      throw new RpcError(RPC_CODES.invalidRequest, "a prompt runs in this session: wait for its end, or cancel it");
+    }
+    const turn = this.#turn = new AbortController();
+    const stop = () => this.#interrupt(turn);
+    if (signal.aborted) stop();
+    signal.addEventListener("abort", stop, { once: true });
+    try {
+      // From here on a cancel finds the turn.
+      const { promptBlocks } = await import("./content.ts");
+      const blocks = promptBlocks(prompt);
+      return { stopReason: await this.#alone(() => this.#run(blocks, turn.signal), turn.signal) };
+    } catch (error) {
+      if (error instanceof OutputClosed || !turn.signal.aborted) throw error;
+      return { stopReason: "cancelled" };
+    } finally {
+      if (this.#turn === turn) this.#turn = null;
+      signal.removeEventListener("abort", stop);
+    }
+  }
+
+  /** Ends the turn that runs, or waits to. */
+  cancel(): void {
+    if (this.#turn !== null) this.#interrupt(this.#turn);
+  }
+
+  async setMode(mode: unknown, call: RpcCall): Promise<Record<string, never>> {
+    this.#agent.setMode(readMode(mode));
+    this.#told.mode = this.#agent.mode;
+    call.afterAnswer(() => this.#tellChanges());
+    return await Promise.resolve({});
+  }
+
+  async setOption(id: unknown, value: unknown, call: RpcCall): Promise<{ configOptions: ConfigOption[] }> {
+    switch (id) {
+      case "mode":
+        this.#agent.setMode(readMode(value));
+        break;
+      case "model":
+        this.#choose(readModel(value, this.#choices()));
+        break;
+      case "thinking":
+        if (value !== "default" && value !== "off") throw invalidParams("thinking is default or off");
+        this.#thinks = value === "default";
+        this.#agent.configure({ thinking: this.#thinks ? undefined : "off" });
+        this.#choose(this.#model);
+        break;
+      default:
+        throw invalidParams("unknown configuration option; there are mode, model and thinking");
+    }
+    call.afterAnswer(() => this.#tellChanges());
+    return await Promise.resolve({ configOptions: this.#toldOptions() });
+  }
+
+  /** Ends the turn, then the session. */
+  async close(): Promise<void> {
+    this.cancel();
+    await this.#work;
+    await this.#agent.close();
+  }
+
+  async #run(blocks: readonly Record<string, unknown>[], signal: AbortSignal): Promise<StopReason> {
+    try {
+      return await this.#answer(blocks, signal);
+    } catch (error) {
+      if (error instanceof OutputClosed || signal.aborted) throw error;
+      const { code, message, hint } = asAgentcliError(error);
+      if (!REFUSALS.has(code)) throw error;
+      await this.#print(hint === undefined ? message : `${message}\n\n${hint}`);
+      return "refusal";
+    } finally {
+      await this.#updates.endTurn();
+      this.#learn();
+      await this.#tellChanges();
+    }
+  }
+
+  async #answer(blocks: readonly Record<string, unknown>[], signal: AbortSignal): Promise<StopReason> {
+    const opened = await this.#agent.ready(signal);
+    this.#isModelOpen = true;
+    const { promptInput } = await import("./content.ts");
+    const { readCommand, runCommand } = await import("./commands.ts");
+    const emit = this.#updates.take.bind(this.#updates);
+    const [first, ...rest] = blocks;
+    const typed = first?.type === "text" ? await readCommand(textOf(first.text) ?? "", this.#agent) : null;
+    if (typed?.kind === "command") {
+      const target = { agent: this.#agent, context: this.#context, signal, emit };
+      await this.#print(await runCommand(typed, target));
+      return "end_turn";
+    }
+    const input = await promptInput(typed === null ? blocks : [{ type: "text", text: typed.text }, ...rest], opened, {
+      io: this.#context.io,
+      label: typed?.label ?? "open",
+    });
+    const { askClient } = await import("./permissions.ts");
+    const { peer } = this.#connection;
+    const ask = askClient(this.#agent, { peer, sessionId: this.id, io: this.#context.io });
+    const result = await this.#agent.prompt(input, { signal, ask, onEvent: emit });
+    await this.#tellInfo(textOf(first?.text) ?? "", result);
+    return await this.#stopReason(result, signal);
+  }
+
+  async #stopReason({ errorCode, errors, hint, stopReason }: TurnResult, signal: AbortSignal): Promise<StopReason> {
+    if (signal.aborted) return "cancelled";
+    if (errorCode === null) return stopReason === "max_tokens" ? "max_tokens" : "end_turn";
+    switch (errorCode) {
+      case "interrupted":
+        return "cancelled";
+      case "max_turns":
+        return "max_turn_requests";
+      case "permission_denied":
+      case "check_failed":
+      case "loop_detected":
+        await this.#print([...errors, ...hint === null ? [] : [hint]].join("\n\n"));
+        return "end_turn";
+      case "context_overflow":
+        await this.#print([...errors, ...hint === null ? [] : [hint]].join("\n\n"));
+        return "max_tokens";
+      default:
+        throw new AgentcliError(errorCode, errors.join("; "), hint === null ? {} : { hint });
+    }
+  }
+
+  async #tellInfo(words: string, { label }: TurnResult): Promise<void> {
+    const title = this.#hasTitle || label !== "open" ? "" : titleOfPrompt(words);
+    this.#hasTitle ||= title !== "";
+    const updatedAt = new Date(this.#context.io.clock.now()).toISOString();
+    await this.#send({ sessionUpdate: "session_info_update", updatedAt, ...title === "" ? {} : { title } });
+  }
+
+  async #print(text: string): Promise<void> {
+    await this.#send({ sessionUpdate: "agent_message_chunk", content: textBlock(text) });
+  }
+
+  /** Runs `work` when everything before it is over; gives up waiting when the signal is aborted. */
+  async #alone<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {
+    const before = this.#work;
+    signal.throwIfAborted();
+    const begun = untilAborted(before, { signal, drop: () => Promise.resolve() }).then(work);
+    this.#work = Promise.allSettled([before, begun]);
+    return await begun;
+  }
+
+  /** From the next turn on. */
+  #choose(model: string | null): void {
+    this.#model = model;
+    this.#isModelOpen = false;
+    this.#agent.chooseModel(model ?? undefined);
+  }
+
+  #interrupt(turn: AbortController): void {
+    turn.abort(new AgentcliError("interrupted", "the turn was interrupted"));
+  }
+
+  #opened() {
+    const { opened } = this.#agent;
+    if (opened === null) throw new AgentcliError("internal", "the session is not open");
+    return opened;
+  }
+
+  /** What the open session tells better than its beginning did. */
+  #learn(): void {
+    const { opened } = this.#agent;
+    if (opened !== null && this.#isModelOpen && opened.session.model.entry.id !== "") {
+      this.#model = selectorOf(opened);
+    }
+  }
+
+  #choices(): Choices {
+    const { opened } = this.#agent;
+    return {
+      mode: this.#agent.mode,
+      models: this.#start.models,
+      model: this.#model,
+      thinks: this.#thinks,
+      isProtected: opened !== null && sessionLabel(opened.session) !== "open",
+    };
+  }
+
+  #toldOptions(): ConfigOption[] {
+    const options = configOptions(this.#choices());
+    this.#told = { options: JSON.stringify(options), mode: this.#agent.mode };
+    return options;
+  }
+
+  /** Tells what changed since the client was told last. */
+  async #tellChanges(): Promise<void> {
+    const { options, mode } = this.#told;
+    const configured = this.#toldOptions();
+    if (this.#agent.mode !== mode) {
+      await this.#send({ sessionUpdate: "current_mode_update", currentModeId: this.#agent.mode });
+    }
+    if (JSON.stringify(configured) !== options) {
+      await this.#send({ sessionUpdate: "config_option_update", configOptions: configured });
+    }
+  }
+
+  readonly #send: SendUpdate = async (update) => {
+    await this.#connection.peer.notify("session/update", { sessionId: this.id, update });
+  };
+
+  #host() {
+    const host = hostOf(this.#context, { clientNames: true });
+    const told = (say: typeof host.notice, severity: "info" | "warning") => async (text: string) => {
+      await say(text);
+      await this.#updates.notice(text, severity);
+    };
+    return { ...host, notice: told(host.notice, "info"), warn: told(host.warn, "warning") };
+  }
+}

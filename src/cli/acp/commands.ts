@@ -1,0 +1,105 @@
+/** Slash commands: those of the chat that need no terminal, and those of the project. */
+import { AgentcliError } from "../../errors.ts";
+import { didYouMean } from "../../config/suggest.ts";
+import type { TurnListener } from "../../protocol/turn_event.ts";
+import type { AgentSession } from "../../runtime/agent_session.ts";
+import type { OpenSession } from "../../runtime/open_session.ts";
+import { plainText, type Row } from "../../terminal/style.ts";
+import type { ChatView } from "../chat/begin.ts";
+import {
+  COMMAND_NAMES,
+  type CommandName,
+  commandSource,
+  type TypedCommand,
+  type TypedPrompt,
+} from "../chat/typed_line.ts";
+import type { Context } from "../command.ts";
+import { fenced } from "./tool_calls.ts";
+import type { AvailableCommand } from "./wire.ts";
+
+/** Commands of the chat, with what is typed behind them. The others are for a terminal, or make another session. */
+const OFFERED: Partial<Record<CommandName, string | null>> = {
+  compact: null,
+  context: null,
+  diff: null,
+  undo: null,
+  tools: null,
+  permissions: "a mode, or remove <number>",
+  model: "provider:model",
+  models: null,
+  secrets: null,
+  export: "a file name, or json",
+};
+
+/** Width of what commands print, in columns. */
+const WIDTH = 100;
+
+const BUILT_IN: readonly AvailableCommand[] = COMMAND_NAMES.flatMap(({ name, brief }) => {
+  const hint = OFFERED[name];
+  return hint === undefined ? [] : [commandOf(name, brief, hint)];
+});
+
+function commandOf(name: string, description: string, hint: string | null): AvailableCommand {
+  return { name, description, ...hint === null ? {} : { input: { hint } } };
+}
+
+/** The commands that a client offers; without a session, those that every session has. */
+export async function availableCommands(opened: OpenSession | null): Promise<AvailableCommand[]> {
+  const source = commandSource(opened);
+  if (source === null) return [...BUILT_IN];
+  const { briefOf, customCommands } = await import("../chat/custom_commands.ts");
+  const customs = await customCommands(source);
+  const described = customs.map(async (command) =>
+    commandOf(command.name, await briefOf(command, source), "what it is about")
+  );
+  return [...BUILT_IN, ...await Promise.all(described)];
+}
+
+/** A command of the chat or the project in a prompt; null for a prompt that is none. Throws `usage` for one that is not offered here. */
+export async function readCommand(
+  text: string,
+  agent: AgentSession,
+): Promise<TypedPrompt | TypedCommand | null> {
+  if (!text.startsWith("/")) return null;
+  const { readTyped } = await import("../chat/typed_line.ts");
+  const typed = await readTyped(text, agent);
+  if (typed.kind === "shell") return null;
+  if (typed.kind === "prompt") return typed.from === null ? null : typed;
+  if (OFFERED[typed.name] === undefined) {
+    const names = BUILT_IN.map(({ name }) => `/${name}`);
+    throw new AgentcliError("usage", `/${typed.name} is a command of the chat in the terminal`, {
+      hint: didYouMean(`/${typed.name}`, names) ?? `here: ${names.join(", ")}`,
+    });
+  }
+  return typed;
+}
+
+/** Runs a command and returns what it prints, as Markdown. Throws what it meets. */
+export async function runCommand(
+  command: TypedCommand,
+  target: { agent: AgentSession; context: Context; signal: AbortSignal; emit: TurnListener },
+): Promise<string> {
+  const { agent, context, signal, emit } = target;
+  const rows: Row[] = [];
+  const { runLine } = await import("../chat/commands.ts");
+  await runLine(command, { chat: agent, view: viewOf(rows), context, signal, emit });
+  const text = rows.map(plainText).join("\n");
+  return text.trim() === "" ? `/${command.name}: done` : fenced(text);
+}
+
+/** Prints into `rows`; nobody is there to choose or to answer. */
+function viewOf(rows: Row[]): ChatView {
+  return {
+    isTerminal: false,
+    width: () => WIDTH,
+    print: (printed) => void rows.push(...printed),
+    pick: () => Promise.resolve(null),
+    question: () => Promise.resolve(null),
+    ask: () => Promise.resolve(null),
+    during: (_label, work) => work,
+    draft: () => {},
+    replay: () => Promise.resolve(),
+    leave: () => {},
+    clear: () => {},
+  };
+}

@@ -1,0 +1,136 @@
+/** What a client lets the user choose for a session: mode, model and thinking. */
+import type { Configuration, PermissionMode } from "../../config/types.ts";
+import { PERMISSION_MODES } from "../../config/types.ts";
+import { AgentcliError } from "../../errors.ts";
+import type { Io } from "../../platform/io.ts";
+import { configuredModels, usualModel } from "../protocol/client_models.ts";
+import { invalidParams } from "./errors.ts";
+import type { ConfigOption, ModeState } from "./wire.ts";
+
+const MODES: Readonly<Record<PermissionMode, { name: string; description: string }>> = {
+  default: { name: "Ask", description: "Reads run; changes of files and commands are asked about" },
+  acceptEdits: { name: "Accept edits", description: "Changes of files run too; commands are asked about" },
+  plan: { name: "Plan", description: "Reads only" },
+  bypassPermissions: { name: "Bypass permissions", description: "Everything runs without a question" },
+};
+
+/** A model that can be chosen. */
+export interface OfferedModel {
+  value: string;
+  name: string;
+  description: string;
+  isLocal: boolean;
+}
+
+/** What can be chosen from, and what is chosen now. */
+export interface Choices {
+  mode: PermissionMode;
+  models: readonly OfferedModel[];
+  /** A value of `models`; null where it is not known yet. */
+  model: string | null;
+  thinks: boolean;
+  /** The session holds protected content: models elsewhere cannot be chosen. */
+  isProtected: boolean;
+}
+
+/** The models of the configuration, local ones first. */
+export function offeredModels(
+  configuration: Configuration,
+  io: Io,
+): OfferedModel[] {
+  const models = configuredModels(configuration, io);
+  const offered = models.map(({ value, displayName, description, isLocal }) => ({
+    value,
+    name: isLocal ? displayName : `${displayName} (remote)`,
+    description,
+    isLocal,
+  }));
+  return [...offered.filter(({ isLocal }) => isLocal), ...offered.filter(({ isLocal }) => !isLocal)];
+}
+
+/**
+ * The selector of the model that a new session has: of the option, else as the configuration decides, else the first
+ * local one; undefined leaves it to the session. Asks no server.
+ */
+export async function firstModel(
+  option: string | undefined,
+  { configuration, models, io }: { configuration: Configuration; models: readonly OfferedModel[]; io: Io },
+): Promise<string | undefined> {
+  if (option !== undefined) return option;
+  const usual = await usualModel(configuration, io);
+  if (usual !== null) return `${usual.provider}:${usual.model}`;
+  return models.find(({ isLocal }) => isLocal)?.value;
+}
+
+/** The settings as the client shows them. */
+export function configOptions({ mode, models, model, thinks, isProtected }: Choices): ConfigOption[] {
+  const offered = models.filter(({ isLocal, value }) => isLocal || !isProtected || value === model);
+  const known = offered.some(({ value }) => value === model) || model === null
+    ? offered
+    : [{ value: model, name: model, description: "" }, ...offered];
+  return [
+    {
+      id: "mode",
+      name: "Mode",
+      description: "What runs without asking",
+      category: "mode",
+      type: "select",
+      currentValue: mode,
+      options: PERMISSION_MODES.map((value) => ({ value, ...MODES[value] })),
+    },
+    ...model === null ? [] : [{
+      id: "model" as const,
+      name: "Model",
+      description: isProtected ? "Local models only: this session holds protected content" : "",
+      category: "model" as const,
+      type: "select" as const,
+      currentValue: model,
+      options: known.map(({ value, name, description }) => ({ value, name, description })),
+    }],
+    {
+      id: "thinking",
+      name: "Thinking",
+      description: "Whether a model that can reason does so before it answers",
+      category: "thought_level",
+      type: "select",
+      currentValue: thinks ? "default" : "off",
+      options: [{ value: "default", name: "As the model does" }, { value: "off", name: "Off" }],
+    },
+  ];
+}
+
+/** The modes for clients that do not know the settings. */
+export function modeState(mode: PermissionMode): ModeState {
+  return { currentModeId: mode, availableModes: PERMISSION_MODES.map((id) => ({ id, ...MODES[id] })) };
+}
+
+/** Reads a mode. Throws for any other value. */
+export function readMode(value: unknown): PermissionMode {
+  const mode = PERMISSION_MODES.find((known) => known === value);
+  if (mode === undefined) throw invalidParams(`unknown mode; the modes are: ${PERMISSION_MODES.join(", ")}`);
+  return mode;
+}
+
+/** Reads a model: its selector, or its id or alias where only one has it. Throws `unknown_model` and `policy_refused`. */
+export function readModel(value: unknown, { models, isProtected, model: current }: Choices): string {
+  if (typeof value !== "string") throw invalidParams("the value is not a text");
+  if (value === current) return value;
+  const named = models.filter(({ value: selector, name }) =>
+    selector === value || selector.endsWith(`:${value}`) || name.replace(/ \(remote\)$/, "") === value
+  );
+  const [found] = named.some((model) => model.value === value) ? named.filter((model) => model.value === value) : named;
+  if (found === undefined || (named.length > 1 && found.value !== value)) {
+    const known = models.map((model) => model.value).join(", ");
+    throw new AgentcliError("unknown_model", `there is no model ${JSON.stringify(value.slice(0, 100))}`, {
+      hint: known === "" ? "add one with `agentcli providers add`" : `configured: ${known}`,
+    });
+  }
+  if (isProtected && !found.isLocal) {
+    throw new AgentcliError(
+      "policy_refused",
+      `this session has read no-cloud content, and ${found.value} is remote: none of it may go there`,
+      { hint: "choose a local model, or begin a new session" },
+    );
+  }
+  return found.value;
+}

@@ -1,0 +1,180 @@
+/**
+ * The blocks of a prompt: words, files and images. Files go through the reader of the boundary; what an editor holds of a
+ * file has the label of its path, whatever its text.
+ */
+import { highestLabel, type Label } from "../../boundary/policy/label.ts";
+import { describeRule } from "../../boundary/policy/protection_rule.ts";
+import type { ResolvedPath } from "../../boundary/workspace/workspace.ts";
+import { AgentcliError } from "../../errors.ts";
+import { openHome } from "../../platform/home.ts";
+import type { Io } from "../../platform/io.ts";
+import { isAbsolute } from "../../platform/path.ts";
+import { readEncodedImage } from "../../provider/chat/image_file.ts";
+import { fieldsOf, textOf } from "../../provider/record.ts";
+import type { PromptInput } from "../../runtime/prompts.ts";
+import { cannotAttach, mayNotAttach } from "../../runtime/attachments.ts";
+import type { OpenSession } from "../../runtime/open_session.ts";
+import { readDenials } from "../../tools/permission.ts";
+import { invalidParams } from "./errors.ts";
+
+/** Largest file that a link attaches, in bytes; a larger one is named, and the model reads it in parts. */
+const LINK_LIMIT = 32 * 1024;
+
+/** A part of the prompt. */
+interface Part {
+  text?: string;
+  label?: Label;
+  file?: string;
+  image?: NonNullable<PromptInput["images"]>[number];
+}
+
+type Fields = Record<string, unknown>;
+
+/** Throws for what is no list of blocks that were offered to be sent; the rest is not looked at. */
+export function promptBlocks(prompt: unknown): Fields[] {
+  if (!Array.isArray(prompt)) throw invalidParams("prompt is not a list of content blocks");
+  const blocks = prompt.map(fieldsOf);
+  for (const { type } of blocks) {
+    if (!["text", "resource_link", "resource", "image"].includes(String(type))) {
+      throw invalidParams(`content blocks of type ${String(type).slice(0, 40)} are not supported`);
+    }
+  }
+  return blocks;
+}
+
+/** Returns the blocks as a prompt; `label` is that of what the words were made from. Throws `policy_refused`, `permission_denied` and `usage` for what may not or cannot be sent. */
+export async function promptInput(
+  blocks: readonly Fields[],
+  opened: OpenSession,
+  { io, label }: { io: Io; label: Label },
+): Promise<PromptInput> {
+  const parts: Part[] = [];
+  for (const block of blocks) parts.push(await partOf(block, { opened, io, images: count(parts) }));
+  return {
+    text: parts.flatMap(({ text }) => text === undefined ? [] : [text]).join("\n\n"),
+    label: highestLabel([label, ...parts.map((part) => part.label ?? "open")]),
+    files: parts.flatMap(({ file }) => file === undefined ? [] : [file]),
+    images: parts.flatMap(({ image }) => image === undefined ? [] : [image]),
+  };
+}
+
+function count(parts: readonly Part[]): number {
+  return parts.filter(({ image }) => image !== undefined).length;
+}
+
+interface PartContext {
+  opened: OpenSession;
+  io: Io;
+  /** Images before this part. */
+  images: number;
+}
+
+async function partOf(block: Fields, context: PartContext): Promise<Part> {
+  switch (block.type) {
+    case "text":
+      return { text: typeof block.text === "string" ? block.text : "" };
+    case "image":
+      return await imagePart(block, context);
+    case "resource_link":
+      return await linkPart(block, context);
+    default:
+      return await resourcePart(fieldsOf(block.resource), context);
+  }
+}
+
+async function imagePart({ data, uri }: Fields, context: PartContext): Promise<Part> {
+  const name = String(context.images + 1);
+  const read = typeof data === "string" ? readEncodedImage(data, { name }) : null;
+  if (read?.kind !== "image") {
+    const problem = read?.kind === "unusable" ? read.problem : "its data is not PNG, JPEG or WebP";
+    throw new AgentcliError("usage", `image ${name} of the prompt cannot be sent: ${problem}`);
+  }
+  const { label } = await placeOf(textOf(uri), context);
+  return { image: read.image, label };
+}
+
+async function linkPart({ uri, name }: Fields, context: PartContext): Promise<Part> {
+  const { session: { workspace } } = context.opened;
+  const link = textOf(uri) ?? "";
+  const path = filePath(link);
+  const resolved = path === null ? null : await workspace.resolve(path);
+  if (path === null || resolved === null || "refused" in resolved) {
+    return { text: path ?? `${textOf(name) ?? ""} ${link}`.trim() };
+  }
+  const status = await workspace.status(resolved);
+  const isAttached = status?.kind === "file" && status.size <= LINK_LIMIT;
+  return isAttached ? { file: resolved.path } : { text: resolved.display };
+}
+
+/** The text of a file as the client has it. */
+async function resourcePart({ uri, text, blob, mimeType }: Fields, context: PartContext): Promise<Part> {
+  const { label, display } = await placeOf(textOf(uri), context);
+  if (typeof text === "string") return { text: `File ${display ?? textOf(uri) ?? "without a name"}:\n${text}`, label };
+  if (typeof blob === "string" && /^image\//.test(textOf(mimeType) ?? "")) {
+    return await imagePart({ data: blob, uri }, context);
+  }
+  throw cannotAttach(display ?? textOf(uri) ?? "a resource", "it is neither text nor an image");
+}
+
+/** The label of what came with this address. Throws where it may not be sent. */
+async function placeOf(
+  uri: string | null,
+  { opened, io }: PartContext,
+): Promise<{ label: Label; display: string | null }> {
+  const { workspace, policy, model } = opened.session;
+  const path = uri === null ? null : filePath(uri);
+  if (path === null) return { label: "open", display: null };
+  const resolved = await workspace.resolve(path);
+  if ("refused" in resolved) {
+    if (resolved.refused === "protected") throw mayNotAttach(path, resolved);
+    // Outside of this project: a marker elsewhere may cover it.
+    if (!isAbsolute(path) || !await isProtectedElsewhere(path, workspace.root, io)) {
+      return { label: "open", display: path };
+    }
+    if (model.local && workspace.local) return { label: "no-cloud", display: path };
+    throw new AgentcliError("policy_refused", `cannot attach ${path}: another project protects it`, {
+      hint: "use a local model",
+    });
+  }
+  const rule = readDenials(workspace, policy.deny)?.(resolved) ?? null;
+  if (rule !== null) {
+    throw new AgentcliError(
+      "permission_denied",
+      `cannot attach ${resolved.display}: the rule ${rule} denies reading it`,
+      { hint: "remove the rule from permissions.deny, or leave the file out" },
+    );
+  }
+  return { label: await labelAt(resolved, opened), display: resolved.display };
+}
+
+async function isProtectedElsewhere(path: string, root: string, io: Io): Promise<boolean> {
+  const { protectedAnywhere } = await import("../../boundary/policy/protected_anywhere.ts");
+  return (await protectedAnywhere(await openHome(io), { root, records: [] }))(path);
+}
+
+async function labelAt(path: ResolvedPath, { session: { workspace } }: OpenSession): Promise<Label> {
+  const read = await workspace.read(path, { limit: 1 });
+  if (!("refused" in read)) return read.label;
+  if (read.refused === "protected") throw mayNotAttach(path.display, read);
+  // A file that only the editor has so far.
+  const rule = workspace.ruleAt(path);
+  if (rule === null) return "open";
+  if (workspace.local && rule.tier === "no-cloud") return "no-cloud";
+  const named = describeRule(rule, workspace.root);
+  throw new AgentcliError("policy_refused", `cannot attach ${path.display}: it is protected (${named})`, {
+    hint: "use a local model, or leave the file out",
+  });
+}
+
+/** The path of a `file:` address, or of what is a path already; null for any other address. */
+function filePath(uri: string): string | null {
+  if (!/^[a-z][a-z0-9+.-]+:/i.test(uri)) return uri === "" ? null : uri;
+  if (!/^file:/i.test(uri)) return null;
+  try {
+    const { pathname } = new URL(uri);
+    const path = decodeURIComponent(pathname);
+    return /^\/[A-Za-z]:/.test(path) ? path.slice(1) : path;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,74 @@
+/** Asks the client whether a call may run: once, for the session, or always in the project. */
+import { type AskPermission, deniedByPerson, type PermissionQuestion } from "../../agent/turn_options.ts";
+import type { Workspace } from "../../boundary/workspace/workspace.ts";
+import { addProjectRules } from "../../config/project_rules.ts";
+import { openHome } from "../../platform/home.ts";
+import type { Io } from "../../platform/io.ts";
+import { fieldsOf } from "../../provider/record.ts";
+import { RpcError } from "../../rpc/message.ts";
+import { RpcClosed, type RpcPeer } from "../../rpc/peer.ts";
+import type { AgentSession } from "../../runtime/agent_session.ts";
+import { offers } from "../chat/permission.ts";
+import { changeOf } from "../chat/preview.ts";
+import { fenced, kindOf, textContent, titleOf } from "./tool_calls.ts";
+import type { ToolCallContent } from "./wire.ts";
+
+const ASK = "session/request_permission";
+
+/** Asks through `peer`. A client that has gone is nobody; one that cannot answer denies. */
+export function askClient(
+  agent: AgentSession,
+  { peer, sessionId, io }: { peer: RpcPeer; sessionId: string; io: Io },
+): AskPermission {
+  return async (question, signal) => {
+    const { session: { workspace, policy } } = await agent.ready(signal);
+    const { rules } = offers(question, policy.allow);
+    const { toolName, callId: toolCallId, subject, input } = question;
+    const title = titleOf(toolName, subject);
+    const content = await contentOf(question, workspace);
+    const toolCall = { toolCallId, title, kind: kindOf(toolName), status: "pending", rawInput: input, content };
+    let outcome: Record<string, unknown>;
+    try {
+      const answer = await peer.request(ASK, { sessionId, toolCall, options: optionsOf(rules) }, signal);
+      outcome = fieldsOf(fieldsOf(answer).outcome);
+    } catch (error) {
+      if (error instanceof RpcClosed) return null;
+      if (error instanceof RpcError) return deniedByPerson("");
+      throw error;
+    }
+    switch (outcome.optionId) {
+      case "once":
+        return { behavior: "allow" };
+      case "session":
+      case "project":
+        for (const rule of rules) agent.allow(rule);
+        if (outcome.optionId === "project") {
+          await addProjectRules(await openHome(io), { root: workspace.root, rules });
+        }
+        return { behavior: "allow" };
+      default:
+        return deniedByPerson("");
+    }
+  };
+}
+
+/** What would be covered stands in the name: a rule that nobody read is no permission. */
+function optionsOf(rules: readonly string[]) {
+  const named = rules.join(", ");
+  return [
+    { optionId: "once", name: "Allow once", kind: "allow_once" },
+    ...rules.length === 0 ? [] : [
+      { optionId: "session", name: `Allow in this session: ${named}`, kind: "allow_always" },
+      { optionId: "project", name: `Always allow in this project: ${named}`, kind: "allow_always" },
+    ],
+    { optionId: "deny", name: "Deny", kind: "reject_once" },
+  ];
+}
+
+/** The command, or the change as a diff. What stands in a protected file is not sent: what the call says of it is enough. */
+async function contentOf(question: PermissionQuestion, workspace: Workspace): Promise<ToolCallContent[]> {
+  const change = await changeOf(question, workspace);
+  if (change === null || change.label !== "open") return [textContent(fenced(question.subject))];
+  const { path, before: oldText, after: newText } = change;
+  return [{ type: "diff", path, oldText, newText }];
+}

@@ -1,0 +1,163 @@
+/** The sessions of one connection, and those that are stored. */
+import { AgentcliError } from "../../errors.ts";
+import { findProjectRoot } from "../../boundary/policy/project.ts";
+import { loadConfiguration } from "../../config/load.ts";
+import { openHome } from "../../platform/home.ts";
+import { isAbsolute } from "../../platform/path.ts";
+import { stat } from "../../platform/files.ts";
+import type { RpcParams } from "../../rpc/message.ts";
+import type { RpcCall } from "../../rpc/peer.ts";
+import { listSessions, type SessionSummary } from "../../session/list.ts";
+import { deleteSession } from "../../session/open_transcript.ts";
+import { isSessionId } from "../../session/place.ts";
+import { AcpSession, titleOfPrompt } from "./acp_session.ts";
+import { firstModel, offeredModels } from "./config_options.ts";
+import { invalidParams, unknownSession } from "./errors.ts";
+import type { Connection } from "./server.ts";
+
+/** Sessions of one answer of `session/list`. */
+const PAGE = 50;
+
+/** Where a session works, as the client says it. */
+export interface SessionPlace {
+  cwd: string;
+  directories: string[];
+  mcpServers: readonly unknown[];
+}
+
+/** The open sessions by id. */
+export class SessionTable {
+  readonly #connection: Connection;
+  readonly #open = new Map<string, AcpSession>();
+
+  constructor(connection: Connection) {
+    this.#connection = connection;
+  }
+
+  /** The session that a request names. Throws `unknown_session`. */
+  find({ sessionId }: RpcParams): AcpSession {
+    const id = typeof sessionId === "string" ? sessionId : "";
+    const session = this.#open.get(id);
+    if (session === undefined) throw unknownSession(id);
+    return session;
+  }
+
+  /** Begins a session. It is opened once the client has its id: until then no server is asked. */
+  async create(params: RpcParams, call: RpcCall): Promise<Record<string, unknown>> {
+    const session = await this.#make(await placeOf(params), { id: crypto.randomUUID(), resumes: false });
+    this.#open.set(session.id, session);
+    call.afterAnswer(() => session.prepare());
+    return { sessionId: session.id, ...session.settings() };
+  }
+
+  /** Goes on with a stored session, and tells its history first where that is wanted. */
+  async load(
+    params: RpcParams,
+    call: RpcCall,
+    { replays }: { replays: boolean },
+  ): Promise<Record<string, unknown>> {
+    const place = await placeOf(params);
+    const id = typeof params.sessionId === "string" ? params.sessionId.toLowerCase() : "";
+    if (!isSessionId(id)) throw new AgentcliError("unknown_session", `no session "${id.slice(0, 64)}"`);
+    await this.#end(id);
+    const session = await this.#make(place, { id, resumes: true });
+    this.#open.set(id, session);
+    try {
+      await session.open(call.signal);
+      if (replays) await session.replay();
+    } catch (error) {
+      await this.#end(id);
+      throw error;
+    }
+    call.afterAnswer(() => session.prepare());
+    return session.settings();
+  }
+
+  /** Lists the stored sessions, last used first: of a directory's project, or all. */
+  async list({ cwd, cursor }: RpcParams): Promise<Record<string, unknown>> {
+    const { io } = this.#connection.context;
+    const home = await openHome(io);
+    if (cwd !== undefined && cwd !== null && (typeof cwd !== "string" || !isAbsolute(cwd))) {
+      throw invalidParams("cwd is not an absolute path");
+    }
+    const userHome = io.env(io.os === "windows" ? "USERPROFILE" : "HOME");
+    const scope = typeof cwd === "string" ? { projectRoot: await findProjectRoot(cwd, userHome) } : "all";
+    const stored = await listSessions(home, scope);
+    const begin = cursor === undefined || cursor === null ? 0 : stored.findIndex(({ id }) => id === cursor) + 1;
+    if (cursor !== undefined && cursor !== null && begin === 0) throw invalidParams("the cursor is not known");
+    const page = stored.slice(begin, begin + PAGE);
+    const last = page.at(-1);
+    const isMore = begin + PAGE < stored.length && last !== undefined;
+    const sessions = page.flatMap((summary) => sessionInfo(summary, typeof cwd === "string" ? cwd : null));
+    return { sessions, ...isMore ? { nextCursor: last.id } : {} };
+  }
+
+  /** Removes a stored session; one that is not there is removed already. */
+  async remove({ sessionId }: RpcParams): Promise<Record<string, never>> {
+    const id = typeof sessionId === "string" ? sessionId.toLowerCase() : "";
+    if (!isSessionId(id)) return {};
+    await this.#end(id);
+    const home = await openHome(this.#connection.context.io);
+    const found = (await listSessions(home, "all")).find((summary) => summary.id === id);
+    if (found !== undefined) await deleteSession(home, found);
+    return {};
+  }
+
+  /** Ends a session as a cancel does, and forgets it; it stays stored. */
+  async close(params: RpcParams): Promise<Record<string, never>> {
+    await this.#end(this.find(params).id);
+    return {};
+  }
+
+  /** Ends the turn of a session; one that is not known has none. */
+  cancel({ sessionId }: RpcParams): void {
+    if (typeof sessionId === "string") this.#open.get(sessionId)?.cancel();
+  }
+
+  async closeAll(): Promise<void> {
+    await Promise.all([...this.#open.keys()].map((id) => this.#end(id)));
+  }
+
+  async #end(id: string): Promise<void> {
+    const session = this.#open.get(id);
+    this.#open.delete(id);
+    await session?.close();
+  }
+
+  async #make(place: SessionPlace, { id, resumes }: { id: string; resumes: boolean }): Promise<AcpSession> {
+    const { options, context: { io } } = this.#connection;
+    const configuration = await loadConfiguration(await openHome(io));
+    if (configuration.providers.length === 0 && options.model === undefined && !io.env("AGENTCLI_MODEL")) {
+      throw new AgentcliError("no_provider", "no model server is configured", {
+        hint: "run `agentcli init-providers`, or start the agent with --model demo",
+      });
+    }
+    const models = offeredModels(configuration, io);
+    const model = await firstModel(options.model, { configuration, models, io });
+    return new AcpSession(this.#connection, {
+      ...place,
+      ...{ id, resumes, models, model: model ?? null, showProtected: configuration.acp?.showProtected ?? true },
+    });
+  }
+}
+
+/** Reads where a session works. Throws for paths that are not absolute, or lead to no directory. */
+async function placeOf({ cwd, additionalDirectories, mcpServers }: RpcParams): Promise<SessionPlace> {
+  const directories = Array.isArray(additionalDirectories) ? additionalDirectories : [];
+  for (const path of [cwd, ...directories]) {
+    if (typeof path !== "string" || !isAbsolute(path)) throw invalidParams("cwd and directories are absolute paths");
+    const found = await stat(path).catch(() => null);
+    if (found?.kind !== "directory") throw invalidParams(`${path} is not a directory`);
+  }
+  if (mcpServers !== undefined && mcpServers !== null && !Array.isArray(mcpServers)) {
+    throw invalidParams("mcpServers is not a list");
+  }
+  return { cwd: cwd as string, directories, mcpServers: Array.isArray(mcpServers) ? mcpServers : [] };
+}
+
+function sessionInfo({ id, projectRoot, firstPrompt, updated }: SessionSummary, cwd: string | null) {
+  if (projectRoot === null) return [];
+  const title = titleOfPrompt(firstPrompt);
+  const info = { sessionId: id, cwd: cwd ?? projectRoot, updatedAt: new Date(updated).toISOString() };
+  return [{ ...info, ...title === "" ? {} : { title } }];
+}

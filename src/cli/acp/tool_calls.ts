@@ -1,0 +1,130 @@
+/** Tool calls as clients show them: kind, title, places and content. */
+import { isRecord } from "../../provider/record.ts";
+import { resolve } from "../../platform/path.ts";
+import type { ToolCall, ToolResultItem } from "../../session/item.ts";
+import type { Tool } from "../../tools/tool.ts";
+import { clean } from "../../terminal/clean.ts";
+import { PLACEHOLDER, textBlock, type ToolCallContent, type ToolCallFields, type ToolKind } from "./wire.ts";
+
+const KINDS: Readonly<Record<string, ToolKind>> = {
+  Read: "read",
+  Git: "read",
+  BashOutput: "read",
+  Glob: "search",
+  Grep: "search",
+  Explore: "search",
+  Write: "edit",
+  Edit: "edit",
+  Bash: "execute",
+  TodoWrite: "think",
+};
+
+/** Longest title, in characters. */
+const TITLE_LIMIT = 200;
+
+/** What is known of where calls are made. */
+export interface CallPlace {
+  /** Where relative paths start. */
+  cwd: string;
+  tools: readonly Tool[];
+}
+
+/** Returns the kind of a tool; tools of others are `other`. */
+export function kindOf(toolName: string): ToolKind {
+  return Object.hasOwn(KINDS, toolName) ? KINDS[toolName] ?? "other" : "other";
+}
+
+/** Returns the title of a call: the command, else the tool with what it acts on. */
+export function titleOf(toolName: string, subject: string): string {
+  const line = clean(subject.replace(/\s+/g, " ").trim());
+  const cut = line.length > TITLE_LIMIT ? `${line.slice(0, TITLE_LIMIT)}…` : line;
+  if (cut === "") return toolName;
+  return toolName === "Bash" ? cut : `${toolName} ${cut}`;
+}
+
+/** Returns a call as the model made it. Where it may quote protected content, its name alone is shown. */
+export function openedCall(
+  call: ToolCall,
+  { cwd, tools }: CallPlace,
+  { isOpen }: { isOpen: boolean },
+): ToolCallFields & { title: string } {
+  const { id: toolCallId, name, input } = call;
+  const tool = tools.find((known) => known.name === name);
+  if (!isOpen) {
+    const shown = tool === undefined ? "Redacted" : name;
+    return { toolCallId, title: shown, kind: kindOf(name), status: "pending", rawInput: { redacted: PLACEHOLDER } };
+  }
+  return {
+    toolCallId,
+    title: titleOf(name, input === null ? "" : subjectOf(tool, input)),
+    name,
+    kind: kindOf(name),
+    status: "pending",
+    rawInput: input ?? {},
+    locations: locationsOf(input, cwd),
+  };
+}
+
+/** Arguments of a call are not checked yet: a tool may not know what to make of them. */
+function subjectOf(tool: Tool | undefined, input: Record<string, unknown>): string {
+  try {
+    const subject: unknown = tool?.subject(input);
+    return typeof subject === "string" ? subject : "";
+  } catch {
+    return "";
+  }
+}
+
+function locationsOf(input: Record<string, unknown> | null, cwd: string): { path: string; line?: number }[] {
+  const path = input?.file_path ?? input?.path;
+  if (typeof path !== "string" || path === "") return [];
+  const line = input?.offset;
+  const isLine = typeof line === "number" && Number.isInteger(line) && line > 0;
+  return [{ path: resolve(cwd, path), ...isLine ? { line } : {} }];
+}
+
+/** The change that a call made to a file, where both sides may be shown. */
+export interface ShownChange {
+  path: string;
+  before: string | null;
+  after: string;
+}
+
+/** Returns how a call ended. */
+export function endedCall(
+  item: ToolResultItem,
+  { details, change }: { details?: Record<string, unknown> | undefined; change?: ShownChange | null },
+): ToolCallFields {
+  const { callId: toolCallId, isError } = item;
+  const status = isError ? "failed" as const : "completed" as const;
+  if (item.label !== "open") return { toolCallId, status, content: [textContent(PLACEHOLDER)], rawOutput: PLACEHOLDER };
+  const isChange = change !== undefined && change !== null && !isError;
+  const content: ToolCallContent[] = isChange
+    ? [{ type: "diff", path: change.path, oldText: change.before, newText: change.after }]
+    : [textContent(isError || kindOf(item.name) === "think" ? item.content : fenced(item.content))];
+  const line = changedLine(details);
+  return {
+    toolCallId,
+    status,
+    content,
+    ...isChange ? { locations: [{ path: change.path, ...line === null ? {} : { line } }] } : {},
+    rawOutput: details ?? item.content,
+  };
+}
+
+/** Returns a text as content of a call. */
+export function textContent(text: string): ToolCallContent {
+  return { type: "content", content: textBlock(text) };
+}
+
+function changedLine(details: Record<string, unknown> | undefined): number | null {
+  const [first] = Array.isArray(details?.structuredPatch) ? details.structuredPatch : [];
+  return isRecord(first) && typeof first.newStart === "number" && first.newStart > 0 ? first.newStart : null;
+}
+
+/** Clients read Markdown: output stands in a fence that nothing in it ends. */
+export function fenced(text: string): string {
+  const longest = Math.max(2, ...[...text.matchAll(/^\s*(`{3,})/gm)].map(([, ticks = ""]) => ticks.length));
+  const fence = "`".repeat(longest + 1);
+  return `${fence}\n${text.replace(/\n$/, "")}\n${fence}`;
+}

@@ -1,0 +1,227 @@
+/** From the events of a turn to updates for the client. Holds the calls that are open, so that each of them ends. */
+import type { Workspace } from "../../boundary/workspace/workspace.ts";
+import { type LabelTrace, traceLabel, type TurnEvent } from "../../protocol/turn_event.ts";
+import type { SessionMemory } from "../../tools/tool.ts";
+import type { ClientCapabilities } from "./handshake.ts";
+import { type CallPlace, endedCall, openedCall, type ShownChange, textContent, titleOf } from "./tool_calls.ts";
+import { type PlanEntry, type SendUpdate, shownText, textBlock } from "./wire.ts";
+
+/** Largest file of which a change is shown whole, in bytes. */
+const CHANGE_LIMIT = 256 * 1024;
+
+/** Where updates go, and what they are made with. */
+export interface UpdateOptions {
+  send: SendUpdate;
+  client: ClientCapabilities;
+  /** Whether words of the model are shown once the session holds protected content. */
+  showProtected: boolean;
+  /** The session as it is now. */
+  place(): CallPlace & { workspace: Workspace; contextWindow: number };
+}
+
+/** An open call. */
+interface OpenCall {
+  toolName: string;
+  /** The file before a change; undefined where none is shown. */
+  before?: { path: string; text: string | null };
+  /** What was done in its search so far, and what that has read. */
+  steps: string[];
+  search?: LabelTrace;
+}
+
+/** The updates of one session. */
+export class TurnUpdates {
+  readonly #options: UpdateOptions;
+  readonly #trace = traceLabel();
+  readonly #calls = new Map<string, OpenCall>();
+  /** Messages whose words were told piece by piece, or by a placeholder. */
+  readonly #told = new Set<string>();
+  #checks = 0;
+  #compactions = 0;
+
+  constructor(options: UpdateOptions) {
+    this.#options = options;
+  }
+
+  /** Whether nothing protected is in the session, as far as its events told. */
+  get isOpen(): boolean {
+    return this.#trace.label === "open";
+  }
+
+  /** Takes an event; resolves when the client's pipe took what it became. */
+  async take(event: TurnEvent): Promise<void> {
+    this.#trace.follow(event);
+    const { send, client } = this.#options;
+    switch (event.kind) {
+      case "delta":
+        return await this.#words(event);
+      case "response":
+        return await this.#response(event);
+      case "tool_start":
+        return await this.#started(event);
+      case "tool_result":
+        return await this.#ended(event);
+      case "nested":
+        return await this.#nested(event);
+      case "check":
+        return await this.#check(event);
+      case "status":
+        if (event.status === "compacting") await this.#compaction("in_progress");
+        return;
+      case "compacted":
+        return await this.#compaction("completed", shownText(event.summary.text, event.summary.label));
+      case "truncated":
+        return await this.notice(`The server dropped a part of the prompt: ${event.hint}`, "warning");
+      case "retry":
+        return await this.notice(`${event.notice.reason}; trying again`, "warning");
+      case "notice":
+        if (client.notices) await send({ sessionUpdate: "notice", severity: "info", title: event.text });
+        return;
+    }
+  }
+
+  /** Tells the client something, where it can show it. */
+  async notice(title: string, severity: "info" | "warning"): Promise<void> {
+    if (this.#options.client.notices) await this.#options.send({ sessionUpdate: "notice", severity, title });
+  }
+
+  /** Ends what a turn left open: a call that never ends freezes some clients. */
+  async endTurn(): Promise<void> {
+    for (const toolCallId of this.#calls.keys()) {
+      await this.#options.send({
+        sessionUpdate: "tool_call_update",
+        toolCallId,
+        status: "failed",
+        content: [textContent("Interrupted.")],
+      });
+    }
+    this.#calls.clear();
+    this.#told.clear();
+  }
+
+  async #words({ messageId, delta }: TurnEvent & { kind: "delta" }): Promise<void> {
+    const { send, showProtected } = this.#options;
+    if (delta.kind !== "text" && delta.kind !== "reasoning") return;
+    const sessionUpdate = delta.kind === "text" ? "agent_message_chunk" as const : "agent_thought_chunk" as const;
+    if (this.isOpen || showProtected) {
+      this.#told.add(`${sessionUpdate} ${messageId}`);
+      await send({ sessionUpdate, content: textBlock(delta.text), messageId });
+    }
+  }
+
+  async #response({ item, usage }: TurnEvent & { kind: "response" }): Promise<void> {
+    const { send, showProtected, place } = this.#options;
+    const words = [["agent_thought_chunk", item.reasoning], ["agent_message_chunk", item.text]] as const;
+    for (const [sessionUpdate, text] of words) {
+      if (text.trim() === "" || this.#told.has(`${sessionUpdate} ${item.id}`)) continue;
+      const shown = showProtected ? text : shownText(text, item.label);
+      await send({ sessionUpdate, content: textBlock(shown), messageId: item.id });
+    }
+    for (const call of item.calls) {
+      this.#calls.set(call.id, { toolName: call.name, steps: [] });
+      await send({ sessionUpdate: "tool_call", ...openedCall(call, place(), { isOpen: item.label === "open" }) });
+    }
+    if (usage === null) return;
+    const used = usage.promptTokens + usage.completionTokens;
+    await send({ sessionUpdate: "usage_update", used, size: place().contextWindow });
+  }
+
+  async #started({ callId, toolName, subject }: TurnEvent & { kind: "tool_start" }): Promise<void> {
+    const call = this.#calls.get(callId) ?? { toolName, steps: [] };
+    this.#calls.set(callId, { ...call, toolName, ...await this.#before(toolName, subject) });
+    const title = this.isOpen ? { title: titleOf(toolName, subject) } : {};
+    await this.#options.send({
+      sessionUpdate: "tool_call_update",
+      toolCallId: callId,
+      status: "in_progress",
+      ...title,
+    });
+  }
+
+  async #ended({ item, details }: TurnEvent & { kind: "tool_result" }): Promise<void> {
+    const { send } = this.#options;
+    const call = this.#calls.get(item.callId);
+    this.#calls.delete(item.callId);
+    const change = item.label === "open" && !item.isError ? await this.#change(call) : null;
+    await send({ sessionUpdate: "tool_call_update", ...endedCall(item, { details, change }) });
+    if (item.name === "TodoWrite" && !item.isError && item.label === "open") {
+      await send({ sessionUpdate: "plan", entries: planOf(details?.newTodos as SessionMemory["todos"] ?? []) });
+    }
+  }
+
+  /** The file that a call is about to change. */
+  async #before(toolName: string, subject: string): Promise<Pick<OpenCall, "before">> {
+    if (toolName !== "Write" && toolName !== "Edit") return {};
+    const before = await this.#textOf(subject);
+    return before === null ? {} : { before };
+  }
+
+  async #change(call: OpenCall | undefined): Promise<ShownChange | null> {
+    if (call?.before === undefined) return null;
+    const { path, text: before } = call.before;
+    const after = await this.#textOf(path);
+    return after === null || after.text === null ? null : { path, before, after: after.text };
+  }
+
+  /** An open file's text, null for no file; null for one that is not shown. */
+  async #textOf(name: string): Promise<{ path: string; text: string | null } | null> {
+    const { workspace } = this.#options.place();
+    const resolved = await workspace.resolve(name);
+    if ("refused" in resolved) return null;
+    const read = await workspace.read(resolved, { limit: CHANGE_LIMIT });
+    if ("refused" in read) {
+      const isNew = read.refused === "absent" && workspace.ruleAt(resolved) === null;
+      return isNew ? { path: resolved.path, text: null } : null;
+    }
+    if (read.more || read.label !== "open") return null;
+    return { path: resolved.path, text: new TextDecoder().decode(read.bytes) };
+  }
+
+  /** What a search does is shown as the content of the call that asked for it. */
+  async #nested({ callId, event }: TurnEvent & { kind: "nested" }): Promise<void> {
+    const call = this.#calls.get(callId);
+    if (call === undefined) return;
+    const search = call.search ??= traceLabel();
+    search.follow(event);
+    if (event.kind !== "tool_start") return;
+    const isOpen = this.isOpen && search.label === "open";
+    call.steps.push(isOpen ? titleOf(event.toolName, event.subject) : search.toolName(event.toolName));
+    await this.#options.send({
+      sessionUpdate: "tool_call_update",
+      toolCallId: callId,
+      content: [textContent(call.steps.join("\n"))],
+    });
+  }
+
+  /** The check of a turn is shown as a call of its own. */
+  async #check(event: TurnEvent & { kind: "check" }): Promise<void> {
+    const { send } = this.#options;
+    if (event.state === "running") {
+      const toolCallId = `check${this.#checks += 1}`;
+      this.#calls.set(toolCallId, { toolName: "check", steps: [] });
+      const call = { toolCallId, title: `check: ${event.command}`, kind: "execute" as const };
+      return await send({ sessionUpdate: "tool_call", ...call, status: "in_progress" });
+    }
+    const toolCallId = `check${this.#checks}`;
+    if (!this.#calls.delete(toolCallId)) return;
+    const ended = event.exitCode === null ? event.reason ?? "not run" : `exit code ${event.exitCode}`;
+    const status = event.state === "passed" ? "completed" : "failed";
+    await send({ sessionUpdate: "tool_call_update", toolCallId, status, content: [textContent(ended)] });
+  }
+
+  async #compaction(status: "in_progress" | "completed", summary?: string): Promise<void> {
+    if (!this.#options.client.compaction) return;
+    if (status === "in_progress") this.#compactions += 1;
+    await this.#options.send({
+      sessionUpdate: "compaction_update",
+      compactionId: `compaction${this.#compactions}`,
+      status,
+      ...summary === undefined ? {} : { summary: [textBlock(summary)] },
+    });
+  }
+}
+
+/** The plan of a list of todos. */
+export function planOf(todos: SessionMemory["todos"]): PlanEntry[] {
+  return todos.map(({ content, status }) => ({ content, status, priority: "medium" }));
+}

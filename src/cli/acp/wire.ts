@@ -1,0 +1,113 @@
+/** The shapes of the Agent Client Protocol, version 1, as far as this side writes them. */
+import type { Label } from "../../boundary/policy/label.ts";
+import type { PermissionMode } from "../../config/types.ts";
+
+/** A part of a message. */
+export type ContentBlock =
+  | { type: "text"; text: string }
+  | { type: "image"; data: string; mimeType: string };
+
+/** A part of what a tool call shows. */
+export type ToolCallContent =
+  | { type: "content"; content: ContentBlock }
+  | { type: "diff"; path: string; oldText: string | null; newText: string };
+
+/** What a tool call does, for its icon. */
+export type ToolKind = "read" | "edit" | "search" | "execute" | "think" | "other";
+
+/** A place in a file; `line` from 1. */
+export interface ToolCallLocation {
+  path: string;
+  line?: number;
+}
+
+/** A tool call, or what changed of it. Lists replace what was there. */
+export interface ToolCallFields {
+  toolCallId: string;
+  title?: string;
+  name?: string;
+  kind?: ToolKind;
+  status?: "pending" | "in_progress" | "completed" | "failed";
+  content?: ToolCallContent[];
+  locations?: ToolCallLocation[];
+  rawInput?: unknown;
+  rawOutput?: unknown;
+}
+
+/** One step of the plan. */
+export interface PlanEntry {
+  content: string;
+  priority: "medium";
+  status: "pending" | "in_progress" | "completed";
+}
+
+/** A command that the client offers behind `/`. */
+export interface AvailableCommand {
+  name: string;
+  description: string;
+  input?: { hint: string };
+}
+
+/** One value of a {@link ConfigOption}. */
+export interface ConfigValue {
+  value: string;
+  name: string;
+  description?: string;
+}
+
+/** A setting of the session that the client shows as a list. */
+export interface ConfigOption {
+  id: "mode" | "model" | "thinking";
+  name: string;
+  description?: string;
+  category: "mode" | "model" | "thought_level";
+  type: "select";
+  currentValue: string;
+  options: ConfigValue[];
+}
+
+/** The modes, for clients that do not know {@link ConfigOption}. */
+export interface ModeState {
+  currentModeId: PermissionMode;
+  availableModes: { id: PermissionMode; name: string; description: string }[];
+}
+
+type MessageKind = "user_message_chunk" | "agent_message_chunk" | "agent_thought_chunk";
+
+/** One change of a session. */
+export type SessionUpdate =
+  | { sessionUpdate: MessageKind; content: ContentBlock; messageId?: string }
+  | { sessionUpdate: "tool_call"; title: string } & ToolCallFields
+  | { sessionUpdate: "tool_call_update" } & ToolCallFields
+  | { sessionUpdate: "plan"; entries: PlanEntry[] }
+  | { sessionUpdate: "available_commands_update"; availableCommands: AvailableCommand[] }
+  | { sessionUpdate: "current_mode_update"; currentModeId: PermissionMode }
+  | { sessionUpdate: "config_option_update"; configOptions: ConfigOption[] }
+  | { sessionUpdate: "session_info_update"; title?: string; updatedAt?: string }
+  | { sessionUpdate: "usage_update"; used: number; size: number }
+  | { sessionUpdate: "notice"; severity: "info" | "warning"; title: string }
+  | {
+    sessionUpdate: "compaction_update";
+    compactionId: string;
+    status: "in_progress" | "completed" | "failed";
+    summary?: ContentBlock[];
+  };
+
+/** Why a turn ended. */
+export type StopReason = "end_turn" | "max_tokens" | "max_turn_requests" | "refusal" | "cancelled";
+
+/** Sends a change to the client; resolves when the system took it. */
+export type SendUpdate = (update: SessionUpdate) => Promise<void>;
+
+/** A text as a block. */
+export function textBlock(text: string): ContentBlock {
+  return { type: "text", text };
+}
+
+/** Stands for what a client, which keeps transcripts of its own, does not get. */
+export const PLACEHOLDER = "[no-cloud: this stays with the local model]";
+
+/** The text where its label is `open`. */
+export function shownText(text: string, label: Label): string {
+  return label === "open" ? text : PLACEHOLDER;
+}
