@@ -42,6 +42,7 @@ const ROWS: readonly (readonly string[])[] = [
   ["boundary"],
   ["config"],
   ["provider"],
+  ["mcp"],
   ["tools", "session", "protocol"],
   ["agent"],
   ["runtime"],
@@ -52,7 +53,7 @@ const ROWS: readonly (readonly string[])[] = [
 const SIDE_ROOMS = ["terminal", "editor", "engine", "demo"];
 /** Rooms that may use a side room besides `cli`: a session starts the demo's server by itself. */
 const SIDE_USERS: Readonly<Record<string, readonly string[]>> = { demo: ["runtime"] };
-const SIDE_MAY_USE = ["boundary", "config", "provider", "platform", "shell"];
+const SIDE_MAY_USE = ["boundary", "config", "provider", "mcp", "platform", "shell"];
 
 /** The room of a file of `src/`; null for `src/errors.ts` and what lies outside. */
 export function roomOf(path: string): string | null {

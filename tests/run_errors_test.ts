@@ -352,14 +352,23 @@ Deno.test("a llama-server that answers with another model than asked is told, on
 
 Deno.test("MCP servers that are not started are told as that, to a person and in the first event", async () => {
   await using home = await temporaryHome();
-  const servers = ["--mcp-config", '{"mcpServers":{"files":{"command":"npx"}}}', "--mcp-config", "more.json"];
+  const servers = [
+    "--mcp-config",
+    '{"mcpServers":{"files":{"command":"no-such-program"}}}',
+    "--mcp-config",
+    "more.json",
+  ];
   const plain = await runInProcess(["run", "hi", "--model", "demo", ...servers], { home });
   assert.equal(plain.code, 0, plain.stderr);
-  assert.match(plain.stderr, /^agentcli: MCP servers not used: files, more\.json; only/m);
+  assert.match(
+    plain.stderr,
+    /^agentcli: the MCP server files is left out: it could not be started: there is no program/m,
+  );
+  assert.match(plain.stderr, /^agentcli: --mcp-config more\.json is left out: it is no JSON/m);
   const events = await runInProcess(["run", "hi", "--model", "demo", ...servers, "--output-format", "stream-json"], {
     home,
   });
-  const failed = ["files", "more.json"].map((name) => ({ name, status: "failed" }));
+  const failed = [{ name: "files", status: "failed" }];
   assert.deepEqual(JSON.parse(events.stdout.split("\n")[0] ?? "").mcp_servers, failed);
   const without = await runInProcess(["run", "hi", "--model", "demo"], { home });
   assert.doesNotMatch(without.stderr, /MCP/);

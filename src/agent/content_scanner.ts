@@ -7,6 +7,7 @@ import type { RecordData } from "../boundary/policy/project_record_files.ts";
 import type { Refusal, Workspace } from "../boundary/workspace/workspace.ts";
 import { AgentcliError } from "../errors.ts";
 import { imageUrl } from "../provider/chat/content.ts";
+import { stringsOf } from "../provider/record.ts";
 import { imagesOf, type UserItem } from "../session/item.ts";
 
 /** The result of a scan. `protected`: for local models alone. */
@@ -176,22 +177,6 @@ class WorkspaceScanner implements ContentScanner {
     const scanner = await this.#open();
     await scanner?.check([]);
     return scanner?.notScanned ?? [];
-  }
-}
-
-/** Returns every string of a JSON value, keys too. */
-export function* stringsOf(value: unknown): Generator<string> {
-  const waiting = [value];
-  while (waiting.length > 0) {
-    const next = waiting.pop();
-    if (typeof next === "string") yield next;
-    else if (Array.isArray(next)) waiting.push(...next);
-    else if (typeof next === "object" && next !== null) {
-      for (const [key, member] of Object.entries(next)) {
-        yield key;
-        waiting.push(member);
-      }
-    }
   }
 }
 

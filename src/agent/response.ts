@@ -10,7 +10,7 @@ import { fitContext, makeRoom, tooLong } from "./context/context.ts";
 import { deferHoldback, recoverTextCalls } from "./text_calls.ts";
 import { calibrate, recordOverflow, recordRequest, type SentRequest, takeToldWindow } from "./context/calibrate.ts";
 import { limitsOf } from "./context/tokens.ts";
-import { stringsOf } from "./content_scanner.ts";
+import { stringsOf } from "../provider/record.ts";
 import { addUsage } from "./result.ts";
 import { isWindowKnown, labelOfWords, nextPosition, type Session } from "./session.ts";
 import type { ShapeTrial } from "./shape_trial.ts";

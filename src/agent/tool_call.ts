@@ -72,7 +72,9 @@ async function callOutcome(
   const { tool } = meant;
   const given = checkCall(tool, meant.input);
   if ("problem" in given) return fail(given.problem);
-  const checked = await pathInProject(given.value, { workspace: session.workspace, signal: options.signal });
+  const checked = tool.check !== undefined
+    ? { ...given, note: null }
+    : await pathInProject(given.value, { workspace: session.workspace, signal: options.signal });
   const verdict = tool.mayRepeat === true ? "run" : session.guard.check(tool.name, checked.value);
   if (verdict === "stop") throw new LoopDetected(tool.name);
   if (verdict === "notice") {
@@ -238,7 +240,14 @@ async function permit(
   const subject = tool.subject(input);
   const place = await placeOf(tool, subject, session);
   if ("refused" in place) return { refused: place.message, interrupt: false };
-  const decision = withHook(decide({ tool, subject, ...place }, session.policy), hooked);
+  const forbidden = await tool.forbidden?.(input, contextOf(session, options)) ?? null;
+  if (forbidden !== null) {
+    session.deniedUnasked.set(tool.name, true);
+    const denial = { toolName: tool.name, callId: call.id, input };
+    await emit({ kind: "permission_denied", denial, subject, message: forbidden });
+    return { refused: forbidden, interrupt: false };
+  }
+  const decision = withHook(decide({ tool: ruled(tool, input), subject, ...place }, session.policy), hooked);
   if (decision.behavior === "allow") {
     session.deniedUnasked.set(tool.name, false);
     return { input };
@@ -265,6 +274,11 @@ async function permit(
     told: answer?.told,
   });
   return { refused: message, interrupt: answer?.interrupt === true };
+}
+
+/** The tool as permission rules know this call of it. */
+function ruled({ name, kind, ruleName }: Tool, input: Record<string, unknown>): Pick<Tool, "name" | "kind"> {
+  return { name: ruleName?.(input) ?? name, kind };
 }
 
 /** The rules' decision where a hook spoke too: it may deny, ask, or answer what would have been asked. */
@@ -306,7 +320,7 @@ async function changedInput(
   const place = await placeOf(tool, subject, session);
   if ("refused" in place) return { refused: place.message, interrupt: false };
   // Nobody's change leads around a deny rule.
-  const decision = decide({ tool, subject, ...place }, session.policy);
+  const decision = decide({ tool: ruled(tool, checked.value), subject, ...place }, session.policy);
   return decision.behavior === "deny" ? { refused: decision.reason, interrupt: false } : { input: checked.value };
 }
 

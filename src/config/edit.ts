@@ -113,6 +113,7 @@ const FILE_ORDER = [
   "acp",
   "sandbox",
   "engines",
+  "mcp_servers",
   "permissions",
   "providers",
 ];

@@ -48,7 +48,7 @@ export async function loadConfiguration(home: Home): Promise<Configuration> {
 
 const NAME = "cache/providers.json";
 /** Raised whenever the parsed shape or its meaning changes: an older copy is then not read. */
-const LAYOUT = 7;
+const LAYOUT = 8;
 /** A file changed this short a time ago may change again within the same time stamp: it is not copied yet. */
 const SETTLED_MS = 50;
 
@@ -94,8 +94,12 @@ async function writeCopy(home: Home, status: FileStatus, configuration: Configur
   await home.write(NAME, JSON.stringify(copy)).catch(() => {});
 }
 
-function mayHoldKey({ providers, engines = {} }: Configuration): boolean {
-  return Object.values(engines).some(({ env = {} }) => Object.keys(env).length > 0) ||
+function mayHoldKey({ providers, engines = {}, mcpServers = [] }: Configuration): boolean {
+  // A value that is a variable as a whole holds no key.
+  const isLiteral = (value: string) => !/^(?:Bearer )?\$\{\w+\}$/.test(value);
+  const holds = ({ env, headers, apiKey = "" }: typeof mcpServers[number]) =>
+    isLiteralKey(apiKey.trim()) || [...Object.values(env), ...Object.values(headers)].some(isLiteral);
+  return mcpServers.some(holds) || Object.values(engines).some(({ env = {} }) => Object.keys(env).length > 0) ||
     providers.some(({ apiKey = "", headers }) => isLiteralKey(apiKey.trim()) || Object.keys(headers).length > 0);
 }
 

@@ -1,11 +1,27 @@
 /** Parses and checks the text of providers.yaml. Loads YAML and the schema: import this module lazily. */
 import { AgentcliError } from "../errors.ts";
-import { knownKeys, type ModelRecord, type ProviderRecord, type ProvidersFile, schemaIssues } from "./schema.ts";
+import {
+  knownKeys,
+  type McpServerRecord,
+  type ModelRecord,
+  type ProviderRecord,
+  type ProvidersFile,
+  schemaIssues,
+} from "./schema.ts";
 import { didYouMean } from "./suggest.ts";
-import { CHECK_TIMEOUT, type Configuration, type ModelEntry, type ProviderEntry, ROLES } from "./types.ts";
+import {
+  CHECK_TIMEOUT,
+  type Configuration,
+  type McpServerEntry,
+  type ModelEntry,
+  type ProviderEntry,
+  ROLES,
+} from "./types.ts";
 import { type ParsedYaml, parseYaml, plainValue, positionAt, positionOf, YamlProblem } from "./yaml.ts";
+import { MCP_SERVER_NAME, MCP_SERVER_NAME_RULE } from "./mcp_names.ts";
 import { baseUrlProblem } from "./base_url.ts";
 import { DEMO, PROVIDER_NAME, PROVIDER_NAME_RULE, splitSelector } from "./find.ts";
+import { isLocal } from "../boundary/policy/locality.ts";
 import { isAbsolute } from "../platform/path.ts";
 
 /** Seconds to wait where a provider says nothing. Source: specification of providers.yaml. */
@@ -144,6 +160,30 @@ function checkOf(check: ProvidersFile["check"]): Pick<Configuration, "check"> {
   return { check: { command, timeout: timeout ?? CHECK_TIMEOUT } };
 }
 
+/** Seconds that a call of an MCP server may take where nothing else is said. */
+const MCP_TIMEOUT = 60;
+
+/** Returns an MCP server as it is used, from its entry in the file. */
+export function toMcpServer(name: string, server: McpServerRecord): McpServerEntry {
+  const { command, args = [], cwd, url, api_key: apiKey, network, label, description } = server;
+  return {
+    name,
+    ...{ command, args, cwd, url, apiKey, label, description },
+    env: Object.fromEntries(Object.entries(server.env ?? {})),
+    headers: Object.fromEntries(Object.entries(server.headers ?? {})),
+    enabled: server.enabled ?? true,
+    timeout: server.timeout ?? MCP_TIMEOUT,
+    tools: Object.fromEntries(Object.entries(server.tools ?? {})),
+    network: network === true || network === "yes",
+    local: server.local ?? false,
+  };
+}
+
+function mcpServersOf(servers: ProvidersFile["mcp_servers"]): Pick<Configuration, "mcpServers"> {
+  const entries = Object.entries(servers ?? {});
+  return entries.length === 0 ? {} : { mcpServers: entries.map(([name, server]) => toMcpServer(name, server)) };
+}
+
 /** The checked file with every optional list filled in. */
 export function toConfiguration(file: ProvidersFile, path: string): Configuration {
   return {
@@ -163,6 +203,7 @@ export function toConfiguration(file: ProvidersFile, path: string): Configuratio
       network: file.sandbox?.network ?? false,
       env: file.sandbox?.env ?? [],
     },
+    ...mcpServersOf(file.mcp_servers),
     // Only where there are some: their names are data, `__proto__` too, and stay own keys.
     ...(file.engines === undefined ? {} : { engines: Object.fromEntries(Object.entries(file.engines)) }),
     providers: Object.entries(file.providers ?? {}).map(([name, provider]) => toProvider(name, provider, path)),
@@ -204,6 +245,16 @@ function* aliasIssues(name: string, provider: ProviderRecord): Generator<RuleIss
 const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 
+function* headerIssues(path: string[], headers: Record<string, string> = {}): Generator<RuleIssue> {
+  for (const [header, value] of Object.entries(headers)) {
+    if (!HEADER_NAME.test(header)) {
+      yield { path: [...path, "headers", header], key: true, message: "expected a header name" };
+    } else if (typeof value !== "string" || !HEADER_VALUE.test(value)) {
+      yield { path: [...path, "headers", header], message: "expected a value that is valid in an HTTP header" };
+    }
+  }
+}
+
 function* providerIssues(name: string, provider: ProviderRecord): Generator<RuleIssue> {
   const path = ["providers", name];
   if (!PROVIDER_NAME.test(name)) {
@@ -212,17 +263,31 @@ function* providerIssues(name: string, provider: ProviderRecord): Generator<Rule
   if (name === DEMO) yield { path, key: true, message: `the name ${DEMO} is reserved for the built-in demo` };
   const problem = baseUrlProblem(provider.base_url);
   if (problem !== null) yield { path: [...path, "base_url"], message: problem };
-  for (const [header, value] of Object.entries(provider.headers ?? {})) {
-    if (!HEADER_NAME.test(header)) {
-      yield { path: [...path, "headers", header], key: true, message: "expected a header name" };
-    } else if (typeof value !== "string" || !HEADER_VALUE.test(value)) {
-      yield { path: [...path, "headers", header], message: "expected a value that is valid in an HTTP header" };
-    }
-  }
+  yield* headerIssues(path, provider.headers);
   if (provider.ca_file !== undefined && !isAbsolute(provider.ca_file)) {
     yield { path: [...path, "ca_file"], message: "expected an absolute path" };
   }
   yield* aliasIssues(name, provider);
+}
+
+function* mcpServerIssues(name: string, server: McpServerRecord): Generator<RuleIssue> {
+  const path = ["mcp_servers", name];
+  if (!MCP_SERVER_NAME.test(name)) {
+    yield { path, key: true, message: `the name of an MCP server consists of ${MCP_SERVER_NAME_RULE}` };
+  }
+  if ((server.command === undefined) === (server.url === undefined)) {
+    yield { path, message: "expected either command or url" };
+  }
+  const address = server.url === undefined ? undefined : URL.parse(server.url);
+  if (address === null || (address !== undefined && !/^https?:$/.test(address.protocol))) {
+    yield { path: [...path, "url"], message: "expected an http or https address" };
+  } else if (address !== undefined && (address.username !== "" || address.password !== "")) {
+    yield { path: [...path, "url"], message: "expected an address without a user name and password; use api_key" };
+  }
+  if (server.local === true && !isLocal(server.url ?? "", [])) {
+    yield { path: [...path, "local"], message: "only a server at localhost, 127.0.0.1 or [::1] can be local" };
+  }
+  yield* headerIssues(path, server.headers);
 }
 
 /** Every broken rule, in the order of the file. */
@@ -240,5 +305,6 @@ export function* ruleIssues(file: ProvidersFile): Generator<RuleIssue> {
     if (PROVIDER_NAME.test(name)) continue;
     yield { path: ["engines", name], key: true, message: `the name of an engine consists of ${PROVIDER_NAME_RULE}` };
   }
+  for (const [name, server] of Object.entries(file.mcp_servers ?? {})) yield* mcpServerIssues(name, server);
   for (const [name, provider] of Object.entries(file.providers ?? {})) yield* providerIssues(name, provider);
 }

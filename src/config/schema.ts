@@ -4,7 +4,7 @@
  */
 import * as z from "./zod.ts";
 import { PROVIDER_NAME } from "./find.ts";
-import { ROLES } from "./types.ts";
+import { EXPOSURES, ROLES } from "./types.ts";
 
 const text = z.string().min(1, { error: "expected a text that is not empty" });
 const texts = z.array(text);
@@ -62,6 +62,27 @@ const engine = z.strictObject({
     .describe("Variables that the engine gets besides yours; the same words are replaced."),
 });
 
+const mcpServer = z.strictObject({
+  command: text.optional().describe("Program of a server that is started here."),
+  args: z.array(z.string()).optional(),
+  env: z.record(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/), z.string()).optional()
+    .describe("All variables that it gets besides PATH, HOME and their kind; ${NAME} is replaced."),
+  cwd: text.optional().describe("Where it starts; default: the project."),
+  url: text.meta({ description: "Address of a server that speaks streamable HTTP.", pattern: "^https?://[^?#@]+" })
+    .optional(),
+  headers: z.record(z.string(), z.string()).optional().describe("Sent with every request; ${NAME} is replaced."),
+  api_key: z.string().optional().describe("Sent as a bearer: $VARIABLE, keyring, file, or a literal."),
+  enabled: z.boolean().optional(),
+  timeout: seconds.optional().describe("Seconds that one call may take without a sign of life; default 60."),
+  tools: z.record(z.string(), z.enum(EXPOSURES)).optional()
+    .describe("By tool, * for the others: direct (a function of its own), search (through McpFind), off."),
+  network: z.union([z.boolean(), z.enum(["yes", "no"])], { error: "expected yes or no" }).optional()
+    .describe("Whether a program keeps the network where paths are protected; it does not see the project then."),
+  local: z.boolean().optional().describe("A server on loopback passes nothing on to others."),
+  label: z.literal("no-cloud").optional().describe("What the server gives is for local models only."),
+  description: text.optional().describe("One line for the model."),
+});
+
 const providersFile = z.strictObject({
   version: z.literal(1).optional().describe("Version of this format."),
   default_provider: text.meta({ pattern: PROVIDER_NAME.source, description: "Provider used without --model." })
@@ -85,6 +106,8 @@ const providersFile = z.strictObject({
   }).optional(),
   engines: z.record(z.string().meta({ pattern: PROVIDER_NAME.source }), engine).optional()
     .describe("Command templates for local-model serve."),
+  mcp_servers: z.record(z.string().meta({ pattern: PROVIDER_NAME.source }), mcpServer).optional()
+    .describe("MCP servers, whose tools the model may use."),
   permissions: z.strictObject({ allow: texts.optional(), deny: texts.optional() }).optional()
     .describe("Rules such as Bash(git status) or Write(migrations/**)."),
   providers: z.record(z.string().meta({ pattern: PROVIDER_NAME.source }), provider).optional(),
@@ -96,6 +119,8 @@ export type ProvidersFile = z.infer<typeof providersFile>;
 export type ProviderRecord = z.infer<typeof provider>;
 /** One model of it. */
 export type ModelRecord = z.infer<typeof model>;
+/** One MCP server of it. */
+export type McpServerRecord = z.infer<typeof mcpServer>;
 
 /** Something the schema does not accept. */
 export interface SchemaIssue {
@@ -131,6 +156,7 @@ export function knownKeys(path: readonly (string | number)[]): string[] {
     return Object.keys(provider.shape);
   }
   if (path[0] === "engines") return Object.keys(engine.shape);
+  if (path[0] === "mcp_servers") return Object.keys(mcpServer.shape);
   if (path[0] === "sandbox") return ["mode", "read", "write", "network", "env"];
   if (path[0] === "check") return ["command", "timeout_s"];
   if (path[0] === "permissions") return ["allow", "deny"];

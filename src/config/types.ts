@@ -63,6 +63,38 @@ export interface EngineTemplate {
   env?: Record<string, string>;
 }
 
+/** How tools of an MCP server come to the model: each as a function of its own, through McpFind and McpCall, or not at all. */
+export const EXPOSURES = ["direct", "search", "off"] as const;
+export type Exposure = typeof EXPOSURES[number];
+
+/** One entry of `mcp_servers:`, or of another program's file in that form. Either `command` or `url` is there. */
+export interface McpServerEntry {
+  name: string;
+  command?: string;
+  args: string[];
+  /** Values may hold `${NAME}` and `${NAME:-default}`. */
+  env: Record<string, string>;
+  /** Where a program starts; default: the project. */
+  cwd?: string;
+  url?: string;
+  headers: Record<string, string>;
+  /** As of a provider: `keyring`, `file`, `$NAME` or a literal; sent as a bearer. */
+  apiKey?: string;
+  enabled: boolean;
+  /** Seconds that one call may take without a sign of life. */
+  timeout: number;
+  /** By the name of the tool; `*` for the others. */
+  tools: Record<string, Exposure>;
+  /** The program keeps the network where commands have none. */
+  network: boolean;
+  /** The user's word that a server on loopback passes nothing on. */
+  local: boolean;
+  /** What it gives is for local models only. */
+  label?: "no-cloud";
+  /** One line for the model. */
+  description?: string;
+}
+
 /** The whole file. */
 export interface Configuration {
   /** Absolute path of providers.yaml. */
@@ -83,6 +115,8 @@ export interface Configuration {
   sandbox: { mode: "auto" | "always" | "never"; read: string[]; write: string[]; network: boolean; env: string[] };
   /** Own command templates of `local-model serve`, by name; absent for none. */
   engines?: Record<string, EngineTemplate>;
+  /** MCP servers in the order of the file; absent for none. */
+  mcpServers?: McpServerEntry[];
   /** In the order of the file. */
   providers: ProviderEntry[];
   /** Things that are odd but usable (unknown keys), one sentence each. */

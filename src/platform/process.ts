@@ -20,7 +20,7 @@ export interface ProcessOptions {
   /** Milliseconds; no limit when absent. */
   timeoutMs?: number;
   /** Written to the child's input, which is then closed, or that of this process; without it the input is empty. */
-  stdin?: Uint8Array<ArrayBuffer> | "inherit" | undefined;
+  stdin?: Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array<ArrayBuffer>> | "inherit" | undefined;
   /** What it started goes on when it ended by itself: it set up a service. */
   leaveRunning?: boolean;
   /** Called once it is running, before anything of it is heard. */
@@ -149,7 +149,12 @@ function pump(source: ReadableStream<Uint8Array<ArrayBuffer>>, stream: OutputStr
   };
 }
 
-async function feed(sink: WritableStream<Uint8Array<ArrayBuffer>>, bytes: Uint8Array<ArrayBuffer>): Promise<void> {
+async function feed(
+  sink: WritableStream<Uint8Array<ArrayBuffer>>,
+  bytes: Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array<ArrayBuffer>>,
+): Promise<void> {
+  // Who writes hears by the stream that the child closed its input.
+  if (bytes instanceof ReadableStream) return await bytes.pipeTo(sink).catch(() => {});
   const writer = sink.getWriter();
   try {
     await writer.write(bytes);
@@ -171,7 +176,7 @@ export async function findExecutable(
   const windows = Deno.build.os === "windows";
   for (const directory of pathVariable.split(windows ? ";" : ":")) {
     if (!isAbsolute(directory)) continue;
-    for (const file of windows ? [`${name}.exe`] : [name]) {
+    for (const file of windows ? [/\.\w+$/.test(name) ? name : `${name}.exe`] : [name]) {
       const path = join(directory, file);
       if (options.notBelow.some((root) => isWithin(root, path))) continue;
       const real = await executable(path);

@@ -19,20 +19,27 @@ export interface TemporaryDirectory {
  * where none can be made.
  */
 export async function withTemporaryDirectory<T>(work: (directory: TemporaryDirectory) => Promise<T>): Promise<T> {
-  const path = makeDirectory();
+  const directory = openTemporaryDirectory();
   try {
-    return await work({
-      path,
-      write(name, text) {
-        Deno.mkdirSync(dirname(join(path, name)), { recursive: true });
-        Deno.writeTextFileSync(join(path, name), text, { mode: 0o600 });
-      },
-      link: (name, other) => Deno.linkSync(join(path, name), join(path, other)),
-      read: (name) => Deno.readTextFileSync(join(path, name)),
-    });
+    return await work(directory);
   } finally {
-    await Deno.remove(path, { recursive: true });
+    await directory.remove();
   }
+}
+
+/** Makes a fresh directory for the owner alone, which stays until it is removed. Throws `usage` where none can be made. */
+export function openTemporaryDirectory(): TemporaryDirectory & { remove(): Promise<void> } {
+  const path = makeDirectory();
+  return {
+    path,
+    write(name, text) {
+      Deno.mkdirSync(dirname(join(path, name)), { recursive: true });
+      Deno.writeTextFileSync(join(path, name), text, { mode: 0o600 });
+    },
+    link: (name, other) => Deno.linkSync(join(path, name), join(path, other)),
+    read: (name) => Deno.readTextFileSync(join(path, name)),
+    remove: () => Deno.remove(path, { recursive: true }),
+  };
 }
 
 function makeDirectory(): string {

@@ -2,6 +2,8 @@
 import type { PermissionMode } from "../config/types.ts";
 import { AgentcliError } from "../errors.ts";
 import type { Io } from "../platform/io.ts";
+import type { FormAnswer, ServerForm } from "../mcp/elicit.ts";
+import type { McpServer } from "../mcp/server.ts";
 import type { Tool } from "../tools/tool.ts";
 
 /** The options of one session. A surface has its own way to ask for them; lists are empty where nothing is asked for. */
@@ -27,6 +29,8 @@ export interface SessionOptions extends StoreOptions {
   disallowedTools: readonly string[];
   /** Names of the tools that are offered; `none` for none. */
   tools: readonly string[];
+  /** MCP servers besides those of the configuration and the project, from a command line or a client. */
+  mcpServers?: readonly McpServer[] | undefined;
   /** The command that checks what a turn changed; `none` for none. Absent: that of the project or the configuration. */
   check?: string | undefined;
   /** Responses of one turn, at most. */
@@ -97,6 +101,8 @@ export interface Host {
   verbose?: boolean;
   /** Returns tools besides the built-in ones; asked whenever the session is opened. */
   tools?(signal: AbortSignal): Promise<readonly Tool[]>;
+  /** Lets a person fill in a form of an MCP server; absent where nobody is there to. */
+  elicit?(form: ServerForm, signal: AbortSignal): Promise<FormAnswer>;
   /** Tells a person something that may be left out where quiet is wanted. Texts are not cleaned for a terminal. */
   notice(text: string): void | Promise<void>;
   /** Tells a person something that is never left out. */

@@ -2,7 +2,7 @@
 import { openContentScanner } from "../agent/content_scanner.ts";
 import { connectServer, UNKNOWN_SERVER } from "../agent/server.ts";
 import { buildSystemPrompt, profileFor } from "../agent/system_prompt.ts";
-import { createSession, restoredSystem, type Session } from "../agent/session.ts";
+import { createSession, restoredSystem, type Session, sessionLabel } from "../agent/session.ts";
 import { admitted } from "../agent/admission.ts";
 import type { AskModel } from "../agent/turn.ts";
 import type { RecordData } from "../boundary/policy/project_record_files.ts";
@@ -12,6 +12,8 @@ import type { Workspace } from "../boundary/workspace/workspace.ts";
 import { keyVariables } from "../config/endpoint.ts";
 import type { Home } from "../platform/home.ts";
 import type { Io } from "../platform/io.ts";
+import { join } from "../platform/path.ts";
+import { exists } from "../platform/real_path.ts";
 import { chat } from "../provider/chat/chat.ts";
 import { askWithinLimit } from "../provider/chat/reasoning_limit.ts";
 import { createChatCache } from "../provider/chat/request.ts";
@@ -35,6 +37,7 @@ import {
 import type { Host, SessionOptions } from "./host.ts";
 import type { SessionStore } from "./store.ts";
 import type { ProjectContext } from "./project_context.ts";
+import type { SessionServers } from "./mcp_servers.ts";
 import { offeredTools, policyOf } from "./tools_and_rules.ts";
 import { projectChecks } from "./project_checks.ts";
 import { createTurnNumbers, type TurnNumbers } from "./recorder.ts";
@@ -60,13 +63,15 @@ export interface OpenedParts {
   openWorkspace(chosen: Pick<ChosenModel, "provider" | "endpoint">): Promise<Workspace>;
   /** Called with work that shall be over before the process ends. */
   later(work: Promise<unknown>): void;
+  /** Called with what ends something that the session started. */
+  defer(end: () => Promise<void>): void;
 }
 
 /** A session without items, and its model ready to be asked. Throws `usage` for tools and rules that there are not. */
 export async function makeSession(
   options: SessionOptions,
   parts: OpenedParts,
-): Promise<{ session: Session; model: AskModel; numbers: TurnNumbers }> {
+): Promise<{ session: Session; model: AskModel; numbers: TurnNumbers; servers: SessionServers | null }> {
   const { host, project, client, reach, chosen, known, workspace, store, before, previous, undo } = parts;
   const { io } = host;
   const { home, userHome, configuration } = project;
@@ -81,9 +86,37 @@ export async function makeSession(
   const knownWindow = model.windowSource === "assumed" ? undefined : model.contextWindow;
   const profile = profileFor(knownWindow);
   const git = await offersGit(workspace);
-  const tools = toolProtocol === "none"
-    ? []
-    : [...offeredTools(options, { window: knownWindow, profile, entry, git }), ...parts.tools];
+  const projects = protectedProjects(home);
+  const scan = (place: Workspace, before: Session["scanner"]) =>
+    openContentScanner(place, {
+      allowed: allowedFragments(place, () => session, io),
+      previous: before,
+      projects: projects.all,
+    });
+  const scanner = scan(workspace, previous?.scanner);
+  const sandbox = createSessionSandbox({
+    os: io.os,
+    settings: configuration.sandbox,
+    home: home.path,
+    roots: [workspace.root, ...workspace.additional],
+    userHome,
+    path: io.env("PATH") ?? "",
+    env: io.env,
+    projects,
+  });
+  const hasServers = toolProtocol !== "none" &&
+    (options.mcpServers !== undefined && options.mcpServers.length > 0 || mayHaveServers(project));
+  let made: Session | null = null;
+  const servers = !hasServers ? null : await (await import("./mcp_servers.ts")).openServers(options, {
+    ...{ host, project, client, workspace, sandbox, scanner, provider: provider.name, window: model.contextWindow },
+    label: () => made === null ? previous === null ? "open" : sessionLabel(previous) : sessionLabel(made),
+    defer: parts.defer,
+  });
+  const tools = toolProtocol === "none" ? [] : [
+    ...offeredTools(options, { window: knownWindow, profile, entry, git }),
+    ...servers?.tools ?? [],
+    ...parts.tools,
+  ];
   const system = await buildSystemPrompt(workspace, {
     replace: options.systemPrompt,
     append: options.appendSystemPrompt,
@@ -91,17 +124,10 @@ export async function makeSession(
     text: tools.length === 0 ? "plain" : profile,
     window: knownWindow,
   });
-  const projects = protectedProjects(home);
   const localities = createLocalityCache(client, io.clock);
   const admit = (asking: AskModel, located: LocatedModel, own: boolean, asker = () => session) =>
     admitted(asking, { located, localities, own, onRemote }, asker);
   const onRemote = (reason: string) => void host.warn(`"${provider.name}" does not count as local: ${reason}`);
-  const scan = (place: Workspace, before: Session["scanner"]) =>
-    openContentScanner(place, {
-      allowed: allowedFragments(place, () => session, io),
-      previous: before,
-      projects: projects.all,
-    });
   const ownModel = (asker: () => Session): AskModel => {
     const cache = createChatCache({
       refused: known.refused,
@@ -141,22 +167,19 @@ export async function makeSession(
     }),
     explorer: tools.some(({ name }) => name === "Explore") ? explorer : undefined,
     policy: policyOf(options, project),
-    scanner: scan(workspace, previous?.scanner),
+    scanner,
     findChecks: projectChecks(options, { home, configuration, workspace }),
-    sandbox: createSessionSandbox({
-      os: io.os,
-      settings: configuration.sandbox,
-      home: home.path,
-      roots: [workspace.root, ...workspace.additional],
-      userHome,
-      path: io.env("PATH") ?? "",
-      env: io.env,
-      projects,
-    }),
+    sandbox,
     secretVariables: keyVariables(configuration.providers),
   });
+  made = session;
   const numbers = createTurnNumbers(session, store);
-  return { session, model: ownModel(() => session), numbers };
+  return { session, model: ownModel(() => session), numbers, servers };
+}
+
+/** Returns whether the configuration or the project names MCP servers: nothing of them is loaded before that. */
+function mayHaveServers({ configuration, projectRoot }: ProjectContext): boolean {
+  return (configuration.mcpServers ?? []).length > 0 || exists(join(projectRoot, ".mcp.json"));
 }
 
 /** Loaded with the first hit: what the user allowed, then what stood in open files when the project was first seen. */

@@ -10,6 +10,7 @@ import { resolve } from "../platform/path.ts";
 import { createHttpClient } from "../provider/http/client.ts";
 import type { ModelMetadata } from "../provider/backends/model_metadata.ts";
 import type { UndoStore } from "../session/undo.ts";
+import type { McpOffer } from "../mcp/offer.ts";
 import type { Tool } from "../tools/tool.ts";
 import { chooseModel, type ChosenModel, clientModel, knowServer, reachProviders } from "./model.ts";
 import { type Host, type SessionOptions, sessionToGoOn } from "./host.ts";
@@ -36,12 +37,22 @@ export interface OpenSession {
   undo: () => Promise<UndoStore>;
   /** The numbers of its turns, under which those contents are kept. */
   numbers: TurnNumbers;
+  /** Its MCP servers; null where there are none. */
+  servers: McpOffer | null;
   /** Absolute path of the transcript; null where none is written. */
   transcriptFile: string | null;
   /** Ends what was opened for the session: connections, the demo server, its transcript. */
   close(): Promise<void>;
   /** {@link OpenSession.close} but for the transcript, which a session with another model goes on writing. */
   release(): Promise<SessionStore>;
+}
+
+/** Returns the MCP servers of a session as events name them. */
+export function serverStatus({ servers }: Pick<OpenSession, "servers">): { name: string; status: string }[] {
+  return servers?.hub.states.map(({ server, problem }) => ({
+    name: server.name,
+    status: problem === null ? "connected" : "failed",
+  })) ?? [];
 }
 
 /** Parts taken over from another session, or from the surface. */
@@ -95,11 +106,12 @@ export async function openSession(options: SessionOptions, host: Host, extras: O
     const undo = previous?.undo ?? createUndo(options.noSessionPersistence ? null : home, store, host);
     const parts = {
       ...{ host, project, client, reach, chosen, known, workspace, store, before, tools, undo, later },
+      defer: (end: () => Promise<void>) => opened.defer(end),
       previous: previous?.session ?? null,
       openWorkspace: (model: Pick<ChosenModel, "provider" | "endpoint">) => open(model, workspace),
     };
     const made = await makeSession(options, parts);
-    const { model, numbers } = made;
+    const { model, numbers, servers } = made;
     const session = opening = made.session;
     if (previous !== null) {
       carryOver(session, previous.session);
@@ -136,6 +148,7 @@ export async function openSession(options: SessionOptions, host: Host, extras: O
       recorder: createRecorder(session, store.transcript),
       undo,
       numbers,
+      servers: servers?.offer ?? null,
       transcriptFile: store.transcript?.file ?? null,
       close,
       release: () => opened.disposeAsync().then(() => store),

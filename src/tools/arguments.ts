@@ -23,7 +23,11 @@ export function checkArguments(schema: ParameterSchema, input: Record<string, un
 }
 
 /** {@link checkArguments} for a call of a tool, in any set of arguments that it takes. */
-export function checkCall({ parameters, taken }: Pick<Tool, "parameters" | "taken">, input: Record<string, unknown>) {
+export function checkCall(
+  { parameters, taken, check }: Pick<Tool, "parameters" | "taken" | "check">,
+  input: Record<string, unknown>,
+): CheckedArguments {
+  if (check !== undefined) return check(input);
   if (taken === undefined) return checkArguments(parameters, input);
   const properties = { ...parameters.properties, ...taken.properties };
   const given = namedAsDeclared(properties, input);

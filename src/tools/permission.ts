@@ -3,7 +3,7 @@ import type { ResolvedPath, Workspace } from "../boundary/workspace/workspace.ts
 import { isAbsolute, isWithin, join, normalize, relativeTo } from "../platform/path.ts";
 import { looseWords, parseCommand, type ParsedCommand } from "../shell/command.ts";
 import { type CommandPart, commandParts } from "../shell/parts.ts";
-import type { PathRule, Rule } from "./permission_rule.ts";
+import { MCP_CALL, type PathRule, type Rule } from "./permission_rule.ts";
 import type { PermissionMode } from "../config/types.ts";
 import type { Tool } from "./tool.ts";
 import { escapesPrefix, runsItsInput } from "./command_escape.ts";
@@ -98,6 +98,8 @@ export interface Asked {
 
 function names(rule: Rule, tool: string): boolean {
   if (rule.tool === tool) return true;
+  // The tools of MCP servers are called by it, by whatever name the rules know them.
+  if (rule.tool.toLowerCase() === MCP_CALL.toLowerCase()) return tool.startsWith("mcp__");
   if (!rule.tool.startsWith("mcp__")) return rule.tool.toLowerCase() === tool.toLowerCase();
   const server = rule.tool.endsWith("__*") ? rule.tool.slice(0, -1) : rule.tool + "__";
   return tool.startsWith(server);

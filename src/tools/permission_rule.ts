@@ -1,6 +1,7 @@
 /** Permission rules as people write them: `Bash`, `Bash(git log:*)`, `Bash(git status)`, `Write(migrations/**)`. */
 import { AgentcliError } from "../errors.ts";
 import { isAbsolute, normalize } from "../platform/path.ts";
+import { functionName } from "../config/mcp_names.ts";
 import { parseCommand } from "../shell/command.ts";
 import { compilePattern, type PathPattern } from "./path_pattern.ts";
 
@@ -43,8 +44,23 @@ function parseRule(text: string): Rule {
   if (inner === undefined || inner === "*") return { kind: "tool", text, tool };
   if (inner === "") throw malformed(text, "has nothing between the parentheses");
   if (tool.toLowerCase() === "bash") return commandRule(text, inner);
+  if (tool.toLowerCase() === MCP_CALL.toLowerCase()) return serverRule(text, inner);
   if (PATH_TOOLS.includes(tool.toLowerCase())) return pathRule(text, { tool, inner });
-  throw malformed(text, "has a pattern, which only Bash, Read, Write and Edit take");
+  throw malformed(text, "has a pattern, which only Bash, Read, Write, Edit and McpCall take");
+}
+
+/** The tools by which a model finds and calls the tools of MCP servers. */
+export const [MCP_FIND, MCP_CALL] = ["McpFind", "McpCall"] as const;
+
+/** `McpCall(server.tool:*)` is the rule of that tool, however it is called; `McpCall(server.*)` that of all of a server. */
+function serverRule(text: string, inner: string): Rule {
+  const [, server, name] = /^([A-Za-z0-9_-]+)(?:\.(.+?))?(?::\*)?$/.exec(inner) ?? [];
+  if (server === undefined) throw malformed(text, "names no tool of a server: McpCall(server.tool:*)");
+  return {
+    kind: "tool",
+    text,
+    tool: name === undefined || name === "*" ? `mcp__${server}` : functionName(server, name),
+  };
 }
 
 function commandRule(text: string, inner: string): Rule {

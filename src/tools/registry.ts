@@ -10,7 +10,7 @@ import { exploreDeclaration } from "./explore/declaration.ts";
 import { gitDeclaration } from "./git/declaration.ts";
 import { globDeclaration } from "./glob/declaration.ts";
 import { grepDeclaration } from "./grep/declaration.ts";
-import { parseRules, type Rule } from "./permission_rule.ts";
+import { MCP_CALL, MCP_FIND, parseRules, type Rule } from "./permission_rule.ts";
 import { readDeclaration } from "./read/declaration.ts";
 import { todoWriteTool } from "./todo_write/tool.ts";
 import { writeDeclaration } from "./write/declaration.ts";
@@ -107,10 +107,17 @@ export function selectTools(
 ): Tool[] {
   const { only: wanted, without: unwanted = [] } = options;
   if (wanted === undefined && unwanted.length === 0) return tools;
-  const named = (list: readonly string[], among = tools) => new Set(list.map((name) => toolNamed(name, among).name));
+  const named = (list: readonly string[], among = tools) =>
+    new Set(list.filter((name) => !isOfServer(name)).map((name) => toolNamed(name, among).name));
   const only = wanted === undefined ? null : named(wanted);
   const without = named(unwanted, [...tools, ...builtinTools(ALL)]);
   return tools.filter(({ name }) => only?.has(name) !== false && !without.has(name));
+}
+
+/** Returns whether a name is that of a tool of an MCP server, or one of those by which they are found and called. */
+export function isOfServer(name: string): boolean {
+  const wanted = name.trim().toLowerCase();
+  return wanted.startsWith("mcp__") || [MCP_FIND, MCP_CALL].some((known) => known.toLowerCase() === wanted);
 }
 
 /**
@@ -123,7 +130,7 @@ export function readRules(texts: readonly string[]): Rule[] {
   for (const text of texts) {
     // The name first: what is wrong with the pattern depends on the tool.
     const name = /^[A-Za-z][\w-]*/.exec(text.trim())?.[0];
-    if (name !== undefined && !name.startsWith("mcp__")) toolNamed(name, tools);
+    if (name !== undefined && !isOfServer(name)) toolNamed(name, tools);
   }
   return parseRules(texts);
 }

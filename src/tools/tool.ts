@@ -132,6 +132,12 @@ export interface Tool<Input = any> {
   mayRepeat?: true;
   /** Returns the subject that permission rules match and that a person is shown: the command, or the path as given. */
   subject(input: Input): string;
+  /** Returns the name that permission rules know a call by, where that is not the tool's own. */
+  ruleName?(input: Input): string;
+  /** Checks the arguments by more than `parameters` says; absent: by that. */
+  check?(input: Record<string, unknown>): { value: Record<string, unknown> } | { problem: string };
+  /** Returns why the boundary keeps a call from being made, one sentence, whoever would allow it; null where it does not. */
+  forbidden?(input: Input, context: ToolContext): Promise<string | null>;
   /** Failures that the model can act on are results with `isError`; only bugs and aborts throw. */
   run(input: Input, context: ToolContext): Promise<ToolResult>;
   /**

@@ -92,6 +92,8 @@ class DiskWorkspace implements Workspace {
   /** The version of the protected set that the home knows. */
   #remembered = -1;
   readonly #used = new Set<string>();
+  /** Real paths of files outside of the roots that may be read. */
+  readonly lent = new Set<string>();
 
   /** Its directories are real paths. */
   constructor(options: WorkspaceOptions) {
@@ -219,6 +221,10 @@ class DiskWorkspace implements Workspace {
     return read;
   }
 
+  lend(path: string): void {
+    this.lent.add(path);
+  }
+
   noteUsed({ path, real }: Pick<ResolvedPath, "path" | "real">): void {
     this.#used.add(real).add(path);
   }
@@ -273,7 +279,8 @@ class DiskWorkspace implements Workspace {
   }
 
   async writable(path: ResolvedPath): Promise<Refusal | null> {
-    const refused = this.#outOfReach(path.real, path.display) ?? this.#redacted(this.ruleAt(path), path.display);
+    const refused = this.#outOfReach(path.real, path.display, { isWritten: true }) ??
+      this.#redacted(this.ruleAt(path), path.display);
     if (refused !== null) return refused;
     const protection = await this.writeProtection(path);
     return protection === null
@@ -320,7 +327,8 @@ class DiskWorkspace implements Workspace {
   }
 
   /** Refuses what lies outside of the roots, in the tool's home, or among the files of the system. */
-  #outOfReach(real: string, display: string): Refusal | null {
+  #outOfReach(real: string, display: string, { isWritten = false } = {}): Refusal | null {
+    if (this.lent.has(real) && !isWritten) return null;
     if (rootOf(real, this) === null) {
       return { refused: "outside", message: `${display} leads out of the project; give a path below ${this.root}` };
     }

@@ -86,6 +86,8 @@ export interface Workspace {
    * paths, and links that led there, from the root where they lie in it. They tell later what was read before it was protected.
    */
   takeUsed(): readonly string[];
+  /** Lets tools read one file outside of the roots, by its real path: the rest of a long result. */
+  lend?(path: string): void;
   status(path: ResolvedPath): Promise<FileStatus | null>;
   /** Sorted by name. */
   list(path: ResolvedPath): Promise<DirectoryEntry[] | Refusal>;

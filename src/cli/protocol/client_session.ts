@@ -11,6 +11,7 @@ import { createProtocolWriter, type ProtocolWriter } from "../../protocol/writer
 import type { TurnEvent, TurnResult } from "../../protocol/turn_event.ts";
 import { clean } from "../../terminal/clean.ts";
 import { failedResult } from "../run/machine_output.ts";
+import { serverStatus } from "../../runtime/open_session.ts";
 import { AgentSession } from "../../runtime/agent_session.ts";
 import { hostOf } from "../output.ts";
 import type { RunOptions } from "../run/command.ts";
@@ -21,7 +22,8 @@ import { VERSION } from "../version.ts";
 import { type ClientHooks, createClientHooks, type HookTable, readHooks } from "./client_hooks.ts";
 import { askClient, type ClientOutput, type ClientRequests } from "./client.ts";
 import { clientImages, type ClientServer, connectServer } from "./client_tools.ts";
-import { readMcpConfig, textOf, textsOf } from "./fields.ts";
+import { readMcpConfig } from "../mcp_config.ts";
+import { textOf, textsOf } from "./fields.ts";
 import { checkModelName } from "./client_models.ts";
 
 /** The connection of a session to its client. */
@@ -39,7 +41,6 @@ export class ClientSession {
   #hooks: ClientHooks | null = null;
   #hookTable: HookTable = new Map();
   #ownServers: string[];
-  readonly #otherServers: string[];
   #servers: ClientServer[] | null = null;
   readonly #fallbackId: string;
 
@@ -48,12 +49,11 @@ export class ClientSession {
     this.#context = context;
     this.#line = line;
     this.#fallbackId = eventSessionId(options);
-    const { own, others } = readMcpConfig(options.mcpConfig);
-    this.#ownServers = own;
-    this.#otherServers = others;
+    const given = readMcpConfig(options.mcpConfig, context.globals.cwd);
+    this.#ownServers = given.own;
     // A client's turns have a time limit of their own, which holds for what is prepared as well.
     this.#session = new AgentSession(
-      options,
+      { ...options, mcpServers: given.servers },
       hostOf(context, {
         clientNames: true,
         tools: async (signal) => (await this.#connected(signal)).flatMap((server) => server.tools),
@@ -88,7 +88,7 @@ export class ClientSession {
   servers(): { name: string; status: string }[] {
     const own = this.#servers?.map(({ name, status }) => ({ name, status })) ??
       this.#ownServers.map((name) => ({ name, status: "pending" }));
-    return [...own, ...this.#otherServers.map((name) => ({ name, status: "failed" }))];
+    return [...own, ...this.#session.opened === null ? [] : serverStatus(this.#session.opened)];
   }
 
   /** The messages that wait for their turn. */

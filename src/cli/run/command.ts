@@ -55,9 +55,13 @@ export const RUN_OPTIONS = {
   permissionPromptTool: text("stdio", "With stream-json input: ask the client when no rule decides", {
     group: PERMISSIONS,
   }),
-  mcpConfig: list("FILE|JSON", "MCP servers; only those in the client's own process are supported so far", {
-    group: PERMISSIONS,
-  }),
+  mcpConfig: list(
+    "FILE|JSON",
+    "MCP servers for this session: a JSON file with mcpServers, or the JSON itself; can be repeated",
+    {
+      group: PERMISSIONS,
+    },
+  ),
   includePartialMessages: flag("With stream-json: include partial messages as they arrive", { group: OUTPUT }),
   check: text(
     "COMMAND",

@@ -7,6 +7,8 @@ import { reexecWithoutLeaks } from "../reexec.ts";
 import type { Context, Invocation } from "../command.ts";
 import { type Interrupt, listenForInterrupt } from "../../runtime/interrupt.ts";
 import { textOutput, type TurnOutput } from "./text_output.ts";
+import type { GivenServers } from "../mcp_config.ts";
+import { serverStatus } from "../../runtime/open_session.ts";
 import { AgentSession } from "../../runtime/agent_session.ts";
 import { checkStoreOptions, eventSessionId, type Host } from "../../runtime/host.ts";
 import { hostOf } from "../output.ts";
@@ -56,17 +58,13 @@ async function turn(
   const text = await readPrompt(invocation.prompt, io, signal);
   const host = hostOf(context, { ...invocation.naming, isSingleTurn: true });
   // The time limit holds for everything, reading the prompt included, so it is kept outside.
-  const session = new AgentSession({ ...options, timeout: undefined }, host);
+  const given = await givenServers(options, context);
+  const session = new AgentSession({ ...options, mcpServers: given.servers, timeout: undefined }, host);
   try {
+    for (const problem of given.problems) await host.warn(problem);
     const opened = await session.ready(signal);
-    const unused = await unusedServers(options.mcpConfig);
-    if (unused.length > 0) {
-      await host.notice(
-        `MCP servers not used: ${unused.join(", ")}; only those in the client's own process are supported so far`,
-      );
-    }
     const output = await outputOf(format, context, { ...opened, partial: options.includePartialMessages });
-    const mcpServers = unused.map((name) => ({ name, status: "failed" }));
+    const mcpServers = [...serverStatus(opened), ...given.own.map((name) => ({ name, status: "failed" }))];
     const result = await session.prompt({ text }, {
       signal,
       ask: async (question, asking) => {
@@ -171,10 +169,9 @@ function aborted(signal: AbortSignal): { promise: Promise<never>; forget(): void
   return { promise, forget: () => signal.removeEventListener("abort", stop) };
 }
 
-/** Their names, a file's for one that is named. Costs nothing where the option is not given. */
-async function unusedServers(values: readonly string[]): Promise<string[]> {
-  if (values.length === 0) return [];
-  const { readMcpConfig } = await import("../protocol/fields.ts");
-  const { own, others } = readMcpConfig(values);
-  return [...own, ...others];
+/** Costs nothing where the option is not given. */
+async function givenServers({ mcpConfig }: RunOptions, { globals }: Context): Promise<GivenServers> {
+  if (mcpConfig.length === 0) return { own: [], servers: [], problems: [] };
+  const { readMcpConfig } = await import("../mcp_config.ts");
+  return readMcpConfig(mcpConfig, globals.cwd);
 }

@@ -1,0 +1,90 @@
+/**
+ * What an MCP server may be told, and what becomes of what it says. A server is a program or an address that somebody else
+ * wrote: its arguments are a way out, and its results are a text from anybody.
+ */
+import { isAbsolute, resolve } from "../../platform/path.ts";
+import { realPathSync } from "../../platform/files_sync.ts";
+import { quietly } from "../../platform/real_path.ts";
+import type { Workspace } from "../workspace/workspace.ts";
+import type { Label } from "./label.ts";
+import { isLocal } from "./locality.ts";
+import { describeRule } from "./protection_rule.ts";
+
+/** `local-only`: what it is told stays on this machine. `networked`: it may go anywhere. */
+export type ServerClass = "local-only" | "networked";
+
+/** What of a server decides what it may be told. */
+export interface ServerRules {
+  name: string;
+  url?: string | undefined;
+  network: boolean;
+  local: boolean;
+  /** What it gives is for local models only. */
+  label?: "no-cloud" | undefined;
+}
+
+/** Returns the class: loopback does not make an address local, since a proxy may stand there; the user's word does. */
+export function serverClass({ url, network, local }: ServerRules): ServerClass {
+  if (url === undefined) return network ? "networked" : "local-only";
+  return local && isLocal(url, []) ? "local-only" : "networked";
+}
+
+/** Returns why a server may not be called in a session; null when it may. One sentence that names server and rule. */
+export function serverRefusal(
+  server: ServerRules,
+  session: { label: Label; isLocal: boolean; provider: string },
+): string | null {
+  if (server.label === "no-cloud" && !session.isLocal) {
+    return `The MCP server ${server.name} is for local models only (label: no-cloud), and the provider ` +
+      `"${session.provider}" is not local.`;
+  }
+  if (session.label === "open" || serverClass(server) === "local-only") return null;
+  const rule = server.url === undefined ? "network: yes" : "it is reached over HTTP";
+  return `This session holds protected content (no-cloud), and the MCP server ${server.name} could pass on what it is ` +
+    `told (${rule}). Go on without it.`;
+}
+
+/** Strings of arguments that are looked at as paths. */
+const MOST_STRINGS = 2_000;
+const LONGEST_PATH = 4_096;
+
+/**
+ * Returns which argument names a protected path, as it is, as a `file:` URL, relative to where the session or the project
+ * starts, or through links, and the rule; null for none. For servers that could read the path themselves.
+ */
+export function protectedArgument(
+  texts: Iterable<string>,
+  { protection, root, cwd }: Pick<Workspace, "protection" | "root" | "cwd">,
+): { rule: string } | null {
+  // Where a large project is not walked yet, the markers above a path tell.
+  if (protection === undefined || protection.anySoon === false) return null;
+  let left = MOST_STRINGS;
+  for (const text of texts) {
+    if (left-- === 0) break;
+    for (const path of pathsIn(text, [cwd, root])) {
+      const real = quietly(() => realPathSync(path));
+      const rule = protection.rule(path) ?? (real === null ? null : protection.rule(real));
+      if (rule !== null) return { rule: describeRule(rule, root) };
+    }
+  }
+  return null;
+}
+
+function pathsIn(text: string, starts: readonly string[]): string[] {
+  const named = text.trim();
+  if (named === "" || named.length > LONGEST_PATH || /[\0\n]/.test(named)) return [];
+  const forms = new Set([named, decoded(named)]);
+  const file = /^file:(?:\/\/(?:localhost)?)?(?=\/)(.*)$/i.exec(named)?.[1];
+  if (file !== undefined) forms.add(file).add(decoded(file));
+  return [...forms].flatMap((form) =>
+    isAbsolute(form) ? [resolve("/", form)] : starts.map((start) => resolve(start, form))
+  );
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}

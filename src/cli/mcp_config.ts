@@ -1,0 +1,43 @@
+/** The values of `--mcp-config`: files, or JSON as clients of the protocol pass it. */
+import { readRegularFile } from "../boundary/reader.ts";
+import { withOrigin } from "../mcp/configured.ts";
+import { type McpServer, readServers } from "../mcp/server.ts";
+import { resolve } from "../platform/path.ts";
+import { fieldsOf, parseJson } from "../provider/record.ts";
+
+/** The servers that are named. */
+export interface GivenServers {
+  /** Of the client's own process. */
+  own: string[];
+  /** Programs and addresses. */
+  servers: McpServer[];
+  /** Why others are left out, one sentence each. */
+  problems: string[];
+}
+
+const FILE_LIMIT = 1024 * 1024;
+
+/** Reads the values of the option; a relative file is taken from `cwd`. Never throws: clients name files that are not there. */
+export function readMcpConfig(values: readonly string[], cwd: string): GivenServers {
+  const given: GivenServers = { own: [], servers: [], problems: [] };
+  for (const value of values) {
+    const parsed = parseJson(/^\s*\{/.test(value) ? value : textOfFile(value, cwd));
+    if (parsed === undefined) {
+      given.problems.push(`--mcp-config ${value.slice(0, 200)} is left out: it is no JSON, and names no file of it`);
+    }
+    const config = fieldsOf(parsed);
+    const entries = Object.entries(fieldsOf(config.mcpServers ?? config));
+    const isOwn = ([, server]: [string, unknown]) => fieldsOf(server).type === "sdk";
+    given.own.push(...entries.filter(isOwn).map(([name]) => name));
+    const others = Object.fromEntries(entries.filter((entry) => !isOwn(entry)));
+    const { servers, problems } = readServers({ mcpServers: others });
+    given.servers.push(...withOrigin(servers, "command line"));
+    given.problems.push(...problems.map(({ name, problem }) => `the MCP server ${name} is left out: ${problem}`));
+  }
+  return given;
+}
+
+function textOfFile(file: string, cwd: string): string {
+  const read = readRegularFile(resolve(cwd, file), { display: file, limit: FILE_LIMIT });
+  return "refused" in read ? "" : new TextDecoder().decode(read.bytes);
+}

@@ -1,0 +1,266 @@
+/** Checks the arguments of a call by the server's own JSON Schema, and mends what small models get slightly wrong. */
+import { fieldsOf, isRecord, type JsonRecord, membersOf, parseJson } from "../provider/record.ts";
+import { meantParameter } from "../provider/trained_names.ts";
+import { resolveReference } from "./signature.ts";
+
+/** The arguments as the server may get them, or one sentence for the model about what is wrong. */
+export type CheckedArguments = { value: JsonRecord } | { problem: string };
+
+type Checked = { value: unknown } | { problem: string };
+
+/** Schemas nested more deeply are not looked at: the server checks them itself. */
+const DEPTH = 12;
+/** Forms of `anyOf` that are tried. */
+const MOST_FORMS = 20;
+/** Characters of a value that a problem quotes. */
+const QUOTE_LIMIT = 40;
+
+/**
+ * Returns `input` as the schema wants it (2020-12, without what only a whole validator knows: patterns, formats,
+ * conditions). Mended: `"5"` → 5, `"true"` → true, a number for text, one value for a list, JSON text for a list or an
+ * object, letter case of an enumerated word, null for an optional value, near names. What the schema does not speak of
+ * passes as it is: the server decides. Never throws.
+ */
+export function checkBySchema(schema: JsonRecord, input: JsonRecord): CheckedArguments {
+  const checked = new Check(schema).value(schema, input, { at: "", depth: 0 });
+  if ("problem" in checked) return checked;
+  return isRecord(checked.value) ? { value: checked.value } : { value: input };
+}
+
+interface Place {
+  at: string;
+  depth: number;
+}
+
+class Check {
+  readonly #root: JsonRecord;
+
+  constructor(root: JsonRecord) {
+    this.#root = root;
+  }
+
+  value(schema: unknown, value: unknown, place: Place): Checked {
+    if (schema === false) return { problem: `The argument \`${place.at}\` is not known. Leave it out.` };
+    if (!isRecord(schema) || place.depth > DEPTH) return { value };
+    const below = { ...place, depth: place.depth + 1 };
+    let current: Checked = { value };
+    const apply = (next: unknown) => {
+      if ("value" in current) current = this.value(next, current.value, below);
+    };
+    if (schema.$ref !== undefined) apply(resolveReference(schema.$ref, this.#root));
+    membersOf(schema.allOf).forEach(apply);
+    const forms = [...membersOf(schema.anyOf), ...membersOf(schema.oneOf)];
+    if ("value" in current && forms.length > 0) current = this.#anyOf(forms, current.value, below);
+    return "problem" in current ? current : this.#own(schema, current.value, place);
+  }
+
+  /** The form that takes the value as it is, else the first that takes it mended; the problem of the form that is nearest. */
+  #anyOf(forms: readonly unknown[], value: unknown, place: Place): Checked {
+    const tried = forms.slice(0, MOST_FORMS).map((form) => this.value(form, value, place));
+    const exact = tried.find((one) => "value" in one && isSame(one.value, value));
+    return exact ?? tried.find((one) => "value" in one) ?? tried.at(0) ?? { value };
+  }
+
+  #own(schema: JsonRecord, given: unknown, place: Place): Checked {
+    const types = typesOf(schema);
+    const typed = types.length === 0 ? { value: given } : mended(types, given);
+    if (typed === null) return wrong(place.at, expectation(schema), given);
+    let { value } = typed;
+    const words = schema.const === undefined ? membersOf(schema.enum) : [schema.const];
+    if (words.length > 0 || schema.const !== undefined) {
+      const word = words.find((one) => isSame(one, value)) ?? meantWord(words, value);
+      if (word === undefined) return wrong(place.at, expectation(schema), given);
+      value = word;
+    }
+    const outside = outOfBounds(schema, value);
+    if (outside !== null) return wrong(place.at, outside, given);
+    if (Array.isArray(value)) return this.#list(schema, value, place);
+    return isRecord(value) ? this.#object(schema, value, place) : { value };
+  }
+
+  #list(schema: JsonRecord, values: readonly unknown[], place: Place): Checked {
+    const first = membersOf(schema.prefixItems);
+    const checked: unknown[] = [];
+    for (const [index, item] of values.entries()) {
+      const at = { at: `${place.at}[${index}]`, depth: place.depth + 1 };
+      const one = this.value(first[index] ?? schema.items, item, at);
+      if ("problem" in one) return one;
+      checked.push(one.value);
+    }
+    return { value: checked };
+  }
+
+  #object(schema: JsonRecord, input: JsonRecord, place: Place): Checked {
+    const declared = fieldsOf(schema.properties);
+    const required = membersOf(schema.required).filter((name) => typeof name === "string");
+    const pathOf = (name: string) => place.at === "" ? name : `${place.at}.${name}`;
+    const given = namedAsDeclared(declared, input);
+    const entries: [string, unknown][] = [];
+    for (const [name, value] of given) {
+      const own = Object.hasOwn(declared, name);
+      // A value that can be left out and is null was left out, unless the schema takes null.
+      if (value === null && !required.includes(name) && own && !takesNull(declared[name])) continue;
+      const patterned = Object.keys(fieldsOf(schema.patternProperties)).length > 0;
+      const rule = own ? declared[name] : patterned ? undefined : schema.additionalProperties;
+      // What is not declared and not wanted is dropped, as for tools of our own.
+      if (!own && rule === false) continue;
+      const checked = this.value(rule, value, { at: pathOf(name), depth: place.depth + 1 });
+      if ("problem" in checked) return checked;
+      entries.push([name, checked.value]);
+    }
+    const missing = required.find((name) => !entries.some(([known]) => known === name));
+    if (missing === undefined) return { value: Object.fromEntries(entries) };
+    const names = Object.keys(input).slice(0, 8).map((name) => `\`${name.slice(0, QUOTE_LIMIT)}\``).join(", ");
+    return {
+      problem: `The argument \`${pathOf(missing)}\` is missing (given: ${names || "none"}). ` +
+        `It is ${expectation(fieldsOf(declared[missing]))}.`,
+    };
+  }
+}
+
+/** The given values by declared name: exact names first, then spellings that mean one free name. */
+function namedAsDeclared(declared: JsonRecord, input: JsonRecord): Map<string, unknown> {
+  const given = new Map(Object.entries(input).filter(([name]) => Object.hasOwn(declared, name)));
+  for (const [name, value] of Object.entries(input)) {
+    if (given.has(name)) continue;
+    const meant = meantParameter(name, declared) ?? sameLetters(name, declared);
+    given.set(meant !== null && !given.has(meant) ? meant : name, value);
+  }
+  return given;
+}
+
+/** `ownerName` and `owner_name` are the same to a model. */
+function sameLetters(name: string, declared: JsonRecord): string | null {
+  const plain = (text: string) => text.replace(/[_-]/g, "").toLowerCase();
+  const same = Object.keys(declared).filter((one) => plain(one) === plain(name));
+  return same.length === 1 ? same[0] ?? null : null;
+}
+
+function typesOf({ type }: JsonRecord): string[] {
+  return (Array.isArray(type) ? type : [type]).filter((one): one is string => typeof one === "string");
+}
+
+function takesNull(schema: unknown): boolean {
+  const { anyOf, oneOf, ...own } = fieldsOf(schema);
+  return typesOf(own).includes("null") || membersOf(own.enum).includes(null) ||
+    [...membersOf(anyOf), ...membersOf(oneOf)].some(takesNull) || Object.keys(own).length === 0;
+}
+
+/** The value where a type takes it as it is, else as the first type that it can be turned into; null for none. */
+function mended(types: readonly string[], value: unknown): { value: unknown } | null {
+  if (types.some((type) => isOfType(type, value))) return { value };
+  for (const type of types) {
+    const turned = turnedInto(type, value);
+    if (turned !== undefined) return { value: turned };
+  }
+  return null;
+}
+
+function isOfType(type: string, value: unknown): boolean {
+  switch (type) {
+    case "string":
+      return typeof value === "string";
+    case "integer":
+      return Number.isInteger(value);
+    case "number":
+      return typeof value === "number";
+    case "boolean":
+      return typeof value === "boolean";
+    case "array":
+      return Array.isArray(value);
+    case "object":
+      return isRecord(value);
+    case "null":
+      return value === null;
+    default:
+      return true;
+  }
+}
+
+function turnedInto(type: string, value: unknown): unknown {
+  const text = typeof value === "string" && value.length <= 1_000_000 ? value.trim() : null;
+  switch (type) {
+    case "string":
+      return typeof value === "number" || typeof value === "boolean" ? String(value) : undefined;
+    case "integer":
+    case "number": {
+      if (text === null || !/^[+-]?\d{1,30}(\.\d{1,30})?(e[+-]?\d{1,3})?$/i.test(text)) return undefined;
+      const number = Number(text);
+      return Number.isFinite(number) && (type === "number" || Number.isSafeInteger(number)) ? number : undefined;
+    }
+    case "boolean":
+      return text === null ? undefined : ({ true: true, false: false } as Record<string, boolean>)[text.toLowerCase()];
+    case "object": {
+      const parsed = text === null ? undefined : parseJson(text);
+      return isRecord(parsed) ? parsed : undefined;
+    }
+    case "array": {
+      const parsed = text === null ? undefined : parseJson(text);
+      return Array.isArray(parsed) ? parsed : value === null || value === undefined ? undefined : [value];
+    }
+    default:
+      return undefined;
+  }
+}
+
+function meantWord(words: readonly unknown[], value: unknown): unknown {
+  const plain = (word: unknown) => String(word).trim().toLowerCase();
+  const meant = words.filter((word) =>
+    typeof word !== "object" && typeof value !== "object" && plain(word) === plain(value)
+  );
+  return meant.length === 1 ? meant[0] : undefined;
+}
+
+function isSame(one: unknown, other: unknown): boolean {
+  return one === other || (typeof one === "object" && JSON.stringify(one) === JSON.stringify(other));
+}
+
+/** Returns what the value would have to be; null when it is within the bounds of the schema. */
+function outOfBounds(schema: JsonRecord, value: unknown): string | null {
+  const is = (name: string) => typeof schema[name] === "number" ? schema[name] as number : null;
+  const [least, most] = [is("minimum"), is("maximum")];
+  const [above, below] = [is("exclusiveMinimum"), is("exclusiveMaximum")];
+  if (typeof value === "number") {
+    if (least !== null && value < least) return `a number of at least ${least}`;
+    if (most !== null && value > most) return `a number of at most ${most}`;
+    if (above !== null && value <= above) return `a number greater than ${above}`;
+    if (below !== null && value >= below) return `a number less than ${below}`;
+  }
+  const measured = typeof value === "string"
+    ? { size: [...value].length, low: is("minLength"), high: is("maxLength"), noun: "characters" }
+    : Array.isArray(value)
+    ? { size: value.length, low: is("minItems"), high: is("maxItems"), noun: "items" }
+    : null;
+  if (measured === null) return null;
+  if (measured.low !== null && measured.size < measured.low) return `at least ${measured.low} ${measured.noun} long`;
+  return measured.high !== null && measured.size > measured.high
+    ? `at most ${measured.high} ${measured.noun} long`
+    : null;
+}
+
+const NOUNS: Readonly<Record<string, string>> = {
+  string: "text",
+  integer: "a whole number",
+  number: "a number",
+  boolean: "true or false",
+  array: "a list",
+  object: "an object",
+  null: "null",
+};
+
+function expectation(schema: JsonRecord): string {
+  const words = schema.const === undefined ? membersOf(schema.enum) : [schema.const];
+  if (words.length > 0) return `one of ${words.slice(0, 20).map((word) => quoted(word)).join(", ")}`;
+  return typesOf(schema).map((type) => NOUNS[type] ?? "a value").join(" or ") || "a value";
+}
+
+function wrong(at: string, wanted: string, value: unknown): { problem: string } {
+  return { problem: `The argument \`${at}\` must be ${wanted}, not ${quoted(value)}.` };
+}
+
+function quoted(value: unknown): string {
+  if (Array.isArray(value)) return "a list";
+  if (isRecord(value)) return "an object";
+  const text = JSON.stringify(value) ?? "nothing";
+  return text.length > QUOTE_LIMIT ? `${text.slice(0, QUOTE_LIMIT)}…` : text;
+}

@@ -1,0 +1,59 @@
+/** Which servers a session has: those of the user, of the project, and what the command line or a client brings. */
+import { readRegularFile } from "../boundary/reader.ts";
+import type { Configuration, McpServerEntry } from "../config/types.ts";
+import { join } from "../platform/path.ts";
+import { parseJson } from "../provider/record.ts";
+import { type McpServer, readServers, type ServerOrigin, type ServerProblem } from "./server.ts";
+
+/** The file of a project that names servers, as most programs share it. */
+export const PROJECT_FILE = ".mcp.json";
+const FILE_LIMIT = 1024 * 1024;
+
+/** The servers, the first of a name only, and what is wrong with others. */
+export interface ConfiguredServers {
+  servers: McpServer[];
+  problems: string[];
+}
+
+/** Marks servers with where they come from. What only the user's own file may say of a server does not count elsewhere. */
+export function withOrigin(servers: readonly McpServerEntry[], origin: ServerOrigin): McpServer[] {
+  return servers.map((server) => {
+    if (origin === "user") return { ...server, origin };
+    return { ...server, local: false, origin };
+  });
+}
+
+/** Returns the servers in the order of precedence: what was given for this session, the user's, the project's. */
+export function configuredServers(
+  { mcpServers = [] }: Pick<Configuration, "mcpServers">,
+  { root, given = [] }: { root: string; given?: readonly McpServer[] },
+): ConfiguredServers {
+  const project = projectServers(root);
+  const all = [...given, ...withOrigin(mcpServers, "user"), ...withOrigin(project.servers, "project")];
+  const named = new Map<string, McpServer>();
+  for (const server of all) if (!named.has(server.name)) named.set(server.name, server);
+  const hidden = project.servers.filter(({ name }) => named.get(name)?.origin !== "project").map(({ name }) => name);
+  return {
+    servers: [...named.values()],
+    problems: [
+      ...project.problems.map(({ name, problem }) =>
+        `the MCP server ${name} of ${PROJECT_FILE} is left out: ${problem}`
+      ),
+      ...hidden.map((name) => `the MCP server ${name} of ${PROJECT_FILE} is left out: you have one of that name`),
+    ],
+  };
+}
+
+function projectServers(root: string): { servers: McpServerEntry[]; problems: ServerProblem[] } {
+  const read = readRegularFile(join(root, PROJECT_FILE), { display: PROJECT_FILE, limit: FILE_LIMIT });
+  if ("refused" in read) {
+    return {
+      servers: [],
+      problems: read.refused === "absent" ? [] : [{ name: "(all)", problem: "it cannot be read" }],
+    };
+  }
+  const value = parseJson(new TextDecoder().decode(read.bytes));
+  return value === undefined
+    ? { servers: [], problems: [{ name: "(all)", problem: "the file is not JSON" }] }
+    : readServers(value);
+}

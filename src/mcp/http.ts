@@ -1,0 +1,317 @@
+/** A server at an address: each message a POST, each answer one object or a stream of events (streamable HTTP). */
+import { checkedKey, storeOf, variableOf } from "../config/endpoint.ts";
+import { isLocal } from "../boundary/policy/locality.ts";
+import { AgentcliError } from "../errors.ts";
+import type { Io } from "../platform/io.ts";
+import { LineDecoder } from "../provider/chat/sse.ts";
+import type { HttpClient, HttpResponse } from "../provider/http/client.ts";
+import { fieldsOf, isRecord, type JsonRecord, parseJson, textOf } from "../provider/record.ts";
+import type { Endpoint } from "../provider/types.ts";
+import { RPC_CODES, RpcError } from "../rpc/message.ts";
+import { headerValue } from "./header_parameters.ts";
+import { type Link, type LinkHandlers, type LinkRequest, MODERN, ServerFailed } from "./link.ts";
+import type { McpServer, ResolvedServer } from "./server.ts";
+
+/** Bytes of one answer. */
+const ANSWER_LIMIT = 16 * 1024 * 1024;
+/** Bytes of a whole stream of events. */
+const STREAM_LIMIT = 64 * 1024 * 1024;
+/** How often a stream that broke off is taken up again, and milliseconds in between unless the server says. */
+const MOST_RESUMES = 5;
+const RETRY_MS = 1_000;
+const LONGEST_RETRY_MS = 30_000;
+/** Seconds until a connection stands, and until an answer begins: the call itself has its own limit. */
+const TIMEOUT = { connect: 10, firstByte: 3_600, idle: 3_600 };
+
+/** What a connection needs. */
+export interface HttpOptions {
+  client: HttpClient;
+  io: Pick<Io, "env" | "os" | "clock">;
+}
+
+/** Returns what opens a connection. Throws `key_missing` for a key that does not resolve. */
+export async function openHttp(
+  server: McpServer,
+  resolved: ResolvedServer,
+  options: HttpOptions,
+): Promise<(handlers: LinkHandlers) => Link> {
+  const url = URL.parse(resolved.url ?? "");
+  if (url === null || !/^https?:$/.test(url.protocol)) {
+    throw new AgentcliError(
+      "config_invalid",
+      `the address of the MCP server ${server.name} is no http or https address`,
+      {
+        hint: `agentcli mcp show ${server.name}`,
+      },
+    );
+  }
+  const { key, keySource } = await keyOf(server, url, options.io);
+  const endpoint: Endpoint = {
+    provider: `the MCP server ${server.name}`,
+    baseUrl: url.origin,
+    ...key === undefined ? {} : { key },
+    keySource,
+    headers: resolved.headers,
+    caCerts: [],
+    timeout: TIMEOUT,
+    local: isLocal(url.href, []),
+  };
+  return (handlers) =>
+    new HttpLink({ endpoint, path: url.pathname + url.search, name: server.name, handlers, ...options });
+}
+
+/** The name under which the key of a server is stored. */
+export function keyName(server: string): string {
+  return `mcp:${server}`;
+}
+
+async function keyOf(
+  server: McpServer,
+  url: URL,
+  io: HttpOptions["io"],
+): Promise<{ key?: string | undefined; keySource: string }> {
+  const { apiKey } = server;
+  if (apiKey === undefined) return { keySource: "none" };
+  // What a project writes into its file does not reach into the user's keyring.
+  const store = server.origin === "user" ? storeOf({ apiKey }) : null;
+  const variable = variableOf(apiKey.trim());
+  const found = store !== null
+    ? await (await import("../config/keys/stored_key.ts")).readStoredKey(
+      { name: keyName(server.name), baseUrl: url.origin },
+      store,
+      { outside: io },
+    )
+    : variable !== null
+    ? checkedKey(`env:${variable}`, io.env(variable) ?? "")
+    : checkedKey("literal", apiKey);
+  if (found.key !== undefined && found.key !== "") return { key: found.key, keySource: found.source };
+  throw new AgentcliError(
+    "key_missing",
+    `no key for the MCP server ${server.name}: ${found.problem ?? "it is not set"}`,
+    {
+      hint: variable === null ? `store it: agentcli mcp set-key ${server.name}` : `set ${variable}`,
+    },
+  );
+}
+
+interface LinkParts extends HttpOptions {
+  endpoint: Endpoint;
+  path: string;
+  name: string;
+  handlers: LinkHandlers;
+}
+
+class HttpLink implements Link {
+  readonly #parts: LinkParts;
+  /** Empty before it is known. */
+  #revision = "";
+  #session: string | undefined;
+  #lastId = 0;
+  readonly #closing = new AbortController();
+  ended: string | null = null;
+
+  constructor(parts: LinkParts) {
+    this.#parts = parts;
+  }
+
+  settle(revision: string): void {
+    this.#revision = revision;
+    if (revision === "") this.#session = undefined;
+  }
+
+  async close(): Promise<void> {
+    this.ended ??= "was closed";
+    this.#closing.abort(new ServerFailed("was closed", "gone"));
+    await Promise.resolve();
+  }
+
+  async notify(method: string, params: JsonRecord): Promise<void> {
+    const response = await this.#post({ jsonrpc: "2.0", method, params }, { signal: this.#closing.signal }).catch(() =>
+      null
+    );
+    await response?.cancel();
+  }
+
+  async request(method: string, params: JsonRecord, options: LinkRequest): Promise<JsonRecord> {
+    if (this.ended !== null) throw new ServerFailed(this.ended, "gone");
+    const id = ++this.#lastId;
+    const signal = AbortSignal.any([options.signal, this.#closing.signal]);
+    const response = await this.#post({ jsonrpc: "2.0", id, method, params }, { ...options, signal });
+    if (method === "initialize") this.#session = response.headers.get("mcp-session-id");
+    const answer = await this.#answer(response, id, signal);
+    if (isRecord(answer.error)) {
+      const { code, message, data } = answer.error;
+      throw new RpcError(
+        typeof code === "number" ? code : RPC_CODES.internalError,
+        textOf(message) ?? "no message",
+        data,
+      );
+    }
+    return fieldsOf(answer.result);
+  }
+
+  async #post(message: JsonRecord, { signal, headers = {} }: LinkRequest): Promise<HttpResponse> {
+    const { client, path } = this.#parts;
+    return await client.send(this.#endpoint({ ...this.#standardHeaders(message), ...headers }), {
+      method: "POST",
+      path,
+      atOrigin: true,
+      body: JSON.stringify(message),
+      signal,
+    });
+  }
+
+  #endpoint(headers: Record<string, string>): Endpoint {
+    const { endpoint } = this.#parts;
+    return {
+      ...endpoint,
+      headers: { accept: "application/json, text/event-stream", ...endpoint.headers, ...headers },
+    };
+  }
+
+  #standardHeaders({ method, params }: JsonRecord): Record<string, string> {
+    const version: Record<string, string> = this.#revision === "" ? {} : { "mcp-protocol-version": this.#revision };
+    if (this.#revision !== MODERN) {
+      return { ...version, ...this.#session === undefined ? {} : { "mcp-session-id": this.#session } };
+    }
+    const { name, uri } = fieldsOf(params);
+    const named = textOf(name) ?? textOf(uri);
+    return {
+      ...version,
+      "mcp-method": String(method),
+      ...named === null ? {} : { "mcp-name": headerValue(named) },
+    };
+  }
+
+  /** The message that answers a request. Throws {@link ServerFailed} for what is none. */
+  async #answer(response: HttpResponse, id: number, signal: AbortSignal): Promise<JsonRecord> {
+    const type = response.headers.get("content-type") ?? "";
+    if (response.status >= 400) throw await this.#refused(response);
+    if (!type.includes("text/event-stream")) {
+      const value = parseJson(await textIn(response));
+      if (isRecord(value) && (value.result !== undefined || value.error !== undefined)) return value;
+      throw new ServerFailed(`answered with HTTP ${response.status} and no message`);
+    }
+    let stream = response;
+    for (let resumes = 0;; resumes++) {
+      const read = await this.#events(stream, id, signal);
+      if (read.answer !== null) return read.answer;
+      // A stream may break off where the server named a place to go on from.
+      if (read.lastId === null || resumes >= MOST_RESUMES || this.#revision === MODERN) {
+        throw new ServerFailed("ended its answer before the result");
+      }
+      await this.#parts.io.clock.sleep(Math.min(read.retryMs, LONGEST_RETRY_MS), signal);
+      stream = await this.#resume(read.lastId, signal);
+    }
+  }
+
+  async #resume(lastId: string, signal: AbortSignal): Promise<HttpResponse> {
+    const { client, path } = this.#parts;
+    const headers = { ...this.#standardHeaders({}), accept: "text/event-stream", "last-event-id": lastId };
+    const response = await client.send(this.#endpoint(headers), { method: "GET", path, atOrigin: true, signal });
+    if (response.status < 400) return response;
+    await response.cancel();
+    throw new ServerFailed(`ended its answer before the result, and refuses to go on (HTTP ${response.status})`);
+  }
+
+  /** An error of the protocol where the body is one, else what the status means. */
+  async #refused(response: HttpResponse): Promise<Error> {
+    const { status } = response;
+    const { error } = fieldsOf(parseJson(await textIn(response).catch(() => "")));
+    if (status === 401 || status === 403) {
+      const { name } = this.#parts;
+      return new ServerFailed(
+        `refuses the key, or wants one (HTTP ${status}): agentcli mcp set-key ${name}`,
+        "unauthorized",
+      );
+    }
+    if (status === 404 && this.#session !== undefined) {
+      this.ended ??= "forgot the session";
+      return new ServerFailed(this.ended, "gone");
+    }
+    if (!isRecord(error) || typeof error.code !== "number") return new ServerFailed(`answered with HTTP ${status}`);
+    return new RpcError(error.code, textOf(error.message) ?? `HTTP ${status}`, error.data);
+  }
+
+  /** Reads events until the answer is there; what the server asks meanwhile is answered. */
+  async #events(
+    response: HttpResponse,
+    id: number,
+    signal: AbortSignal,
+  ): Promise<{ answer: JsonRecord | null; lastId: string | null; retryMs: number }> {
+    const found: { answer: JsonRecord | null; lastId: string | null; retryMs: number } = {
+      answer: null,
+      lastId: null,
+      retryMs: RETRY_MS,
+    };
+    let data: string[] = [];
+    const lines = new LineDecoder((line) => {
+      if (line === "") {
+        const message = data.length === 0 ? undefined : parseJson(data.join("\n"));
+        data = [];
+        if (isRecord(message)) found.answer ??= this.#message(message, id, signal);
+        return;
+      }
+      const [, field, value = ""] = /^([^:]*)(?:: ?(.*))?$/s.exec(line) ?? [];
+      if (field === "data") data.push(value);
+      else if (field === "id" && !value.includes("\0")) found.lastId = value;
+      else if (field === "retry" && /^\d{1,9}$/.test(value)) found.retryMs = Number(value);
+    });
+    let size = 0;
+    try {
+      while (found.answer === null) {
+        const bytes = await response.body?.read() ?? null;
+        if (bytes === null) {
+          lines.end();
+          break;
+        }
+        size += bytes.length;
+        if (size > STREAM_LIMIT) throw new ServerFailed("sent more than 64 MiB of events");
+        lines.feed(bytes);
+      }
+      return found;
+    } catch (error) {
+      signal.throwIfAborted();
+      if (error instanceof ServerFailed) throw error;
+      if (error instanceof AgentcliError) throw new ServerFailed("sent a line of more than 16 MiB");
+      return found;
+    } finally {
+      await response.cancel();
+    }
+  }
+
+  /** Returns the answer; null for everything else, which is dealt with. */
+  #message(message: JsonRecord, id: number, signal: AbortSignal): JsonRecord | null {
+    const { method, params } = message;
+    if (typeof method !== "string") return message.id === id ? message : null;
+    if (message.id === undefined) this.#parts.handlers.notification(method, fieldsOf(params));
+    else void this.#reply(message, signal);
+    return null;
+  }
+
+  /** Answers a request of the server, which comes on the stream and is answered by a message of its own. */
+  async #reply({ id, method, params }: JsonRecord, signal: AbortSignal): Promise<void> {
+    const { request } = this.#parts.handlers;
+    const outcome = await request(String(method), fieldsOf(params), signal).then(
+      (result) => ({ result }),
+      (error) => ({
+        error: error instanceof RpcError
+          ? { code: error.code, message: error.message }
+          : { code: RPC_CODES.internalError, message: "internal error" },
+      }),
+    );
+    const response = await this.#post({ jsonrpc: "2.0", id, ...outcome }, { signal }).catch(() => null);
+    await response?.cancel();
+  }
+}
+
+async function textIn(response: HttpResponse): Promise<string> {
+  try {
+    return await response.text(ANSWER_LIMIT);
+  } catch (error) {
+    if (error instanceof AgentcliError && error.code === "invalid_reply") {
+      throw new ServerFailed("sent an answer of more than 16 MiB");
+    }
+    throw error;
+  }
+}

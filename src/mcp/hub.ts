@@ -1,0 +1,342 @@
+/** The MCP servers of one session: what is known of them, and the calls. A server starts with its first call. */
+import { approvedServers, approveServer } from "../boundary/policy/approved_servers.ts";
+import { digest } from "../boundary/policy/project_record_files.ts";
+import { protectedArgument, serverClass, serverRefusal, type ServerRules } from "../boundary/policy/tool_server.ts";
+import { AgentcliError } from "../errors.ts";
+import type { Home } from "../platform/home.ts";
+import type { Io } from "../platform/io.ts";
+import { type JsonRecord, stringsOf } from "../provider/record.ts";
+import type { HttpClient } from "../provider/http/client.ts";
+import { RpcError } from "../rpc/message.ts";
+import { type ClientInfo, McpClient, type ServerAsks } from "./client.ts";
+import { answerRecord, type FormAnswer, readForm, type ServerForm } from "./elicit.ts";
+import { ServerFailed } from "./link.ts";
+import { forgetManifest, isStale, readManifest, storeManifest } from "./manifest_cache.ts";
+import { openLink } from "./open_link.ts";
+import { type Isolation, isolationOf, type SessionScope } from "./program.ts";
+import { ResultFiles } from "./result_files.ts";
+import { type McpServer, serverHash } from "./server.ts";
+import { cleanText, type Manifest, toolsText } from "./tool_info.ts";
+
+/** Seconds until a server that starts must have listed its tools: the first start of some downloads them. */
+const START_SECONDS = 90;
+/** A server that ends by itself more often than this in one session is not started again. */
+const MOST_ENDS = 2;
+/** Bytes that are kept of what a server writes to its standard error. */
+const LOG_BYTES = 64 * 1024;
+
+/** What the servers of a session need. */
+export interface HubOptions {
+  servers: readonly McpServer[];
+  home: Home;
+  io: Pick<Io, "env" | "environment" | "os" | "clock">;
+  client: HttpClient;
+  info: ClientInfo;
+  /** The real path of the project. */
+  root: string;
+  scope(): SessionScope;
+  /** Lets a person fill in a form; absent where nobody is there. */
+  elicit?: ((form: ServerForm, signal: AbortSignal) => Promise<FormAnswer>) | undefined;
+  /** Tells a person something. */
+  notify(text: string): void | Promise<void>;
+}
+
+/** One server of the session. */
+export interface ServerState {
+  server: McpServer;
+  /** Null until its tools are known. */
+  manifest: Manifest | null;
+  /** Why it cannot be used in this session; null where it can. */
+  problem: string | null;
+  isRunning: boolean;
+}
+
+interface Entry extends ServerState {
+  hash: string;
+  client: McpClient | null;
+  isolation: Isolation;
+  connecting: Promise<McpClient> | null;
+  ends: number;
+  log: Uint8Array[];
+}
+
+/** One call of a server. */
+export interface CallOptions {
+  signal: AbortSignal;
+  /** Shows how far the call is. */
+  progress?(text: string): void;
+  headers?: Readonly<Record<string, string>>;
+  /** Shows that a server starts. */
+  starting?(name: string): void | Promise<void>;
+}
+
+/** The servers. Nothing is started before {@link McpHub.prepare}. */
+export class McpHub {
+  readonly #options: HubOptions;
+  #entries: Entry[] = [];
+  readonly #results = new ResultFiles();
+
+  constructor(options: HubOptions) {
+    this.#options = options;
+  }
+
+  /** In the order of the configuration. */
+  get states(): readonly ServerState[] {
+    return this.#entries;
+  }
+
+  /**
+   * Finds out what is known of the servers. Only one whose tools are not known, or are known no longer, is started; one
+   * that fails is told about and left out. Throws the signal's reason.
+   */
+  async prepare(signal: AbortSignal): Promise<void> {
+    const { servers, home, root, notify } = this.#options;
+    const approved = servers.some(({ origin }) => origin === "project") ? await approvedServers(home, root) : new Map();
+    this.#entries = await Promise.all(
+      servers.filter(({ enabled }) => enabled).map(async (server): Promise<Entry> => {
+        const hash = await serverHash(server);
+        const isApproved = server.origin !== "project" || approved.get(server.name)?.hash === hash;
+        return {
+          ...{ server, hash, client: null, isolation: "none", connecting: null, ends: 0, log: [], isRunning: false },
+          manifest: isApproved ? await readManifest(home, hash) : null,
+          problem: isApproved ? null : "it is not approved",
+        };
+      }),
+    );
+    const unapproved = this.#entries.filter(({ problem }) => problem !== null).map(({ server }) => server.name);
+    if (unapproved.length > 0) {
+      await notify(
+        `the project names MCP servers that you did not approve: ${unapproved.join(", ")}; ` +
+          `look at them, then approve them: agentcli mcp approve ${unapproved[0]}`,
+      );
+    }
+    const now = this.#options.io.clock.now();
+    await Promise.all(
+      this.#entries.filter(({ problem, manifest, server }) =>
+        problem === null && (manifest === null || isStale(manifest, now)) && this.#refusal(server) === null
+      ).map((entry) => this.#learn(entry, signal)),
+    );
+  }
+
+  async #learn(entry: Entry, signal: AbortSignal): Promise<void> {
+    const { notify } = this.#options;
+    try {
+      await notify(`starting the MCP server ${entry.server.name}`);
+      await this.#connected(entry, { signal });
+    } catch (error) {
+      signal.throwIfAborted();
+      const why = failureOf(error);
+      entry.problem = why;
+      await notify(
+        `the MCP server ${entry.server.name} is left out: it ${why}; agentcli mcp test ${entry.server.name}`,
+      );
+    }
+  }
+
+  /** Returns why a server may not be called now; null when it may. One sentence. */
+  refusal(name: string): string | null {
+    const entry = this.#find(name);
+    return entry === undefined ? null : this.#refusal(entry.server);
+  }
+
+  #refusal(server: ServerRules): string | null {
+    const { workspace, label, provider } = this.#options.scope();
+    return serverRefusal(server, { label: label(), isLocal: workspace.local, provider });
+  }
+
+  #find(name: string): Entry | undefined {
+    return this.#entries.find(({ server }) => server.name === name);
+  }
+
+  /**
+   * Sends one request to a server, which is started for it where it does not run. Throws {@link ServerFailed}, `RpcError`,
+   * and the signal's reason.
+   */
+  async request(name: string, method: string, params: JsonRecord, options: CallOptions): Promise<JsonRecord> {
+    const entry = this.#find(name);
+    if (entry === undefined) throw new ServerFailed("is not configured");
+    if (entry.problem !== null) throw new ServerFailed(`cannot be used: ${entry.problem}`);
+    const { label } = this.#options.scope();
+    // What could pass something on does not run beside what must not be passed on.
+    if (label() !== "open") await this.#endNetworked();
+    const refusal = this.#refusal(entry.server);
+    if (refusal !== null) throw new ServerFailed(`may not be called. ${refusal}`);
+    const client = await this.#connected(entry, options);
+    try {
+      const { signal, progress, headers } = options;
+      const elicit = this.#options.elicit === undefined ? undefined : this.#elicit(entry);
+      const asks: ServerAsks = { ...progress && { progress }, ...elicit && { elicit } };
+      return await client.request(method, params, { signal, asks, ...headers && { headers } });
+    } finally {
+      if (client.ended !== null) await this.#ended(entry);
+    }
+  }
+
+  /** Keeps a long result where the model can read it; returns the path, null where it cannot be kept. */
+  keepResult(text: string): string | null {
+    return this.#results.keep(text);
+  }
+
+  /** What a person types into a form of a server that could pass it on is looked through like the arguments of a call. */
+  #elicit({ server }: Entry): NonNullable<ServerAsks["elicit"]> {
+    const { elicit, notify, scope } = this.#options;
+    return async (params, signal) => {
+      const form = readForm(server.name, params);
+      if ("problem" in form) {
+        await notify(`the MCP server ${server.name} ${form.problem}: declined`);
+        return { action: "decline" };
+      }
+      const answer = await elicit?.(form, signal) ?? { action: "decline" };
+      if (answer.action !== "accept" || serverClass(server) === "local-only") return answerRecord(answer);
+      const texts = [...stringsOf(answer.content), JSON.stringify(answer.content)];
+      if (await scope().found(texts) === null && protectedArgument(texts, scope().workspace) === null) {
+        return answerRecord(answer);
+      }
+      await notify(`the answer holds protected content, which the MCP server ${server.name} may not be told: declined`);
+      return { action: "decline" };
+    };
+  }
+
+  /** A connection that fits what the session holds now. */
+  async #connected(entry: Entry, { signal, starting }: Pick<CallOptions, "signal" | "starting">): Promise<McpClient> {
+    if (entry.client?.ended === null && await this.#fits(entry)) return entry.client;
+    await this.#drop(entry);
+    if (entry.ends >= MOST_ENDS) {
+      throw new ServerFailed("ended twice by itself, and is not started again in this session");
+    }
+    await starting?.(entry.server.name);
+    // Calls that run together share one start.
+    entry.connecting ??= this.#connect(entry, signal).finally(() => entry.connecting = null);
+    return await entry.connecting;
+  }
+
+  async #fits({ server, isolation }: Entry): Promise<boolean> {
+    if (server.url !== undefined) return true;
+    const needed = await isolationOf(this.#options.scope());
+    return needed !== "project" || isolation === "project";
+  }
+
+  async #connect(entry: Entry, signal: AbortSignal): Promise<McpClient> {
+    const { server } = entry;
+    const scope = this.#options.scope();
+    entry.isolation = server.url === undefined ? await isolationOf(scope) : "none";
+    const revision = entry.manifest?.revision ?? null;
+    let client = await this.#open(entry);
+    const late = AbortSignal.any([signal, AbortSignal.timeout(START_SECONDS * 1_000)]);
+    try {
+      await client.connect({ signal: late, revision });
+    } catch (error) {
+      const { ended } = client;
+      await client.close();
+      // Some end when the first thing that they hear is not the handshake, and others were taken for what they are no more.
+      const mayBeLegacy = ended !== null && error instanceof ServerFailed && error.kind === "gone" &&
+        server.url === undefined;
+      if (signal.aborted || (!mayBeLegacy && revision === null)) throw timeoutOr(error, late, signal);
+      client = await this.#open(entry);
+      try {
+        await client.connect({ signal: late, revision: revision === null ? "" : null });
+      } catch (again) {
+        await client.close();
+        throw timeoutOr(again, late, signal);
+      }
+    }
+    try {
+      await this.#compare(entry, await client.manifest(late, this.#options.io.clock.now()));
+    } catch (error) {
+      await client.close();
+      throw timeoutOr(error, late, signal);
+    }
+    client.onChange = () => void forgetManifest(this.#options.home, entry.hash);
+    entry.client = client;
+    entry.isRunning = true;
+    return client;
+  }
+
+  async #open(entry: Entry): Promise<McpClient> {
+    const { info, elicit, io } = this.#options;
+    const log = (bytes: Uint8Array) => {
+      // A log outlives the session: it holds nothing that was said while something protected was there.
+      if (this.#options.scope().label() !== "open") return;
+      entry.log.push(bytes.slice(-LOG_BYTES));
+      while (entry.log.reduce((sum, { length }) => sum + length, 0) > LOG_BYTES) entry.log.shift();
+    };
+    const link = await openLink(entry.server, {
+      ...this.#options,
+      scope: this.#options.scope(),
+      isolation: entry.isolation,
+      log,
+      io,
+    });
+    return new McpClient(link, { info, timeoutMs: entry.server.timeout * 1_000, elicits: elicit !== undefined });
+  }
+
+  /** Takes what the server lists now. What a project's server lists must be what was seen when it was approved. */
+  async #compare(entry: Entry, manifest: Manifest): Promise<void> {
+    const { home, root, notify } = this.#options;
+    const { server, hash, manifest: before } = entry;
+    const tools = await digest(toolsText(manifest));
+    if (server.origin === "project") {
+      const approved = (await approvedServers(home, root)).get(server.name);
+      if (approved?.hash !== hash) throw new ServerFailed("is not approved");
+      if (approved.tools !== null && approved.tools !== tools) {
+        await forgetManifest(home, hash);
+        entry.problem = "its tools are not those that you approved";
+        throw new ServerFailed(`lists other tools than those that you approved: agentcli mcp approve ${server.name}`);
+      }
+      if (approved.tools === null) await approveServer(home, { root, name: server.name }, { hash, tools });
+    } else if (before !== null && await digest(toolsText(before)) !== tools) {
+      await notify(`the MCP server ${server.name} lists other tools now: agentcli mcp show ${server.name}`);
+    }
+    await storeManifest(home, hash, manifest);
+    // The list of this session stays as it was: a change would make the model server read everything again.
+    entry.manifest ??= manifest;
+  }
+
+  async #endNetworked(): Promise<void> {
+    const networked = this.#entries.filter(({ server, client }) =>
+      client !== null && serverClass(server) === "networked"
+    );
+    await Promise.all(networked.map((entry) => this.#drop(entry)));
+  }
+
+  async #ended(entry: Entry): Promise<void> {
+    entry.ends++;
+    await this.#drop(entry);
+  }
+
+  async #drop(entry: Entry): Promise<void> {
+    const { client } = entry;
+    entry.client = null;
+    entry.isRunning = false;
+    await client?.close();
+  }
+
+  /** Ends the servers, and keeps what they wrote to their standard error. */
+  async close(): Promise<void> {
+    const started = this.#entries.filter(({ client, log }) => client !== null || log.length > 0);
+    await Promise.all([this.#results.close(), ...started.map((entry) => this.#drop(entry))]);
+    for (const { server, log } of started.filter(({ log }) => log.length > 0)) {
+      const text = new TextDecoder().decode(await new Blob(log.map((bytes) => bytes.slice())).arrayBuffer());
+      await this.#options.home.write(logOf(server.name), text).catch(() => {});
+    }
+  }
+}
+
+/** The file of the home that holds what a server wrote to its standard error the last time. */
+export function logOf(name: string): string {
+  return `logs/mcp-${name}.log`;
+}
+
+/** Returns what went wrong as a clause that begins with a verb. */
+export function failureOf(error: unknown): string {
+  if (error instanceof ServerFailed) return error.message;
+  if (error instanceof RpcError) return `answered with an error: ${cleanText(error.message, 300)}`;
+  if (error instanceof AgentcliError) return `cannot be reached: ${error.message}`;
+  throw error;
+}
+
+function timeoutOr(error: unknown, late: AbortSignal, signal: AbortSignal): unknown {
+  return late.aborted && !signal.aborted
+    ? new ServerFailed(`did not answer within ${START_SECONDS} seconds after its start`, "timeout")
+    : error;
+}

@@ -1,0 +1,65 @@
+/** The connection to one server, whichever way it is reached: requests and notifications, without what they mean. */
+import type { JsonRecord } from "../provider/record.ts";
+
+/** The revision that needs no handshake. */
+export const MODERN = "2026-07-28";
+/** The revisions with a handshake, newest first. */
+export const LEGACY: readonly string[] = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"];
+
+/** The codes of errors that have a meaning of their own. */
+export const MCP_CODES = { unsupportedVersion: -32022, missingCapability: -32021, headerMismatch: -32020 } as const;
+
+/** A failure of a server, as one clause; never what it sent of the request. */
+export class ServerFailed extends Error {
+  override readonly name = "ServerFailed";
+  /** `gone`: the connection is of no use any more, and another one may be. */
+  readonly kind: "gone" | "failed" | "timeout" | "unauthorized";
+
+  constructor(message: string, kind: ServerFailed["kind"] = "failed") {
+    super(message);
+    this.kind = kind;
+  }
+}
+
+/** What a request has besides its parameters. */
+export interface LinkRequest {
+  signal: AbortSignal;
+  /** Further headers, where there are any. */
+  headers?: Readonly<Record<string, string>>;
+}
+
+/** What this side answers. */
+export interface LinkHandlers {
+  /** Answers a request of the server. Throws `RpcError` for what is not supported. */
+  request(method: string, params: JsonRecord, signal: AbortSignal): Promise<unknown>;
+  notification(method: string, params: JsonRecord): void;
+  /** Told once that the server prints what is no message. */
+  junk?(): void;
+}
+
+/** The connection. */
+export interface Link {
+  /** Throws `RpcError` for an error of the server, {@link ServerFailed}, or the signal's reason. */
+  request(method: string, params: JsonRecord, options: LinkRequest): Promise<JsonRecord>;
+  notify(method: string, params: JsonRecord): Promise<void>;
+  /** Says which revision is spoken from now on. */
+  settle(revision: string): void;
+  /** Null as long as it can be used; else why not, one clause. */
+  readonly ended: string | null;
+  close(): Promise<void>;
+}
+
+/** Rejects with the signal's reason as soon as it is aborted, whatever becomes of the work. */
+export async function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  signal.throwIfAborted();
+  const { promise, reject } = Promise.withResolvers<never>();
+  const stop = () => reject(signal.reason);
+  promise.catch(() => {});
+  work.catch(() => {});
+  signal.addEventListener("abort", stop, { once: true });
+  try {
+    return await Promise.race([work, promise]);
+  } finally {
+    signal.removeEventListener("abort", stop);
+  }
+}

@@ -1,0 +1,153 @@
+/** Starts a server that is a program: behind the sandbox of commands wherever they are, and with its own variables alone. */
+import { highestLabel, type Label } from "../boundary/policy/label.ts";
+import { serverClass } from "../boundary/policy/tool_server.ts";
+import { findProgram } from "../boundary/programs.ts";
+import { sandboxEnvironment } from "../boundary/sandbox/environment.ts";
+import { NOTHING_PROTECTED, quarantineNotice, type SessionSandbox, takenNotice } from "../boundary/sandbox/sandbox.ts";
+import { runWatched, UNKNOWN_PATH } from "../boundary/sandbox/watched_run.ts";
+import type { Workspace } from "../boundary/workspace/workspace.ts";
+import type { Io } from "../platform/io.ts";
+import { isAbsolute, isWithin, resolve } from "../platform/path.ts";
+import { run } from "../platform/process.ts";
+import { endingWithUs } from "../platform/process_group.ts";
+import { withTemporaryDirectory } from "../platform/temporary.ts";
+import { ServerFailed } from "./link.ts";
+import type { McpServer, ResolvedServer } from "./server.ts";
+import type { RunProgram } from "./stdio.ts";
+
+/** What a server needs to know of the session that it is used in. */
+export interface SessionScope {
+  workspace: Workspace;
+  sandbox: SessionSandbox | undefined;
+  /** The highest label of what the session holds. */
+  label(): Label;
+  /** Returns where protected content stands in a text that is about to leave; null for none. */
+  found(texts: Iterable<string>): Promise<string | null>;
+  /** Protects what changed since a time, where a program could see a protected path. */
+  protectCopies(since: number, exposed?: string, places?: readonly string[]): Promise<void>;
+  /** Names of variables that hold keys of providers. */
+  secretVariables: readonly string[];
+  provider: string;
+}
+
+/** Why a program runs in a sandbox: as for commands, and wherever the session holds protected content. */
+export type Isolation = "project" | "always" | "external" | "none";
+
+/** Returns what a program has to run in now. */
+export async function isolationOf({ workspace, sandbox, label }: SessionScope): Promise<Isolation> {
+  const { protection } = workspace;
+  protection?.refresh();
+  if (highestLabel([workspace.ambientLabel, label()]) !== "open" || protection?.any === true) return "project";
+  if (sandbox === undefined || sandbox.settings.mode === "never") return "none";
+  if (sandbox.settings.mode === "always") return "always";
+  return !workspace.local && await sandbox.protectsElsewhere() ? "external" : "none";
+}
+
+/** How a program is started. */
+export interface ProgramOptions {
+  server: McpServer;
+  resolved: ResolvedServer;
+  scope: SessionScope;
+  isolation: Isolation;
+  io: Pick<Io, "env" | "environment" | "os">;
+  notify(text: string): void | Promise<void>;
+}
+
+/** Variables that programs find their way by, besides those of a command. */
+const NAMED = ["USER", "LOGNAME", "SHELL", "SYSTEMROOT", "USERPROFILE", "APPDATA", "LOCALAPPDATA", "TEMP", "TMP"];
+
+/** Returns what runs the program; it fails with {@link ServerFailed} where the program may not be started, or is not there. */
+export function programOf(options: ProgramOptions): RunProgram {
+  const { scope: { workspace, found }, isolation, server } = options;
+  return async (streams) => {
+    const { root, additional } = workspace;
+    const argv = await commandLine(options);
+    const env = await environmentOf(options);
+    if (await found([...argv, ...Object.values(options.resolved.env)]) !== null) {
+      throw new ServerFailed("was not started: its command line or its variables hold protected content");
+    }
+    const wanted = resolve(root, options.resolved.cwd ?? root);
+    const cwd = [root, ...additional].some((place) => isWithin(place, wanted)) ? wanted : root;
+    const plain = async () => await run({ ...streams, argv: await endingWithUs(argv), env, cwd: wanted });
+    if (isolation === "none") return await plain();
+    // What a person saves while a program with a network runs would be there for it, and sent at once: no look is soon
+    // enough. So it sees nothing of the project.
+    const isBlind = isolation === "project" && serverClass(server) === "networked";
+    const places = isBlind ? null : { root, additional, cwd };
+    const start = async (within: { root: string; additional: readonly string[]; cwd: string }) => {
+      const ran = await sandboxed({ ...options, argv, env, within }, streams);
+      return ran === null ? await plain() : ran;
+    };
+    return places === null
+      ? await withTemporaryDirectory(({ path }) => start({ root: path, additional: [], cwd: path }))
+      : await start(places);
+  };
+}
+
+async function sandboxed(
+  { server, scope, isolation, argv, env, within, notify }: ProgramOptions & {
+    argv: [string, ...string[]];
+    env: Record<string, string>;
+    within: { root: string; additional: readonly string[]; cwd: string };
+  },
+  streams: Parameters<RunProgram>[0],
+) {
+  const { workspace: { protection }, sandbox, label } = scope;
+  const wrapped = await sandbox?.wrapCommand({
+    ...within,
+    argv,
+    env,
+    hide: await protection?.hidden() ?? NOTHING_PROTECTED,
+    readOnly: protection?.markers ?? [],
+    git: isolation !== "project" ? "open" : label() === "open" ? "hidden" : "read-only",
+    network: server.network || isolation === "external",
+  }) ?? { kind: "refused", missing: true, reason: "there is no sandbox", hint: "see agentcli doctor" };
+  if (wrapped.kind === "refused") {
+    // As for commands: only where nothing of this project is at stake.
+    if (isolation === "external" && wrapped.missing) return null;
+    const why = isolation === "project"
+      ? "paths are protected here"
+      : isolation === "always"
+      ? "sandbox.mode is always"
+      : "other projects of yours have protected paths";
+    throw new ServerFailed(`was not started: ${why}, and ${wrapped.reason} (${wrapped.hint})`);
+  }
+  for (const notice of wrapped.notices) await notify(notice);
+  const outcome = await runWatched(wrapped, protection, streams);
+  for (const entry of outcome.quarantined) await notify(quarantineNotice(`the MCP server ${server.name}`, entry));
+  if (outcome.exposed !== null) {
+    const { paths: [path = UNKNOWN_PATH], since, taken, written } = outcome.exposed;
+    if (taken !== null) await notify(takenNotice(taken, path));
+    await scope.protectCopies(since, path, written);
+  }
+  return outcome;
+}
+
+async function commandLine(
+  { server, resolved, scope: { workspace }, io }: ProgramOptions,
+): Promise<[string, ...string[]]> {
+  const { command = "", args } = resolved;
+  const { root, additional } = workspace;
+  const search = { path: io.env("PATH") ?? io.env("Path") ?? "", roots: [root, ...additional], io };
+  const program = isAbsolute(command)
+    ? command
+    : /[/\\]/.test(command)
+    ? resolve(root, command)
+    : await findProgram(command, search) ?? (io.os === "windows" ? await findProgram(`${command}.cmd`, search) : null);
+  if (program !== null) return [program, ...args];
+  throw new ServerFailed(
+    `could not be started: there is no program "${command}" on PATH outside of your projects ` +
+      `(install it, or write its whole path: agentcli mcp show ${server.name})`,
+  );
+}
+
+async function environmentOf(
+  { resolved, scope: { found, secretVariables }, io }: ProgramOptions,
+): Promise<Record<string, string>> {
+  const kept = await sandboxEnvironment(io.environment(), {
+    named: NAMED,
+    secret: secretVariables,
+    holdsProtected: async (text) => await found([text]) !== null,
+  });
+  return { ...kept, ...resolved.env };
+}

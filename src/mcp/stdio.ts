@@ -1,0 +1,184 @@
+/** A server that is a program: one message a line on its standard input and output. */
+import type { ProcessOptions, ProcessOutcome } from "../platform/process.ts";
+import { within } from "../platform/sleep.ts";
+import { fieldsOf, type JsonRecord } from "../provider/record.ts";
+import { RpcClosed, RpcPeer } from "../rpc/peer.ts";
+import { type Link, type LinkHandlers, type LinkRequest, orAborted, ServerFailed } from "./link.ts";
+import { cleanText } from "./tool_info.ts";
+
+/** Longest message, in bytes. */
+const LINE_LIMIT = 16 * 1024 * 1024;
+/** Bytes that wait to be read; the program waits with what it says beyond them. */
+const MOST_WAITING = 4 * 1024 * 1024;
+/** Milliseconds from the end of its input until a program is asked to end otherwise. */
+const CLOSE_MS = 1_000;
+/** Requests of a server that are open at a time. */
+const MOST_REQUESTS = 16;
+
+/** Runs the program to its end, sandboxed or not. */
+export type RunProgram = (
+  options: Required<Pick<ProcessOptions, "stdin" | "signal" | "onOutput">>,
+) => Promise<ProcessOutcome & { exposed?: unknown }>;
+
+/** What else a program needs. */
+export interface StdioOptions {
+  handlers: LinkHandlers;
+  /** Gets what it writes to its standard error. */
+  log(bytes: Uint8Array): void;
+}
+
+/** Starts a program and speaks with it. Never throws: a program that cannot be started is a link that has ended. */
+export function openStdio(run: RunProgram, options: StdioOptions): Link {
+  return new StdioLink(run, options);
+}
+
+class StdioLink implements Link {
+  readonly #stop = new AbortController();
+  readonly #input = new TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>>();
+  readonly #writer: WritableStreamDefaultWriter<Uint8Array<ArrayBuffer>>;
+  readonly #output = new ByteQueue();
+  readonly #peer: RpcPeer;
+  readonly #over: Promise<void>;
+  /** The last line of its standard error. */
+  #said = "";
+  #hadJunk = false;
+  ended: string | null = null;
+
+  constructor(run: RunProgram, { handlers, log }: StdioOptions) {
+    this.#writer = this.#input.writable.getWriter();
+    // A program that closes its input is told of by its end.
+    this.#writer.closed.catch(() => {});
+    const encoder = new TextEncoder();
+    this.#peer = new RpcPeer(
+      {
+        read: () => this.#output.read(),
+        write: (text) => this.#writer.write(encoder.encode(text)),
+      },
+      {
+        request: async (method, params, { signal }) => await handlers.request(method, params, signal),
+        notification: (method, params) => handlers.notification(method, params),
+      },
+      {
+        cancel: { method: "notifications/cancelled", isAnswered: false },
+        lineLimit: LINE_LIMIT,
+        requestLimit: MOST_REQUESTS,
+        broken: {
+          isAnswered: false,
+          hear: (problem) => {
+            // What was too long may have been the answer that somebody waits for.
+            if (problem === "the line is too long") this.#end("sent a line of more than 16 MiB");
+            else if (!this.#hadJunk) handlers.junk?.();
+            this.#hadJunk = true;
+          },
+        },
+      },
+    );
+    const running = this.#run(run, log);
+    this.#over = Promise.all([running, this.#peer.run().catch(() => {})]).then(() => {});
+  }
+
+  async #run(run: RunProgram, log: StdioOptions["log"]): Promise<void> {
+    try {
+      const { code, exposed } = await run({
+        stdin: this.#input.readable,
+        signal: this.#stop.signal,
+        onOutput: (bytes, stream) => {
+          if (stream === "stdout") return this.#output.push(bytes);
+          this.#note(bytes);
+          log(bytes);
+        },
+      });
+      const said = this.#said === "" ? "" : `: ${this.#said}`;
+      this.ended ??= exposed === null || exposed === undefined
+        ? `ended with exit code ${code}${said}`
+        : "was ended, since a protected path was created or replaced, and it could see it";
+    } catch (error) {
+      this.ended ??= error instanceof ServerFailed ? error.message : "could not be started";
+    } finally {
+      this.#output.end();
+      this.#writer.abort().catch(() => {});
+      // What waits to be written to a program that never was would wait for ever.
+      if (!this.#input.readable.locked) await this.#input.readable.cancel().catch(() => {});
+    }
+  }
+
+  /** Keeps the beginning of the last line that says something, for the message when it has ended. */
+  #note(bytes: Uint8Array): void {
+    const lines = new TextDecoder().decode(bytes.slice(-2_000)).split("\n").map((line) => cleanText(line, 200));
+    this.#said = lines.findLast((line) => line !== "") ?? this.#said;
+  }
+
+  #end(why: string): void {
+    this.ended ??= why;
+    this.#peer.close();
+    this.#stop.abort();
+  }
+
+  async request(method: string, params: JsonRecord, { signal }: LinkRequest): Promise<JsonRecord> {
+    if (this.ended !== null) throw new ServerFailed(this.ended, "gone");
+    try {
+      // A program that does not read keeps even the word that nobody waits any more from being written.
+      return fieldsOf(await orAborted(this.#peer.request(method, params, signal), signal));
+    } catch (error) {
+      if (signal.aborted) throw signal.reason;
+      if (!(error instanceof RpcClosed) && this.ended === null) throw error;
+      await within(CLOSE_MS, this.#over);
+      throw new ServerFailed(this.ended ?? "closed its output", "gone");
+    }
+  }
+
+  async notify(method: string, params: JsonRecord): Promise<void> {
+    await this.#peer.notify(method, params).catch(() => {});
+  }
+
+  settle(): void {}
+
+  /** Closes its input, asks it to end, and makes it: the whole group of processes. */
+  async close(): Promise<void> {
+    this.ended ??= "was closed";
+    this.#peer.close();
+    this.#writer.close().catch(() => {});
+    await within(CLOSE_MS, this.#over);
+    this.#stop.abort();
+    await this.#over;
+  }
+}
+
+/** Pieces that were said and not read yet. */
+class ByteQueue {
+  readonly #pieces: Uint8Array[] = [];
+  #size = 0;
+  #ended = false;
+  #arrived = Promise.withResolvers<void>();
+  #drained = Promise.withResolvers<void>();
+
+  /** Returns a promise where more should wait. */
+  push(bytes: Uint8Array): Promise<void> | void {
+    if (this.#ended) return;
+    this.#pieces.push(bytes);
+    this.#size += bytes.length;
+    this.#arrived.resolve();
+    return this.#size > MOST_WAITING ? this.#drained.promise : undefined;
+  }
+
+  end(): void {
+    this.#ended = true;
+    this.#arrived.resolve();
+    this.#drained.resolve();
+  }
+
+  async read(): Promise<Uint8Array | null> {
+    while (this.#pieces.length === 0 && !this.#ended) {
+      await this.#arrived.promise;
+      if (!this.#ended) this.#arrived = Promise.withResolvers();
+    }
+    const piece = this.#pieces.shift();
+    if (piece === undefined) return null;
+    this.#size -= piece.length;
+    if (this.#size <= MOST_WAITING) {
+      this.#drained.resolve();
+      this.#drained = Promise.withResolvers();
+    }
+    return piece;
+  }
+}

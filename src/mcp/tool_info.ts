@@ -1,0 +1,118 @@
+/** What is known of an MCP server without asking it: its tools, prompts and resources, cleaned of what could deceive. */
+import { fieldsOf, isRecord, type JsonRecord, membersOf, textOf } from "../provider/record.ts";
+import { hasValidHeaders } from "./header_parameters.ts";
+
+/** One tool of a server. */
+export interface McpTool {
+  /** As the server calls it. */
+  name: string;
+  /** Cleaned and cut. */
+  description: string;
+  /** As the server sent it: arguments are checked by it, and it is never sent to a model. */
+  schema: JsonRecord;
+  /** The server says that it changes nothing: a hint for the text of a question, never a permission. */
+  readOnly: boolean;
+}
+
+/** One prompt of a server, which is a command of the chat. */
+export interface McpPrompt {
+  name: string;
+  description: string;
+  arguments: { name: string; required: boolean }[];
+}
+
+/** One resource of a server. */
+export interface McpResource {
+  uri: string;
+  name: string;
+  description: string;
+}
+
+/** Everything that a session needs to know of a server before its first call. */
+export interface Manifest {
+  /** As the server names itself. */
+  title: string;
+  revision: string;
+  tools: McpTool[];
+  prompts: McpPrompt[];
+  resources: McpResource[];
+  /** Milliseconds since 1970. */
+  fetched: number;
+  /** Milliseconds for which the server says that its lists hold; null where it does not say. */
+  ttl: number | null;
+}
+
+/** Characters of a description that a model or a person is shown. */
+const DESCRIPTION_LIMIT = 300;
+/** Characters of a name. */
+const NAME_LIMIT = 200;
+
+// Control characters, signs that turn the direction of text, invisible spaces, variation selectors and tag characters:
+// what a person does not see on the screen must not be there for the model.
+const INVISIBLE =
+  /[\p{Cc}\p{Cf}\u034f\u115f\u1160\u17b4\u17b5\u2028\u2029\u3164\ufe00-\ufe0f\uffa0\u{e0000}-\u{e0fff}]/gu;
+
+// deno-lint-ignore no-control-regex -- colors of a terminal leave their parameters behind otherwise
+const COLORS = /\x1b\[[0-9;]{0,20}m/g;
+
+/** Returns a text of a server as one line without invisible characters, at most `limit` characters long. */
+export function cleanText(text: string, limit: number = DESCRIPTION_LIMIT): string {
+  // A text of megabytes costs what its beginning costs.
+  const line = text.slice(0, limit * 8).replace(COLORS, "").replace(/[\n\r\t]/g, " ").replace(INVISIBLE, "").replace(
+    / {2,}/g,
+    " ",
+  ).trim();
+  return line.length <= limit ? line : `${line.slice(0, limit - 1).replace(/[\ud800-\udbff]$/, "")}…`;
+}
+
+/** Returns the first sentence of a description. */
+export function firstSentence(text: string, limit: number = 140): string {
+  const end = /[.!?](?=\s|$)/.exec(text);
+  return cleanText(end === null ? text : text.slice(0, end.index + 1), limit);
+}
+
+/** Returns a tool as a server lists it; null for what is none. */
+export function toolOf(value: unknown): McpTool | null {
+  const { name, description, title, inputSchema, annotations } = fieldsOf(value);
+  const known = nameOf(name);
+  const schema = isRecord(inputSchema) ? inputSchema : {};
+  if (known === null || !hasValidHeaders(schema)) return null;
+  return {
+    name: known,
+    description: cleanText(textOf(description) ?? textOf(title) ?? ""),
+    schema,
+    readOnly: fieldsOf(annotations).readOnlyHint === true,
+  };
+}
+
+/** Returns a prompt as a server lists it; null for what is none. */
+export function promptOf(value: unknown): McpPrompt | null {
+  const { name, description, title, arguments: listed } = fieldsOf(value);
+  const known = nameOf(name);
+  if (known === null) return null;
+  const words = membersOf(listed).flatMap((one) => {
+    const word = nameOf(fieldsOf(one).name);
+    return word === null ? [] : [{ name: word, required: fieldsOf(one).required === true }];
+  });
+  return { name: known, description: cleanText(textOf(description) ?? textOf(title) ?? ""), arguments: words };
+}
+
+/** Returns a resource as a server lists it; null for what is none. */
+export function resourceOf(value: unknown): McpResource | null {
+  const { uri, name, title, description } = fieldsOf(value);
+  const known = textOf(uri);
+  if (known === null || known !== cleanText(known, 2_000)) return null;
+  const shown = cleanText(textOf(title) ?? textOf(name) ?? known, NAME_LIMIT);
+  return { uri: known, name: shown, description: cleanText(textOf(description) ?? "") };
+}
+
+/** A name is sent back as it came, so one that cannot be shown as it is is none. */
+function nameOf(value: unknown): string | null {
+  const name = textOf(value);
+  return name === null || name !== cleanText(name, NAME_LIMIT) ? null : name;
+}
+
+/** Returns what a person approved of a server's tools: names and descriptions, in an order that no server decides. */
+export function toolsText({ tools }: Pick<Manifest, "tools">): string {
+  return JSON.stringify(tools.map(({ name, description }) => [name, description]).sort());
+}

@@ -1,0 +1,109 @@
+/** The MCP servers of a session, from their configuration to the tools that its model gets. Loaded where there are any. */
+import type { ContentScanner } from "../agent/content_scanner.ts";
+import type { Label } from "../boundary/policy/label.ts";
+import type { SessionSandbox } from "../boundary/sandbox/sandbox.ts";
+import type { Workspace } from "../boundary/workspace/workspace.ts";
+import { keyVariables } from "../config/endpoint.ts";
+import { configuredServers } from "../mcp/configured.ts";
+import { McpHub } from "../mcp/hub.ts";
+import { McpOffer } from "../mcp/offer.ts";
+import type { HttpClient } from "../provider/http/client.ts";
+import { mcpTools } from "../tools/mcp_call/tool.ts";
+import { isOfServer } from "../tools/registry.ts";
+import type { Tool } from "../tools/tool.ts";
+import type { Host, SessionOptions } from "./host.ts";
+import type { ProjectContext } from "./project_context.ts";
+import { splitRules } from "./tools_and_rules.ts";
+
+/** What the servers of a session need of it. */
+export interface ServerParts {
+  host: Host;
+  project: ProjectContext;
+  client: HttpClient;
+  workspace: Workspace;
+  sandbox: SessionSandbox;
+  scanner: ContentScanner;
+  provider: string;
+  /** Tokens. */
+  window: number;
+  /** The highest label of what the session holds, once there is one. */
+  label(): Label;
+  /** Called with what ends the servers. */
+  defer(end: () => Promise<void>): void;
+}
+
+/** The servers of a session and their tools. */
+export interface SessionServers {
+  offer: McpOffer;
+  tools: Tool[];
+}
+
+/**
+ * Makes the servers of a session ready: those of providers.yaml, the approved ones of the project's `.mcp.json`, and
+ * `options.mcpServers`, which are those that a command line (`--mcp-config`) or a client (ACP's `mcpServers`) brings:
+ * `withOrigin(readServers(json).servers, "client")`. None runs afterwards but those whose tools were not known.
+ */
+export async function openServers(
+  options: Pick<SessionOptions, "mcpServers" | "tools" | "disallowedTools">,
+  parts: ServerParts,
+): Promise<SessionServers> {
+  const { host, project, client, workspace, sandbox, scanner, provider, label } = parts;
+  const { home, projectRoot, configuration } = project;
+  const { servers, problems } = configuredServers(configuration, {
+    root: projectRoot,
+    given: options.mcpServers ?? [],
+  });
+  for (const problem of problems) await host.notice(problem);
+  const hub = new McpHub({
+    servers,
+    home,
+    io: host.io,
+    client,
+    info: { name: "agentcli", version: host.version },
+    root: projectRoot,
+    elicit: host.elicit,
+    notify: host.notice,
+    scope: () => ({
+      workspace,
+      sandbox,
+      label,
+      provider,
+      secretVariables: keyVariables(configuration.providers),
+      async found(texts) {
+        for (const text of texts) {
+          const refused = await scanner.checkWrite(text, { display: "what a server is told" });
+          if (refused !== null) return refused.message;
+        }
+        return null;
+      },
+      async protectCopies(since, exposed, places) {
+        const copies = await scanner.protectCopies(since, exposed, places);
+        if (copies.length === 0) return;
+        const { copiesNotice } = await import("../boundary/scan/copies.ts");
+        await host.notice(copiesNotice(copies, exposed));
+      },
+    }),
+  });
+  parts.defer(() => hub.close());
+  await hub.prepare(new AbortController().signal);
+  const offer = new McpOffer(hub, parts.window);
+  for (const { server, tool, tokens } of offer.exposed.over) {
+    await host.notice(
+      `${server}.${tool.name} takes ${tokens} tokens and does not fit among the direct tools ` +
+        `(${offer.exposed.budget} tokens): it is found by McpFind`,
+    );
+  }
+  return { offer, tools: namedTools(mcpTools(offer), options) };
+}
+
+/** The tools that the options leave: with names given, those that are named. */
+function namedTools(
+  all: readonly Tool[],
+  { tools, disallowedTools }: Pick<SessionOptions, "tools" | "disallowedTools">,
+): Tool[] {
+  const named = splitRules(tools).filter((name) => name !== "none").map((name) => name.toLowerCase());
+  const without = splitRules(disallowedTools).filter(isOfServer).map((name) => name.toLowerCase());
+  return all.filter(({ name }) =>
+    (tools.length === 0 || named.includes(name.toLowerCase())) && !without.includes(name.toLowerCase())
+  );
+}

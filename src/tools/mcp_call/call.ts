@@ -1,0 +1,129 @@
+/** One call of a server's tool: what may be told to it, and what is made of its answer. */
+import { protectedArgument, serverClass } from "../../boundary/policy/tool_server.ts";
+import { membersOf, stringsOf } from "../../provider/record.ts";
+import { failureOf } from "../../mcp/hub.ts";
+import { toolLine } from "../../mcp/find.ts";
+import { headerParameters } from "../../mcp/header_parameters.ts";
+import { ServerFailed } from "../../mcp/link.ts";
+import type { McpOffer, MeantTool } from "../../mcp/offer.ts";
+import { readBlocks, readResult, type ServerResult } from "../../mcp/result.ts";
+import { RPC_CODES, RpcError } from "../../rpc/message.ts";
+import { grouped } from "../../platform/number.ts";
+import { count, failure, success } from "../result.ts";
+import type { ToolContext, ToolResult } from "../tool.ts";
+
+/** Most bytes of a result; the rest is in a file. */
+const MOST_BYTES = 20 * 1024;
+/** Arguments are no prose: whatever they hold more leaves at once. */
+const ARGUMENT_BYTES = 1024 * 1024;
+
+/** A call whose arguments were checked. */
+interface ServerCall extends MeantTool {
+  args: Record<string, unknown>;
+}
+
+/** Returns why the boundary keeps a call from being made; null where it does not. */
+export async function forbiddenCall(
+  offer: McpOffer,
+  { server, args }: ServerCall,
+  { workspace, checkWrite }: ToolContext,
+): Promise<string | null> {
+  const refusal = offer.hub.refusal(server);
+  if (refusal !== null) return refusal;
+  const rules = offer.hub.states.find((state) => state.server.name === server)?.server;
+  if (rules === undefined) return null;
+  const texts = [...stringsOf(args)];
+  const isNetworked = serverClass(rules) === "networked";
+  if (isNetworked || !workspace.local) {
+    const path = protectedArgument(texts, workspace);
+    if (path !== null) {
+      return `An argument names a protected path (${path.rule}), which the MCP server ${server} may not be told. ` +
+        "Go on without it.";
+    }
+  }
+  if (!isNetworked) return null;
+  // As it is sent, too: what is spread over several values stands together there.
+  for (const text of [...texts, JSON.stringify(args)]) {
+    const found = await checkWrite?.(text, { display: `the call of the MCP server ${server}` }) ?? null;
+    if (found !== null) {
+      return `The arguments hold protected content, which the MCP server ${server} may not be told: it is reached over the ` +
+        "network. Leave that content out, or refer to it by name.";
+    }
+  }
+  return null;
+}
+
+/** Calls the tool. Every failure is a result for the model. */
+export async function callServer(offer: McpOffer, call: ServerCall, context: ToolContext): Promise<ToolResult> {
+  const { server, tool, args } = call;
+  const forbidden = await forbiddenCall(offer, call, context);
+  if (forbidden !== null) return failure(forbidden, context);
+  if (JSON.stringify(args).length > ARGUMENT_BYTES) {
+    return failure("The arguments are longer than 1 MiB. Send less at once.", context);
+  }
+  const label = offer.hub.states.find((state) => state.server.name === server)?.server.label ?? "open";
+  const name = `${server}.${tool.name}`;
+  try {
+    const answer = await send(offer, call, context);
+    const result = { ...answer, text: answer.text === "" && answer.images.length === 0 ? "(no output)" : answer.text };
+    const text = await cut(result, { offer, context, label, name });
+    const usage = result.isError ? `\nUsage: ${toolLine(server, tool)}` : "";
+    const images = result.images.length === 0 ? {} : { images: result.images };
+    return { ...success(text + usage, context, { label, ...images }), isError: result.isError };
+  } catch (error) {
+    context.signal.throwIfAborted();
+    const why = failureOf(error);
+    const isOurs = error instanceof RpcError && error.code === RPC_CODES.invalidParams;
+    const usage = isOurs ? ` Usage: ${toolLine(server, tool)}` : "";
+    const again = error instanceof ServerFailed && error.kind === "gone"
+      ? " It may have done its work: look before you call it again."
+      : "";
+    return failure(`The MCP server ${server} ${why}.${usage}${again}`, context, { label });
+  }
+}
+
+async function send(
+  { hub }: McpOffer,
+  { server, tool, args, isResource }: ServerCall,
+  { signal, supportsImages, notify, onOutput }: ToolContext,
+): Promise<ServerResult> {
+  const encoder = new TextEncoder();
+  const options = {
+    signal,
+    progress: (text: string) => void onOutput?.(encoder.encode(`${text}\n`)),
+    starting: (name: string) => notify?.(`starting the MCP server ${name}`),
+  };
+  const shown = { name: `${server}.${tool.name}`, supportsImages };
+  if (isResource) {
+    const answer = await hub.request(server, "resources/read", { uri: args.uri }, options);
+    return { ...await readBlocks(membersOf(answer.contents), shown), isError: false };
+  }
+  const headers = headerParameters(tool.schema, args);
+  return await readResult(
+    await hub.request(server, "tools/call", { name: tool.name, arguments: args }, { ...options, headers }),
+    shown,
+  );
+}
+
+/** The beginning of a long result, and where the rest is. Of protected content nothing is kept on the disk. */
+async function cut(
+  { text }: ServerResult,
+  { offer, context, label, name }: {
+    offer: McpOffer;
+    context: ToolContext;
+    label: "open" | "no-cloud";
+    name: string;
+  },
+): Promise<string> {
+  const bytes = new TextEncoder().encode(text);
+  const limit = Math.min(MOST_BYTES, context.resultBytes - 300);
+  if (bytes.length <= limit) return text;
+  const head = new TextDecoder().decode(bytes.subarray(0, limit)).replace(/\ufffd$/, "");
+  const isOpen = label === "open" && context.sessionLabel === "open";
+  const file = isOpen ? await offer.hub.keepResult(text) : null;
+  if (file !== null) context.workspace.lend?.(file);
+  const rest = file === null
+    ? `ask ${name} for less at once`
+    : `the whole result is in ${file}: Read it with offset and limit`;
+  return `${head}\n[cut: ${count(limit, "byte")} of ${grouped(bytes.length)}; ${rest}]`;
+}

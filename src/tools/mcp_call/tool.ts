@@ -1,0 +1,98 @@
+/** McpCall: one tool of an MCP server, and the tools of servers that are functions of their own. */
+import type { ExposedTool } from "../../mcp/exposure.ts";
+import { plainSchema } from "../../mcp/signature.ts";
+import { toolLine } from "../../mcp/find.ts";
+import { functionName } from "../../config/mcp_names.ts";
+import type { McpOffer, MeantTool } from "../../mcp/offer.ts";
+import { isRecord } from "../../provider/record.ts";
+import { mcpFindTool } from "../mcp_find/tool.ts";
+import { MCP_CALL } from "../permission_rule.ts";
+import type { Tool } from "../tool.ts";
+import { callServer, forbiddenCall } from "./call.ts";
+import prompt from "./prompt.md" with { type: "text" };
+
+/** Arguments of a call. */
+interface McpCallInput {
+  /** `server.tool`, as McpFind names it. */
+  tool: string;
+  args: Record<string, unknown>;
+}
+
+/** Characters of the arguments that a person is shown in one line. */
+const SHOWN = 300;
+
+/** Returns the tools of the servers of a session: what is a function of its own first, in the order of the servers. */
+export function mcpTools(offer: McpOffer): Tool[] {
+  const direct = offer.exposed.tools.filter(({ exposure }) => exposure === "direct").map((one) =>
+    directTool(offer, one)
+  );
+  return offer.hasSearch ? [...direct, mcpFindTool(offer), mcpCallTool(offer)] : direct;
+}
+
+function mcpCallTool(offer: McpOffer): Tool<McpCallInput> {
+  const meant = ({ tool }: McpCallInput): MeantTool => {
+    const found = offer.meant(tool);
+    if ("problem" in found) throw new Error("a call that was not checked");
+    return found;
+  };
+  return {
+    name: MCP_CALL,
+    description: prompt.trim(),
+    parameters: {
+      type: "object",
+      properties: { tool: { type: "string", description: "server.tool" }, args: { type: "object" } },
+      required: ["tool", "args"],
+    },
+    kind: "execute",
+    check: (input) => checkCallInput(offer, input),
+    ruleName: (input) => functionName(meant(input).server, meant(input).tool.name),
+    subject: ({ tool, args }) => `${tool} ${shown(args)}`,
+    forbidden: (input, context) => forbiddenCall(offer, { ...meant(input), args: input.args }, context),
+    run: (input, context) => callServer(offer, { ...meant(input), args: input.args }, context),
+  };
+}
+
+/** Small models put the arguments beside the name, or the name where the arguments are. */
+function checkCallInput(offer: McpOffer, input: Record<string, unknown>): ReturnType<NonNullable<Tool["check"]>> {
+  const { tool: named, name, args, arguments: other, ...rest } = input;
+  const wanted = typeof named === "string" ? named : typeof name === "string" ? name : null;
+  if (wanted === null) return { problem: 'The argument `tool` is missing. Send {"tool":"server.tool","args":{…}}.' };
+  const found = offer.meant(wanted);
+  if ("problem" in found) return found;
+  const given = args ?? other;
+  const parsed = typeof given === "string" ? parsedObject(given) : given ?? rest;
+  if (!isRecord(parsed)) {
+    return { problem: `The argument \`args\` must be an object. Usage: ${toolLine(found.server, found.tool)}` };
+  }
+  const checked = offer.check(found, parsed);
+  if ("problem" in checked) return checked;
+  return { value: { tool: `${found.server}.${found.tool.name}`, args: checked.value } };
+}
+
+function parsedObject(text: string): unknown {
+  if (text.trim() === "") return {};
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
+function directTool(offer: McpOffer, { server, tool }: ExposedTool): Tool<Record<string, unknown>> {
+  const meant: MeantTool = { server, tool, isResource: false };
+  return {
+    name: functionName(server, tool.name),
+    description: tool.description,
+    parameters: plainSchema(tool.schema, tool.schema),
+    kind: "execute",
+    check: (input) => offer.check(meant, input),
+    subject: (args) => shown(args),
+    forbidden: (args, context) => forbiddenCall(offer, { ...meant, args }, context),
+    run: (args, context) => callServer(offer, { ...meant, args }, context),
+  };
+}
+
+function shown(args: Record<string, unknown>): string {
+  const text = JSON.stringify(args);
+  return text.length <= SHOWN ? text : `${text.slice(0, SHOWN - 1)}…`;
+}
