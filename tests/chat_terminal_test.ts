@@ -31,7 +31,7 @@ terminalTest("Ctrl-C stops the turn, gives back what waited, and again it leaves
   await server.arrived(0);
   await terminal.type("second");
   await terminal.press("Enter");
-  await terminal.shows(/queued: second/);
+  await terminal.shows(/steering: second/);
   await terminal.press("C-c");
   await terminal.shows(/stopped[^]*^> second$/m);
   await terminal.press("Enter");
@@ -53,7 +53,7 @@ terminalTest("what is typed while a turn runs is sent after it, in order", async
   await terminal.press("Enter");
   await terminal.type("three");
   await terminal.press("Enter");
-  await terminal.shows(/queued: two\nqueued: three/);
+  await terminal.shows(/steering: two\nsteering: three/);
   gate.resolve();
   await terminal.shows(/Answer one\.[^]*> two[^]*Answer two\.[^]*> three[^]*Answer three\./);
 });
@@ -71,10 +71,10 @@ terminalTest("a command that only tells something does not wait for the turn tha
   await terminal.press("Enter");
   await terminal.type("/context");
   await terminal.press("Enter");
-  await terminal.shows(/> \/context[^]*system prompt[^]*processing prompt[^]*queued: two/);
+  await terminal.shows(/> \/context[^]*system prompt[^]*processing prompt[^]*steering: two/);
   await terminal.type("/permissions never");
   await terminal.press("Enter");
-  await terminal.shows(/there is no mode never[^]*queued: two/);
+  await terminal.shows(/there is no mode never[^]*steering: two/);
   gate.resolve();
   await terminal.shows(/Answer one\.[^]*> two[^]*Answer two\./);
 });

@@ -178,10 +178,10 @@ terminalTest(
     await server.arrived(0);
     await terminal.type("and be brief");
     await terminal.press("Enter");
-    await terminal.shows(/queued: and be brief/);
+    await terminal.shows(/steering: and be brief/);
     gate.resolve();
     const shown = await terminal.shows(/\* Write[^]*> and be brief[^]*Done\.[^]*^>$/m);
-    assert.doesNotMatch(shown, /queued:/);
+    assert.doesNotMatch(shown, /steering:/);
     assert.equal(server.chats()[1]?.json.messages.at(-1).content, "and be brief");
     await terminal.type("/undo");
     await terminal.press("Enter");
@@ -206,7 +206,7 @@ for (const name of ["secret.png", "open.png"]) {
       await server.arrived(0);
       await terminal.type(`see @${name} `);
       await terminal.press("Enter");
-      await terminal.shows(/queued: see @/);
+      await terminal.shows(/steering: see @/);
       open();
       await terminal.shows(
         isProtected ? /First\.[^]*> see @secret\.png[^]*(protected|no-cloud)/ : /> see @open\.png[^]*First\./,
@@ -216,3 +216,36 @@ for (const name of ["secret.png", "open.png"]) {
     },
   );
 }
+
+terminalTest("Tab keeps a line for after the turn, and Up takes back what waits", async () => {
+  const gate = Promise.withResolvers<void>();
+  await using server = startFakeServer({
+    script: [
+      { kind: "gated", gate: gate.promise, then: ask(want("read", { path: "a.txt" })) },
+      say("First."),
+      say("Second."),
+    ],
+  });
+  await using home = await homeFor(server.baseUrl);
+  await using terminal = await openTerminal(["chat", "read it"], { home });
+  await server.arrived(0);
+  await terminal.type("after that");
+  await terminal.press("Tab");
+  await terminal.type("never mind");
+  await terminal.press("Enter");
+  await terminal.type("right now");
+  await terminal.press("Enter");
+  await terminal.shows(/queued: after that\nsteering: never mind\nsteering: right now/);
+  await terminal.press("Up");
+  await terminal.shows(/steering: never mind\n> right now/);
+  await terminal.press("C-u", "Up");
+  await terminal.shows(/queued: after that\n> never mind/);
+  await terminal.press("C-u");
+  await terminal.type("be brief");
+  await terminal.press("Enter");
+  await terminal.shows(/steering: be brief/);
+  gate.resolve();
+  await terminal.shows(/> be brief[^]*First\.[^]*> after that[^]*Second\./);
+  assert.equal(server.chats()[1]?.json.messages.at(-1).content, "be brief");
+  assert.equal(server.chats()[2]?.json.messages.at(-1).content, "after that");
+});

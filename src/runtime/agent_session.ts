@@ -294,7 +294,7 @@ export class AgentSession {
    * the first that is a command or is refused on, the rest waits: it has its own turn, where the refusal is shown.
    */
   async *#steered(scope: TurnScope): AsyncGenerator<SteeredMessage> {
-    for (let next = this.queue.first; next !== null && !this.#isModelStale; next = this.queue.first) {
+    for (let next = this.queue.firstForTurn; next !== null && !this.#isModelStale; next = this.queue.firstForTurn) {
       let item: UserItem;
       try {
         const input = await next.toPrompt();

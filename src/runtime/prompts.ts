@@ -74,6 +74,8 @@ export interface QueuedMessage {
   text: string;
   /** The client's name for it. */
   id?: string | undefined;
+  /** It waits for a turn of its own. */
+  isForLater?: boolean;
   /** Makes the prompt; null for a command, which waits until the turn is over. Throws where no prompt can be made. */
   toPrompt(): Promise<PromptInput | null>;
 }
@@ -106,6 +108,11 @@ export class MessageQueue {
 
   get first(): QueuedMessage | null {
     return this.#messages[0]?.message ?? null;
+  }
+
+  /** The oldest that a running turn may have; null for none. */
+  get firstForTurn(): QueuedMessage | null {
+    return this.#messages.find(({ message }) => message.isForLater !== true)?.message ?? null;
   }
 
   get waiting(): QueuedMessage[] {

@@ -185,7 +185,7 @@ function sequenceName(parameters: string, final: string): KeyName | undefined {
   const [first = "", modifier = "", code = ""] = parameters.split(";");
   // Control and alt move by words.
   const byWord = modifier !== "" && ((Number(modifier) - 1) & 0b110) !== 0;
-  if (final === "u") return first === "13" ? "newline" : first === "27" ? "escape" : undefined;
+  if (final === "u") return codedName(Number(first.split(":", 1)[0]), Number(modifier.split(":", 1)[0] || 1) - 1);
   if (final === "~") {
     if (first === "27") return code === "13" ? "newline" : undefined;
     return first === "3" && byWord ? "delete_word_right" : NUMBERED[first];
@@ -193,4 +193,16 @@ function sequenceName(parameters: string, final: string): KeyName | undefined {
   if (byWord && final === "C") return "word_right";
   if (byWord && final === "D") return "word_left";
   return FINAL[final];
+}
+
+const [SHIFT, ALTERED, CONTROLLED] = [1, 2, 4];
+
+/** The key of a code point with modifiers, as terminals send them that tell keys apart which share a control character. */
+function codedName(code: number, modifiers: number): KeyName | undefined {
+  const character = String.fromCharCode(code);
+  if (code === 13) return modifiers === 0 ? "enter" : "newline";
+  if (code === 9 && (modifiers & SHIFT) !== 0) return "back_tab";
+  if ((modifiers & CONTROLLED) !== 0) return CONTROL[String.fromCharCode(code & 0x1f)];
+  if ((modifiers & ALTERED) !== 0) return ALT[character];
+  return code === 27 ? "escape" : CONTROL[character];
 }

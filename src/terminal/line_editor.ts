@@ -47,7 +47,8 @@ export interface EditorState {
 
 /** An effect that the caller performs. */
 export type EditorEffect =
-  | { kind: "submit"; text: string }
+  /** `isForLater`: not for what runs now. */
+  | { kind: "submit"; text: string; isForLater?: true }
   | { kind: "complete"; query: CompletionQuery }
   | { kind: "interrupt" }
   | { kind: "leave" }

@@ -188,3 +188,27 @@ Deno.test("whatever is typed, the cursor is in the text and no row is wider than
     }
   }));
 });
+
+Deno.test("keys that a terminal tells apart are those of their control characters", () => {
+  const pairs: [string, string][] = [
+    ["\x1b[13;2u", "\n"],
+    ["\x1b[13;3u", "\n"],
+    ["\x1b[13u", "\r"],
+    ["\x1b[99;5u", "\x03"],
+    ["\x1b[103;5u", "\x07"],
+    ["\x1b[122;5:1u", "\x1a"],
+    ["\x1b[98;3u", "\x1bb"],
+    ["\x1b[9;2u", "\x1b[Z"],
+    ["\x1b[127;3u", "\x1b\x7f"],
+    ["\x1b[27u", "\x1b"],
+  ];
+  for (const [told, plain] of pairs) assert.deepEqual(keysOf(told), keysOf(plain), JSON.stringify(told));
+});
+
+Deno.test("the editor of the person and a stop are asked for with the whole text; undo has a key of its own", () => {
+  const paste = `\x1b[200~${"line\n".repeat(20)}\x1b[201~`;
+  const { effects } = type(`see ${paste}\x07`);
+  assert.deepEqual(effects.at(-1), { kind: "edit_outside", text: `see ${"line\n".repeat(20)}` });
+  assert.deepEqual(type("a\x1a").effects.at(-1), { kind: "suspend" });
+  assert.equal(type("word\x1f").state.text, "");
+});

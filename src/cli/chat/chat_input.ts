@@ -1,8 +1,8 @@
 /** The input of the chat: keys go to the line that is typed, a list to choose from, or a question. */
 import type { Io } from "../../platform/io.ts";
-import { type Candidate, type CompletionQuery, offer } from "../../terminal/editor_text.ts";
+import { type Candidate, type CompletionQuery, offer, queryAt } from "../../terminal/editor_text.ts";
 import { viewEditor } from "../../terminal/editor_view.ts";
-import { type Key, KeyDecoder } from "../../terminal/keys.ts";
+import { type Key, KeyDecoder, type KeyName } from "../../terminal/keys.ts";
 import { createEditor, edit, type EditorEffect, type EditorState, replaceText } from "../../terminal/line_editor.ts";
 import { type Choice, createPicker, pick, type PickerState, viewPicker } from "../../terminal/picker.ts";
 import type { LiveRows } from "../../terminal/screen.ts";
@@ -53,6 +53,17 @@ const SAID_YES = /^\s*(?:y|yes|ok|okay|sure|allow|always)\s*[.!]?\s*$/i;
 /** Lines for the chat itself. */
 const COMMAND = /^\/|^(?:exit|quit)\s*$/;
 
+const ENTER: Key = { kind: "named", name: "enter" };
+
+function isNamed(key: Key, name: KeyName): boolean {
+  return key.kind === "named" && key.name === name;
+}
+
+/** Whether Tab has nothing to complete in a text. */
+function canQueue({ text, cursor, completion, search }: EditorState): boolean {
+  return text.trim() !== "" && completion === null && search === null && queryAt(text, cursor) === null;
+}
+
 /** Who is told of what keys mean. */
 export interface InputOwner {
   /** Whether there is something that control-C stops; then it does not clear the line. */
@@ -63,6 +74,8 @@ export interface InputOwner {
   hint(text: string): void;
   /** Keys were taken: draw. */
   drawn(): void;
+  /** Takes the newest message back that waits; null for none. */
+  takeLast?(): string | null;
   /** Another program has the terminal until this settles; null for none. */
   away?(): Promise<void> | null;
 }
@@ -204,12 +217,19 @@ export class ChatInput {
 
   #lineKey(key: Key): void {
     this.#lastTyped = this.#io.clock.monotonic();
-    const isInterrupt = key.kind === "named" && key.name === "interrupt";
-    if (isInterrupt && (this.#owner.running() || this.#editor.text === "")) return this.#owner.interrupt();
-    const edited = edit(this.#editor, key);
+    if (isNamed(key, "interrupt") && (this.#owner.running() || this.#editor.text === "")) {
+      return this.#owner.interrupt();
+    }
+    if (isNamed(key, "up") && this.#editor.text === "") {
+      const waiting = this.#owner.takeLast?.() ?? null;
+      if (waiting !== null) return this.takeBack([waiting]);
+    }
+    const isForLater = isNamed(key, "tab") && this.#owner.running() && canQueue(this.#editor);
+    const edited = edit(this.#editor, isForLater ? ENTER : key);
     this.#editor = edited.state;
     const taking = this.#taking;
-    for (const effect of edited.effects) {
+    for (const given of edited.effects) {
+      const effect = isForLater && given.kind === "submit" ? { ...given, isForLater } as const : given;
       if (taking.kind === "question" && effect.kind === "submit" && this.#answersWith(taking, effect.text)) continue;
       this.#owner.effect(effect);
     }

@@ -48,9 +48,15 @@ export class ChatWork {
     return this.#leaving;
   }
 
-  /** Texts that are queued, oldest first. */
-  waiting(): string[] {
-    return this.#queue.waiting.map(({ text }) => text);
+  /** Messages that are queued, oldest first. */
+  waiting(): readonly QueuedMessage[] {
+    return this.#queue.waiting;
+  }
+
+  /** Takes the newest queued message back; null where none is left. */
+  takeLast(): string | null {
+    const last = this.#queue.waiting.at(-1);
+    return last !== undefined && this.#queue.remove(last) ? last.text : null;
   }
 
   /** Queues a message: for the turn that runs, else for a turn of its own. */

@@ -37,7 +37,7 @@ Deno.test("an interrupt stops what runs and gives back what waits, a second one 
   const code = work.run(begin, take);
   for (const text of ["one", "two", "three"]) work.add(message(text));
   await begun;
-  assert.deepEqual(work.waiting(), ["two", "three"]);
+  assert.deepEqual(work.waiting().map(({ text }) => text), ["two", "three"]);
   assert.equal(work.interrupt(), false);
   assert.deepEqual([taken, work.waiting(), told], [["one"], [], [["two", "three"]]]);
   await clock.advance(2000);

@@ -6,6 +6,10 @@ import type { Row } from "../../terminal/style.ts";
 /** Pastes come in brackets, so that their line ends send nothing. */
 const TAKE = "\x1b[?2004h";
 const GIVE_BACK = "\x1b[?2004l\x1b[?25h";
+/** Shift-Enter and others are told apart from the keys whose character they share (Kitty keyboard protocol). */
+const TELL_APART = { on: "\x1b[>1u", off: "\x1b[<u" };
+/** Terminals that know it by their names; others may take the sequence for another one. */
+const KNOWING = /kitty|ghostty|foot|alacritty|wezterm|iterm|vscode|rio/i;
 
 /** Who is told when the terminal is back. */
 interface LentOwner {
@@ -17,13 +21,15 @@ interface LentOwner {
 /** The terminal of one chat: taken, lent, and given back. */
 export class LentTerminal {
   readonly #io: Pick<Io, "stdin" | "stdout">;
+  readonly #tellsApart: boolean;
   readonly #screen: Screen;
   readonly #owner: LentOwner;
   #kept: Row[] = [];
   #until: Promise<void> | null = null;
 
-  constructor(io: Pick<Io, "stdin" | "stdout">, screen: Screen, owner: LentOwner) {
+  constructor(io: Pick<Io, "stdin" | "stdout" | "env">, screen: Screen, owner: LentOwner) {
     this.#io = io;
+    this.#tellsApart = KNOWING.test(`${io.env("TERM") ?? ""} ${io.env("TERM_PROGRAM") ?? ""}`);
     this.#screen = screen;
     this.#owner = owner;
   }
@@ -42,14 +48,14 @@ export class LentTerminal {
 
   async take(): Promise<void> {
     this.#io.stdin.setRaw(true);
-    await this.#io.stdout.write(TAKE);
+    await this.#io.stdout.write(this.#tellsApart ? TAKE + TELL_APART.on : TAKE);
   }
 
   async giveBack(): Promise<void> {
     this.#screen.live({ rows: [], cursor: null });
     await this.#screen.settled().catch(() => {});
     this.#io.stdin.setRaw(false);
-    await this.#io.stdout.write(GIVE_BACK).catch(() => {});
+    await this.#io.stdout.write(this.#tellsApart ? TELL_APART.off + GIVE_BACK : GIVE_BACK).catch(() => {});
   }
 
   /** Lends the terminal for as long as the work takes, then prints what was kept, and what went wrong. */

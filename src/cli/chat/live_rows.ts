@@ -9,6 +9,8 @@ import { type Row, row, rowWidth, type Span, span } from "../../terminal/style.t
 import { fit } from "../../terminal/table.ts";
 import { todoRows } from "./todo_rows.ts";
 import type { LiveRows } from "../../terminal/screen.ts";
+import type { QueuedMessage } from "../../runtime/prompts.ts";
+import { isOwnLine } from "./typed_line.ts";
 
 /** Drawing again is put off by this, so that a fast model costs no more than thirty drawings a second. Milliseconds. */
 const FRAME_MS = 33;
@@ -118,7 +120,7 @@ export interface LiveParts {
   /** The current activity; null for none. */
   activity: Row | null;
   /** Texts that wait for their turn. */
-  waiting: readonly string[];
+  waiting: readonly Pick<QueuedMessage, "text" | "isForLater">[];
   /** A hint about a key; empty for none. */
   hint: string;
   /** The line that is typed, or a question. */
@@ -144,7 +146,9 @@ export function liveRows(parts: LiveParts, { width, height }: { width: number; h
 }
 
 function activityRows({ activity, waiting, hint }: LiveParts, width: number): Row[] {
-  const queued = waiting.slice(0, WAITING_ROWS).map((text) => row(fit(`queued: ${clean(text)}`, width), "dim"));
+  const queued = waiting.slice(0, WAITING_ROWS).map(({ text, isForLater }) =>
+    row(fit(`${isForLater === true || isOwnLine(text) ? "queued" : "steering"}: ${clean(text)}`, width), "dim")
+  );
   const hinted = hint === "" ? [] : [row(fit(hint, width), "warning")];
   return [...activity === null ? [] : [activity], ...queued, ...hinted];
 }

@@ -101,6 +101,7 @@ class TerminalChat implements ChatView {
       effect: (effect) => this.#effect(effect),
       hint: (text) => void (this.#hint = text),
       drawn: () => this.#frames.now(),
+      takeLast: () => this.#work.takeLast(),
       away: () => this.#lent.until,
     });
     this.#work = new ChatWork(io.clock, this.#chat.queue, {
@@ -293,7 +294,7 @@ class TerminalChat implements ChatView {
     this.#hint = "";
     switch (effect.kind) {
       case "submit":
-        return this.#submit(effect.text);
+        return this.#submit(effect.text, effect.isForLater);
       case "complete":
         return void this.#complete(effect.query);
       case "leave":
@@ -319,7 +320,7 @@ class TerminalChat implements ChatView {
     }
   }
 
-  #submit(text: string): void {
+  #submit(text: string, isForLater = false): void {
     this.#turnView.folds.fold();
     const session = this.#chat.opened?.session;
     if (session !== undefined) {
@@ -331,7 +332,7 @@ class TerminalChat implements ChatView {
       return this.#outside(async ({ runOutside }, place) => this.print(await runOutside(shell.command, place)));
     }
     const beside = this.#work.isRunning && session !== undefined ? readBeside(text) : null;
-    if (beside === null) return this.#work.add(this.#message(text));
+    if (beside === null) return this.#work.add({ ...this.#message(text), isForLater });
     this.print(echoRows(text, this.width()));
     this.#command(beside, new AbortController().signal).then(() => this.print([[]]), (error) => this.#fail(error));
   }

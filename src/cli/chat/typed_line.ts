@@ -81,6 +81,11 @@ export interface TypedShell {
 /** A line that was understood. */
 export type TypedLine = TypedPrompt | TypedCommand | TypedShell;
 
+/** Whether a line is for the chat itself or for the shell, and no words for the model, as far as it tells by itself. */
+export function isOwnLine(line: string): boolean {
+  return /^\/[a-z]|^!\s*[^!\s]|^!!|^(?:exit|quit)\s*$/.test(line);
+}
+
 /** The command for the shell in a line; null for any other line. */
 export function readShell(line: string): TypedShell | null {
   const found = /^(!!?)\s*([^!\s][^]*)$/.exec(line);
