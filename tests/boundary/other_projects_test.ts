@@ -95,15 +95,28 @@ for (const [what, command] of Object.entries(HINDRANCES)) {
   });
 }
 
-Deno.test("a damaged record of another project is no reason to run without a sandbox", bubblewrap, async () => {
-  await using stage = await openStage({ bare: true, marker: null });
-  const { a, b } = await beside(stage);
-  const records = `${stage.home.agentcliHome}/projects`;
-  for (const { name } of Deno.readDirSync(records)) {
-    if (/^[0-9a-f]{32}\.json$/.test(name)) await Deno.writeTextFile(`${records}/${name}`, "{");
-  }
-  const script = [ask(want("shell", { command: `cat '${b}/.env'` })), say("Done.")];
-  const remote = await stage.play("rem", { cwd: a, args, script });
-  assert.match(remote.results[0] ?? "", /not run: .*the record of a project, cannot be read/);
-  assert.deepEqual(remote.leaks.wire, []);
-});
+/** What can become of a file in the home, and what a command of a remote model gets then. */
+const DAMAGES: readonly { file: RegExp; damage: (path: string) => Promise<void>; result: RegExp }[] = [
+  {
+    file: /^[0-9a-f]{32}\.json$/,
+    damage: (path) => Deno.writeTextFile(path, "{"),
+    result: /not run: .*the record of \S.*\/B, cannot be read/,
+  },
+  { file: /^index\.json$/, damage: (path) => Deno.remove(path), result: /No such file/ },
+  { file: /^index\.json$/, damage: (path) => Deno.writeTextFile(path, "{"), result: /No such file/ },
+];
+
+for (const [at, { file, damage, result }] of DAMAGES.entries()) {
+  Deno.test(`damage of the home (${at}) is no reason to run without a sandbox`, bubblewrap, async () => {
+    await using stage = await openStage({ bare: true, marker: null });
+    const { a, b } = await beside(stage);
+    const records = `${stage.home.agentcliHome}/projects`;
+    const names = [...Deno.readDirSync(records)].map(({ name }) => name).filter((name) => file.test(name));
+    assert.equal(names.length, 1);
+    await damage(`${records}/${names[0]}`);
+    const script = [ask(want("shell", { command: `cat '${b}/.env'` })), say("Done.")];
+    const remote = await stage.play("rem", { cwd: a, args, script });
+    assert.match(remote.results[0] ?? "", result);
+    assert.deepEqual(remote.leaks.wire, []);
+  });
+}

@@ -139,6 +139,17 @@ Deno.test("what a command made before agentcli was killed is found at the next s
   assert.deepEqual([...Deno.readDirSync(`${home.agentcliHome}/unfinished`)], []);
 });
 
+Deno.test("a damaged note of a command holds nothing up", bubblewrap, async () => {
+  await using stage = await openStage();
+  const { home } = stage;
+  for (const [at, note] of ["{", "{}", `{"process":null,"root":"/","roots":null,"programs":[],"known":5}`].entries()) {
+    await stage.write(`${home.agentcliHome}/unfinished/${at}.json`, note);
+  }
+  const done = await runProgram(["sandbox", "--", "cat", "pub.txt"], { home });
+  assert.equal(done.code, 0, done.stderr);
+  assert.match(done.stdout, /PUB_marker/);
+});
+
 Deno.test("the next session finds it too", bubblewrap, async () => {
   await using stage = await openStage();
   const { home, project } = stage;

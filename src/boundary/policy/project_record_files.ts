@@ -109,7 +109,9 @@ export async function knownProjects(
   const projects = Object.entries(await readIndex(home)).filter(([, project]) => wanted(project));
   return await Promise.all(projects.map(async ([id, project]) => {
     const { root, open } = project;
-    return open ? { ...emptyRecord(root), ...identityIn(project) } : await readRecord(home, id) ?? emptyRecord(root);
+    return open
+      ? { ...emptyRecord(root), ...identityIn(project) }
+      : await readRecord(home, id, root) ?? emptyRecord(root);
   }));
 }
 
@@ -139,10 +141,9 @@ export function emptyRecord(root: string): RecordData {
   };
 }
 
-/** One that is damaged is made again from the records. */
+/** One that is damaged or gone is made again from the records. */
 async function readIndex(home: Home): Promise<Index> {
-  const text = await home.read(INDEX);
-  if (text === null) return {};
+  const text = await home.read(INDEX) ?? "";
   const index = quietly(() => JSON.parse(text));
   const isIndex = index?.format === FORMAT && isLike(index.projects, {}) &&
     Object.values(index.projects).every((project) => isLike(project, PROJECT));
@@ -158,14 +159,14 @@ async function readIndex(home: Home): Promise<Index> {
   return found;
 }
 
-async function readRecord(home: Home, id: string): Promise<RecordData | null> {
+async function readRecord(home: Home, id: string, root = "a project"): Promise<RecordData | null> {
   const text = await home.read(`${DIRECTORY}/${id}.json`);
   if (text === null) return null;
   const data = { met: [], ...quietly(() => JSON.parse(text)) };
   if (data.format === FORMAT && isLike(data, RECORD)) return data;
   throw new AgentcliError(
     "home_unusable",
-    `${home.file(`${DIRECTORY}/${id}.json`)}, the record of a project, cannot be read`,
+    `${home.file(`${DIRECTORY}/${id}.json`)}, the record of ${root}, cannot be read`,
     { hint: "remove that file, and run agentcli secrets trust in the project: it is then taken as it stands" },
   );
 }
@@ -184,7 +185,7 @@ export async function changeRecord(
   return await home.locked(INDEX, async () => {
     const projects = await readIndex(home);
     const taken = old === null ? null : await readRecord(home, old);
-    const data = await work(await readRecord(home, id) ?? (taken === null ? before : rebased(taken, root)));
+    const data = await work(await readRecord(home, id, root) ?? (taken === null ? before : rebased(taken, root)));
     const open = isOpen(data);
     if (open) {
       await home.remove(nameOf(id));

@@ -302,7 +302,7 @@ Deno.test("a record with a value that is none is told with the way on, whatever 
         ruin(data);
         Deno.writeTextFileSync(path, JSON.stringify(data));
         const { problem } = await openProjectRecord(home, root, { seen, endpoints: [] });
-        assert.match(problem?.message ?? "", /record of a project, cannot be read/);
+        assert.match(problem?.message ?? "", /the record of .*, cannot be read/);
         assert.match(problem?.hint ?? "", /remove that file/);
       }));
   }

@@ -72,5 +72,7 @@ export async function recoverUnfinished(
 /** Returns null for what is no note: it was being written, and its command had not begun. */
 function readNote(path: string): Note | null {
   const read = readRegularFile(path, { display: path, limit: NOTE_LIMIT });
-  return "refused" in read ? null : quietly(() => JSON.parse(new TextDecoder().decode(read.bytes)));
+  const note = "refused" in read ? null : quietly(() => JSON.parse(new TextDecoder().decode(read.bytes)));
+  const isNote = typeof note?.root === "string" && [note.roots, note.programs, note.known].every(Array.isArray);
+  return isNote ? note : null;
 }
