@@ -97,11 +97,6 @@ export class Scanner {
     this.#index = null;
   }
 
-  scan(text: string): ScanHit | null {
-    // Of an image one fragment tells nothing.
-    return this.fragments(text, isImageAddress(text) ? Infinity : 1)[0]?.hit ?? null;
-  }
-
   /** All fragments, at most `limit`; what one holds of another is not told twice. */
   fragments(text: string, limit: number): Fragment[] {
     const found = new Map<string, Found>();

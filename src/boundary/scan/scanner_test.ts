@@ -11,6 +11,7 @@ function scannerOf(files: Record<string, string | Uint8Array>): Scanner {
   return scanner;
 }
 
+const scan = (scanner: Scanner, text: string) => scanner.fragments(text, 500)[0]?.hit ?? null;
 const bytesOf = (text: string) => new TextEncoder().encode(text);
 const hexOf = (text: string) => [...bytesOf(text)].map((byte) => byte.toString(16).padStart(2, "0"));
 const base64Of = (text: string) => btoa(String.fromCharCode(...bytesOf(text)));
@@ -98,7 +99,7 @@ for (const [name, encode] of Object.entries(ENCODINGS)) {
         NOISE,
         (fragment, before, after, above, below) => {
           const scanner = scannerOf({ "other.txt": "nothing to be found here", ".env": above + fragment + below });
-          const hit = scanner.scan(encode(fragment, { before, after }));
+          const hit = scan(scanner, encode(fragment, { before, after }));
           assert.ok(hit !== null);
         },
       ),
@@ -112,7 +113,7 @@ for (const sign of ["-", "_", ".", "|", " - ", "\u2013", "\u00b7"]) {
     fc.assert(
       fc.property(ASCII_FRAGMENT, NOISE, (fragment, below) => {
         const scanner = scannerOf({ ".env": fragment + below });
-        const hit = scanner.scan(`it is ${[...fragment].join(sign)}, really`);
+        const hit = scan(scanner, `it is ${[...fragment].join(sign)}, really`);
         assert.ok(hit !== null);
       }),
       { numRuns: 150 },
@@ -123,7 +124,7 @@ for (const sign of ["-", "_", ".", "|", " - ", "\u2013", "\u00b7"]) {
 Deno.test("a file in full width is found as it is, in plain letters, and in base64", () => {
   const scanner = scannerOf({ ".env": fullWidth("pass-Wq8Kz31Lm7tR") });
   for (const text of [fullWidth("Wq8Kz31Lm7tR"), "Wq8Kz31Lm7tR", base64Of(fullWidth("Wq8Kz31Lm7tR"))]) {
-    assert.equal(scanner.scan(`x ${text} y`)?.path, ".env", text);
+    assert.equal(scan(scanner, `x ${text} y`)?.path, ".env", text);
   }
 });
 
@@ -135,7 +136,7 @@ Deno.test("a rare form in a long text is found wherever it stands", () => {
   ];
   for (const form of forms) {
     for (let at = 0; at < 1200; at += 37) {
-      assert.ok(scanner.scan("lorem é ".repeat(at / 8) + form + " dolor".repeat(300)) !== null, `${at}`);
+      assert.ok(scan(scanner, "lorem é ".repeat(at / 8) + form + " dolor".repeat(300)) !== null, `${at}`);
     }
   }
 });
@@ -146,7 +147,7 @@ Deno.test("every part of 12 characters of a long file is found, at any offset", 
   );
   const scanner = scannerOf({ "key.pem": content });
   for (let at = 0; at + 12 <= content.length; at++) {
-    assert.ok(scanner.scan(`>${content.slice(at, at + 12)}<`) !== null, `offset ${at}`);
+    assert.ok(scan(scanner, `>${content.slice(at, at + 12)}<`) !== null, `offset ${at}`);
   }
 });
 
@@ -155,7 +156,7 @@ Deno.test("content that repeats itself thousands of times hides none of its part
   const scanner = scannerOf({ "rows.csv": rows.join("\n") });
   for (const row of [...rows.slice(0, 40), ...rows.slice(-40), ...rows.slice(2000, 2040)]) {
     const tail = row.slice(10);
-    for (let at = 0; at + 12 <= tail.length; at++) assert.ok(scanner.scan(tail.slice(at, at + 12)) !== null, tail);
+    for (let at = 0; at + 12 <= tail.length; at++) assert.ok(scan(scanner, tail.slice(at, at + 12)) !== null, tail);
   }
 });
 
@@ -180,9 +181,9 @@ Deno.test("whatever text comes, a hit is really in the file", () => {
 
 Deno.test("eleven characters are no hit, unless they are a whole value or line", () => {
   const scanner = scannerOf({ ".env": "API_TOKEN=tr0ub4dor&3xyz\nPIN=12345678\n" });
-  assert.equal(scanner.scan("the end: 4dor&3xyz7"), null);
-  assert.equal(scanner.scan("tr0ub4dor&3"), null);
-  assert.ok(scanner.scan("the number is 12345678.") !== null);
+  assert.equal(scan(scanner, "the end: 4dor&3xyz7"), null);
+  assert.equal(scan(scanner, "tr0ub4dor&3"), null);
+  assert.ok(scan(scanner, "the number is 12345678.") !== null);
 });
 
 const WHOLES: [string, string, string][] = [
@@ -211,9 +212,9 @@ for (const [name, content, value] of WHOLES) {
         [...value].reverse().join(""),
       ]
     ) {
-      assert.ok(scanner.scan(text) !== null, text);
+      assert.ok(scan(scanner, text) !== null, text);
     }
-    assert.equal(scanner.scan(value.slice(0, 7)), null);
+    assert.equal(scan(scanner, value.slice(0, 7)), null);
   });
 }
 
@@ -224,9 +225,9 @@ Deno.test("a hit names the file and its lines, and the form, and holds nothing o
     "z.txt": "unrelated words here",
   });
   const plain = { path: ".env", firstLine: 5, lastLine: 5, form: "plain" };
-  assert.deepEqual(scanner.scan("is 4f9c2b7e1d8a6053 right?"), plain);
-  assert.deepEqual(scanner.scan("3506a8d1e7b2c9f4"), { path: ".env", firstLine: 5, lastLine: 5, form: "reversed" });
-  assert.deepEqual(scanner.scan("y\nTOKEN=4f9c2b7e1d8a6053\nNEXT=1\n"), {
+  assert.deepEqual(scan(scanner, "is 4f9c2b7e1d8a6053 right?"), plain);
+  assert.deepEqual(scan(scanner, "3506a8d1e7b2c9f4"), { path: ".env", firstLine: 5, lastLine: 5, form: "reversed" });
+  assert.deepEqual(scan(scanner, "y\nTOKEN=4f9c2b7e1d8a6053\nNEXT=1\n"), {
     path: ".env",
     firstLine: 5,
     lastLine: 6,
@@ -244,7 +245,7 @@ const FORMS: [Form, string][] = [
 ];
 for (const [form, text] of FORMS) {
   Deno.test(`the form ${form} is told`, () => {
-    assert.equal(scannerOf({ a: "zq9c2b7e1d8a60 or 4f9c2b7e1d8a60" }).scan(text)?.form, form);
+    assert.equal(scan(scannerOf({ a: "zq9c2b7e1d8a60 or 4f9c2b7e1d8a60" }), text)?.form, form);
   });
 }
 
@@ -252,7 +253,7 @@ Deno.test("a file in UTF-16 is found in a text", () => {
   const text = "\uFEFFtoken=GeheimesWort77\r\n";
   const bytes = new Uint8Array(text.length * 2);
   for (let at = 0; at < text.length; at++) new DataView(bytes.buffer).setUint16(at * 2, text.charCodeAt(at), true);
-  assert.ok(scannerOf({ a: bytes }).scan("geheimeswort77") !== null);
+  assert.ok(scan(scannerOf({ a: bytes }), "geheimeswort77") !== null);
 });
 
 Deno.test("rulers, zeros and stopWords words are no hits", () => {
@@ -263,10 +264,10 @@ Deno.test("rulers, zeros and stopWords words are no hits", () => {
   for (
     const text of ["--------------------", "in production", "localhost", "https://www.other.test", "=-=-=-=-=-=-=-=-=-"]
   ) {
-    assert.equal(scanner.scan(text), null, text);
+    assert.equal(scan(scanner, text), null, text);
   }
-  assert.equal(scanner.scan("A".repeat(100)), null);
-  assert.ok(scanner.scan("www.example.test") !== null);
+  assert.equal(scan(scanner, "A".repeat(100)), null);
+  assert.ok(scan(scanner, "www.example.test") !== null);
 });
 
 Deno.test("the head of a file with frontmatter is no hit; what follows in it is, as without it", () => {
@@ -282,7 +283,7 @@ Deno.test("the head of a file with frontmatter is no hit; what follows in it is,
     "---\ntrigger: a",
     "description: Reviews them",
   ];
-  for (const text of open) assert.equal(scanner.scan(text), null, text);
+  for (const text of open) assert.equal(scan(scanner, text), null, text);
   const protectedTexts = [
     "---\ndescription: Reviews the quarterly",
     "description: Reviews the qu",
@@ -291,12 +292,12 @@ Deno.test("the head of a file with frontmatter is no hit; what follows in it is,
     "description: hunter2pw",
     "ption: Review",
   ];
-  for (const text of protectedTexts) assert.notEqual(scanner.scan(text), null, text);
+  for (const text of protectedTexts) assert.notEqual(scan(scanner, text), null, text);
 });
 
 Deno.test("two files are not one text: what ends one and begins the next is no fragment", () => {
   const scanner = scannerOf({ a: "abcdefg1", b: "2hijklmn" });
-  assert.equal(scanner.scan("bcdefg12hijklm"), null);
+  assert.equal(scan(scanner, "bcdefg12hijklm"), null);
 });
 
 Deno.test("three megabytes are indexed and one is scanned without a find, also where everything is alike", () => {
@@ -314,7 +315,7 @@ Deno.test("three megabytes are indexed and one is scanned without a find, also w
     const scanner = new Scanner();
     scanner.add("a", bytes as Uint8Array);
     // A slip into the square of the length would show as a test that does not end.
-    assert.equal(scanner.scan(text as string), null);
+    assert.equal(scan(scanner, text as string), null);
   }
 });
 
@@ -323,9 +324,9 @@ Deno.test("one run of base64 of seven megabytes, as an image is, is looked throu
   const bytes = new Uint8Array(5 * 1024 * 1024);
   for (let at = 0; at < bytes.length; at++) bytes[at] = (at * 2654435761 >>> 13) & 0xff;
   const scanner = scannerOf({ a: secret });
-  assert.equal(scanner.scan(bytes.toBase64()), null);
+  assert.equal(scan(scanner, bytes.toBase64()), null);
   bytes.set(bytesOf(secret), bytes.length - 100);
-  assert.equal(scanner.scan(bytes.toBase64())?.form, "base64");
+  assert.equal(scan(scanner, bytes.toBase64())?.form, "base64");
 });
 
 Deno.test("an image that is no copy of a protected image passes, however alike their headers are; a part of a copy does not", () => {
@@ -342,13 +343,13 @@ Deno.test("an image that is no copy of a protected image passes, however alike t
   const [kept, other] = [image(1), image(2)];
   const words = "the words of the protected note";
   const scanner = scannerOf({ "kept.png": kept, "note.txt": words });
-  assert.equal(scanner.scan(url(other)), null);
-  assert.ok(scanner.scan(other.toBase64()) !== null, "control: as text the common header is a fragment");
+  assert.equal(scan(scanner, url(other)), null);
+  assert.ok(scan(scanner, other.toBase64()) !== null, "control: as text the common header is a fragment");
   for (const copy of [kept, kept.subarray(0, 1500), new Uint8Array([...header, ...kept.subarray(3000)])]) {
-    assert.equal(scanner.scan(url(copy))?.path, "kept.png");
+    assert.equal(scan(scanner, url(copy))?.path, "kept.png");
   }
   const carrier = new Uint8Array([...other, ...bytesOf(words)]);
-  assert.equal(scanner.scan(url(carrier))?.path, "note.txt", "words of other files count as ever");
+  assert.equal(scan(scanner, url(carrier))?.path, "note.txt", "words of other files count as ever");
 });
 
 Deno.test("short lines are one text, also where each has its number or the name of its file before it", () => {
@@ -365,8 +366,8 @@ Deno.test("short lines are one text, also where each has its number or the name 
     (line: string, at: number) => `notes/codes.txt-${at + 1}-${line}`,
     (line: string, at: number) => `${at + 1}: ${line}`,
   ].map((form) => lines.map(form).join("\n"));
-  for (const text of [...numbered, hex, base64]) assert.ok(scanner.scan(text) !== null, text);
-  assert.equal(scanner.scan("1\t7Kq2\n2\tnothing\n3\tLw4t"), null, "control: other lines between them");
+  for (const text of [...numbered, hex, base64]) assert.ok(scan(scanner, text) !== null, text);
+  assert.equal(scan(scanner, "1\t7Kq2\n2\tnothing\n3\tLw4t"), null, "control: other lines between them");
 });
 
 Deno.test("what only begins like an image, or a file that only spells like one, is a text", () => {
@@ -388,11 +389,11 @@ Deno.test("what only begins like an image, or a file that only spells like one, 
     "note.txt": `about   WEBP ${"dolor sit amet ".repeat(50)} ${secret.toLowerCase()}-9x`,
   });
   const texts = [begin + secret, `${begin}\n${secret}`, begin + btoa(secret), `${begin}${image.toBase64()} ${secret}`];
-  for (const text of texts) assert.ok(scanner.scan(text) !== null, text.slice(0, 60));
+  for (const text of texts) assert.ok(scan(scanner, text) !== null, text.slice(0, 60));
   const other = new Uint8Array([...image.subarray(0, 8), ...bytesOf(`${secret.toLowerCase()}-9x`)]);
-  assert.equal(scanner.scan(begin + other.toBase64())?.path, "note.txt", "a text with WEBP in it");
+  assert.equal(scan(scanner, begin + other.toBase64())?.path, "note.txt", "a text with WEBP in it");
   assert.equal(
-    scanner.scan(begin + new Uint8Array(image.subarray(0, 30)).toBase64()),
+    scan(scanner, begin + new Uint8Array(image.subarray(0, 30)).toBase64()),
     null,
     "control: a common header",
   );

@@ -2,7 +2,7 @@
  * Decoded variants of a text: what it would be if all of it were written in a form, normalized. Whatever comes of the rest
  * harms nothing.
  */
-import { compatible, normalizeBytes, reversed } from "./normalize.ts";
+import { compatible, keyOf, normalizeBytes, reversed } from "./normalize.ts";
 
 export type Form =
   | "plain"
@@ -26,6 +26,11 @@ const NUMBERS: readonly (readonly [NumberForm, number, number])[] = [
 ];
 /** Most characters between two numbers of a run: `) + chr(`, and what `od` puts before a line. */
 const NUMBER_GAP = 16;
+/** A sign and two hexadecimal digits for a byte. */
+const PAIRS: readonly (readonly [Form, RegExp])[] = [
+  ["percent", /%([0-9a-f]{2})/gi],
+  ["quoted-printable", /=(?:([0-9a-f]{2})|\r?\n)/gi],
+];
 /** Shortest runs of letters with the same sign between each two, in letters. */
 const SHORTEST_SEPARATED = 8;
 /** An escape inside of an escape (JSON in JSON) is undone so often. */
@@ -63,9 +68,8 @@ function* formsIn(text: string): Generator<Variant> {
     escaped = next;
     yield { form: "escaped", bytes: normalizedText(escaped) };
   }
-  if (/%[0-9a-f]{2}/i.test(text)) yield { form: "percent", bytes: normalizeBytes(pairsDecoded(raw, PERCENT)) };
-  if (/=[0-9a-f]{2}|=\r?\n/i.test(text)) {
-    yield { form: "quoted-printable", bytes: normalizeBytes(pairsDecoded(raw, EQUALS)) };
+  for (const [form, pairs] of PAIRS) {
+    if (text.search(pairs) >= 0) yield { form, bytes: normalizeBytes(pairsDecoded(raw, pairs)) };
   }
   yield { form: "reversed", bytes: reversed(plain) };
   for (const [form, base, digits] of NUMBERS) {
@@ -132,31 +136,12 @@ function separatedRuns(bytes: Uint8Array): Uint8Array {
   return Uint8Array.from(out);
 }
 
-/** The value of a hexadecimal digit; -1 for other bytes. */
-function hexDigit(byte: number): number {
-  if (byte >= 0x30 && byte <= 0x39) return byte - 0x30;
-  const lower = byte | 0x20;
-  return lower >= 0x61 && lower <= 0x66 ? lower - 0x57 : -1;
-}
-
-const [PERCENT, EQUALS, LINE_FEED, CARRIAGE_RETURN] = [0x25, 0x3d, 0x0a, 0x0d];
-
 /** `%41` or `=41` as bytes; an equals sign at the end of a line joins it with the next. */
-function pairsDecoded(raw: Uint8Array, mark: number): Uint8Array {
-  const out = new Uint8Array(raw.length);
-  let length = 0;
-  for (let at = 0; at < raw.length; at++) {
-    const next = raw[at + 1];
-    if (mark === EQUALS && raw[at] === mark && (next === LINE_FEED || next === CARRIAGE_RETURN)) {
-      at += next === CARRIAGE_RETURN && raw[at + 2] === LINE_FEED ? 2 : 1;
-      continue;
-    }
-    const high = raw[at] === mark ? hexDigit(next ?? 0) : -1;
-    const low = high < 0 ? -1 : hexDigit(raw[at + 2] ?? 0);
-    out[length++] = low < 0 ? raw[at] ?? 0 : high << 4 | low;
-    if (low >= 0) at += 2;
-  }
-  return out.subarray(0, length);
+function pairsDecoded(raw: Uint8Array, pairs: RegExp): Uint8Array {
+  const decoded = keyOf(raw).replace(pairs, (_, pair?: string) => pair ? String.fromCharCode(parseInt(pair, 16)) : "");
+  const out = new Uint8Array(decoded.length);
+  for (let at = 0; at < out.length; at++) out[at] = decoded.charCodeAt(at);
+  return out;
 }
 
 /** Numbers as the bytes that they are, whatever stands between them; longer ones, of other bases and addresses, left out. */
