@@ -1,10 +1,9 @@
 /** Looks for errors of syntax that a change of a file brought: what a parser of ours or an installed one says of it. */
 import { findProgram } from "../boundary/programs.ts";
-import { quarantineNotice } from "../boundary/sandbox/sandbox.ts";
 import { runWatched } from "../boundary/sandbox/watched_run.ts";
 import type { ResolvedPath } from "../boundary/workspace/workspace.ts";
 import { run } from "../platform/process.ts";
-import { childEnvironment, inSandbox, sandboxReason } from "./bash/start.ts";
+import { aftermath, childEnvironment, inSandbox, sandboxReason } from "./bash/start.ts";
 import { cutText } from "./text.ts";
 import type { ToolContext } from "./tool.ts";
 
@@ -196,11 +195,8 @@ async function outputOf(argv: [string, ...string[]], text: string, context: Tool
   const sandboxed = reason === null ? null : await inSandbox(argv, { context, reason });
   if (typeof sandboxed === "string") return "";
   const outcome = sandboxed === null
-    ? { ...await run({ ...options, argv, ...unsandboxed(context) }), exposed: null, quarantined: [], failure: null }
-    : await runWatched(sandboxed.command, context.workspace.protection, options);
-  // Others may have made meanwhile what only the user may.
-  for (const entry of outcome.quarantined) await context.notify?.(quarantineNotice("a command", entry));
-  if (outcome.failure !== null) throw outcome.failure;
+    ? { ...await run({ ...options, argv, ...unsandboxed(context) }), exposed: null }
+    : await runWatched(sandboxed.command, context.workspace.protection, { ...options, ...aftermath(context) });
   if (outcome.ended !== "exit" || outcome.exposed !== null) return "";
   return new TextDecoder().decode(await new Blob(pieces.map((bytes) => new Uint8Array(bytes))).arrayBuffer());
 }

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { readTool } from "../../src/tools/read/tool.ts";
 import { editTool } from "../../src/tools/edit/tool.ts";
 import { writeTool } from "../../src/tools/write/tool.ts";
+import type { SessionSandbox } from "../../src/boundary/sandbox/sandbox.ts";
 import { inToolProject } from "../helpers/tool_project.ts";
 
 const SECRET = "canary_4711 = (\n";
@@ -43,4 +44,33 @@ Deno.test("what our own parser says of a protected text is protected", async () 
       assert.equal(result.label, label);
     }, { marker });
   }
+});
+
+Deno.test("what changed while a checker could see a protected path is protected", unix, async () => {
+  const place = await Deno.makeTempDir();
+  await Deno.writeTextFile(`${place}/python3`, "", { mode: 0o755 });
+  const protectedFor: string[] = [];
+  await inToolProject(async ({ context }) => {
+    const sandbox: SessionSandbox = {
+      settings: { mode: "auto", network: false, read: [], write: [], env: [] },
+      told: new Set(),
+      protectsElsewhere: () => Promise.resolve(false),
+      recoverUnfinished: () => Promise.resolve([]),
+      wrapCommand: () =>
+        Promise.resolve({
+          ...{ kind: "ready", argv: ["/bin/true"], env: {}, cwd: "/", notices: [], written: ["/cache"] },
+          look: () => Promise.resolve({ quarantined: null, exposed: ["/project/.env"], failure: null }),
+          takeAway: () => Promise.resolve(null),
+          close: () => Promise.resolve(),
+        }),
+    };
+    await writeTool.run({ file_path: "other.py", content: SECRET }, {
+      ...context,
+      io: { ...context.io, env: (key: string) => key === "PATH" ? place : undefined },
+      sandbox,
+      protectChanges: (_, path, places = []) => Promise.resolve(void protectedFor.push(path, ...places)),
+    });
+  }, { marker: "no-cloud: .env\n" });
+  await Deno.remove(place, { recursive: true });
+  assert.deepEqual(protectedFor, ["/project/.env", "/cache"]);
 });

@@ -7,7 +7,13 @@ import { type ProcessOptions, type ProcessOutcome, run } from "../../platform/pr
 import { within } from "../../platform/sleep.ts";
 import { basename, isWithin } from "../../platform/path.ts";
 import type { ProtectedSet } from "../policy/protected.ts";
-import { NOTHING_PROTECTED, type QuarantineEntry, type SandboxedCommand } from "./sandbox.ts";
+import {
+  NOTHING_PROTECTED,
+  type QuarantineEntry,
+  quarantineNotice,
+  type SandboxedCommand,
+  takenNotice,
+} from "./sandbox.ts";
 
 /** Milliseconds from the end of a look to the next, while output waits; at least so many times what a look took. */
 const PAUSE_MS = 200;
@@ -22,44 +28,49 @@ const MOST_QUARANTINED = 10;
 /** Stands for what was exposed where nobody knows. */
 export const UNKNOWN_PATH = "a protected path";
 
-/** Protected paths that a command could see. */
-export interface Exposure {
-  /** Empty when a look failed: nobody can say then that nothing was exposed. */
-  paths: readonly string[];
-  /** When the last look began that found nothing exposed, milliseconds since 1970. */
-  since: number;
-  /** What the command made since then, moved away; null when it made nothing. */
-  taken: QuarantineEntry | null;
-  /** Real paths of what `sandbox.write` names: changed files there can hold what was exposed too. */
-  written: readonly string[];
+/** What is done with what a command left. */
+export interface Aftermath {
+  /** How notices name the command. */
+  name: "a command" | "the command";
+  notify: ((text: string) => unknown) | undefined;
+  /**
+   * Protects what changed since then, below the roots and in more places: any of it can hold what was exposed at a path.
+   * Where it is called, that path was exposed.
+   */
+  protectChanges: ((since: number, path: string, places: readonly string[]) => Promise<unknown>) | undefined;
 }
 
 /** How a command ended, and what was found meanwhile. */
 export interface WatchedOutcome extends ProcessOutcome {
-  /** Output from then on was dropped, and the command was ended; null when nothing was exposed. */
-  exposed: Exposure | null;
+  /**
+   * Protected paths that it could see: output from then on was dropped, and the command was ended. Empty when a look failed:
+   * nobody can say then that nothing was exposed. Null when nothing was.
+   */
+  exposed: readonly string[] | null;
   quarantined: readonly QuarantineEntry[];
-  /** Why the last look failed; to be thrown once what was exposed is dealt with. Null when it did not. */
-  failure: unknown;
 }
 
-/** Runs a command in its sandbox. `onOutput` gets what may be passed on. */
+/**
+ * Runs a command in its sandbox. `onOutput` gets what may be passed on. Throws what kept a look from its end, once what was
+ * exposed is dealt with.
+ */
 export async function runWatched(
   command: SandboxedCommand,
   protection: ProtectedSet | undefined,
-  options: Omit<ProcessOptions, "argv" | "cwd" | "env">,
+  { name, notify, protectChanges, ...options }: Omit<ProcessOptions, "argv" | "cwd" | "env"> & Aftermath,
 ): Promise<WatchedOutcome> {
   const stop = new AbortController();
   const signals = [stop.signal, ...options.signal === undefined ? [] : [options.signal]];
   const quarantined: QuarantineEntry[] = [];
-  let exposed: Exposure | null = null;
+  let exposed: readonly string[] | null = null;
   let failure: unknown = null;
+  /** When the last look began that found nothing exposed. */
   let since = Date.now();
   let held: Parameters<ProcessOptions["onOutput"]>[] = [];
   let heldBytes = 0;
   let passing = Promise.resolve();
   let [arrived, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-  const { argv, env, cwd, written } = command;
+  const { argv, env, cwd } = command;
   const running = run({
     ...{ ...options, argv, env, cwd, signal: AbortSignal.any(signals) },
     onOutput(...piece) {
@@ -79,32 +90,30 @@ export async function runWatched(
       const report = await command.look(await protection?.hidden() ?? NOTHING_PROTECTED);
       failure = report.failure;
       if (report.quarantined !== null) quarantined.push(report.quarantined);
-      if (report.exposed.length > 0 || failure !== null) {
-        exposed ??= { paths: report.exposed, since, taken: null, written };
-      }
-      if (exposed !== null || quarantined.length >= MOST_QUARANTINED) stop.abort();
-      if (exposed !== null) return;
+      if (report.exposed.length > 0 || failure !== null) exposed ??= report.exposed;
+    } catch (error) {
+      // What nobody could look at counts as exposed.
+      failure = error;
+      exposed ??= [];
+    }
+    if (exposed !== null || quarantined.length >= MOST_QUARANTINED) stop.abort();
+    if (exposed === null) {
       since = start;
       // Who reads slowly makes the command wait, never the next look.
       passing = passing.then(async () => {
         for (const piece of pieces) await options.onOutput(...piece);
       });
-    } catch (error) {
-      // What nobody could look at counts as exposed.
-      failure = error;
-      exposed ??= { paths: [], since, taken: null, written };
-      stop.abort();
-    } finally {
-      passing = passing.finally(isReleased.resolve);
     }
+    passing = passing.finally(isReleased.resolve);
   };
-  const takeAway = async (from: Exposure) => {
+  const tidyUp = async ([path = UNKNOWN_PATH]: readonly string[]) => {
     try {
       const taken = await command.takeAway((path, made) => isNamedByRule(path, { made, protection }));
-      exposed = { ...from, taken };
+      if (taken !== null) await notify?.(takenNotice(taken, path));
     } catch (error) {
       failure ??= error;
     }
+    await protectChanges?.(since, path, command.written);
   };
   let isOver = false;
   const over = running.then(() => {}, () => {}).then(() => void (isOver = true));
@@ -121,11 +130,13 @@ export async function runWatched(
     released.resolve();
     const outcome = await running;
     await look();
-    if (exposed !== null) await takeAway(exposed);
+    for (const entry of quarantined) await notify?.(quarantineNotice(name, entry));
+    if (exposed !== null) await tidyUp(exposed);
     // The next session looks again for what could not be moved away.
     if (failure === null) await command.close();
     await passing;
-    return { ...outcome, exposed, quarantined, failure };
+    if (failure !== null) throw failure;
+    return { ...outcome, exposed, quarantined };
   } catch (error) {
     stop.abort();
     released.resolve();

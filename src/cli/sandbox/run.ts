@@ -5,13 +5,8 @@ import { anyProtectedProject, currentProjects } from "../../boundary/policy/proj
 import { copiesNotice, protectCopies } from "../../boundary/scan/copies.ts";
 import { LeakScanner } from "../../boundary/scan/leak_scanner.ts";
 import { sandboxEnvironment } from "../../boundary/sandbox/environment.ts";
-import {
-  createSessionSandbox,
-  quarantineNotice,
-  type SandboxedCommand,
-  takenNotice,
-} from "../../boundary/sandbox/sandbox.ts";
-import { runWatched, UNKNOWN_PATH, type WatchedOutcome } from "../../boundary/sandbox/watched_run.ts";
+import { createSessionSandbox, quarantineNotice, type SandboxedCommand } from "../../boundary/sandbox/sandbox.ts";
+import { type Aftermath, runWatched, UNKNOWN_PATH, type WatchedOutcome } from "../../boundary/sandbox/watched_run.ts";
 import { loadConfiguration } from "../../config/load.ts";
 import { keyVariables } from "../../config/endpoint.ts";
 import { AgentcliError } from "../../errors.ts";
@@ -78,25 +73,28 @@ export async function run(
   if (!network && NEEDS_NETWORK.test(program.split(" ", 1)[0] ?? "")) {
     await notice(context, "the sandbox has no network: agentcli sandbox --network -- … gives it");
   }
-  const { ended, code, quarantined, exposed, failure, unread } = await runOnOwnStreams(sandboxed, protection, io);
-  for (const entry of quarantined) await warn(context, quarantineNotice("the command", entry));
-  if (ended === "abort" && quarantined.length > 1 && exposed === null) {
-    await warn(context, "the command was ended, since it made such files again and again");
-  }
+  const watching: Aftermath = {
+    name: "the command",
+    notify: (text) => warn(context, text),
+    async protectChanges(since, exposed, places) {
+      const search = {
+        roots: [root, ...places],
+        protection,
+        scanner: scanner ?? new LeakScanner(protection, { root }),
+      };
+      const copies = await protectCopies({ ...search, since, exposed }, record ?? undefined);
+      if (copies.length > 0) await warn(context, copiesNotice(copies, exposed));
+    },
+  };
+  const { ended, code, quarantined, exposed, unread } = await runOnOwnStreams(sandboxed, protection, { io, watching });
   if (exposed === null) {
+    if (ended === "abort" && quarantined.length > 1) {
+      await warn(context, "the command was ended, since it made such files again and again");
+    }
     if (unread !== null) throw unread;
     return code;
   }
-  const search = {
-    roots: [root, ...exposed.written],
-    protection,
-    scanner: scanner ?? new LeakScanner(protection, { root }),
-  };
-  const [path = UNKNOWN_PATH] = exposed.paths;
-  if (exposed.taken !== null) await warn(context, takenNotice(exposed.taken, path));
-  const copies = await protectCopies({ ...search, since: exposed.since, exposed: path }, record ?? undefined);
-  if (copies.length > 0) await warn(context, copiesNotice(copies, path));
-  if (failure !== null) throw failure;
+  const [path = UNKNOWN_PATH] = exposed;
   throw new AgentcliError(
     "policy_refused",
     `${path} was created or replaced while the command ran, which could see it: the command was ended, and its output ` +
@@ -112,7 +110,7 @@ const CODE_OF: Readonly<Record<StopSignal, number>> = { SIGHUP: 129, SIGINT: 130
 async function runOnOwnStreams(
   command: SandboxedCommand,
   protection: ProtectedSet,
-  io: Io,
+  { io, watching }: { io: Io; watching: Aftermath },
 ): Promise<WatchedOutcome & { unread: Error | null }> {
   const stop = new AbortController();
   let code: number | null = null;
@@ -123,6 +121,7 @@ async function runOnOwnStreams(
   });
   try {
     const outcome = await runWatched(command, protection, {
+      ...watching,
       stdin: "inherit",
       signal: stop.signal,
       async onOutput(bytes, stream) {

@@ -5,6 +5,7 @@ import { isCopyingVariable, isSecretVariable } from "../../boundary/policy/leaky
 import { highestLabel, labelOf } from "../../boundary/policy/label.ts";
 import { sandboxEnvironment } from "../../boundary/sandbox/environment.ts";
 import { NOTHING_PROTECTED, type SandboxedCommand, type SandboxRefusal } from "../../boundary/sandbox/sandbox.ts";
+import type { Aftermath } from "../../boundary/sandbox/watched_run.ts";
 import type { ToolContext } from "../tool.ts";
 
 /** The argument list that runs `command` in PowerShell; null when there is none on the path. */
@@ -140,6 +141,11 @@ const WHY: Readonly<Record<Exclude<SandboxReason, null>, string>> = {
   always: "sandbox.mode is always",
   external: "other projects of the user have protected paths",
 };
+
+/** Returns what is done with what a command left. */
+export function aftermath({ notify, protectChanges }: ToolContext): Aftermath {
+  return { name: "a command", notify, protectChanges };
+}
 
 const CLOSED_NETWORK =
   "commands of this remote model have no network, though sandbox.network is true: this project has " +

@@ -1,11 +1,10 @@
 /** Bash: one command, bounded in time and output, without keys in its environment. */
 import { AgentcliError } from "../../errors.ts";
 import { type ProcessOptions, run } from "../../platform/process.ts";
-import { quarantineNotice, takenNotice } from "../../boundary/sandbox/sandbox.ts";
-import { runWatched, UNKNOWN_PATH } from "../../boundary/sandbox/watched_run.ts";
+import { runWatched } from "../../boundary/sandbox/watched_run.ts";
 import { failure, success } from "../result.ts";
 import type { Tool, ToolContext, ToolResult } from "../tool.ts";
-import { childEnvironment, inSandbox, type Sandboxed, sandboxReason, shellFor } from "./start.ts";
+import { aftermath, childEnvironment, inSandbox, type Sandboxed, sandboxReason, shellFor } from "./start.ts";
 import { BoundedOutput } from "./bounded_output.ts";
 import { bashDeclaration, type BashInput } from "./declaration.ts";
 
@@ -66,24 +65,17 @@ async function runCommand(
   };
   const options = { stdin, signal: context.signal, timeoutMs, onOutput };
   const outcome = sandboxed === null
-    ? { ...await run({ ...options, ...unsandboxed(argv, context) }), exposed: null, quarantined: [], failure: null }
-    : await runWatched(sandboxed.command, context.workspace.protection, options);
+    ? { ...await run({ ...options, ...unsandboxed(argv, context) }), exposed: null, quarantined: [] }
+    : await runWatched(sandboxed.command, context.workspace.protection, { ...options, ...aftermath(context) });
   const { exposed } = outcome;
   const text = output.text();
   const notes = (sandboxed?.command.notices ?? []).map((notice) => `[${notice}]`);
-  for (const entry of outcome.quarantined) {
-    notes.push(`[moved to quarantine, since only the user may create them: ${entry.paths.join(", ")}]`);
-    await context.notify?.(quarantineNotice("a command", entry));
+  for (const { paths } of outcome.quarantined) {
+    notes.push(`[moved to quarantine, since only the user may create them: ${paths.join(", ")}]`);
   }
   if (outcome.ended === "abort" && exposed === null) notes.push("[ended: it made such files again and again]");
-  if (exposed !== null) {
-    notes.push(REDACTED);
-    const [path = UNKNOWN_PATH] = exposed.paths;
-    if (exposed.taken !== null) await context.notify?.(takenNotice(exposed.taken, path));
-    await context.protectChanges?.(exposed.since, path, exposed.written);
-  }
-  if (outcome.failure !== null) throw outcome.failure;
-  if (!context.workspace.local && exposed !== null) refuseGuess(exposed.paths, context);
+  if (exposed !== null) notes.push(REDACTED);
+  if (!context.workspace.local && exposed !== null) refuseGuess(exposed, context);
   if (outcome.ended === "abort") context.signal.throwIfAborted();
   if (outcome.ended === "timeout") {
     notes.push(
