@@ -3,8 +3,8 @@ import { highestLabel, type Label } from "../boundary/policy/label.ts";
 import { serverClass } from "../boundary/policy/tool_server.ts";
 import { findProgram } from "../boundary/programs.ts";
 import { sandboxEnvironment } from "../boundary/sandbox/environment.ts";
-import { NOTHING_PROTECTED, quarantineNotice, type SessionSandbox, takenNotice } from "../boundary/sandbox/sandbox.ts";
-import { runWatched, UNKNOWN_PATH } from "../boundary/sandbox/watched_run.ts";
+import { NOTHING_PROTECTED, type SessionSandbox } from "../boundary/sandbox/sandbox.ts";
+import { runWatched } from "../boundary/sandbox/watched_run.ts";
 import type { Workspace } from "../boundary/workspace/workspace.ts";
 import type { Io } from "../platform/io.ts";
 import { isAbsolute, isWithin, resolve } from "../platform/path.ts";
@@ -113,14 +113,12 @@ async function sandboxed(
     throw new ServerFailed(`was not started: ${why}, and ${wrapped.reason} (${wrapped.hint})`);
   }
   for (const notice of wrapped.notices) await notify(notice);
-  const outcome = await runWatched(wrapped, protection, streams);
-  for (const entry of outcome.quarantined) await notify(quarantineNotice(`the MCP server ${server.name}`, entry));
-  if (outcome.exposed !== null) {
-    const { paths: [path = UNKNOWN_PATH], since, taken, written } = outcome.exposed;
-    if (taken !== null) await notify(takenNotice(taken, path));
-    await scope.protectCopies(since, path, written);
-  }
-  return outcome;
+  return await runWatched(wrapped, protection, {
+    ...streams,
+    name: `the MCP server ${server.name}`,
+    notify,
+    protectChanges: scope.protectCopies,
+  });
 }
 
 async function commandLine(

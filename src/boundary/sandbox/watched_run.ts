@@ -31,7 +31,7 @@ export const UNKNOWN_PATH = "a protected path";
 /** What is done with what a command left. */
 export interface Aftermath {
   /** How notices name the command. */
-  name: "a command" | "the command";
+  name: string;
   notify: ((text: string) => unknown) | undefined;
   /**
    * Protects what changed since then, below the roots and in more places: any of it can hold what was exposed at a path.
