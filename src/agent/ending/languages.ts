@@ -28,9 +28,9 @@ const ENGLISH_VERBS =
   "modify|replace|rename|remove|delete|implement|refactor|inspect|examine|explore|review|start|begin|proceed|continue|" +
   "apply|test|verify|try|use|call|view|see|investigate|analy[sz]e|go ahead|take a|do (?:this|that|it|so)|correct|" +
   "install|move|copy|insert|rewrite|generate|set up|build|get|locate|scan|grep|fetch|load|figure out|determine";
-const ENGLISH_DONE = "fixed|updated|created|added|changed|modified|edited|replaced|renamed|removed|deleted|" +
-  "implemented|refactored|rewrote|rewritten|wrote|written|corrected|moved|inserted|applied|saved|patched|converted|" +
-  "resolved|repaired";
+/** The endings stand once: the engine compiles each word of a list, at the end of every turn. */
+const ENGLISH_DONE = "(?:fix|updat|creat|add|chang|modifi|edit|replac|renam|remov|delet|implement|refactor|correct|" +
+  "mov|insert|appli|sav|patch|convert|resolv|repair)ed|(?:re)?wr(?:ote|itten)";
 const ENGLISH_TEXTS = "message|summary|changelog|notes?|description|title|e-?mail|text|answer|reply|report|sentence|" +
   "paragraph|poem|list|review|comment|plan|explanation|outline|overview|proposal|suggestion";
 
