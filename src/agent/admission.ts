@@ -4,7 +4,7 @@ import { imageUrl } from "../provider/chat/content.ts";
 import { imagesOf, type UserItem } from "../session/item.ts";
 import { raiseLabels, type Session, sessionLabel } from "./session.ts";
 import { AgentcliError } from "../errors.ts";
-import type { LocalityCache, LocatedModel } from "../provider/backends/model_locality.ts";
+import type { LocalityCache, LocatedModel } from "../provider/backends/locality_cache.ts";
 import type { ChatRequest } from "../provider/types.ts";
 import type { AskModel } from "./turn_options.ts";
 

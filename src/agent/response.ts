@@ -6,7 +6,6 @@ import { type FailureKind, ProviderFailure } from "../provider/failure.ts";
 import type { ChatResponse, RetryNotice } from "../provider/types.ts";
 import { type AssistantItem, callId, showsImages, type ToolCall } from "../session/item.ts";
 import { asksForShape, estimateOf, requestOf } from "./chat_request.ts";
-import { fitContext, makeRoom, tooLong } from "./context/context.ts";
 import { deferHoldback, recoverTextCalls } from "./text_calls.ts";
 import { calibrate, recordOverflow, recordRequest, type SentRequest, takeToldWindow } from "./context/calibrate.ts";
 import { limitsOf } from "./context/tokens.ts";
@@ -27,7 +26,8 @@ export async function nextResponse(session: Session, turn: RunningTurn): Promise
   turn.count.turns++;
   if (session.items.some(showsImages)) await (await import("./context/vision.ts")).dropUnseenImages(session, turn);
   await takeToldWindow(session);
-  await fitContext(session, turn);
+  if (estimateOf(session) <= limitsOf(session.model).threshold) session.context.full = 0;
+  else await (await import("./context/context.ts")).fitContext(session, turn);
   const shapes: Shapes = { trial: null };
   try {
     return await askUntilTaken(session, turn, shapes);
@@ -69,7 +69,8 @@ async function askUntilTaken(session: Session, turn: RunningTurn, shapes: Shapes
       if (failure.facts.dropped) await turn.emit({ kind: "retry", notice: restartFor(failure) });
       await recordOverflow(session, { failure, sent }, turn);
       await turn.emit({ kind: "notice", text: "the context window of the server is full: shortening the session" });
-      if (!await makeRoom(session, turn)) throw overflow(session, failure);
+      const { makeRoom } = await import("./context/context.ts");
+      if (!await makeRoom(session, turn)) throw await overflow(session, failure);
     }
   }
 }
@@ -92,12 +93,13 @@ function restartFor({ kind, message: reason }: ProviderFailure): RetryNotice {
 }
 
 /** The server's own numbers where it named them: an estimate beside them, or one that fits, would contradict. */
-function overflow(session: Session, failure: ProviderFailure): AgentcliError {
+async function overflow(session: Session, failure: ProviderFailure): Promise<AgentcliError> {
   const { contextWindow, promptTokens } = failure.facts;
   const estimate = estimateOf(session);
   const named = contextWindow !== undefined && promptTokens !== undefined;
   if (failure.kind !== "context" || named || !isWindowKnown(session.model)) return failure;
   if (estimate <= session.model.contextWindow) return failure;
+  const { tooLong } = await import("./context/context.ts");
   return tooLong(estimate, session.model.contextWindow);
 }
 

@@ -8,7 +8,7 @@ import { createHttpClient } from "../provider/http/client.ts";
 import type { Endpoint } from "../provider/types.ts";
 import type { ContentScanner } from "./content_scanner.ts";
 import { admitted } from "./admission.ts";
-import { createLocalityCache } from "../provider/backends/model_locality.ts";
+import { createLocalityCache } from "../provider/backends/locality_cache.ts";
 import { type AskModel } from "./turn.ts";
 
 /** A scanner that notes the messages of each request it is asked about, and refuses the request of this number. */

@@ -3,7 +3,6 @@
  * only one that changes its state. Commands, chats and clients of protocols are surfaces over it.
  */
 import { admitPrompt, type AdmittedPrompt } from "../agent/admission.ts";
-import { compactSession } from "../agent/context/compact.ts";
 import type { AskPermission, SteeredMessage, TurnHooks } from "../agent/turn_options.ts";
 import { startCount } from "../agent/result.ts";
 import type { Session } from "../agent/session.ts";
@@ -177,6 +176,7 @@ export class AgentSession {
     const { clock } = this.#host.io;
     const emit = this.#recorded(onEvent);
     const count = startCount(clock);
+    const { compactSession } = await import("../agent/context/compact.ts");
     const done = await compactSession(session, { signal, emit, model, trigger: "manual", io: { clock }, count });
     await this.#settle();
     if (done) this.#warmUp.start(opened);
@@ -195,8 +195,8 @@ export class AgentSession {
   }
 
   /** Allows what a rule covers for as long as the session is open. Throws `usage` for a malformed one. */
-  allow(rule: string): void {
-    const rules = readRules([rule]);
+  async allow(rule: string): Promise<void> {
+    const rules = await readRules([rule]);
     this.configure({ allowedTools: [...this.#options.allowedTools, rule] });
     const policy = this.#open?.session.policy;
     if (policy !== undefined) policy.allow = [...policy.allow, ...rules];

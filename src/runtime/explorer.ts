@@ -8,7 +8,7 @@ import type { Workspace } from "../boundary/workspace/workspace.ts";
 import { selectForRole } from "../config/select.ts";
 import { chat } from "../provider/chat/chat.ts";
 import { createChatCache } from "../provider/chat/request.ts";
-import type { LocatedModel } from "../provider/backends/model_locality.ts";
+import type { LocatedModel } from "../provider/backends/locality_cache.ts";
 import type { OpenedParts } from "./make_session.ts";
 import { knowServer, profileOf, sessionModel, toolProtocolOf } from "./model.ts";
 

@@ -21,7 +21,7 @@ import type { HttpClient } from "../provider/http/client.ts";
 import { mergedFields } from "../provider/profiles/profile.ts";
 import type { ModelFacts } from "../provider/backends/backend.ts";
 import type { ModelMetadata } from "../provider/backends/model_metadata.ts";
-import { createLocalityCache, type LocatedModel } from "../provider/backends/model_locality.ts";
+import { createLocalityCache, type LocatedModel } from "../provider/backends/locality_cache.ts";
 import type { SessionContext } from "../session/line.ts";
 import type { UndoStore } from "../session/undo.ts";
 import { offersGit } from "../tools/git/offer.ts";
@@ -166,7 +166,7 @@ export async function makeSession(
       findCompactModel: () => findCompactModel({ io, client, project, session: provider, reach, admit }),
     }),
     explorer: tools.some(({ name }) => name === "Explore") ? explorer : undefined,
-    policy: policyOf(options, project),
+    policy: await policyOf(options, project),
     scanner,
     findChecks: projectChecks(options, { home, configuration, workspace }),
     sandbox,

@@ -16,7 +16,6 @@ import type { MarkerState } from "../boundary/policy/path_rules.ts";
 import { effectiveBaseUrl } from "../config/base_url.ts";
 import { resolveEndpoint } from "../config/endpoint.ts";
 import type { HttpClient } from "../provider/http/client.ts";
-import { listModels } from "../provider/backends/model_list.ts";
 import type { AskModel } from "../agent/turn.ts";
 import type { SideModel } from "../agent/server.ts";
 import type { ModelFacts } from "../provider/backends/backend.ts";
@@ -25,7 +24,7 @@ import { plainProfile, type RequestProfile, requestProfile } from "../provider/p
 import type { Home } from "../platform/home.ts";
 import { chat } from "../provider/chat/chat.ts";
 import { createChatCache } from "../provider/chat/request.ts";
-import type { LocatedModel } from "../provider/backends/model_locality.ts";
+import type { LocatedModel } from "../provider/backends/locality_cache.ts";
 import type { ProjectContext } from "./project_context.ts";
 
 /** A model on its server. */
@@ -176,6 +175,7 @@ export function reachProviders(client: HttpClient, { io, markers }: { io: Io; ma
     endpointOf,
     async servedModels(provider) {
       try {
+        const { listModels } = await import("../provider/backends/model_list.ts");
         const list = await listModels(client, await endpointOf(provider), { timeoutMs: LIST_TIMEOUT_MS });
         return list.models.map((model) => model.id);
       } catch {
@@ -198,9 +198,10 @@ export interface ServerSearch {
 }
 
 /**
- * Returns the metadata of the model on its server. A configured window costs no request, unless the server refused a prompt that
- * was shorter, or is of this machine and has a model whose family is known to want more than messages; one that an earlier session found is taken for half an hour; else the server is asked. What could not be
- * found out is not remembered. Never throws.
+ * Returns the metadata of the model on its server. A configured window costs no request, unless the server refused a
+ * prompt that was shorter, or is of this machine and has a model whose family is known to want more than messages. What
+ * an earlier session found is taken for half an hour; else the server is asked. What could not be found out is not
+ * remembered. Never throws.
  */
 export async function knowServer(search: ServerSearch): Promise<ModelMetadata> {
   const { host: { io }, home, endpoint, entry } = search;
@@ -213,8 +214,9 @@ export async function knowServer(search: ServerSearch): Promise<ModelMetadata> {
     return known;
   }
   const { settled, ...found } = await ask(search);
-  if (!settled || (contextWindow < Infinity && found.window === null)) {
-    // A server that was refused and tells nothing may well be as it was.
+  // A server that refused what was configured and tells nothing may well be as it was.
+  const isRefused = contextWindow < Infinity && refusedWindow < contextWindow;
+  if (!settled || (isRefused && found.window === null)) {
     return found.server === null ? known : { ...known, server: found.server, told: found.told };
   }
   // One that was started anew with more room is believed.

@@ -26,28 +26,28 @@ export function splitRules(texts: readonly string[]): string[] {
   return rules.map((rule) => rule.trim()).filter((rule) => rule !== "");
 }
 
-/** The lists of rules. */
-const RULE_LISTS = ["allow", "deny"] as const;
-
-/** The rules of the file. One that cannot be used is `config_invalid` with file, key path and what is wrong with it. */
-export function configuredRules(configuration: Pick<Configuration, "path" | "permissions">): Record<
-  typeof RULE_LISTS[number],
-  Rule[]
-> {
-  const read = (list: typeof RULE_LISTS[number]) =>
-    configuration.permissions[list].flatMap((text, index) => {
-      try {
-        return readRules([text]);
-      } catch (error) {
-        if (!(error instanceof AgentcliError)) throw error;
-        throw new AgentcliError(
-          "config_invalid",
-          `${configuration.path}: permissions.${list}[${index}]: ${error.message}`,
-          error.hint === undefined ? {} : { hint: error.hint },
-        );
-      }
-    });
-  return { allow: read("allow"), deny: read("deny") };
+/**
+ * The rules of one list of the file. One that cannot be used is `config_invalid` with file, key path and what is wrong with
+ * it.
+ */
+async function configuredRules(
+  list: "allow" | "deny",
+  { path, permissions }: Pick<Configuration, "path" | "permissions">,
+): Promise<Rule[]> {
+  const rules: Rule[] = [];
+  for (const [index, text] of permissions[list].entries()) {
+    try {
+      rules.push(...await readRules([text]));
+    } catch (error) {
+      if (!(error instanceof AgentcliError)) throw error;
+      throw new AgentcliError(
+        "config_invalid",
+        `${path}: permissions.${list}[${index}]: ${error.message}`,
+        error.hint === undefined ? {} : { hint: error.hint },
+      );
+    }
+  }
+  return rules;
 }
 
 /** Smallest window, in tokens, in which searches and background commands pay for their declarations. */
@@ -68,14 +68,15 @@ export function offeredTools(
 }
 
 /** The rules of the configuration, the project and the options together. Throws `usage` for a malformed one. */
-export function policyOf(
+export async function policyOf(
   options: Pick<SessionOptions, "permissionMode" | "allowedTools" | "disallowedTools">,
   { configuration, projectRules }: { configuration: Configuration; projectRules: readonly string[] },
-): SessionPolicy {
-  const configured = configuredRules(configuration);
+): Promise<SessionPolicy> {
+  const [allow, deny] = [await configuredRules("allow", configuration), await configuredRules("deny", configuration)];
+  const given = await readRules([...projectRules, ...splitRules(options.allowedTools)]);
   return {
     mode: options.permissionMode ?? "default",
-    allow: [...configured.allow, ...readRules(projectRules), ...readRules(splitRules(options.allowedTools))],
-    deny: [...configured.deny, ...readRules(splitRules(options.disallowedTools))],
+    allow: [...allow, ...given],
+    deny: [...deny, ...await readRules(splitRules(options.disallowedTools))],
   };
 }

@@ -3,9 +3,9 @@ import type { ResolvedPath, Workspace } from "../boundary/workspace/workspace.ts
 import { isAbsolute, isWithin, join, normalize, relativeTo } from "../platform/path.ts";
 import { looseWords, parseCommand, type ParsedCommand } from "../shell/command.ts";
 import { type CommandPart, commandParts } from "../shell/parts.ts";
-import { MCP_CALL, type PathRule, type Rule } from "./permission_rule.ts";
+import type { PathRule, Rule } from "./permission_rule.ts";
 import type { PermissionMode } from "../config/types.ts";
-import type { Tool } from "./tool.ts";
+import { MCP_CALL, type Tool } from "./tool.ts";
 import { escapesPrefix, runsItsInput } from "./command_escape.ts";
 
 export type { PermissionMode } from "../config/types.ts";

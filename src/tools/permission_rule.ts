@@ -4,6 +4,7 @@ import { isAbsolute, normalize } from "../platform/path.ts";
 import { functionName } from "../config/mcp_names.ts";
 import { parseCommand } from "../shell/command.ts";
 import { compilePattern, type PathPattern } from "./path_pattern.ts";
+import { MCP_CALL } from "./tool.ts";
 
 /** A rule, ready to be asked. `text` is what was written, for messages. */
 export type Rule =
@@ -48,9 +49,6 @@ function parseRule(text: string): Rule {
   if (PATH_TOOLS.includes(tool.toLowerCase())) return pathRule(text, { tool, inner });
   throw malformed(text, "has a pattern, which only Bash, Read, Write, Edit and McpCall take");
 }
-
-/** The tools by which a model finds and calls the tools of MCP servers. */
-export const [MCP_FIND, MCP_CALL] = ["McpFind", "McpCall"] as const;
 
 /** `McpCall(server.tool:*)` is the rule of that tool, however it is called; `McpCall(server.*)` that of all of a server. */
 function serverRule(text: string, inner: string): Rule {

@@ -1,5 +1,5 @@
 /** The tools there are, and which of them a model gets. */
-import { loadedLater, type ParameterSchema, type Tool } from "./tool.ts";
+import { loadedLater, MCP_CALL, MCP_FIND, type ParameterSchema, type Tool } from "./tool.ts";
 import { didYouMean } from "../config/suggest.ts";
 import { AgentcliError } from "../errors.ts";
 import type { ToolSchema } from "../provider/types.ts";
@@ -10,7 +10,7 @@ import { exploreDeclaration } from "./explore/declaration.ts";
 import { gitDeclaration } from "./git/declaration.ts";
 import { globDeclaration } from "./glob/declaration.ts";
 import { grepDeclaration } from "./grep/declaration.ts";
-import { MCP_CALL, MCP_FIND, parseRules, type Rule } from "./permission_rule.ts";
+import type { Rule } from "./permission_rule.ts";
 import { readDeclaration } from "./read/declaration.ts";
 import { todoWriteTool } from "./todo_write/tool.ts";
 import { writeDeclaration } from "./write/declaration.ts";
@@ -124,7 +124,7 @@ export function isOfServer(name: string): boolean {
  * The rules of `texts`. Throws `usage` for a malformed one, and for the name of a tool that does not exist: a rule that
  * denies nothing is worse than none. Tools of other servers (`mcp__…`) may come later.
  */
-export function readRules(texts: readonly string[]): Rule[] {
+export async function readRules(texts: readonly string[]): Promise<Rule[]> {
   if (texts.length === 0) return [];
   const tools = builtinTools(ALL);
   for (const text of texts) {
@@ -132,6 +132,8 @@ export function readRules(texts: readonly string[]): Rule[] {
     const name = /^[A-Za-z][\w-]*/.exec(text.trim())?.[0];
     if (name !== undefined && !isOfServer(name)) toolNamed(name, tools);
   }
+  // Most sessions have none.
+  const { parseRules } = await import("./permission_rule.ts");
   return parseRules(texts);
 }
 

@@ -165,3 +165,6 @@ export function loadedLater<Input>(
     precheck: async (input, context) => await (await load()).precheck?.(input, context) ?? null,
   };
 }
+
+/** The tools by which a model finds and calls the tools of MCP servers. */
+export const [MCP_FIND, MCP_CALL] = ["McpFind", "McpCall"] as const;

@@ -23,16 +23,12 @@ interface Goal {
 }
 
 /**
- * Makes room before a request where three quarters of the budget are used. Throws `context_overflow` when a request is
+ * Makes room before a request; called where three quarters of the budget are used. Throws `context_overflow` when a request is
  * certainly too long, and when it fills the window twice in a row although everything was tried, a summary too.
  */
 export async function fitContext(session: Session, turn: RunningTurn): Promise<void> {
   const limits = limitsOf(session.model);
   const { context } = session;
-  if (estimateOf(session) <= limits.threshold) {
-    context.full = 0;
-    return;
-  }
   const compacted = await climb(session, turn, { enough: limits.relief, most: limits.budget });
   const isFull = estimateOf(session) > limits.window * FULL_SHARE;
   if (!isFull) context.full = 0;

@@ -41,7 +41,7 @@ export function askClient(
         return { behavior: "allow" };
       case "session":
       case "project":
-        for (const rule of rules) agent.allow(rule);
+        for (const rule of rules) await agent.allow(rule);
         if (outcome.optionId === "project") {
           await addProjectRules(await openHome(io), { root: workspace.root, rules });
         }

@@ -45,7 +45,7 @@ export function askInChat(chat: AgentSession, view: ChatView, io: Io): AskPermis
       if (given === null) return deniedByPerson("");
       if (given.kind === "words") return deniedByPerson(given.text);
       if (given.key === "n") return deniedByPerson("");
-      if (given.key !== "y") { for (const rule of rules) chat.allow(rule); }
+      if (given.key !== "y") { for (const rule of rules) await chat.allow(rule); }
       if (given.key === "a") await writeRules(rules, { session, view, io });
       return ALLOW;
     } finally {

@@ -53,7 +53,7 @@ export async function setSetting({ arguments: words, context }: Invocation): Pro
   if (setting.key.startsWith("permissions.") && typeof value === "object") {
     // Loaded for these settings alone. The rules of the file are checked where they are used.
     const { readRules } = await import("../../tools/registry.ts");
-    readRules(value);
+    await readRules(value);
   }
   const home = await openHome(io);
   const old = setting.current(await loadConfiguration(home));

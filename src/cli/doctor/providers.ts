@@ -3,7 +3,7 @@ import { endpointForCheck } from "../../config/endpoint.ts";
 import type { Configuration, ProviderEntry } from "../../config/types.ts";
 import { AgentcliError } from "../../errors.ts";
 import type { HttpClient } from "../../provider/http/client.ts";
-import { createLocalityCache } from "../../provider/backends/model_locality.ts";
+import { createLocalityCache } from "../../provider/backends/locality_cache.ts";
 import { checkProvider, type ProviderCheck } from "../providers/check.ts";
 import { localityOf } from "../secrets/context.ts";
 import type { Context } from "../command.ts";

@@ -7,13 +7,12 @@ import { fetchJson, type JsonResponse } from "../http/fetch_json.ts";
 import type { HttpClient } from "../http/client.ts";
 import type { LocalityFetch, ModelLocality } from "./backend.ts";
 import type { ModelList } from "./model_list.ts";
+import type { LocatedModel } from "./locality_cache.ts";
 import { namesCloudModel } from "./ollama.ts";
 import type { Endpoint } from "../types.ts";
 
 /** Longest wait for all questions together, in milliseconds. */
 const REQUEST_MS = 5_000;
-/** Validity of a cached result, in milliseconds: a restart of the server cannot be seen from here. */
-const VALID_MS = 60_000;
 /** Bytes of a model's description; templates and licenses are in it. */
 const SHOW_LIMIT = 8 * 1024 * 1024;
 
@@ -21,54 +20,16 @@ const SHOW_LIMIT = 8 * 1024 * 1024;
 const SERVICE_HEADERS =
   /^(?:cf-ray|openai-(?:organization|processing-ms|version)|x-openrouter-|anthropic-|x-groq-|x-goog-|x-amzn-|apim-request-id|x-ms-region|x-fireworks-|x-together-|(?:x-)?helicone-|x-vercel-|(?:x-)?mistral-|x-kong-|x-cloud-trace-context)/;
 
-/** The model to locate. */
-export interface LocatedModel {
-  endpoint: Endpoint;
-  /** As the server knows it. */
-  model: string;
-  /** The provider entry says `local: true`: the user's word for a server that cannot tell. */
-  trusted: boolean;
-}
-
-/** Answers of one session. */
-export interface LocalityCache {
-  /**
-   * Returns where the model runs. `here` takes an answer of the server to every question; no answer in time, or a
-   * failure, is `remote` and is not kept. Throws only the signal's reason.
-   */
-  of(located: LocatedModel, signal?: AbortSignal): Promise<ModelLocality>;
-  /** Forgets an address whose connection failed: another server may answer next. */
-  forget(baseUrl: string): void;
-}
-
-/** Creates an empty cache. */
-export function createLocalityCache(client: HttpClient, clock: { monotonic(): number }): LocalityCache {
-  const known = new Map<string, { locality: ModelLocality; until: number; baseUrl: string }>();
-  return {
-    async of(located, signal) {
-      const { endpoint, model, trusted } = located;
-      if (!endpoint.local) return { kind: "remote", reason: `the address of ${endpoint.provider} is not local` };
-      if (namesCloudModel(model)) return { kind: "remote", reason: `${model} is a cloud model by its name` };
-      const name = JSON.stringify([endpoint.baseUrl, model, trusted]);
-      const before = known.get(name);
-      if (before !== undefined && before.until > clock.monotonic()) return before.locality;
-      const { locality, certain } = await locate(client, located, signal);
-      if (certain) known.set(name, { locality, until: clock.monotonic() + VALID_MS, baseUrl: endpoint.baseUrl });
-      else known.delete(name);
-      return locality;
-    },
-    forget(baseUrl) {
-      for (const [name, entry] of known) if (entry.baseUrl === baseUrl) known.delete(name);
-    },
-  };
-}
-
-async function locate(
+/** Returns where the model of a local address runs, and whether the server said so. Throws only the signal's reason. */
+export async function locate(
   client: HttpClient,
   located: LocatedModel,
   signal: AbortSignal | undefined,
 ): Promise<{ locality: ModelLocality; certain: boolean }> {
   const { endpoint, model, trusted } = located;
+  if (namesCloudModel(model)) {
+    return { locality: { kind: "remote", reason: `${model} is a cloud model by its name` }, certain: true };
+  }
   const limits = { timeoutMs: REQUEST_MS, limitBytes: SHOW_LIMIT, ...(signal === undefined ? {} : { signal }) };
   const get = (path: string, more: { atOrigin?: boolean; body?: string } = {}) =>
     withinTime(() => fetchJson(client, endpoint, { path, ...more, ...limits }), signal);

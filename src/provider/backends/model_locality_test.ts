@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { endpointAt, type StandInAnswer, standInClient } from "../../../tests/helpers/stand_in_client.ts";
-import { createLocalityCache } from "./model_locality.ts";
+import { createLocalityCache } from "./locality_cache.ts";
 import { namesCloudModel } from "./ollama.ts";
 
 const BASE = "http://127.0.0.1:9/v1";
@@ -18,9 +18,10 @@ async function localityOf(answers: Record<string, StandInAnswer>, more: { model?
     [`${BASE}/models`]: { body: LIST },
     ...answers,
   });
-  const cache = createLocalityCache(client, { monotonic: () => 0 });
+  const clock = { now: 0 };
+  const cache = createLocalityCache(client, { monotonic: () => clock.now });
   const located = { endpoint: endpointAt(BASE), model: more.model ?? "m", trusted: more.trusted ?? false };
-  return { locality: await cache.of(located), cache, located, sent };
+  return { locality: await cache.of(located), cache, clock, located, sent };
 }
 
 for (
@@ -167,12 +168,13 @@ Deno.test("local: true speaks for a gateway, never for a cloud model", async () 
   assert.equal((await localityOf(alias, { trusted: true })).locality.kind, "remote");
 });
 
-Deno.test("a locality is asked for once, and again when the connection failed", async () => {
-  const { cache, located, sent } = await localityOf(HERE["an ordinary model of Ollama"] ?? {});
+Deno.test("a locality is asked for once, and again after a minute", async () => {
+  const { cache, clock, located, sent } = await localityOf(HERE["an ordinary model of Ollama"] ?? {});
   const count = sent.length;
+  clock.now = 59_999;
   await cache.of(located);
   assert.equal(sent.length, count);
-  cache.forget(BASE);
+  clock.now = 60_000;
   await cache.of(located);
   assert.equal(sent.length, count * 2);
 });

@@ -6,8 +6,7 @@ import { functionName } from "../../config/mcp_names.ts";
 import type { McpOffer, MeantTool } from "../../mcp/offer.ts";
 import { isRecord } from "../../provider/record.ts";
 import { mcpFindTool } from "../mcp_find/tool.ts";
-import { MCP_CALL } from "../permission_rule.ts";
-import type { Tool } from "../tool.ts";
+import { MCP_CALL, type Tool } from "../tool.ts";
 import { callServer, forbiddenCall } from "./call.ts";
 import prompt from "./prompt.md" with { type: "text" };
 

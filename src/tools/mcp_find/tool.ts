@@ -1,8 +1,7 @@
 /** McpFind: which tools of the MCP servers do what is wanted, in five lines. */
 import type { McpOffer } from "../../mcp/offer.ts";
-import { MCP_FIND } from "../permission_rule.ts";
 import { success } from "../result.ts";
-import type { Tool } from "../tool.ts";
+import { MCP_FIND, type Tool } from "../tool.ts";
 import prompt from "./prompt.md" with { type: "text" };
 
 /** Arguments of a call. */

@@ -1,0 +1,71 @@
+/** What a start loads, and what it asks: each module and each request before the first one of a turn makes all turns slower. */
+import assert from "node:assert/strict";
+import { say, startFakeServer } from "./helpers/fake_server.ts";
+import { runInProcess } from "./helpers/in_process.ts";
+import { configure, temporaryHome } from "./helpers/program.ts";
+
+const ROOT = new URL("../", import.meta.url);
+/** What a turn loads before its first request: the program, the command, the turn, and where its session is stored. */
+const START = ["main.ts", "src/cli/run/command.ts", "src/cli/run/run.ts", "src/runtime/store.ts"];
+
+/** The modules of ours that these import at once, with themselves. */
+async function loadedAtOnce(start: readonly string[]): Promise<string[]> {
+  const { stdout } = await new Deno.Command(Deno.execPath(), {
+    args: ["info", "--json", "main.ts"],
+    cwd: ROOT,
+    stderr: "inherit",
+  }).output();
+  interface Module {
+    specifier: string;
+    dependencies?: { code?: { specifier?: string }; isDynamic?: boolean }[];
+  }
+  const modules: Module[] = JSON.parse(new TextDecoder().decode(stdout)).modules;
+  const known = new Map(modules.map((module) => [module.specifier, module]));
+  const loaded = new Set<string>();
+  const waiting = start.map((path) => new URL(path, ROOT).href);
+  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+    if (loaded.has(next)) continue;
+    loaded.add(next);
+    for (const { code, isDynamic } of known.get(next)?.dependencies ?? []) {
+      if (code?.specifier !== undefined && isDynamic !== true) waiting.push(code.specifier);
+    }
+  }
+  return [...loaded].filter((specifier) => specifier.startsWith(ROOT.href))
+    .map((specifier) => decodeURIComponent(specifier.slice(ROOT.href.length)));
+}
+
+Deno.test("a turn loads no more before its first request than it did", async () => {
+  const loaded = await loadedAtOnce(START);
+  for (const path of START) assert.ok(loaded.includes(path), path);
+  const sizes = await Promise.all(loaded.map(async (path) => (await Deno.stat(new URL(path, ROOT))).size));
+  const bytes = sizes.reduce((sum, size) => sum + size, 0);
+  // Load what is new where it is first needed; raise these for what every turn needs before it asks anything.
+  assert.ok(loaded.length <= 140, `${loaded.length} modules: ${loaded.join(" ")}`);
+  assert.ok(bytes <= 720_000, `${bytes} bytes of sources`);
+});
+
+/** How many requests each of two runs in a fresh home sends before its chat request. */
+async function questionsOfTwoRuns(model: Record<string, unknown>): Promise<number[]> {
+  await using home = await temporaryHome();
+  await using server = startFakeServer({ script: [say("One."), say("Two.")], models: [String(model["id"])] });
+  await configure(home, { loc: { baseUrl: server.baseUrl, models: [model] } });
+  const starts: number[] = [];
+  for (const word of ["One", "Two"]) {
+    starts.push(server.requests.length);
+    const done = await runInProcess(["run", word, "--model", `loc:${model["id"]}`], { home });
+    assert.equal(done.code, 0, done.stderr);
+  }
+  return server.chats().map((chat, run) => server.requests.indexOf(chat) - (starts[run] ?? 0));
+}
+
+Deno.test("a model whose window is configured is asked at once", async () => {
+  assert.deepEqual(await questionsOfTwoRuns({ id: "plain", context_window: 32_768 }), [0, 0]);
+});
+
+Deno.test("a server is asked who it is before the first request where that changes it, and once", async () => {
+  const known = await questionsOfTwoRuns({ id: "qwen3-coder", context_window: 32_768 });
+  assert.equal(known[1], 0);
+  const unknown = await questionsOfTwoRuns({ id: "plain" });
+  assert.equal(unknown[1], 0);
+  assert.ok(Math.max(...known, ...unknown) <= 3, `${known} ${unknown}`);
+});
