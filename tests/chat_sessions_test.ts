@@ -4,6 +4,7 @@ import { openHome } from "../src/platform/home.ts";
 import type { SessionItem } from "../src/session/item.ts";
 import { openTranscript } from "../src/session/open_transcript.ts";
 import { ask, say, startFakeServer, want } from "./helpers/fake_server.ts";
+import { runInProcess } from "./helpers/in_process.ts";
 import { configure, runProgram, type TemporaryHome, temporaryHome } from "./helpers/program.ts";
 import { HAS_TMUX, openTerminal } from "./helpers/terminal.ts";
 
@@ -122,4 +123,32 @@ terminalTest("a dumb terminal gets the list and the last turns as lines", async 
   await terminal.type("1");
   await terminal.press("Enter");
   await terminal.shows(/> question 1\n+answer 1/);
+});
+
+Deno.test("/export writes into the home, or where it is told, in the form that is named or that the name ends with", async () => {
+  await using home = await temporaryHome();
+  await using server = startFakeServer({ script: () => say("An <b>answer</b>.") });
+  await configure(home, { loc: { baseUrl: server.baseUrl } });
+  const typed = [
+    "a question",
+    "gone",
+    "/rewind",
+    "1",
+    "/export",
+    "/export html",
+    "/export out.html",
+    "/export json a b.txt",
+  ];
+  const stdin = typed.map((line) => `${line}\n`).join("");
+  const done = await runInProcess(["chat"], { home, stdin, terminal: true });
+  assert.equal(done.code, 0, done.stderr);
+  const names = [...Deno.readDirSync(`${home.agentcliHome}/exports`)].map(({ name }) => name).sort();
+  assert.deepEqual(names.map((name) => name.replace(/^session-\w{8}-\d{8}-\d{6}/, "")), [".html", ".md"]);
+  const markdown = await Deno.readTextFile(`${home.agentcliHome}/exports/${names[1]}`);
+  assert.match(markdown, /## User\n\na question\n\n## Assistant\n\nAn <b>answer<\/b>\./);
+  assert.doesNotMatch(markdown, /gone/);
+  assert.match(await home.read("out.html"), /<pre>An &lt;b&gt;answer&lt;\/b&gt;\.<\/pre>/);
+  assert.equal(JSON.parse(await home.read("a b.txt")).items[0].text, "a question");
+  const again = await runInProcess(["chat", "--continue"], { home, stdin: "/export out.html\n", terminal: true });
+  assert.match(again.stderr, /out\.html already exists/);
 });

@@ -39,16 +39,26 @@ const PATHS: ReadonlySet<string> = new Set(
 /** The head of an attached file. */
 const ATTACHED = /^(?:File|Image) (.+?):/gm;
 
-/**
- * A session as it counts now. What it read of a file may be from before the file was protected, and the file may have
- * changed since: no scan finds that. From there on it is for local models alone.
- */
 async function judged(stored: StoredSession, place: StorePlace): Promise<StoredSession> {
-  const { cwd, projectRoot: root } = place;
-  const starts = [...new Set([root, cwd, stored.meta?.cwd ?? root])];
-  const settled = settledCalls(stored.items);
-  const used = stored.items.map((item) => usedBy(item, { starts, root, settled }));
-  if (used.every((paths) => paths.length === 0)) return stored;
+  const starts = [place.projectRoot, place.cwd, stored.meta?.cwd ?? place.projectRoot];
+  const items = await judgeItems(stored.items, { ...place, starts });
+  return items === null ? stored : { ...stored, items, label: "no-cloud" };
+}
+
+/**
+ * Stored items as they count now; null where that is as they were stored. What was read of a file may be from before the
+ * file was protected, and the file may have changed since: no scan finds that. From there on all is for local models alone.
+ * `starts` are where names in calls may begin.
+ */
+export async function judgeItems(
+  stored: readonly SessionItem[],
+  place: Pick<StorePlace, "projectRoot" | "protection"> & { starts: readonly string[] },
+): Promise<SessionItem[] | null> {
+  const { projectRoot: root } = place;
+  const starts = [...new Set(place.starts)];
+  const settled = settledCalls(stored);
+  const used = stored.map((item) => usedBy(item, { starts, root, settled }));
+  if (used.every((paths) => paths.length === 0)) return null;
   const protects = await place.protection();
   const known = new Map<string, boolean>();
   const isProtected = (path: string) => {
@@ -57,11 +67,10 @@ async function judged(stored: StoredSession, place: StorePlace): Promise<StoredS
     return found;
   };
   const first = used.findIndex((paths) => paths.some(isProtected));
-  if (first < 0) return stored;
+  if (first < 0) return null;
   // What a call read stands in its result, which names the file.
-  const from = stored.items[first]?.kind === "assistant" ? first + 1 : first;
-  const items = stored.items.map((item, at) => at >= from ? { ...item, label: "no-cloud" as const } : item);
-  return { ...stored, items, label: "no-cloud" };
+  const from = stored[first]?.kind === "assistant" ? first + 1 : first;
+  return stored.map((item, at) => at >= from ? { ...item, label: "no-cloud" as const } : item);
 }
 
 /** The calls of which the words tell nothing: they failed, or their results name the files that were used. */

@@ -62,22 +62,30 @@ function imageValues(item: SessionItem): { images?: Record<string, unknown>[] } 
   return images.length === 0 ? {} : { images: images.map(value) };
 }
 
-/** The session as Markdown. Images are named only. Texts of the user and the model stand as they are; what tools saw is fenced. */
-export function sessionMarkdown(stored: StoredSession): string {
-  const { meta } = stored;
-  const facts = [
+/** Facts about a session, each with its name. */
+export function sessionFacts({ meta, ...stored }: StoredSession): [string, string][] {
+  const facts: [string, string | undefined][] = [
     ["Project", meta?.projectRoot],
     ["Started", meta?.timestamp],
     ["Last written", stored.updated],
     ["Model", stored.provider === undefined ? stored.model : `${stored.provider}:${stored.model}`],
     ["Label", stored.label],
     ["Redacted", stored.redacted === 0 ? undefined : `${stored.redacted} items, protected and not stored`],
-  ].filter(([, value]) => value !== undefined && value !== "").map(([name, value]) => `- ${name}: ${value}`);
+  ];
+  return facts.flatMap(([name, value]): [string, string][] =>
+    value === undefined || value === "" ? [] : [[name, value]]
+  );
+}
+
+/** The session as Markdown. Images are named only. Texts of the user and the model stand as they are; what tools saw is fenced. */
+export function sessionMarkdown(stored: StoredSession): string {
+  const facts = sessionFacts(stored).map(([name, value]) => `- ${name}: ${value}`);
   const parts = [`# Session ${stored.id}`, facts.join("\n"), ...stored.items.map(itemMarkdown)];
   return parts.filter((part) => part !== "").join("\n\n") + "\n";
 }
 
-const HEADING = { user: "User", engine: "Engine", summary: "Summary", note: "Note", steering: "User" } as const;
+/** Who speaks in a user item. */
+export const HEADING = { user: "User", engine: "Engine", summary: "Summary", note: "Note", steering: "User" } as const;
 
 function itemMarkdown(item: SessionItem): string {
   switch (item.kind) {

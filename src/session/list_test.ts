@@ -14,6 +14,7 @@ import {
 import type { ToolHome } from "../../tests/helpers/tool_home.ts";
 import { AgentcliError } from "../errors.ts";
 import { sessionMarkdown, sessionValue } from "./export.ts";
+import { sessionHtml } from "./export_html.ts";
 import { deleteSession, forkSession, openTranscript } from "./open_transcript.ts";
 import { itemsBeforeProtected, type SessionItem } from "./item.ts";
 import { findSession, listSessions } from "./list.ts";
@@ -164,4 +165,42 @@ Deno.test("an export holds the placeholders, and fences that its texts cannot cl
   assert.match(markdown, /\n`````\n```\n````\n`````\n/);
   assert.match(markdown, /Redacted: 1 items/);
   assert.ok(!`${markdown}${JSON.stringify(sessionValue(stored))}`.includes("CANARY"));
+});
+
+Deno.test("a document is the whole conversation: what a summary stands for, not what was taken back", async () => {
+  await using place = await transcriptHome();
+  const transcript = await openTranscript(place.home, transcriptOptions());
+  const read = { kind: "tool_result", callId: "call00001", name: "Read", isError: false, label: "open" } as const;
+  const result: SessionItem = { ...read, content: "long result" };
+  const call = { ...answer(""), calls: [{ id: "call00001", name: "Read", input: {} }] };
+  const items: SessionItem[] = [userItem("one"), call, result, answer("first"), userItem("two"), answer("second")];
+  await transcript.record(items);
+  const shortened = items.map((item) => item === result ? { ...read, content: "short" } : item);
+  await transcript.record(shortened);
+  const summary: SessionItem = { kind: "user", origin: "summary", text: "what was said", label: "open" };
+  await transcript.record([summary, ...shortened.slice(4)]);
+  const gone: SessionItem[] = [userItem("gone"), answer("gone too")];
+  await transcript.record([summary, ...shortened.slice(4), ...gone]);
+  await transcript.record([summary, ...shortened.slice(4)]);
+  const texts = async () =>
+    (await loadTranscript(place.home, placeOf())).whole.map((item) =>
+      item.kind === "tool_result" ? item.content : item.text
+    );
+  const whole = ["one", "", "long result", "first", "two", "second", "what was said"];
+  assert.deepEqual(await texts(), whole);
+  await transcript.record([summary, ...shortened.slice(4), ...gone]);
+  assert.deepEqual(await texts(), [...whole, "gone", "gone too"], "brought back");
+  await transcript.record([]);
+  await transcript.close();
+  assert.ok((await texts()).every((text) => !text.startsWith("gone")));
+});
+
+Deno.test("a page runs and loads nothing, whatever the texts hold", async () => {
+  await using place = await transcriptHome();
+  const attack = '</pre><script src="http://x/"></script><img src=x onerror=a()>\u202e';
+  await store(place, [userItem(attack), { ...answer(attack), reasoning: attack, calls: [] }]);
+  const page = sessionHtml(await loadTranscript(place.home, placeOf()));
+  assert.doesNotMatch(page, /<script|<img|\u202e/);
+  assert.match(page, /&lt;script src=&quot;http:\/\/x\/&quot;&gt;/);
+  assert.match(page, /default-src 'none'/);
 });

@@ -77,6 +77,8 @@ export interface StoredSession {
   meta: MetaLine | null;
   /** As they were sent last; placeholders where content was protected, results where a call was cut off. */
   items: SessionItem[];
+  /** Everything that was said and not taken back, also what a summary stands for now. */
+  whole: readonly SessionItem[];
   /** Items that summaries replaced: places in the session are counted on from there. */
   removed: number;
   /** The last that was recorded; null when it was protected or never written. */
@@ -139,6 +141,10 @@ export async function loadTranscript(home: Home, place: { slug: string; id: stri
 class Replay {
   #meta: MetaLine | null = null;
   #items: NamedItem[] = [];
+  /** In the order in which it was said, with the names of lines. */
+  readonly #whole = new Map<string, SessionItem>();
+  /** Names of shortened items, with those of the items that they stand for. */
+  readonly #shortened = new Map<string, string>();
   #removed = 0;
   #context: SessionContext | null = null;
   #model: string | null = null;
@@ -177,6 +183,7 @@ class Replay {
     switch (line.kind) {
       case "item":
         this.#items.push(line.named);
+        this.#whole.set(line.named.uuid, line.named.item);
         this.#parent = line.named.uuid;
         if (line.state !== null && isPrompt(line.named.item)) this.#promptTurns.set(line.named.uuid, line.state.turn);
         return;
@@ -199,7 +206,29 @@ class Replay {
       else items.push(named);
     }
     this.#removed += this.#items.length - items.length;
+    this.#keepWhole(items);
     this.#items = items;
+  }
+
+  #nameBefore(uuid: string): string {
+    return this.#shortened.get(uuid) ?? uuid;
+  }
+
+  /** A shorter session that begins like the one before was taken back to there; any other keeps what it stands for. */
+  #keepWhole(items: readonly NamedItem[]): void {
+    const before = this.#items;
+    const isBeginning = items.every(({ uuid }, at) => before[at]?.uuid === uuid);
+    if (isBeginning) { for (const { uuid } of before.slice(items.length)) this.#whole.delete(this.#nameBefore(uuid)); }
+    // A shortened result is another item in the place of the one that it was.
+    for (const [at, { uuid }] of items.length === before.length ? items.entries() : []) {
+      const was = before[at]?.uuid ?? uuid;
+      if (was !== uuid) this.#shortened.set(uuid, this.#nameBefore(was));
+    }
+    const isGrown = before.every(({ uuid }, at) => items[at]?.uuid === uuid);
+    for (const { uuid, item } of items) {
+      const isSummary = item.kind === "user" && item.origin === "summary";
+      if (isGrown || isSummary) this.#whole.set(uuid, item);
+    }
   }
 
   result(file: { slug: string; id: string; size: number; ended: boolean }): StoredSession {
@@ -214,6 +243,7 @@ class Replay {
       slug: file.slug,
       meta: this.#meta,
       items,
+      whole: [...this.#whole.values()],
       removed: this.#removed,
       context: this.#context,
       label: highestLabel([...this.#context === null ? [] : [this.#context.system.label], ...items.map(labeled)]),

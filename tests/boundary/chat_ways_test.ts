@@ -85,3 +85,20 @@ Deno.test("a command that is typed sees and tells a remote model no more than on
   assert.ok(typed.near.includes(canary) || !typed.far.includes("hello"), "a local session holds it from there on");
   assert.ok(!typed.far.includes(canary));
 });
+
+Deno.test("an export leaves out what is protected, also what became so after it was read", linux, async () => {
+  await using stage = await openStage();
+  const canary = stage.canary("env");
+  await stage.write("later.txt", "LATER_marker\n");
+  await converse(stage, ["read pub.txt", "read later.txt", "read .env"], { model: "loc" });
+  const before = await runInProcess(["sessions", "export", "latest"], { home: stage.home });
+  assert.ok(before.stdout.includes("LATER_marker") && before.stdout.includes("PUB_marker"), "control: open then");
+  await stage.write(".agentclisecret", "no-cloud: .env\nno-cloud: secrets\nno-cloud: later.txt\n");
+  for (const format of ["markdown", "json", "html"]) {
+    const typed = ["!true", `/export ${format} out.${format}`];
+    const chat = await converse(stage, ["/resume", "1", ...typed], { model: "loc" });
+    const written = await Deno.readTextFile(`${stage.project}/out.${format}`);
+    assert.ok(!written.includes(canary) && !written.includes("LATER_marker"), `${format}\n${chat.shown}`);
+    assert.ok(written.includes("PUB_marker"), "control: what was read before is there");
+  }
+});

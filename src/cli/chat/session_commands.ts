@@ -5,6 +5,7 @@ import type { Session } from "../../agent/session.ts";
 import { type Row, row, span } from "../../terminal/style.ts";
 import { fit } from "../../terminal/table.ts";
 import { tokensText } from "../run/text_output.ts";
+import { openHome } from "../../platform/home.ts";
 import type { Io, Output } from "../../platform/io.ts";
 import type { TurnChange } from "../../session/undo.ts";
 import { clean } from "../../terminal/clean.ts";
@@ -95,7 +96,10 @@ export async function showDiff({ chat, view }: CommandTarget): Promise<void> {
   }
 }
 
-/** Writes the session into a new file: as Markdown, or as JSON for `json` and for names that end in `.json`. */
+/**
+ * Writes the whole session into a new file: into the exports of the home, or where the argument says. Its form is named
+ * first (`json`, `html`, `markdown`), or told by the end of the file's name.
+ */
 export async function exportSession(argument: string, { chat, view, context }: CommandTarget): Promise<void> {
   const { session, transcriptFile, recorder } = await chat.ready();
   if (transcriptFile === null) {
@@ -103,15 +107,27 @@ export async function exportSession(argument: string, { chat, view, context }: C
   }
   if (session.items.length === 0) return view.print([row("nothing to export yet", "dim")]);
   await recorder.settle();
-  const isJson = argument === "json" || /\.json$/i.test(argument);
-  const isNamed = argument !== "" && argument !== "json";
-  const output = isNamed ? argument : `session-${session.id.slice(0, 8)}.${isJson ? "json" : "md"}`;
-  const { exportStored } = await import("../sessions/run.ts");
-  await exportStored({
-    options: { all: true, format: isJson ? "json" : "markdown", output },
-    arguments: [session.id],
-    context: { ...context, io: toView(context.io, view) },
-  });
+  const [, word = "", path = ""] = /^(?:(json|html|markdown|md)(?=\s|$))?\s*(.*)$/s.exec(argument) ?? [];
+  const ending = word !== "" ? word : /\.(json|html)$/i.exec(path)?.[1]?.toLowerCase() ?? "markdown";
+  const format = ending === "json" || ending === "html" ? ending : "markdown";
+  const [{ documentText, openDocument }, { writeExport }, { findSession }] = await Promise.all([
+    import("../sessions/document.ts"),
+    import("../sessions/run.ts"),
+    import("../../session/list.ts"),
+  ]);
+  const home = await openHome(context.io);
+  const found = await findSession(home, session.id, { projectRoot: session.workspace.root });
+  const text = await documentText(await openDocument(home, found), format);
+  const name = exportName(session.id, format, context.io.clock.now());
+  if (path === "") await home.write(name, text);
+  else await writeExport(path, text, context);
+  view.print(textRows(`wrote ${path === "" ? home.file(name) : path}`, { width: view.width(), style: "dim" }));
+}
+
+/** A name that no export before it has: `exports/session-1a2b3c4d-20260131-235959.md`. */
+function exportName(id: string, format: "json" | "html" | "markdown", now: number): string {
+  const time = new Date(now).toISOString().slice(0, 19).replaceAll(/[-:]/g, "").replace("T", "-");
+  return `exports/session-${id.slice(0, 8)}-${time}.${format === "markdown" ? "md" : format}`;
 }
 
 /** Says what is protected here, and whether the model of the session counts as local. */

@@ -23,7 +23,7 @@ export const COMMAND_NAMES = [
   { name: "undo", brief: "take back what the last turn did to files" },
   { name: "diff", brief: "what this session changed" },
   { name: "resume", brief: "go on with a stored session" },
-  { name: "export", brief: "write the session as Markdown, or as JSON: /export json" },
+  { name: "export", brief: "write the whole session: /export [markdown, json or html] [file]" },
   { name: "secrets", brief: "what is protected here" },
   { name: "exit", brief: "leave; so do /quit, and either word alone" },
 ] as const;

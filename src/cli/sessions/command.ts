@@ -10,11 +10,11 @@ const all = flag("Include the sessions of all projects");
 
 export const LIST_OPTIONS = { all } as const;
 
-const EXPORT_FORMATS = ["markdown", "json"] as const;
+export const EXPORT_FORMATS = ["markdown", "json", "html"] as const;
 
 export const EXPORT_OPTIONS = {
   all,
-  format: choice(EXPORT_FORMATS, "markdown (the default) for people, json for programs"),
+  format: choice(EXPORT_FORMATS, "markdown (the default) or html for people, json for programs"),
   output: text("FILE", "Write to a file instead of standard output", { completion: "file" }),
 } as const;
 
@@ -43,13 +43,15 @@ export const sessionsCommand = group({
       load: async () => (await import("./run.ts")).showStored,
     }),
     export: command({
-      brief: "Export a session as Markdown or JSON",
-      detail: "An existing file is replaced only with --yes.",
+      brief: "Export a session as Markdown, JSON or HTML",
+      detail:
+        "The whole conversation is written, also what a summary stands for now; never protected content. HTML is one file without scripts. An existing file is replaced only with --yes.",
       arguments: [SESSION],
       options: EXPORT_OPTIONS,
       examples: [
         "agentcli sessions export latest --output session.md",
         "agentcli sessions export 1f0c --format json",
+        "agentcli sessions export latest --format html --output session.html",
       ],
       load: async () => (await import("./run.ts")).exportStored,
     }),

@@ -7,7 +7,6 @@ import { notice, warn } from "../output.ts";
 import type { Context, Invocation } from "../command.ts";
 import type { EXPORT_OPTIONS, LIST_OPTIONS, PRUNE_OPTIONS } from "./command.ts";
 import { sessionMarkdown, sessionValue } from "../../session/export.ts";
-import { loadTranscript } from "../../session/load.ts";
 import { AgentcliError } from "../../errors.ts";
 import { resolve } from "../../platform/path.ts";
 import { reasonOf } from "../../session/place.ts";
@@ -67,7 +66,8 @@ export async function showStored(
 ): Promise<void> {
   const { io, globals } = context;
   const { home, session } = await openNamed(context, { id: words[0] ?? "", all: options.all });
-  const stored = await loadTranscript(home, session);
+  const { openDocument } = await import("./document.ts");
+  const stored = await openDocument(home, session);
   await io.stdout.write(
     globals.json ? jsonText(sessionValue(stored)) : clean(sessionMarkdown(stored), { multiline: true }),
   );
@@ -80,9 +80,9 @@ export async function exportStored(
 ): Promise<void> {
   const { io, globals } = context;
   const { home, session } = await openNamed(context, { id: words[0] ?? "", all: options.all });
-  const stored = await loadTranscript(home, session);
-  const format = options.format ?? (globals.json ? "json" : "markdown");
-  const text = format === "json" ? jsonText(sessionValue(stored)) : sessionMarkdown(stored);
+  const { documentText, openDocument } = await import("./document.ts");
+  const stored = await openDocument(home, session);
+  const text = await documentText(stored, options.format ?? (globals.json ? "json" : "markdown"));
   if (options.output === undefined) {
     await io.stdout.write(io.stdout.isTerminal ? clean(text, { multiline: true }) : text);
   } else {
@@ -93,7 +93,7 @@ export async function exportStored(
 }
 
 /** For the owner alone: a session can hold what other users of the machine should not read. */
-async function writeExport(output: string, text: string, { globals }: Context): Promise<void> {
+export async function writeExport(output: string, text: string, { globals }: Context): Promise<void> {
   const path = resolve(globals.cwd, output);
   try {
     const found = await lstat(path);

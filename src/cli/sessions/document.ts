@@ -1,0 +1,47 @@
+/** A stored session as a document: all that was said, without what may not be written down. Loaded with show and export. */
+import { openProject } from "../../boundary/policy/project.ts";
+import { protectedAnywhere } from "../../boundary/policy/protected_anywhere.ts";
+import type { Home } from "../../platform/home.ts";
+import { judgeItems } from "../../runtime/reopen_store.ts";
+import { sessionMarkdown, sessionValue } from "../../session/export.ts";
+import { storedForm } from "../../session/line.ts";
+import type { SessionSummary } from "../../session/list.ts";
+import { loadTranscript, type StoredSession } from "../../session/load.ts";
+import { jsonText } from "../../terminal/clean.ts";
+import type { EXPORT_FORMATS } from "./command.ts";
+
+/** A form of a document. */
+export type ExportFormat = typeof EXPORT_FORMATS[number];
+
+/**
+ * The session with its whole conversation, also what summaries stand for. What was read of files that are protected now,
+ * and all behind it, is left out as it is in transcripts: placeholders stand for it.
+ */
+export async function openDocument(
+  home: Home,
+  { slug, id }: Pick<SessionSummary, "slug" | "id">,
+): Promise<StoredSession> {
+  const stored = await loadTranscript(home, { slug, id });
+  const projectRoot = stored.meta?.projectRoot ?? "/";
+  const protection = async () => {
+    // A project that is gone protects what the home remembers of it.
+    const records = await openProject(home, projectRoot, { create: false }).then(
+      (opened) => opened.records,
+      () => null,
+    );
+    return await protectedAnywhere(home, records === null ? { root: "", records: [] } : { root: projectRoot, records });
+  };
+  const starts = [projectRoot, stored.meta?.cwd ?? projectRoot];
+  const items = await judgeItems(stored.whole, { projectRoot, protection, starts }) ?? stored.whole;
+  const tools = new Set(stored.context?.tools.map((tool) => tool.function.name));
+  const written = items.map((item) => storedForm(item, (name) => tools.has(name)));
+  return { ...stored, items: written, redacted: written.filter(({ label }) => label !== "open").length };
+}
+
+/** Returns the text of the document. */
+export async function documentText(stored: StoredSession, format: ExportFormat): Promise<string> {
+  if (format === "json") return jsonText(sessionValue(stored));
+  if (format === "markdown") return sessionMarkdown(stored);
+  const { sessionHtml } = await import("../../session/export_html.ts");
+  return sessionHtml(stored);
+}
