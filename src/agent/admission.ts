@@ -100,11 +100,11 @@ async function admitRequest(
   const looksLocal = located.endpoint.local && workspace.countsAsLocal(baseUrl);
   const { protection } = workspace;
   const isOpen = () => sessionLabel(session) === "open";
-  const isProtected = looksLocal ? protection?.anySoon : protection?.any;
+  const isProtected = looksLocal ? protection.anySoon : protection.any;
   if (isProtected === false && isOpen()) return;
   const locality = looksLocal ? await localities.of(located, signal) : null;
   if (locality?.kind === "here") return;
-  if (protection?.any === false && isOpen()) return;
+  if (!protection.any && isOpen()) return;
   const outgoing = [system, ...items];
   if (locality !== null && outgoing.some((item) => labelOf(item) !== "open")) {
     throw new AgentcliError(

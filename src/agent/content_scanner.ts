@@ -100,7 +100,7 @@ class WorkspaceScanner implements ContentScanner {
   async #open(): Promise<LeakScanner | null> {
     const { protection, root, local } = this.#workspace;
     // What stays here is looked through for what is stored.
-    if (protection === undefined || !(local ? protection.anySoon : protection.any)) return null;
+    if (!(local ? protection.anySoon : protection.any)) return null;
     const { LeakScanner } = await import("../boundary/scan/leak_scanner.ts");
     return this.#scanner ??= new LeakScanner(protection, { root, allowed: this.#allowed });
   }
@@ -165,7 +165,7 @@ class WorkspaceScanner implements ContentScanner {
   async protectCopies(since: number, exposed?: string, places: readonly string[] = []): Promise<readonly string[]> {
     const scanner = await this.#open();
     const { protection, record, root, additional } = this.#workspace;
-    if (scanner === null || protection === undefined) return [];
+    if (scanner === null) return [];
     const { protectCopies } = await import("../boundary/scan/copies.ts");
     return await protectCopies(
       { roots: [root, ...additional, ...places], protection, scanner, since, exposed },

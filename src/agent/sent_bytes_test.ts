@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
-import { runPrompt, testSession, testTool, turnOptions, words } from "../../tests/helpers/agent_session.ts";
+import { NO_DISK, runPrompt, testSession, testTool, turnOptions, words } from "../../tests/helpers/agent_session.ts";
 import { ask as asking, startFakeServer } from "../../tests/helpers/fake_server.ts";
 import { manualClock } from "../../tests/helpers/manual_clock.ts";
+import { ProtectedSet } from "../boundary/policy/protected.ts";
 import { AgentcliError } from "../errors.ts";
 import { chat } from "../provider/chat/chat.ts";
 import { createHttpClient } from "../provider/http/client.ts";
@@ -48,8 +49,11 @@ Deno.test("a remote server gets the very bytes that were checked, of a long hist
     local: false,
   };
   const scanner = notingScanner(rounds);
+  const marker = { path: "/project/.agentclisecret", lines: [{ tier: "no-cloud", pattern: ".env" }] as const };
+  const remembered = [{ markers: [{ ...marker, device: 0, inode: 0 }], derived: [], met: [] }];
   const session = testSession(1_000_000, {
     scanner,
+    workspace: { ...NO_DISK, protection: new ProtectedSet(["/project"], { remembered }) },
     model: { provider: "rem", local: false },
     tools: [testTool("Look", ({ path }) => `${path}: "\u20ac" \u{1f600} \\ \n`.repeat(1500))],
   });

@@ -150,7 +150,7 @@ export function createSession(options: SessionParts): Session {
  */
 export function raiseLabels({ workspace: { protection, root }, items }: Session): void {
   const isProtected = (file: string) => {
-    const rule = protection?.rule(resolve(root, file)) ?? null;
+    const rule = protection.rule(resolve(root, file));
     return rule !== null && rule.copyOf === undefined;
   };
   const first = items.findIndex((item) =>

@@ -66,7 +66,7 @@ const REPORT_LIMIT = 20_000;
 /** Returns a line on the paths that a remote session does not see. */
 export async function hiddenNotice({ workspace, scanner }: Pick<Session, "workspace" | "scanner">): Promise<string[]> {
   const { protection, root, additional, local } = workspace;
-  if (local || protection === undefined || !protection.any) return [];
+  if (local || !protection.any) return [];
   const { reportMarkers, summarizeReport } = await import("./marker_report.ts");
   const report = await reportMarkers(protection, { roots: [root, ...additional], limit: REPORT_LIMIT });
   const notScanned = await scanner?.notScanned() ?? [];

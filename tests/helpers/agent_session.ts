@@ -3,6 +3,7 @@ import { admitPrompt } from "../../src/agent/admission.ts";
 import { type AskModel, runTurn, type TurnOptions } from "../../src/agent/turn.ts";
 import { createSession, type Session, type SessionModel, type SessionParts } from "../../src/agent/session.ts";
 import { responseLimit } from "../../src/agent/context/tokens.ts";
+import { ProtectedSet } from "../../src/boundary/policy/protected.ts";
 import type { Workspace } from "../../src/boundary/workspace/workspace.ts";
 import type { TurnEvent, TurnResult } from "../../src/protocol/turn_event.ts";
 import { wordsOf } from "../../src/provider/chat/content.ts";
@@ -52,13 +53,14 @@ export function testTool(name: string, answer: (input: { path: string }) => stri
 
 const refused = { refused: "absent", message: "there is no disk" } as const;
 
-const NO_DISK: Workspace = {
+export const NO_DISK: Workspace = {
   root: "/project",
   additional: [],
   cwd: "/project",
   ambientLabel: "open",
   local: true,
-  protection: undefined,
+  record: undefined,
+  protection: new ProtectedSet([]),
   refresh: () => Promise.resolve(),
   beforeCall: () => Promise.resolve(),
   countsAsLocal: () => true,
@@ -66,7 +68,11 @@ const NO_DISK: Workspace = {
   ruleAt: () => null,
   resolve: () => Promise.resolve(refused),
   read: () => Promise.resolve(refused),
-  readAll: (paths) => paths.map(() => refused),
+  *readAll(paths) {
+    for (const _ of paths) yield refused;
+  },
+  lent: new Set(),
+  lend: () => {},
   noteUsed: () => {},
   takeUsed: () => [],
   status: () => Promise.resolve(null),

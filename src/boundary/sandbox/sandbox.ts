@@ -9,7 +9,7 @@ import type { KnownProject } from "../policy/project_record_files.ts";
 import type { ProtectedPlaces } from "../policy/protected_tree.ts";
 import type { BackendOptions } from "./backend.ts";
 
-/** The protected places of a session without a disk of its own. */
+/** Where nothing is protected. */
 export const NOTHING_PROTECTED: ProtectedPlaces = {
   files: [],
   directories: [],

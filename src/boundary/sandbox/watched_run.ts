@@ -7,13 +7,7 @@ import { type ProcessOptions, type ProcessOutcome, run } from "../../platform/pr
 import { within } from "../../platform/sleep.ts";
 import { basename, isWithin } from "../../platform/path.ts";
 import type { ProtectedSet } from "../policy/protected.ts";
-import {
-  NOTHING_PROTECTED,
-  type QuarantineEntry,
-  quarantineNotice,
-  type SandboxedCommand,
-  takenNotice,
-} from "./sandbox.ts";
+import { type QuarantineEntry, quarantineNotice, type SandboxedCommand, takenNotice } from "./sandbox.ts";
 
 /** Milliseconds from the end of a look to the next, while output waits; at least so many times what a look took. */
 const PAUSE_MS = 200;
@@ -56,7 +50,7 @@ export interface WatchedOutcome extends ProcessOutcome {
  */
 export async function runWatched(
   command: SandboxedCommand,
-  protection: ProtectedSet | undefined,
+  protection: ProtectedSet,
   { name, notify, protectChanges, ...options }: Omit<ProcessOptions, "argv" | "cwd" | "env"> & Aftermath,
 ): Promise<WatchedOutcome> {
   const stop = new AbortController();
@@ -86,8 +80,8 @@ export async function runWatched(
     [held, heldBytes] = [[], 0];
     [arrived, released] = [Promise.withResolvers(), Promise.withResolvers()];
     try {
-      protection?.refresh();
-      const report = await command.look(await protection?.hidden() ?? NOTHING_PROTECTED);
+      protection.refresh();
+      const report = await command.look(await protection.hidden());
       failure = report.failure;
       if (report.quarantined !== null) quarantined.push(report.quarantined);
       if (report.exposed.length > 0 || failure !== null) exposed ??= report.exposed;
@@ -148,9 +142,9 @@ export async function runWatched(
 /** Whether a rule from before names a path in full: its name tells nothing then, and it is the file that was saved. */
 function isNamedByRule(
   path: string,
-  { made, protection }: { made: readonly string[]; protection: ProtectedSet | undefined },
+  { made, protection }: { made: readonly string[]; protection: ProtectedSet },
 ): boolean {
-  const rule = protection?.rule(path) ?? null;
+  const rule = protection.rule(path);
   if (rule === null || rule.copyOf !== undefined || made.some((one) => isWithin(one, rule.marker))) return false;
   return rule.pattern.replace(/^.*\/(?=[^/])|\/$/g, "") === basename(path);
 }

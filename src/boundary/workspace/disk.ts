@@ -75,18 +75,24 @@ export async function openWorkspace(options: WorkspaceOptions): Promise<Workspac
   return workspace;
 }
 
-class DiskWorkspace implements Workspace {
+/** A {@link Workspace}. */
+export class DiskWorkspace {
   readonly #options: WorkspaceOptions;
   readonly #records: readonly ProjectRecord[];
   /** Folded. */
   readonly #home: string;
   /** A real path. */
   readonly #userHome: string | null;
+  /** A real path, as those below. */
   readonly root: string;
   readonly additional: readonly string[];
+  /** Where relative paths start. */
   readonly cwd: string;
+  /** Of the project in the home; undefined where there is no home. */
   readonly record: ProjectRecord | undefined;
+  /** Which paths are protected, for sandboxes and scans. */
   readonly protection: ProtectedSet;
+  /** Whether the provider counts as local now; within a session it can only stop to. */
   local: boolean;
   #localEndpoints: readonly string[];
   /** The version of the protected set that the home knows. */
@@ -111,6 +117,7 @@ class DiskWorkspace implements Workspace {
     this.protection = protection?.isOf(all) ? protection : new ProtectedSet(all, { remembered: records });
   }
 
+  /** Label of things that are not one file: names, listings, command output. Protected when a marker cannot be used. */
   get ambientLabel(): Label {
     return this.protection.damaged === null ? "open" : "no-cloud";
   }
@@ -125,6 +132,10 @@ class DiskWorkspace implements Workspace {
     this.#refuseUnsafe();
   }
 
+  /**
+   * Called before each request: reads the markers again and classifies the provider's address anew. What was protected
+   * stays so. Throws `policy_refused` when a marker cannot be used and the provider is not local.
+   */
   async refresh(signal?: AbortSignal): Promise<void> {
     await this.protection.reread();
     this.protection.refresh();
@@ -148,6 +159,10 @@ class DiskWorkspace implements Workspace {
     await this.#remember(isKnown ? await this.protection.settle({ signal, onSlow: this.#options.notify }) : []);
   }
 
+  /**
+   * Called before each call of a tool: takes what other sessions have recorded since. Before one that `changes` files the
+   * project is recorded, as it stood when it was opened.
+   */
   async beforeCall({ changes }: { changes: boolean }): Promise<void> {
     await this.protection.reread();
     // What a local model reads is stored before the next request looks anew.
@@ -155,10 +170,12 @@ class DiskWorkspace implements Workspace {
     for (const record of changes ? this.#records : []) await record.note();
   }
 
+  /** Whether an address counts as local now: within a session it can only stop to. */
   countsAsLocal(baseUrl: string): boolean {
     return isLocal(baseUrl, this.#localEndpoints);
   }
 
+  /** The provider was found not to run its model here: for the rest of the session it does not count as local. */
   becomeRemote(): void {
     this.local = false;
     this.#refuseUnsafe();
@@ -191,12 +208,8 @@ class DiskWorkspace implements Workspace {
     );
   }
 
-  ruleAt(path: ResolvedPath): ProtectionRule | null {
-    return this.#ruleOf(path);
-  }
-
-  /** The rule for a place, and for the open file of this status; a link can be covered by its own name too. */
-  #ruleOf({ path, real }: Pick<ResolvedPath, "path" | "real">, status?: FileStatus): ProtectionRule | null {
+  /** The rule that covers a place, or the open file of this status; a link can be covered by its own name too. */
+  ruleAt({ path, real }: Pick<ResolvedPath, "path" | "real">, status?: FileStatus): ProtectionRule | null {
     const rule = status === undefined ? this.protection.rule(real) : this.protection.ruleOfFile(status, real);
     const found = rule ?? this.#ruleOfGit(real);
     return found !== null || path === real ? found : this.protection.rule(path) ?? this.#ruleOfGit(path);
@@ -221,20 +234,27 @@ class DiskWorkspace implements Workspace {
     return read;
   }
 
+  /** Lets tools read one file outside of the roots, by its real path: the rest of a long result. */
   lend(path: string): void {
     this.lent.add(path);
   }
 
+  /** Notes a file of which content is used: one that {@link readAll} gave, or that another workspace read. */
   noteUsed({ path, real }: Pick<ResolvedPath, "path" | "real">): void {
     this.#used.add(real).add(path);
   }
 
+  /**
+   * Returns the files of which content was read or written since this was last asked, for the item that holds it: real
+   * paths, and links that led there, from the root where they lie in it. They tell later what was read before it was protected.
+   */
   takeUsed(): readonly string[] {
     const used = [...this.#used].map((path) => isWithin(this.root, path) ? relativeTo(this.root, path) : path);
     this.#used.clear();
     return used;
   }
 
+  /** Reads many, each when it is asked for; {@link noteUsed} tells which were of use. */
   *readAll(paths: readonly ResolvedPath[], range: ByteRange = {}): Generator<LabelledBytes | Refusal> {
     for (const path of paths) yield this.#read(path, range);
   }
@@ -243,7 +263,7 @@ class DiskWorkspace implements Workspace {
     const { display } = path;
     let rule: ProtectionRule | null = null;
     const precheck = (real: string, status: FileStatus): Refusal | null => {
-      rule = this.#ruleOf({ path: path.path, real }, status);
+      rule = this.ruleAt({ path: path.path, real }, status);
       return (real === path.real ? null : this.#outOfReach(real, display)) ?? this.#redacted(rule, display);
     };
     const read = this.#outOfReach(path.real, display) ??
@@ -259,6 +279,7 @@ class DiskWorkspace implements Workspace {
     return await stat(path.real).catch(() => null);
   }
 
+  /** Sorted by name. */
   async list(path: ResolvedPath): Promise<DirectoryEntry[] | Refusal> {
     try {
       const real = await realPath(path.path);
@@ -278,6 +299,7 @@ class DiskWorkspace implements Workspace {
     }
   }
 
+  /** Whether this path may be written by a tool; asked before permission, so that nobody is asked in vain. */
   async writable(path: ResolvedPath): Promise<Refusal | null> {
     const refused = this.#outOfReach(path.real, path.display, { isWritten: true }) ??
       this.#redacted(this.ruleAt(path), path.display);
@@ -288,6 +310,10 @@ class DiskWorkspace implements Workspace {
       : refuse(path.display, `${protection}; only the user changes it: tell the user what to change`);
   }
 
+  /**
+   * Why no tool may change a path that other programs believe or run, a few words; null when one may: by its names, by other
+   * names of the same file, and by what git says it would run.
+   */
   async writeProtection({ path, real }: Pick<ResolvedPath, "path" | "real">): Promise<string | null> {
     const userHome = this.#userHome;
     const roots = [this.root, ...this.additional];
@@ -315,6 +341,7 @@ class DiskWorkspace implements Workspace {
       : null;
   }
 
+  /** Replaces or creates the file, parents included; never through a symlink; the mode of an existing file is kept. */
   async write(path: ResolvedPath, bytes: Uint8Array<ArrayBuffer>): Promise<FileStatus | Refusal> {
     const refused = await this.writable(path);
     if (refused !== null) return refused;
@@ -322,6 +349,7 @@ class DiskWorkspace implements Workspace {
     return replaceFile(path, bytes, this.#options);
   }
 
+  /** Removes a regular file that may be written; null when it is gone, or was not there. */
   async remove(path: ResolvedPath): Promise<Refusal | null> {
     return await this.writable(path) ?? removeFile(path, this.#options);
   }

@@ -11,7 +11,7 @@ import {
 } from "../../platform/held_directory.ts";
 
 /** Where paths may lead. All are real paths. */
-type Roots = Pick<Workspace, "root" | "additional" | "cwd"> & { readonly lent?: ReadonlySet<string> };
+type Roots = Pick<Workspace, "root" | "additional" | "cwd" | "lent">;
 
 /** Returns the root that a real path lies in: the project's first; null when it lies in none. */
 export function rootOf(real: string, roots: Roots): string | null {
@@ -72,7 +72,7 @@ export async function resolvePath(given: string, roots: Roots): Promise<Resolved
     const path = await absolute(given, roots);
     const real = await realOf(path, given);
     if (typeof real !== "string") return real;
-    if (roots.lent?.has(real) === true && real === path) return { path, real, display: real };
+    if (roots.lent.has(real) && real === path) return { path, real, display: real };
     const root = rootOf(real, roots);
     if (root === null) {
       const places = [roots.root, ...roots.additional].join(", ");

@@ -4,7 +4,7 @@ import type { Io } from "../../platform/io.ts";
 import { isCopyingVariable, isSecretVariable } from "../../boundary/policy/leaky_environment.ts";
 import { highestLabel, labelOf } from "../../boundary/policy/label.ts";
 import { sandboxEnvironment } from "../../boundary/sandbox/environment.ts";
-import { NOTHING_PROTECTED, type SandboxedCommand, type SandboxRefusal } from "../../boundary/sandbox/sandbox.ts";
+import type { SandboxedCommand, SandboxRefusal } from "../../boundary/sandbox/sandbox.ts";
 import type { Aftermath } from "../../boundary/sandbox/watched_run.ts";
 import type { ToolContext } from "../tool.ts";
 
@@ -85,8 +85,8 @@ export async function sandboxReason(
   { workspace, sandbox }: Pick<ToolContext, "workspace" | "sandbox">,
 ): Promise<SandboxReason> {
   // An earlier command of the same request can have made what is protected.
-  workspace.protection?.refresh();
-  if (workspace.ambientLabel !== "open" || workspace.protection?.any === true) return "project";
+  workspace.protection.refresh();
+  if (workspace.ambientLabel !== "open" || workspace.protection.any) return "project";
   if (sandbox === undefined || sandbox.settings.mode === "never") return null;
   if (sandbox.settings.mode === "always") return "always";
   return !workspace.local && await sandbox.protectsElsewhere() ? "external" : null;
@@ -99,7 +99,7 @@ export async function inSandbox(
 ): Promise<Sandboxed | string | null> {
   const { workspace, sandbox, sessionLabel, checkWrite } = context;
   const { protection } = workspace;
-  if (sandbox === undefined || (protection === undefined && workspace.ambientLabel !== "open")) {
+  if (sandbox === undefined) {
     return "Commands are refused in a project with protected paths: they could read past the protection. " +
       "Use Read, Grep and Glob to look, Edit and Write to change.";
   }
@@ -120,8 +120,8 @@ export async function inSandbox(
     cwd: workspace.root,
     argv,
     env: { ...environment, ...SET },
-    hide: await protection?.hidden() ?? NOTHING_PROTECTED,
-    readOnly: protection?.markers ?? [],
+    hide: await protection.hidden(),
+    readOnly: protection.markers,
     git,
     network,
   });

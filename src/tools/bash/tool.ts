@@ -121,7 +121,7 @@ async function startInBackground(
 
 /** Ends the turn where a file turned out to hold what a protected one held: each such answer would tell a model a guess is right. */
 function refuseGuess(paths: readonly string[], { workspace }: ToolContext): void {
-  const guess = paths.find((path) => workspace.protection?.rule(path)?.copyOf !== undefined);
+  const guess = paths.find((path) => workspace.protection.rule(path)?.copyOf !== undefined);
   if (guess === undefined) return;
   throw new AgentcliError("policy_refused", `${guess} is, or holds, what a protected file was: the turn was ended`, {
     hint: "look at what the model did before you go on: it may guess what protected files held",

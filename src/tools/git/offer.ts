@@ -8,6 +8,6 @@ import { join } from "../../platform/path.ts";
  * Whether they really do not is known only by looking at the whole history, which must not hold up the first request.
  */
 export async function offersGit({ root, protection }: Pick<Workspace, "root" | "protection">): Promise<boolean> {
-  if (protection === undefined || protection.markers.length === 0) return false;
+  if (protection.markers.length === 0) return false;
   return await lstat(join(root, ".git")) !== null;
 }

@@ -4,7 +4,7 @@ import { GIT_PLACES } from "../../boundary/sandbox/git_call.ts";
 import { userGitSettings } from "../../boundary/sandbox/git_programs.ts";
 import { gitDirectory, pointsBack } from "../../boundary/policy/git_directory.ts";
 import type { ProtectedPlaces } from "../../boundary/policy/protected_tree.ts";
-import { NOTHING_PROTECTED, type SandboxRequest } from "../../boundary/sandbox/sandbox.ts";
+import type { SandboxRequest } from "../../boundary/sandbox/sandbox.ts";
 import { findProgram } from "../../boundary/programs.ts";
 import { AgentcliError } from "../../errors.ts";
 import { lstat } from "../../platform/files.ts";
@@ -87,7 +87,7 @@ export class GitWork {
   isCovered(name: string): boolean {
     const path = join(this.context.workspace.root, name);
     const { protection } = this.context.workspace;
-    return (protection?.rule(path) ?? null) !== null ||
+    return protection.rule(path) !== null ||
       this.#hide.unjudged.some(({ directory }) => isWithin(directory, path));
   }
 
@@ -218,8 +218,8 @@ export async function openGitWork(context: ToolContext): Promise<GitWork | strin
     return "The repository that .git names does not name this directory as its working tree, so it is not opened. Tell the " +
       "user: if it is the right one, set core.worktree in it (git config core.worktree).";
   }
-  workspace.protection?.refresh();
-  const hide = await workspace.protection?.hidden() ?? NOTHING_PROTECTED;
+  workspace.protection.refresh();
+  const hide = await workspace.protection.hidden();
   const notices: string[] = [];
   const inSandbox = async (call: PlainCall) => {
     const sandboxed = await sandbox?.wrapCommand(
@@ -262,7 +262,7 @@ function requestOf(
     env,
     hide,
     readOnly: [
-      ...workspace.protection?.markers ?? [],
+      ...workspace.protection.markers,
       ...places.flatMap((place) => SETTINGS.map((name) => join(place, name))),
     ],
     git: "hidden",

@@ -77,7 +77,7 @@ async function placeOf(start: ResolvedPath, search: FastSearch): Promise<Omit<Wh
 
 /** Returns whether the markers that were met so far protect anything. */
 function mayProtect({ ambientLabel, protection }: Workspace): boolean {
-  return protection === undefined || ambientLabel !== "open" || protection.rules.length > 0;
+  return ambientLabel !== "open" || protection.rules.length > 0;
 }
 
 /**
@@ -110,8 +110,8 @@ async function foundWhereOpen(
 function isOpen(start: ResolvedPath, workspace: Workspace): boolean {
   const { protection } = workspace;
   // A command of the same reply may have changed the tree.
-  protection?.refresh();
-  if (protection?.any !== false || workspace.ambientLabel !== "open") return false;
+  protection.refresh();
+  if (protection.any || workspace.ambientLabel !== "open") return false;
   // Version 13 obeys a `.rgignore` whatever it is told, and a pipe is opened by all, and waited for.
   return protection.ignoreFiles?.every(({ path, kind }) => {
     const foreign = path.endsWith("/.rgignore") || (path.endsWith("/.gitignore") && kind !== "file");

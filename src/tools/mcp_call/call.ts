@@ -121,7 +121,7 @@ async function cut(
   const head = new TextDecoder().decode(bytes.subarray(0, limit)).replace(/\ufffd$/, "");
   const isOpen = label === "open" && context.sessionLabel === "open";
   const file = isOpen ? await offer.hub.keepResult(text) : null;
-  if (file !== null) context.workspace.lend?.(file);
+  if (file !== null) context.workspace.lend(file);
   const rest = file === null
     ? `ask ${name} for less at once`
     : `the whole result is in ${file}: Read it with offset and limit`;
