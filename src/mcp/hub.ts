@@ -213,7 +213,7 @@ export class McpHub {
   async #fits({ server, isolation }: Entry): Promise<boolean> {
     if (server.url !== undefined) return true;
     const needed = await isolationOf(this.#options.scope());
-    return needed !== "project" || isolation === "project";
+    return needed === "none" || needed === isolation || isolation === "project";
   }
 
   async #connect(entry: Entry, signal: AbortSignal): Promise<McpClient> {

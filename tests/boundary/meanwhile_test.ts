@@ -1,6 +1,7 @@
 /** What other sessions of the user tell the home while one runs counts in it at once, also while a command runs. */
 import assert from "node:assert/strict";
 import { ask, say, startFakeServer } from "../helpers/fake_server.ts";
+import { planServer, textArguments } from "../helpers/mcp.ts";
 import { configure } from "../helpers/program.ts";
 import { openStage, type Stage } from "./harness.ts";
 import { hasBubblewrap } from "./sandbox_project.ts";
@@ -122,6 +123,24 @@ for (const known of [true, false]) {
       during: { index: 1, work: () => standing(`${stage.project}/pid`) },
     });
     assert.equal(wasAlive, !known);
+  });
+}
+
+for (const meanwhile of [true, false]) {
+  const does = meanwhile ? "is started again in a sandbox for its next call" : "goes on while nothing is protected";
+  Deno.test(`a server of tools of a remote model ${does} once another project is known`, bubblewrap, async () => {
+    await using stage = await openStage({ bare: true, marker: null });
+    const { root, know } = await otherProject(stage, false);
+    const tools = [{ name: "read", does: "read", inputSchema: textArguments("path") }];
+    const server = await planServer(`${stage.project}/server`, "hub", { era: "legacy", tools });
+    const settings = { mcp_servers: { hub: { ...server.entry } } };
+    const call = (path: string) => ask({ name: "mcp__hub__read", input: { path } });
+    const script = [call(`${stage.project}/open.txt`), call(`${root}/.env`), say("Done.")];
+    await stage.write("open.txt", "open text\n");
+    const during = meanwhile ? { during: { index: 1, work: async () => void await know() } } : {};
+    const played = await stage.play("rem", { block, args, settings, script, ...during });
+    assert.match(played.results[0] ?? "", /open text/, "control: it can be called");
+    assert.equal(played.sent.includes(stage.canary("other")), !meanwhile, played.results[1]);
   });
 }
 
