@@ -47,9 +47,12 @@ function startModelServer() {
   });
 }
 
-/** Replaces what differs from run to run: what the context holds depends on the length of the directory's path. */
+/** Replaces what differs from run to run: the version and the directory, and what the context holds. */
 function lasting(screen: string): string {
-  return screen.replaceAll(/[\d.]+k? of 33k \(\d+ %\)/g, "1.1k of 33k (3 %)")
+  return screen.replace(/agentcli \d[^\n]*/, "agentcli\x1b[0m  ~/pump").replaceAll(
+    /[\d.]+k? of 32\.8k \(\d+ %\)/g,
+    "1.1k of 32.8k (3 %)",
+  )
     .replaceAll(/[\d.]+k? in ·/g, "3.4k in ·").replaceAll(/\d+ out(?: · [\d.]+ t\/s)?/g, "96 out · 42 t/s")
     .replaceAll(/ · [\d.]+ t\/s/g, " · 42 t/s").replaceAll(/(waiting for your answer|done in) \d+s/g, "$1 2s");
 }

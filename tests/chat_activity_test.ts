@@ -1,6 +1,6 @@
 /** The row of the chat that says what is being waited for, on a real screen. */
 import assert from "node:assert/strict";
-import { ask, refuse, say, startFakeServer, want } from "./helpers/fake_server.ts";
+import { ask, refuse, say, startFakeServer, type Step, want } from "./helpers/fake_server.ts";
 import { event, EVENTS, JSON_TYPE } from "./helpers/chat_conversation.ts";
 import { listenHttp } from "./helpers/fake_http.ts";
 import { configure, temporaryHome } from "./helpers/program.ts";
@@ -57,9 +57,11 @@ terminalTest("what the server says it has read of the prompt is shown, and what 
   });
   await configure(home, { loc: { baseUrl: `http://127.0.0.1:${server.port}/v1` } });
   await using terminal = await openTerminal(["chat", "hi"], { home });
-  await terminal.shows(/^processing prompt 12k\/12k · 11k of 12k cached · \d+ t\/s · ~\d+s left · Esc stops$/m);
+  await terminal.shows(
+    /^processing prompt 11\.6k\/12k · 11\.2k of 12k cached · \d+ t\/s(?: · ~\d+s left)? · Esc stops$/m,
+  );
   await terminal.resize(40, 12);
-  await terminal.shows(/^processing prompt 12k\/12k · 11k of 12k…$/m);
+  await terminal.shows(/^processing prompt 11\.6k\/12k · Esc stops$/m);
   gate.resolve();
   await terminal.shows(/Read it\.\ndone in \d+s/);
   await server.close();
@@ -86,5 +88,33 @@ terminalTest("another model's cost is told before it is taken", async () => {
   await terminal.shows(/From one\./);
   await terminal.type("/model two:fake");
   await terminal.press("Enter");
-  await terminal.shows(/another model: the server reads about [\d.]+k? tokens anew\nnow with two:fake/);
+  await terminal.shows(/another model: the server has to process about [\d.]+k? tokens again\nmodel: two:fake/);
+});
+
+terminalTest("what shortened results and a summary cost is told before the server has to process them", async () => {
+  await using home = await temporaryHome();
+  const lines = Array.from({ length: 300 }, (_, index) => `line ${index} of a long file`).join("\n");
+  for (const name of ["0", "1", "2", "3", "4"]) await home.write(name, lines);
+  await using server = startFakeServer({
+    script: (request) => {
+      const last = request.json.messages.at(-1);
+      if (request.json.tools === undefined) return say("They read a file.", { usage: null });
+      if (last.role === "tool" || !/read/.test(last.content)) return say("Noted.", { usage: null });
+      return { ...ask(want("read", { path: last.content.at(-1) })), usage: null } as Step;
+    },
+  });
+  await configure(home, { loc: { baseUrl: server.baseUrl, models: [{ id: "fake", context_window: 9000 }] } });
+  await using terminal = await openTerminal(["chat", "read 0"], { home, rows: 40 });
+  const cost = "the server has to process about [\\d.]+k? tokens again";
+  for (const name of ["1", "2", "3", "4"]) {
+    await terminal.shows(/^done in .*\n\n>$/m);
+    await terminal.press("C-l");
+    await terminal.type(`read ${name}`);
+    await terminal.press("Enter");
+  }
+  await terminal.shows(new RegExp(`old tool results were shortened\n {2}${cost}`), { all: true });
+  await terminal.shows(/^done in .*\n\n>$/m);
+  await terminal.type("/compact");
+  await terminal.press("Enter");
+  await terminal.shows(new RegExp(`summarizing: ${cost}[^]*summarized the older part`));
 });

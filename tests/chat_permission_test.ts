@@ -71,7 +71,7 @@ terminalTest("a call that the person denies is told as their no, with the words 
   assert.match(server.chats()[2]?.text ?? "", /They said: too risky/);
 });
 
-terminalTest("always is said twice, holds in this project alone, and is taken back by /permissions", async () => {
+terminalTest("always is said twice, holds in this project alone, and is removed by /permissions", async () => {
   await using home = await temporaryHome();
   await using server = startFakeServer({
     script: (request) =>
@@ -100,7 +100,7 @@ terminalTest("always is said twice, holds in this project alone, and is taken ba
     assert.doesNotMatch(await terminal.shows(/Ran\./), /Allow Bash/);
     await terminal.type("/permissions remove 1");
     await terminal.press("Enter");
-    await terminal.shows(/taken back: Bash\(echo one\)[^]*1 allow Bash\(echo two\) {2}always in this project/);
+    await terminal.shows(/removed: Bash\(echo one\)[^]*1 allow Bash\(echo two\) {2}always in this project/);
     await terminal.type("again");
     await terminal.press("Enter");
     await terminal.shows(

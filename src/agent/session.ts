@@ -38,6 +38,8 @@ export type WindowSource = "configured" | "found" | "learnt" | "assumed" | "gues
 /** Where the session's requests go, as far as messages and limits need it. */
 export interface SessionModel {
   provider: string;
+  /** What people call its server, where the provider has an id of ours; absent elsewhere. */
+  product?: string | undefined;
   local: boolean;
   keySource: string;
   entry: ModelEntry;

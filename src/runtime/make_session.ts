@@ -31,6 +31,7 @@ import {
   findCompactModel,
   profileOf,
   type ProviderReach,
+  serverName,
   sessionModel,
   toolProtocolOf,
 } from "./model.ts";
@@ -76,7 +77,8 @@ export async function makeSession(
   const { io } = host;
   const { home, userHome, configuration } = project;
   const { provider, entry, endpoint, demo } = chosen;
-  const model = sessionModel(chosen, { known, options });
+  const product = await serverName(provider.name, known.server);
+  const model = { ...sessionModel(chosen, { known, options }), product };
   const profileWith = async (told: ModelFacts, server = known.server) => {
     const profile = await profileOf(chosen, { model, server, told });
     if (options.thinking !== "off") return profile;

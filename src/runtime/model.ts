@@ -13,7 +13,7 @@ import type { SessionContext } from "../session/line.ts";
 import type { Host, SessionOptions } from "./host.ts";
 import { isLocal } from "../boundary/policy/locality.ts";
 import type { MarkerState } from "../boundary/policy/path_rules.ts";
-import { effectiveBaseUrl } from "../config/base_url.ts";
+import { effectiveBaseUrl, productOf } from "../config/base_url.ts";
 import { resolveEndpoint } from "../config/endpoint.ts";
 import type { HttpClient } from "../provider/http/client.ts";
 import type { AskModel } from "../agent/turn.ts";
@@ -108,6 +108,14 @@ export function sessionModel(
     askedMaxTokens: options.maxTokens,
     temperature: options.temperature,
   };
+}
+
+/** Returns what people call the server of a provider that has an id of ours: as it was recognized, else as the id says. */
+export async function serverName(provider: string, recognized: string | null | undefined): Promise<string | undefined> {
+  const product = productOf(provider);
+  if (product === "" || typeof recognized !== "string") return product === "" ? undefined : product;
+  const { backendOf } = await import("../provider/backends/backends.ts");
+  return backendOf(recognized)?.label ?? product;
 }
 
 function windowOf(

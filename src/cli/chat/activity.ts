@@ -3,6 +3,7 @@
  * counts up does so once a second, whatever arrives in between: a fast model makes no more traffic than a slow one.
  */
 import { clean } from "../../terminal/clean.ts";
+import { displayWidth, fit } from "../../terminal/table.ts";
 import { tokensText } from "../run/text_output.ts";
 
 /** What is being done. Times are monotonic milliseconds. */
@@ -115,10 +116,10 @@ function promptText(
   return joined(`${sign} ~${tokensText(tokens - fresh + read)}/${tokensText(tokens)}`, rateText(rate), left, STOPS);
 }
 
-/** Returns what it costs that the server reads these tokens anew. */
+/** Returns what it costs that the server has to process these tokens again. */
 export function costText(tokens: number, rate: number | null): string {
   const time = rate === null || tokens / rate < 1 ? "" : `, ~${secondsText((tokens / rate) * 1000)}`;
-  return `the server reads about ${tokensText(tokens)} tokens anew${time}`;
+  return `the server has to process about ${tokensText(tokens)} tokens again${time}`;
 }
 
 /** Returns the last row of a turn: how long it took, and what it cost. */
@@ -140,6 +141,15 @@ export function doneText(
   );
 }
 
+/** The row in a width: what is told goes from its end, how to stop it stays. */
+export function fitActivity(text: string, width: number): string {
+  const parts = text.split(GAP);
+  while (parts.length > 2 && displayWidth(parts.join(GAP)) > width) parts.splice(-2, 1);
+  return fit(parts.join(GAP), width);
+}
+
+const GAP = " · ";
+
 function joined(...parts: readonly string[]): string {
-  return parts.filter((part) => part !== "").join(" · ");
+  return parts.filter((part) => part !== "").join(GAP);
 }

@@ -15,7 +15,7 @@ Deno.test("a prompt is followed by what the server says, with what it had from b
   assert.equal(row, "processing prompt 7.5k/12k · 910 t/s · ~5s left · Esc stops");
   assert.equal(
     text({ ...prompt, progress: { processed: 11_600, total: 12_000, cached: 11_200 } }, { spent: 1000 }),
-    "processing prompt 12k/12k · 11k of 12k cached · 400 t/s · ~1s left · Esc stops",
+    "processing prompt 11.6k/12k · 11.2k of 12k cached · 400 t/s · ~1s left · Esc stops",
   );
 });
 
@@ -24,7 +24,7 @@ Deno.test("without word of the server a prompt is predicted from the speed befor
   assert.equal(text(prompt, { spent: 3000 }), "processing prompt 12k · 3s · Esc stops");
   assert.equal(
     text(prompt, { spent: 1000, prefill: 500 }),
-    "processing prompt ~11k/12k · 500 t/s · ~3s left · Esc stops",
+    "processing prompt ~10.5k/12k · 500 t/s · ~3s left · Esc stops",
   );
   assert.equal(text(prompt, { spent: 9000, prefill: 500 }), "processing prompt 12k · 9s · Esc stops");
   assert.equal(

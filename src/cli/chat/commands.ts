@@ -43,12 +43,15 @@ async function runCommand(
       return await switchModel(argument, target);
     }
     case "models": {
-      const { offeredModels } = await import("./models.ts");
+      const { choiceOf, offeredModels } = await import("./models.ts");
       const models = await view.during("asking the servers", offeredModels(context, signal));
-      const rows = models.map(({ selector, provider, note }): Row => [
-        span(`  ${clean(selector ?? provider)}`, selector === null ? "warning" : "plain"),
-        span(`  ${clean(note)}`, "dim"),
-      ]);
+      const rows = models.map((model): Row => {
+        const { label, note } = choiceOf(model);
+        return [
+          span(`  ${clean(label)}`, model.selector === null ? "warning" : "plain"),
+          span(`  ${clean(note)}`, "dim"),
+        ];
+      });
       return view.print(rows.length === 0 ? [row("no provider is configured; try /model", "dim")] : rows);
     }
     case "tools": {

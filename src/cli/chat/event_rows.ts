@@ -9,18 +9,6 @@ import { wrap } from "../../terminal/wrap.ts";
 import type { TurnEvent, TurnResult } from "../../protocol/turn_event.ts";
 import { checkLine, retryText } from "../run/text_output.ts";
 
-/** Which model answers and where it runs, and how to go on. */
-export function greetingRows(prepared: OpenSession, width: number): Row[] {
-  const { model, items } = prepared.session;
-  const place = model.local ? "local" : "remote";
-  const held = items.length === 0 ? "" : `, ${items.length} items`;
-  return [
-    [span(clean(selectorOf(prepared)), "bold"), span(`  ${place}${held}`, "dim")],
-    row(fit("/help for commands, @ for paths, Ctrl-C stops, Ctrl-D leaves", width), "dim"),
-    [],
-  ];
-}
-
 /**
  * The command that goes on with the session; null where there is nothing to go on with. A model that was `chosen` is
  * named, since nothing else says it the next time.

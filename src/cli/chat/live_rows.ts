@@ -64,7 +64,8 @@ export function statusRow({ session, mode, rate }: Status, width: number): Row {
   const window = span(context, share >= 75 ? "warning" : "dim");
   const speed = rate === null ? [] : [span(rateText(rate), "dim")];
   const name = (text: string) => span(clean(text), "dim");
-  const [full, short] = [name(`${model.provider}:${model.entry.id}`), name(model.entry.id)];
+  const { provider, product, entry: { id } } = model;
+  const [full, short] = [name(product === undefined ? `${provider}:${id}` : `${product} · ${id}`), name(id)];
   const kept = [...label, ...modes];
   const lines = [
     [place, full, ...kept, window, ...speed],

@@ -1,6 +1,6 @@
 /** Choosing the model of a chat: at its first start, and while it runs. Loaded when one is chosen. */
 import { isLocal } from "../../boundary/policy/locality.ts";
-import { effectiveBaseUrl } from "../../config/base_url.ts";
+import { effectiveBaseUrl, productOf, providerLabel } from "../../config/base_url.ts";
 import { resolveEndpoint } from "../../config/endpoint.ts";
 import type { ProviderEntry } from "../../config/types.ts";
 import { asAgentcliError } from "../../errors.ts";
@@ -23,7 +23,8 @@ import { discover, type Discovered } from "../../provider/backends/discovery.ts"
 import type { Choice } from "../../terminal/picker.ts";
 import { mergeFound, setDefaultModel } from "../init_providers/run.ts";
 import { asksForStudio } from "../init_providers/plan.ts";
-import { modelText } from "../init_providers/report.ts";
+import { modelText as servedText } from "../init_providers/report.ts";
+import { modelText } from "./first_screen.ts";
 import type { ChatView } from "./begin.ts";
 
 /** How long a server is waited for, in milliseconds. */
@@ -84,7 +85,7 @@ export async function switchModel(
   const prepared = await view.during("changing the model", chat.setModel(selector));
   const { session } = prepared;
   if (session.model.local || sessionLabel(session) === "open") {
-    view.print([row(`now with ${clean(selectorOf(prepared))} (${session.model.local ? "local" : "remote"})`, "dim")]);
+    view.print([row(`model: ${modelText(session.model)} (${session.model.local ? "local" : "remote"})`, "dim")]);
     return;
   }
   const kept = itemsBeforeProtected(session.items);
@@ -103,10 +104,10 @@ export async function switchModel(
   });
   if (choice === 1) {
     const forked = await view.during("forking the session", chat.forkOpen(selector));
-    view.print([row(`a new session with ${clean(selectorOf(forked))}; the other one is kept`, "dim")]);
+    view.print([row(`a new session, model: ${modelText(forked.session.model)}; the other session is kept`, "dim")]);
   } else if (before !== null) {
     await view.during("going back", chat.setModel(before));
-    view.print([row(`still with ${clean(before)}`, "dim")]);
+    view.print([row(`model: still ${clean(before)}`, "dim")]);
   }
 }
 
@@ -118,16 +119,22 @@ function tellCost(opened: OpenSession | null, view: ChatView): void {
   ]);
 }
 
+/** A model in a list, with the server's own name first. */
+export function choiceOf({ selector, provider, note }: OfferedModel): { label: string; note: string } {
+  if (selector === null) return { label: providerLabel(provider), note };
+  return { label: modelText({ provider, entry: { id: selector.slice(provider.length + 1) } }), note };
+}
+
 async function chooseModel(
   { view, context, signal }: Pick<CommandTarget, "view" | "context" | "signal">,
 ): Promise<string | null> {
   const models = await view.during("asking the servers", offeredModels(context, signal));
   const choices = [
-    ...models.flatMap(({ selector, note }) => selector === null ? [] : [{ label: selector, note }]),
-    { label: "demo", note: "a fixed script, no language model" },
+    ...models.flatMap((model) => model.selector === null ? [] : [{ ...choiceOf(model), selector: model.selector }]),
+    { label: "demo", note: "a fixed script, no language model", selector: "demo" },
   ];
   const chosen = await view.pick({ title: "Which model?", choices });
-  return choices[chosen ?? -1]?.label ?? null;
+  return choices[chosen ?? -1]?.selector ?? null;
 }
 
 /** Milliseconds for one address. */
@@ -171,33 +178,34 @@ async function findOffers(context: Context, signal: AbortSignal): Promise<Offer[
       offeredModels(context, signal),
       discover(client, { hosts: ["localhost"], timeoutMs: TIMEOUT, signal }),
     ]);
-    const known = configured.flatMap(({ selector, note, provider }): Offer[] =>
-      selector === null ? [] : [{
-        choice: { label: selector, note },
+    const known = configured.flatMap((model): Offer[] => {
+      const { selector, provider } = model;
+      return selector === null ? [] : [{
+        choice: choiceOf(model),
         take: async () => {
           await setDefaultModel(home, { provider, model: selector.slice(provider.length + 1) });
           return selector;
         },
-      }]
-    );
-    const listed = new Set(known.map(({ choice }) => choice.label));
+      }];
+    });
     const fresh = found.filter(({ state }) => state === "serving").flatMap((server) =>
       server.models.map((model): Offer => ({
-        choice: { label: modelText(model), note: `local, ${server.host}:${server.port}` },
+        choice: { label: `${nameOf(server)} · ${servedText(model)}`, note: `local, ${server.host}:${server.port}` },
         take: async () => {
           const { plan } = await mergeFound(home, found, { studioAsked: asksForStudio(context.io.env) });
-          const provider = plan.names.get(server.baseUrl) ?? nameOf(server);
+          const provider = plan.names.get(server.baseUrl) ?? server.runtime ?? `port-${server.port}`;
           await setDefaultModel(home, { provider, model: model.id });
           return `${provider}:${model.id}`;
         },
       }))
     );
-    return listed.size > 0 ? known : fresh;
+    return known.length > 0 ? known : fresh;
   } finally {
     client.close();
   }
 }
 
-function nameOf({ runtime, port }: Discovered): string {
-  return runtime ?? `port-${port}`;
+/** As the server named itself, else as its port says. */
+function nameOf({ server, runtime, port }: Discovered): string {
+  return clean(server?.label ?? "") || productOf(runtime ?? "") || `port ${port}`;
 }

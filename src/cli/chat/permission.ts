@@ -113,7 +113,7 @@ async function writeRules(
     if (refusal !== null) throw new AgentcliError("policy_refused", "it holds protected content");
     await addProjectRules(await openHome(io), { root: workspace.root, rules });
     const named = rules.map((rule) => clean(rule)).join(", ");
-    view.print([row(`  allowed in this project from now on: ${named} (/permissions takes it back)`, "dim")]);
+    view.print([row(`  allowed in this project from now on: ${named} (to remove it: /permissions)`, "dim")]);
   } catch (error) {
     view.print([row(`  the rule was not written: ${clean(asAgentcliError(error).message)}`, "warning")]);
   }

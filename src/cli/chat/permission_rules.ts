@@ -25,7 +25,7 @@ export async function permissions(argument: string, target: CommandTarget): Prom
     const mode = PERMISSION_MODES.find((known) => known.toLowerCase() === argument.toLowerCase());
     if (mode === undefined) {
       throw new AgentcliError("usage", `there is no mode ${argument}`, {
-        hint: `modes: ${PERMISSION_MODES.join(", ")}; a rule is taken back with /permissions remove <number>`,
+        hint: `modes: ${PERMISSION_MODES.join(", ")}; to remove a rule: /permissions remove <number>`,
       });
     }
     target.chat.setMode(mode);
@@ -82,5 +82,5 @@ async function takeBack(named: string, target: CommandTarget): Promise<void> {
     });
   }
   chat.disallow(text);
-  view.print([row(`  taken back: ${clean(text)} (${ORIGINS[origin]})`, "good")]);
+  view.print([row(`  removed: ${clean(text)} (${ORIGINS[origin]})`, "good")]);
 }

@@ -24,7 +24,7 @@ export async function rewindTo({ chat, view }: Pick<CommandTarget, "chat" | "vie
     label: wordsOf(point).slice(0, WORDS),
     note: changesText(point),
   }));
-  const title = "Go back to before which prompt? (the server reads nothing anew)";
+  const title = "Go back to before which prompt? (the server has to process nothing again)";
   const chosen = await view.pick({ title, choices });
   const point = points[chosen ?? -1];
   if (chosen === null || point === undefined) return;

@@ -65,7 +65,7 @@ export async function undoLast({ chat, view }: CommandTarget): Promise<void> {
   const undone = await chat.undo();
   if (undone === null) return view.print([row("no turn of this session has changed files", "dim")]);
   const { turn, restored } = undone;
-  view.print([row(`turn ${turn}, taken back:`), ...fileRows(restored)]);
+  view.print([row(`undid turn ${turn}:`), ...fileRows(restored)]);
 }
 
 /** Shows what the session changed: each file as it was before its first change, against what it is now. */

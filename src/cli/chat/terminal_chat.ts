@@ -34,7 +34,8 @@ import {
 import { ChatWork } from "./chat_work.ts";
 import { runLine } from "./commands.ts";
 import { candidatesFor } from "./completion.ts";
-import { echoRows, farewell, greetingRows, textRows } from "./event_rows.ts";
+import { echoRows, farewell, textRows } from "./event_rows.ts";
+import { firstScreen } from "./first_screen.ts";
 import { createFrames, liveRows, statusRow } from "./live_rows.ts";
 import { readHistory, rememberTyped } from "./history.ts";
 import { askInChat } from "./permission.ts";
@@ -234,7 +235,7 @@ class TerminalChat implements ChatView {
       await beginChat(this.#chat, { view: this, context: this.#context, canAsk: true, choosesSession, signal });
       const { opened: prepared } = this.#chat;
       if (prepared === null) return;
-      this.print(greetingRows(prepared, this.width()));
+      this.print(firstScreen(prepared, { io: this.#context.io, width: this.width() }));
       if (prepared.session.items.length > 0) await this.replay(prepared);
     } finally {
       if (first !== undefined && first.trim() !== "") this.#work.add(this.#message(first));

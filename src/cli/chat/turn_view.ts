@@ -12,6 +12,7 @@ import {
   BYTES_PER_TOKEN,
   costText,
   doneText,
+  fitActivity,
   type Phase,
   type Rates,
 } from "./activity.ts";
@@ -104,7 +105,7 @@ export class TurnView {
     if (phase.kind !== "writing" || this.#told?.phase !== phase || this.#told.second !== second) {
       this.#told = { phase, second, text: activityText(activity, { now, rates: this.#rates }) };
     }
-    return row(fit(this.#told.text, width), "dim");
+    return row(fitActivity(this.#told.text, width), "dim");
   }
 
   /** Says what is being done besides a turn. */

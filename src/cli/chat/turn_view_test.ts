@@ -92,7 +92,7 @@ Deno.test("something is told at every step of a turn, and nothing behind it", as
       "summarizing the older part 1s",
       "preparing the request 1s",
       "preparing the request 2s",
-    ].map((text) => text.replace("1000", "1.0k")),
+    ].map((text) => text.replace("1000", "1k")),
   );
   view.finish(RESULT);
   assert.equal(activity(), null);
@@ -112,10 +112,10 @@ Deno.test("how fast prompts are read is measured, and what is known of the serve
     return row;
   };
   view.beginTurn();
-  assert.equal(await turn(), "processing prompt 3.0k · 2s · Esc stops");
+  assert.equal(await turn(), "processing prompt 3k · 2s · Esc stops");
   assert.equal(view.prefillRate, 1000);
   // 2,030 of the tokens are in the server's cache: all but 970 of 3,000, which took a second.
-  assert.equal(await turn(), "processing prompt 3.0k · 2s · Esc stops");
+  assert.equal(await turn(), "processing prompt 3k · 2s · Esc stops");
   view.event({
     kind: "prefix_break",
     reason: "shortened",
@@ -125,7 +125,7 @@ Deno.test("how fast prompts are read is measured, and what is known of the serve
     count: 1,
     callIds: [],
   });
-  assert.equal(await turn(), "processing prompt ~2.0k/3.0k · 1000 t/s · ~1s left · Esc stops");
+  assert.equal(await turn(), "processing prompt ~2k/3k · 1000 t/s · ~1s left · Esc stops");
 });
 
 Deno.test("the server's own count of what it read goes before any prediction", async () => {

@@ -14,7 +14,7 @@ export const COMMAND_NAMES = [
   { name: "model", brief: "go on with another model" },
   { name: "models", brief: "what the servers have" },
   { name: "tools", brief: "what the model can do" },
-  { name: "permissions", brief: "what runs without asking; /permissions remove takes a rule back" },
+  { name: "permissions", brief: "mode and rules of what runs without asking; /permissions remove" },
   { name: "context", brief: "what fills the window" },
   { name: "compact", brief: "summarize the older part now" },
   { name: "clear", brief: "begin a new session" },

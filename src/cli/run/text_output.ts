@@ -267,13 +267,13 @@ function truncatedLine(event: TurnEvent & { kind: "truncated" }): string {
 
 function breakLine(event: TurnEvent & { kind: "prefix_break" }): string {
   const { reason, bytesKept, bytesBefore, bytesAfter } = event;
-  return `  ${BREAKS[reason]}: ${bytesBefore} bytes before, ${bytesAfter} now, read anew after ${bytesKept}`;
+  return `  ${BREAKS[reason]}: ${bytesBefore} bytes before, ${bytesAfter} now, read again after ${bytesKept}`;
 }
 
-/** Tokens as people say them: 940, 3.1k, 128k. */
+/** Tokens as people say them: 940, 3.1k, 11.2k, 128k. */
 export function tokensText(tokens: number): string {
   if (tokens < 1000) return `${Math.round(tokens)}`;
-  return tokens < 10_000 ? `${(tokens / 1000).toFixed(1)}k` : `${Math.round(tokens / 1000)}k`;
+  return tokens < 99_950 ? `${Number((tokens / 1000).toFixed(1))}k` : `${Math.round(tokens / 1000)}k`;
 }
 
 /** Returns tokens, responses and time of a turn. */
