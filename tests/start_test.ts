@@ -69,3 +69,18 @@ Deno.test("a server is asked who it is before the first request where that chang
   assert.equal(unknown[1], 0);
   assert.ok(Math.max(...known, ...unknown) <= 3, `${known} ${unknown}`);
 });
+
+Deno.test("the first request of a short prompt has at most 4,096 bytes, with every tool", async () => {
+  await using home = await temporaryHome();
+  await using server = startFakeServer({ script: [say("Hello.")] });
+  await configure(home, { loc: { baseUrl: server.baseUrl, models: [{ id: "plain", context_window: 131_072 }] } });
+  const { code, stderr } = await runInProcess(["run", "Hello"], { home });
+  assert.equal(code, 0, stderr);
+  const { text, json } = server.chats()[0] ?? { text: "", json: {} };
+  // The root of a usual project, whatever this one's is.
+  const root = /Project root: (.*) \(/.exec(json.messages?.[0].content)?.[1] ?? "";
+  const bytes = new TextEncoder().encode(text.replace(root, "/home/somebody/projects/a-project")).length;
+  assert.ok(root !== "" && bytes <= 4096, `${bytes} bytes`);
+  const names = json.tools.map((tool: { function: { name: string } }) => tool.function.name);
+  assert.deepEqual(names.slice(-2), ["BashOutput", "Explore"]);
+});

@@ -9,8 +9,6 @@ export interface BashInput {
   timeout?: number;
   /** Declared only beside BashOutput. */
   background?: boolean;
-  /** For the person who is asked; not used here. */
-  description?: string;
 }
 
 /** The name, the prompt and the parameters. */
@@ -22,7 +20,6 @@ export const bashDeclaration: ToolDeclaration<BashInput> = {
     properties: {
       command: { type: "string" },
       timeout: { type: "integer", description: "ms, at most 600000" },
-      description: { type: "string" },
     },
     required: ["command"],
   },

@@ -33,7 +33,7 @@ export const editDeclaration: ToolDeclaration<EditInput> = {
       file_path: { type: "string" },
       old_string: { type: "string" },
       new_string: { type: "string" },
-      replace_all: { type: "boolean", description: "replace every occurrence" },
+      replace_all: { type: "boolean" },
     },
     required: ["file_path", "old_string", "new_string"],
   },

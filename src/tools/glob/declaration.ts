@@ -15,7 +15,7 @@ export const globDeclaration: ToolDeclaration<GlobInput> = {
   description: prompt.trim(),
   parameters: {
     type: "object",
-    properties: { pattern: { type: "string" }, path: { type: "string", description: "directory" } },
+    properties: { pattern: { type: "string" }, path: { type: "string" } },
     required: ["pattern"],
   },
   kind: "read",

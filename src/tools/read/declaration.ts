@@ -20,7 +20,7 @@ export const readDeclaration: ToolDeclaration<ReadInput> = {
     properties: {
       file_path: { type: "string" },
       offset: { type: "integer", description: "first line, from 1" },
-      limit: { type: "integer", description: "number of lines" },
+      limit: { type: "integer" },
     },
     required: ["file_path"],
   },
