@@ -83,6 +83,8 @@ export interface Session {
   readonly findChecks?: FindChecks | undefined;
   /** Keeps what changes to files replace. */
   readonly keepPrevious?: ToolContext["keepPrevious"];
+  /** Asks an editor for its text of a file; absent where none can be asked. */
+  readonly unsaved?: ToolContext["unsaved"];
   readonly memory: SessionMemory;
   /** What its calls did so far; claims of the model are measured by it. */
   readonly work: WorkDone;
@@ -112,6 +114,7 @@ export interface SessionParts extends
     | "findChecks"
     | "explorer"
     | "keepPrevious"
+    | "unsaved"
     | "secretVariables"
   > {
   /** Default: a server that cannot be asked. */

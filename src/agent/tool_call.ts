@@ -220,6 +220,7 @@ function contextOf(session: Session, options: OneCallOptions): ToolContext {
     io: options.io,
     supportsImages: async () => await (await import("./context/vision.ts")).supportsImages(session),
     keepPrevious: session.keepPrevious,
+    unsaved: session.unsaved,
     secretVariables: session.secretVariables,
   };
 }

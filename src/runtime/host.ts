@@ -4,7 +4,7 @@ import { AgentcliError } from "../errors.ts";
 import type { Io } from "../platform/io.ts";
 import type { FormAnswer, ServerForm } from "../mcp/elicit.ts";
 import type { McpServer } from "../mcp/server.ts";
-import type { Tool } from "../tools/tool.ts";
+import type { Tool, UnsavedText } from "../tools/tool.ts";
 
 /** The options of one session. A surface has its own way to ask for them; lists are empty where nothing is asked for. */
 export interface SessionOptions extends StoreOptions {
@@ -103,6 +103,8 @@ export interface Host {
   tools?(signal: AbortSignal): Promise<readonly Tool[]>;
   /** Lets a person fill in a form of an MCP server; absent where nobody is there to. */
   elicit?(form: ServerForm, signal: AbortSignal): Promise<FormAnswer>;
+  /** Asks an editor for its text of a file; absent where none can be asked. */
+  unsaved?: UnsavedText;
   /** Tells a person something that may be left out where quiet is wanted. Texts are not cleaned for a terminal. */
   notice(text: string): void | Promise<void>;
   /** Tells a person something that is never left out. */

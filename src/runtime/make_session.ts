@@ -148,6 +148,7 @@ export async function makeSession(
   };
   const session: Session = createSession({
     id: store.id,
+    unsaved: host.unsaved?.bind(host),
     keepPrevious: async (change) => (await undo()).record({ ...change, turn: numbers.current() }),
     system: restoredSystem(system, before, [options.systemPrompt, options.appendSystemPrompt]),
     workspace,

@@ -56,6 +56,12 @@ interface PreviousVersion {
   label: Label;
 }
 
+/**
+ * Returns what an editor has for a file; null where it has nothing to say. `modified` is the time of the file on the
+ * disk, in milliseconds since 1970. Asked only for a file that the reader gave, and only its path is told.
+ */
+export type UnsavedText = (path: string, file: { modified: number; signal: AbortSignal }) => Promise<string | null>;
+
 /** The context of a tool: its only access to the outside. */
 export interface ToolContext {
   workspace: Workspace;
@@ -76,6 +82,8 @@ export interface ToolContext {
   onOutput?: ((bytes: Uint8Array) => void | Promise<void>) | undefined;
   /** Keeps what a change replaces, so that it can be taken back; called before the change is made. */
   keepPrevious?: ((change: PreviousVersion) => Promise<void>) | undefined;
+  /** Asks an editor for its text of a file; absent where none can be asked. See {@link UnsavedText}. */
+  unsaved?: UnsavedText | undefined;
   /** The highest label in the session; absent counts as protected. Decides the network of commands. */
   sessionLabel?: Label | undefined;
   /** Runs a search in a session of its own and returns its answer; absent where none can be run. */

@@ -163,6 +163,23 @@ Deno.test("a cancel ends the turn as cancelled at every moment, and every call w
   }
 });
 
+Deno.test("what a command prints is shown while it runs, but not where something is protected", async () => {
+  const isShown = ({ params }: Message) => /hello/.test(JSON.stringify(params?.update?.content ?? ""));
+  await using set = await stage([ask(want("shell", { command: "echo hello; sleep 60" }))]);
+  await using client = new AcpClient({ home: set.home, answers: { [ASK]: choose("once") } });
+  const sessionId = await client.session();
+  const { answer } = client.begin("session/prompt", { sessionId, prompt: text("run it") });
+  await client.until((message) => isShown(message) && message.params.update.sessionUpdate === "tool_call_update");
+  await client.notify("session/cancel", { sessionId });
+  assert.equal((await answer).result.stopReason, "cancelled");
+  await using guarded = await stage([ask(want("shell", { command: "echo hel''lo" })), say("Ran.")]);
+  await guarded.home.write(".agentclisecret", "no-cloud: .env\n");
+  await using other = new AcpClient({ home: guarded.home, answers: { [ASK]: choose("once") } });
+  await other.prompt(await other.session(), "run it");
+  const shown = other.messages.filter(isShown).map(({ params }) => params.update.status);
+  assert.deepEqual(shown, ["completed"]);
+});
+
 Deno.test("a request that is taken back is answered with -32800", async () => {
   await using set = await stage([{ kind: "silence" }]);
   await using client = new AcpClient({ home: set.home });

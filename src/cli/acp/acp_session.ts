@@ -12,6 +12,7 @@ import { clean } from "../../terminal/clean.ts";
 import type { Context } from "../command.ts";
 import { hostOf } from "../output.ts";
 import { type Choices, configOptions, modeState, type OfferedModel, readMode, readModel } from "./config_options.ts";
+import { editorText } from "./editor_text.ts";
 import { invalidParams, REFUSALS } from "./errors.ts";
 import type { Connection } from "./server.ts";
 import type { SessionPlace } from "./sessions.ts";
@@ -78,6 +79,7 @@ export class AcpSession {
       send: this.#send,
       client: connection.client(),
       showProtected: start.showProtected,
+      now: () => context.io.clock.monotonic(),
       place: () => {
         const { session } = this.#opened();
         const { workspace, tools, model } = session;
@@ -325,11 +327,19 @@ export class AcpSession {
   };
 
   #host() {
+    const { peer, client } = this.#connection;
     const host = hostOf(this.#context, { clientNames: true });
     const told = (say: typeof host.notice, severity: "info" | "warning") => async (text: string) => {
       await say(text);
       await this.#updates.notice(text, severity);
     };
-    return { ...host, notice: told(host.notice, "info"), warn: told(host.warn, "warning") };
+    return {
+      ...host,
+      notice: told(host.notice, "info"),
+      warn: told(host.warn, "warning"),
+      ...client().readsFiles
+        ? { unsaved: editorText({ peer, sessionId: this.id, clock: this.#context.io.clock }) }
+        : {},
+    };
   }
 }

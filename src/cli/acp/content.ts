@@ -8,7 +8,8 @@ import type { ResolvedPath } from "../../boundary/workspace/workspace.ts";
 import { AgentcliError } from "../../errors.ts";
 import { openHome } from "../../platform/home.ts";
 import type { Io } from "../../platform/io.ts";
-import { isAbsolute } from "../../platform/path.ts";
+import { isAbsolute, isWithin } from "../../platform/path.ts";
+import { realOrNamed } from "../../platform/real_path.ts";
 import { readEncodedImage } from "../../provider/chat/image_file.ts";
 import { fieldsOf, textOf } from "../../provider/record.ts";
 import type { PromptInput } from "../../runtime/prompts.ts";
@@ -127,6 +128,9 @@ async function placeOf(
   const resolved = await workspace.resolve(path);
   if ("refused" in resolved) {
     if (resolved.refused === "protected") throw mayNotAttach(path, resolved);
+    if (isAbsolute(path) && isWithin((await openHome(io)).path, realOrNamed(path))) {
+      throw new AgentcliError("policy_refused", `cannot attach ${path}: it belongs to agentcli itself`);
+    }
     // Outside of this project: a marker elsewhere may cover it.
     if (!isAbsolute(path) || !await isProtectedElsewhere(path, workspace.root, io)) {
       return { label: "open", display: path };

@@ -2,7 +2,7 @@
 import { isRecord } from "../../provider/record.ts";
 import { resolve } from "../../platform/path.ts";
 import type { ToolCall, ToolResultItem } from "../../session/item.ts";
-import type { Tool } from "../../tools/tool.ts";
+import type { FileChange, Tool } from "../../tools/tool.ts";
 import { clean } from "../../terminal/clean.ts";
 import { PLACEHOLDER, textBlock, type ToolCallContent, type ToolCallFields, type ToolKind } from "./wire.ts";
 
@@ -83,31 +83,25 @@ function locationsOf(input: Record<string, unknown> | null, cwd: string): { path
   return [{ path: resolve(cwd, path), ...isLine ? { line } : {} }];
 }
 
-/** The change that a call made to a file, where both sides may be shown. */
-export interface ShownChange {
-  path: string;
-  before: string | null;
-  after: string;
-}
-
 /** Returns how a call ended. */
 export function endedCall(
   item: ToolResultItem,
-  { details, change }: { details?: Record<string, unknown> | undefined; change?: ShownChange | null },
+  { details, change }: { details?: Record<string, unknown> | undefined; change?: FileChange | undefined },
 ): ToolCallFields {
   const { callId: toolCallId, isError } = item;
   const status = isError ? "failed" as const : "completed" as const;
   if (item.label !== "open") return { toolCallId, status, content: [textContent(PLACEHOLDER)], rawOutput: PLACEHOLDER };
-  const isChange = change !== undefined && change !== null && !isError;
+  const path = details?.filePath;
+  const isChange = change !== undefined && typeof path === "string" && !isError;
   const content: ToolCallContent[] = isChange
-    ? [{ type: "diff", path: change.path, oldText: change.before, newText: change.after }]
+    ? [{ type: "diff", path, oldText: change.before, newText: change.after }]
     : [textContent(isError || kindOf(item.name) === "think" ? item.content : fenced(item.content))];
   const line = changedLine(details);
   return {
     toolCallId,
     status,
     content,
-    ...isChange ? { locations: [{ path: change.path, ...line === null ? {} : { line } }] } : {},
+    ...isChange ? { locations: [{ path, ...line === null ? {} : { line } }] } : {},
     rawOutput: details ?? item.content,
   };
 }

@@ -3,11 +3,13 @@ import type { Workspace } from "../../boundary/workspace/workspace.ts";
 import { type LabelTrace, traceLabel, type TurnEvent } from "../../protocol/turn_event.ts";
 import type { SessionMemory } from "../../tools/tool.ts";
 import type { ClientCapabilities } from "./handshake.ts";
-import { type CallPlace, endedCall, openedCall, type ShownChange, textContent, titleOf } from "./tool_calls.ts";
+import { type CallPlace, endedCall, fenced, openedCall, textContent, titleOf } from "./tool_calls.ts";
 import { type PlanEntry, type SendUpdate, shownText, textBlock } from "./wire.ts";
 
-/** Largest file of which a change is shown whole, in bytes. */
-const CHANGE_LIMIT = 256 * 1024;
+/** Characters of a command's output that are shown while it runs: the end of it. */
+const TAIL = 4000;
+/** Milliseconds between two looks at it. */
+const TAIL_PAUSE_MS = 250;
 
 /** Where updates go, and what they are made with. */
 export interface UpdateOptions {
@@ -15,6 +17,8 @@ export interface UpdateOptions {
   client: ClientCapabilities;
   /** Whether words of the model are shown once the session holds protected content. */
   showProtected: boolean;
+  /** Milliseconds that only grow. */
+  now(): number;
   /** The session as it is now. */
   place(): CallPlace & { workspace: Workspace; contextWindow: number };
 }
@@ -22,8 +26,8 @@ export interface UpdateOptions {
 /** An open call. */
 interface OpenCall {
   toolName: string;
-  /** The file before a change; undefined where none is shown. */
-  before?: { path: string; text: string | null };
+  /** The end of its output so far, and when it was shown last. */
+  tail?: { text: string; shown: number };
   /** What was done in its search so far, and what that has read. */
   steps: string[];
   search?: LabelTrace;
@@ -59,6 +63,8 @@ export class TurnUpdates {
         return await this.#response(event);
       case "tool_start":
         return await this.#started(event);
+      case "tool_output":
+        return await this.#output(event);
       case "tool_result":
         return await this.#ended(event);
       case "nested":
@@ -128,7 +134,7 @@ export class TurnUpdates {
 
   async #started({ callId, toolName, subject }: TurnEvent & { kind: "tool_start" }): Promise<void> {
     const call = this.#calls.get(callId) ?? { toolName, steps: [] };
-    this.#calls.set(callId, { ...call, toolName, ...await this.#before(toolName, subject) });
+    this.#calls.set(callId, { ...call, toolName });
     const title = this.isOpen ? { title: titleOf(toolName, subject) } : {};
     await this.#options.send({
       sessionUpdate: "tool_call_update",
@@ -138,43 +144,26 @@ export class TurnUpdates {
     });
   }
 
-  async #ended({ item, details }: TurnEvent & { kind: "tool_result" }): Promise<void> {
+  /** What a command prints is looked through when it is over: until then nobody sees it where something is protected. */
+  async #output({ callId, bytes }: TurnEvent & { kind: "tool_output" }): Promise<void> {
+    const { send, place, now } = this.#options;
+    const call = this.#calls.get(callId);
+    if (call === undefined || !this.isOpen || place().workspace.protection?.any !== false) return;
+    const { text, shown } = call.tail ?? { text: "", shown: -Infinity };
+    const tail = (text + new TextDecoder().decode(bytes)).slice(-TAIL);
+    const isDue = now() - shown >= TAIL_PAUSE_MS;
+    call.tail = { text: tail, shown: isDue ? now() : shown };
+    if (!isDue) return;
+    await send({ sessionUpdate: "tool_call_update", toolCallId: callId, content: [textContent(fenced(tail))] });
+  }
+
+  async #ended({ item, details, change }: TurnEvent & { kind: "tool_result" }): Promise<void> {
     const { send } = this.#options;
-    const call = this.#calls.get(item.callId);
     this.#calls.delete(item.callId);
-    const change = item.label === "open" && !item.isError ? await this.#change(call) : null;
     await send({ sessionUpdate: "tool_call_update", ...endedCall(item, { details, change }) });
     if (item.name === "TodoWrite" && !item.isError && item.label === "open") {
       await send({ sessionUpdate: "plan", entries: planOf(details?.newTodos as SessionMemory["todos"] ?? []) });
     }
-  }
-
-  /** The file that a call is about to change. */
-  async #before(toolName: string, subject: string): Promise<Pick<OpenCall, "before">> {
-    if (toolName !== "Write" && toolName !== "Edit") return {};
-    const before = await this.#textOf(subject);
-    return before === null ? {} : { before };
-  }
-
-  async #change(call: OpenCall | undefined): Promise<ShownChange | null> {
-    if (call?.before === undefined) return null;
-    const { path, text: before } = call.before;
-    const after = await this.#textOf(path);
-    return after === null || after.text === null ? null : { path, before, after: after.text };
-  }
-
-  /** An open file's text, null for no file; null for one that is not shown. */
-  async #textOf(name: string): Promise<{ path: string; text: string | null } | null> {
-    const { workspace } = this.#options.place();
-    const resolved = await workspace.resolve(name);
-    if ("refused" in resolved) return null;
-    const read = await workspace.read(resolved, { limit: CHANGE_LIMIT });
-    if ("refused" in read) {
-      const isNew = read.refused === "absent" && workspace.ruleAt(resolved) === null;
-      return isNew ? { path: resolved.path, text: null } : null;
-    }
-    if (read.more || read.label !== "open") return null;
-    return { path: resolved.path, text: new TextDecoder().decode(read.bytes) };
   }
 
   /** What a search does is shown as the content of the call that asked for it. */

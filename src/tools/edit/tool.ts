@@ -7,6 +7,7 @@ import { refuseLeftOut } from "../left_out.ts";
 import { count, failure, isRefusal, refused, sourceOf, success } from "../result.ts";
 import { countLines, type DecodedText, decodeText, encodeText } from "../text.ts";
 import type { LineRange, Tool, ToolContext, ToolResult } from "../tool.ts";
+import { refuseUnsaved } from "../unsaved.ts";
 import { explainNoMatch, linesAt } from "./nearest.ts";
 import { applyReplacements, matchEdit, type Replacement, standsAlready } from "./match.ts";
 import { editDeclaration, type EditInput, type EditPart } from "./declaration.ts";
@@ -104,6 +105,8 @@ async function openText(path: ResolvedPath, context: ToolContext): Promise<Known
       context,
     );
   }
+  const unsaved = await refuseUnsaved(path, current, context);
+  if (unsaved !== null) return unsaved;
   const state = await fileState(path, current, context.memory);
   const unknown = state === "known"
     ? null

@@ -5,8 +5,12 @@ import { markOf, shownName, suggestPaths } from "../file_names.ts";
 import { count, failure, isRefusal, refused, rowsWithin, sourceOf, success } from "../result.ts";
 import { countLines, decodeText, isUtf16, looksBinary } from "../text.ts";
 import type { LineRange, Tool, ToolContext, ToolResult } from "../tool.ts";
+import { unsavedText } from "../unsaved.ts";
 import { Page, type PageRange, pageRange, readLongFile } from "./page.ts";
 import { readDeclaration, type ReadInput } from "./declaration.ts";
+
+/** Said of a text that is not the file's. */
+const UNSAVED = "[unsaved changes of the editor: the file on the disk differs]";
 
 /** Entries of a directory that are listed. */
 const LISTING_LIMIT = 500;
@@ -68,6 +72,13 @@ async function file(path: ResolvedPath, call: { range: PageRange; context: ToolC
     if (shown !== null) return await finish(shown.content, { images: shown.images });
     const type = isUtf16(head) ? "UTF-16 text, too long to show" : describeType(head);
     return await finish(`${path.display}: ${type}, ${count(size, "byte")}. Read shows text files only.`);
+  }
+  const unsaved = await unsavedText(path, current, context);
+  if (unsaved !== null) {
+    const page = pageOf(new TextEncoder().encode(unsaved), call.range);
+    const text = page?.page.text(page.total) ?? "The page is beyond its end.";
+    // None of it is on the disk: a change of the file has to wait until it is saved.
+    return success(`${UNSAVED}\n${text}`, context, { label: current.label, ...source, details });
   }
   const found = current.bytes === null ? await readLongFile(path, call) : pageOf(current.bytes, call.range);
   if (isRefusal(found)) return refused(found, context);

@@ -5,6 +5,7 @@ import { refuseLeftOut } from "../left_out.ts";
 import { count, failure, isRefusal, refused, success } from "../result.ts";
 import { countLines, decodeText } from "../text.ts";
 import type { Tool, ToolContext, ToolResult } from "../tool.ts";
+import { refuseUnsaved } from "../unsaved.ts";
 import { writeDeclaration, type WriteInput } from "./declaration.ts";
 
 /** Creates and replaces files. */
@@ -51,7 +52,9 @@ async function plan(input: WriteInput, context: ToolContext): Promise<PlannedWri
   const bytes = new TextEncoder().encode(input.content);
   const existing = await context.workspace.status(path) === null ? null : await readWhole(path, context);
   if (isRefusal(existing)) return refused(existing, context);
-  const problem = existing === null ? null : await precheck({ path, bytes, existing }, context);
+  const problem = existing === null
+    ? null
+    : await refuseUnsaved(path, existing, context) ?? await precheck({ path, bytes, existing }, context);
   return problem ?? await leftOut(input.content, { path, existing }, context) ?? { path, bytes, existing };
 }
 
