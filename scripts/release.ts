@@ -1,17 +1,20 @@
 /**
  * `deno task release VERSION`: checks, changelog, version, commit, the files of the release with their notes, and a tag.
  *
- * Usage: deno task release VERSION [--dry-run] [--address URL] [--target TARGET]... [--bases FOLDER] [--deno FILE]
+ * Usage: deno task release VERSION [--dry-run | --files] [--address URL] [--target TARGET]... [--bases FOLDER] [--deno FILE]
  *                                  [--output FOLDER]
  * Without --target all six; that each of them can be made is tried first, before anything is changed. --bases and --deno
  * are those of `deno task compile`. --address is written into the install scripts, as the place they fetch from.
+ * --files makes the files alone, from a checkout whose version is that one already: a tag that was pushed.
  * --dry-run changes nothing and prints what the release would say. Nothing is sent anywhere: pushing and uploading stay
  * by hand.
  */
+import { VERSION } from "../src/cli/version.ts";
 import { compile, requireBases, targetOf, type Wanted } from "./compile.ts";
 import { compilerAt, TARGETS } from "./compile_binary.ts";
+import { writePackaging } from "./packaging/write.ts";
 import { checkedOutCommit } from "./release_commit.ts";
-import { notesOf, releasedChangelog, withAddress, withVersion } from "./release_text.ts";
+import { notesOf, releasedChangelog, releasedNotes, withAddress, withVersion } from "./release_text.ts";
 import { perform, readLine, ScriptError, UsageError } from "./script.ts";
 
 const root = decodeURIComponent(new URL("..", import.meta.url).pathname);
@@ -21,11 +24,14 @@ interface Release extends Omit<Wanted, "bundle" | "once"> {
   /** Where the install scripts fetch from; empty: they ask. */
   address: string;
   dryRun: boolean;
+  /** The texts are changed and the tag is set already. */
+  filesOnly: boolean;
 }
 
 async function releaseOf(args: readonly string[]): Promise<Release> {
   const { flags, values, words: [version = ""] } = readLine(args, {
     "dry-run": "flag",
+    files: "flag",
     address: "value",
     target: "list",
     bases: "value",
@@ -39,6 +45,7 @@ async function releaseOf(args: readonly string[]): Promise<Release> {
     version,
     address,
     dryRun: flags.has("dry-run"),
+    filesOnly: flags.has("files"),
     targets: values.target?.map(targetOf) ?? TARGETS,
     folder: values.output?.[0] ?? `${root}dist/release-${version}`,
     bases: values.bases?.[0] ?? null,
@@ -72,6 +79,12 @@ async function refuseUnready({ version, targets, bases, compiler }: Release): Pr
 async function release(args: readonly string[]): Promise<void> {
   const wanted = await releaseOf(args);
   const { version, folder } = wanted;
+  const missing = TARGETS.filter((target) => !wanted.targets.includes(target));
+  if (wanted.filesOnly) {
+    if (VERSION !== version) throw new ScriptError(`this checkout is version ${VERSION}`);
+    const notes = releasedNotes(await Deno.readTextFile(`${root}CHANGELOG.md`), version);
+    return await makeFiles(wanted, notesOf({ version, notes, missing }));
+  }
   const day = new Date().toISOString().slice(0, 10);
   const { changelog, notes } = releasedChangelog(await Deno.readTextFile(`${root}CHANGELOG.md`), { version, day });
   const changed = new Map([
@@ -79,7 +92,6 @@ async function release(args: readonly string[]): Promise<void> {
     ["src/cli/version.ts", withVersion(await Deno.readTextFile(`${root}src/cli/version.ts`), version)],
     ["deno.json", withVersion(await Deno.readTextFile(`${root}deno.json`), version)],
   ]);
-  const missing = TARGETS.filter((target) => !wanted.targets.includes(target));
   const said = notesOf({ version, notes, missing });
   if (wanted.dryRun) {
     return console.log(`${version} of ${day} would change ${[...changed.keys()].join(", ")} and say:\n\n${said}`);
@@ -117,7 +129,7 @@ async function commit(version: string, texts: ReadonlyMap<string, string>): Prom
   }
 }
 
-async function makeFiles({ address, ...wanted }: Release, notes: string): Promise<void> {
+async function makeFiles({ address, version, ...wanted }: Release, notes: string): Promise<void> {
   const { folder } = wanted;
   // Compared, looked through for names of this machine, and with the commit in it.
   await run(Deno.execPath(), ["task", "bundle"]);
@@ -130,6 +142,7 @@ async function makeFiles({ address, ...wanted }: Release, notes: string): Promis
   }
   await Deno.copyFile(`${root}LICENSE`, `${folder}/LICENSE`);
   await compile({ ...wanted, bundle: `${root}dist/agentcli.js`, once: false });
+  await writePackaging(folder, { version, address });
 }
 
 if (import.meta.main) await perform(import.meta.url, release);

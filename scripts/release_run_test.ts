@@ -52,7 +52,9 @@ async function copied(from: string, to: string): Promise<void> {
 async function checkout(tasks: Record<string, string> = {}): Promise<Checkout> {
   const folder = await Deno.makeTempDir();
   const path = `${folder}/a checkout`;
-  await copied(`${root}scripts`, `${path}/scripts`);
+  for (const folder of ["scripts", "scripts/packaging", "packaging/npm"]) {
+    await copied(`${root}${folder}`, `${path}/${folder}`);
+  }
   await copied(`${root}src/platform`, `${path}/src/platform`);
   await Deno.mkdir(`${path}/src/cli`, { recursive: true });
   const files = {
@@ -140,7 +142,7 @@ Deno.test(
     const made = `${at.path}/dist/release-0.2.0`;
     const names = [...Deno.readDirSync(made)].map(({ name }) => name).sort();
     const files = ["LICENSE", "NOTES.md", "SHA256SUMS", `agentcli-${TARGET}.exe`, "agentcli.cdx.json", "agentcli.js"];
-    assert.deepEqual(names, [...files, "install.ps1", "install.sh"]);
+    assert.deepEqual(names, [...files, "agentcli-0.2.0.tgz", "install.ps1", "install.sh"].sort());
     const sums = await outputOf(
       new Deno.Command("sha256sum", { args: ["--check", "--strict", "SHA256SUMS"], cwd: made }),
     );

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { notesOf, releasedChangelog, withAddress, withVersion } from "./release_text.ts";
+import { notesOf, releasedChangelog, releasedNotes, withAddress, withVersion } from "./release_text.ts";
 
 const CHANGELOG = "# Changelog\n\n## [Unreleased]\n\n### Added\n\n- New.\n\n## [0.1.0] - 2026-01-01\n\n- Old.\n";
 const OF = { version: "0.2.0", day: "2026-02-02" };
@@ -13,6 +13,13 @@ Deno.test("a release takes what is unreleased, and leaves an empty heading for w
   );
   assert.throws(() => releasedChangelog(changelog, { ...OF, version: "0.3.0" }), /nothing unreleased/);
   assert.throws(() => releasedChangelog(changelog, OF), /has 0\.2\.0 already/);
+});
+
+Deno.test("the notes of a version are found again in the changelog", () => {
+  const { changelog, notes } = releasedChangelog(CHANGELOG, OF);
+  assert.equal(releasedNotes(changelog, "0.2.0"), notes);
+  assert.equal(releasedNotes(changelog, "0.1.0"), "- Old.");
+  assert.throws(() => releasedNotes(changelog, "0.3.0"), /has no 0\.3\.0/);
 });
 
 Deno.test("the notes of a release say which systems have no binary", () => {

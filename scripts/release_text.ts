@@ -23,6 +23,13 @@ export function releasedChangelog(
   return { changelog, notes };
 }
 
+/** What the changelog says of a version that was released. Throws {@link ScriptError} when it says nothing. */
+export function releasedNotes(text: string, version: string): string {
+  const [, notes] = text.split(new RegExp(`^## \\[${RegExp.escape(version)}\\].*\n`, "m"));
+  if (notes === undefined) throw new ScriptError(`CHANGELOG.md has no ${version}`);
+  return notes.replace(/^## \[[^]*/m, "").trim();
+}
+
 /** The page that goes with the files: what is new, and which systems have no binary this time. */
 export function notesOf(
   { version, notes, missing }: { version: string; notes: string; missing: readonly string[] },

@@ -1,0 +1,87 @@
+/** The step of action.yml against a scripted server, and what its inputs and outputs are called. */
+import assert from "node:assert/strict";
+import { parseYaml, plainValue } from "../../src/config/yaml.ts";
+import { outputOf } from "../../src/platform/process.ts";
+import { ask, say, startFakeServer, want } from "../helpers/fake_server.ts";
+import { programCommand, REPOSITORY, startCommand, temporaryHome } from "../helpers/program.ts";
+
+const SCRIPT = `${REPOSITORY}/scripts/packaging/action.sh`;
+const hasNode = (await outputOf(new Deno.Command("node", { args: ["--version"] })))?.success === true;
+
+async function act(inputs: Record<string, string>, script: Parameters<typeof startFakeServer>[0]) {
+  await using home = await temporaryHome();
+  await using server = startFakeServer(script);
+  await home.write("README.md", "# Project\n");
+  // Its words are split at spaces, which a path can hold: one program without any.
+  const program = `${await Deno.makeTempDir({ dir: "/tmp" })}/program`;
+  const words = programCommand().map((word) => `'${word}'`).join(" ");
+  await Deno.writeTextFile(program, `#!/bin/sh\nexec ${words} "$@"\n`, { mode: 0o755 });
+  const [output, summary] = [`${home.root}/output`, `${home.root}/summary`];
+  await using running = startCommand(["bash", SCRIPT], {
+    home,
+    env: {
+      RUNNER_TEMP: home.root,
+      GITHUB_OUTPUT: output,
+      GITHUB_STEP_SUMMARY: summary,
+      AGENTCLI_ACTION_COMMAND: program,
+      AGENTCLI_ACTION_ENDPOINT: server.baseUrl,
+      AGENTCLI_ACTION_MODEL: "fake",
+      AGENTCLI_ACTION_MODE: "default",
+      AGENTCLI_ACTION_TURNS: "5",
+      ...inputs,
+    },
+  });
+  await running.closeInput();
+  const finished = await running.finished;
+  await Deno.remove(program.replace(/\/program$/, ""), { recursive: true });
+  const [outputs, shown] = await Promise.all([output, summary].map((path) => Deno.readTextFile(path).catch(() => "")));
+  const transcript = /^transcript=(.+)$/m.exec(outputs ?? "")?.[1] ?? assert.fail(finished.stderr);
+  return { ...finished, outputs: outputs ?? "", summary: shown, events: await Deno.readTextFile(transcript), server };
+}
+
+Deno.test(
+  "the action runs a turn with tools, and gives its answer, a summary and the events",
+  { ignore: !hasNode },
+  async () => {
+    const { code, outputs, summary, events, server, stderr } = await act(
+      { AGENTCLI_ACTION_PROMPT: "Read it.\n$(touch made)", AGENTCLI_ACTION_KEY: "sk-action-key-1234567890" },
+      { script: [ask(want("read", { path: "README.md" })), say("It is a project.\nresult=no")] },
+    );
+    assert.equal(code, 0, stderr);
+    assert.match(outputs, /^result<<(agentcli-[0-9a-f]{32})\nIt is a project\.\nresult=no\n\1\ntranscript=.+\n$/);
+    assert.equal(summary, "It is a project.\nresult=no\n");
+    const [first] = server.chats();
+    assert.equal(first?.headers.get("authorization"), "Bearer sk-action-key-1234567890");
+    assert.match(JSON.stringify(first?.json.messages), /Read it\.\\n\$\(touch made\)/);
+    assert.equal((outputs + summary + events + stderr).includes("sk-action-key"), false);
+  },
+);
+
+Deno.test(
+  "a turn that fails fails the action with its exit code, and the events are there",
+  { ignore: !hasNode },
+  async () => {
+    const { code, summary, events } = await act({ AGENTCLI_ACTION_PROMPT: "x" }, {
+      script: [{ kind: "status", status: 400, body: '{"error":{"message":"no"}}' }],
+    });
+    assert.notEqual(code, 0);
+    assert.match(events, /"type":"result"/);
+    assert.notEqual(summary, "\n");
+  },
+);
+
+Deno.test("every input of action.yml reaches the script, and every output comes from it", async () => {
+  const action = plainValue(parseYaml(await Deno.readTextFile(`${REPOSITORY}/action.yml`))) as {
+    inputs: Record<string, unknown>;
+    outputs: Record<string, unknown>;
+    runs: { steps: { env: Record<string, string> }[] };
+  };
+  const script = await Deno.readTextFile(SCRIPT);
+  const env = action.runs.steps[0]?.env ?? {};
+  assert.deepEqual(
+    Object.values(env).sort(),
+    Object.keys(action.inputs).map((name) => `\${{ inputs.${name} }}`).sort(),
+  );
+  for (const name of Object.keys(env)) assert.ok(script.includes(`$${name}`) || script.includes(`{${name}`), name);
+  for (const name of Object.keys(action.outputs)) assert.match(script, new RegExp(`${name}(<<|=)%s`), name);
+});
