@@ -3,7 +3,7 @@ import { findProgram } from "../boundary/programs.ts";
 import { runWatched } from "../boundary/sandbox/watched_run.ts";
 import type { ResolvedPath } from "../boundary/workspace/workspace.ts";
 import { run } from "../platform/process.ts";
-import { aftermath, childEnvironment, inSandbox, sandboxReason } from "./bash/start.ts";
+import { childEnvironment, inSandbox, sandboxReason, watchOptions } from "./bash/start.ts";
 import { cutText } from "./text.ts";
 import type { ToolContext } from "./tool.ts";
 
@@ -196,7 +196,7 @@ async function outputOf(argv: [string, ...string[]], text: string, context: Tool
   if (typeof sandboxed === "string") return "";
   const outcome = sandboxed === null
     ? { ...await run({ ...options, argv, ...unsandboxed(context) }), exposed: null }
-    : await runWatched(sandboxed.command, context.workspace.protection, { ...options, ...aftermath(context) });
+    : await runWatched(sandboxed.command, context.workspace.protection, { ...options, ...watchOptions(context) });
   if (outcome.ended !== "exit" || outcome.exposed !== null) return "";
   return new TextDecoder().decode(await new Blob(pieces.map((bytes) => new Uint8Array(bytes))).arrayBuffer());
 }

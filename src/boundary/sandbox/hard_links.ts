@@ -16,16 +16,16 @@ const ANSWERS = "/dev/null";
 /** The files that are covered already: real paths, and protected files that none of them names. */
 export interface CoveredFiles {
   files: readonly string[];
-  directories: readonly string[];
-  nameless: readonly NamelessFile[];
+  directories?: readonly string[];
+  nameless?: readonly NamelessFile[];
   /** Directories in which this runtime cannot name everything. */
-  unjudged: readonly string[];
+  unjudged?: readonly string[];
 }
 
 /** Where to look, real paths. `system` is looked through only for a file that has a name more than were found elsewhere. */
 export interface SearchedPlaces {
   own: readonly string[];
-  system: readonly string[];
+  system?: readonly string[];
 }
 
 /** Returns which files stand at paths; null for what is gone. */
@@ -65,8 +65,8 @@ export class HardLinkSearch {
    * the places. A bind mount is no name more, so what is mounted below them is always looked into. Links are not followed.
    */
   async find(
-    { files, directories, nameless, unjudged }: CoveredFiles,
-    { own, system }: SearchedPlaces,
+    { files, directories = [], nameless = [], unjudged = [] }: CoveredFiles,
+    { own, system = [] }: SearchedPlaces,
   ): Promise<string[]> {
     const inside = directories.flatMap((directory) => [...this.#below(directory)]);
     const names = inside.flatMap(({ directory, entries }) =>

@@ -23,11 +23,11 @@ export const SYSTEM: readonly string[] = [
 /** Settings of the system that programs need; each is one mount. Never the whole of `/etc`: keys lie there. */
 const SETTINGS =
   ("ld.so.cache ld.so.conf ld.so.conf.d ld-musl-x86_64.path alternatives static passwd group nsswitch.conf " +
-    "hosts localtime mime.types terminfo fonts ssl/certs ssl/openssl.cnf ssl/cert.pem ca-certificates pki/tls/certs " +
+    "hosts resolv.conf localtime mime.types terminfo fonts ssl/certs ssl/openssl.cnf ssl/cert.pem ca-certificates pki/tls/certs " +
     "pki/ca-trust crypto-policies java-17-openjdk java-21-openjdk os-release").split(" ").map((name) => `/etc/${name}`);
 
 /** Returns the steps that show the system, without what is not there. */
-export async function systemSteps(options: { network: boolean }): Promise<PlanStep[]> {
+export async function systemSteps(): Promise<PlanStep[]> {
   const steps: PlanStep[] = [];
   for (const path of SYSTEM) {
     const found = await lstat(path);
@@ -35,14 +35,14 @@ export async function systemSteps(options: { network: boolean }): Promise<PlanSt
     const source = found?.kind === "symlink" ? await realPath(path) : null;
     if (source !== null) steps.push({ kind: "link", path, source });
   }
-  for (const path of [...SETTINGS, ...options.network ? ["/etc/resolv.conf"] : []]) {
+  for (const path of SETTINGS) {
     const source = await realPath(path).catch(() => null);
     if (source !== null) steps.push({ kind: "read", path, source });
   }
   return steps;
 }
 
-/** What must stay out: the tool's own home, and the user's, which may be unknown. All are real paths. */
+/** Places that must stay out: the tool's own home, and the user's, which may be unknown. All are real paths. */
 interface Bounds {
   roots: readonly string[];
   home: string;
@@ -105,7 +105,7 @@ export async function findBoundPlaces(
   const shown = steps.map(({ source }) => source).filter((source) => !inSystem(source));
   let known: readonly KnownProject[] = [];
   let protection = new ProtectedSet(shown);
-  const recall = async () => {
+  const update = async () => {
     const now = await projects();
     if (now === known) return;
     known = now;
@@ -123,7 +123,7 @@ export async function findBoundPlaces(
     notices,
     readOnly: () => [...protection.markers, ...programs],
     async hidden() {
-      await recall();
+      await update();
       protection.refresh();
       return await protection.hidden();
     },

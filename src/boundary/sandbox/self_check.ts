@@ -33,20 +33,17 @@ env`;
 export async function findCheckedBackend(
   options: BackendOptions,
 ): Promise<{ backend: SandboxBackend; system: ViewBase["system"] } | { problems: readonly string[] }> {
-  const system = { closed: await systemSteps({ network: false }), network: await systemSteps({ network: true }) };
+  const system = await systemSteps();
   const problems = new Set<string>();
-  for (const backend of await backendsOf(options)) {
+  const backends = options.os === "darwin"
+    ? await seatbeltBackends(options)
+    : [...await bubblewrapBackends(options), ...await unshareBackends(options)];
+  for (const backend of options.os === "windows" ? [] : backends) {
     const problem = await selfCheck(backend, system);
     if (problem === null) return { backend, system };
     problems.add(`${backend.name}: ${problem}`);
   }
   return { problems: [...problems] };
-}
-
-async function backendsOf(options: BackendOptions): Promise<SandboxBackend[]> {
-  if (options.os === "windows") return [];
-  if (options.os === "darwin") return await seatbeltBackends(options);
-  return [...await bubblewrapBackends(options), ...await unshareBackends(options)];
 }
 
 /** Returns null when nothing came through a backend; else why it cannot be used, a sentence without a final stop. */

@@ -14,8 +14,8 @@ import type { SandboxRefusal, SandboxRequest } from "./sandbox.ts";
 
 /** The part of a view that stays the same for a session. */
 export interface ViewBase {
-  /** Of the system, from `systemSteps`, without and with a network. */
-  system: { closed: readonly PlanStep[]; network: readonly PlanStep[] };
+  /** From `systemSteps`. */
+  system: readonly PlanStep[];
   bound: BoundPlaces;
   /** The tool's own home, a real path. */
   home: string;
@@ -65,25 +65,34 @@ export async function buildView(
   const unnamed = roots.find((root) => root.includes(NO_UTF8));
   if (unnamed !== undefined) return refuse("the path of the project is not UTF-8", "rename its directories");
   const home = homeOf(request, base);
-  const system = request.network ? base.system.network : base.system.closed;
   const visible = byDepth([
     ...base.bound.steps,
     ...roots.map((path): PlanStep => ({ kind: request.gitTool?.roots ?? "write", path })),
     ...request.gitTool?.places ?? [],
     ...request.git === "open" && home.step.length > 0 ? gitSettingsOf(home.path, base) : [],
   ]);
-  const shown = [...system, ...visible].flatMap(shownBy);
+  const shown = shownBy([...base.system, ...visible]);
   const cover = new Cover(shown);
-  addHidden(cover, request.hide);
-  addHidden(cover, bound);
+  for (const hide of [request.hide, bound]) {
+    for (const path of protectedPaths(hide)) cover.add(path, { protects: true });
+    for (const path of hide.special) cover.add(path);
+    for (const place of hide.unjudged) cover.addUnjudged(place);
+  }
   cover.add(base.home);
   const stores = [...request.hide.repositories, ...bound.repositories].filter(isStore);
-  const asked = (store: string) => {
+  const isAsked = (store: string) => {
     const real = realOrNull(store) ?? store;
     return (request.gitTool?.places ?? []).some(({ path }) => isWithin(real, path) || isWithin(path, real));
   };
-  if (request.git === "hidden") stores.filter((store) => !asked(store)).forEach((store) => cover.add(store));
-  for (const path of await otherNames(cover, { request, base, system })) cover.add(path);
+  if (request.git === "hidden") stores.filter((store) => !isAsked(store)).forEach((store) => cover.add(store));
+  const covered = {
+    files: [...cover.files],
+    directories: [...cover.directories],
+    nameless: request.hide.nameless,
+    unjudged: cover.unjudged.map(({ directory }) => directory),
+  };
+  const everywhere = { own: sourcesOf(visible), system: sourcesOf(base.system) };
+  for (const path of await base.links.find(covered, everywhere)) cover.add(path);
   const problem = uncoverable(cover, request);
   if (problem !== null) return problem;
   const { directories, files } = cover.places();
@@ -94,14 +103,13 @@ export async function buildView(
     ...request.git === "read-only" ? stores : [],
   ];
   const held = named.map(realOrNull).filter((path) => path !== null);
-  const searched = { own: roots, system: [] };
-  const others = await base.links.find({ files: held, directories: [], nameless: [], unjudged: [] }, searched);
+  const others = await base.links.find({ files: held }, { own: roots });
+  const isWritable = (path: string) => shown.some((place) => place.writable && isWithin(place.path, path));
   const freezes = cover.placesOf([...held, ...others]).filter((path) =>
-    shown.some(({ path: place, writable }) => writable && isBelow(place, path)) && !files.includes(path) &&
-    !directories.some((directory) => isBelow(directory, path))
+    isWritable(path) && ![...files, ...directories].some((place) => isWithin(place, path))
   );
   const steps: PlanStep[] = [
-    ...system,
+    ...base.system,
     { kind: "scratch", path: "/tmp" },
     { kind: "scratch", path: "/var/tmp" },
     ...home.step,
@@ -114,8 +122,8 @@ export async function buildView(
   if (steps.length > MOST_STEPS) {
     return refuse(`${steps.length} places would have to be covered one by one`, "protect whole directories instead");
   }
-  const env = { ...request.network ? {} : NO_RETRIES, ...request.env, HOME: home.path, TMPDIR: "/tmp" };
   const { cwd, argv, network } = request;
+  const env = { ...network ? {} : NO_RETRIES, ...request.env, HOME: home.path, TMPDIR: "/tmp" };
   const unjudged = cover.unjudged.filter(({ directory }) => cover.placesOf([directory]).length > 0);
   return { plan: { steps, cwd, env, argv, network }, hidden: [...cover.protects], unjudged };
 }
@@ -125,25 +133,18 @@ export function refuse(reason: string, hint = PROTECT_LESS): SandboxRefusal {
   return { kind: "refused", reason, hint };
 }
 
-function shownBy(step: PlanStep): Shown[] {
-  if (step.kind !== "read" && step.kind !== "write") return [];
-  return [{ path: step.path, source: step.source ?? step.path, writable: step.kind === "write" }];
+function shownBy(steps: readonly PlanStep[]): Shown[] {
+  return steps.filter(({ kind }) => kind === "read" || kind === "write")
+    .map(({ kind, path, source = path }) => ({ path, source, writable: kind === "write" }));
 }
 
-/** As `isWithin`, of paths that are normalized already: it is asked thousands of times. */
-function isBelow(directory: string, path: string): boolean {
-  return path === directory || directory === "/" || path.startsWith(`${directory}/`);
+function sourcesOf(steps: readonly PlanStep[]): string[] {
+  return outermost(shownBy(steps).map(({ source }) => source));
 }
 
 /** Returns the paths that hold protected content, of the roots and elsewhere. */
 export function protectedPaths({ files, directories }: ProtectedPlaces): string[] {
   return [...files, ...directories];
-}
-
-function addHidden(cover: Cover, hide: ProtectedPlaces): void {
-  for (const path of protectedPaths(hide)) cover.add(path, { protects: true });
-  for (const path of hide.special) cover.add(path);
-  for (const place of hide.unjudged) cover.addUnjudged(place);
 }
 
 /** Collects what is covered, by the real place and by where that is shown. */
@@ -186,8 +187,7 @@ class Cover {
     const places = new Set<string>();
     for (const real of paths) {
       for (const { path, source } of this.#shown) {
-        if (real === source) places.add(path);
-        else if (isBelow(source, real)) places.add(path + real.slice(source.length));
+        if (isWithin(source, real)) places.add(path + real.slice(source.length));
       }
     }
     return [...places];
@@ -196,7 +196,7 @@ class Cover {
   /** Returns what is to be mounted over, as shown: outermost directories, and files that lie in none of them. */
   places(): { directories: string[]; files: string[] } {
     const directories = outermost(this.placesOf(this.directories));
-    const inside = (path: string) => directories.some((directory) => isBelow(directory, path));
+    const inside = (path: string) => directories.some((directory) => isWithin(directory, path));
     return { directories, files: this.placesOf(this.files).filter((path) => !inside(path)) };
   }
 }
@@ -226,23 +226,6 @@ function uncoverable(cover: Cover, { root, additional, cwd }: SandboxRequest): S
   return [...cover.directories].some(isWhole)
     ? refuse("the whole project is protected, so commands have nothing to see")
     : null;
-}
-
-function otherNames(
-  cover: Cover,
-  { request, base, system }: { request: SandboxRequest; base: ViewBase; system: readonly PlanStep[] },
-): Promise<string[]> {
-  const own = [request.root, ...request.additional, ...(request.gitTool?.places ?? []).map(({ path }) => path)];
-  const sources = (steps: readonly PlanStep[]) => steps.flatMap(shownBy).map(({ source }) => source);
-  return base.links.find(
-    {
-      files: [...cover.files],
-      directories: [...cover.directories],
-      nameless: request.hide.nameless,
-      unjudged: cover.unjudged.map(({ directory }) => directory),
-    },
-    { own: outermost([...own, ...sources(base.bound.steps)]), system: outermost(sources(system)) },
-  );
 }
 
 /** Returns whether git keeps content there; a pack or a bundle only by its first bytes: others bear such names too. */

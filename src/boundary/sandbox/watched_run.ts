@@ -22,8 +22,8 @@ const MOST_QUARANTINED = 10;
 /** Stands for what was exposed where nobody knows. */
 export const UNKNOWN_PATH = "a protected path";
 
-/** What is done with what a command left. */
-export interface Aftermath {
+/** How what a command left is dealt with. */
+export interface WatchOptions {
   /** How notices name the command. */
   name: string;
   notify: ((text: string) => unknown) | undefined;
@@ -51,7 +51,7 @@ export interface WatchedOutcome extends ProcessOutcome {
 export async function runWatched(
   command: SandboxedCommand,
   protection: ProtectedSet,
-  { name, notify, protectChanges, ...options }: Omit<ProcessOptions, "argv" | "cwd" | "env"> & Aftermath,
+  { name, notify, protectChanges, ...options }: Omit<ProcessOptions, "argv" | "cwd" | "env"> & WatchOptions,
 ): Promise<WatchedOutcome> {
   const stop = new AbortController();
   const signals = [stop.signal, ...options.signal === undefined ? [] : [options.signal]];

@@ -21,15 +21,15 @@ class WindowTable {
 
   /** The slot of an equal window, or the free one where it belongs. */
   #slotOf(bytes: Uint8Array, start: number): number {
-    const mask = this.#slots.length - 1;
+    const last = this.#slots.length - 1;
     let hash = 0x811c9dc5;
     for (let at = start; at < start + SHORTEST_FRAGMENT; at++) hash = Math.imul(hash ^ (bytes[at] ?? 0), BASE);
-    let slot = Math.imul(hash ^ (hash >>> 15), 0x85ebca6b) & mask;
+    let slot = Math.imul(hash ^ (hash >>> 15), 0x85ebca6b) & last;
     for (;;) {
       const at = this.#slots[slot] ?? 0;
       const length = SHORTEST_FRAGMENT;
       if (at === 0 || isSame(bytes, { start, content: this.#content, at: at - 1, length })) return slot;
-      slot = (slot + 1) & mask;
+      slot = (slot + 1) & last;
     }
   }
 
@@ -174,7 +174,7 @@ export class FragmentIndex {
       const scattered = Math.imul(hash, SCATTER);
       const bucket = scattered >>> shift;
       const head = heads[bucket] ?? 0;
-      // The surroundings are all that can be found by way of a stretch: the same again adds nothing.
+      // The bytes around it are all that can be found by way of a stretch: the same again adds nothing.
       const tag = scattered << TAG_SHIFT >>> 0;
       const before = ((head & NUMBERS) - 1) * STEP;
       const around = { start: before + 1 - STEP, content, at: at + 1 - STEP, length: SHORTEST_FRAGMENT + STEP - 1 };
@@ -200,7 +200,7 @@ export class FragmentIndex {
     const [heads, next, content] = [this.#heads, this.#next, this.#content];
     /** Difference of offsets → end of what was told on it. */
     const told = new Map<number, number>();
-    const tell = (start: number, at: number): boolean => {
+    const report = (start: number, at: number): boolean => {
       if ((told.get(at - start) ?? 0) >= start + GRAM) return false;
       const shared = extend(text, { start, content, at });
       const length = shared.end - shared.start;
@@ -224,9 +224,9 @@ export class FragmentIndex {
         for (let entry = heads[bucket] ?? 0; entry !== 0; entry = next[entry & NUMBERS] ?? 0, steps++) {
           if ((entry ^ tag) >>> 0 > NUMBERS) continue;
           const at = ((entry & NUMBERS) - 1) * STEP;
-          if (isSame(text, { start, content, at, length: GRAM }) && tell(start, at)) return;
+          if (isSame(text, { start, content, at, length: GRAM }) && report(start, at)) return;
         }
-        if (steps === CHAIN_LIMIT && this.#searchCrowded(text, { start, tell })) return;
+        if (steps === CHAIN_LIMIT && this.#searchCrowded(text, { start, report })) return;
       }
       if ((wholeFilter[wholeBit >>> 3] ?? 0) >>> (wholeBit & 7) & 1 && this.#searchWholes(text, { start, found })) {
         return;
@@ -236,10 +236,10 @@ export class FragmentIndex {
     }
   }
 
-  #searchCrowded(text: Uint8Array, given: { start: number; tell: (start: number, at: number) => boolean }): boolean {
+  #searchCrowded(text: Uint8Array, given: { start: number; report: (start: number, at: number) => boolean }): boolean {
     for (let start = Math.max(0, given.start + 1 - STEP); start <= given.start; start++) {
       const at = this.#crowded.find(text, start);
-      if (at !== null && given.tell(start, at)) return true;
+      if (at !== null && given.report(start, at)) return true;
     }
     return false;
   }

@@ -1,6 +1,6 @@
 /**
  * The leak scanner: finds content of protected files in texts that are about to leave, whichever way it came into them.
- * It is the net below the labels. Source: specification of the boundary, "Letting out".
+ * It stands below the labels. Source: specification of the boundary, "Letting out".
  */
 import type { FileStatus } from "../../platform/files.ts";
 import { lstatSync } from "../../platform/files_sync.ts";
@@ -56,7 +56,7 @@ export function scannerOfOthers(
   };
 }
 
-/** What another project protects: what was met there, and what its markers cover as far as there was time to look. */
+/** Another project: the files met there, and those that its markers cover as far as there was time to look. */
 class OtherProject {
   readonly #met: readonly string[];
   readonly #set: ProtectedSet;

@@ -38,7 +38,7 @@ const ESCAPE_DEPTH = 3;
 /** Stands between two runs: no text has it. */
 const CUT = 0xff;
 
-/** What our tools and others put before each line: `12\t`, `src/a.ts:12:`, `12: `. Without it short lines are one text. */
+/** The number or name before each line that our tools and others print: `12\t`, `src/a.ts:12:`. Without it short lines are one text. */
 const NUMBERED = /^[ \t]*(?:[^\s:]{1,300}[:-])?\d{1,9}[\t:|-]/gm;
 
 /** A decoded variant of a text, normalized. */
@@ -49,12 +49,12 @@ export interface Variant {
 
 /** Returns every variant of `text`, the likeliest first. Each is decoded when it is asked for. */
 export function* variantsOf(text: string): Generator<Variant> {
-  yield* formsIn(text);
+  yield* decodedVariants(text);
   const bare = text.includes("\n") ? text.replace(NUMBERED, "") : text;
-  if (bare !== text) yield* formsIn(bare);
+  if (bare !== text) yield* decodedVariants(bare);
 }
 
-function* formsIn(text: string): Generator<Variant> {
+function* decodedVariants(text: string): Generator<Variant> {
   const raw = encoder.encode(text);
   const plain = normalizeBytes(raw);
   yield { form: "plain", bytes: plain };

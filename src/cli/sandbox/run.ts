@@ -6,7 +6,12 @@ import { copiesNotice, protectCopies } from "../../boundary/scan/copies.ts";
 import { LeakScanner } from "../../boundary/scan/leak_scanner.ts";
 import { sandboxEnvironment } from "../../boundary/sandbox/environment.ts";
 import { createSessionSandbox, quarantineNotice, type SandboxedCommand } from "../../boundary/sandbox/sandbox.ts";
-import { type Aftermath, runWatched, UNKNOWN_PATH, type WatchedOutcome } from "../../boundary/sandbox/watched_run.ts";
+import {
+  runWatched,
+  UNKNOWN_PATH,
+  type WatchedOutcome,
+  type WatchOptions,
+} from "../../boundary/sandbox/watched_run.ts";
 import { loadConfiguration } from "../../config/load.ts";
 import { keyVariables } from "../../config/endpoint.ts";
 import { AgentcliError } from "../../errors.ts";
@@ -73,7 +78,7 @@ export async function run(
   if (!network && NEEDS_NETWORK.test(program.split(" ", 1)[0] ?? "")) {
     await notice(context, "the sandbox has no network: agentcli sandbox --network -- … gives it");
   }
-  const watching: Aftermath = {
+  const watching: WatchOptions = {
     name: "the command",
     notify: (text) => warn(context, text),
     async protectChanges(since, exposed, places) {
@@ -110,7 +115,7 @@ const CODE_OF: Readonly<Record<StopSignal, number>> = { SIGHUP: 129, SIGINT: 130
 async function runOnOwnStreams(
   command: SandboxedCommand,
   protection: ProtectedSet,
-  { io, watching }: { io: Io; watching: Aftermath },
+  { io, watching }: { io: Io; watching: WatchOptions },
 ): Promise<WatchedOutcome & { unread: Error | null }> {
   const stop = new AbortController();
   let code: number | null = null;

@@ -68,10 +68,10 @@ const SHELL_WORD = /^(?:exec|execute|run|spawn|sh|ksh|dash|fish|program|executab
 const WORDS_NAME = /^(?:args|argv|arguments)$/;
 /** Names of texts that an interpreter runs. */
 const CODE_NAME = /^(?:source|run|exec)?(?:script|code)$/;
-/** What tells of a call, or says where and how long it runs: it changes nothing of what a line does. */
+/** Arguments that describe a call, or say where and how long it runs: they change nothing of what a line does. */
 const HARMLESS_NAME =
   /^(?:cwd|(?:current)?(?:work(?:ing)?)?dir(?:ectory)?|timeout.*|wait.*|.*background|blocking|name|label|title|goal|mode|type)$|(?:id|description|explanation|reason|summary|purpose)$/;
-/** What holds the arguments of a call inside of another. */
+/** Arguments that hold the arguments of a call inside of another. */
 const HOLDER_NAME = /^(?:input|params|parameters|request|options|call|tool|commands|cmds)$/;
 /** Which shell takes the line. */
 const CHOICE_NAME = /^(?:shell|executable)$/;
@@ -88,7 +88,7 @@ function lineOf(value: unknown): string {
   return [value].flat(Infinity).filter((word) => typeof word === "string").join(" ");
 }
 
-/** What is known of a call besides its arguments. */
+/** Facts of a call besides its arguments. */
 export interface CallTraits {
   /** The tool is named for a shell: each text that it gets is a line. */
   isShell: boolean;

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { guardedProject } from "../../../tests/helpers/guarded_project.ts";
 
-/** What is asked and must be blocked, beside what is much the same and must pass. `/P` stands for the project. */
+/** Questions that must be blocked, beside what is much the same and must pass. `/P` stands for the project. */
 const CASES: Readonly<Record<"read" | "write" | "command", { blocked: readonly string[]; open: readonly string[] }>> = {
   read: {
     blocked: [

@@ -18,7 +18,7 @@ async function project(more: (root: string) => void) {
   return { root, lookup, [Symbol.asyncDispose]: () => Deno.remove(root, { recursive: true }) };
 }
 
-/** What is done to the project, and what the directory `open` then holds. */
+/** Changes of the project, and what the directory `open` then holds. */
 const CASES: readonly [string, (root: string) => void, string | null][] = [
   ["nothing more", () => {}, null],
   ["a hard link of an open file", (at) => Deno.linkSync(`${at}/other/three`, `${at}/open/a/three`), null],

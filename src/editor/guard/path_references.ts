@@ -88,7 +88,7 @@ interface Command extends ShellReading {
   dots: boolean;
 }
 
-/** What stands behind it is looked at once more: `sh -c "cd src; …"` looks like one of these options. */
+/** The words behind it are looked at once more: `sh -c "cd src; …"` looks like one of these options. */
 const GOES_INTO =
   /(?:^|[\s;&|(`"'])(?:cd|pushd|chdir|set-location|sl|-C|--(?:chdir|cwd|directory|prefix|work-tree|working-directory))[\s=]+(?:--\s+)?(?=("[^"]+"|'[^']+'|[^\s;&|)"'`]+))/gi;
 
@@ -133,7 +133,7 @@ function spellingsOf(given: string, kind: TextKind): Set<string> {
 /** A variable, or the end of a command whose output takes its place, and a path behind it. */
 const BEHIND_VARIABLE = /(?:\$\w+|\$env:\w+|[)}`]|%\w+%|(?:^|[\s=:"'(])~[\w.+-]+)["']*([/\\][^\s"'`;|&<>()=,:#$]+)/gi;
 
-/** What a shell puts in the place of a variable that is not set, or is. */
+/** Words that a shell puts in the place of a variable that is not set, or is. */
 const IN_PLACE = /\$\{\w+:?[-+=?]([^\s{}]+)\}/g;
 
 /** Returns the words of all spellings, each once. `loose`: it follows a variable. Throws `usage` for too many words. */
@@ -269,7 +269,7 @@ class NamedPaths {
     return null;
   }
 
-  /** What runs on a directory may take all of it. */
+  /** A program that runs on a directory may take all of it. */
   #inside(path: string): PathReference | null {
     const real = realOrNamed(path);
     const found = this.#all().find((one) => isWithin(real, one));

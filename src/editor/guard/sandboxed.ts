@@ -31,10 +31,10 @@ export interface CommandPlace {
 export function isSandboxed(line: string, place: CommandPlace): boolean {
   const [program, ...words] = plainWords(line) ?? [];
   if (program?.text !== place.program && program?.text !== USUAL_NAME) return false;
-  const [verb, dashes, ...command] = words;
+  const [command, dashes, ...given] = words;
   // The program and its own words are what they are called; whoever has an alias of that name made it for this program.
-  const isSandbox = verb?.text === "sandbox" && dashes?.text === "--" && command.length > 0 &&
-    command.every(({ quoted }) => quoted);
+  const isSandbox = command?.text === "sandbox" && dashes?.text === "--" && given.length > 0 &&
+    given.every(({ quoted }) => quoted);
   return (isSandbox || OWN_LINES.includes(words.map(({ text }) => text).join(" "))) &&
     replaceableBy(program.text, place) === null;
 }

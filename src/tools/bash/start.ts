@@ -5,7 +5,7 @@ import { isCopyingVariable, isSecretVariable } from "../../boundary/policy/leaky
 import { highestLabel, labelOf } from "../../boundary/policy/label.ts";
 import { sandboxEnvironment } from "../../boundary/sandbox/environment.ts";
 import type { SandboxedCommand, SandboxRefusal } from "../../boundary/sandbox/sandbox.ts";
-import type { Aftermath } from "../../boundary/sandbox/watched_run.ts";
+import type { WatchOptions } from "../../boundary/sandbox/watched_run.ts";
 import type { ToolContext } from "../tool.ts";
 
 /** The argument list that runs `command` in PowerShell; null when there is none on the path. */
@@ -142,8 +142,8 @@ const WHY: Readonly<Record<Exclude<SandboxReason, null>, string>> = {
   external: "other projects of the user have protected paths",
 };
 
-/** Returns what is done with what a command left. */
-export function aftermath({ notify, protectChanges }: ToolContext): Aftermath {
+/** Returns how what a command left is dealt with. */
+export function watchOptions({ notify, protectChanges }: ToolContext): WatchOptions {
   return { name: "a command", notify, protectChanges };
 }
 

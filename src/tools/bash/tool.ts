@@ -4,7 +4,7 @@ import { type ProcessOptions, run } from "../../platform/process.ts";
 import { runWatched } from "../../boundary/sandbox/watched_run.ts";
 import { failure, success } from "../result.ts";
 import type { Tool, ToolContext, ToolResult } from "../tool.ts";
-import { aftermath, childEnvironment, inSandbox, type Sandboxed, sandboxReason, shellFor } from "./start.ts";
+import { childEnvironment, inSandbox, type Sandboxed, sandboxReason, shellFor, watchOptions } from "./start.ts";
 import { BoundedOutput } from "./bounded_output.ts";
 import { bashDeclaration, type BashInput } from "./declaration.ts";
 
@@ -66,7 +66,7 @@ async function runCommand(
   const options = { stdin, signal: context.signal, timeoutMs, onOutput };
   const outcome = sandboxed === null
     ? { ...await run({ ...options, ...unsandboxed(argv, context) }), exposed: null, quarantined: [] }
-    : await runWatched(sandboxed.command, context.workspace.protection, { ...options, ...aftermath(context) });
+    : await runWatched(sandboxed.command, context.workspace.protection, { ...options, ...watchOptions(context) });
   const { exposed } = outcome;
   const text = output.text();
   const notes = (sandboxed?.command.notices ?? []).map((notice) => `[${notice}]`);
