@@ -112,6 +112,34 @@ terminalTest("always is said twice, holds in this project alone, and is removed 
   await other.shows(/Allow Bash\?/);
 });
 
+terminalTest("each part of a command is allowed for as long as the person says", async () => {
+  await using home = await temporaryHome();
+  const command = "echo one && echo two && echo three > out";
+  await using server = startFakeServer({
+    script: (request) => request.json.messages.at(-1).role === "tool" ? say("Ran.") : ask(want("shell", { command })),
+  });
+  await configure(home, { loc: { baseUrl: server.baseUrl } });
+  await using terminal = await openTerminal(["chat", "run it"], { home, rows: 40 });
+  const shown = await terminal.shows(/echo three > out {2}asked each time[^]*4? ?p {2}yes, and choose for each part/);
+  assert.doesNotMatch(shown, /always|for this chat/);
+  await terminal.press("Down", "Down", "Enter");
+  await terminal.shows(/Part 1 of 2: Bash\(echo one\)/);
+  await terminal.press("Down", "Down", "Enter");
+  await terminal.shows(/Part 2 of 2: Bash\(echo two\)/);
+  await terminal.press("Down", "Down", "Down", "Enter");
+  await terminal.shows(/Allow always in this project: Bash\(echo two\)\?/);
+  await terminal.press("y");
+  await terminal.shows(/Ran\./);
+  assert.equal((await home.read("out")).trim(), "three");
+  const { projects } = JSON.parse(await Deno.readTextFile(`${home.agentcliHome}/permissions.json`));
+  assert.deepEqual(Object.values(projects), [{ allow: ["Bash(echo two)"] }]);
+  await terminal.type("again");
+  await terminal.press("Enter");
+  await terminal.shows(
+    /> again[^]*echo one {2}allowed by Bash\(echo one\)\n {2}echo two {2}allowed by Bash\(echo two\)\n {2}echo three > out {2}asked/,
+  );
+});
+
 terminalTest("parts of a command that no rule can cover are named, and nothing is offered for good", async () => {
   await using home = await temporaryHome();
   await using server = startFakeServer({ script: [ask(want("shell", { command: "ls && rm -rf build" })), say("No.")] });

@@ -29,24 +29,36 @@ export function askInChat(chat: AgentSession, view: ChatView, io: Io): AskPermis
     signal.throwIfAborted();
     const { head, body } = await previewOf(question, session.workspace);
     signal.throwIfAborted();
-    const { rules, rows, choices } = offers(question, session.policy.allow);
-    const asked: Question = {
-      call: { name: question.toolName, subject: question.subject },
-      title: `Allow ${clean(question.toolName)}?`,
-      body: cached((width) => [...head(width), ...rows(width), ...body(width)]),
-      choices,
-    };
+    const { rules, byPart, rows, choices } = offers(question, session.policy.allow);
+    const call = { name: question.toolName, subject: question.subject };
+    const title = `Allow ${clean(question.toolName)}?`;
+    const whole = cached((width) => [...head(width), ...rows(width), ...body(width)]);
     const stopped = Promise.withResolvers<null>();
     const stop = () => stopped.resolve(null);
     signal.addEventListener("abort", stop, { once: true });
-    try {
+    const answerTo = async (asked: Question) => {
       const given = await Promise.race([view.question(asked), stopped.promise]);
       signal.throwIfAborted();
-      if (given === null) return deniedByPerson("");
+      return given;
+    };
+    try {
+      const granted: Granted = { chat: [], project: [] };
+      let given = await answerTo({ call, title, body: whole, choices });
+      if (given?.kind === "key" && given.key === "s") granted.chat.push(...rules);
+      if (given?.kind === "key" && given.key === "a") granted.project.push(...rules);
+      if (given?.kind === "key" && given.key === "p") {
+        for (const [at, rule] of byPart.entries()) {
+          const which = `Part ${at + 1} of ${byPart.length}: ${clean(rule)}`;
+          given = await answerTo({ call, title: which, body: whole, choices: grants([rule], NO_TO_ALL) });
+          if (given?.kind !== "key" || given.key === "n") break;
+          if (given.key === "s") granted.chat.push(rule);
+          if (given.key === "a") granted.project.push(rule);
+        }
+      }
+      if (given === null || (given.kind === "key" && given.key === "n")) return deniedByPerson("");
       if (given.kind === "words") return deniedByPerson(given.text);
-      if (given.key === "n") return deniedByPerson("");
-      if (given.key !== "y") { for (const rule of rules) await chat.allow(rule); }
-      if (given.key === "a") await writeRules(rules, { session, view, io });
+      for (const rule of [...granted.chat, ...granted.project]) await chat.allow(rule);
+      if (granted.project.length > 0) await writeRules(granted.project, { session, view, io });
       return ALLOW;
     } finally {
       signal.removeEventListener("abort", stop);
@@ -54,41 +66,61 @@ export function askInChat(chat: AgentSession, view: ChatView, io: Io): AskPermis
   };
 }
 
+/** Rules that a person gives with an answer: for the chat, and for the project from now on. */
+interface Granted {
+  chat: string[];
+  project: string[];
+}
+
+const NO = "no (or type what to do instead)";
+const NO_TO_ALL = "no to the whole command (or type what to do instead)";
+
 /** The rows are asked for with every drawing, and made once for a width. */
 function cached(body: (width: number) => Row[]): (width: number) => Row[] {
   let made: { width: number; rows: Row[] } | null = null;
   return (width) => (made = made?.width === width ? made : { width, rows: body(width) }).rows;
 }
 
-/** Returns what can be answered, and the rules that "for this chat" and "always" stand for. */
+/** Returns what can be answered, and the rules that "for this chat" and "always" stand for, together and by part. */
 export function offers(
   question: Pick<PermissionQuestion, "toolName" | "subject">,
   allow: readonly Rule[],
-): { rules: string[]; rows(width: number): Row[]; choices: Question["choices"] } {
+): { rules: string[]; byPart: string[]; rows(width: number): Row[]; choices: Question["choices"] } {
   const parts = judgedParts(question, allow);
   const open = parts.filter(({ covered }) => covered === null);
-  const rules = open.every(({ offered }) => offered !== null)
-    ? [...new Set(open.flatMap(({ offered }) => offered ?? []))]
-    : [];
-  const named = rules.map((rule) => clean(rule)).join(", ");
-  const again = rules.length === 0 ? [] : [
-    { key: "s", label: "yes, for this chat", note: named },
-    {
-      key: "a",
-      label: "yes, always in this project",
-      note: named,
-      confirm: `Allow always in this project: ${named}?`,
-    },
-  ];
+  const byPart = [...new Set(open.flatMap(({ offered }) => offered ?? []))];
+  const rules = open.every(({ offered }) => offered !== null) ? byPart : [];
+  const isMixed = byPart.length > 1 || (byPart.length === 1 && rules.length === 0);
+  const [once, ...rest] = grants(rules, NO);
   return {
     rules,
+    byPart,
     rows: (width) => parts.length > 1 || parts.some(({ why }) => why !== "") ? partRows(parts, width) : [],
     choices: [
-      { key: "y", label: "yes, this once" },
-      ...again,
-      { key: "n", label: "no (or type what to do instead)" },
+      ...once === undefined ? [] : [once],
+      ...rest.slice(0, -1),
+      ...isMixed ? [{ key: "p", label: "yes, and choose for each part" }] : [],
+      ...rest.slice(-1),
     ],
   };
+}
+
+/** The answers about these rules; without any it is yes or no. */
+function grants(rules: readonly string[], no: string): Question["choices"] {
+  const named = rules.map((rule) => clean(rule)).join(", ");
+  return [
+    { key: "y", label: "yes, this once" },
+    ...rules.length === 0 ? [] : [
+      { key: "s", label: "yes, for this chat", note: named },
+      {
+        key: "a",
+        label: "yes, always in this project",
+        note: named,
+        confirm: `Allow always in this project: ${named}?`,
+      },
+    ],
+    { key: "n", label: no },
+  ];
 }
 
 function partRows(parts: readonly JudgedPart[], width: number): Row[] {
