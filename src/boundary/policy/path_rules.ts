@@ -9,7 +9,7 @@ import { quietly, realOrNamed } from "../../platform/real_path.ts";
 import { mainTree } from "./git_directory.ts";
 import { MARKER_NAME, type MarkerEntry, readMarker } from "./marker.ts";
 import { compilePatterns, type Coverage, isWild, Patterns, ruleBelow } from "./patterns.ts";
-import type { RecordedMarker, SeenMarker } from "./project_record_files.ts";
+import type { MarkerLines } from "./project_record_files.ts";
 import { type ProtectionRule, stricter } from "./protection_rule.ts";
 
 interface Place extends Coverage {
@@ -104,7 +104,7 @@ export class PathRules {
   }
 
   /** Takes lines of a marker that the home remembers. */
-  protected recallMarker({ path, lines }: RecordedMarker): void {
+  protected recallMarker({ path, lines }: MarkerLines): void {
     const entries = lines.map(({ tier, pattern }) => ({ tier, path: pattern, line: 0 }));
     if (lines.length > 0) this.#take(path, { entries, remembered: true });
   }
@@ -170,7 +170,7 @@ export class PathRules {
   }
 
   /** The markers that were met with their rules, for the record of the project. */
-  get seen(): readonly SeenMarker[] {
+  get seen(): readonly MarkerLines[] {
     return [...this.#markers].map(([path, { rules }]) => ({ path, lines: [...rules.values()] }));
   }
 

@@ -13,22 +13,20 @@ import {
   type DerivedFile,
   digest,
   emptyRecord,
-  type Identity,
   identityAt,
   isOpen,
   isSameDirectory,
   knownProjects,
+  type MarkerLines,
   rebased,
   type RecordData,
-  type RecordedMarker,
   recordsVersion,
-  type SeenMarker,
 } from "./project_record_files.ts";
 
-/** What is seen of a project when its record is opened. */
-export interface ProjectSight {
+/** A project as it stands when its record is opened. */
+interface StandingProject {
   /** The markers at the root and above it. */
-  seen: readonly SeenMarker[];
+  seen: readonly MarkerLines[];
   /** The `local-endpoints:` of the root's own marker. */
   endpoints: readonly string[];
   /** False shows what would be recorded, and writes nothing. */
@@ -40,9 +38,9 @@ export interface ProjectSight {
  * of it. Where no project is known this is one look. A project with a marker is recorded at its first sight, with its
  * endpoints as trusted, unless a known project holds it. What goes wrong is in {@link ProjectRecord.problem}.
  */
-export async function openProjectRecord(home: Home, root: string, sight: ProjectSight): Promise<ProjectRecord> {
+export async function openProjectRecord(home: Home, root: string, project: StandingProject): Promise<ProjectRecord> {
   const record = new ProjectRecord(home, root);
-  await record.open(sight);
+  await record.open(project);
   return record;
 }
 
@@ -54,7 +52,6 @@ export class ProjectRecord {
   #own: RecordData | null = null;
   /** Known projects around this one, inside of it, its main tree, and what was moved here: their rules hold too. */
   #others: readonly RecordData[] = [];
-  #allowed: { of: RecordData; digests: ReadonlySet<string> } | null = null;
   /** Why the record cannot be read or written; null when it can. Nothing remote may start then. */
   problem: AgentcliError | null = null;
   /** The root of the known project that this one lies in; null when there is none, or this one was known before it. */
@@ -84,7 +81,7 @@ export class ProjectRecord {
   }
 
   /** The markers that were ever seen, with every line that ever stood in them. */
-  get markers(): readonly RecordedMarker[] {
+  get markers(): readonly MarkerLines[] {
     return this.#all.flatMap(({ markers }) => markers);
   }
 
@@ -113,21 +110,21 @@ export class ProjectRecord {
   }
 
   /** Reads what is known, and records the project at its first sight. See {@link openProjectRecord}. */
-  async open({ seen, endpoints, create = true }: ProjectSight): Promise<void> {
+  async open({ seen, endpoints, create = true }: StandingProject): Promise<void> {
     await this.#attempt(async () => {
       const main = await this.#find();
       if (this.#own === null && seen.length > 0) {
         // A linked worktree is another place of its main tree's project, and trusts what that trusts.
         const ofMain = this.outer === main ? this.#others.find(({ root }) => root === main)?.endpoints : undefined;
         const trusted = this.outer === null ? endpoints : endpoints.filter((value) => ofMain?.includes(value));
-        const first = (data: RecordData, isNew: boolean) => ({
-          ...added(data, seen),
-          ...isNew && { endpoints: trusted },
-        });
+        const first = (data: RecordData, isNew: boolean) =>
+          isNew ? { ...added(data, seen), endpoints: trusted } : added(data, seen);
         if (create) await this.#change(first);
         else this.#own = first(this.#blank(), true);
-      } else if (create) await this.#remember(seen);
-      if (create && this.movedFrom !== null) await this.#change((data) => data);
+      } else if (create) {
+        await this.remember(seen);
+        if (this.movedFrom !== null) await this.#change((data) => data);
+      }
     });
   }
 
@@ -152,8 +149,10 @@ export class ProjectRecord {
   }
 
   /** Adds markers and lines as they are met. Nothing is written where nothing is new. */
-  async remember(seen: readonly SeenMarker[]): Promise<void> {
-    await this.#attempt(() => this.#remember(seen));
+  async remember(seen: readonly MarkerLines[]): Promise<void> {
+    const data = this.#own ?? this.#blank();
+    if (seen.length === 0 || added(data, seen) === data) return;
+    await this.#attempt(() => this.#change((now) => added(now, seen)));
   }
 
   /**
@@ -163,7 +162,7 @@ export class ProjectRecord {
    */
   async trust(
     { seen, endpoints, confirmed }: {
-      seen: readonly SeenMarker[];
+      seen: readonly MarkerLines[];
       endpoints: readonly string[];
       confirmed: readonly string[];
     },
@@ -190,9 +189,7 @@ export class ProjectRecord {
 
   async allows(fragment: string): Promise<boolean> {
     const own = this.#own;
-    if (own === null || own.allowed.length === 0) return false;
-    if (this.#allowed?.of !== own) this.#allowed = { of: own, digests: new Set(own.allowed) };
-    return this.#allowed.digests.has(await digest(own.salt + fragment));
+    return own !== null && own.allowed.length > 0 && own.allowed.includes(await digest(own.salt + fragment));
   }
 
   /** Notes that fragments may leave; as salted digests. */
@@ -249,19 +246,18 @@ export class ProjectRecord {
     const { root } = this;
     const main = mainTree(root);
     this.#version = await recordsVersion(this.#home);
-    let identity: Identity | null = null;
-    const here = () => identity ??= identityAt(root);
+    const here = identityAt(root);
     const common = commonDirectory(root);
     const trees = new Set<string>();
     const all = await knownProjects(this.#home, (known) => {
       if (known.root !== root && known.common === common && common !== null) trees.add(known.root);
       return isWithin(known.root, root) || isWithin(root, known.root) || known.root === main || trees.has(known.root) ||
-        isSameDirectory(known, here());
+        isSameDirectory(known, here);
     });
     // Of a directory that was seen without markers, another one at its path is seen for the first time.
-    const found = all.filter((data) => data.root !== root || !isOpen(data) || [0, here().inode].includes(data.inode));
+    const found = all.filter((data) => data.root !== root || !isOpen(data) || [0, here.inode].includes(data.inode));
     const own = found.find((data) => data.root === root);
-    const moved = found.find((data) => data.root !== root && isSameDirectory(data, here()));
+    const moved = found.find((data) => data.root !== root && isSameDirectory(data, here));
     const others = found.filter((data) => data !== own && data !== moved);
     this.#own = own ?? (moved === undefined ? null : rebased(moved, root));
     // One that was taken away has no number: nothing in it counts as it stands now.
@@ -272,10 +268,10 @@ export class ProjectRecord {
       // What another tree of the repository protects, this one has under the same names.
       ...hereToo.filter((data) => data !== undefined).map((data) => ({ ...rebased(heldBy(data), root), met: [] })),
     ];
-    this.replaced = own !== undefined && (here().inode !== own.inode || here().born !== own.born);
+    this.replaced = own !== undefined && (here.inode !== own.inode || here.born !== own.born);
     if (own === undefined && moved !== undefined && !isOpen(moved)) {
       // Mounted at two places, it was not moved.
-      if (!isSameDirectory(identityAt(moved.root), here())) this.movedFrom = moved.root;
+      if (!isSameDirectory(identityAt(moved.root), here)) this.movedFrom = moved.root;
     }
     // Known before the project around it was, its trust was given to it as it stands.
     if (this.#own !== null) return main;
@@ -283,11 +279,6 @@ export class ProjectRecord {
     this.outer = around.sort((one, other) => other.length - one.length)[0] ??
       others.find((data) => data.root === main)?.root ?? null;
     return main;
-  }
-
-  async #remember(seen: readonly SeenMarker[]): Promise<void> {
-    const data = this.#own ?? this.#blank();
-    if (seen.length > 0 && added(data, seen) !== data) await this.#change((now) => added(now, seen));
   }
 
   #blank(): RecordData {
@@ -303,19 +294,20 @@ export class ProjectRecord {
 }
 
 /** A record with markers and lines that it may not have yet; the same one when it has them all. */
-function added(data: RecordData, seen: readonly SeenMarker[]): RecordData {
-  const markers = new Map(data.markers.map((marker) => [marker.path, marker]));
+function added(data: RecordData, seen: readonly MarkerLines[]): RecordData {
+  const markers = new Map(data.markers.map(({ path, lines }) => [path, lines]));
+  let isNew = false;
   for (const { path, lines } of seen) {
     const before = markers.get(path);
-    const keys = new Set(before?.lines.map(({ tier, pattern }) => `${tier} ${pattern}`));
-    const more = lines.filter(({ tier, pattern }) => !keys.has(`${tier} ${pattern}`));
+    const keys = new Set(before?.map(({ tier, pattern }) => `${tier} ${pattern}`));
+    const more = lines.map(({ tier, pattern }) => ({ tier, pattern })).filter(({ tier, pattern }) =>
+      !keys.has(`${tier} ${pattern}`)
+    );
     if (before !== undefined && more.length === 0) continue;
-    const { device, inode } = identityAt(path);
-    const plain = more.map(({ tier, pattern }) => ({ tier, pattern }));
-    markers.set(path, { path, device, inode, lines: [...before?.lines ?? [], ...plain] });
+    markers.set(path, [...before ?? [], ...more]);
+    isNew = true;
   }
-  const now = [...markers.values()];
-  return now.every((marker, index) => marker === data.markers[index]) ? data : { ...data, markers: now };
+  return isNew ? { ...data, markers: [...markers].map(([path, lines]) => ({ path, lines })) } : data;
 }
 
 /** Of another project what lies in it: what it remembers of markers around it is for itself to forget. */

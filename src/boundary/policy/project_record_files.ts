@@ -20,16 +20,10 @@ const FORMAT = 1;
 /** Characters of a record: commands can make any number of markers, and all of it is read at each start. */
 const RECORD_LIMIT = 4 * 1024 * 1024;
 
-/** A marker as it stands: what a record takes from it. Paths are absolute, here and below. */
-export interface SeenMarker {
+/** A marker with lines that stand in it, or ever stood. Paths are absolute, here and below. */
+export interface MarkerLines {
   path: string;
   lines: readonly { tier: Tier; pattern: string }[];
-}
-
-/** A marker with every line that ever stood in it, and the file that it was. */
-export interface RecordedMarker extends SeenMarker {
-  device: number;
-  inode: number;
 }
 
 /** Which file or directory it was; zeros where that cannot be told. */
@@ -53,7 +47,7 @@ export interface DerivedFile extends Identity {
 /** What is remembered of a project that the home knows. */
 export interface KnownProject {
   root: string;
-  markers: readonly RecordedMarker[];
+  markers: readonly MarkerLines[];
   derived: readonly DerivedFile[];
   /** The values of `local-endpoints:` that have an effect there. */
   endpoints: readonly string[];
@@ -94,9 +88,7 @@ export async function knownRoots(home: Home): Promise<string[]> {
   return Object.values(await readIndex(home)).filter(isProtected).map(({ root }) => root);
 }
 
-function isProtected({ open }: IndexEntry): boolean {
-  return open !== true;
-}
+const isProtected = ({ open }: IndexEntry) => open !== true;
 
 /**
  * The records of the projects that ever had a marker, or of all that are wanted. Throws `home_unusable` for one that cannot

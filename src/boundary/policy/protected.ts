@@ -7,13 +7,13 @@ import type { Clock } from "../../platform/io.ts";
 import { FormerFiles, InodeIndex, lastingIdentityOf, type SaltedFile, type SeenFile } from "./inode_index.ts";
 import type { IgnoreFile } from "./listing.ts";
 import { PathRules } from "./path_rules.ts";
-import type { DerivedFile, RecordedMarker } from "./project_record_files.ts";
+import type { DerivedFile, MarkerLines } from "./project_record_files.ts";
 import { type ProtectedPlaces, ProtectedTree, type WalkOptions } from "./protected_tree.ts";
 import { type ProtectionRule, stricter } from "./protection_rule.ts";
 
 /** What the home remembers: rules that hold whatever the markers say now, copies of protected files, and what those were. */
 export interface Remembered {
-  readonly markers: readonly RecordedMarker[];
+  readonly markers: readonly MarkerLines[];
   readonly derived: readonly DerivedFile[];
   readonly met: readonly SaltedFile[];
   /** Takes what other sessions have recorded since; returns whether they did. */

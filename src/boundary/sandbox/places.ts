@@ -2,7 +2,7 @@
 import { lstat, realPath, stat } from "../../platform/files.ts";
 import { dirname, isAbsolute, isWithin, join, normalize } from "../../platform/path.ts";
 import { ProtectedSet } from "../policy/protected.ts";
-import type { KnownProject, RecordedMarker } from "../policy/project_record_files.ts";
+import type { KnownProject, MarkerLines } from "../policy/project_record_files.ts";
 import type { ProtectedPlaces } from "../policy/protected_tree.ts";
 import type { PlanStep } from "./backend.ts";
 
@@ -131,7 +131,7 @@ export async function findBoundPlaces(
 }
 
 /** Returns what is named without wildcards: to look for more, every session would walk through every project. */
-function plainLines(marker: RecordedMarker): RecordedMarker {
+function plainLines(marker: MarkerLines): MarkerLines {
   return { ...marker, lines: marker.lines.filter(({ pattern }) => !/[*?[\]]/.test(pattern)) };
 }
 
