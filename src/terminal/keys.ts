@@ -31,6 +31,7 @@ export type KeyName =
   | "clear_screen"
   | "edit_outside"
   | "suspend"
+  | "save"
   | "unfold";
 
 /** One key. `paste` is everything between the marks of one bracketed paste. */
@@ -62,6 +63,7 @@ const CONTROL: Readonly<Record<string, KeyName>> = {
   "\x0f": "unfold",
   "\x10": "up",
   "\x12": "search",
+  "\x13": "save",
   "\x15": "kill_to_start",
   "\x17": "delete_word_left",
   "\x19": "yank",

@@ -177,6 +177,8 @@ function named(state: EditorState, name: KeyName): Edited {
       return completion === null ? completing(state) : accepted(state, completion);
     case "back_tab":
       return only(state, { kind: "back_tab" });
+    case "save":
+      return only(state);
     case "page_up":
     case "page_down":
       return only(state, { kind: "page", direction: name === "page_up" ? -1 : 1 });

@@ -20,7 +20,11 @@ export interface PickerState {
 }
 
 /** The result of a key. `chosen` is a place in `choices`, null when nothing was chosen. */
-export type Picked = { kind: "open"; state: PickerState } | { kind: "chosen"; index: number | null };
+export type Picked =
+  | { kind: "open"; state: PickerState }
+  | { kind: "chosen"; index: number | null }
+  /** The list stays open. */
+  | { kind: "saved"; index: number; state: PickerState };
 
 /** A list with its first choice selected. */
 export function createPicker(title: string, choices: readonly Choice[]): PickerState {
@@ -61,6 +65,10 @@ export function pick(state: PickerState, key: Key): Picked {
     case "enter": {
       const index = found[state.selected];
       return index === undefined ? open({}) : { kind: "chosen", index };
+    }
+    case "save": {
+      const index = found[state.selected];
+      return index === undefined ? open({}) : { kind: "saved", index, state };
     }
     case "escape":
     case "interrupt":

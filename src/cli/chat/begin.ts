@@ -8,6 +8,14 @@ import type { AgentSession } from "../../runtime/agent_session.ts";
 import type { OpenSession } from "../../runtime/open_session.ts";
 import type { RunOptions } from "../run/command.ts";
 
+/** A list to choose from. */
+export interface PickQuestion {
+  title: string;
+  choices: readonly Choice[];
+  /** Control-S on a choice does this, and says what came of it; the list stays open. */
+  onSave?(index: number): Promise<string>;
+}
+
 /** A way to tell and to ask. */
 export interface ChatView {
   /** Whether what is said goes to a terminal: elsewhere it may go into a log, which gets nothing protected. */
@@ -17,7 +25,7 @@ export interface ChatView {
   /** Rows that stay. */
   print(rows: readonly Row[]): void;
   /** One of the choices by its place; null when nothing was chosen, or nobody is there. */
-  pick(question: { title: string; choices: readonly Choice[] }): Promise<number | null>;
+  pick(question: PickQuestion): Promise<number | null>;
   /** Asks whether a call may run; null when nobody answers. */
   question(question: Question): Promise<QuestionAnswer | null>;
   /** A line of text; null when it was given up. */

@@ -4,8 +4,10 @@ import { type Candidate, type CompletionQuery, offer, queryAt } from "../../term
 import { viewEditor } from "../../terminal/editor_view.ts";
 import { type Key, KeyDecoder, type KeyName } from "../../terminal/keys.ts";
 import { createEditor, edit, type EditorEffect, type EditorState, replaceText } from "../../terminal/line_editor.ts";
-import { type Choice, createPicker, pick, type PickerState, viewPicker } from "../../terminal/picker.ts";
+import { createPicker, pick, type PickerState, viewPicker } from "../../terminal/picker.ts";
 import type { LiveRows } from "../../terminal/screen.ts";
+import { asAgentcliError } from "../../errors.ts";
+import type { PickQuestion } from "./begin.ts";
 import { row } from "../../terminal/style.ts";
 import { fit } from "../../terminal/table.ts";
 import {
@@ -34,7 +36,7 @@ const PICKER_ROWS = 14;
 /** The part that takes the keys. */
 type Taking =
   | { kind: "line" }
-  | { kind: "pick"; state: PickerState; done(index: number | null): void }
+  | { kind: "pick"; state: PickerState; onSave: PickQuestion["onSave"]; done(index: number | null): void }
   | QuestionTaking
   | { kind: "ask"; title: string; editor: EditorState; done(text: string | null): void };
 
@@ -119,9 +121,9 @@ export class ChatInput {
     this.#editor = { ...this.#editor, completion: offer(this.#editor, query, items) };
   }
 
-  pick(question: { title: string; choices: readonly Choice[] }): Promise<number | null> {
+  pick({ title, choices, onSave }: PickQuestion): Promise<number | null> {
     const { promise, resolve } = Promise.withResolvers<number | null>();
-    this.#taking = { kind: "pick", state: createPicker(question.title, question.choices), done: resolve };
+    this.#taking = { kind: "pick", state: createPicker(title, choices), onSave, done: resolve };
     return promise;
   }
 
@@ -295,6 +297,7 @@ export class ChatInput {
 
   #pickKey(taking: Taking & { kind: "pick" }, key: Key): void {
     const picked = pick(taking.state, key);
+    if (picked.kind === "saved") return this.#save(taking, picked.index);
     if (picked.kind === "open") {
       this.#taking = { ...taking, state: picked.state };
       return;
@@ -302,6 +305,14 @@ export class ChatInput {
     this.#taking = { kind: "line" };
     taking.done(picked.index);
     if (key.kind === "named" && key.name === "interrupt" && this.#owner.running()) this.#owner.interrupt();
+  }
+
+  #save({ onSave }: Taking & { kind: "pick" }, index: number): void {
+    const told = (text: string) => {
+      this.#owner.hint(text);
+      this.#owner.drawn();
+    };
+    onSave?.(index).then(told, (error) => told(asAgentcliError(error).message));
   }
 
   #askKey(taking: Taking & { kind: "ask" }, key: Key): void {

@@ -4,14 +4,13 @@ import { AgentcliError } from "../../errors.ts";
 import type { Input } from "../../platform/io.ts";
 import type { TurnEvent } from "../../protocol/turn_event.ts";
 import { clean } from "../../terminal/clean.ts";
-import type { Choice } from "../../terminal/picker.ts";
 import { plainText, type Row } from "../../terminal/style.ts";
 import { isYes } from "../../terminal/prompt.ts";
 import { textOutput } from "../run/text_output.ts";
 import type { RunOptions } from "../run/command.ts";
 import { hostOf, showError } from "../output.ts";
 import type { Context } from "../command.ts";
-import { asksForSession, beginChat, type ChatView } from "./begin.ts";
+import { asksForSession, beginChat, type ChatView, type PickQuestion } from "./begin.ts";
 import { AgentSession } from "../../runtime/agent_session.ts";
 import type { OpenSession } from "../../runtime/open_session.ts";
 import { promptOf, readTyped } from "./typed_line.ts";
@@ -92,7 +91,7 @@ class LineChat implements ChatView {
     this.#write(rows.map((line) => `${plainText(line).trimEnd()}\n`).join(""));
   }
 
-  async pick({ title, choices }: { title: string; choices: readonly Choice[] }): Promise<number | null> {
+  async pick({ title, choices }: PickQuestion): Promise<number | null> {
     if (!this.#atTerminal) return null;
     const named = choices.map(({ label, note, key }, index) =>
       `  ${key ?? index + 1}  ${clean(label)}${note === undefined || note === "" ? "" : `  (${clean(note)})`}\n`

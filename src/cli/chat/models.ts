@@ -51,10 +51,19 @@ export async function offeredModels(context: Context, signal: AbortSignal): Prom
     const local = isLocal(effectiveBaseUrl(provider, io.env), markers.localEndpoints);
     const base = { provider: provider.name, local };
     const place = local ? "local" : "remote";
+    const isDefault = (id: string) =>
+      configuration.defaultProvider === provider.name && configuration.defaultModel === id;
     try {
       const endpoint = await resolveEndpoint(provider, { env: io.env, local, stores: io });
-      const { models } = await listModels(client, endpoint, { timeoutMs: TIMEOUT_MS, signal });
-      return models.map(({ id }) => ({ ...base, selector: `${provider.name}:${id}`, note: place }));
+      const limits = { timeoutMs: TIMEOUT_MS, signal };
+      const list = await listModels(client, endpoint, limits);
+      const { modelNotes } = await import("./model_notes.ts");
+      const notes = await modelNotes(client, endpoint, { list, provider, ...limits });
+      return list.models.map(({ id }, at) => ({
+        ...base,
+        selector: `${provider.name}:${id}`,
+        note: [notes[at] ?? "", place, ...isDefault(id) ? ["default"] : []].filter((part) => part !== "").join(" · "),
+      }));
     } catch (error) {
       signal.throwIfAborted();
       const reason = asAgentcliError(error).message;
@@ -78,9 +87,9 @@ export async function switchModel(
   argument: string,
   { chat, view, context, signal }: Pick<CommandTarget, "chat" | "view" | "context" | "signal">,
 ): Promise<void> {
-  const selector = argument === "" ? await chooseModel({ view, context, signal }) : argument;
-  if (selector === null) return;
   const before = chat.opened === null ? null : selectorOf(chat.opened);
+  const selector = argument === "" ? await chooseModel({ view, context, signal, current: before }) : argument;
+  if (selector === null) return;
   tellCost(chat.opened, view);
   const prepared = await view.during("changing the model", chat.setModel(selector));
   const { session } = prepared;
@@ -126,15 +135,25 @@ export function choiceOf({ selector, provider, note }: OfferedModel): { label: s
 }
 
 async function chooseModel(
-  { view, context, signal }: Pick<CommandTarget, "view" | "context" | "signal">,
+  { view, context, signal, current }: Pick<CommandTarget, "view" | "context" | "signal"> & { current: string | null },
 ): Promise<string | null> {
   const models = await view.during("asking the servers", offeredModels(context, signal));
   const choices = [
-    ...models.flatMap((model) => model.selector === null ? [] : [{ ...choiceOf(model), selector: model.selector }]),
-    { label: "demo", note: "a fixed script, no language model", selector: "demo" },
+    ...models.flatMap(({ selector, note }) =>
+      selector === null ? [] : [{ label: selector, note: selector === current ? `current · ${note}` : note }]
+    ),
+    { label: "demo", note: "a fixed script, no language model" },
   ];
-  const chosen = await view.pick({ title: "Which model?", choices });
-  return choices[chosen ?? -1]?.selector ?? null;
+  const makeDefault = async (index: number) => {
+    const chosen = models.find(({ selector }) => selector === choices[index]?.label);
+    if (chosen === undefined || chosen.selector === null) return "that cannot be the default model";
+    const model = chosen.selector.slice(chosen.provider.length + 1);
+    await setDefaultModel(await openHome(context.io), { provider: chosen.provider, model });
+    return `${clean(chosen.selector)} is the default model from now on`;
+  };
+  const title = "Which model? (type to search, Ctrl-S makes one the default)";
+  const chosen = await view.pick({ title, choices, onSave: makeDefault });
+  return choices[chosen ?? -1]?.label ?? null;
 }
 
 /** Milliseconds for one address. */

@@ -6,13 +6,12 @@ import type { Io } from "../../platform/io.ts";
 import { clean } from "../../terminal/clean.ts";
 import { type Row, row, rowWidth, wantsColor } from "../../terminal/style.ts";
 import type { EditorEffect } from "../../terminal/line_editor.ts";
-import type { Choice } from "../../terminal/picker.ts";
 import { createScreen, type Screen } from "../../terminal/screen.ts";
 import { fit } from "../../terminal/table.ts";
 import { wrap } from "../../terminal/wrap.ts";
 import type { RunOptions } from "../run/command.ts";
 import type { Context } from "../command.ts";
-import { asksForSession, beginChat, type ChatView } from "./begin.ts";
+import { asksForSession, beginChat, type ChatView, type PickQuestion } from "./begin.ts";
 import { Bell, ring } from "./bell.ts";
 import { ChatInput } from "./chat_input.ts";
 import { LentTerminal } from "./lent_terminal.ts";
@@ -174,7 +173,7 @@ class TerminalChat implements ChatView {
     if (fitting.length > 0) this.#screen.print(fitting, this.#live());
   }
 
-  pick(question: { title: string; choices: readonly Choice[] }): Promise<number | null> {
+  pick(question: PickQuestion): Promise<number | null> {
     const picking = this.#input.pick(question);
     this.#turnView.end();
     return picking;

@@ -48,6 +48,8 @@ export interface Backend {
   templateNeeds?(inquiry: Inquiry, model: string): Promise<TemplateNeeds | null>;
   /** Returns what it tells of a model besides its window; null where it tells nothing. Loads nothing. */
   facts?(inquiry: Inquiry, model: string): Promise<ModelFacts | null>;
+  /** Returns what it tells of its models for people who choose one, by id. Loads nothing. */
+  traits?(inquiry: Inquiry): Promise<ReadonlyMap<string, ModelTraits>>;
   /** Its names of sampling fields besides temperature and top_p; `zeros`: off is not its default, and is sent. */
   sampling?: { topK?: string; minP?: string; repeat?: string; zeros?: true };
   /** It hands `chat_template_kwargs` to the chat template. */
@@ -86,6 +88,29 @@ export interface ModelFacts {
   slots?: number;
   /** Whoever started it, or the model's file, says how to sample. */
   samples?: true;
+}
+
+/** What people choose a model by; what the server does not tell is absent. */
+export interface ModelTraits {
+  /** Of its file. */
+  bytes?: number;
+  /** As it is usually written: `Q4_K_M`. */
+  quantization?: string;
+  isLoaded?: boolean;
+  tools?: boolean;
+  vision?: boolean;
+}
+
+/** Returns traits without those that an answer does not hold. */
+export function traitsOf(told: { [Name in keyof ModelTraits]?: unknown }): ModelTraits {
+  const { bytes, quantization, isLoaded, tools, vision } = told;
+  return {
+    ...typeof bytes === "number" && bytes > 0 ? { bytes } : {},
+    ...typeof quantization === "string" && quantization !== "" ? { quantization: quantization.slice(0, 20) } : {},
+    ...typeof isLoaded === "boolean" ? { isLoaded } : {},
+    ...typeof tools === "boolean" ? { tools } : {},
+    ...typeof vision === "boolean" ? { vision } : {},
+  };
 }
 
 /** The kinds of errors that servers have words of their own for. */

@@ -10,6 +10,7 @@ import {
   type Inquiry,
   listsAny,
   type ModelFacts,
+  type ModelTraits,
   type Windows,
   windowsOf,
 } from "./backend.ts";
@@ -95,6 +96,16 @@ export async function findModelFacts(
 ): Promise<ModelFacts | null> {
   const inquiry = inquiryOf(client, endpoint, { ...limitsOf(known), list: known.list });
   return await backendOf(known.server)?.facts?.(inquiry, known.model) ?? null;
+}
+
+/** Returns what people choose models by, as far as the server tells. Loads no model. Throws only the signal's reason. */
+export async function findTraits(
+  client: HttpClient,
+  endpoint: Endpoint,
+  known: KnownServer,
+): Promise<ReadonlyMap<string, ModelTraits>> {
+  const inquiry = inquiryOf(client, endpoint, { ...limitsOf(known), list: known.list });
+  return await backendOf(known.server)?.traits?.(inquiry) ?? new Map();
 }
 
 /** Returns the window of one model, or null for unknown. Loads no model. Throws only the signal's reason. */

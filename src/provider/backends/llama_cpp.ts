@@ -7,9 +7,11 @@ import {
   listsAny,
   type ModelFacts,
   serverHeader,
+  traitsOf,
   type Windows,
   windowsOf,
 } from "./backend.ts";
+import { rawEntries } from "./model_list.ts";
 import type { TemplateNeeds, ToolCallFallback } from "./template_needs.ts";
 
 /** Most loaded models of a router that are requested one by one. */
@@ -29,6 +31,14 @@ export const llamaCpp: Backend = {
     rewound: "start llama-server with --ctx-checkpoints 32 --checkpoint-min-step 1024 (older versions: --swa-full)",
   },
   vision: supportsImages,
+  traits({ list }) {
+    const entries = list === null ? [] : rawEntries(list.body);
+    const told = entries.flatMap((entry) => {
+      const { id, meta } = entry;
+      return typeof id === "string" ? [[id, traitsOf({ bytes: fieldsOf(meta)["size"] })] as const] : [];
+    });
+    return Promise.resolve(new Map(told));
+  },
   templateNeeds,
   facts,
   sampling: { topK: "top_k", minP: "min_p", repeat: "repeat_penalty", zeros: true },

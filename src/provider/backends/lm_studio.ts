@@ -1,6 +1,6 @@
 /** LM Studio. */
 import { fieldsOf, membersOf } from "../record.ts";
-import { type Backend, booleanOf, type Inquiry, type Windows, windowsOf } from "./backend.ts";
+import { type Backend, booleanOf, type Inquiry, listsAny, traitsOf, type Windows, windowsOf } from "./backend.ts";
 
 /** LM Studio. */
 export const lmStudio: Backend = {
@@ -17,6 +17,24 @@ export const lmStudio: Backend = {
   widen: (model, tokens) => `load the model with more context: lms load ${model} --context-length ${tokens}`,
   sampling: { topK: "top_k", repeat: "repeat_penalty" },
   vision: supportsImages,
+  async traits(inquiry) {
+    const newer = await newerModels(inquiry);
+    const older = newer.length > 0 ? [] : await olderModels(inquiry);
+    const told = [
+      ...newer.map((entry) => {
+        const { vision, trained_for_tool_use: tools } = fieldsOf(entry["capabilities"]);
+        const quantization = fieldsOf(entry["quantization"])["name"];
+        const isLoaded = instancesOf(entry).length > 0;
+        return [entry["key"], traitsOf({ bytes: entry["size_bytes"], quantization, isLoaded, tools, vision })] as const;
+      }),
+      ...older.map(({ id, quantization, state, type, capabilities }) => {
+        const tools = listsAny(capabilities, ["tool_use"]) ?? undefined;
+        const isLoaded = state === "loaded";
+        return [id, traitsOf({ quantization, isLoaded, tools, vision: type === "vlm" })] as const;
+      }),
+    ];
+    return new Map(told.flatMap(([id, traits]) => typeof id === "string" ? [[id, traits] as const] : []));
+  },
   errors: {
     context: ["context the overflows"],
     model: ["no models? loaded"],

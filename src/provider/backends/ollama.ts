@@ -1,7 +1,15 @@
 /** Ollama. Some of its models run in its maker's cloud, behind the same address. */
 import type { JsonResponse } from "../http/fetch_json.ts";
 import { fieldsOf, membersOf } from "../record.ts";
-import { type Backend, type Inquiry, listsAny, type ModelLocality, type Windows, windowsOf } from "./backend.ts";
+import {
+  type Backend,
+  type Inquiry,
+  listsAny,
+  type ModelLocality,
+  traitsOf,
+  type Windows,
+  windowsOf,
+} from "./backend.ts";
 
 /** Ollama. */
 export const ollama: Backend = {
@@ -27,6 +35,18 @@ export const ollama: Backend = {
     `restart Ollama with OLLAMA_CONTEXT_LENGTH=${tokens} ollama serve (or set the context length in its app)`,
   noThinking: { reasoning_effort: "none" },
   keepCache: { evicted: "start Ollama with OLLAMA_KEEP_ALIVE=60m, and OLLAMA_NUM_PARALLEL=2 for two clients" },
+  async traits({ get }) {
+    const [tags, running] = await Promise.all([get("/api/tags"), get("/api/ps")]);
+    const loaded = new Set(membersOf(fieldsOf(running)["models"]).map(fieldsOf).flatMap(namesOf).map(completeName));
+    const known = membersOf(fieldsOf(tags)["models"]).map(fieldsOf);
+    return new Map(known.flatMap((entry) => {
+      const quantization = fieldsOf(entry["details"])["quantization_level"];
+      return namesOf(entry).map((name) => {
+        const isLoaded = running === undefined ? undefined : loaded.has(completeName(name));
+        return [name, traitsOf({ bytes: entry["size"], quantization, isLoaded })] as const;
+      });
+    }));
+  },
   vision: async ({ get }, model) =>
     listsAny(fieldsOf(await get("/api/show", { body: JSON.stringify({ model }) }))["capabilities"], ["vision"]),
   async locality(get, model) {
