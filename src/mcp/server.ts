@@ -160,16 +160,19 @@ export interface ResolvedServer {
 
 /** Puts variables in. Throws `config_invalid` for one that is not set, and for one that holds a key of a provider. */
 export function resolveServer(server: McpServer, variables: Variables): ResolvedServer {
+  // A client of a protocol has put its own in.
   const put = (text: string): string =>
-    text.replace(/\$\{(\w+)(?::-([^}]*))?\}/g, (_, name: string, otherwise: string | undefined) => {
-      // A project must not get a key by naming its variable: the user's own file may.
-      if (server.origin !== "user" && variables.secret.includes(name)) {
-        throw unusable(server, `it names the variable ${name}, which holds a key of a provider`);
-      }
-      const value = variables.env(name) || otherwise;
-      if (value === undefined) throw unusable(server, `the variable ${name} is not set`);
-      return value;
-    });
+    server.origin === "client"
+      ? text
+      : text.replace(/\$\{(\w+)(?::-([^}]*))?\}/g, (_, name: string, otherwise: string | undefined) => {
+        // A project must not get a key by naming its variable: the user's own file may.
+        if (server.origin !== "user" && variables.secret.includes(name)) {
+          throw unusable(server, `it names the variable ${name}, which holds a key of a provider`);
+        }
+        const value = variables.env(name) || otherwise;
+        if (value === undefined) throw unusable(server, `the variable ${name} is not set`);
+        return value;
+      });
   const all = (values: Record<string, string>) =>
     Object.fromEntries(Object.entries(values).map(([name, text]) => [name, put(text)]));
   const maybe = (text: string | undefined) => text === undefined ? undefined : put(text);

@@ -72,6 +72,7 @@ export class AcpSession {
       ...options,
       model: isFallback ? start.model ?? undefined : options.model,
       addDir: [...options.addDir, ...start.directories],
+      mcpServers: start.mcpServers,
       ...start.resumes ? { resume: start.id } : { sessionId: start.id },
       ...{ allowProtectedPrompt: false, file: [], continue: false, forkSession: false, noSessionPersistence: false },
     }, this.#host());
@@ -115,6 +116,8 @@ export class AcpSession {
   async prepare(): Promise<void> {
     await this.#alone(() => this.#agent.ready().catch(() => {}), new AbortController().signal);
     this.#learn();
+    const { notice } = this.#host();
+    for (const problem of this.#start.problems) await notice(problem);
     await this.#tellChanges();
     const { availableCommands } = await import("./commands.ts");
     await this.#send({

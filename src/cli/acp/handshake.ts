@@ -57,7 +57,7 @@ export function initialize(
     agentCapabilities: {
       loadSession: true,
       promptCapabilities: { image: true, audio: false, embeddedContext: true },
-      mcpCapabilities: { http: false, sse: false },
+      mcpCapabilities: { http: true, sse: false },
       sessionCapabilities: { list: {}, delete: {}, resume: {}, close: {}, additionalDirectories: {} },
     },
     authMethods: [SETUP_LOCAL, ...fieldsOf(given.auth).terminal === true ? [SETUP_TERMINAL] : []],

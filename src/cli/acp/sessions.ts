@@ -5,6 +5,7 @@ import { loadConfiguration } from "../../config/load.ts";
 import { openHome } from "../../platform/home.ts";
 import { isAbsolute } from "../../platform/path.ts";
 import { stat } from "../../platform/files.ts";
+import type { McpServer } from "../../mcp/server.ts";
 import type { RpcParams } from "../../rpc/message.ts";
 import type { RpcCall } from "../../rpc/peer.ts";
 import { listSessions, type SessionSummary } from "../../session/list.ts";
@@ -22,7 +23,9 @@ const PAGE = 50;
 export interface SessionPlace {
   cwd: string;
   directories: string[];
-  mcpServers: readonly unknown[];
+  mcpServers: readonly McpServer[];
+  /** What is wrong with servers of the client that are left out. */
+  problems: readonly string[];
 }
 
 /** The open sessions by id. */
@@ -152,7 +155,10 @@ async function placeOf({ cwd, additionalDirectories, mcpServers }: RpcParams): P
   if (mcpServers !== undefined && mcpServers !== null && !Array.isArray(mcpServers)) {
     throw invalidParams("mcpServers is not a list");
   }
-  return { cwd: cwd as string, directories, mcpServers: Array.isArray(mcpServers) ? mcpServers : [] };
+  const given: readonly unknown[] = mcpServers ?? [];
+  const none = { servers: [], problems: [] };
+  const { servers, problems } = given.length === 0 ? none : (await import("./client_servers.ts")).clientServers(given);
+  return { cwd: cwd as string, directories, mcpServers: servers, problems };
 }
 
 function sessionInfo({ id, projectRoot, firstPrompt, updated }: SessionSummary, cwd: string | null) {
