@@ -36,8 +36,8 @@ export type Isolation = "project" | "always" | "external" | "none";
 /** Returns what a program has to run in now. */
 export async function isolationOf({ workspace, sandbox, label }: SessionScope): Promise<Isolation> {
   const { protection } = workspace;
-  protection?.refresh();
-  if (highestLabel([workspace.ambientLabel, label()]) !== "open" || protection?.any === true) return "project";
+  protection.refresh();
+  if (highestLabel([workspace.ambientLabel, label()]) !== "open" || protection.any) return "project";
   if (sandbox === undefined || sandbox.settings.mode === "never") return "none";
   if (sandbox.settings.mode === "always") return "always";
   return !workspace.local && await sandbox.protectsElsewhere() ? "external" : "none";
@@ -97,8 +97,8 @@ async function sandboxed(
     ...within,
     argv,
     env,
-    hide: await protection?.hidden() ?? NOTHING_PROTECTED,
-    readOnly: protection?.markers ?? [],
+    hide: await protection.hidden(),
+    readOnly: protection.markers,
     git: isolation !== "project" ? "open" : label() === "open" ? "hidden" : "read-only",
     network: server.network || isolation === "external",
   }) ?? { kind: "refused", missing: true, reason: "there is no sandbox", hint: "see agentcli doctor" };

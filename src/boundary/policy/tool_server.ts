@@ -57,7 +57,7 @@ export function protectedArgument(
   { protection, root, cwd }: Pick<Workspace, "protection" | "root" | "cwd">,
 ): { rule: string } | null {
   // Where a large project is not walked yet, the markers above a path tell.
-  if (protection === undefined || protection.anySoon === false) return null;
+  if (protection.anySoon === false) return null;
   let left = MOST_STRINGS;
   for (const text of texts) {
     if (left-- === 0) break;

@@ -82,11 +82,13 @@ type SandboxReason = "project" | "always" | "external" | null;
 
 /** Returns why the command must run in a sandbox. */
 export async function sandboxReason(
-  { workspace, sandbox }: Pick<ToolContext, "workspace" | "sandbox">,
+  { workspace, sandbox, sessionLabel }: Pick<ToolContext, "workspace" | "sandbox" | "sessionLabel">,
 ): Promise<SandboxReason> {
   // An earlier command of the same request can have made what is protected.
   workspace.protection.refresh();
   if (workspace.ambientLabel !== "open" || workspace.protection.any) return "project";
+  // What came from a server whose data is for local models stands in no file that a rule covers.
+  if (sessionLabel === "no-cloud") return "project";
   if (sandbox === undefined || sandbox.settings.mode === "never") return null;
   if (sandbox.settings.mode === "always") return "always";
   return !workspace.local && await sandbox.protectsElsewhere() ? "external" : null;
