@@ -3,7 +3,7 @@ import { highestLabel, type Label } from "../boundary/policy/label.ts";
 import { serverClass } from "../boundary/policy/tool_server.ts";
 import { findProgram } from "../boundary/programs.ts";
 import { sandboxEnvironment } from "../boundary/sandbox/environment.ts";
-import { NOTHING_PROTECTED, type SessionSandbox } from "../boundary/sandbox/sandbox.ts";
+import type { SessionSandbox } from "../boundary/sandbox/sandbox.ts";
 import { runWatched } from "../boundary/sandbox/watched_run.ts";
 import type { Workspace } from "../boundary/workspace/workspace.ts";
 import type { Io } from "../platform/io.ts";
