@@ -17,7 +17,14 @@ interface Rule {
 /** Rooms and pages that have none of these words. */
 const DONE: readonly string[] = [
   ...["README.md", "CONTRIBUTING.md", "docs/architecture.md", "docs/decisions.md", "docs/editor.md", "docs/limits.md"],
-  ...["docs/permissions.md", "docs/protocol.md", "docs/recipes.md", "docs/usage.md", "docs/performance.md"],
+  ...[
+    "src/boundary",
+    "docs/permissions.md",
+    "docs/protocol.md",
+    "docs/recipes.md",
+    "docs/usage.md",
+    "docs/performance.md",
+  ],
 ];
 
 const CODE = /^src\//;

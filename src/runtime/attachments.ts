@@ -1,5 +1,5 @@
 /** Files and images attached to a prompt. Loaded when there are any. */
-import type { LabelledBytes, Refusal, ResolvedPath, Workspace } from "../boundary/workspace/workspace.ts";
+import type { LabeledBytes, Refusal, ResolvedPath, Workspace } from "../boundary/workspace/workspace.ts";
 import { AgentcliError, type ErrorDetails } from "../errors.ts";
 import type { Session } from "../agent/session.ts";
 import { readDenials } from "../tools/permission.ts";
@@ -89,7 +89,7 @@ function decoded(bytes: Uint8Array): string | null {
 /** The image in a file of which the beginning was read; null when it is none. Throws for one that cannot be sent. */
 export async function attachedImage(
   file: string,
-  { path, begun, workspace }: { path: ResolvedPath; begun: LabelledBytes; workspace: Workspace },
+  { path, begun, workspace }: { path: ResolvedPath; begun: LabeledBytes; workspace: Workspace },
 ): Promise<Attached | null> {
   const { size } = begun.status;
   if (readImage(begun.bytes, { name: path.display, size }).kind === "other") return null;

@@ -8,7 +8,7 @@ import type { Home } from "../../platform/home.ts";
 /** The file, relative to the home. */
 const FILE = "mcp.json";
 
-/** What was approved. */
+/** A server as it was approved. */
 export interface ApprovedServer {
   /** Digest of all that decides what is started or asked. */
   hash: string;

@@ -1,4 +1,4 @@
-/** What git keeps of a working tree, read from its files: no process is started for a name. */
+/** Facts of a working tree that git keeps, read from its files: no process is started for a name. */
 import { lstatSync, realPathSync } from "../../platform/files_sync.ts";
 import { basename, dirname, isWithin, join, normalize, resolve } from "../../platform/path.ts";
 import { quietly } from "../../platform/real_path.ts";
@@ -13,7 +13,7 @@ export interface GitDirectory {
   /** The working tree; of a bare repository the directory that holds it. */
   top: string;
   directory: string;
-  /** What all worktrees share: settings, hooks, objects. */
+  /** Shared by all worktrees: settings, hooks, objects. */
   common: string;
 }
 

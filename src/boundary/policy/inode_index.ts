@@ -31,7 +31,7 @@ export function identityOf(status: Pick<FileStatus, "device" | "inode">): string
 }
 
 /** The same for a file that may be gone: another one with its number came to be at another time. */
-export function lastingIdentityOf(status: Pick<FileStatus, "device" | "inode" | "born">): string {
+export function lastingIdentityOf(status: Identity): string {
   return `${status.device}:${status.inode}:${status.born}`;
 }
 
@@ -52,7 +52,7 @@ export class InodeIndex {
   #blind: ProtectionRule | null = null;
 
   /** Takes a file that another session saw, or that is seen now. */
-  add(status: Pick<FileStatus, "device" | "inode" | "born">, rule: ProtectionRule): void {
+  add(status: Identity, rule: ProtectionRule): void {
     // Without a number every file would be the same one.
     if (status.inode === 0) return;
     const identity = lastingIdentityOf(status);
@@ -119,9 +119,9 @@ export async function metFile({ path, status }: SeenFile, salt: string): Promise
   return digest === null ? null : { path, device, inode, born, size, modified, digest };
 }
 
-function isAsMet(file: MetFile, status: FileStatus | null): boolean {
-  return status !== null && status.inode === file.inode && status.device === file.device &&
-    status.size === file.size && status.modified === file.modified;
+/** Returns the key of a file as it was at one time. */
+export function stateOf(path: string, status: Identity & Pick<FileStatus, "size" | "modified">): string {
+  return `${path} ${lastingIdentityOf(status)} ${status.size} ${status.modified}`;
 }
 
 async function digestOf(path: string, salt: string): Promise<string | null> {
@@ -150,7 +150,10 @@ export class FormerFiles {
 
   /** Those of the files that have changed, or are gone. */
   static of(met: readonly SaltedFile[]): readonly SaltedFile[] {
-    return met.filter((file) => !isAsMet(file, quietly(() => lstatSync(file.path))));
+    return met.filter((file) => {
+      const status = quietly(() => lstatSync(file.path));
+      return status === null || stateOf(file.path, status) !== stateOf(file.path, file);
+    });
   }
 
   isOf(files: readonly SaltedFile[]): boolean {

@@ -34,7 +34,7 @@ export interface IgnoreFile {
   kind: FileKind;
 }
 
-/** What the names and kinds of a directory's entries say of it, whatever the rules are; absolute paths. */
+/** Facts that the names and kinds of a directory's entries tell, whatever the rules are; absolute paths. */
 interface Facts {
   /** Null for a directory that may not be listed. */
   entries: readonly PlainEntry[] | null;
@@ -65,7 +65,7 @@ export interface Listing extends Readonly<Facts> {
 const IGNORE_NAME = /^\.\w*ignore$/;
 /** Other letters can fold to those of a name. */
 const NOT_PLAIN = /[^\x20-\x7e]/;
-/** What the runtime shows in place of bytes that are no UTF-8: no name leads back to such an entry. */
+/** Stands in names for bytes that are no UTF-8: no such name leads back to such an entry. */
 export const NO_UTF8 = "\ufffd";
 /** Where version control keeps what was. */
 const VERSION_CONTROL = new Set([".git", ".hg", ".svn", ".bzr", ".jj", ".pijul", "_darcs"]);

@@ -14,7 +14,7 @@ export interface MarkerEntry {
   line: number;
 }
 
-/** What a marker says. With `damaged` nothing else may be relied on, and the whole project counts as protected. */
+/** The content of a marker. With `damaged` nothing else may be relied on, and the whole project counts as protected. */
 export interface Marker {
   entries: MarkerEntry[];
   /** Valid values of `local-endpoints:`, as written. */
@@ -59,7 +59,7 @@ const DOUBTFUL: readonly (readonly [RegExp, string])[] = [
   [/^\//, "it begins with a slash, which means the directory of the marker"],
 ];
 
-/** What may be wrong with a path that covers nothing; null when nothing looks so. */
+/** Returns why a path may cover nothing; null when nothing looks so. */
 export function doubtOf(path: string): string | null {
   return DOUBTFUL.find(([sign]) => sign.test(withoutEscapes(path)))?.[1] ?? null;
 }

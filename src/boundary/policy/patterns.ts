@@ -7,7 +7,7 @@ import { nameBehindTemporary } from "../../platform/files.ts";
 import { foldedText, strippedName } from "../case_folded.ts";
 import { type ProtectionRule, stricter } from "./protection_rule.ts";
 
-/** What a line of a marker means, or one of the things that it may mean. */
+/** One meaning of a line of a marker. */
 export interface Pattern {
   /** Wildcards stand as {@link STAR} and {@link ONE} in them. */
   names: readonly string[];
@@ -76,7 +76,7 @@ function compared(name: string): ComparedName {
 /** A name with wildcards, sign by sign. */
 interface Wild {
   signs: readonly string[];
-  /** What it ends with; most names are told by that. */
+  /** Its end; most names are told by that. */
   end: string;
 }
 
@@ -122,7 +122,7 @@ class Node {
     this.stays = stays;
   }
 
-  /** What a further name of a pattern leads to; made when absent. */
+  /** Returns the node that a further name of a pattern leads to; made when absent. */
   child(name: string): Node {
     if (name === STAR + STAR) return this.stays ? this : this.any ??= new Node(true);
     if (!isWild(name)) {
@@ -202,7 +202,7 @@ export class Scope {
   }
 }
 
-/** What holds in one directory. */
+/** The rules of one directory. */
 export interface Coverage {
   /** Covers the directory and everything below it. */
   covered: ProtectionRule | null;

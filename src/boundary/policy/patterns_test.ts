@@ -38,7 +38,7 @@ function isIgnored(pattern: string, path: string): boolean {
   return regex.test(path);
 }
 
-/** What the matcher before this one covered: from the marker's directory alone, name by name. */
+/** Whether the matcher before this one covered it: from the marker's directory alone, name by name. */
 function wasCovered(pattern: string, path: string): boolean {
   return (pattern.includes("\\") ? [/\//, /[/\\]/] : [/\//]).some((separator) => {
     const names: string[] = [];

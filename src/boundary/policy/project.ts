@@ -113,7 +113,7 @@ function recordNotices({ root, movedFrom, replaced, problem }: ProjectRecord): s
 }
 
 /**
- * Which `local-endpoints:` of the root's own marker have an effect: those that stood there at the first sight or that the
+ * Which `local-endpoints:` of the root's own marker have an effect: those that stood there when it was first seen or that the
  * user trusts. They open what that marker's own project holds: where a marker elsewhere protects something too, the user
  * has to have said so.
  */
@@ -162,7 +162,7 @@ export async function recordSeen(
   const { unmet } = protection;
   if (unmet.length > 0) {
     await record.meet(unmet);
-    protection.recall(records);
+    protection.remember(records);
   }
   if (found.length > 0) await record.addDerived(found);
 }

@@ -35,7 +35,7 @@ interface StandingProject {
 
 /**
  * The record of the project with this root (a real path), with all that is remembered of projects around it and inside
- * of it. Where no project is known this is one look. A project with a marker is recorded at its first sight, with its
+ * of it. Where no project is known this is one look. A project with a marker is recorded when it is first seen, with its
  * endpoints as trusted, unless a known project holds it. What goes wrong is in {@link ProjectRecord.problem}.
  */
 export async function openProjectRecord(home: Home, root: string, project: StandingProject): Promise<ProjectRecord> {
@@ -66,7 +66,7 @@ export class ProjectRecord {
     this.root = root;
   }
 
-  /** What is remembered of this very project; null until a marker was seen. */
+  /** The record of this very project; null until a marker was seen. */
   get own(): RecordData | null {
     return this.#own;
   }
@@ -109,7 +109,7 @@ export class ProjectRecord {
     return this.#others.some(({ root, endpoints }) => root === dirname(marker) && endpoints.includes(endpoint));
   }
 
-  /** Reads what is known, and records the project at its first sight. See {@link openProjectRecord}. */
+  /** Reads what is known, and records the project when it is first seen. See {@link openProjectRecord}. */
   async open({ seen, endpoints, create = true }: StandingProject): Promise<void> {
     await this.#attempt(async () => {
       const main = await this.#find();
@@ -143,7 +143,7 @@ export class ProjectRecord {
     try {
       await this.#change((data) => data);
     } catch (error) {
-      // Where the home cannot be written, nothing is trusted at a first sight either.
+      // Where the home cannot be written, nothing is trusted when it is first seen either.
       if (!(error instanceof AgentcliError)) throw error;
     }
   }

@@ -44,7 +44,7 @@ export interface DerivedFile extends Identity {
   digest?: string;
 }
 
-/** What is remembered of a project that the home knows. */
+/** The rules and the trust of a project that the home knows. */
 export interface KnownProject {
   root: string;
   markers: readonly MarkerLines[];
@@ -66,7 +66,7 @@ export interface RecordData extends KnownProject, Identity {
 interface IndexEntry extends Identity {
   root: string;
   open?: boolean;
-  /** What it shares with other trees of its repository, a real path. */
+  /** The directory that it shares with other trees of its repository, a real path. */
   common?: string | null;
 }
 
@@ -202,7 +202,7 @@ export async function changeRecord(
   });
 }
 
-/** What values of both files are like; of a list its items. */
+/** The shapes of both files; of a list its items. */
 const IDENTITY = { device: 0, inode: 0, born: 0 };
 const PROJECT = { root: "", ...IDENTITY };
 const RECORD = {

@@ -44,7 +44,7 @@ Deno.test("a project without a marker leaves nothing in the home", () =>
   }));
 
 Deno.test(
-  "the first sight of a marker is recorded, privately, with the endpoints that stand in it",
+  "a marker that is first seen is recorded, privately, with the endpoints that stand in it",
   unix,
   () =>
     inPlace(async ({ base, home }) => {
@@ -156,7 +156,7 @@ Deno.test(
     }),
 );
 
-Deno.test("a record that was removed while the index knows the project is no first sight: nothing is trusted until the user says so", () =>
+Deno.test("a record that was removed while the index knows the project is not first seen: nothing is trusted until the user says so", () =>
   inPlace(async ({ base, home }) => {
     const root = `${base}/project`;
     const seen = [marker(root, ".env")];
@@ -212,7 +212,7 @@ Deno.test("derived files are recorded until they are released", () =>
     assert.deepEqual(kept.derived.map(({ path }) => path), [`${root}/b`]);
   }));
 
-Deno.test("the commit at the first sight is read from a branch, a packed one, and a commit alone", () =>
+Deno.test("the commit when a project is first seen is read from a branch, a packed one, and a commit alone", () =>
   inPlace(async ({ base, home }) => {
     const [one, two] = ["1".repeat(40), "2".repeat(40)];
     const files: [string, Record<string, string>, string | null][] = [

@@ -8,7 +8,7 @@ import { ProtectedSet } from "./protected.ts";
 
 const NAMES = ["a", "b", ".env", ".agentclisecret", ".git"];
 const path = fc.array(fc.constantFrom(...NAMES), { minLength: 1, maxLength: 3 }).map((names) => names.join("/"));
-/** What the untrusted side can do in a project: files, links and other names, repositories, directories that are moved. */
+/** Acts of the untrusted side in a project: files, links and other names, repositories, directories that are moved. */
 const step = fc.record({
   act: fc.constantFrom("open", "file", "rule", "directory", "remove", "rename", "link", "hard", "git", "clone"),
   path,

@@ -4,14 +4,14 @@
  */
 import type { FileStatus } from "../../platform/files.ts";
 import type { Clock } from "../../platform/io.ts";
-import { FormerFiles, InodeIndex, lastingIdentityOf, type SaltedFile, type SeenFile } from "./inode_index.ts";
+import { FormerFiles, InodeIndex, type SaltedFile, type SeenFile, stateOf } from "./inode_index.ts";
 import type { IgnoreFile } from "./listing.ts";
 import { PathRules } from "./path_rules.ts";
 import type { DerivedFile, MarkerLines } from "./project_record_files.ts";
 import { type ProtectedPlaces, ProtectedTree, type WalkOptions } from "./protected_tree.ts";
 import { type ProtectionRule, stricter } from "./protection_rule.ts";
 
-/** What the home remembers: rules that hold whatever the markers say now, copies of protected files, and what those were. */
+/** The part of a project record that protects: rules that hold whatever the markers say now, copies of protected files, and what those were. */
 export interface Remembered {
   readonly markers: readonly MarkerLines[];
   readonly derived: readonly DerivedFile[];
@@ -42,11 +42,11 @@ export class ProtectedSet extends PathRules {
   ) {
     super(roots);
     this.#tree = new ProtectedTree(roots, { rules: this, clock });
-    this.recall(remembered);
+    this.remember(remembered);
   }
 
   /** Takes what the home remembers, now or as another session has changed it. */
-  recall(remembered: readonly Remembered[]): void {
+  remember(remembered: readonly Remembered[]): void {
     for (const marker of remembered.flatMap(({ markers }) => markers)) this.recallMarker(marker);
     for (const { derived } of remembered) for (const file of derived) this.protectCopy(file);
     this.#remembered = remembered;
@@ -56,7 +56,7 @@ export class ProtectedSet extends PathRules {
   /** Takes what other sessions have recorded since. */
   async reread(): Promise<void> {
     const changed = await Promise.all(this.#remembered.map((one) => one.reread?.() ?? false));
-    if (changed.includes(true)) this.recall(this.#remembered);
+    if (changed.includes(true)) this.remember(this.#remembered);
   }
 
   isOf(roots: readonly string[]): boolean {
@@ -87,11 +87,9 @@ export class ProtectedSet extends PathRules {
 
   /** Protected files of the roots that the home does not know as they are; at most a few hundred are looked at. */
   get unmet(): readonly SeenFile[] {
-    const met = new Set(
-      this.#met.map((file) => `${file.path} ${lastingIdentityOf(file)} ${file.size} ${file.modified}`),
-    );
+    const met = new Set(this.#met.map((file) => stateOf(file.path, file)));
     return this.#identities.seen.filter(({ path, status }) =>
-      !this.#unnamed.has(path) && !met.has(`${path} ${lastingIdentityOf(status)} ${status.size} ${status.modified}`)
+      !this.#unnamed.has(path) && !met.has(stateOf(path, status))
     );
   }
 

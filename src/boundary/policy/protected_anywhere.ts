@@ -1,4 +1,4 @@
-/** What any project of the user protects: asked of files that a stored session used, wherever they lie. */
+/** Asks all projects of the user whether they protect a path: for files that a stored session used, wherever they lie. */
 import type { Home } from "../../platform/home.ts";
 import { realOrNamed } from "../../platform/real_path.ts";
 import type { ProjectRecord } from "./project_record.ts";

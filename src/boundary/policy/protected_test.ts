@@ -93,12 +93,12 @@ Deno.test("lines whose path leads through a link cover what it leads to, by ever
   inTemporary((root) => {
     for (const name of ["real/file", "target.txt", "dir/x.key", "other/x.key"]) write(`${root}/${name}`);
     Deno.symlinkSync("target.txt", `${root}/link`);
-    Deno.symlinkSync("real", `${root}/door`);
+    Deno.symlinkSync("real", `${root}/gate`);
     Deno.symlinkSync("dir", `${root}/keys`);
     Deno.symlinkSync("../other/x.key", `${root}/real/late.key`);
-    write(`${root}/.agentclisecret`, "no-cloud: link\nno-cloud: door/file\nno-cloud: door/new\nno-cloud: keys/*.key\n");
+    write(`${root}/.agentclisecret`, "no-cloud: link\nno-cloud: gate/file\nno-cloud: gate/new\nno-cloud: keys/*.key\n");
     const set = new ProtectedSet([root]);
-    for (const path of ["target.txt", "link", "real/file", "door/file", "real/new", "dir/x.key", "dir/y.key"]) {
+    for (const path of ["target.txt", "link", "real/file", "gate/file", "real/new", "dir/x.key", "dir/y.key"]) {
       assert.ok(set.rule(`${root}/${path}`), path);
     }
     for (const path of ["real/other", "dir/x.txt", "other/x.key"]) {
@@ -227,14 +227,14 @@ Deno.test("a project without a marker protects nothing, and a marker deep inside
   }));
 
 Deno.test("a marker that is damaged, a directory, or a link to nowhere protects everything", async (test) => {
-  const makers: Record<string, (path: string) => void> = {
+  const damages: Record<string, (path: string) => void> = {
     "empty path": (path) => write(path, "no-cloud:\n"),
     "UTF-16": (path) => Deno.writeFileSync(path, new Uint8Array([0xff, 0xfe, 0x6e, 0])),
     directory: (path) => Deno.mkdirSync(path),
     "dangling link": (path) => Deno.symlinkSync("nowhere", path),
     "too large": (path) => write(path, "#".repeat(1024 * 1024 + 1)),
   };
-  for (const [name, make] of Object.entries(makers)) {
+  for (const [name, make] of Object.entries(damages)) {
     await test.step(name, () =>
       inTemporary((root) => {
         make(`${root}/.agentclisecret`);

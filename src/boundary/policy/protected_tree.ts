@@ -68,7 +68,7 @@ interface Sorted {
   blind: boolean;
 }
 
-/** What lies outside of the roots. */
+/** Protected places outside of the roots. */
 interface Outside {
   files: readonly ProtectedFile[];
   directories: readonly string[];
@@ -109,7 +109,7 @@ export class ProtectedTree {
     this.listings = new Listings(clock);
   }
 
-  /** What was found is looked at again when it is next asked for. */
+  /** Looks again when it is next asked. */
   expire(): void {
     this.#found = null;
     this.#search = null;

@@ -146,7 +146,7 @@ Deno.test("a tree at rest in which nothing is protected shows the first marker",
   });
 });
 
-/** What a random run found: only what is covered already lies beside the new marker, which cannot be used. */
+/** Found by a random run: only what is covered already lies beside the new marker, which cannot be used. */
 const MARKER_IN_COVERED: [TreeStep[], TreeStep[]] = [
   [{ act: "write", path: "x.pem/a/a", other: "a" }],
   [{ act: "link", path: "x.pem/.agentclisecret", other: "a" }],

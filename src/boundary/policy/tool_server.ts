@@ -13,13 +13,13 @@ import { describeRule } from "./protection_rule.ts";
 /** `local-only`: what it is told stays on this machine. `networked`: it may go anywhere. */
 export type ServerClass = "local-only" | "networked";
 
-/** What of a server decides what it may be told. */
+/** The part of a server's settings that decides what it may be told. */
 export interface ServerRules {
   name: string;
   url?: string | undefined;
   network: boolean;
   local: boolean;
-  /** What it gives is for local models only. */
+  /** Its results are for local models only. */
   label?: "no-cloud" | undefined;
 }
 

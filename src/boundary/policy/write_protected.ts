@@ -55,7 +55,7 @@ const HOOKS = [
 /** Where the installer puts the program and its launcher. */
 const PROGRAM = [/\/\.local\/share\/agentcli(?:\/|$)/, /\/\.local\/bin\/agentcli$/];
 
-/** What runs, or decides what runs, at a login or in a new shell: files of the user's home, and directories of it. */
+/** Run, or decide what runs, at a login or in a new shell: files of the user's home, and directories of it. */
 const START_UP_FILES = new Set(
   (".profile .login .logout .inputrc .pam_environment .xprofile .xinitrc .xsession .xsessionrc .gitconfig " +
     ".bashrc .bash_profile .bash_login .bash_logout .bash_aliases .kshrc .mkshrc .cshrc .tcshrc " +

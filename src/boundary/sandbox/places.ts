@@ -112,7 +112,7 @@ export async function findBoundPlaces(
     const others = now.filter(({ root }) => !bounds.roots.some((own) => isWithin(own, root) || isWithin(root, own)));
     const roots = [...shown, ...others.map(({ root }) => root).filter(inSystem)];
     if (!protection.isOf(roots)) protection = new ProtectedSet(roots);
-    protection.recall(others.map(({ root, markers, derived }) => {
+    protection.remember(others.map(({ root, markers, derived }) => {
       const isWalked = steps.some(({ source }) => isWithin(source, root));
       return { markers: isWalked ? markers : markers.map(plainLines), derived, met: [] };
     }));

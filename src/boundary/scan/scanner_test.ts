@@ -44,7 +44,7 @@ const ENCODINGS: Record<string, (fragment: string, around: { before: string; aft
   "in hex with \\x": (fragment, { before, after }) =>
     before + hexOf(fragment).map((pair) => `\\x${pair}`).join("") + after,
   "in hex as bytes": (fragment) => `[${hexOf(fragment).map((pair) => `0x${pair}`).join(", ")}]`,
-  "in base64 with its surroundings": (fragment, { before, after }) => base64Of(before + fragment + after),
+  "in base64 with what stands around it": (fragment, { before, after }) => base64Of(before + fragment + after),
   "in base64 within words": (fragment, { before, after }) => `${before} ${base64Of(fragment)} ${after}`,
   "in base64 for URLs": (fragment, { before, after }) =>
     base64Of(before + fragment + after).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", ""),

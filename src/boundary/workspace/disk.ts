@@ -17,7 +17,7 @@ import { readRegularFile } from "../reader.ts";
 import { checkWritable, refuse, removeFile, replaceFile, resolvePath, rootOf } from "./paths.ts";
 import { isOfSystem } from "../policy/listing.ts";
 import { otherNameProtection, writeProtection } from "../policy/write_protected.ts";
-import type { ByteRange, LabelledBytes, Refusal, ResolvedPath, Workspace } from "./workspace.ts";
+import type { ByteRange, LabeledBytes, Refusal, ResolvedPath, Workspace } from "./workspace.ts";
 
 /** The options of {@link openWorkspace}. */
 export interface WorkspaceOptions {
@@ -125,7 +125,7 @@ export class DiskWorkspace {
   /** Looks at the markers; for a provider that is not local also at those below the roots, since one may be damaged. */
   async start(): Promise<void> {
     if (this.protection === this.#options.protection) {
-      this.protection.recall(this.#records);
+      this.protection.remember(this.#records);
       this.protection.refresh();
     } else this.protection.start();
     await this.#settle();
@@ -228,7 +228,7 @@ export class DiskWorkspace {
   }
 
   // deno-lint-ignore require-await -- done synchronously; a promise, so that callers need not know
-  async read(path: ResolvedPath, range: ByteRange = {}): Promise<LabelledBytes | Refusal> {
+  async read(path: ResolvedPath, range: ByteRange = {}): Promise<LabeledBytes | Refusal> {
     const read = this.#read(path, range);
     if (!("refused" in read)) this.noteUsed(path);
     return read;
@@ -255,11 +255,11 @@ export class DiskWorkspace {
   }
 
   /** Reads many, each when it is asked for; {@link noteUsed} tells which were of use. */
-  *readAll(paths: readonly ResolvedPath[], range: ByteRange = {}): Generator<LabelledBytes | Refusal> {
+  *readAll(paths: readonly ResolvedPath[], range: ByteRange = {}): Generator<LabeledBytes | Refusal> {
     for (const path of paths) yield this.#read(path, range);
   }
 
-  #read(path: ResolvedPath, range: ByteRange): LabelledBytes | Refusal {
+  #read(path: ResolvedPath, range: ByteRange): LabeledBytes | Refusal {
     const { display } = path;
     let rule: ProtectionRule | null = null;
     const precheck = (real: string, status: FileStatus): Refusal | null => {

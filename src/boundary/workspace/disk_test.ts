@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { findMarkers } from "../policy/path_rules.ts";
-import type { LabelledBytes, Refusal, ResolvedPath, Workspace } from "./workspace.ts";
+import type { LabeledBytes, Refusal, ResolvedPath, Workspace } from "./workspace.ts";
 import { openWorkspace } from "./disk.ts";
 
 interface Place {
@@ -44,7 +44,7 @@ async function resolved(workspace: Workspace, path: string): Promise<ResolvedPat
   return found;
 }
 
-async function read(workspace: Workspace, path: string): Promise<LabelledBytes | Refusal> {
+async function read(workspace: Workspace, path: string): Promise<LabeledBytes | Refusal> {
   const found = await workspace.resolve(path);
   return "refused" in found ? found : await workspace.read(found);
 }
@@ -70,7 +70,7 @@ Deno.test("without a marker everything is open", () =>
   inProject(async ({ open }) => {
     const workspace = await open({ local: false });
     const found = await read(workspace, "pub.txt");
-    assert.equal((found as LabelledBytes).label, "open");
+    assert.equal((found as LabeledBytes).label, "open");
     assert.equal(workspace.ambientLabel, "open");
   }));
 
@@ -86,7 +86,7 @@ Deno.test("a provider that is not local reads what no marker covers, and is told
         await Deno.writeTextFile(`${directory}/${name}`, marker);
         await Deno.writeTextFile(`${root}/sub/x`, "secret\n");
         const remote = await open({ local: false });
-        assert.equal((await read(remote, "pub.txt") as LabelledBytes).label, "open");
+        assert.equal((await read(remote, "pub.txt") as LabeledBytes).label, "open");
         const refusal = await read(remote, "sub/x") as Refusal;
         assert.equal(refusal.refused, "protected");
         assert.match(
@@ -95,9 +95,9 @@ Deno.test("a provider that is not local reads what no marker covers, and is told
         );
         assert.match(refusal.forUser?.hint ?? "", /local model.*secrets add --local-endpoint/);
         const local = await open();
-        const found = await read(local, "sub/x") as LabelledBytes;
+        const found = await read(local, "sub/x") as LabeledBytes;
         assert.deepEqual([found.label, found.rule?.tier], ["no-cloud", "no-cloud"]);
-        assert.equal((await read(local, "pub.txt") as LabelledBytes).label, "open");
+        assert.equal((await read(local, "pub.txt") as LabeledBytes).label, "open");
         assert.equal(local.ambientLabel, "open");
       }));
   }
@@ -144,7 +144,7 @@ Deno.test("a damaged marker anywhere keeps other providers out, and makes everyt
         });
         const workspace = await open(more);
         if (name.includes("sub")) await read(workspace, "sub/x");
-        assert.equal((await read(workspace, "pub.txt") as LabelledBytes).label, "no-cloud");
+        assert.equal((await read(workspace, "pub.txt") as LabeledBytes).label, "no-cloud");
         assert.equal(workspace.ambientLabel, "no-cloud");
       }));
   }
@@ -160,7 +160,7 @@ Deno.test("what is list-only is named, and read by no model", () =>
     const entries = await workspace.list(await resolved(workspace, "sub"));
     assert.deepEqual(entries, [{ name: "x", kind: "file" }]);
     assert.equal(workspace.ruleAt(await resolved(workspace, "sub/x"))?.tier, "list-only");
-    assert.equal((await read(workspace, "pub.txt") as LabelledBytes).label, "no-cloud");
+    assert.equal((await read(workspace, "pub.txt") as LabeledBytes).label, "no-cloud");
   }));
 
 Deno.test("a marker that appears, grows or goes away can only tighten, from the next refresh on", () =>
@@ -260,7 +260,7 @@ Deno.test("an added directory may be used and is shown by its absolute path", ()
     const workspace = await open({ additional: [`${directory}/outside`] });
     const found = await resolved(workspace, `${directory}/outside/far.txt`);
     assert.equal(found.display, `${directory}/outside/far.txt`);
-    assert.equal(new TextDecoder().decode((await workspace.read(found) as LabelledBytes).bytes), "far\n");
+    assert.equal(new TextDecoder().decode((await workspace.read(found) as LabeledBytes).bytes), "far\n");
   }));
 
 Deno.test("links inside the project are read, links that leave, dangle or turn in circles are refused", () =>
@@ -268,7 +268,7 @@ Deno.test("links inside the project are read, links that leave, dangle or turn i
     await Deno.symlink("pub.txt", `${root}/inside`);
     await Deno.symlink(".", `${root}/self`);
     await Deno.symlink(`${directory}/outside/far.txt`, `${root}/leaving`);
-    await Deno.symlink(`${directory}/outside`, `${root}/door`);
+    await Deno.symlink(`${directory}/outside`, `${root}/gate`);
     await Deno.symlink("nowhere", `${root}/dangling`);
     await Deno.symlink("circle2", `${root}/circle1`);
     await Deno.symlink("circle1", `${root}/circle2`);
@@ -276,7 +276,7 @@ Deno.test("links inside the project are read, links that leave, dangle or turn i
     for (const path of ["inside", "self/self/pub.txt"]) {
       assert.equal(refusedAs(await read(workspace, path)), undefined, path);
     }
-    for (const path of ["leaving", "door/far.txt", "door/new.txt"]) {
+    for (const path of ["leaving", "gate/far.txt", "gate/new.txt"]) {
       assert.equal(refusedAs(await read(workspace, path)), "outside", path);
     }
     assert.equal(refusedAs(await read(workspace, "dangling")), "absent");
@@ -311,11 +311,11 @@ Deno.test("a huge sparse file costs no more than the range", () =>
     await file.truncate(10 * 1024 ** 3);
     const workspace = await open();
     const path = await resolved(workspace, "huge");
-    const found = await workspace.read(path, { offset: 10 * 1024 ** 3 - 5, limit: 3 }) as LabelledBytes;
+    const found = await workspace.read(path, { offset: 10 * 1024 ** 3 - 5, limit: 3 }) as LabeledBytes;
     assert.deepEqual([found.bytes.length, found.more], [3, true]);
-    const end = await workspace.read(path, { offset: 10 * 1024 ** 3 - 2, limit: 3 }) as LabelledBytes;
+    const end = await workspace.read(path, { offset: 10 * 1024 ** 3 - 2, limit: 3 }) as LabeledBytes;
     assert.deepEqual([end.bytes.length, end.more], [2, false]);
-    const beyond = await workspace.read(path, { offset: 11 * 1024 ** 3, limit: 3 }) as LabelledBytes;
+    const beyond = await workspace.read(path, { offset: 11 * 1024 ** 3, limit: 3 }) as LabeledBytes;
     assert.deepEqual([beyond.bytes.length, beyond.more], [0, false]);
   }));
 

@@ -15,7 +15,7 @@ export interface ResolvedPath {
 }
 
 /** Content with its label. */
-export interface LabelledBytes {
+export interface LabeledBytes {
   bytes: Uint8Array<ArrayBuffer>;
   /** True when the file is longer than what was asked for. */
   more: boolean;
@@ -42,5 +42,5 @@ export interface Refusal {
   forUser?: { message: string; hint: string };
 }
 
-/** Where tools read and write. Everything returned is labelled; everything refused says why. */
+/** Where tools read and write. Everything returned is labeled; everything refused says why. */
 export type Workspace = Omit<DiskWorkspace, "start">;

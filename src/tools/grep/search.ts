@@ -2,7 +2,7 @@
 import { decodeText, isUtf16 } from "../text.ts";
 import type { LineMatcher, SearchWatch } from "./line_matcher.ts";
 import { highestLabel, type Label } from "../../boundary/policy/label.ts";
-import type { LabelledBytes, Refusal, ResolvedPath, Workspace } from "../../boundary/workspace/workspace.ts";
+import type { LabeledBytes, Refusal, ResolvedPath, Workspace } from "../../boundary/workspace/workspace.ts";
 import type { PathPattern } from "../path_pattern.ts";
 import { count, isRefusal, sourceOf } from "../result.ts";
 import type { FoundFile } from "../walk.ts";
@@ -196,7 +196,7 @@ async function searchSome(files: readonly FoundFile[], search: TreeSearch, state
 
 interface Beginning {
   file: FoundFile;
-  read: LabelledBytes | Refusal | { denied: string };
+  read: LabeledBytes | Refusal | { denied: string };
 }
 
 /** The beginning of each file, in order, unless a rule denies reading it. */
@@ -225,16 +225,16 @@ function* readBeginnings(files: readonly FoundFile[], workspace: Workspace): Gen
 
 /** All of a text whose beginning was read. */
 async function wholeText(
-  beginning: LabelledBytes,
+  beginning: LabeledBytes,
   { path }: FoundFile,
   workspace: Workspace,
-): Promise<LabelledBytes | Refusal> {
+): Promise<LabeledBytes | Refusal> {
   if (isNoText(beginning.bytes)) return { ...beginning, more: false };
   return await workspace.read(path, { limit: FILE_LIMIT });
 }
 
 function searchFile(
-  { file, read }: { file: FoundFile; read: LabelledBytes | Refusal },
+  { file, read }: { file: FoundFile; read: LabeledBytes | Refusal },
   search: TreeSearch,
   state: State,
 ): void {
