@@ -18,6 +18,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Node>>> = {
   providers: async () => (await import("./providers/command.ts")).providersCommand,
   config: async () => (await import("./config/command.ts")).configCommand,
   "local-model": async () => (await import("./local_model/command.ts")).localModelCommand,
+  models: async () => (await import("./models/command.ts")).modelsCommand,
   secrets: async () => (await import("./secrets/command.ts")).secretsCommand,
   sandbox: async () => (await import("./sandbox/command.ts")).sandboxCommand,
   quarantine: async () => (await import("./quarantine/command.ts")).quarantineCommand,

@@ -159,3 +159,13 @@ function readOrNull(path: string): string | null {
 export function memoryBytes(): number {
   return Deno.systemMemoryInfo().total;
 }
+
+/** Returns the memory of each graphics card that the kernel tells: on Linux those of AMD. */
+export function graphicsBytes(): number[] {
+  try {
+    const cards = [...Deno.readDirSync("/sys/class/drm")];
+    return cards.map(({ name }) => Number(readOrNull(`/sys/class/drm/${name}/device/mem_info_vram_total`) ?? 0));
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,86 @@
+/** The models that are suggested, and the choice among them. A table with a date: newer models are better. */
+
+/** When the table was written: year and month. */
+export const TABLE_DATE = "2026-11";
+
+/** A model as Ollama offers it, with four-bit weights. */
+export interface SuggestedModel {
+  /** Its name in Ollama's library. */
+  name: string;
+  /** Bytes of its weights (GB, as Ollama shows them). */
+  weightsGb: number;
+  /** Billions of parameters that work on one token: what its speed follows. */
+  activeB: number;
+  /** Its context cache for 32k tokens, in GB. */
+  contextGb: number;
+  note: string;
+}
+
+/**
+ * Best first, for turns with tools. Sizes are those of Ollama's library; the context caches follow from layers, heads and
+ * windows of the model cards (a quarter of the layers of Qwen 3.5 keep one), rounded up.
+ */
+export const MODELS: readonly SuggestedModel[] = [
+  { name: "qwen3.5:122b", weightsGb: 81, activeB: 10, contextGb: 1, note: "the strongest here; needs a workstation" },
+  { name: "qwen3.5:27b", weightsGb: 17, activeB: 27, contextGb: 2, note: "the most right results on one 24 GB card" },
+  {
+    name: "qwen3.5:35b",
+    weightsGb: 24,
+    activeB: 3,
+    contextGb: 1,
+    note: "large and fast; also good with little graphics memory",
+  },
+  { name: "gpt-oss:120b", weightsGb: 65, activeB: 5.1, contextGb: 1, note: "fast for its size" },
+  { name: "gpt-oss:20b", weightsGb: 14, activeB: 3.6, contextGb: 1, note: "fast; good tool calls" },
+  { name: "qwen3.5:9b", weightsGb: 6.6, activeB: 9, contextGb: 1, note: "the usual choice for 8 to 12 GB" },
+  { name: "qwen3.5:4b", weightsGb: 3.4, activeB: 4, contextGb: 1, note: "small tasks; expect mistakes" },
+];
+
+/** What a machine has, in GB. */
+export interface Machine {
+  memoryGb: number;
+  /** Memory of the largest graphics card; null: none was found. Memory that is shared with the processor counts as none. */
+  graphicsGb: number | null;
+  /** Processor and graphics use the same memory (Apple silicon). */
+  unified: boolean;
+}
+
+/** A model and how it would run. */
+export interface Suggestion {
+  model: SuggestedModel;
+  /** `graphics`: whole on the card, or in unified memory; `split`: in part on the processor; `processor`: there alone. */
+  runsOn: "graphics" | "split" | "processor";
+  needsGb: number;
+}
+
+/** More active parameters than this are slower than reading (about 5 tokens a second) without a graphics card. */
+const PROCESSOR_ACTIVE_B = 5;
+/** What the system and other programs keep, and a server needs beside the weights. GB. */
+const [SYSTEM_GB, SERVER_GB] = [4, 1];
+
+/** Returns up to three, best first: no two of one way to run where another way is possible. */
+export function suggest(machine: Machine): Suggestion[] {
+  const all = MODELS.flatMap((model): Suggestion[] => {
+    const needsGb = model.weightsGb + model.contextGb + SERVER_GB;
+    const runsOn = wayToRun(model, needsGb, machine);
+    return runsOn === null ? [] : [{ model, runsOn, needsGb }];
+  });
+  const fast = all.filter(({ runsOn }) => runsOn === "graphics");
+  const slow = all.filter(({ runsOn }) => runsOn !== "graphics");
+  // One larger model at the cost of speed is worth a row, where it ranks above what fits the card.
+  const best = slow.slice(0, fast.length === 0 ? 3 : 1)
+    .filter(({ model }) => fast[0] === undefined || MODELS.indexOf(model) < MODELS.indexOf(fast[0].model));
+  return [...fast.slice(0, 3 - best.length), ...best];
+}
+
+function wayToRun({ activeB }: SuggestedModel, needsGb: number, machine: Machine): Suggestion["runsOn"] | null {
+  const { memoryGb, graphicsGb, unified } = machine;
+  const free = memoryGb - SYSTEM_GB;
+  // By default macOS lets the graphics have three quarters of the memory.
+  if (unified) return needsGb <= memoryGb * 0.75 ? "graphics" : null;
+  if (graphicsGb !== null && needsGb <= graphicsGb) return "graphics";
+  // On the processor the speed follows the parameters that work.
+  if (activeB > PROCESSOR_ACTIVE_B) return null;
+  if (graphicsGb !== null && graphicsGb >= 6 && needsGb <= graphicsGb + free) return "split";
+  return needsGb <= free ? "processor" : null;
+}
