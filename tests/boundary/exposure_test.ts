@@ -1,7 +1,7 @@
 /** What a command saw that it must not: everything that it leaves behind is taken from the model, whatever else goes wrong. */
 import assert from "node:assert/strict";
 import { ask, say, want } from "../helpers/fake_server.ts";
-import { quarantine } from "../../src/boundary/sandbox/quarantine.ts";
+import { listQuarantine, quarantine, restoreQuarantined } from "../../src/boundary/sandbox/quarantine.ts";
 import { openStage, type Stage } from "./harness.ts";
 import { hasBubblewrap } from "./sandbox_project.ts";
 import { CODED, coded, quarantinedTexts, standing } from "./slipped.ts";
@@ -50,6 +50,19 @@ Deno.test("a path that has gone by itself is none that cannot be moved to quaran
   assert.equal(await quarantine([gone], place), null);
   assert.deepEqual((await quarantine([gone, here], place))?.paths, [gone, here]);
   assert.equal(await Deno.stat(here).catch(() => null), null, "control: what is there is moved");
+});
+
+Deno.test("thousands of files are listed and put back as a few are", async () => {
+  await using stage = await openStage();
+  const home = stage.home.root;
+  for (const count of [2, 6_000]) {
+    const paths = Array.from({ length: count }, (_, at) => `${stage.project}/${String(at).padStart(200, "f")}`);
+    for (const path of paths) Deno.writeTextFileSync(path, "x");
+    const entry = await quarantine(paths, { home, root: stage.project, now: Date.now() });
+    assert.equal((await listQuarantine(home)).find(({ id }) => id === entry?.id)?.paths.length, count);
+    assert.equal((await restoreQuarantined(home, entry?.id ?? ""))?.restored.length, count);
+    for (const path of paths) Deno.removeSync(path);
+  }
 });
 
 for (const isProtected of [true, false]) {

@@ -18,7 +18,7 @@ import type { QuarantineEntry } from "./sandbox.ts";
 /** Below the home; one directory for each entry, with `index.json` and the files as `0`, `1`, … */
 const DIRECTORY = "quarantine";
 const INDEX = "index.json";
-const INDEX_LIMIT = 1024 * 1024;
+const INDEX_LIMIT = 64 * 1024 * 1024;
 
 /**
  * Moves paths of a project into the home; null when all of them have gone by themselves. Throws `policy_refused` for those
