@@ -97,8 +97,7 @@ async function sandboxed(
     ...within,
     argv,
     env,
-    hide: await protection.hidden(),
-    readOnly: protection.markers,
+    protection,
     git: isolation !== "project" ? "open" : label() === "open" ? "hidden" : "read-only",
     network: server.network || isolation === "external",
   }) ?? { kind: "refused", missing: true, reason: "there is no sandbox", hint: "see agentcli doctor" };
@@ -113,7 +112,7 @@ async function sandboxed(
     throw new ServerFailed(`was not started: ${why}, and ${wrapped.reason} (${wrapped.hint})`);
   }
   for (const notice of wrapped.notices) await notify(notice);
-  return await runWatched(wrapped, protection, {
+  return await runWatched(wrapped, {
     ...streams,
     name: `the MCP server ${server.name}`,
     notify,

@@ -196,7 +196,7 @@ async function outputOf(argv: [string, ...string[]], text: string, context: Tool
   if (typeof sandboxed === "string") return "";
   const outcome = sandboxed === null
     ? { ...await run({ ...options, argv, ...unsandboxed(context) }), exposed: null }
-    : await runWatched(sandboxed.command, context.workspace.protection, { ...options, ...watchOptions(context) });
+    : await runWatched(sandboxed.command, { ...options, ...watchOptions(context) });
   if (outcome.ended !== "exit" || outcome.exposed !== null) return "";
   return new TextDecoder().decode(await new Blob(pieces.map((bytes) => new Uint8Array(bytes))).arrayBuffer());
 }

@@ -24,8 +24,7 @@ const sandboxed = await sandbox.wrapCommand({
   cwd: root,
   argv: ["/bin/bash", "-c", command],
   env: { PATH: "/usr/bin:/bin" },
-  hide: await protection.hidden(),
-  readOnly: protection.markers,
+  protection,
   git: "hidden",
   network: false,
 });
@@ -34,7 +33,7 @@ else {
   let text = "";
   await run({ ...sandboxed, timeoutMs: 30_000, onOutput: (bytes) => text += new TextDecoder().decode(bytes) });
   protection.refresh();
-  const report = await sandboxed.look(await protection.hidden());
+  const report = await sandboxed.look();
   await sandboxed.close();
   const search = { roots: [root], protection, scanner: new LeakScanner(protection, { root }), since };
   const copies = await protectCopies(search, undefined);

@@ -1,6 +1,7 @@
 /** Threats 51, 52, 54, 55, 56 and 101: where sandboxes are made, what they cover, and what they keep from being written. */
 import assert from "node:assert/strict";
-import { createSessionSandbox, NOTHING_PROTECTED } from "../../src/boundary/sandbox/sandbox.ts";
+import { ProtectedSet } from "../../src/boundary/policy/protected.ts";
+import { createSessionSandbox } from "../../src/boundary/sandbox/sandbox.ts";
 import { trustedProgram } from "../../src/boundary/sandbox/backend.ts";
 import { hasBubblewrap, holdsCanary, inSandboxProject, refusal } from "./sandbox_project.ts";
 
@@ -31,8 +32,7 @@ Deno.test("on Windows the command is refused", async () => {
     cwd: "C:/p",
     argv: ["x"] as [string],
     env: {},
-    hide: NOTHING_PROTECTED,
-    readOnly: [],
+    protection: new ProtectedSet([]),
     git: "hidden" as const,
     network: false,
   };
@@ -99,7 +99,7 @@ Deno.test(
         directories: [`${root}/alias/data`, `${root}/gone`],
       };
       const command = "cat link real/hidden.txt alias/data/x.txt store/data/x.txt; cat pub.txt";
-      const { text } = await project.sandboxed(command, { hide: { ...NOTHING_PROTECTED, ...hide } });
+      const { text } = await project.sandboxed(command, { hide });
       assert.match(text, /PUB/);
       assert.ok(!holdsCanary(text, canary), text);
       assert.ok(holdsCanary(await project.unsandboxed(command), canary));
@@ -134,7 +134,7 @@ Deno.test(
     inSandboxProject(async (project) => {
       const files = Array.from({ length: 500 }, (_, at) => `${project.root}/lines/f${at}`);
       for (const file of files) project.write(file, project.canary);
-      const { text } = await project.sandboxed("cat lines/*; cat pub.txt", { hide: { ...NOTHING_PROTECTED, files } });
+      const { text } = await project.sandboxed("cat lines/*; cat pub.txt", { hide: { files } });
       assert.match(text, /PUB/);
       assert.ok(!holdsCanary(text, project.canary));
     }),
@@ -150,7 +150,7 @@ Deno.test(
       assert.ok(sandboxed.kind === "ready");
       project.write("new", project.canary);
       await Deno.rename(`${project.root}/new`, `${project.root}/.env`);
-      assert.deepEqual((await sandboxed.look(await project.hidden())).exposed, [`${project.root}/.env`]);
+      assert.deepEqual((await sandboxed.look()).exposed, [`${project.root}/.env`]);
     }),
 );
 
@@ -242,7 +242,7 @@ Deno.test("a project that is protected as a whole runs nothing", bubblewrap, () 
   inSandboxProject(async (project) => {
     const hide = { files: [], directories: [project.root] };
     assert.match(
-      (await refusal(project.sandbox, await project.request("true", { hide: { ...NOTHING_PROTECTED, ...hide } })))
+      (await refusal(project.sandbox, await project.request("true", { hide })))
         .reason,
       /whole project/,
     );
@@ -376,7 +376,7 @@ Deno.test(
       project.write(".gitmodules", "[submodule]\n");
       project.write("notes.txt", "notes\n");
       project.write(".agentclisecret2", "x\n");
-      const { quarantined } = await sandboxed.look(await project.hidden());
+      const { quarantined } = await sandboxed.look();
       assert.deepEqual(quarantined?.paths.toSorted(), [`${project.root}/.gitmodules`, `${project.root}/upstream/.git`]);
       assert.equal(project.read("upstream/README"), "theirs\n");
       const { restoreQuarantined } = await import("../../src/boundary/sandbox/quarantine.ts");

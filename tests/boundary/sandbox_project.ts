@@ -22,6 +22,13 @@ export interface Ran {
   report: TamperReport;
 }
 
+const NOTHING_PROTECTED: ProtectedPlaces = {
+  ...{ files: [], directories: [], unjudged: [], special: [], repositories: [], listings: [], nameless: [] },
+};
+
+/** `hide` takes the place of what is protected in the project. */
+type MoreOfRequest = Partial<SandboxRequest> & { hide?: Partial<ProtectedPlaces> };
+
 /** The project. */
 export interface SandboxProject {
   /** A real path, like all others. */
@@ -34,10 +41,8 @@ export interface SandboxProject {
   /** In every protected file. */
   canary: string;
   sandbox: SessionSandbox;
-  /** What is protected, looked at now. */
-  hidden(): Promise<ProtectedPlaces>;
-  request(command: string, more?: Partial<SandboxRequest>): Promise<SandboxRequest>;
-  sandboxed(command: string, more?: Partial<SandboxRequest>): Promise<Ran>;
+  request(command: string, more?: MoreOfRequest): SandboxRequest;
+  sandboxed(command: string, more?: MoreOfRequest): Promise<Ran>;
   unsandboxed(command: string): Promise<string>;
   write(name: string, text: string): void;
   read(name: string): string | null;
@@ -99,22 +104,24 @@ function makeProject(base: string, choice: SandboxChoice): SandboxProject {
     ...choice.programs === undefined ? {} : { programs: choice.programs },
   });
   const protection = new ProtectedSet([root]);
-  const hidden = () => {
+  const request = (command: string, { hide, ...more }: MoreOfRequest = {}): SandboxRequest => {
     protection.refresh();
-    return protection.hidden();
+    const found = { ...NOTHING_PROTECTED, ...hide };
+    const markers = [`${root}/.agentclisecret`];
+    return {
+      root,
+      additional: [],
+      cwd: root,
+      argv: ["/bin/bash", "-c", command],
+      env: { PATH: choice.path ?? PATH, HOME: userHome, LANG: "C.UTF-8" },
+      protection: hide === undefined
+        ? protection
+        : { markers, refresh() {}, hidden: () => Promise.resolve(found), rule: () => null },
+      git: "hidden",
+      network: false,
+      ...more,
+    };
   };
-  const request = async (command: string, more: Partial<SandboxRequest> = {}): Promise<SandboxRequest> => ({
-    root,
-    additional: [],
-    cwd: root,
-    argv: ["/bin/bash", "-c", command],
-    env: { PATH: choice.path ?? PATH, HOME: userHome, LANG: "C.UTF-8" },
-    hide: more.hide ?? await hidden(),
-    readOnly: [`${root}/.agentclisecret`],
-    git: "hidden",
-    network: false,
-    ...more,
-  });
   return {
     root,
     base,
@@ -122,7 +129,6 @@ function makeProject(base: string, choice: SandboxChoice): SandboxProject {
     userHome,
     canary,
     sandbox,
-    hidden,
     request,
     write,
     read(name) {
@@ -133,11 +139,11 @@ function makeProject(base: string, choice: SandboxChoice): SandboxProject {
       }
     },
     async sandboxed(command, more) {
-      const asked = await request(command, more);
+      const asked = request(command, more);
       const sandboxed = await sandbox.wrapCommand(asked);
       if (sandboxed.kind === "refused") throw new Error(`refused: ${sandboxed.reason}`);
       const ran = await start(sandboxed.argv, { cwd: sandboxed.cwd, env: sandboxed.env });
-      const report = await sandboxed.look(more?.hide ?? await hidden());
+      const report = await sandboxed.look();
       if (report.failure !== null) throw report.failure;
       await sandboxed.close();
       return { ...ran, report };

@@ -150,8 +150,7 @@ async function attempt(entries: Entry[], second: boolean): Promise<void> {
       cwd: places["root"] ?? "",
       argv: ["/bin/bash", "-c", LOOK, "bash", ...shown.map(String)],
       env: { PATH: "/usr/bin:/bin" },
-      hide: await protection.hidden(),
-      readOnly: protection.markers,
+      protection,
       git: "hidden",
       network: false,
     });

@@ -254,8 +254,7 @@ Deno.test("a marker above a project in a directory of the system covers what it 
       const request = await project.request(`cat ${above}/other/* ${above}/y.key .env; cat pub.txt`, {
         root: `${above}/app`,
         cwd: `${above}/app`,
-        hide: await protection.hidden(),
-        readOnly: protection.markers,
+        protection,
       });
       const sandboxed = await sandbox.wrapCommand(request);
       assert.ok(sandboxed.kind === "ready");
@@ -352,7 +351,7 @@ Deno.test("a project at a path of odd characters is one like any other", bubblew
       });
       const env = { PATH: "/usr/bin:/bin", HOME: project.userHome, ODD: `a 'b" $(touch y) \\0 %s\n;é` };
       const command = 'cat pub.txt; cat .env secrets/k.txt; echo "$ODD"; echo new > made; ls -a';
-      const request = { root: odd, cwd: odd, hide: await protection.hidden(), readOnly: protection.markers, env };
+      const request = { root: odd, cwd: odd, protection, env };
       const sandboxed = await sandbox.wrapCommand(await project.request(command, request));
       assert.ok(sandboxed.kind === "ready", JSON.stringify(sandboxed));
       const { text } = await start(sandboxed.argv, sandboxed);

@@ -1,7 +1,7 @@
 /** Making a session's sandbox: the first backend that passes the self-check, found once, used for every command. */
 import { AgentcliError } from "../../errors.ts";
 import { endingWithUs } from "../../platform/process_group.ts";
-import { isAbsolute, isWithin } from "../../platform/path.ts";
+import { basename, isAbsolute, isWithin } from "../../platform/path.ts";
 import { exists, realOrNamed } from "../../platform/real_path.ts";
 import type { ProtectedPlaces } from "../policy/protected_tree.ts";
 import type { SandboxBackend } from "./backend.ts";
@@ -56,14 +56,17 @@ async function wrap(request: SandboxRequest, ready: Ready): Promise<SandboxedCom
   // Where git is open, the settings of git and editors are the user's as they are outside of a sandbox.
   const isWatched = request.git !== "open";
   const roots = [request.root, ...request.additional, ...isWatched ? base.bound.written : []];
+  const { protection } = request;
+  const hide = await protection.hidden();
   const bound = await base.bound.hidden();
-  const places = writtenPlaces(request.hide, bound, base);
+  const places = writtenPlaces(hide, bound, base);
   const programs = isWatched && request.gitTool?.roots !== "read"
     ? gitPrograms(places, { roots, user: ready.user })
     : [];
   if (programs === null) return refuse("git has more settings here than can be read", "look at git config --list");
   const before = isWatched ? tamper.watch(places, { roots, programs }) : null;
-  const view = await buildView(request, { base, bound, frozen: before?.present ?? [] });
+  const frozen = [...protection.markers, ...before?.present ?? []];
+  const view = await buildView({ ...request, hide, bound, frozen }, base);
   if ("kind" in view) return view;
   const line = backend.line(view.plan);
   if (line === null) {
@@ -75,7 +78,7 @@ async function wrap(request: SandboxRequest, ready: Ready): Promise<SandboxedCom
     ? null
     : await noteCommand(before, { ...place, roots, programs });
   const hidden = identitiesOf(view.hidden);
-  const known = new Set([request.hide, bound].flatMap(protectedPaths));
+  const known = new Set([hide, bound].flatMap(protectedPaths));
   /** Of the last look that found nothing exposed. */
   let clean = request.gitTool === undefined ? places.listings : [];
   return {
@@ -89,7 +92,9 @@ async function wrap(request: SandboxRequest, ready: Ready): Promise<SandboxedCom
       ...base.bound.notices,
       ...view.unjudged.map(({ directory, reason }) => `commands do not see ${directory}: it ${reason}`),
     ],
-    async look(after) {
+    async look() {
+      protection.refresh();
+      const after = await protection.hidden();
       const bound = await base.bound.hidden();
       // A file that is replaced from outside slips out from under its mount, and its new content is there for the command;
       // so is what came to be protected meanwhile. Compared first: nothing that a command makes may keep this from being told.
@@ -109,14 +114,23 @@ async function wrap(request: SandboxRequest, ready: Ready): Promise<SandboxedCom
         return { quarantined: null, exposed, failure };
       }
     },
-    async takeAway(isNamed) {
+    async takeAway() {
       const made = newNames(clean);
-      const kept = made.filter((path) => isNamed(path, made));
-      const paths = made.filter((path) => !kept.includes(path));
+      const paths = made.filter((path) => !isNamedByRule(path, { made, protection }));
       return paths.length === 0 ? null : await quarantine(paths, { ...place, now: Date.now(), isSecret: true });
     },
     close: async () => await note?.remove(),
   };
+}
+
+/** Whether a rule from before names a path in full: its name tells nothing then, and it is the file that was saved. */
+function isNamedByRule(
+  path: string,
+  { made, protection }: { made: readonly string[]; protection: SandboxRequest["protection"] },
+): boolean {
+  const rule = protection.rule(path);
+  if (rule === null || rule.copyOf !== undefined || made.some((one) => isWithin(one, rule.marker))) return false;
+  return rule.pattern.replace(/^.*\/(?=[^/])|\/$/g, "") === basename(path);
 }
 
 /** Returns what a walk found now wherever commands write: in the roots, and below `sandbox.write`. */

@@ -6,19 +6,8 @@
 import { listDirectory } from "../../platform/files.ts";
 import { join } from "../../platform/path.ts";
 import type { KnownProject } from "../policy/project_record_files.ts";
-import type { ProtectedPlaces } from "../policy/protected_tree.ts";
+import type { ProtectedSet } from "../policy/protected.ts";
 import type { BackendOptions } from "./backend.ts";
-
-/** Where nothing is protected. */
-export const NOTHING_PROTECTED: ProtectedPlaces = {
-  files: [],
-  directories: [],
-  unjudged: [],
-  special: [],
-  repositories: [],
-  listings: [],
-  nameless: [],
-};
 
 /**
  * What commands see of repositories. `hidden`: nothing. `read-only`: for sessions that hold protected content, and so run
@@ -37,16 +26,19 @@ export interface SandboxRequest {
   argv: readonly [string, ...string[]];
   /** The variables of the command, from `sandboxEnvironment`. */
   env: Readonly<Record<string, string>>;
-  hide: ProtectedPlaces;
-  /** The markers, which must not be changed; what else must not be, {@link ./tamper_check.ts} finds by itself. */
-  readOnly: readonly string[];
+  /** Its paths are not there for the command, and its markers cannot be changed. */
+  protection: Pick<ProtectedSet, "refresh" | "hidden" | "markers" | "rule">;
   git: GitAccess;
   network: boolean;
   /**
    * Of the Git tool alone, which runs nothing that a repository names, and so is not looked after: how the roots are seen,
-   * and what of repositories besides, absolute.
+   * and what of repositories besides, and which files of these must not be changed; absolute.
    */
-  gitTool?: { roots: "read" | "write"; places: readonly { kind: "read" | "write"; path: string }[] };
+  gitTool?: {
+    roots: "read" | "write";
+    places: readonly { kind: "read" | "write"; path: string }[];
+    readOnly: readonly string[];
+  };
 }
 
 /** The request as something that can be started. */
@@ -59,18 +51,15 @@ export interface SandboxedCommand {
   cwd: string;
   /** Names what the command will miss, one sentence each; what was said before is left out. */
   notices: string[];
-  /**
-   * To be called while the command runs and when it has ended, with what must not be shown now: moves away what the command
-   * must not have made, and reports it.
-   */
-  look(now: ProtectedPlaces): Promise<TamperReport>;
+  /** To be called while it runs and when it has ended: moves away what the command must not have made, and reports it. */
+  look(): Promise<TamperReport>;
   /** Real paths of what `sandbox.write` names. */
   written: readonly string[];
   /**
-   * To be called when the command has ended and could see what it must not: moves away what came to be since the last look
-   * that found nothing exposed, but what `isNamed` says is named by a rule of before; it gets all that is new too.
+   * To be called when it has ended and could see what it must not: moves away what came to be since the last look that
+   * found nothing exposed, but what a rule of before names in full.
    */
-  takeAway(isNamed: (path: string, made: readonly string[]) => boolean): Promise<QuarantineEntry | null>;
+  takeAway(): Promise<QuarantineEntry | null>;
   /** To be called after the last look. */
   close(): Promise<void>;
 }

@@ -6,7 +6,6 @@ import { type BackendOptions, type SandboxBackend, trustedProgram } from "./back
 import { bubblewrapBackends } from "./bubblewrap.ts";
 import { HardLinkSearch } from "./hard_links.ts";
 import { findBoundPlaces, systemSteps } from "./places.ts";
-import { NOTHING_PROTECTED } from "./sandbox.ts";
 import { seatbeltBackends } from "./seatbelt.ts";
 import { unshareBackends } from "./unshare.ts";
 import { buildView, type ViewBase } from "./view.ts";
@@ -68,20 +67,17 @@ async function selfCheck(backend: SandboxBackend, system: ViewBase["system"]): P
       cwd: root,
       argv: [sh, "-c", PROBE, "sh", home],
       env: { PATH: "/usr/bin:/bin" },
+      git: "hidden",
+      network: false,
       hide: {
-        ...NOTHING_PROTECTED,
         files: [join(root, ".env"), join(root, "deep/down/key")],
         directories: [join(root, "list")],
         repositories: [join(root, ".git")],
+        ...{ unjudged: [], special: [], listings: [], nameless: [] },
       },
-      readOnly: [join(root, ".agentclisecret")],
-      git: "hidden",
-      network: false,
-    }, {
-      base: { system, bound, home, userHome: null, links: new HardLinkSearch() },
-      bound: NOTHING_PROTECTED,
-      frozen: [],
-    });
+      bound: await bound.hidden(),
+      frozen: [join(root, ".agentclisecret")],
+    }, { system, bound, home, userHome: null, links: new HardLinkSearch() });
     if ("kind" in view) return view.reason;
     const line = backend.line(view.plan);
     if (line === null) return "it cannot express a path of the temporary directory";

@@ -50,15 +50,18 @@ const PROTECT_LESS = "start in the directory of one project, or protect less of 
 /** Bubblewrap takes 9,000 words, and a step has up to six. */
 const MOST_STEPS = 1_500;
 
-/**
- * Returns the plan of a request, or why there can be none. `bound` is what a walk found now in the places that are bound,
- * `frozen` are further paths that may not be changed. Reads the disk;
- * changes nothing.
- */
-export async function buildView(
-  request: SandboxRequest,
-  { base, bound, frozen }: { base: ViewBase; bound: ProtectedPlaces; frozen: readonly string[] },
-): Promise<View | SandboxRefusal> {
+/** A request, and what a walk found now. */
+interface ViewRequest extends Omit<SandboxRequest, "protection"> {
+  /** In the roots. */
+  hide: ProtectedPlaces;
+  /** In the places that are bound. */
+  bound: ProtectedPlaces;
+  /** Paths that may not be changed, besides those of the Git tool and of bound places. */
+  frozen: readonly string[];
+}
+
+/** Returns the plan of a request, or why there can be none. Reads the disk; changes nothing. */
+export async function buildView(request: ViewRequest, base: ViewBase): Promise<View | SandboxRefusal> {
   const roots = [request.root, ...request.additional];
   const wide = roots.find((root) => NO_ROOT.includes(root));
   if (wide !== undefined) return refuse(`${wide} is too much of the disk to run commands on`);
@@ -73,13 +76,13 @@ export async function buildView(
   ]);
   const shown = shownBy([...base.system, ...visible]);
   const cover = new Cover(shown);
-  for (const hide of [request.hide, bound]) {
-    for (const path of protectedPaths(hide)) cover.add(path, { protects: true });
-    for (const path of hide.special) cover.add(path);
-    for (const place of hide.unjudged) cover.addUnjudged(place);
+  for (const found of [request.hide, request.bound]) {
+    for (const path of protectedPaths(found)) cover.add(path, { protects: true });
+    for (const path of found.special) cover.add(path);
+    for (const place of found.unjudged) cover.addUnjudged(place);
   }
   cover.add(base.home);
-  const stores = [...request.hide.repositories, ...bound.repositories].filter(isStore);
+  const stores = [...request.hide.repositories, ...request.bound.repositories].filter(isStore);
   const isAsked = (store: string) => {
     const real = realOrNull(store) ?? store;
     return (request.gitTool?.places ?? []).some(({ path }) => isWithin(real, path) || isWithin(path, real));
@@ -97,8 +100,8 @@ export async function buildView(
   if (problem !== null) return problem;
   const { directories, files } = cover.places();
   const named = [
-    ...frozen,
-    ...request.readOnly,
+    ...request.frozen,
+    ...request.gitTool?.readOnly ?? [],
     ...base.bound.readOnly(),
     ...request.git === "read-only" ? stores : [],
   ];
@@ -217,7 +220,7 @@ function standsAt(path: string): { real: string; directory: boolean } | "unreach
 }
 
 /** Returns why so much is covered that no command can run; null when one can. */
-function uncoverable(cover: Cover, { root, additional, cwd }: SandboxRequest): SandboxRefusal | null {
+function uncoverable(cover: Cover, { root, additional, cwd }: ViewRequest): SandboxRefusal | null {
   const isWhole = (directory: string) => [root, ...additional, cwd].some((place) => isWithin(directory, place));
   const place = cover.unjudged.find(({ directory }) => isWhole(directory));
   if (place !== undefined) {
@@ -242,7 +245,7 @@ function realOrNull(path: string): string | null {
 }
 
 /** Returns an empty directory at the user's own place, so that programs find what is bound below it; else one of its own. */
-function homeOf(request: SandboxRequest, base: ViewBase): { path: string; step: PlanStep[] } {
+function homeOf(request: ViewRequest, base: ViewBase): { path: string; step: PlanStep[] } {
   const named = request.env["HOME"] ?? base.userHome;
   const own = { path: "/tmp/home", step: [{ kind: "scratch", path: "/tmp/home" }] satisfies PlanStep[] };
   if (named === null || named === undefined || !isAbsolute(named)) return own;

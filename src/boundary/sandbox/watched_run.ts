@@ -5,8 +5,6 @@
  */
 import { type ProcessOptions, type ProcessOutcome, run } from "../../platform/process.ts";
 import { within } from "../../platform/sleep.ts";
-import { basename, isWithin } from "../../platform/path.ts";
-import type { ProtectedSet } from "../policy/protected.ts";
 import { type QuarantineEntry, quarantineNotice, type SandboxedCommand, takenNotice } from "./sandbox.ts";
 
 /** Milliseconds from the end of a look to the next, while output waits; at least so many times what a look took. */
@@ -50,7 +48,6 @@ export interface WatchedOutcome extends ProcessOutcome {
  */
 export async function runWatched(
   command: SandboxedCommand,
-  protection: ProtectedSet,
   { name, notify, protectChanges, ...options }: Omit<ProcessOptions, "argv" | "cwd" | "env"> & WatchOptions,
 ): Promise<WatchedOutcome> {
   const stop = new AbortController();
@@ -80,8 +77,7 @@ export async function runWatched(
     [held, heldBytes] = [[], 0];
     [arrived, released] = [Promise.withResolvers(), Promise.withResolvers()];
     try {
-      protection.refresh();
-      const report = await command.look(await protection.hidden());
+      const report = await command.look();
       failure = report.failure;
       if (report.quarantined !== null) quarantined.push(report.quarantined);
       if (report.exposed.length > 0 || failure !== null) exposed ??= report.exposed;
@@ -102,7 +98,7 @@ export async function runWatched(
   };
   const tidyUp = async ([path = UNKNOWN_PATH]: readonly string[]) => {
     try {
-      const taken = await command.takeAway((path, made) => isNamedByRule(path, { made, protection }));
+      const taken = await command.takeAway();
       if (taken !== null) await notify?.(takenNotice(taken, path));
     } catch (error) {
       failure ??= error;
@@ -137,14 +133,4 @@ export async function runWatched(
     await over;
     throw error;
   }
-}
-
-/** Whether a rule from before names a path in full: its name tells nothing then, and it is the file that was saved. */
-function isNamedByRule(
-  path: string,
-  { made, protection }: { made: readonly string[]; protection: ProtectedSet },
-): boolean {
-  const rule = protection.rule(path);
-  if (rule === null || rule.copyOf !== undefined || made.some((one) => isWithin(one, rule.marker))) return false;
-  return rule.pattern.replace(/^.*\/(?=[^/])|\/$/g, "") === basename(path);
 }

@@ -1,6 +1,5 @@
 /** Runs a command in the view of the project, for a person or for another program. */
 import { findProgram } from "../../boundary/programs.ts";
-import type { ProtectedSet } from "../../boundary/policy/protected.ts";
 import { anyProtectedProject, currentProjects } from "../../boundary/policy/project_record_files.ts";
 import { copiesNotice, protectCopies } from "../../boundary/scan/copies.ts";
 import { LeakScanner } from "../../boundary/scan/leak_scanner.ts";
@@ -61,8 +60,7 @@ export async function run(
       secret: keyVariables(configuration.providers),
       holdsProtected: scanner === null ? undefined : async (text) => await scanner.check([text]) !== null,
     }),
-    hide: await protection.hidden(),
-    readOnly: protection.markers,
+    protection,
     git: protection.any ? "hidden" : "open",
     network,
   });
@@ -91,7 +89,7 @@ export async function run(
       if (copies.length > 0) await warn(context, copiesNotice(copies, exposed));
     },
   };
-  const { ended, code, quarantined, exposed, unread } = await runOnOwnStreams(sandboxed, protection, { io, watching });
+  const { ended, code, quarantined, exposed, unread } = await runOnOwnStreams(sandboxed, { io, watching });
   if (exposed === null) {
     if (ended === "abort" && quarantined.length > 1) {
       await warn(context, "the command was ended, since it made such files again and again");
@@ -114,7 +112,6 @@ const CODE_OF: Readonly<Record<StopSignal, number>> = { SIGHUP: 129, SIGINT: 130
 /** Runs a command on the streams of this process; a signal to this process ends it with all that it started. */
 async function runOnOwnStreams(
   command: SandboxedCommand,
-  protection: ProtectedSet,
   { io, watching }: { io: Io; watching: WatchOptions },
 ): Promise<WatchedOutcome & { unread: Error | null }> {
   const stop = new AbortController();
@@ -125,7 +122,7 @@ async function runOnOwnStreams(
     stop.abort();
   });
   try {
-    const outcome = await runWatched(command, protection, {
+    const outcome = await runWatched(command, {
       ...watching,
       stdin: "inherit",
       signal: stop.signal,

@@ -122,8 +122,7 @@ export async function inSandbox(
     cwd: workspace.root,
     argv,
     env: { ...environment, ...SET },
-    hide: await protection.hidden(),
-    readOnly: protection.markers,
+    protection,
     git,
     network,
   });

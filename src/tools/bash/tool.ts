@@ -66,7 +66,7 @@ async function runCommand(
   const options = { stdin, signal: context.signal, timeoutMs, onOutput };
   const outcome = sandboxed === null
     ? { ...await run({ ...options, ...unsandboxed(argv, context) }), exposed: null, quarantined: [] }
-    : await runWatched(sandboxed.command, context.workspace.protection, { ...options, ...watchOptions(context) });
+    : await runWatched(sandboxed.command, { ...options, ...watchOptions(context) });
   const { exposed } = outcome;
   const text = output.text();
   const notes = (sandboxed?.command.notices ?? []).map((notice) => `[${notice}]`);

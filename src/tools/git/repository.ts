@@ -223,7 +223,7 @@ export async function openGitWork(context: ToolContext): Promise<GitWork | strin
   const notices: string[] = [];
   const inSandbox = async (call: PlainCall) => {
     const sandboxed = await sandbox?.wrapCommand(
-      requestOf(call, { context, hide, places: [place.common, place.directory] }),
+      requestOf(call, { context, places: [place.common, place.directory] }),
     );
     if (sandboxed?.kind === "ready") {
       notices.push(...sandboxed.notices);
@@ -251,7 +251,7 @@ export async function openGitWork(context: ToolContext): Promise<GitWork | strin
 
 function requestOf(
   { argv, env, access, see }: PlainCall,
-  { context, hide, places }: { context: ToolContext; hide: ProtectedPlaces; places: readonly string[] },
+  { context, places }: { context: ToolContext; places: readonly string[] },
 ): SandboxRequest {
   const { workspace } = context;
   return {
@@ -260,11 +260,7 @@ function requestOf(
     cwd: workspace.root,
     argv,
     env,
-    hide,
-    readOnly: [
-      ...workspace.protection.markers,
-      ...places.flatMap((place) => SETTINGS.map((name) => join(place, name))),
-    ],
+    protection: workspace.protection,
     git: "hidden",
     network: false,
     gitTool: {
@@ -273,6 +269,7 @@ function requestOf(
         ...[...new Set(places)].map((path) => ({ kind: access === "read" ? "read" as const : "write" as const, path })),
         ...see.map((path) => ({ kind: "read" as const, path })),
       ],
+      readOnly: places.flatMap((place) => SETTINGS.map((name) => join(place, name))),
     },
   };
 }
