@@ -4,9 +4,9 @@
  */
 import { AgentcliError } from "../../errors.ts";
 import { listDirectory } from "../../platform/files.ts";
-import { statSync } from "../../platform/files_sync.ts";
+import { listSync, statSync } from "../../platform/files_sync.ts";
 import type { Home } from "../../platform/home.ts";
-import { isWithin, join, relativeTo } from "../../platform/path.ts";
+import { dirname, isWithin, join, relativeTo } from "../../platform/path.ts";
 import { quietly } from "../../platform/real_path.ts";
 import { commonDirectory } from "./git_directory.ts";
 import type { Tier } from "./marker.ts";
@@ -107,14 +107,29 @@ export async function knownProjects(
   }));
 }
 
-/** Returns what gives {@link knownProjects}: the same list until a record changes. */
+/**
+ * Returns what gives {@link knownProjects}, and under its new name what was renamed where it stands: the same list until a
+ * record or a root changes.
+ */
 export function currentProjects(home: Home): () => Promise<readonly RecordData[]> {
   let last: { version: string; projects: readonly RecordData[] } | null = null;
   return async () => {
-    const version = await recordsVersion(home);
-    if (last?.version !== version) last = { version, projects: await knownProjects(home) };
+    const records = await recordsVersion(home);
+    const versionOf = (projects: readonly RecordData[]) =>
+      [records, ...projects.map(({ root }) => identityAt(root).inode)].join(" ");
+    if (last === null || last.version !== versionOf(last.projects)) {
+      const projects = (await knownProjects(home)).flatMap((data) => [data, ...renamed(data)]);
+      last = { version: versionOf(projects), projects };
+    }
     return last.projects;
   };
+}
+
+function renamed(data: RecordData): RecordData[] {
+  if (isSameDirectory(data, identityAt(data.root))) return [];
+  const up = dirname(data.root);
+  const beside = (quietly(() => listSync(up)) ?? []).map(({ name }) => join(up, name));
+  return beside.filter((root) => isSameDirectory(data, identityAt(root))).map((root) => rebased(data, root));
 }
 
 /** Whether nothing is remembered of a project but that it was seen. */
