@@ -191,6 +191,8 @@ Deno.test("mode, model and thinking are settings, the mode is told to clients th
   const changed = await client.until(({ params }) => params?.update?.sessionUpdate === "config_option_update");
   assert.equal(optionOf(changed.params.update.configOptions, "mode").currentValue, "acceptEdits");
   await client.prompt(sessionId, "write");
+  await set("mode", "plan");
+  await client.until(({ params }) => params?.update?.currentModeId === "plan");
   assert.equal(await home.read("b.txt"), "b");
   assert.deepEqual(two.chats()[0]?.json.chat_template_kwargs, { enable_thinking: false });
   assert.equal(one.chats()[0]?.json.chat_template_kwargs, undefined);

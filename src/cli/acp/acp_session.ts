@@ -91,6 +91,7 @@ export class AcpSession {
 
   /** Modes and settings, for an answer. */
   settings(): { modes: ReturnType<typeof modeState>; configOptions: ConfigOption[] } {
+    this.#told.mode = this.#agent.mode;
     return { modes: modeState(this.#agent.mode), configOptions: this.#toldOptions() };
   }
 
@@ -309,7 +310,7 @@ export class AcpSession {
 
   #toldOptions(): ConfigOption[] {
     const options = configOptions(this.#choices());
-    this.#told = { options: JSON.stringify(options), mode: this.#agent.mode };
+    this.#told.options = JSON.stringify(options);
     return options;
   }
 
@@ -318,6 +319,7 @@ export class AcpSession {
     const { options, mode } = this.#told;
     const configured = this.#toldOptions();
     if (this.#agent.mode !== mode) {
+      this.#told.mode = this.#agent.mode;
       await this.#send({ sessionUpdate: "current_mode_update", currentModeId: this.#agent.mode });
     }
     if (JSON.stringify(configured) !== options) {
