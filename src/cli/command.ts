@@ -12,6 +12,7 @@ export type Completion =
   | "session"
   | "topic"
   | "artifact"
+  | "mcp_server"
   | "scaffold"
   | "installed_artifact"
   | "foreign_artifact"

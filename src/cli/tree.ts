@@ -17,6 +17,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Node>>> = {
   "init-providers": async () => (await import("./init_providers/command.ts")).initProvidersCommand,
   providers: async () => (await import("./providers/command.ts")).providersCommand,
   config: async () => (await import("./config/command.ts")).configCommand,
+  mcp: async () => (await import("./mcp/command.ts")).mcpCommand,
   "local-model": async () => (await import("./local_model/command.ts")).localModelCommand,
   models: async () => (await import("./models/command.ts")).modelsCommand,
   secrets: async () => (await import("./secrets/command.ts")).secretsCommand,

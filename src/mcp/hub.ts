@@ -90,10 +90,22 @@ export class McpHub {
    * that fails is told about and left out. Throws the signal's reason.
    */
   async prepare(signal: AbortSignal): Promise<void> {
+    await this.load();
+    const now = this.#options.io.clock.now();
+    await Promise.all(
+      this.#entries.filter(({ problem, manifest, server }) =>
+        server.enabled && problem === null && (manifest === null || isStale(manifest, now)) &&
+        this.#refusal(server) === null
+      ).map((entry) => this.#learn(entry, signal)),
+    );
+  }
+
+  /** Reads what is known of the servers; starts none. */
+  async load({ isQuiet = false }: { isQuiet?: boolean } = {}): Promise<void> {
     const { servers, home, root, notify } = this.#options;
     const approved = servers.some(({ origin }) => origin === "project") ? await approvedServers(home, root) : new Map();
     this.#entries = await Promise.all(
-      servers.filter(({ enabled }) => enabled).map(async (server): Promise<Entry> => {
+      servers.map(async (server): Promise<Entry> => {
         const hash = await serverHash(server);
         const isApproved = server.origin !== "project" || approved.get(server.name)?.hash === hash;
         return {
@@ -104,18 +116,27 @@ export class McpHub {
       }),
     );
     const unapproved = this.#entries.filter(({ problem }) => problem !== null).map(({ server }) => server.name);
-    if (unapproved.length > 0) {
+    if (unapproved.length > 0 && !isQuiet) {
       await notify(
         `the project names MCP servers that you did not approve: ${unapproved.join(", ")}; ` +
           `look at them, then approve them: agentcli mcp approve ${unapproved[0]}`,
       );
     }
-    const now = this.#options.io.clock.now();
-    await Promise.all(
-      this.#entries.filter(({ problem, manifest, server }) =>
-        problem === null && (manifest === null || isStale(manifest, now)) && this.#refusal(server) === null
-      ).map((entry) => this.#learn(entry, signal)),
-    );
+  }
+
+  /** Starts a server and asks for its lists anew. Throws as {@link request}. */
+  async start(name: string, signal: AbortSignal): Promise<void> {
+    const entry = this.#find(name);
+    if (entry === undefined) throw new ServerFailed("is not configured");
+    if (entry.problem !== null) throw new ServerFailed(`cannot be used: ${entry.problem}`);
+    entry.manifest = null;
+    await this.#connected(entry, { signal });
+  }
+
+  /** Forgets what is known of a server, so that the next session asks. */
+  async forget(name: string): Promise<void> {
+    const entry = this.#find(name);
+    if (entry !== undefined) await forgetManifest(this.#options.home, entry.hash);
   }
 
   async #learn(entry: Entry, signal: AbortSignal): Promise<void> {

@@ -32,7 +32,8 @@ export class McpOffer {
   /** `window` is that of the model, in tokens. */
   constructor(readonly hub: McpHub, window: number) {
     this.#servers = hub.states.filter((state): state is KnownServer =>
-      state.problem === null && state.manifest !== null && hub.refusal(state.server.name) === null
+      state.server.enabled && state.problem === null && state.manifest !== null &&
+      hub.refusal(state.server.name) === null
     );
     this.exposed = exposeTools(this.#servers, window);
     const searched = new Set(

@@ -203,7 +203,7 @@ function allowedFragments(workspace: Workspace, session: () => Session, io: Io):
 }
 
 /** Loaded with the first command. */
-function protectedProjects(home: Home): { any(): Promise<boolean>; all(): Promise<readonly RecordData[]> } {
+export function protectedProjects(home: Home): { any(): Promise<boolean>; all(): Promise<readonly RecordData[]> } {
   const records = () => import("../boundary/policy/project_record_files.ts");
   let current: (() => Promise<readonly RecordData[]>) | null = null;
   return {

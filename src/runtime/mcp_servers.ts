@@ -1,18 +1,22 @@
 /** The MCP servers of a session, from their configuration to the tools that its model gets. Loaded where there are any. */
-import type { ContentScanner } from "../agent/content_scanner.ts";
+import { type ContentScanner, openContentScanner } from "../agent/content_scanner.ts";
 import type { Label } from "../boundary/policy/label.ts";
-import type { SessionSandbox } from "../boundary/sandbox/sandbox.ts";
+import { createSessionSandbox, type SessionSandbox } from "../boundary/sandbox/sandbox.ts";
+import { openWorkspace } from "../boundary/workspace/disk.ts";
 import type { Workspace } from "../boundary/workspace/workspace.ts";
 import { keyVariables } from "../config/endpoint.ts";
 import { configuredServers } from "../mcp/configured.ts";
 import { McpHub } from "../mcp/hub.ts";
 import { McpOffer } from "../mcp/offer.ts";
-import type { HttpClient } from "../provider/http/client.ts";
+import type { McpServer } from "../mcp/server.ts";
+import type { Home } from "../platform/home.ts";
+import { createHttpClient, type HttpClient } from "../provider/http/client.ts";
 import { mcpTools } from "../tools/mcp_call/tool.ts";
 import { isOfServer } from "../tools/registry.ts";
 import type { Tool } from "../tools/tool.ts";
 import type { Host, SessionOptions } from "./host.ts";
-import type { ProjectContext } from "./project_context.ts";
+import { protectedProjects } from "./make_session.ts";
+import { findProjectContext, type ProjectContext } from "./project_context.ts";
 import { splitRules } from "./tools_and_rules.ts";
 
 /** What the servers of a session need of it. */
@@ -47,14 +51,30 @@ export async function openServers(
   options: Pick<SessionOptions, "mcpServers" | "tools" | "disallowedTools">,
   parts: ServerParts,
 ): Promise<SessionServers> {
-  const { host, project, client, workspace, sandbox, scanner, provider, label } = parts;
-  const { home, projectRoot, configuration } = project;
+  const { host, project: { projectRoot, configuration } } = parts;
   const { servers, problems } = configuredServers(configuration, {
     root: projectRoot,
     given: options.mcpServers ?? [],
   });
   for (const problem of problems) await host.notice(problem);
-  const hub = new McpHub({
+  const hub = hubOf(servers, parts);
+  parts.defer(() => hub.close());
+  await hub.prepare(new AbortController().signal);
+  const offer = new McpOffer(hub, parts.window);
+  for (const { server, tool, tokens } of offer.exposed.over) {
+    await host.notice(
+      `${server}.${tool.name} takes ${tokens} tokens and does not fit among the direct tools ` +
+        `(${offer.exposed.budget} tokens): it is found by McpFind`,
+    );
+  }
+  return { offer, tools: namedTools(mcpTools(offer), options) };
+}
+
+/** The servers over the session that they are used in. */
+function hubOf(servers: readonly McpServer[], parts: Omit<ServerParts, "window" | "defer">): McpHub {
+  const { host, project, client, workspace, sandbox, scanner, provider, label } = parts;
+  const { home, projectRoot, configuration } = project;
+  return new McpHub({
     servers,
     home,
     io: host.io,
@@ -84,16 +104,50 @@ export async function openServers(
       },
     }),
   });
-  parts.defer(() => hub.close());
-  await hub.prepare(new AbortController().signal);
-  const offer = new McpOffer(hub, parts.window);
-  for (const { server, tool, tokens } of offer.exposed.over) {
-    await host.notice(
-      `${server}.${tool.name} takes ${tokens} tokens and does not fit among the direct tools ` +
-        `(${offer.exposed.budget} tokens): it is found by McpFind`,
-    );
-  }
-  return { offer, tools: namedTools(mcpTools(offer), options) };
+}
+
+/** The servers of a directory, without a session. */
+export interface ProjectServers {
+  hub: McpHub;
+  problems: string[];
+  root: string;
+  home: Home;
+  close(): Promise<void>;
+}
+
+/** Opens the servers of a directory under the same rules as in a session; none is started. */
+export async function openProjectServers(host: Host, given: readonly McpServer[] = []): Promise<ProjectServers> {
+  const project = await findProjectContext(host);
+  const { home, userHome, projectRoot: root, configuration, markers, records } = project;
+  const { io } = host;
+  const workspace = await openWorkspace({
+    ...{ root, additional: [], cwd: root, home: home.path, userHome, env: io.env, markers, records },
+    provider: { local: true, name: "agentcli" },
+  });
+  const projects = protectedProjects(home);
+  const sandbox = createSessionSandbox({
+    ...{ os: io.os, settings: configuration.sandbox, home: home.path, roots: [root], userHome, env: io.env, projects },
+    path: io.env("PATH") ?? "",
+  });
+  const client = createHttpClient(io);
+  const { servers, problems } = configuredServers(configuration, { root, given });
+  const scanner = openContentScanner(workspace);
+  const parts = {
+    host,
+    project,
+    client,
+    workspace,
+    sandbox,
+    scanner,
+    provider: "agentcli",
+    label: () => "open" as const,
+  };
+  const hub = hubOf(servers, parts);
+  const close = async () => {
+    await hub.close();
+    client.close();
+  };
+  return { hub, problems, root, home, close };
 }
 
 /** The tools that the options leave: with names given, those that are named. */

@@ -49,7 +49,7 @@ export interface OpenSession {
 
 /** Returns the MCP servers of a session as events name them. */
 export function serverStatus({ servers }: Pick<OpenSession, "servers">): { name: string; status: string }[] {
-  return servers?.hub.states.map(({ server, problem }) => ({
+  return servers?.hub.states.filter(({ server }) => server.enabled).map(({ server, problem }) => ({
     name: server.name,
     status: problem === null ? "connected" : "failed",
   })) ?? [];

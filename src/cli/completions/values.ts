@@ -28,6 +28,9 @@ export async function lookUp(wanted: Extract<Wanted, { kind: "values" }>, contex
   }
   const configuration = await loadConfiguration(await openHome(context.io));
   if (of === "engine") return await engines(configuration);
+  if (of === "mcp_server") {
+    return (configuration.mcpServers ?? []).map(({ name, description = "" }) => ({ value: name, brief: description }));
+  }
   if (of === "setting_value") return settingValues(after ?? "", configuration);
   return of === "provider" ? providers(configuration) : models(configuration, after);
 }

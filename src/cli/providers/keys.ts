@@ -97,12 +97,12 @@ export async function unsetKey({ arguments: words, context }: Invocation): Promi
 /** Bytes of standard input; keys have a few hundred at most. */
 const INPUT_LIMIT = 64 * 1024;
 
-/** The key for `provider`, trimmed. Throws `usage` for none, or for one that a header cannot carry. */
-async function readKey(io: Io, provider: string): Promise<string> {
+/** The key for `provider`, trimmed; `group` holds the command that asks. Throws `usage` for none, or for one that a header cannot carry. */
+export async function readKey(io: Io, provider: string, group: "providers" | "mcp" = "providers"): Promise<string> {
   const text = io.stdin.isTerminal ? await askHidden(io, `Key for ${provider}: `) : await readAll(io.stdin);
   if (text === null || text.trim() === "") {
     throw new AgentcliError("usage", "no key was given", {
-      hint: `type it when asked, or pipe it in: … | agentcli providers set-key ${provider}`,
+      hint: `type it when asked, or pipe it in: … | agentcli ${group} set-key ${provider}`,
     });
   }
   const { key, problem } = checkedKey("literal", text);

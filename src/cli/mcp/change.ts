@@ -1,0 +1,203 @@
+/** Runs `agentcli mcp add`, `remove`, `import` and `set-key`. */
+import { readRegularFile } from "../../boundary/reader.ts";
+import { editProviders } from "../../config/edit.ts";
+import { openKeyStore } from "../../config/keys/stored_key.ts";
+import { loadConfiguration } from "../../config/load.ts";
+import type { McpServerRecord } from "../../config/schema.ts";
+import { didYouMean } from "../../config/suggest.ts";
+import type { Exposure, McpServerEntry } from "../../config/types.ts";
+import { AgentcliError } from "../../errors.ts";
+import { keyName } from "../../mcp/http.ts";
+import { readServers } from "../../mcp/server.ts";
+import { type Home, openHome } from "../../platform/home.ts";
+import { join, resolve } from "../../platform/path.ts";
+import { clean, jsonText } from "../../terminal/clean.ts";
+import { confirm } from "../../terminal/prompt.ts";
+import type { Context, Invocation } from "../command.ts";
+import { notice, warn } from "../output.ts";
+import { readKey } from "../providers/keys.ts";
+import type { ADD_OPTIONS, IMPORT_OPTIONS, SET_KEY_OPTIONS } from "./command.ts";
+
+/** Runs the command. What is wrong with the name or the values is `config_invalid`, and nothing is written. */
+export async function addServer(
+  { options, arguments: [name = "", ...words], context }: Invocation<typeof ADD_OPTIONS>,
+): Promise<void> {
+  const { io, globals } = context;
+  const { url, apiKey, timeout, network, local, noCloud, replace } = options;
+  const [program, ...args] = words;
+  if ((program === undefined) === (url === undefined)) {
+    throw new AgentcliError("usage", "give either a program or --url", {
+      hint: `agentcli mcp add ${clean(name) || "NAME"} -- PROGRAM ARGUMENTS`,
+    });
+  }
+  const tools: [string, Exposure][] = [
+    ...namesIn(options.direct).map((tool): [string, Exposure] => [tool, "direct"]),
+    ...namesIn(options.off).map((tool): [string, Exposure] => [tool, "off"]),
+  ];
+  const server: McpServerRecord = {
+    ...program === undefined ? {} : { command: program, ...args.length === 0 ? {} : { args } },
+    ...url === undefined ? {} : { url },
+    ...optional("env", pairs(options.env, "=")),
+    ...optional("headers", pairs(options.header, ":")),
+    ...apiKey === undefined ? {} : { api_key: apiKey },
+    ...timeout === undefined ? {} : { timeout },
+    ...network ? { network: true } : {},
+    ...local ? { local: true } : {},
+    ...noCloud ? { label: "no-cloud" as const } : {},
+    ...optional("tools", Object.fromEntries(tools)),
+  };
+  await editProviders(await openHome(io), (document) => {
+    const exists = Object.hasOwn(document.value().mcp_servers ?? {}, name);
+    if (exists && !replace) throw taken(name);
+    document.setSetting(`mcp_servers.${name}`, server);
+  });
+  await io.stdout.write(globals.json ? jsonText({ name, change: "added" }) : `added ${clean(name)}\n`);
+  await notice(context, `try it: agentcli mcp test ${clean(name)}`);
+}
+
+function taken(name: string): AgentcliError {
+  return new AgentcliError("config_invalid", `there is an MCP server ${name} already`, {
+    hint: "pass --replace to replace it as a whole, or choose another name",
+  });
+}
+
+function namesIn(values: readonly string[]): string[] {
+  return values.flatMap((value) => value.split(",")).map((name) => name.trim()).filter((name) => name !== "");
+}
+
+function optional<T extends object>(key: string, value: T): Record<string, T> {
+  return Object.keys(value).length === 0 ? {} : { [key]: value };
+}
+
+function pairs(values: readonly string[], sign: string): Record<string, string> {
+  return Object.fromEntries(values.map((value) => {
+    const at = value.indexOf(sign);
+    if (at > 0) return [value.slice(0, at).trim(), value.slice(at + 1).trim()];
+    throw new AgentcliError("usage", `expected NAME${sign}VALUE`, { hint: "the value may name a variable: ${NAME}" });
+  }));
+}
+
+/** Returns a server of the user's own file. Throws `usage` for one that is not there. */
+async function ownServer(home: Home, name: string): Promise<McpServerEntry> {
+  const servers = (await loadConfiguration(home)).mcpServers ?? [];
+  const found = servers.find((server) => server.name === name);
+  if (found !== undefined) return found;
+  const names = servers.map((server) => server.name);
+  throw new AgentcliError("usage", `providers.yaml has no MCP server ${JSON.stringify(name.slice(0, 64))}`, {
+    hint: didYouMean(name, names) ??
+      (names.length === 0 ? "add one: agentcli mcp add" : `servers: ${names.join(", ")}`),
+  });
+}
+
+/** Runs the command. Returns 1 where the person said no. */
+export async function removeServer({ arguments: [name = ""], context }: Invocation): Promise<number> {
+  const { io, globals } = context;
+  const home = await openHome(io);
+  const server = await ownServer(home, name);
+  if (!globals.yes && !await confirm(io, `Remove ${name} from the configuration?`)) {
+    await notice(context, "nothing changed");
+    return 1;
+  }
+  await editProviders(home, (document) => void document.unsetSetting(`mcp_servers.${name}`));
+  if (server.apiKey === "keyring" || server.apiKey === "file") {
+    const place = server.apiKey;
+    await (await openKeyStore(place, io)).remove(keyName(name)).catch(() =>
+      warn(context, `the key of ${name} may still be in the ${place}`)
+    );
+  }
+  await io.stdout.write(globals.json ? jsonText({ name, change: "removed" }) : `removed ${name}\n`);
+  return 0;
+}
+
+const FILE_LIMIT = 4 * 1024 * 1024;
+
+/** Runs the command. Returns 1 where a server of the file could not be taken. */
+export async function importServers(
+  { options, arguments: [file = ""], context }: Invocation<typeof IMPORT_OPTIONS>,
+): Promise<number> {
+  const { io, globals } = context;
+  const { servers, problems } = readServers(await dataOf(file, context));
+  const added: string[] = [];
+  const left = problems.map(({ name, problem }) => ({ name, problem }));
+  await editProviders(await openHome(io), (document) => {
+    for (const server of servers) {
+      const exists = Object.hasOwn(document.value().mcp_servers ?? {}, server.name);
+      if (exists && !options.replace) {
+        left.push({ name: server.name, problem: "there is one of that name (--replace replaces it)" });
+        continue;
+      }
+      document.setSetting(`mcp_servers.${server.name}`, recordOf(server));
+      added.push(server.name);
+    }
+  });
+  if (globals.json) await io.stdout.write(jsonText({ added, left_out: left }));
+  else if (added.length > 0) await io.stdout.write(`added ${added.map((name) => clean(name)).join(", ")}\n`);
+  else await notice(context, "no server was added");
+  for (const { name, problem } of left) await warn(context, `${name} is left out: ${problem}`);
+  return left.length === 0 && (added.length > 0 || servers.length > 0) ? 0 : 1;
+}
+
+async function dataOf(file: string, { io, globals }: Context): Promise<unknown> {
+  const home = io.env(io.os === "windows" ? "USERPROFILE" : "HOME") ?? "";
+  const path = /^~[/\\]/.test(file) ? join(home, file.slice(1)) : resolve(globals.cwd, file);
+  const read = readRegularFile(path, { display: file, limit: FILE_LIMIT });
+  if ("refused" in read) throw new AgentcliError("usage", read.message, { hint: "give the file of another program" });
+  const text = new TextDecoder().decode(read.bytes);
+  try {
+    if (/\.toml$/i.test(path)) return (await import("./toml.ts")).parseServersToml(text);
+    if (/\.ya?ml$/i.test(path)) {
+      const { parseYaml, plainValue } = await import("../../config/yaml.ts");
+      return plainValue(parseYaml(text));
+    }
+    const { dataOf: valueOf, parseJsonTree } = await import("../../editor/resources/json_tree.ts");
+    return valueOf(parseJsonTree(text));
+  } catch {
+    throw new AgentcliError("usage", `${clean(file)} cannot be read as JSON, TOML or YAML`, {
+      hint: "the name of the file says which of them it is",
+    });
+  }
+}
+
+function recordOf(server: McpServerEntry): McpServerRecord {
+  const { command, args, env, cwd, url, headers, apiKey, enabled, timeout, tools, network, label, description } =
+    server;
+  return {
+    ...command === undefined ? {} : { command, ...args.length === 0 ? {} : { args } },
+    ...url === undefined ? {} : { url },
+    ...optional("env", env),
+    ...cwd === undefined ? {} : { cwd },
+    ...optional("headers", headers),
+    ...apiKey === undefined ? {} : { api_key: apiKey },
+    ...enabled ? {} : { enabled },
+    ...timeout === 60 ? {} : { timeout },
+    ...optional("tools", tools),
+    ...network ? { network } : {},
+    ...label === undefined ? {} : { label },
+    ...description === undefined ? {} : { description },
+  };
+}
+
+/** Runs the command. A store that cannot be used is `key_store_unusable`: there is no other place it would fall back to. */
+export async function setKey(
+  { options, arguments: [name = ""], context }: Invocation<typeof SET_KEY_OPTIONS>,
+): Promise<void> {
+  const { io, globals } = context;
+  const home = await openHome(io);
+  const { url } = await ownServer(home, name);
+  if (url === undefined) {
+    throw new AgentcliError("usage", `${name} is a program, which gets its keys as variables`, {
+      hint: `env: { NAME: "\${NAME}" } in providers.yaml, under mcp_servers.${name}`,
+    });
+  }
+  const place = options.store ?? "keyring";
+  const store = await openKeyStore(place, io);
+  const key = await readKey(io, name, "mcp");
+  const { origin } = new URL(url);
+  await store.write(keyName(name), { origin, key });
+  await editProviders(home, (document) => document.setSetting(`mcp_servers.${name}.api_key`, place));
+  await io.stdout.write(
+    globals.json
+      ? jsonText({ name, store: place, origin, change: "stored" })
+      : `stored the key of ${name}, for ${origin}\n`,
+  );
+}

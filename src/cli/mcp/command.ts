@@ -1,0 +1,104 @@
+/** `agentcli mcp …`: the MCP servers whose tools a model may use. */
+import { KEY_STORES } from "../../config/keys/store.ts";
+import { choice, command, decimal, flag, group, list, text } from "../command.ts";
+
+const SERVER = { name: "server", brief: "A configured server", completion: "mcp_server" } as const;
+
+export const ADD_OPTIONS = {
+  url: text("URL", "Address of a server that speaks streamable HTTP"),
+  env: list("NAME=VALUE", "A variable of the program; ${NAME} takes yours; can be repeated"),
+  header: list("NAME: VALUE", "A header of every request; ${NAME} takes a variable; can be repeated"),
+  apiKey: text("KEY", "Sent as a bearer: '$NAME' for an environment variable; for a stored one: mcp set-key"),
+  timeout: decimal("SECONDS", "Time limit of one call without a sign of life (default: 60)", { minimum: 1 }),
+  network: flag("Keep the network where commands have none; the program does not see the project then"),
+  local: flag("A server on loopback that passes nothing on"),
+  noCloud: flag("What the server gives is for local models only (label: no-cloud)"),
+  direct: list("TOOLS", "Tools that are functions of their own, e.g. 'search,fetch'; '*' for all"),
+  off: list("TOOLS", "Tools that are not offered"),
+  replace: flag("Replace an existing server of that name"),
+} as const;
+
+export const IMPORT_OPTIONS = {
+  replace: flag("Replace existing servers of the same names"),
+} as const;
+
+export const SET_KEY_OPTIONS = {
+  store: choice(KEY_STORES, "keyring: the system keyring, the default; file: credentials.json in the home"),
+} as const;
+
+export const mcpCommand = group({
+  brief: "List, change and try MCP servers",
+  detail:
+    "Servers stand under `mcp_servers:` in providers.yaml, and in the `.mcp.json` of a project once you approved them. Their tools cost a model about 110 tokens together: it finds them with McpFind and calls them with McpCall; where all fit in 600 tokens each is a function of its own. Programs run behind the sandbox of commands where paths are protected. See docs/mcp.md.",
+  commands: {
+    list: command({
+      brief: "List the servers, their tools and what they cost in tokens",
+      arguments: [],
+      options: {},
+      examples: ["agentcli mcp list", "agentcli mcp list --json"],
+      load: async () => (await import("./servers.ts")).listServers,
+    }),
+    show: command({
+      brief: "Show one server: what is started, and each tool as the model sees it",
+      arguments: [SERVER],
+      options: {},
+      examples: ["agentcli mcp show files"],
+      load: async () => (await import("./servers.ts")).showServer,
+    }),
+    test: command({
+      brief: "Start a server and list its tools; exit 1 if it does not answer",
+      arguments: [SERVER],
+      options: {},
+      examples: ["agentcli mcp test files"],
+      connects: true,
+      load: async () => (await import("./servers.ts")).testServer,
+    }),
+    approve: command({
+      brief: "Approve a server of this project's .mcp.json, after showing what it runs",
+      detail:
+        "The approval is for exactly this command line and, from the first start on, for these tools: another command, other tools or other descriptions are asked about again. It is kept in the home.",
+      arguments: [SERVER],
+      options: {},
+      examples: ["agentcli mcp approve files", "agentcli mcp approve files --yes"],
+      load: async () => (await import("./servers.ts")).approve,
+    }),
+    add: command({
+      brief: "Add a server: a program after --, or an address",
+      arguments: [
+        { name: "name", brief: "Letters, digits, _ and -" },
+        { name: "command", brief: "The program and its arguments, after --", optional: true, repeated: true },
+      ],
+      options: ADD_OPTIONS,
+      examples: [
+        "agentcli mcp add files -- npx -y @modelcontextprotocol/server-filesystem .",
+        "agentcli mcp add hosted --url https://mcp.example.com/mcp --api-key '$HOSTED_TOKEN'",
+      ],
+      load: async () => (await import("./change.ts")).addServer,
+    }),
+    remove: command({
+      brief: "Remove a server, after confirmation",
+      arguments: [SERVER],
+      options: {},
+      examples: ["agentcli mcp remove files --yes"],
+      load: async () => (await import("./change.ts")).removeServer,
+    }),
+    import: command({
+      brief: "Add the servers of another program's file",
+      detail:
+        "Reads the files of Claude, Cursor, VS Code, LM Studio, Codex, opencode, Qwen, Gemini, Crush, Goose, pi and Windsurf: JSON, TOML or YAML by the name of the file.",
+      arguments: [{ name: "file", brief: "For example ~/.cursor/mcp.json", completion: "file" }],
+      options: IMPORT_OPTIONS,
+      examples: ["agentcli mcp import ~/.cursor/mcp.json", "agentcli mcp import ~/.codex/config.toml"],
+      load: async () => (await import("./change.ts")).importServers,
+    }),
+    "set-key": command({
+      brief: "Store the key of a server at an address",
+      detail:
+        "Asks for the key without showing it, or reads it from standard input. It is sent as a bearer, to this address alone.",
+      arguments: [SERVER],
+      options: SET_KEY_OPTIONS,
+      examples: ["agentcli mcp set-key hosted", "pass show hosted | agentcli mcp set-key hosted --store file"],
+      load: async () => (await import("./change.ts")).setKey,
+    }),
+  },
+});

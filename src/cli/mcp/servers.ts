@@ -1,0 +1,213 @@
+/** Runs `agentcli mcp list`, `show`, `test` and `approve`. */
+import { approveServer } from "../../boundary/policy/approved_servers.ts";
+import { serverClass } from "../../boundary/policy/tool_server.ts";
+import { didYouMean } from "../../config/suggest.ts";
+import { AgentcliError } from "../../errors.ts";
+import { type ExposedTool, exposeTools } from "../../mcp/exposure.ts";
+import { failureOf, logOf, type McpHub, type ServerState } from "../../mcp/hub.ts";
+import { serverHash, shownServer } from "../../mcp/server.ts";
+import { grouped } from "../../platform/number.ts";
+import { openProjectServers } from "../../runtime/mcp_servers.ts";
+import { clean, jsonText } from "../../terminal/clean.ts";
+import { confirm } from "../../terminal/prompt.ts";
+import { table } from "../../terminal/table.ts";
+import type { Context, Invocation } from "../command.ts";
+import { hostOf, notice, warn } from "../output.ts";
+
+/** Tokens of a window in which exposures are shown: the direct tools of every usual one have the same budget. */
+const WINDOW = 32_768;
+
+interface Row {
+  state: ServerState;
+  tools: ExposedTool[];
+}
+
+/** Runs `work` with the servers of the directory; nothing is started. */
+async function withServers<T>(
+  context: Context,
+  work: (hub: McpHub, rows: Row[], place: { root: string }) => Promise<T>,
+): Promise<T> {
+  const host = hostOf(context);
+  const { hub, problems, root, close } = await openProjectServers(host);
+  try {
+    for (const problem of problems) await warn(context, problem);
+    await hub.load({ isQuiet: true });
+    const known = hub.states.flatMap(({ server, manifest }) => manifest === null ? [] : [{ server, manifest }]);
+    const exposed = exposeTools(known, WINDOW).tools;
+    const rows = hub.states.map((state) => ({
+      state,
+      tools: exposed.filter(({ server }) => server === state.server.name),
+    }));
+    return await work(hub, rows, { root });
+  } finally {
+    await close();
+  }
+}
+
+function named(rows: readonly Row[], name: string): Row {
+  const found = rows.find(({ state }) => state.server.name === name);
+  if (found !== undefined) return found;
+  const names = rows.map(({ state }) => state.server.name);
+  throw new AgentcliError("usage", `there is no MCP server ${JSON.stringify(name.slice(0, 64))} here`, {
+    hint: didYouMean(name, names) ??
+      (names.length === 0 ? "add one: agentcli mcp add" : `servers: ${names.join(", ")}`),
+  });
+}
+
+function stateOf({ server, manifest, problem }: ServerState): string {
+  if (!server.enabled) return "off";
+  return problem ?? (manifest === null ? "not started yet" : "ready");
+}
+
+function tokensOf(tools: readonly ExposedTool[]): number {
+  return tools.filter(({ exposure }) => exposure !== "off").reduce((sum, { tokens }) => sum + tokens, 0);
+}
+
+/** Runs the command. */
+export async function listServers({ context }: Invocation): Promise<void> {
+  const { io, globals } = context;
+  await withServers(context, async (_hub, rows) => {
+    if (globals.json) return void await io.stdout.write(jsonText({ servers: rows.map(rowJson) }));
+    if (rows.length === 0) return await notice(context, "no MCP server is configured; agentcli mcp add, or import");
+    const lines = rows.map(({ state, tools }) => [
+      state.server.name,
+      state.server.origin,
+      serverClass(state.server),
+      clean(stateOf(state)),
+      state.manifest === null ? "-" : String(tools.length),
+      state.manifest === null ? "-" : grouped(tokensOf(tools)),
+      clean(shownServer(state.server)),
+    ]);
+    const width = io.stdout.isTerminal ? io.stdout.columns() : Infinity;
+    await io.stdout.write(table([["NAME", "FROM", "CLASS", "STATE", "TOOLS", "TOKENS", "RUNS"], ...lines], { width }));
+  });
+}
+
+/** Runs the command. */
+export async function showServer({ arguments: [name = ""], context }: Invocation): Promise<void> {
+  const { io, globals } = context;
+  await withServers(context, async (_hub, rows) => {
+    const row = named(rows, name);
+    if (globals.json) return void await io.stdout.write(jsonText(rowJson(row)));
+    await io.stdout.write(shownRow(row));
+  });
+}
+
+function shownRow({ state, tools }: Row): string {
+  const { server, manifest } = state;
+  const facts = [
+    ["from", server.origin],
+    ["class", serverClass(server)],
+    [server.url === undefined ? "runs" : "address", shownServer(server)],
+    ...Object.keys(server.env).length === 0 ? [] : [["variables", Object.keys(server.env).join(", ")]],
+    ...Object.keys(server.headers).length === 0 ? [] : [["headers", Object.keys(server.headers).join(", ")]],
+    ...server.label === undefined ? [] : [["label", "no-cloud: for local models only"]],
+    ["state", stateOf(state)],
+    ...manifest === null ? [] : [["revision", manifest.revision]],
+  ];
+  const lines = facts.map(([key = "", value = ""]) => `${key}: ${clean(value)}`);
+  if (manifest === null) return `${clean(server.name)}\n${lines.map((line) => `  ${line}\n`).join("")}`;
+  const shown = tools.map(({ tool, exposure, tokens }) =>
+    `  ${exposure.padEnd(6)} ${String(tokens).padStart(5)}  ${clean(tool.name)}${
+      tool.description === "" ? "" : ` – ${clean(tool.description)}`
+    }`
+  );
+  const others = [
+    ...manifest.prompts.map(({ name }) => `  prompt  ${clean(name)}`),
+    ...manifest.resources.slice(0, 20).map(({ uri }) => `  resource ${clean(uri)}`),
+  ];
+  const total = `tools: ${tools.length}, ${grouped(tokensOf(tools))} tokens if each were a function of its own`;
+  return [clean(server.name), ...lines.map((line) => `  ${line}`), `  ${total}`, ...shown, ...others, ""].join("\n");
+}
+
+function rowJson({ state, tools }: Row): Record<string, unknown> {
+  const { server, manifest } = state;
+  return {
+    name: server.name,
+    from: server.origin,
+    class: serverClass(server),
+    state: stateOf(state),
+    ...server.url === undefined ? { command: [server.command, ...server.args] } : { url: server.url },
+    env: Object.keys(server.env),
+    headers: Object.keys(server.headers),
+    label: server.label ?? null,
+    revision: manifest?.revision ?? null,
+    tokens: manifest === null ? null : tokensOf(tools),
+    tools: tools.map(({ tool, exposure, tokens }) => ({
+      name: tool.name,
+      description: tool.description,
+      exposure,
+      tokens,
+    })),
+    prompts: manifest?.prompts.map(({ name }) => name) ?? [],
+    resources: manifest?.resources.map(({ uri }) => uri) ?? [],
+  };
+}
+
+/** Runs the command. Returns 1 where the server does not answer. */
+export async function testServer({ arguments: [name = ""], context }: Invocation): Promise<number> {
+  const { io, globals } = context;
+  return await withServers(context, async (hub, rows) => {
+    const { state } = named(rows, name);
+    const started = io.clock.monotonic();
+    let problem: string | null = null;
+    try {
+      await hub.start(name, new AbortController().signal);
+    } catch (error) {
+      problem = failureOf(error);
+    }
+    const ms = Math.round(io.clock.monotonic() - started);
+    const { manifest, server } = state;
+    if (globals.json) {
+      const tools = manifest?.tools.map((tool) => tool.name) ?? [];
+      await io.stdout.write(
+        jsonText({ name, ok: problem === null, problem, ms, revision: manifest?.revision ?? null, tools }),
+      );
+    } else if (problem === null && manifest !== null) {
+      const of = [
+        `${manifest.tools.length} tools`,
+        `${manifest.prompts.length} prompts`,
+        `${manifest.resources.length} resources`,
+      ];
+      await io.stdout.write(`[OK ] ${clean(name)}: revision ${manifest.revision}, ${of.join(", ")}, after ${ms} ms\n`);
+    } else {
+      await io.stdout.write(`[ERR] ${clean(name)}: it ${clean(problem ?? "")}\n`);
+      if (server.url === undefined) await notice(context, `what it printed: ${logOf(name)} in the home`);
+    }
+    return problem === null ? 0 : 1;
+  });
+}
+
+/** Runs the command. Returns 1 where the person said no. */
+export async function approve({ arguments: [name = ""], context }: Invocation): Promise<number> {
+  const { io, globals } = context;
+  const host = hostOf(context);
+  const { hub, root, home, close } = await openProjectServers(host);
+  try {
+    await hub.load({ isQuiet: true });
+    const { state } = named(hub.states.map((one) => ({ state: one, tools: [] })), name);
+    const { server } = state;
+    if (server.origin !== "project") {
+      await notice(context, `${name} is your own: it needs no approval`);
+      return 0;
+    }
+    const variables = [...Object.entries(server.env), ...Object.entries(server.headers)].map(([key, value]) =>
+      `${key}=${value}`
+    );
+    await io.stderr.write(
+      `${clean(shownServer(server))}\n` +
+        variables.map((line) => `  ${clean(line)}\n`).join("") +
+        `  ${serverClass(server)}, of ${clean(root)}/.mcp.json\n`,
+    );
+    if (!globals.yes && !await confirm(io, `Let ${name} run with that, whenever a session starts here?`)) {
+      await notice(context, "nothing changed");
+      return 1;
+    }
+    await approveServer(home, { root, name }, { hash: await serverHash(server), tools: null });
+    await hub.forget(name);
+    await io.stdout.write(globals.json ? jsonText({ name, root, change: "approved" }) : `approved ${name}\n`);
+    return 0;
+  } finally {
+    await close();
+  }
+}
