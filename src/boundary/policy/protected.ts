@@ -5,7 +5,7 @@
 import type { FileStatus } from "../../platform/files.ts";
 import type { Clock } from "../../platform/io.ts";
 import { FormerFiles, InodeIndex, type SaltedFile, type SeenFile, stateOf } from "./inode_index.ts";
-import type { IgnoreFile } from "./listing.ts";
+import type { IgnoreFile, Listing } from "./listing.ts";
 import { PathRules } from "./path_rules.ts";
 import type { DerivedFile, MarkerLines } from "./project_record_files.ts";
 import { type ProtectedPlaces, ProtectedTree, type WalkOptions } from "./protected_tree.ts";
@@ -170,6 +170,11 @@ export class ProtectedSet extends PathRules {
     const rule: ProtectionRule = { tier, pattern: file.path, marker, line: 0, ...copy };
     this.follow(file.path, rule);
     this.#identities.add(file, rule);
+  }
+
+  /** Returns what stands in a directory now; one that is as it was is not listed again. */
+  list(directory: string): Listing {
+    return this.#tree.listings.of(directory);
   }
 
   /** How many times an open directory was listed, for tests: one that is as it was is not listed again. */

@@ -3,9 +3,10 @@
  * No label follows a process, so they are found by looking. Source: specification of the boundary, second design §4.
  */
 import type { FileStatus } from "../../platform/files.ts";
-import { entriesSync, lstatSync } from "../../platform/files_sync.ts";
+import { lstatSync } from "../../platform/files_sync.ts";
 import { relativeTo } from "../../platform/path.ts";
 import { quietly } from "../../platform/real_path.ts";
+import { within } from "../policy/listing.ts";
 import type { ProjectRecord } from "../policy/project_record.ts";
 import type { DerivedFile } from "../policy/project_record_files.ts";
 import type { ProtectedSet } from "../policy/protected.ts";
@@ -98,10 +99,10 @@ function* changedFiles(
 ): Generator<{ path: string; status: FileStatus }> {
   const waiting = [root];
   for (let directory = waiting.pop(); directory !== undefined; directory = waiting.pop()) {
-    const entries = quietly(() => entriesSync(directory));
+    const { entries } = protection.list(directory);
     const paths: string[] = [];
     for (const { name, isDirectory, isFile } of entries ?? []) {
-      const path = `${directory === "/" ? "" : directory}/${name}`;
+      const path = within(directory, name);
       if (isDirectory && name !== ".git" && protection.rule(path) === null) waiting.push(path);
       if (isFile) paths.push(path);
     }
