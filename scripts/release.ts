@@ -133,6 +133,8 @@ async function makeFiles({ address, version, ...wanted }: Release, notes: string
   const { folder } = wanted;
   // Compared, looked through for names of this machine, and with the commit in it.
   await run(Deno.execPath(), ["task", "bundle"]);
+  const bundle = `${root}dist/agentcli.js`;
+  await Deno.writeTextFile(bundle, withAddress(await Deno.readTextFile(bundle), address));
   await Deno.mkdir(folder, { recursive: true });
   // They go in before the sums are made.
   await Deno.writeTextFile(`${folder}/NOTES.md`, notes);
@@ -141,7 +143,7 @@ async function makeFiles({ address, version, ...wanted }: Release, notes: string
     await Deno.writeTextFile(`${folder}/${name}`, script);
   }
   await Deno.copyFile(`${root}LICENSE`, `${folder}/LICENSE`);
-  await compile({ ...wanted, bundle: `${root}dist/agentcli.js`, once: false });
+  await compile({ ...wanted, bundle, once: false });
   await writePackaging(folder, { version, address });
 }
 

@@ -25,6 +25,7 @@ const BUNDLE = `function definePart(make) {
 const part_note = definePart((function () {
 // src/note.ts
 var COMMIT = "";
+var RELEASE_ADDRESS = "";
 
 return { COMMIT };
 }));
@@ -153,7 +154,8 @@ Deno.test(
     );
     assert.match(await Deno.readTextFile(`${made}/install.sh`), /^release_address='https:\/\/example\.com\/r'$/m);
     const commit = await git(at, ["log", "-1", "--format=%h", "--abbrev=12"]);
-    assert.ok((await Deno.readTextFile(`${made}/agentcli.js`)).includes(`var COMMIT = "${commit}";`));
+    const bundle = await Deno.readTextFile(`${made}/agentcli.js`);
+    assert.ok(bundle.includes(`var COMMIT = "${commit}";\nvar RELEASE_ADDRESS = "https://example.com/r";`));
     // The same again: the tag is there.
     await Deno.writeTextFile(`${at.path}/CHANGELOG.md`, "## [Unreleased]\n\n- New.\n");
     await git(at, ["commit", "--quiet", "-a", "-m", "More"]);

@@ -46,13 +46,14 @@ export function withVersion(text: string, version: string): string {
   return text.replace(VERSION_LINE, `$1"${version}"`);
 }
 
-/** An install script that fetches from this address when none is given. Empty: it is left as it is. */
+/** An install script, or the bundle, that knows this address when none is given. Empty: it is left as it is. */
 export function withAddress(script: string, address: string): string {
   if (address === "") return script;
   // What a shell could read as more than a text has no place in an address.
   if (!/^https:\/\/[\w.:/%~+-]+$/.test(address)) throw new ScriptError("the address has a sign that is not possible");
   const changed = script.replace(/^(release_address=)$/m, `$1'${address}'`)
-    .replace(/^(\$ReleaseAddress = )''/m, `$1'${address}'`);
-  if (changed === script) throw new ScriptError("the install script has no line for the address");
+    .replace(/^(\$ReleaseAddress = )''/m, `$1'${address}'`)
+    .replace(/^(\s*var RELEASE_ADDRESS\d* = )"";$/m, `$1"${address}";`);
+  if (changed === script) throw new ScriptError("the file has no line for the address");
   return changed;
 }

@@ -29,6 +29,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Node>>> = {
   doctor: async () => (await import("./doctor/command.ts")).doctorCommand,
   completions: async () => (await import("./completions/command.ts")).completionsCommand,
   help: async () => (await import("./help/command.ts")).helpCommand,
+  upgrade: async () => (await import("./upgrade/command.ts")).upgradeCommand,
   version: async () => (await import("./help/command.ts")).versionCommand,
   __complete: async () => (await import("./completions/command.ts")).completeCommand,
 };

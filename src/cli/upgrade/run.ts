@@ -1,0 +1,73 @@
+/** Runs `agentcli upgrade`: one request for the newest release, and what to do about it. */
+import { AgentcliError } from "../../errors.ts";
+import { runtimeFacts } from "../../platform/runtime.ts";
+import { createHttpClient } from "../../provider/http/client.ts";
+import { fetchJson } from "../../provider/http/fetch_json.ts";
+import { jsonText } from "../../terminal/clean.ts";
+import type { Invocation } from "../command.ts";
+import { notice } from "../output.ts";
+import { RELEASE_ADDRESS, VERSION } from "../version.ts";
+import type { UPGRADE_OPTIONS } from "./command.ts";
+
+const LIMITS = { limitBytes: 1024 * 1024, timeoutMs: 15_000 };
+const TIMEOUT = { connect: 5, firstByte: 15, idle: 15 };
+
+/** Runs the command. Throws `usage` without an address, the errors of the client, and `invalid_reply`. */
+export async function lookUpRelease(
+  { options, context }: Invocation<typeof UPGRADE_OPTIONS>,
+): Promise<void> {
+  const { io, globals } = context;
+  const address = (options.from ?? RELEASE_ADDRESS).replace(/\/+$/, "");
+  if (address === "") {
+    throw new AgentcliError("usage", "this build was not made by a release, so it knows no address of releases", {
+      hint: "agentcli upgrade --from URL, or build the newest checkout",
+    });
+  }
+  const newest = await newestVersion(address, io);
+  const newer = isNewer(newest, VERSION);
+  if (globals.json) return void await io.stdout.write(jsonText({ version: VERSION, newest, newer, address }));
+  if (!newer) return await notice(context, `${VERSION} is the newest release`);
+  await io.stdout.write(`${newest} is available; this is ${VERSION}\n`);
+  await notice(context, `get it the way you got this ${runtimeFacts().form}: npm install --global agentcli, or`);
+  await notice(context, `  install.sh of ${address}, which compares sums before it changes anything`);
+}
+
+async function newestVersion(address: string, io: Invocation["context"]["io"]): Promise<string> {
+  if (!/^https:\/\/|^http:\/\/(?:127\.0\.0\.1|localhost|\[::1\])(?:[:/]|$)/.test(address)) {
+    throw new AgentcliError("usage", "an address of releases begins with https://", {
+      hint: "agentcli upgrade --help",
+    });
+  }
+  const github = /^https:\/\/github\.com\/([\w.-]+\/[\w.-]+)\/releases(?:\/|$)/.exec(address)?.[1];
+  const baseUrl = github === undefined ? address : `https://api.github.com/repos/${github}`;
+  const client = createHttpClient(io);
+  const local = baseUrl.startsWith("http://");
+  try {
+    const endpoint = {
+      provider: "releases",
+      baseUrl,
+      keySource: "none",
+      headers: {},
+      caCerts: [],
+      timeout: TIMEOUT,
+      local,
+    };
+    const path = github === undefined ? "/NOTES.md" : "/releases/latest";
+    const { status, text, json } = await fetchJson(client, endpoint, { path, ...LIMITS });
+    const named = github === undefined
+      ? /^# agentcli (\S+)/.exec(text)?.[1]
+      : (json as { tag_name?: unknown })?.tag_name;
+    const version = /^v?(\d+\.\d+\.\d+)$/.exec(String(named))?.[1];
+    if (status === 200 && version !== undefined) return version;
+    throw new AgentcliError("invalid_reply", `${baseUrl}${path} names no release (HTTP ${status})`);
+  } finally {
+    client.close();
+  }
+}
+
+/** Returns whether a version is above another, number by number. */
+export function isNewer(version: string, than: string): boolean {
+  const [one, other] = [version, than].map((text) => text.split(".").map(Number));
+  const at = one?.findIndex((number, index) => number !== other?.[index]) ?? -1;
+  return at >= 0 && (one?.[at] ?? 0) > (other?.[at] ?? 0);
+}
