@@ -139,25 +139,3 @@ Deno.test({
     assert.deepEqual(prompts(server), ["Run the release steps.\n\nArguments: now"]);
   },
 });
-
-Deno.test("a session is exported as Markdown, and as JSON where that is asked for or the name says so", async () => {
-  await using home = await temporaryHome();
-  await using server = startFakeServer({ script: [say("First.")] });
-  await configure(home, { loc: { baseUrl: server.baseUrl } });
-  const lines = ["one", "/export", "/export json", "/export said.json", "/export said.txt"];
-  const done = await runInProcess(["chat"], { home, stdin: lines.join("\n") });
-  assert.equal(done.code, 0, done.stderr);
-  const names = [...Deno.readDirSync(home.project)].map(({ name }) => name).sort();
-  assert.equal(names.length, 4);
-  for (const name of names) {
-    const text = await home.read(name);
-    if (!name.endsWith(".json")) assert.match(text, /^# Session [^]*## User\n\none\n\n## Assistant\n\nFirst\.$/m, name);
-    else assert.deepEqual(JSON.parse(text).items.map((item: { text: string }) => item.text), ["one", "First."]);
-  }
-  assert.deepEqual(names.map((name) => name.replace(/[0-9a-f]{8}/, "X")), [
-    "said.json",
-    "said.txt",
-    "session-X.json",
-    "session-X.md",
-  ]);
-});

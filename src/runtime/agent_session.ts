@@ -3,7 +3,7 @@
  * only one that changes its state. Commands, chats and clients of protocols are surfaces over it.
  */
 import { admitPrompt, type AdmittedPrompt } from "../agent/admission.ts";
-import type { AskPermission, SteeredMessage, TurnHooks } from "../agent/turn_options.ts";
+import type { SteeredMessage } from "../agent/turn_options.ts";
 import { startCount } from "../agent/result.ts";
 import type { Session } from "../agent/session.ts";
 import { runTurn } from "../agent/turn.ts";
@@ -21,23 +21,8 @@ import type { Restored } from "../session/undo.ts";
 import { splitRules } from "./tools_and_rules.ts";
 import { MessageQueue, type PromptInput, type QueuedMessage, userItem } from "./prompts.ts";
 import { type OpenSession, openSession } from "./open_session.ts";
+import type { PromptHooks, TurnSurface } from "./turn_surface.ts";
 import { WarmUp } from "./warm_up.ts";
-
-/** How a turn is watched and answered for. */
-export interface TurnSurface {
-  signal: AbortSignal;
-  onEvent: TurnListener;
-  /** Asked where no rule decides about a call; null: nobody is there. */
-  ask: AskPermission;
-  /** Made once the session is open; null for none. */
-  hooks?(): PromptHooks | null;
-}
-
-/** Hooks of a turn that are also asked about its prompt. */
-export interface PromptHooks extends TurnHooks {
-  /** Asked before the prompt is part of the session; null stands for one that may not leave it. */
-  submit(text: string | null, signal: AbortSignal): Promise<{ blocked: string | null; context: string }>;
-}
 
 /** The scope in which the prompts of one turn are admitted. */
 interface TurnScope {
@@ -169,7 +154,9 @@ export class AgentSession {
   }
 
   /** Summarizes the older part now; false when there is nothing worth it. */
-  async compact({ signal, onEvent }: Pick<TurnSurface, "signal" | "onEvent">): Promise<boolean> {
+  async compact(
+    { signal, onEvent, keep }: Pick<TurnSurface, "signal" | "onEvent"> & { keep?: string },
+  ): Promise<boolean> {
     const opened = await this.ready(signal);
     const { session, model } = opened;
     await this.#warmUp.stop();
@@ -177,7 +164,7 @@ export class AgentSession {
     const emit = this.#recorded(onEvent);
     const count = startCount(clock);
     const { compactSession } = await import("../agent/context/compact.ts");
-    const done = await compactSession(session, { signal, emit, model, trigger: "manual", io: { clock }, count });
+    const done = await compactSession(session, { signal, emit, model, trigger: "manual", keep, io: { clock }, count });
     await this.#settle();
     if (done) this.#warmUp.start(opened);
     return done;
@@ -186,6 +173,18 @@ export class AgentSession {
   /** Takes options that count when the session is opened; without effect on one that is open. */
   configure(options: Partial<SessionOptions>): void {
     this.#options = { ...this.#options, ...options };
+  }
+
+  /** How much the model was told to reason here; undefined for as much as it does by itself. */
+  get thinking(): SessionOptions["thinking"] {
+    return this.#options.thinking;
+  }
+
+  /** Goes on with a model that reasons more or less. */
+  async think(thinking: SessionOptions["thinking"]): Promise<void> {
+    this.configure({ thinking });
+    this.#isModelStale = true;
+    await this.ready();
   }
 
   /** From the next call on. */

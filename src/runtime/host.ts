@@ -2,6 +2,7 @@
 import type { PermissionMode } from "../config/types.ts";
 import { AgentcliError } from "../errors.ts";
 import type { Io } from "../platform/io.ts";
+import type { Thinking } from "../provider/profiles/profile.ts";
 import type { FormAnswer, ServerForm } from "../mcp/elicit.ts";
 import type { McpServer } from "../mcp/server.ts";
 import type { Tool, UnsavedText } from "../tools/tool.ts";
@@ -11,7 +12,7 @@ export interface SessionOptions extends StoreOptions {
   /** `provider`, `provider:model` or `demo`; absent: the configured model. */
   model?: string | undefined;
   /** The model answers without reasoning, where it can. */
-  thinking?: "off" | undefined;
+  thinking?: Thinking | undefined;
   /** Tokens of one response, at most. */
   maxTokens?: number | undefined;
   temperature?: number | undefined;

@@ -18,7 +18,7 @@ import { chat } from "../provider/chat/chat.ts";
 import { askWithinLimit } from "../provider/chat/reasoning_limit.ts";
 import { createChatCache } from "../provider/chat/request.ts";
 import type { HttpClient } from "../provider/http/client.ts";
-import { mergedFields } from "../provider/profiles/profile.ts";
+import { EFFORT_TOKENS, withThinking } from "../provider/profiles/profile.ts";
 import type { ModelFacts } from "../provider/backends/backend.ts";
 import type { ModelMetadata } from "../provider/backends/model_metadata.ts";
 import { createLocalityCache, type LocatedModel } from "../provider/backends/locality_cache.ts";
@@ -80,9 +80,10 @@ export async function makeSession(
   const product = await serverName(provider.name, known.server);
   const model = { ...sessionModel(chosen, { known, options }), product };
   const profileWith = async (told: ModelFacts, server = known.server) => {
-    const profile = await profileOf(chosen, { model, server, told });
-    if (options.thinking !== "off") return profile;
-    return { ...profile, fields: mergedFields(profile.fields, profile.noThinking) };
+    const { thinking } = options;
+    const maxReasoning = thinking === undefined ? undefined : EFFORT_TOKENS[thinking];
+    const limited = maxReasoning === undefined ? chosen : { ...chosen, entry: { ...entry, maxReasoning } };
+    return withThinking(await profileOf(limited, { model, server, told }), thinking);
   };
   const toolProtocol = toolProtocolOf(chosen, { known, before });
   const knownWindow = model.windowSource === "assumed" ? undefined : model.contextWindow;

@@ -28,7 +28,7 @@ const TODO_SHARE = 0.5;
 /** Options of a compaction. */
 export type CompactOptions =
   & Pick<RunningTurn, "signal" | "emit" | "model" | "count">
-  & { trigger: "auto" | "manual"; io: { clock: RunningTurn["io"]["clock"] } };
+  & { trigger: "auto" | "manual"; keep?: string | undefined; io: { clock: RunningTurn["io"]["clock"] } };
 
 /**
  * Compacts the session; false when there is nothing worth it, or no summary is shorter than what it would replace. The
@@ -154,6 +154,7 @@ async function askSideModel(
       maxTokens: reserve,
       bytesPerToken: Math.min(session.context.bytesPerToken, 2) * share,
       params: model.params,
+      keep: options.keep,
     });
     if (request === null) return null;
     // The session's own model takes what the session found out.

@@ -93,6 +93,8 @@ export interface CompactLimits {
   /** As measured in the session. */
   bytesPerToken: number;
   params?: Record<string, unknown> | undefined;
+  /** What the person wants to be kept. */
+  keep?: string | undefined;
 }
 
 /** Bytes that the messages of a request may have, so that with the response they fit for sure. */
@@ -103,22 +105,23 @@ export function provenBytes(limits: Pick<CompactLimits, "window" | "maxTokens" |
 
 /** The request that asks for a summary of `items`; null when the window is too small for any. */
 export function compactRequest(items: readonly SessionItem[], limits: CompactLimits): ChatRequest | null {
-  const empty = messagesWith("");
+  const empty = messagesWith("", limits.keep);
   const room = provenBytes(limits) - byteLength(JSON.stringify(empty));
   if (room < SMALLEST_RECORD) return null;
   return {
     model: limits.model,
-    messages: messagesWith(recordOf(items, room)),
+    messages: messagesWith(recordOf(items, room), limits.keep),
     tools: [],
     maxTokens: limits.maxTokens,
     ...(limits.params === undefined ? {} : { params: limits.params }),
   };
 }
 
-function messagesWith(record: string): WireMessage[] {
+function messagesWith(record: string, keep = ""): WireMessage[] {
+  const wanted = keep === "" ? "" : ` Above all keep: ${keep}`;
   return [
     { role: "system", content: PROMPT.trimEnd() },
-    { role: "user", content: `The record:\n\n${record}\n\nWrite the summary now.` },
+    { role: "user", content: `The record:\n\n${record}\n\nWrite the summary now.${wanted}` },
   ];
 }
 

@@ -19,8 +19,11 @@ import type { AvailableCommand } from "./wire.ts";
 
 /** Commands of the chat, with what is typed behind them. The others are for a terminal, or make another session. */
 const OFFERED: Partial<Record<CommandName, string | null>> = {
-  compact: null,
+  compact: "what to keep",
   context: null,
+  status: null,
+  think: "on, off, low, medium or high",
+  skills: null,
   diff: null,
   undo: null,
   tools: null,
@@ -97,6 +100,7 @@ function viewOf(rows: Row[]): ChatView {
     question: () => Promise.resolve(null),
     ask: () => Promise.resolve(null),
     during: (_label, work) => work,
+    send: () => {},
     draft: () => {},
     replay: () => Promise.resolve(),
     leave: () => {},

@@ -32,6 +32,8 @@ export interface ChatView {
   ask(title: string): Promise<string | null>;
   /** Says what is being done while it takes. */
   during<T>(label: string, work: Promise<T>): Promise<T>;
+  /** Takes a text as if it had been typed. */
+  send(text: string): void;
   /** Puts a text into the line that is typed. */
   draft(text: string): void;
   /** Draws the end of a session that was taken up. */

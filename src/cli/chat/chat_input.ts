@@ -222,6 +222,9 @@ export class ChatInput {
     if (isNamed(key, "interrupt") && (this.#owner.running() || this.#editor.text === "")) {
       return this.#owner.interrupt();
     }
+    if (key.kind === "text" && key.text === "?" && this.#editor.text === "" && this.#taking.kind === "line") {
+      return this.#owner.effect({ kind: "submit", text: "/help keys" });
+    }
     if (isNamed(key, "up") && this.#editor.text === "") {
       const waiting = this.#owner.takeLast?.() ?? null;
       if (waiting !== null) return this.takeBack([waiting]);

@@ -35,7 +35,7 @@ async function runCommand(
   const { chat, view, context, signal } = target;
   switch (name) {
     case "help":
-      return view.print(helpRows(await customRows(chat)));
+      return view.print(argument === "keys" ? keyRows() : helpRows(await customRows(chat)));
     case "exit":
       return view.leave();
     case "model": {
@@ -70,7 +70,7 @@ async function runCommand(
       return view.print(contextRows((await chat.ready()).session, view.width()));
     }
     case "compact": {
-      const done = await chat.compact({ signal: target.signal, onEvent: target.emit });
+      const done = await chat.compact({ signal: target.signal, onEvent: target.emit, keep: argument });
       return done ? undefined : view.print([row("the session is too short to summarize", "dim")]);
     }
     case "clear":
@@ -81,6 +81,18 @@ async function runCommand(
     case "redo": {
       const { redoRewind, rewindTo } = await import("./rewind.ts");
       return name === "redo" ? await redoRewind(target) : await rewindTo(target);
+    }
+    case "skills": {
+      const rows = await customRows(chat);
+      return view.print(rows.length === 0 ? [row("this project has no workflows and no skills", "dim")] : rows);
+    }
+    case "status":
+    case "think":
+    case "retry":
+    case "copy":
+    case "init": {
+      const { turnCommand } = await import("./turn_commands.ts");
+      return await turnCommand(name, argument, target);
     }
     case "resume": {
       const { resumeStored } = await import("./stored_sessions.ts");
@@ -98,6 +110,7 @@ async function runCommand(
 
 const KEYS: readonly (readonly [string, string])[] = [
   ["Enter", "send; while a turn runs: after the next tool result"],
+  ["?", "on an empty line: these keys"],
   ["Tab", "while a turn runs: send after the turn"],
   ["Up", "on an empty line: take back the last message that waits"],
   ["Shift-Enter, Alt-Enter", "a new line; also Ctrl-J, or \\ before Enter"],
@@ -135,6 +148,10 @@ function helpRows(customs: readonly Row[]): Row[] {
     ...COMMAND_NAMES.map(({ name, brief }) => line(`/${name}`, brief, 13)),
     ...customs,
     [],
-    ...KEYS.map(([key, does]) => line(key, does, 26)),
+    ...keyRows(),
   ];
+}
+
+function keyRows(): Row[] {
+  return KEYS.map(([key, does]) => line(key, does, 26));
 }

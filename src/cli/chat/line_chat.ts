@@ -44,6 +44,8 @@ class LineChat implements ChatView {
   readonly #choosesSession: boolean;
   #running: AbortController | null = null;
   #leaving = false;
+  /** What a command sent, before what is typed next. */
+  readonly #next: string[] = [];
   /** Of the last turn, or of a command that failed since. */
   #code = 0;
   #ended = Promise.withResolvers<number>();
@@ -136,6 +138,10 @@ class LineChat implements ChatView {
     return work;
   }
 
+  send(text: string): void {
+    this.#next.push(text);
+  }
+
   draft(text: string): void {
     this.print(textRows(text, { width: this.width(), style: "plain" }));
   }
@@ -169,7 +175,8 @@ class LineChat implements ChatView {
     if (first !== undefined && first.trim() !== "") this.#code = await this.#take(first);
     while (!this.#leaving) {
       if (this.#atTerminal) this.#write("> ");
-      const next = await this.#lines.next();
+      const sent = this.#next.shift();
+      const next = sent === undefined ? await this.#lines.next() : { done: false, value: sent };
       if (next.done === true) break;
       if (next.value.trim() !== "") this.#code = await this.#take(next.value);
     }

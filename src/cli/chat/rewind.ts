@@ -49,7 +49,8 @@ export async function redoRewind({ chat, view }: Pick<CommandTarget, "chat" | "v
   view.print([row("back where it was before /rewind", "dim"), ...fileRows(restored)]);
 }
 
-async function askParts(view: CommandTarget["view"]): Promise<RewindParts | null> {
+/** Asks what goes back; null for nothing. */
+export async function askParts(view: CommandTarget["view"]): Promise<RewindParts | null> {
   const all: readonly (RewindParts & { label: string; note: string })[] = [
     { label: "words and files", note: "as if the turns had not been", words: true, files: true },
     { label: "words only", note: "the files stay as they are", words: true, files: false },

@@ -61,6 +61,7 @@ export async function chatOnTerminal(
 }
 
 class TerminalChat implements ChatView {
+  readonly isTerminal = true;
   readonly #context: Context;
   readonly #screen: Screen;
   readonly #chat: AgentSession;
@@ -158,10 +159,6 @@ class TerminalChat implements ChatView {
     }
   }
 
-  get isTerminal(): boolean {
-    return true;
-  }
-
   width(): number {
     return this.#screen.width();
   }
@@ -205,6 +202,10 @@ class TerminalChat implements ChatView {
     }
   }
 
+  send(text: string): void {
+    this.#work.add(this.#message(text));
+  }
+
   draft(text: string): void {
     this.#input.takeBack([text]);
   }
@@ -237,7 +238,7 @@ class TerminalChat implements ChatView {
       this.print(firstScreen(prepared, { io: this.#context.io, width: this.width() }));
       if (prepared.session.items.length > 0) await this.replay(prepared);
     } finally {
-      if (first !== undefined && first.trim() !== "") this.#work.add(this.#message(first));
+      if (first !== undefined && first.trim() !== "") this.send(first);
     }
   }
 
@@ -358,7 +359,7 @@ class TerminalChat implements ChatView {
     const now = this.#context.io.clock.monotonic();
     const isSecond = now - this.#lastEscape < TWICE_MS;
     this.#lastEscape = isSecond ? -Infinity : now;
-    if (isSecond) return this.#work.add(this.#message("/rewind"));
+    if (isSecond) return this.send("/rewind");
     this.#hint = "Esc again goes back to an earlier turn";
   }
 

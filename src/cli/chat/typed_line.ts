@@ -7,6 +7,7 @@ import type { AgentSession } from "../../runtime/agent_session.ts";
 import type { PromptInput } from "../../runtime/prompts.ts";
 import { didYouMean } from "../../config/suggest.ts";
 import { AgentcliError } from "../../errors.ts";
+import { lstat } from "../../platform/files.ts";
 
 /** The commands of the chat, as help and completion list them. */
 export const COMMAND_NAMES = [
@@ -16,7 +17,13 @@ export const COMMAND_NAMES = [
   { name: "tools", brief: "what the model can do" },
   { name: "permissions", brief: "mode and rules of what runs without asking; /permissions remove" },
   { name: "context", brief: "what fills the window" },
-  { name: "compact", brief: "summarize the older part now" },
+  { name: "status", brief: "model, session and mode" },
+  { name: "think", brief: "how much the model reasons: on, off, low, medium, high" },
+  { name: "retry", brief: "send the last prompt again, as if it had not been answered" },
+  { name: "copy", brief: "put the last answer into the clipboard" },
+  { name: "init", brief: "let the model look around and write a short AGENTS.md" },
+  { name: "skills", brief: "workflows and skills of the project" },
+  { name: "compact", brief: "summarize the older part now: /compact [what to keep]" },
   { name: "clear", brief: "begin a new session" },
   { name: "rewind", brief: "go back to before a turn: words, files or both" },
   { name: "redo", brief: "bring back what /rewind took" },
@@ -32,7 +39,16 @@ export const COMMAND_NAMES = [
 export type CommandName = typeof COMMAND_NAMES[number]["name"];
 
 /** Those that only tell, or change what a key may change at any time: they need not wait for the turn that runs. */
-export const BESIDE_A_TURN: ReadonlySet<CommandName> = new Set(["help", "tools", "permissions", "context", "diff"]);
+export const BESIDE_A_TURN: ReadonlySet<CommandName> = new Set([
+  "help",
+  "tools",
+  "permissions",
+  "context",
+  "diff",
+  "status",
+  "skills",
+  "copy",
+]);
 
 /** Whether a word is a command of the chat: no project can give it another meaning. */
 export function isTaken(word: string): boolean {
@@ -139,6 +155,8 @@ export async function readTyped(line: string, chat: AgentSession): Promise<Typed
   const customs = await customCommands(source);
   const command = customs.find(({ name }) => name === word);
   if (command === undefined) {
+    // A path that was pasted in front is no command.
+    if (await lstat(`/${word}`).catch(() => null) !== null) return words;
     readCommand(line, customs.map(({ name }) => name));
     return words;
   }

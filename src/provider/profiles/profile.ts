@@ -70,6 +70,37 @@ export function requestProfile(options: ProfileOptions): RequestProfile {
   };
 }
 
+/** How much a model is told to reason. */
+export const THINKING = ["on", "off", "low", "medium", "high"] as const;
+export type Thinking = typeof THINKING[number];
+
+/** Returns whether a word says how much to reason. */
+export function isThinking(word: string): word is Thinking {
+  return THINKING.some((known) => known === word);
+}
+
+/** Tokens of reasoning where a model knows no effort; 0 for no limit. */
+export const EFFORT_TOKENS: Readonly<Record<Thinking, number | undefined>> = {
+  ...{ on: undefined, off: undefined },
+  ...{ low: 1024, medium: 4096, high: 0 },
+};
+
+/** The profile of a session that was told how much to reason, in the words that its model takes. */
+export function withThinking(profile: RequestProfile, thinking: Thinking | undefined): RequestProfile {
+  if (thinking === undefined) return profile;
+  const { fields, noThinking } = profile;
+  if (thinking === "off") return { ...profile, fields: mergedFields(fields, noThinking) };
+  const switches = Object.entries(fieldsOf(noThinking["chat_template_kwargs"])).map(([name]) => [name, true] as const);
+  const effort = thinking === "on" ? "medium" : thinking;
+  return {
+    ...profile,
+    fields: mergedFields(fields, {
+      ...switches.length === 0 ? {} : { chat_template_kwargs: Object.fromEntries(switches) },
+      ...noThinking["reasoning_effort"] === undefined ? {} : { reasoning_effort: effort },
+    }),
+  };
+}
+
 /** For models whose family is not known: most templates that can reason know this name. */
 const NO_THINKING = { chat_template_kwargs: { enable_thinking: false } };
 
