@@ -57,14 +57,16 @@ terminalTest(
     await terminal.resize(40, 30);
     await terminal.shows(/^ {2}row5\n {2}row6\n {2}row7\n {2}row8\n {2}row9\n+running for n/m);
     await terminal.resize(80, 40);
+    await terminal.shows(/^running for n in 1 2 3.*Esc stops\n>/m);
     await home.write("go", "");
     const shown = await terminal.shows(/So it failed\.[^]*^>/m);
-    assert.match(shown, /^\* Bash for n.*… · exit 3(?: · \d+s)?\n {2}row1\n[^]*^ {2}row9\n\* Bash/m);
+    assert.match(shown, /^\* Bash for n.*… · exit 3(?: · \d+s)? \(#1, Ctrl-O\)\n {2}row1\n[^]*^ {2}row9\n\* Bash/m);
     assert.match(
       shown,
-      /… · exit 0(?: · \d+s)?\n {2}… 8 earlier lines \(#2\)\n {2}out9\n {2}out10\n {2}out11\n {2}out12\n {2}out13\n\nSo/,
+      /done · exit 0(?: · \d+s)?\n {2}… 8 earlier lines \(#2\)\n {2}out9\n {2}out10\n {2}out11\n {2}out12\n {2}out13\n\nSo/,
     );
     assert.equal(shown.match(/row9/g)?.length, 1, shown);
+    assert.equal(shown.match(/^\* Bash/gm)?.length, 2, shown);
   },
 );
 
@@ -104,8 +106,10 @@ terminalTest(
     await terminal.resize(20, 5);
     await terminal.shows(/^#2 · rows.*\n>\nlocal/m);
     await terminal.resize(80, 24);
-    // What left the screen while it was low stays where it went, in rows of its own.
-    assert.doesNotMatch(await terminal.shows(/^#2 · Ctrl-O folds\n>\nlocal/m), /^ {2}\S+ +(?:first|second)/m);
+    const shown = await terminal.shows(/^#2 · Ctrl-O folds\n>\nlocal/m);
+    assert.equal(shown.match(/^ {2}second1$/gm)?.length, 1, shown);
+    assert.equal(shown.match(/^#2/gm)?.length, 1, shown);
+    assert.equal(shown.match(/^>$/gm)?.length, 1, shown);
   },
 );
 
@@ -113,7 +117,7 @@ terminalTest("calls that run together have their results each under its own head
   await using home = await temporaryHome();
   await home.write("a.txt", "1\n2\n");
   await home.write("b.txt", "1\n2\n3\n");
-  const script = [ask(want("read", { path: "a.txt" }), want("read", { path: "b.txt" })), say("Read.")];
+  const script = [ask(want("read", { path: `${home.project}/a.txt` }), want("read", { path: "b.txt" })), say("Read.")];
   await using opened = await chat(home, script);
   const shown = await opened.terminal.shows(/Read\.\n[^]*^>/m);
   assert.match(shown, /^\* Read a\.txt\n {2}2 lines.*\n\* Read b\.txt\n {2}3 lines/m);
@@ -176,6 +180,8 @@ terminalTest("the list of steps stands above the input until all are done", asyn
   await terminal.resize(20, 5);
   await terminal.shows(/^processing.*\n>\nlocal/m);
   await terminal.resize(80, 24);
+  const back = await terminal.shows(/^processing.*\n\[x\] Step 1\n\[>\] Step 2\n\[ \] Step 3\n>/m);
+  assert.equal(back.match(/Step 3/g)?.length, 1, back);
   gate.resolve();
   assert.doesNotMatch(await terminal.shows(/All done\.[^]*^>/m), /\[x\]/);
 });

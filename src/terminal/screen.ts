@@ -40,8 +40,11 @@ class TerminalScreen implements Screen {
   #shown: LiveRows = NOTHING;
   /** The row of the live ones that the terminal's cursor is in. */
   #at = 0;
-  /** Columns at the last drawing. */
+  /** Columns and rows at the last drawing. */
   #columns = 0;
+  #height = 0;
+  /** Live rows that scrolled away when the terminal became lower: it takes them back when it grows. */
+  #lost: Row[] = [];
   #writing: Promise<void> = Promise.resolve();
 
   constructor(output: Output, options: { color: boolean }) {
@@ -60,8 +63,9 @@ class TerminalScreen implements Screen {
   print(rows: readonly Row[], live: LiveRows): void {
     if (rows.length === 0) return this.live(live);
     const shown = this.#fitted(live);
-    const lines = [...rows, ...shown.rows].map((line) => `${this.#paint(line)}\x1b[K`);
+    const lines = [...rows, ...shown.rows].map((line) => this.#emptied(line));
     const start = this.#toTop();
+    this.#lost = [];
     this.#shown = shown;
     const last = Math.max(0, shown.rows.length - 1);
     this.#at = last;
@@ -72,10 +76,9 @@ class TerminalScreen implements Screen {
   live(live: LiveRows): void {
     const shown = this.#fitted(live);
     const before = this.#shown;
-    if (this.#columns !== this.#output.columns()) {
+    if (this.#columns !== this.#output.columns() || this.#height !== this.height()) {
       const start = this.#toTop();
-      // Emptied before they are written: a row that the terminal broke would be joined with the next one later.
-      const lines = shown.rows.map((line) => `\x1b[K${this.#paint(line)}`);
+      const lines = shown.rows.map((line) => this.#emptied(line));
       this.#shown = shown;
       this.#at = Math.max(0, shown.rows.length - 1);
       return this.#write(`${start}${lines.join("\r\n")}\x1b[J${this.#toCursor(shown)}`);
@@ -83,9 +86,8 @@ class TerminalScreen implements Screen {
     let text = "";
     for (const [index, line] of shown.rows.entries()) {
       const old = before.rows[index];
-      const painted = this.#paint(line);
-      if (old !== undefined && this.#paint(old) === painted) continue;
-      text += `${this.#toRow(index, before.rows.length)}${painted}\x1b[K`;
+      if (old !== undefined && this.#paint(old) === this.#paint(line)) continue;
+      text += this.#toRow(index, before.rows.length) + this.#emptied(line);
     }
     if (before.rows.length > shown.rows.length) {
       text += shown.rows.length === 0
@@ -109,6 +111,14 @@ class TerminalScreen implements Screen {
     await this.#writing;
   }
 
+  /**
+   * A line on an emptied row. Emptied behind it, tmux would still count the cells of what stood there, and break the row
+   * by them when it becomes narrower.
+   */
+  #emptied(line: Row): string {
+    return `\x1b[K${this.#paint(line)}`;
+  }
+
   #paint(line: Row): string {
     return paint(line, this.#options);
   }
@@ -129,13 +139,27 @@ class TerminalScreen implements Screen {
    */
   #toTop(): string {
     const columns = this.#output.columns();
+    const height = this.height();
     let up = this.#at;
-    if (this.#columns !== 0 && this.#columns !== columns) {
-      up = 0;
-      for (const line of this.#shown.rows.slice(0, this.#at)) up += Math.max(1, Math.ceil(rowWidth(line) / columns));
-      const column = this.#shown.cursor?.column ?? 0;
-      up += Math.floor(column / columns);
+    if (this.#columns !== 0 && (this.#columns !== columns || this.#height !== height)) {
+      const rowsOf = (line: Row) => Math.max(1, Math.ceil(rowWidth(line) / columns));
+      up = this.#shown.rows.slice(0, this.#at).reduce((sum, line) => sum + rowsOf(line), 0);
+      up += Math.floor((this.#shown.cursor?.column ?? 0) / columns);
+      let hidden = up - (height - 1);
+      let back = 0;
+      for (let last = this.#lost.at(-1); last !== undefined; last = this.#lost.at(-1)) {
+        if (back + rowsOf(last) > height - this.#height) break;
+        back += rowsOf(last);
+        this.#lost.pop();
+      }
+      for (const line of this.#shown.rows) {
+        if (hidden <= 0) break;
+        this.#lost.push(line);
+        hidden -= rowsOf(line);
+      }
+      up += back;
     }
+    this.#height = height;
     this.#columns = columns;
     return `${up > 0 ? `\x1b[${up}A` : ""}\r`;
   }

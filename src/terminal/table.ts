@@ -32,6 +32,16 @@ export function fit(text: string, width: number): string {
   return width > 0 ? kept + "…" : "";
 }
 
+/** `text` cut to at most `width` cells at its beginning, with `…` in its place: the end of a path says most. */
+export function fitEnd(text: string, width: number): string {
+  if (displayWidth(text) <= width) return text;
+  const characters = [...text];
+  let cells = 0;
+  let from = characters.length;
+  while (from > 0 && cells + cellsOf(characters[from - 1] ?? "") < width) cells += cellsOf(characters[--from] ?? "");
+  return width > 0 ? `…${characters.slice(from).join("")}` : "";
+}
+
 const GAP = "  ";
 /** No column is cut below this, so that it still says something. */
 const NARROWEST = 8;

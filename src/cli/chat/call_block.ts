@@ -6,7 +6,7 @@ import type { Label } from "../../boundary/policy/label.ts";
 import { clean } from "../../terminal/clean.ts";
 import { shownOutput } from "../../terminal/shown_output.ts";
 import { type Row, row, rowWidth, type Span, span, type Style } from "../../terminal/style.ts";
-import { fit } from "../../terminal/table.ts";
+import { fit, fitEnd } from "../../terminal/table.ts";
 import { secondsText } from "./activity.ts";
 import { textRows } from "./event_rows.ts";
 import { changedLines, numberedRows } from "./preview.ts";
@@ -47,6 +47,9 @@ const SHORTEST_SUBJECT = 8;
 /** Calls that take less are not worth a figure. Milliseconds. */
 const SHORT_MS = 1000;
 
+/** Of their subjects the end says most. */
+const PATH_TOOLS: ReadonlySet<string> = new Set(["Read", "Edit", "Write"]);
+
 /** The rows of a block. */
 export interface BlockRows {
   rows: Row[];
@@ -57,10 +60,14 @@ export interface BlockRows {
 /** Returns the rows of a call; `mark` is how to unfold it, shown where something is folded. */
 export function callRows(block: CallBlock, { width, mark }: { width: number; mark: string }): BlockRows {
   const { subject } = block;
-  const head = headRow(block, width);
   const body = bodyRows(block, { width, mark });
-  const isHeadCut = subject.includes("\n") || !head.some(({ text }) => text === clean(subject));
-  return { rows: [head, ...body.rows], isFolded: body.isFolded || (isHeadCut && subject !== "") };
+  const head = headRow(block, width);
+  if (body.isFolded || subject === "" || head.some(({ text }) => text === clean(subject))) {
+    return { ...body, rows: [head, ...body.rows] };
+  }
+  // Nothing below says how to see all of the subject.
+  const marked = [...headRow(block, width - mark.length - 1), span(` ${mark}`, "dim")];
+  return { rows: [marked, ...body.rows], isFolded: true };
 }
 
 /** Returns all of a call: its whole subject, and its change or what it gave. */
@@ -89,7 +96,8 @@ export function headRow(block: Pick<CallBlock, "name" | "subject" | "tookMs" | "
   const needed = Math.min(rowWidth([span(shown)]), SHORTEST_SUBJECT);
   while (figures.length > 0 && start.length + needed + rowWidth(figures) > width) figures = figures.slice(0, -1);
   const room = Math.max(0, width - start.length - rowWidth(figures));
-  return [span(fit(start, width), "accent"), span(fit(shown, room)), ...figures];
+  const text = PATH_TOOLS.has(name) ? fitEnd(shown, room) : fit(shown, room);
+  return [span(fit(start, width), "accent"), span(text), ...figures];
 }
 
 /** Most important first. */

@@ -34,6 +34,7 @@ const LOOK_MS = 250;
 export class CallView {
   readonly #clock: Pick<Clock, "monotonic">;
   readonly #folds: Folds;
+  readonly #root: () => string;
   /** In the order in which they began. */
   readonly #running = new Map<string, RunningCall>();
   /** As the model wrote them: the names of those that never began. */
@@ -42,9 +43,11 @@ export class CallView {
   /** What a person is asked about, and all that the question shows. */
   #asked: OpenCall & { body(width: number): Row[] } | null = null;
 
-  constructor(clock: Pick<Clock, "monotonic">, folds: Folds) {
+  /** `root`: of the project; its files are named from there. */
+  constructor(clock: Pick<Clock, "monotonic">, { folds, root }: { folds: Folds; root: () => string }) {
     this.#clock = clock;
     this.#folds = folds;
+    this.#root = root;
   }
 
   /** The calls of a response are about to be looked at. */
@@ -59,7 +62,14 @@ export class CallView {
   start({ callId, toolName, subject }: TurnEvent & { kind: "tool_start" }): void {
     this.#asked = null;
     const since = this.#clock.monotonic();
-    this.#running.set(callId, { name: toolName, subject, since, tail: new OutputTail(), steps: [], told: null });
+    this.#running.set(callId, {
+      name: toolName,
+      subject: this.#named(subject),
+      since,
+      tail: new OutputTail(),
+      steps: [],
+      told: null,
+    });
   }
 
   output({ callId, bytes }: TurnEvent & { kind: "tool_output" }): void {
@@ -116,7 +126,7 @@ export class CallView {
     const asked = this.#asked;
     this.#asked = null;
     const outcome = { kind: "denied", message: told ?? message } as const;
-    const block: CallBlock = { name: denial.toolName, subject, tookMs: null, steps: [], outcome };
+    const block: CallBlock = { name: denial.toolName, subject: this.#named(subject), tookMs: null, steps: [], outcome };
     if (asked === null) return this.#settle(block, width);
     const { mark } = this.#folds;
     this.#folds.add(asked.body);
@@ -139,6 +149,11 @@ export class CallView {
     this.#denied.clear();
     this.#asked = null;
     return open.flatMap((block) => this.#settle(block, width));
+  }
+
+  #named(subject: string): string {
+    const root = `${this.#root()}/`;
+    return root.length > 1 && subject.startsWith(root) ? subject.slice(root.length) : subject;
   }
 
   #settle(block: CallBlock, width: number): Row[] {

@@ -124,6 +124,7 @@ class TerminalChat implements ChatView {
         const session = this.#chat.opened?.session;
         return session === undefined ? null : estimateOf(session);
       },
+      root: () => this.#chat.opened?.session.workspace.root ?? "",
       print: (rows) => this.print(rows),
       changed: () => this.#frames.soon(),
     });

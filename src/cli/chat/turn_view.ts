@@ -27,6 +27,8 @@ export interface TurnViewOptions {
   clock: Pick<Clock, "monotonic">;
   /** Estimated tokens of the next request; null where there is no session. */
   promptTokens(): number | null;
+  /** The directory of the project; absent where none is known. */
+  root?: () => string;
   /** Rows that stay. */
   print(rows: readonly Row[]): void;
   /** Something that is drawn again has changed. */
@@ -67,7 +69,7 @@ export class TurnView {
 
   constructor(options: TurnViewOptions) {
     this.#options = options;
-    this.#calls = new CallView(options.clock, this.folds);
+    this.#calls = new CallView(options.clock, { folds: this.folds, root: options.root ?? (() => "") });
   }
 
   /** Tokens a second of the response that streams, else of the last; null before any. */
