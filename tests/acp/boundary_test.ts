@@ -84,6 +84,8 @@ Deno.test("every way to a protected file is refused for a remote model, and a li
       { type: "resource_link", uri: uri(set, "shot.png"), name: "shot.png" },
       resource(set, "link.txt", "harmless"),
       { type: "resource", resource: { uri: uri(set, "shot.png"), blob: image, mimeType: "image/png" } },
+      { type: "resource", resource: { uri: uri(set, ".env").replace("file://", "vscode-remote://wsl"), text: "X=1" } },
+      { type: "resource", resource: { uri: `git:${home.project}/%2eenv?ref=HEAD`, text: "X=1" } },
       { type: "image", data: image, mimeType: "image/png", uri: uri(set, "shot.png") },
       resource(set, "open.txt", `copied: ${SECRET}`),
       { type: "resource", resource: { uri: "untitled:1", text: `copied: ${SECRET}` } },
@@ -97,6 +99,8 @@ Deno.test("every way to a protected file is refused for a remote model, and a li
   const open = [
     { type: "resource_link", uri: uri(set, "open.txt"), name: "open.txt" },
     { type: "image", data: image, mimeType: "image/png", uri: uri(set, "new.png") },
+    { type: "resource", resource: { uri: `git:${home.project}/open.txt?ref=HEAD`, text: "as it was" } },
+    { type: "resource", resource: { uri: "https://example.invalid/page", text: "a page" } },
   ];
   assert.equal((await client.prompt(session, open)).stopReason, "end_turn");
   assert.match(set.sent(), /nothing to hide/);

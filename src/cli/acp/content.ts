@@ -123,7 +123,8 @@ async function placeOf(
   { opened, io }: PartContext,
 ): Promise<{ label: Label; display: string | null }> {
   const { workspace, policy, model } = opened.session;
-  const path = uri === null ? null : filePath(uri);
+  const file = uri === null ? null : filePath(uri);
+  const path = file ?? pathIn(uri ?? "");
   if (path === null) return { label: "open", display: null };
   const resolved = await workspace.resolve(path);
   if ("refused" in resolved) {
@@ -133,7 +134,7 @@ async function placeOf(
     }
     // Outside of this project: a marker elsewhere may cover it.
     if (!isAbsolute(path) || !await isProtectedElsewhere(path, workspace.root, io)) {
-      return { label: "open", display: path };
+      return { label: "open", display: file };
     }
     if (model.local && workspace.local) return { label: "no-cloud", display: path };
     throw new AgentcliError("policy_refused", `cannot attach ${path}: another project protects it`, {
@@ -168,6 +169,12 @@ async function labelAt(path: ResolvedPath, { session: { workspace } }: OpenSessi
   throw new AgentcliError("policy_refused", `cannot attach ${path.display}: it is protected (${named})`, {
     hint: "use a local model, or leave the file out",
   });
+}
+
+/** The path in any other address: editors have schemes of their own for what they show of a file. */
+function pathIn(uri: string): string | null {
+  const path = URL.canParse(uri) ? filePath(`file://${new URL(uri).pathname}`) : null;
+  return path !== null && isAbsolute(path) ? path : null;
 }
 
 /** The path of a `file:` address, or of what is a path already; null for any other address. */
