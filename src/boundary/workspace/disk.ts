@@ -229,9 +229,7 @@ export class DiskWorkspace {
 
   // deno-lint-ignore require-await -- done synchronously; a promise, so that callers need not know
   async read(path: ResolvedPath, range: ByteRange = {}): Promise<LabeledBytes | Refusal> {
-    const read = this.#read(path, range);
-    if (!("refused" in read)) this.noteUsed(path);
-    return read;
+    return this.#read(path, range, (real) => this.noteUsed({ path: path.path, real }));
   }
 
   /** Lets tools read one file outside of the roots, by its real path: the rest of a long result. */
@@ -259,7 +257,8 @@ export class DiskWorkspace {
     for (const path of paths) yield this.#read(path, range);
   }
 
-  #read(path: ResolvedPath, range: ByteRange): LabeledBytes | Refusal {
+  /** `onRead` gets where the file lay: since it was resolved, a link can have come or gone. */
+  #read(path: ResolvedPath, range: ByteRange, onRead?: (real: string) => void): LabeledBytes | Refusal {
     const { display } = path;
     let rule: ProtectionRule | null = null;
     const precheck = (real: string, status: FileStatus): Refusal | null => {
@@ -270,6 +269,7 @@ export class DiskWorkspace {
       readRegularFile(path.path, { ...range, display, precheck });
     if ("refused" in read) return read;
     const { bytes, more, status } = read;
+    onRead?.(read.real);
     // The reader has asked `precheck`, which the compiler cannot see.
     const found = rule as ProtectionRule | null;
     return { bytes, more, status, ...found === null ? { label: "open" } : { label: "no-cloud", rule: found } };
