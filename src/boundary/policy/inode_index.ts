@@ -17,22 +17,9 @@ export interface ProtectedFile {
   rule: ProtectionRule;
 }
 
-/** A protected file that no hidden path names, because it is not where it was. */
-export interface NamelessFile {
-  /** From {@link lastingIdentityOf}. */
-  identity: string;
-  /** Names that it may have where nothing hides them. */
-  names: number;
-}
-
-/** Which file it is, whatever its name. */
-export function identityOf(status: Pick<FileStatus, "device" | "inode">): string {
-  return `${status.device}:${status.inode}`;
-}
-
-/** The same for a file that may be gone: another one with its number came to be at another time. */
-export function lastingIdentityOf(status: Identity): string {
-  return `${status.device}:${status.inode}:${status.born}`;
+/** Which file it is, whatever its name, also once it is gone: another one with its number came to be at another time. */
+export function lastingIdentityOf({ device, inode, born }: Identity): string {
+  return `${device}:${inode}:${born}`;
 }
 
 /** Returns whether a file or directory is as it was at an earlier look; never for what could not be looked at. */
@@ -59,10 +46,9 @@ export class InodeIndex {
     this.#rules.set(identity, stricter(this.#rules.get(identity) ?? null, rule) ?? rule);
   }
 
-  /** Files that were seen, and stand at no path that is known to be protected. */
-  get nameless(): readonly NamelessFile[] {
-    const gone = [...this.#rules.keys()].filter((identity) => !this.#present.has(identity));
-    return gone.map((identity) => ({ identity, names: 1 }));
+  /** Lasting identities of files that were seen, and stand at no path that is known to be protected. */
+  get nameless(): readonly string[] {
+    return [...this.#rules.keys()].filter((identity) => !this.#present.has(identity));
   }
 
   /** The rule of an open file by what it is or was; null when it is none that was seen. */

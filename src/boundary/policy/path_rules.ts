@@ -123,7 +123,7 @@ export class PathRules {
     return this.#damaged ?? found;
   }
 
-  /** Whether a rule can cover what lies right in a directory; its listing tells whether it has a marker. */
+  /** Meets a directory; returns whether a rule can cover what lies right in it. Its listing tells whether it has a marker. */
   covers(directory: string, hasMarker: boolean): boolean {
     const { covered, scopes, worktree } = this.#settled(() => this.#placeOf(directory, hasMarker));
     return covered !== null || scopes.length > 0 || worktree !== null || this.#damaged !== null;

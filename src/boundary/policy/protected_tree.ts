@@ -4,10 +4,11 @@ import type { Clock } from "../../platform/io.ts";
 import { isWithin, normalize } from "../../platform/path.ts";
 import { quietly } from "../../platform/real_path.ts";
 import { after } from "../../platform/sleep.ts";
-import type { NamelessFile, ProtectedFile } from "./inode_index.ts";
+import type { ProtectedFile } from "./inode_index.ts";
 import { isOfSystem, isTooLong, type Listing, Listings, NO_UTF8, type UnjudgedPlace, within } from "./listing.ts";
 import { MARKER_NAME } from "./marker.ts";
-import type { Patterns, Scope } from "./patterns.ts";
+import type { PathRules } from "./path_rules.ts";
+import type { Scope } from "./patterns.ts";
 import type { ProtectionRule } from "./protection_rule.ts";
 
 /** Places that a view must not show as they are. Absolute paths; links are not followed. */
@@ -23,19 +24,11 @@ export interface ProtectedPlaces {
   repositories: readonly string[];
   /** Open directories inside of the roots. */
   listings: readonly Listing[];
-  /** Protected files that no path names: their other names are hidden. */
-  nameless: readonly NamelessFile[];
+  /** Lasting identities of protected files that no path names: their other names are hidden. */
+  nameless: readonly string[];
 }
 
-export interface TreeRules {
-  readonly version: number;
-  /** Patterns with the directory that each starts from. */
-  readonly patterns: readonly { directory: string; patterns: Patterns }[];
-  rule(real: string): ProtectionRule | null;
-  /** Meets a directory, its marker included; whether any rule can cover what lies right in it. */
-  covers(directory: string, hasMarker: boolean): boolean;
-  follow(real: string, rule: ProtectionRule): void;
-}
+type TreeRules = Pick<PathRules, "version" | "patterns" | "rule" | "covers" | "follow">;
 
 export interface WalkOptions {
   signal?: AbortSignal | undefined;

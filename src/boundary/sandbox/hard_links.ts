@@ -4,7 +4,7 @@ import { lstatSync, mountPoints } from "../../platform/files_sync.ts";
 import { isWithin } from "../../platform/path.ts";
 import { runForOutput } from "../../platform/process.ts";
 import { outermost, quietly } from "../../platform/real_path.ts";
-import { identityOf, lastingIdentityOf, type NamelessFile } from "../policy/inode_index.ts";
+import { lastingIdentityOf } from "../policy/inode_index.ts";
 import { type Listing, Listings, within } from "../policy/listing.ts";
 import { trustedProgram } from "./backend.ts";
 
@@ -17,7 +17,7 @@ const ANSWERS = "/dev/null";
 export interface CoveredFiles {
   files: readonly string[];
   directories?: readonly string[];
-  nameless?: readonly NamelessFile[];
+  nameless?: readonly string[];
   /** Directories in which this runtime cannot name everything. */
   unjudged?: readonly string[];
 }
@@ -49,7 +49,12 @@ function filesAt(paths: Iterable<string>): FoundFile[] {
   for (const path of paths) {
     const status = quietly(() => lstatSync(path));
     if (status?.kind !== "file") continue;
-    found.push({ path, identity: identityOf(status), lasting: lastingIdentityOf(status), links: status.links });
+    found.push({
+      path,
+      identity: `${status.device}:${status.inode}`,
+      lasting: lastingIdentityOf(status),
+      links: status.links,
+    });
   }
   return found;
 }
@@ -77,9 +82,7 @@ export class HardLinkSearch {
     for (const { identity, links } of filesAt(new Set([...files, ...names]))) {
       missing.set(identity, (missing.get(identity) ?? links) - 1);
     }
-    for (const { identity, names } of nameless) {
-      if (!missing.has(identity)) missing.set(identity, names);
-    }
+    for (const identity of nameless) missing.set(identity, 1);
     const blind = inside.filter((listing) => listing.unjudged.length > 0).map(({ directory }) => directory);
     for (const [identity, names] of await linkedBelow(outermost([...unjudged, ...blind]))) missing.set(identity, names);
     if (missing.size === 0) return [];
