@@ -92,3 +92,23 @@ Deno.test("no graph of links and no spelling brings protected bytes to a remote 
   );
   assert.ok(brought > 300, "the control is empty");
 });
+
+Deno.test("the file that was opened counts as used, not the one that the path led to before", {
+  ignore: Deno.build.os === "windows",
+}, async () => {
+  const root = await Deno.realPath(await Deno.makeTempDir());
+  try {
+    Deno.writeTextFileSync(`${root}/.env`, SECRET);
+    Deno.symlinkSync(".env", `${root}/turning`);
+    const options = { root, additional: [], cwd: root, home: `${root}/../no-home`, markers: findMarkers(root) };
+    const workspace = await openWorkspace({ ...options, provider: { local: true, name: "p" } });
+    const there = await workspace.resolve("turning");
+    assert.ok("real" in there);
+    Deno.removeSync(`${root}/turning`);
+    Deno.writeTextFileSync(`${root}/turning`, "plain");
+    assert.ok("bytes" in await workspace.read(there));
+    assert.deepEqual(workspace.takeUsed(), ["turning"]);
+  } finally {
+    await Deno.remove(root, { recursive: true });
+  }
+});

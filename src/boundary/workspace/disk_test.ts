@@ -294,19 +294,6 @@ Deno.test("a path that was resolved and then became a link that leaves is not re
     assert.equal(await Deno.readTextFile(`${directory}/outside/far.txt`), "far\n");
   }));
 
-Deno.test("the file that was opened counts as used, not the one that the path led to before", () =>
-  inProject(async ({ root, open }) => {
-    await Deno.mkdir(`${root}/keep`);
-    await Deno.writeTextFile(`${root}/keep/key`, "key\n");
-    await Deno.symlink("keep/key", `${root}/turning`);
-    const workspace = await open();
-    const before = await resolved(workspace, "turning");
-    await Deno.remove(`${root}/turning`);
-    await Deno.writeTextFile(`${root}/turning`, "plain\n");
-    assert.ok("bytes" in await workspace.read(before));
-    assert.deepEqual(workspace.takeUsed(), ["turning"]);
-  }));
-
 Deno.test("pipes and directories are not opened", {
   ignore: Deno.build.os === "windows",
 }, () =>
