@@ -57,6 +57,8 @@ export interface Listing extends Readonly<Facts> {
   directory: string;
   /** Of the directory itself; null where it cannot be looked at. */
   status: FileStatus | null;
+  /** When it was first seen with this status. */
+  seen: number;
   /** It was listed long after its last change: its times show the next one. */
   settled: boolean;
 }
@@ -78,11 +80,12 @@ const SETTINGS_NAME =
 const LONGEST_PATH = 3_500;
 
 /**
- * How long a directory must have stayed as it is until its listing is trusted, in milliseconds: a second change shortly
+ * How long a directory must have been seen as it is until its listing is trusted, in milliseconds: a second change shortly
  * after the first may leave its times as they were. The coarsest clock of a file system goes in steps of two seconds (FAT),
- * the runtime gives the time of a change of any kind in whole seconds (measured with Deno 2.9.6), and a disk on the network
- * has a clock of its own.
+ * and the runtime gives the time of a change of any kind in whole seconds (measured with Deno 2.9.6).
  */
+const SEEN_MS = 3_000;
+/** The same by its own times, for one that was not seen before. A disk on the network has a clock of its own. */
 const RACY_MS = 60_000;
 
 /** Returns whether paths below the directory are too long for a view. */
@@ -104,10 +107,14 @@ export class Listings {
   of(directory: string): Listing {
     const status = quietly(() => lstatSync(directory));
     const known = this.#known.get(directory);
-    if (known?.settled && isUnchanged(known.status, status)) return known;
+    const same = known !== undefined && isUnchanged(known.status, status) ? known : null;
+    if (same?.settled) return same;
     // The clock is asked after the look at the directory, and before its listing.
-    const settled = status !== null && this.#clock.now() - Math.max(status.modified, status.changed) >= RACY_MS;
-    const listing = { directory, status, settled, ...factsOf(directory) };
+    const now = this.#clock.now();
+    const seen = same?.seen ?? now;
+    const settled = status !== null &&
+      (now - seen >= SEEN_MS || now - Math.max(status.modified, status.changed) >= RACY_MS);
+    const listing = { directory, status, seen, settled, ...factsOf(directory) };
     this.#known.set(directory, listing);
     this.count++;
     return listing;

@@ -68,6 +68,30 @@ Deno.test("a directory is listed each time until it has been at rest for a minut
   });
 });
 
+Deno.test("a directory that was just made is listed each time until it has been seen as it is for three seconds", async () => {
+  await inTemporary((root) => {
+    write(`${root}/d/x`);
+    const start = Date.now();
+    const clock = { at: start, now: () => clock.at };
+    const set = new ProtectedSet([root], { clock });
+    const lookAt = (at: number) => {
+      clock.at = start + at;
+      const before = set.listings;
+      set.refresh();
+      void set.any;
+      return set.listings - before;
+    };
+    assert.deepEqual([0, 2_999, 3_000, 3_000].map(lookAt), [2, 2, 2, 0]);
+    waitForNewTimes(root);
+    write(`${root}/d/y`);
+    assert.deepEqual([3_001, 6_000, 6_001, 6_001].map(lookAt), [1, 1, 1, 0]);
+    // A clock that was set back proves nothing.
+    waitForNewTimes(root);
+    write(`${root}/d/z`);
+    assert.deepEqual([9_000, 0, 9_000].map(lookAt), [1, 1, 1]);
+  });
+});
+
 Deno.test("a walk of a large tree lets signals be heard, ends with one, and says once that it takes long", async () => {
   await inTemporary(async (root) => {
     for (let at = 0; at < 300; at++) Deno.mkdirSync(`${root}/${at % 30}/${at}`, { recursive: true });
