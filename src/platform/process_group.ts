@@ -160,14 +160,27 @@ export async function startDetached({ argv, cwd, env, log }: DetachedOptions): P
 const SETPRIV_PLACES: readonly string[] = ["/usr/bin/setpriv", "/bin/setpriv"];
 
 /**
- * Returns the command so that its process is asked to end when ours is gone without a word (`kill -9`). On Linux with `setpriv`;
- * elsewhere the command as it is.
+ * Shell: runs a command on its own streams, and collects it; when the signal comes, asks the whole group to end, and makes it
+ * a second later.
  */
-export async function endingWithUs(argv: readonly [string, ...string[]]): Promise<readonly [string, ...string[]]> {
+const END_GROUP = `trap : TERM; trap 'kill 0; sleep 1; kill -9 0' USR1
+exec 3<&0 4>&2 2>/dev/null; "$@" <&3 2>&4 3<&- 4>&- & exec 3<&- 4>&-
+wait $!; code=$?; while kill -0 $!; do wait $!; code=$?; done; exit $code`;
+
+/**
+ * Returns the command so that its process is asked to end when ours is gone without a word (`kill -9`); with `group` also all
+ * that it started and that is in its group, which it has to lead. On Linux with `setpriv`; elsewhere the command as it is.
+ */
+export async function endingWithUs(
+  argv: readonly [string, ...string[]],
+  { group = false }: { group?: boolean } = {},
+): Promise<readonly [string, ...string[]]> {
   if (Deno.build.os !== "linux") return argv;
   for (const place of SETPRIV_PLACES) {
     const found = await stat(place).catch(() => null);
-    if (found?.kind === "file") return [place, "--pdeathsig", "TERM", "--", ...argv];
+    if (found?.kind !== "file") continue;
+    const words = group ? ["USR1", "--", "/bin/sh", "-c", END_GROUP, "sh"] : ["TERM", "--"];
+    return [place, "--pdeathsig", ...words, ...argv];
   }
   return argv;
 }

@@ -1,6 +1,7 @@
 /** Bash: one command, bounded in time and output, without keys in its environment. */
 import { AgentcliError } from "../../errors.ts";
 import { type ProcessOptions, run } from "../../platform/process.ts";
+import { endingWithUs } from "../../platform/process_group.ts";
 import { runWatched } from "../../boundary/sandbox/watched_run.ts";
 import { failure, success } from "../result.ts";
 import type { Tool, ToolContext, ToolResult } from "../tool.ts";
@@ -111,7 +112,8 @@ async function startInBackground(
     );
   }
   const commands = context.memory.commands ??= new BackgroundCommands();
-  const id = commands.start({ stdin, ...unsandboxed(argv, context) }, context);
+  const ending = await endingWithUs(argv, { group: true });
+  const id = commands.start({ stdin, ...unsandboxed([...ending], context) }, context);
   if (id === null) {
     const ids = commands.ids().join(", ");
     return failure(`Too many background commands run. End one with BashOutput: ${ids}.`, context);
