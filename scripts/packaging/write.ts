@@ -8,6 +8,7 @@ import { VERSION } from "../../src/cli/version.ts";
 import { checkedOutCommit } from "../release_commit.ts";
 import { writeSums } from "../release_sums.ts";
 import { perform, readLine, ScriptError, UsageError } from "../script.ts";
+import { acpRegistry } from "./acp_registry.ts";
 import { writeDeb } from "./deb.ts";
 import { writeNpmPackage } from "./npm.ts";
 import { readSums, recipes } from "./recipes.ts";
@@ -39,15 +40,20 @@ export async function writePackaging(folder: string, { version, address }: Packa
     }
   });
   const sums = readSums(await writeSums(folder));
+  await writeAll(folder, acpRegistry(version));
   await orSay("no recipes of package managers", async () => {
     if (address === "") throw new ScriptError("they name an address: --address");
-    for (const [path, text] of recipes({ version, address: address.replace(/\/+$/, ""), sums })) {
-      const to = `${folder}/packaging/${path}`;
-      await Deno.mkdir(to.slice(0, to.lastIndexOf("/")), { recursive: true });
-      await Deno.writeTextFile(to, text);
-      console.log(to);
-    }
+    await writeAll(folder, recipes({ version, address: address.replace(/\/+$/, ""), sums }));
   });
+}
+
+async function writeAll(folder: string, files: ReadonlyMap<string, string>): Promise<void> {
+  for (const [path, text] of files) {
+    const to = `${folder}/packaging/${path}`;
+    await Deno.mkdir(to.slice(0, to.lastIndexOf("/")), { recursive: true });
+    await Deno.writeTextFile(to, text);
+    console.log(to);
+  }
 }
 
 /** A release can lack a part that needs a tool, an address or another target; it says so. */
