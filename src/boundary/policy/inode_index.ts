@@ -92,7 +92,7 @@ export interface SeenFile {
 }
 
 /** Most files of a session that are noted, and most that a record keeps: with those that have gone since. */
-export const MOST_MET = 500;
+const MOST_MET = 500;
 export const MOST_KEPT = 1_500;
 /** Bytes of a file whose content is told: less may be in any file. */
 const SHORTEST = 8;

@@ -148,7 +148,7 @@ export class TurnUpdates {
   async #output({ callId, bytes }: TurnEvent & { kind: "tool_output" }): Promise<void> {
     const { send, place, now } = this.#options;
     const call = this.#calls.get(callId);
-    if (call === undefined || !this.isOpen || place().workspace.protection?.any !== false) return;
+    if (call === undefined || !this.isOpen || place().workspace.protection.any) return;
     const { text, shown } = call.tail ?? { text: "", shown: -Infinity };
     const tail = (text + new TextDecoder().decode(bytes)).slice(-TAIL);
     const isDue = now() - shown >= TAIL_PAUSE_MS;

@@ -26,7 +26,7 @@ export function modelText(
 export function firstScreen({ session }: OpenSession, { io, width }: { io: Io; width: number }): Row[] {
   const { model, system, workspace } = session;
   // Where something is protected, files of git are too.
-  const branch = workspace.protection?.any === true ? undefined : currentBranch(workspace.root);
+  const branch = workspace.protection.any ? undefined : currentBranch(workspace.root);
   const place = [homeRelative(workspace.cwd, io), ...branch === undefined ? [] : [branch]].map((text) => clean(text));
   const where = model.local ? "local" : "remote";
   const files = [...system.text.matchAll(INSTRUCTIONS)].map(([, name = ""]) => clean(name));
