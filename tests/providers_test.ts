@@ -92,6 +92,13 @@ Deno.test("a server's own name is taken wherever an id is, and stands before the
   assert.match(absent.stderr, /Ollama \(runtime_a\) is not configured: start it, then run `agentcli init-providers`/);
 });
 
+Deno.test("an error names the server as people call it", async () => {
+  await using home = await temporaryHome();
+  await configure(home, { runtime_b: { baseUrl: "http://127.0.0.1:1/v1", models: [{ id: "m" }] } });
+  const done = await runInProcess(["run", "hi"], { home });
+  assert.match(done.stderr, /cannot reach LM Studio \(runtime_b\) at http:\/\/127\.0\.0\.1:1\/v1/);
+});
+
 Deno.test("no provider is no error", async () => {
   await using home = await temporaryHome();
   for (const command of ["validate", "list"]) {

@@ -14,6 +14,7 @@ import { addUsage } from "./result.ts";
 import { isWindowKnown, labelOfWords, nextPosition, type Session } from "./session.ts";
 import type { ShapeTrial } from "./shape_trial.ts";
 import type { RunningTurn } from "./turn_options.ts";
+import { providerLabel } from "../config/base_url.ts";
 
 /** Failures that images may be the reason of; a refused request is one where it was the first to show them. */
 const IMAGE_FAILURES: ReadonlySet<FailureKind> = new Set(["no_images", "bad_image", "template", "request"]);
@@ -178,8 +179,9 @@ async function reportOtherModel(
   context.said.add("other_model");
   await emit({
     kind: "notice",
-    text:
-      `${provider} answers with ${model}, not with ${entry.id}: ${why}; use the server's name for it in providers.yaml`,
+    text: `${
+      providerLabel(provider)
+    } answers with ${model}, not with ${entry.id}: ${why}; use the server's name for it in providers.yaml`,
   });
 }
 

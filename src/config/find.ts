@@ -126,7 +126,11 @@ export function unknownModel(
   provider: ProviderEntry,
   { name, names }: { name: string; names: readonly string[] },
 ): AgentcliError {
-  return new AgentcliError("unknown_model", `${provider.name} has no model ${name}; it has: ${listed(names)}`, {
-    hint: didYouMean(name, names) ?? `see \`agentcli providers model list ${provider.name}\``,
-  });
+  return new AgentcliError(
+    "unknown_model",
+    `${providerLabel(provider.name)} has no model ${name}; it has: ${listed(names)}`,
+    {
+      hint: didYouMean(name, names) ?? `see \`agentcli providers model list ${provider.name}\``,
+    },
+  );
 }

@@ -17,6 +17,7 @@ import {
 } from "./find.ts";
 import { closest, didYouMean } from "./suggest.ts";
 import type { Configuration, ModelEntry, ProviderEntry, Role, Selection } from "./types.ts";
+import { providerLabel } from "./base_url.ts";
 
 /** The requested model, before the configuration is considered. */
 export interface WantedModel {
@@ -56,7 +57,7 @@ async function namedModel(
   const served = await servedModels(provider);
   const model: ModelEntry = { id: name, aliases: [] };
   if (served === null) {
-    return { model, warning: `${provider.name} did not list its models; ${name} is sent as it is` };
+    return { model, warning: `${providerLabel(provider.name)} did not list its models; ${name} is sent as it is` };
   }
   if (served.includes(name)) return { model };
   throw unknownModel(provider, { name, names: [...new Set([...names, ...served])] });
@@ -84,7 +85,7 @@ async function usualModelOf(
   const ids = provider.models.map((entry) => entry.id);
   const served = ids.length > 0 || provider.name === DEMO ? null : await servedModels(provider);
   const known = served !== null && served.length > 0 ? `it serves: ${listed(served)}` : `configured: ${listed(ids)}`;
-  throw new AgentcliError("no_model", `which model of ${provider.name}? ${known}`, {
+  throw new AgentcliError("no_model", `which model of ${providerLabel(provider.name)}? ${known}`, {
     hint: ids.length === 0
       ? `name one: --model ${provider.name}:${served?.[0] ?? "<model>"}, or add it with ` +
         `\`agentcli providers model add ${provider.name} ${served?.[0] ?? "<model>"}\``

@@ -9,6 +9,7 @@ import { localityOf } from "../secrets/context.ts";
 import type { Context } from "../command.ts";
 import { type Check, type CheckState, worst } from "./checks.ts";
 import { listenerOn } from "../../platform/listener.ts";
+import { providerLabel } from "../../config/base_url.ts";
 
 /** Longest wait for one answer of a server, in milliseconds. */
 const TIMEOUT_MS = 3_000;
@@ -66,7 +67,7 @@ async function checkOne(provider: ProviderEntry, { io }: Context, { client, isLo
   return {
     id: "provider",
     state,
-    message: `${provider.name}: ${[...errors, ...warnings, ...describe(check, listening)].join("; ")}`,
+    message: `${providerLabel(provider.name)}: ${[...errors, ...warnings, ...describe(check, listening)].join("; ")}`,
     ...(state === "ok" ? {} : { hint }),
     facts: {
       name: provider.name,

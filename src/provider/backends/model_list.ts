@@ -6,6 +6,7 @@ import type { HttpClient } from "../http/client.ts";
 import type { ReceivedHeaders } from "../http/headers.ts";
 import type { Endpoint } from "../types.ts";
 import { BACKENDS } from "./backends.ts";
+import { providerLabel } from "../../config/base_url.ts";
 
 /** Bytes of a list that are read. */
 const LIST_LIMIT = 8 * 1024 * 1024;
@@ -127,7 +128,7 @@ export async function listModels(
   endpoint: Endpoint,
   options: { timeoutMs: number; signal?: AbortSignal },
 ): Promise<ModelList> {
-  const where = `${endpoint.provider} (${endpoint.baseUrl}/models)`;
+  const where = `${providerLabel(endpoint.provider)} (${endpoint.baseUrl}/models)`;
   let response: ModelListResponse;
   try {
     response = await fetchModelList(client, endpoint, options);

@@ -11,6 +11,7 @@ import { type ServerError, serverErrorFromBody, shownMessage } from "./server_er
 import type { Endpoint } from "../types.ts";
 import type { HttpClient } from "../http/client.ts";
 import { listModels } from "../backends/model_list.ts";
+import { providerLabel } from "../../config/base_url.ts";
 
 interface Meaning {
   code: ErrorCode;
@@ -191,7 +192,7 @@ export function serverFailure(error: ServerError, request: FailedRequest): Provi
     retryAfterMs: request.retryAfterMs ?? 0,
   };
   const meaning = MEANINGS[kind];
-  return new ProviderFailure(meaning.code, `${request.endpoint.provider} ${meaning.text(shown)}`, {
+  return new ProviderFailure(meaning.code, `${providerLabel(request.endpoint.provider)} ${meaning.text(shown)}`, {
     kind,
     status,
     hint: meaning.hint(shown),

@@ -8,6 +8,7 @@ import { retryAfter } from "./retry.ts";
 import { type ServerError, serverErrorFromBody } from "./server_error.ts";
 import type { ChatDelta, ChatRequest, ChatResponse, Endpoint } from "../types.ts";
 import type { ByteSource } from "../http/body.ts";
+import { providerLabel } from "../../config/base_url.ts";
 
 /** Bytes of an error response that are read. */
 const ERROR_LIMIT = 64 * 1024;
@@ -88,14 +89,14 @@ async function outcomeOf(verdict: Verdict, end: ReadEnd, sent: SentRequest): Pro
     case "error":
       throw await failureFor(verdict.error, sent, { status: 200 });
     case "empty":
-      throw new ProviderFailure("empty_reply", `${provider} sent an empty reply`, {
+      throw new ProviderFailure("empty_reply", `${providerLabel(provider)} sent an empty reply`, {
         kind: "empty",
         hint:
           "look at the server's log: some servers end a reply without an error when the model fails, others when the " +
           "prompt is longer than the window the model was loaded with",
       });
     case "foreign":
-      throw new ProviderFailure("invalid_reply", `${provider} did not respond like a model server`, {
+      throw new ProviderFailure("invalid_reply", `${providerLabel(provider)} did not respond like a model server`, {
         kind: "invalid",
         hint: `is ${baseUrl} the right address? most servers need one that ends in /v1`,
       });
@@ -107,7 +108,7 @@ async function outcomeOf(verdict: Verdict, end: ReadEnd, sent: SentRequest): Pro
 function idleTimeout(provider: string, milliseconds: number): ProviderFailure {
   return new ProviderFailure(
     "provider_timeout",
-    `${provider} hit the idle timeout: no data for ${Math.round(milliseconds / 1000)} s`,
+    `${providerLabel(provider)} hit the idle timeout: no data for ${Math.round(milliseconds / 1000)} s`,
     {
       kind: "timeout",
       hint: "look at the server's log; the limits are timeout.first_byte_s and timeout.idle_s in providers.yaml",
@@ -117,7 +118,7 @@ function idleTimeout(provider: string, milliseconds: number): ProviderFailure {
 
 function cut(provider: string, end: "end" | "broken"): ProviderFailure {
   const why = "look at the server's log: it may have run out of memory or been stopped";
-  return new ProviderFailure("connection_lost", `${provider} ended its reply before it was complete`, {
+  return new ProviderFailure("connection_lost", `${providerLabel(provider)} ended its reply before it was complete`, {
     kind: "lost",
     // Some servers, and proxies before them, close a stream properly where they give up.
     hint: end === "broken" ? why : `${why}; the stream ended without a finish_reason and without [DONE]`,

@@ -4,6 +4,7 @@ import { AgentcliError } from "../../errors.ts";
 import { isMissingPermission } from "../../platform/runtime.ts";
 import { type FailureKind, ProviderFailure } from "../failure.ts";
 import type { ReceivedHeaders } from "./headers.ts";
+import { providerLabel } from "../../config/base_url.ts";
 
 /** The attempt, for the message. */
 export interface Attempt {
@@ -109,7 +110,7 @@ export function transportFailure(error: unknown, attempt: Attempt): AgentcliErro
   const kind = rule?.kind ?? "unreachable";
   return new ProviderFailure(
     kind === "lost" ? "connection_lost" : "provider_unreachable",
-    `cannot reach ${attempt.provider} at ${attempt.url}: ${rule?.message ?? "the request failed"}`,
+    `cannot reach ${providerLabel(attempt.provider)} at ${attempt.url}: ${rule?.message ?? "the request failed"}`,
     { kind, hint: (rule?.hint ?? startServer)(attempt) },
   );
 }
@@ -127,7 +128,7 @@ export function headersTimeout(attempt: Attempt, milliseconds: number): Provider
   const { provider, url } = attempt;
   return new ProviderFailure(
     "provider_timeout",
-    `${provider} at ${url} sent no response headers within ${seconds(milliseconds)}`,
+    `${providerLabel(provider)} at ${url} sent no response headers within ${seconds(milliseconds)}`,
     {
       kind: "timeout",
       hint: "is the model still being loaded? the limit is timeout.first_byte_s in providers.yaml",
@@ -137,16 +138,20 @@ export function headersTimeout(attempt: Attempt, milliseconds: number): Provider
 
 /** The failure of an https address where nothing answers a greeting of TLS. */
 export function noTls(attempt: Attempt): ProviderFailure {
-  return new ProviderFailure("provider_unreachable", `cannot reach ${attempt.provider} at ${attempt.url}: ${NO_TLS}`, {
-    kind: "unreachable",
-    hint: NO_TLS_HINT,
-  });
+  return new ProviderFailure(
+    "provider_unreachable",
+    `cannot reach ${providerLabel(attempt.provider)} at ${attempt.url}: ${NO_TLS}`,
+    {
+      kind: "unreachable",
+      hint: NO_TLS_HINT,
+    },
+  );
 }
 
 /** The failure of an address that does not answer at all. */
 export function noConnection(attempt: Attempt, milliseconds: number): ProviderFailure {
   const { provider, url, modelsUrl } = attempt;
-  const message = `cannot reach ${provider} at ${url}: no response within ${seconds(milliseconds)}`;
+  const message = `cannot reach ${providerLabel(provider)} at ${url}: no response within ${seconds(milliseconds)}`;
   return new ProviderFailure("provider_unreachable", message, {
     kind: "unreachable",
     hint: `check the address and the network; try: curl ${modelsUrl}`,
@@ -171,7 +176,9 @@ export function redirectFailure(
     : null;
   return new ProviderFailure(
     "provider_error",
-    `${provider} answered HTTP ${response.status}, a redirect${leadingTo(target, response.url)}; redirects are refused`,
+    `${providerLabel(provider)} answered HTTP ${response.status}, a redirect${
+      leadingTo(target, response.url)
+    }; redirects are refused`,
     { kind: "request", status: response.status, hint: "set the final address as base_url; curl -i shows it" },
   );
 }
