@@ -102,13 +102,16 @@ export class McpClient {
     if (revision === null || revision === MODERN) {
       this.#link.settle(MODERN);
       this.revision = MODERN;
-      if (await this.#discover(signal, revision === MODERN)) return;
+      if (await this.#discover(signal, { isKnown: revision === MODERN, mayRetry: true })) return;
     }
     await this.#initialize(signal);
   }
 
   /** Returns false for a server with a handshake: any answer but a result, and silence. */
-  async #discover(signal: AbortSignal, isKnown: boolean): Promise<boolean> {
+  async #discover(
+    signal: AbortSignal,
+    { isKnown, mayRetry }: { isKnown: boolean; mayRetry: boolean },
+  ): Promise<boolean> {
     const late = new AbortController();
     const silence = Promise.withResolvers<null>();
     const enough = isKnown ? () => {} : after(DISCOVER_MS, () => silence.resolve(null));
@@ -129,7 +132,11 @@ export class McpClient {
       signal.throwIfAborted();
       if (error instanceof ServerFailed && error.kind !== "failed") throw error;
       if (!(error instanceof RpcError) && !(error instanceof ServerFailed)) throw error;
-      if (error instanceof RpcError && error.code === MCP_CODES.unsupportedVersion) refuseUnknown(error.data);
+      if (!(error instanceof RpcError) || error.code !== MCP_CODES.unsupportedVersion) return false;
+      // Rejected, and named as supported: a server behind another one may answer the next time.
+      const isNamed = membersOf(fieldsOf(error.data).supported).includes(MODERN);
+      if (isNamed && mayRetry) return await this.#discover(signal, { isKnown, mayRetry: false });
+      refuseUnknown(error.data);
       return false;
     } finally {
       enough();
@@ -153,6 +160,7 @@ export class McpClient {
     this.#link.settle(revision);
     this.#know(fieldsOf(found.capabilities), fieldsOf(found.serverInfo), found.instructions);
     await this.#link.notify("notifications/initialized", {});
+    if (this.#options.elicits) this.#link.listen?.();
   }
 
   #know(capabilities: JsonRecord, info: JsonRecord, instructions: unknown): void {
@@ -191,6 +199,7 @@ export class McpClient {
       late.abort(new ServerFailed(`did not answer within ${Math.round(timeoutMs / 100) / 10} seconds`, "timeout"));
     let enough = after(timeoutMs, timedOut);
     const alive = () => {
+      if (!this.#calls.has(token)) return;
       enough();
       enough = after(timeoutMs, timedOut);
     };
@@ -245,16 +254,16 @@ export class McpClient {
     }
     // A person thinks as long as it takes: the call does not time out meanwhile.
     const alive = [...this.#calls.values()].map((call) => call.alive);
-    const stop = new AbortController();
+    let enough = () => {};
     const again = () => {
       alive.forEach((one) => one());
-      if (!stop.signal.aborted) after(Math.min(5_000, this.#options.timeoutMs / 2), again);
+      enough = after(Math.min(5_000, this.#options.timeoutMs / 2), again);
     };
     again();
     try {
       return await asks.elicit(params, signal);
     } finally {
-      stop.abort();
+      enough();
     }
   }
 

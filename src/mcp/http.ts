@@ -23,6 +23,9 @@ const LONGEST_RETRY_MS = 30_000;
 /** Seconds until a connection stands, and until an answer begins: the call itself has its own limit. */
 const TIMEOUT = { connect: 10, firstByte: 3_600, idle: 3_600 };
 
+/** The id of no request. */
+const NOBODY = -1;
+
 /** What a connection needs. */
 export interface HttpOptions {
   client: HttpClient;
@@ -130,6 +133,23 @@ class HttpLink implements Link {
       null
     );
     await response?.cancel();
+  }
+
+  listen(): void {
+    const { signal } = this.#closing;
+    const headers = { ...this.#standardHeaders({}), accept: "text/event-stream" };
+    const { client, path, io } = this.#parts;
+    const listen = async () => {
+      for (let times = 0; times < MOST_RESUMES; times++) {
+        const response = await client.send(this.#endpoint(headers), { method: "GET", path, atOrigin: true, signal });
+        // Most servers have none.
+        if (response.status >= 400) return await response.cancel();
+        const { retryMs } = await this.#events(response, NOBODY, signal);
+        await io.clock.sleep(Math.min(retryMs, LONGEST_RETRY_MS), signal);
+      }
+    };
+    // A server that is not heard there is heard where it answers.
+    listen().catch(() => {});
   }
 
   async request(method: string, params: JsonRecord, options: LinkRequest): Promise<JsonRecord> {

@@ -44,6 +44,8 @@ export interface Link {
   notify(method: string, params: JsonRecord): Promise<void>;
   /** Says which revision is spoken from now on. */
   settle(revision: string): void;
+  /** Hears what a server of before 2026-07-28 asks outside of any request of ours, where that is a stream of its own. */
+  listen?(): void;
   /** Null as long as it can be used; else why not, one clause. */
   readonly ended: string | null;
   close(): Promise<void>;
