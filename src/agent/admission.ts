@@ -83,7 +83,7 @@ export function admitted(ask: AskModel, target: RequestTarget, session: () => Se
 
 /**
  * Lets a request go, or throws `policy_refused`. Where nothing is protected and the session holds nothing protected,
- * everything goes; so that one need not ask the server. A model that is proven to run here gets everything. Any other gets
+ * everything goes; the server need not be asked then, unless the model has commands and other projects are protected. A model that is proven to run here gets everything. Any other gets
  * nothing protected, and its whole body is scanned, after a walk of the whole project for markers.
  */
 async function admitRequest(
@@ -101,10 +101,10 @@ async function admitRequest(
   const { protection } = workspace;
   const isOpen = () => sessionLabel(session) === "open";
   const isProtected = looksLocal ? protection.anySoon : protection.any;
-  if (isProtected === false && isOpen()) return;
+  const isFree = isProtected === false && isOpen();
+  if (isFree && !(looksLocal && await runsBesideProtected(session))) return;
   const locality = looksLocal ? await localities.of(located, signal) : null;
   if (locality?.kind === "here") return;
-  if (!protection.any && isOpen()) return;
   const outgoing = [system, ...items];
   if (locality !== null && outgoing.some((item) => labelOf(item) !== "open")) {
     throw new AgentcliError(
@@ -118,7 +118,14 @@ async function admitRequest(
     workspace.becomeRemote();
     model.local = false;
   }
+  if (!protection.any && isOpen()) return;
   admit({ kind: "provider", name: provider, local: false }, outgoing);
   const released = items.filter((item) => item.kind === "user").filter(({ isReleased }) => isReleased === true);
   await session.scanner?.checkRequest(request, { provider, released, signal });
+}
+
+/** Whether commands of the model have to run in a sandbox if it is found to be remote. */
+async function runsBesideProtected({ tools, sandbox }: Session): Promise<boolean> {
+  return tools.some(({ kind }) => kind === "execute") && sandbox?.settings.mode === "auto" &&
+    await sandbox.protectsElsewhere();
 }

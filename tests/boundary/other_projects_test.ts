@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { ask, say, want } from "../helpers/fake_server.ts";
 import { openStage, type Stage } from "./harness.ts";
 import { hasBubblewrap } from "./sandbox_project.ts";
+import { CODED, coded } from "./slipped.ts";
 
 const linux = { ignore: Deno.build.os !== "linux" };
 const bubblewrap = { ignore: !hasBubblewrap() };
@@ -133,5 +134,32 @@ for (const [at, { file, damage, result }] of DAMAGES.entries()) {
     const remote = await stage.play("rem", { cwd: a, args, script });
     assert.match(remote.results[0] ?? "", result);
     assert.deepEqual(remote.leaks.wire, []);
+  });
+}
+
+for (const [model, runsHere] of [["gpt-oss:120b-cloud", false], ["qwen3:8b", true]] as const) {
+  const does = runsHere ? "are the user's own" : "see nothing of other projects";
+  Deno.test(`commands of ${model} behind a local Ollama ${does}`, bubblewrap, async () => {
+    await using stage = await openStage({ bare: true, marker: null });
+    const { a, b } = await beside(stage);
+    const answer = (body: unknown) => ({
+      kind: "status" as const,
+      status: 200,
+      body: JSON.stringify(body),
+      headers: { "content-type": "application/json" },
+    });
+    const server = {
+      models: { object: "list", data: [{ id: model, object: "model", owned_by: "library" }] },
+      routes: {
+        "/": { kind: "status" as const, status: 200, body: "Ollama is running" },
+        "/api/version": answer({ version: "0.20.0" }),
+        "/api/show": answer({ details: {}, model_info: {} }),
+      },
+    };
+    const script = [ask(want("shell", { command: `${CODED} < '${b}/.env'; echo ran` })), say("Done.")];
+    const block = { models: [{ id: model, context_window: 32_768 }] };
+    const played = await stage.play("loc", { cwd: a, args, script, server, block });
+    assert.match(played.results[0] ?? "", /ran/);
+    assert.equal(played.sent.includes(coded(stage.canary("env"))), runsHere, played.done.stderr);
   });
 }
