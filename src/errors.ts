@@ -45,9 +45,9 @@ export const EXIT_CODE_OF = {
 /** One of the enumerated codes; also `error_code` of result events and of `--json` errors. */
 export type ErrorCode = keyof typeof EXIT_CODE_OF;
 
-/** What may go with an error besides its message. */
+/** Optional parts of an error besides its message. */
 export interface ErrorDetails {
-  /** What to do next, one line, an imperative sentence or a command. */
+  /** The next step: one line, an imperative sentence or a command. */
   hint?: string;
   cause?: unknown;
 }

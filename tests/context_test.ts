@@ -166,7 +166,7 @@ Deno.test("an overflow is answered with a summary by the model of role compact a
   assert.equal(side.chats().length, 1);
   assert.ok(bytesOf(side.chats()[0]?.text ?? "") < 2 * 8192);
   const kinds = events(done.stdout).flatMap((event) => event.type === "system" ? [event.subtype] : []);
-  assert.ok(kinds.includes("compact_boundary") && kinds.includes("agentcli_prefix_break"), kinds.join());
+  assert.ok(kinds.includes("compact_boundary") && kinds.includes("agentcli_cache_invalidated"), kinds.join());
   const last = server.chats().at(-1)?.json.messages;
   assert.match(last[1].content, /^Summary of the session so far:\nThe files were read one by one\.\n\ngo$/);
   const cache = JSON.parse(await Deno.readTextFile(`${home.agentcliHome}/cache/servers.json`));

@@ -1,2 +1,2 @@
-/** The one door to the property testing library. */
+/** The one import of the property testing library. */
 export * from "npm:fast-check@4.10.2";

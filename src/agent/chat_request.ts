@@ -7,7 +7,7 @@ import type { ChatRequest, WireMessage } from "../provider/types.ts";
 import { estimateTokens, fittingResponse } from "./context/tokens.ts";
 import { buildMessages } from "./request.ts";
 import type { Session } from "./session.ts";
-import type { PrefixBreak, TurnListener } from "../protocol/turn_event.ts";
+import type { CacheInvalidation, TurnListener } from "../protocol/turn_event.ts";
 
 /** In this order each takes more templates than the one before, and asks more of the model. */
 const SHAPES = {
@@ -115,24 +115,29 @@ export function estimateOf(session: Session): number {
 }
 
 /** Counts the break and tells of it, where a request was sent that the next one does not begin with. */
-export async function reportPrefixBreak(
+export async function reportCacheInvalidation(
   session: Session,
   { emit }: { emit: TurnListener },
-  happened: Omit<PrefixBreak, "kind" | "bytesAfter" | "count">,
+  happened: Omit<CacheInvalidation, "kind" | "bytesAfter" | "count">,
 ): Promise<void> {
   const { context } = session;
   if (context.sentBytes <= happened.bytesKept) return;
   context.sentBytes = happened.bytesKept;
-  await emitPrefixBreak(session, { emit }, happened);
+  await emitCacheInvalidation(session, { emit }, happened);
 }
 
 /** Counts a break and tells of it, also where the request that it is about was sent since. */
-export async function emitPrefixBreak(
+export async function emitCacheInvalidation(
   session: Session,
   { emit }: { emit: TurnListener },
-  happened: Omit<PrefixBreak, "kind" | "bytesAfter" | "count">,
+  happened: Omit<CacheInvalidation, "kind" | "bytesAfter" | "count">,
 ): Promise<void> {
   const { context } = session;
-  context.breaks++;
-  await emit({ kind: "prefix_break", ...happened, bytesAfter: requestBytes(session), count: context.breaks });
+  context.invalidations++;
+  await emit({
+    kind: "cache_invalidated",
+    ...happened,
+    bytesAfter: requestBytes(session),
+    count: context.invalidations,
+  });
 }

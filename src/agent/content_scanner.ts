@@ -65,7 +65,7 @@ export interface ContentScanner {
 interface ScannerOptions {
   allowed?: AllowedFragments;
   previous?: ContentScanner | undefined;
-  /** What the home knows of the user's projects. */
+  /** The user's projects, as the home records them. */
   projects?: () => Promise<readonly RecordData[]>;
 }
 

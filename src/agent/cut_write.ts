@@ -8,7 +8,7 @@ const WRITE = "Write";
 /** Fewest lines that are asked for at once. */
 const LEAST_LINES = 20;
 
-/** What to do about a call of Write in whose arguments a response ended; null for any other, and for a second one. */
+/** Returns how to continue a Write call whose arguments were cut off; null for any other call, and for a second one. */
 export async function writeInParts(
   { finish, calls }: ChatResponse,
   session: Session,

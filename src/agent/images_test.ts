@@ -276,7 +276,7 @@ Deno.test("when room is short old images go first and are named, and the results
   assert.equal(picturesIn(seen.at(-1)?.messages ?? []), 2, "the prompt's, and the one that was just looked at");
   assert.ok(
     options.events.some((event) =>
-      event.kind === "prefix_break" && event.reason === "images_left_out" && event.callIds.length === 4
+      event.kind === "cache_invalidated" && event.reason === "images_left_out" && event.callIds.length === 4
     ),
   );
 });

@@ -97,7 +97,7 @@ function shownWindow(model: SessionModel): number {
   return windowSource === "guessed" ? entry.contextWindow ?? assumedWindow(model) : contextWindow;
 }
 
-/** What the server read again in the session so far. */
+/** Tokens that the server processed again in the session so far. */
 export function rereadOf({ context: { cache } }: Session): TurnCount["rereadBefore"] {
   return { tokens: cache.rereadTokens, ms: cache.rereadMs };
 }

@@ -38,7 +38,7 @@ export type WindowSource = "configured" | "found" | "learnt" | "assumed" | "gues
 /** Where the session's requests go, as far as messages and limits need it. */
 export interface SessionModel {
   provider: string;
-  /** What people call its server, where the provider has an id of ours; absent elsewhere. */
+  /** The common name of its server, where the provider has one of our ids; absent elsewhere. */
   product?: string | undefined;
   local: boolean;
   keySource: string;
@@ -86,7 +86,7 @@ export interface Session {
   /** Asks an editor for its text of a file; absent where none can be asked. */
   readonly unsaved?: ToolContext["unsaved"];
   readonly memory: SessionMemory;
-  /** What its calls did so far; claims of the model are measured by it. */
+  /** The effects of its calls so far; claims of the model are checked against them. */
   readonly work: WorkDone;
   readonly items: SessionItem[];
   readonly context: ContextState;

@@ -1,10 +1,10 @@
 /** Other shapes of a request, tried where the chat template of a model refuses or drops something. Loaded when a server needs it. */
-import type { PrefixBreak, TurnListener } from "../protocol/turn_event.ts";
+import type { CacheInvalidation, TurnListener } from "../protocol/turn_event.ts";
 import { ProviderFailure } from "../provider/failure.ts";
 import { isToolCallFallback } from "../provider/backends/template_needs.ts";
 import {
   bytesUpTo,
-  emitPrefixBreak,
+  emitCacheInvalidation,
   requestBytes,
   safest,
   shapeOf,
@@ -13,11 +13,11 @@ import {
 } from "./chat_request.ts";
 import type { Session } from "./session.ts";
 
-/** What changes where the session goes on in this shape, in the words of the retry; null where nothing would. */
+/** Returns what changes if the session continues in this shape, worded for the retry; null if nothing does. */
 const CHANGES: Partial<
   Record<ToolProtocol, {
     how: string;
-    reason: PrefixBreak["reason"];
+    reason: CacheInvalidation["reason"];
     /** The first item of the session that is sent otherwise; -1 for what stands before the items, null for none. */
     from(session: Session): number | null;
   }>
@@ -47,7 +47,7 @@ export class ShapeTrial {
   readonly #session: Session;
   /** The shape before; a failure of all leaves it with that. */
   readonly #before: ToolProtocol;
-  #tried: Pick<PrefixBreak, "reason" | "bytesKept" | "bytesBefore"> | null = null;
+  #tried: Pick<CacheInvalidation, "reason" | "bytesKept" | "bytesBefore"> | null = null;
   #attempt = 0;
 
   constructor(session: Session) {
@@ -100,7 +100,7 @@ export class ShapeTrial {
           "(to skip the failed request, set tool_calls: text in providers.yaml)",
       });
     }
-    await emitPrefixBreak(this.#session, { emit }, { ...tried, callIds: [] });
+    await emitCacheInvalidation(this.#session, { emit }, { ...tried, callIds: [] });
     // What the server tells of its template is remembered as that: it may have another one tomorrow.
     const isTold = context.templateNeeds === toolProtocol;
     if (isToolCallFallback(toolProtocol) && !isTold) await server.remember({ toolCalls: toolProtocol });

@@ -57,7 +57,7 @@ Deno.test("a history with parallel calls that the template refuses is sent with 
   assert.deepEqual(remembered, [{ toolCalls: "single" }]);
   const [, , second, third] = model.requests.map((request) => JSON.stringify(request.messages).slice(0, -1));
   assert.ok(third?.startsWith(second ?? "?"), "the prefix stays");
-  const [broken] = options.events.filter((event) => event.kind === "prefix_break");
+  const [broken] = options.events.filter((event) => event.kind === "cache_invalidated");
   assert.equal(broken?.reason, "one_call_a_message");
   assert.ok((broken?.bytesKept ?? 0) > 0 && broken?.count === 1);
   const [retry] = options.events.filter((event) => event.kind === "retry");
@@ -78,7 +78,7 @@ Deno.test("a template that refuses the tools gets them as text, and one that ref
     // Without calls in the history one call a message is the same request: it is not sent.
     assert.deepEqual(model.requests.slice(0, 2).map((request) => request.tools.length), [1, 0]);
     assert.match(wordsAt(model.requests[1] as ChatRequest, 0), /<tool_call>[^]*"name":"Look"/);
-    assert.equal(options.events.filter((event) => event.kind === "prefix_break").length, takesText ? 1 : 0);
+    assert.equal(options.events.filter((event) => event.kind === "cache_invalidated").length, takesText ? 1 : 0);
   }
 });
 

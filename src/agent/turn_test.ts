@@ -134,7 +134,7 @@ Deno.test("a session of 1,000 rounds stays in its window, and every break of the
     assert.ok(promptTokens + (request.maxTokens ?? 0) <= window, `${promptTokens} tokens and the response`);
     const usage = { promptTokens, completionTokens: 10, cachedTokens: 0 };
     if (isCompaction(request)) return Promise.resolve(replyOf({ text: "What was done: ".repeat(50), usage }));
-    const told = options.events.filter((event) => event.kind === "prefix_break").length;
+    const told = options.events.filter((event) => event.kind === "cache_invalidated").length;
     if (previous !== "" && !text.startsWith(previous)) {
       assert.ok(told > breaks, `round ${round}: the prefix broke without a word`);
     }
@@ -154,7 +154,7 @@ Deno.test("a session of 1,000 rounds stays in its window, and every break of the
   assert.ok(largest > window / 3, `${largest}`);
   assert.ok(items < 200, `${items} items at most`);
   assert.ok(breaks > 5 && breaks < 100, `${breaks} breaks`);
-  assert.equal(session.context.breaks, breaks);
+  assert.equal(session.context.invalidations, breaks);
   const compactions = options.events.filter((event) => event.kind === "compacted");
   for (const event of compactions) assert.ok(event.postTokens < event.preTokens * 0.6);
   const ids = options.events.flatMap((event) => event.kind === "response" ? event.item.calls.map((one) => one.id) : []);
@@ -213,7 +213,7 @@ Deno.test("a result larger than the window is cut before it is sent, and says ho
   const options = turnOptions(model);
   assert.equal((await runPrompt(session, words("go"), options)).outcome, "success");
   assert.equal(asked, 2);
-  assert.equal(session.context.breaks, 0, "what was never sent breaks no prefix");
+  assert.equal(session.context.invalidations, 0, "a request that was never sent invalidates no cache");
 });
 
 Deno.test("summaries that do not help end the turn instead of going on for ever", async () => {

@@ -7,7 +7,7 @@ export interface Runtime {
   id: string;
   /** The server that listens on this port by default. */
   product: string;
-  /** What people call it: taken wherever the id is. */
+  /** Common names; accepted wherever the id is. */
   aliases: readonly string[];
   port: number;
   /** True if `init-providers` asks this port. */
@@ -61,7 +61,7 @@ function runtime(id: string, product: string, place: Pick<Runtime, "port" | "pro
 }
 
 /**
- * What is wrong with a base URL, as what was expected; null when it can be used. Never quotes the URL: it may hold a
+ * Returns what was expected of an invalid base URL; null when it can be used. Never quotes the URL: it may hold a
  * password.
  */
 export function baseUrlProblem(text: string): string | null {

@@ -109,7 +109,7 @@ async function ofSelector(
   return { provider, ...await namedModel(provider, selector.model, servedModels) };
 }
 
-/** What was named in the place of a provider may be a model that only one provider has; null where it is none. */
+/** Returns the selection if the name given as a provider is a model that exactly one provider has; null otherwise. */
 function onlyOwner(configuration: Configuration, { provider: named, model: rest }: Selector): Found | null {
   if (named === DEMO || configuredProvider(configuration, named) !== undefined) return null;
   const owners = ownersOf(configuration, rest === undefined ? named : `${named}:${rest}`);

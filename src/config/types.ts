@@ -89,7 +89,7 @@ export interface McpServerEntry {
   network: boolean;
   /** The user's word that a server on loopback passes nothing on. */
   local: boolean;
-  /** What it gives is for local models only. */
+  /** Its results are for local models only. */
   label?: "no-cloud";
   /** One line for the model. */
   description?: string;

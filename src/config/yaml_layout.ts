@@ -1,4 +1,4 @@
-/** Positions in a YAML text, and new text in the style of its surroundings. */
+/** Positions in a YAML text, and new text in the style around them. */
 import { blockText, isMap, isScalar, isSeq, type Node, type Pair, type YAMLMap, type YAMLSeq } from "./yaml.ts";
 
 /** A mapping or a list. */

@@ -1,4 +1,4 @@
-/** What the editors accept: names of artifacts, and how long and how many things may be. */
+/** The limits of the editors: names of artifacts, lengths, and counts. */
 import { AgentcliError } from "../errors.ts";
 
 /** Limits of the editors (seed §8). Characters are code points: an emoji counts once. */

@@ -11,7 +11,7 @@ export interface Values {
   model_path?: string;
   /** The same, where it is none: an id of a hub or of the engine's own store. */
   model_id?: string;
-  /** What requests are to call a model that was given as a path. */
+  /** The model id for requests, where the model was given as a path. */
   name?: string;
   host: string;
   /** The host as it stands in a URL: a v6 address in brackets. */

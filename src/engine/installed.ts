@@ -18,7 +18,7 @@ export interface Installed {
   name: string;
   /** Absolute. */
   program: string;
-  /** What it prints of its options; null where that cannot be had, or is not looked at. */
+  /** Its help text on options; null if that is unavailable or not needed. */
   help: string | null;
 }
 

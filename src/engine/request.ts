@@ -32,7 +32,7 @@ export interface ServeRequest {
 export interface Checked {
   address: Address;
   values: Values;
-  /** What the server is expected to call the model; absent for none. */
+  /** The expected model id at the server; absent for none. */
   modelName?: string;
 }
 

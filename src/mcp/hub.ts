@@ -348,7 +348,7 @@ export function logOf(name: string): string {
   return `logs/mcp-${name}.log`;
 }
 
-/** Returns what went wrong as a clause that begins with a verb. */
+/** Returns what went wrong as a clause without a subject. */
 export function failureOf(error: unknown): string {
   if (error instanceof ServerFailed) return error.message;
   if (error instanceof RpcError) return `answered with an error: ${cleanText(error.message, 300)}`;

@@ -80,7 +80,7 @@ export interface Socket {
   read(buffer: Uint8Array): Promise<number | null>;
   /** Resolves when the system took all of it. */
   write(bytes: Uint8Array): Promise<void>;
-  /** What waits for it fails then. May be called again. */
+  /** Pending requests fail. May be called again. */
   close(): void;
 }
 

@@ -21,7 +21,7 @@ export interface ProcessOptions {
   timeoutMs?: number;
   /** Written to the child's input, which is then closed, or that of this process; without it the input is empty. */
   stdin?: Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array<ArrayBuffer>> | "inherit" | undefined;
-  /** What it started goes on when it ended by itself: it set up a service. */
+  /** Processes that it started continue after it exits: it set up a service. */
   leaveRunning?: boolean;
   /** Called once it is running, before anything of it is heard. */
   onStart?: (() => void) | undefined;

@@ -94,7 +94,7 @@ const compactBoundarySchema = z.object({
 
 const prefixBreakSchema = z.object({
   type: z.literal("system"),
-  subtype: z.literal("agentcli_prefix_break"),
+  subtype: z.literal("agentcli_cache_invalidated"),
   ...base,
   reason: z.enum([
     "shortened",

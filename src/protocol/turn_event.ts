@@ -67,7 +67,7 @@ export interface TurnResult {
 }
 
 /** Why a request does not begin with the bytes of the one before. */
-export type PrefixBreakReason =
+export type CacheInvalidationReason =
   | "shortened"
   | "compacted"
   | "images_left_out"
@@ -76,9 +76,9 @@ export type PrefixBreakReason =
   | "no_system_message";
 
 /** The next request does not begin with the bytes of the one before: the server has to read it anew from there. */
-export interface PrefixBreak {
-  kind: "prefix_break";
-  reason: PrefixBreakReason;
+export interface CacheInvalidation {
+  kind: "cache_invalidated";
+  reason: CacheInvalidationReason;
   /** Bytes at the beginning that stay as they were. */
   bytesKept: number;
   bytesBefore: number;
@@ -113,7 +113,7 @@ export type TurnEvent =
   | { kind: "response"; item: AssistantItem; model: string; usage: Usage | null; stopReason: string }
   /** A call is about to run. `subject` is what it acts on, for people. */
   | { kind: "tool_start"; callId: string; toolName: string; subject: string }
-  /** What the command of a call prints while it runs: for the person, not stored. */
+  /** Output of a running command: for the person, not stored. */
   | { kind: "tool_output"; callId: string; bytes: Uint8Array }
   /** `change`: of a file that was written, as protected as the item. */
   | {
@@ -133,7 +133,7 @@ export type TurnEvent =
   /** A message that the user sent while the turn ran is part of the session; `text` as it was sent, `id` the client's. */
   | { kind: "steered"; item: UserItem; text: string; id: string | undefined }
   | { kind: "retry"; notice: RetryNotice }
-  /** What happened in the search that a call of Explore runs: a session of its own, of which this one sees the result. */
+  /** An event of the search that an Explore call runs: a separate session, of which this one sees only the result. */
   | { kind: "nested"; callId: string; event: TurnEvent }
   /** Calls were found in the text of a response; `family` names the form. */
   | { kind: "recovered"; family: string; toolNames: string[] }
@@ -151,7 +151,7 @@ export type TurnEvent =
     /** Why it was not run. */
     reason?: string;
   }
-  | PrefixBreak
+  | CacheInvalidation
   | Compacted
   /** The server dropped a part of the prompt without saying so; `hint` is how to give it more room. */
   | { kind: "truncated"; estimatedTokens: number; promptTokens: number; hint: string }

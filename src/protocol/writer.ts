@@ -157,7 +157,7 @@ export function createProtocolWriter(options: WriterOptions): ProtocolWriter {
           });
         case "status":
         case "compacted":
-        case "prefix_break":
+        case "cache_invalidated":
         case "truncated":
           return line({ ...contextEvent(event), ...base() });
         case "nested": {
@@ -205,7 +205,7 @@ function initEvent(
   };
 }
 
-/** What a model says in a search is for the session that asked, not for the user. */
+/** Text of a model in a search is for the session that asked, not for the user. */
 function shownWords(item: AssistantItem, parent: string | null): AssistantItem {
   if (parent === null || item.label === "open") return item;
   const redacted = (words: string) => words === "" ? "" : REDACTED_TEXT;
@@ -291,7 +291,7 @@ export function resultEvent(result: TurnResult): ResultEvent {
 }
 
 /** The fields of the event besides session and id. */
-export function contextEvent(event: TurnEvent & { kind: "status" | "compacted" | "prefix_break" | "truncated" }) {
+export function contextEvent(event: TurnEvent & { kind: "status" | "compacted" | "cache_invalidated" | "truncated" }) {
   switch (event.kind) {
     case "status":
       return { type: "system" as const, subtype: "status" as const, status: event.status };
@@ -301,10 +301,10 @@ export function contextEvent(event: TurnEvent & { kind: "status" | "compacted" |
         subtype: "compact_boundary" as const,
         compact_metadata: { trigger: event.trigger, pre_tokens: event.preTokens, post_tokens: event.postTokens },
       };
-    case "prefix_break":
+    case "cache_invalidated":
       return {
         type: "system" as const,
-        subtype: "agentcli_prefix_break" as const,
+        subtype: "agentcli_cache_invalidated" as const,
         reason: event.reason,
         bytes_kept: event.bytesKept,
         bytes_before: event.bytesBefore,

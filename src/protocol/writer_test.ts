@@ -52,7 +52,7 @@ const everything: TurnEvent[] = [
   },
   { kind: "recovered", family: "hermes", toolNames: ["Read"] },
   {
-    kind: "prefix_break",
+    kind: "cache_invalidated",
     reason: "shortened",
     bytesKept: 10,
     bytesBefore: 30,

@@ -32,7 +32,7 @@ export interface CancelMethod {
   isAnswered: boolean;
 }
 
-/** What a handler of a request is given besides the parameters. */
+/** The context of a request handler besides the parameters. */
 export interface RpcCall {
   /** Aborted when the other side takes the request back, or has gone. */
   signal: AbortSignal;
@@ -40,7 +40,7 @@ export interface RpcCall {
   afterAnswer(work: () => Promise<void>): void;
 }
 
-/** What this side answers. */
+/** The methods that this side answers. */
 export interface RpcHandlers {
   /** Throws {@link RpcError} for an error to be answered; everything else is answered as an internal one, without words. */
   request(method: string, params: RpcParams, call: RpcCall): Promise<unknown>;
@@ -80,7 +80,7 @@ export class RpcPeer {
   readonly #pending = new PendingRequests<RpcId, RpcOutcome | null>();
   /** Requests of the other side that are not answered yet. */
   readonly #open = new Map<RpcId, AbortController>();
-  /** What was begun for them. */
+  /** The running handlers. */
   readonly #work = new Set<Promise<void>>();
   readonly #writeFailed = Promise.withResolvers<never>();
   #isClosed = false;

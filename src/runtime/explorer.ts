@@ -12,7 +12,7 @@ import type { LocatedModel } from "../provider/backends/locality_cache.ts";
 import type { OpenedParts } from "./make_session.ts";
 import { knowServer, profileOf, sessionModel, toolProtocolOf } from "./model.ts";
 
-/** What a session was made of, and its way to ask models. */
+/** The parts that a session was made of, and its model client. */
 export interface ExplorerParts
   extends Pick<OpenedParts, "host" | "project" | "client" | "reach" | "chosen" | "openWorkspace" | "later"> {
   /** The session's own model, asked by another session. */

@@ -53,7 +53,7 @@ export interface OpenedParts {
   known: ModelMetadata;
   workspace: Workspace;
   store: SessionStore;
-  /** What a stored session of the same model held before its first item. */
+  /** The content before the first item of a stored session of the same model. */
   before: SessionContext | null;
   /** The session of this process that it takes the place of, with another model. */
   previous: Session | null;

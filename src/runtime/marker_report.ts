@@ -139,7 +139,7 @@ export function describeReport({ idle, namesakes, unjudged }: MarkerReport, root
   ];
 }
 
-/** What a remote session begins with, one line. `notScanned`: files whose content would not be found. */
+/** Returns the first line of a remote session. `notScanned`: files whose content would not be found. */
 export function summarizeReport(
   { files, directories, idle, namesakes, unjudged }: MarkerReport,
   { notScanned }: { notScanned: number },

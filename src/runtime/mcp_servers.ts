@@ -19,7 +19,7 @@ import { protectedProjects } from "./make_session.ts";
 import { findProjectContext, type ProjectContext } from "./project_context.ts";
 import { splitRules } from "./tools_and_rules.ts";
 
-/** What the servers of a session need of it. */
+/** The parts of a session that its servers need. */
 export interface ServerParts {
   host: Host;
   project: ProjectContext;

@@ -13,7 +13,7 @@ const HEAD = 64 * 1024;
 const CUT = /\n\[lines 1-(\d+)(?: of (\d+))?; go on with offset \d+\]$/;
 
 /**
- * What is named, in its order: text up to a share of the window with the rest cut and said, a directory as its listing, an
+ * Returns what is named, in order: text up to a share of the window with the rest cut and said, a directory as its listing, an
  * image as an image. Throws `policy_refused` for a protected file and a remote model, `permission_denied` for one that
  * a deny rule covers.
  */

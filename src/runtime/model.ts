@@ -131,7 +131,7 @@ function windowOf(
     : { contextWindow: configured, windowSource: "configured" };
 }
 
-/** What a configured protocol leaves open, and a server may need. */
+/** Settings that a configured protocol leaves open and a server may need. */
 const REFINED: Partial<Record<ToolProtocol, ToolProtocol>> = { native: "single", text: "no_system" };
 
 /**

@@ -12,7 +12,7 @@ const PROJECT_FILE = "AGENTS.md";
 const FILE_LIMIT = 16 * 1024;
 /** Characters of a command that a person can judge. */
 const COMMAND_LIMIT = 500;
-/** What the user approved, as digests: a repository's command needs to be stored nowhere. */
+/** The approved commands, as digests: a repository's command is stored nowhere. */
 const APPROVED_FILE = "approved-checks.json";
 /** Digests that are kept, the newest. */
 const APPROVED_LIMIT = 1000;

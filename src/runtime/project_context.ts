@@ -90,7 +90,7 @@ export function permissionNotices({ tools }: Pick<Session, "tools">): string[] {
   ];
 }
 
-/** What the first request holds before the user's words, by part, in bytes and roughly in tokens. */
+/** The parts of the first request before the user's message, in bytes and roughly in tokens. */
 export function breakdown(session: Session): string {
   const total = baseBytes(session);
   const tools = Math.max(total - byteLength(JSON.stringify(session.system.text)), 0);

@@ -18,7 +18,7 @@ export interface PromptInput {
   images?: readonly ShownImage[];
 }
 
-/** What it takes to read what a prompt names. */
+/** The dependencies for reading what a prompt mentions. */
 export interface ReadingOptions {
   session: Session;
   io: Host["io"];

@@ -50,7 +50,7 @@ export function createRecorder(session: Session, transcript: Transcript | null):
             listener(event)
           );
         }
-        case "prefix_break":
+        case "cache_invalidated":
           keepContext();
           return record().then(() => listener(event));
         case "tool_result":

@@ -41,7 +41,7 @@ const ATTACHED = /^(?:File|Image) (.+?):/gm;
 
 async function judged(stored: StoredSession, place: StorePlace): Promise<StoredSession> {
   const starts = [place.projectRoot, place.cwd, stored.meta?.cwd ?? place.projectRoot];
-  const items = await judgeItems(stored.items, { ...place, starts });
+  const items = await checkItems(stored.items, { ...place, starts });
   return items === null ? stored : { ...stored, items, label: "no-cloud" };
 }
 
@@ -50,7 +50,7 @@ async function judged(stored: StoredSession, place: StorePlace): Promise<StoredS
  * file was protected, and the file may have changed since: no scan finds that. From there on all is for local models alone.
  * `starts` are where names in calls may begin.
  */
-export async function judgeItems(
+export async function checkItems(
   stored: readonly SessionItem[],
   place: Pick<StorePlace, "projectRoot" | "protection"> & { starts: readonly string[] },
 ): Promise<SessionItem[] | null> {

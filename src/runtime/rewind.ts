@@ -24,20 +24,20 @@ export interface RewindPoint {
   commands: number;
 }
 
-/** What goes back. */
+/** The scope of a rewind. */
 export interface RewindParts {
   words: boolean;
   files: boolean;
 }
 
-/** What went back, as {@link redo} takes it. */
+/** The parts that were rewound, as {@link redo} takes them. */
 export interface Rewound {
   restored: readonly Restored[];
   /** Commands of the turns: what they changed is still there. */
   commands: number;
   /** Changes that were taken back, in the order in which they are made again. */
   changes: readonly FileChange[];
-  /** What was taken out of the session, and what stands behind the rest since. */
+  /** The items removed from the session, and the items added after the rest since. */
   taken: readonly SessionItem[];
   note: SessionItem | null;
   /** Items of the session right behind it: more of them, and there is no way back. */

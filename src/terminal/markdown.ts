@@ -34,7 +34,7 @@ export class MarkdownStream {
   #tail = "";
   /** A carriage return at the end of a piece may belong to a line end. */
   #held = "";
-  /** What is indented goes on with an item. */
+  /** Indented text continues an item. */
   #inList = false;
   /** No two empty rows in a row, and none at the start. */
   #blank = true;

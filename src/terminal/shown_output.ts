@@ -1,4 +1,4 @@
-/** What a program printed, as a person wants to read it. */
+/** Prepares the output of a program for display. */
 
 // deno-lint-ignore no-control-regex -- the sequences of colors start with a control character
 const COLORS = /\x1b\[[0-9;:]*m/g;

@@ -41,7 +41,7 @@ const TAIL =
 const WHICH = String
   .raw`(?:(?:the|your|all|any|my)\s+)*(?:rest|remainder|existing|remaining|previous|original|other|unchanged|old)`;
 
-/** What such a line says, in the words of several languages. */
+/** Phrases of such a line, in several languages. */
 const SAYS: readonly RegExp[] = [
   new RegExp(String.raw`^${WHICH}\s+(?:of\s+(?:the|this|your)\s+)?(?:\w+\s+)?${NOUN}\b${TAIL}\W*$`, "i"),
   new RegExp(

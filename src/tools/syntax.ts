@@ -178,7 +178,7 @@ async function askProgram(
   return [];
 }
 
-/** What a program says of a text, run as commands are; empty when it does not end in time, or may not be run. */
+/** Returns a program's output about a text; it runs as commands do. Empty when it times out or may not run. */
 async function outputOf(argv: [string, ...string[]], text: string, context: ToolContext): Promise<string> {
   const pieces: Uint8Array[] = [];
   let length = 0;

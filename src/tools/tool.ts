@@ -21,7 +21,7 @@ export interface ParameterSchema {
 /** The effect of a tool; decides permission modes, and which calls may run together. */
 type ToolKind = "read" | "write" | "execute" | "note";
 
-/** What a call did to a file, for the person who looks on; as protected as the result. */
+/** The change of a call to a file, for display; as protected as the result. */
 export interface FileChange {
   /** As the workspace names the file. */
   name: string;

@@ -120,7 +120,7 @@ for (const [name, change] of Object.entries(CHANGES)) {
     assert.equal(code, 6, stderr);
     assert.ok(durationMs < 11_000, "it was ended");
     assert.ok(!stdout.includes(value) && !stderr.includes(value), "the value was shown");
-    assert.match(stderr, /told[^]*(\.env|sub) was created or replaced while the command ran[^]*withheld/);
+    assert.match(stderr, /told[^]*(\.env|sub) was created or replaced while the command ran[^]*redacted/);
     const kept = await Deno.readTextFile(`${stage.project}/coded.txt`).catch(() => "");
     const all = [kept, ...await quarantinedTexts(stage.home.agentcliHome).catch(() => [])];
     assert.ok(all.join().includes(coded(value)), "control: it was seen");

@@ -72,7 +72,10 @@ Deno.test("counts that are made up or leave out the cache do not shrink the wind
     assert.equal(result.exitCode, 0);
   }
   assert.equal(session.model.contextWindow, 100_000);
-  assert.deepEqual(options.events.filter((event) => event.kind === "compacted" || event.kind === "prefix_break"), []);
+  assert.deepEqual(
+    options.events.filter((event) => event.kind === "compacted" || event.kind === "cache_invalidated"),
+    [],
+  );
 });
 
 Deno.test("a guess after a refusal without numbers lasts as long as its turn", async () => {

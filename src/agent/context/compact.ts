@@ -1,7 +1,7 @@
 /** Compaction: a summary takes the place of the older part of a session. */
 import { highestLabel, type Label } from "../../boundary/policy/label.ts";
 import type { SessionItem, UserItem } from "../../session/item.ts";
-import { bytesUpTo, estimateOf, reportPrefixBreak, requestBytes, shapeOf, sideFields } from "../chat_request.ts";
+import { bytesUpTo, estimateOf, reportCacheInvalidation, requestBytes, shapeOf, sideFields } from "../chat_request.ts";
 import { type CompactPlan, compactRequest, planCompaction } from "./compact_plan.ts";
 import { headOf, tailOf } from "./shorten.ts";
 import { checkArguments } from "../../tools/arguments.ts";
@@ -65,7 +65,7 @@ export async function compactSession(session: Session, options: CompactOptions):
     summary,
     replaced: plan.replaced,
   });
-  await reportPrefixBreak(session, options, {
+  await reportCacheInvalidation(session, options, {
     reason: "compacted",
     bytesKept: bytesUpTo(session, same),
     bytesBefore,

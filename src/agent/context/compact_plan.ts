@@ -7,11 +7,11 @@ import PROMPT from "./compact_prompt.md" with { type: "text" };
 
 /** A plan for a compaction. */
 export interface CompactPlan {
-  /** What stays in front of the summary: the user's first words, which most often are the task, unless they are long. */
+  /** The items kept before the summary: the user's first message, which is usually the task, unless it is long. */
   head: SessionItem[];
   /** The items that the summary replaces. */
   summarized: SessionItem[];
-  /** What stays behind it: the user's last words and the last tool calls. A valid history by itself. */
+  /** The items kept after it: the user's last message and the last tool calls. A valid history by itself. */
   kept: SessionItem[];
   /** Items from the beginning that the summary stands for. */
   replaced: number;

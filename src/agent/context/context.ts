@@ -1,7 +1,7 @@
 /** Keeps the next request within the window: one ladder of means, tried in order, judged when all have been used. */
 import { AgentcliError } from "../../errors.ts";
 import { isUsersWords, showsImages } from "../../session/item.ts";
-import { bytesUpTo, estimateOf, reportPrefixBreak, requestBytes } from "../chat_request.ts";
+import { bytesUpTo, estimateOf, reportCacheInvalidation, requestBytes } from "../chat_request.ts";
 import { type Limits, limitsOf, SUMMARY_SHARE } from "./tokens.ts";
 import { isWindowKnown, type Session } from "../session.ts";
 import { cutResults, lastCallsStart, type Shortened, shortenOld } from "./shorten.ts";
@@ -136,7 +136,12 @@ async function take(session: Session, shortened: Shortened, turn: RunningTurn): 
   const bytesBefore = requestBytes(session);
   const bytesKept = bytesUpTo(session, shortened.first);
   session.items.splice(0, session.items.length, ...shortened.items);
-  await reportPrefixBreak(session, turn, { reason: "shortened", bytesKept, bytesBefore, callIds: shortened.callIds });
+  await reportCacheInvalidation(session, turn, {
+    reason: "shortened",
+    bytesKept,
+    bytesBefore,
+    callIds: shortened.callIds,
+  });
 }
 
 /** A prompt that is still too long is sent with a notice, since the estimate may be wrong; only what is certainly too long is not. */

@@ -34,10 +34,10 @@ export interface ContextState {
   removed: number;
   /** Bytes of the last request that the next one begins with; 0 before the first. */
   sentBytes: number;
-  /** What the server's prompt cache was seen to do. */
+  /** The observed behavior of the server's prompt cache. */
   readonly cache: CacheTrace;
   /** How often the beginning of a request was not that of the one before. */
-  breaks: number;
+  invalidations: number;
   /** Requests in a row that fill the window although the session was summarized for them. */
   full: number;
   /** Notices that are given once. */
@@ -52,7 +52,7 @@ export interface ContextState {
   sizeOfBase(system: string, schemas: readonly ToolSchema[] | null): number;
 }
 
-/** What the counts of a server told of its prompt cache. */
+/** The state of a server's prompt cache, from its token counts. */
 export interface CacheTrace {
   /** The last prompt whose counts told; null where none has. */
   last: { promptTokens: number; cachedTokens: number; bytes: number } | null;
@@ -85,7 +85,7 @@ export function createContextState(
     removed: 0,
     sentBytes: 0,
     cache: { last: null, rereadTokens: 0, rereadMs: 0 },
-    breaks: 0,
+    invalidations: 0,
     full: 0,
     said: new Set(),
     history,

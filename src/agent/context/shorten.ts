@@ -97,7 +97,7 @@ function callsById(items: readonly SessionItem[]): Map<string, ToolCall> {
   return calls;
 }
 
-/** What it was, what is left of it, and how to have it again. */
+/** A shortened result: its source, what remains, and how to read the rest. */
 function shortForm(item: ToolResultItem, known: { bytes: number; call: ToolCall | undefined }): string {
   const given = JSON.stringify(known.call?.input ?? {});
   const shown = byteLength(given) > ARGUMENTS_LIMIT ? `${headOf(given, ARGUMENTS_LIMIT)}...` : given;
@@ -150,7 +150,7 @@ function fairShare(sizes: readonly number[], total: number): number {
   return count === 0 ? Infinity : Math.floor(left / count) - NOTE_BYTES;
 }
 
-/** What tools add behind the part that they bound themselves. Bytes. */
+/** Bytes that tools append after the part that they limit themselves. */
 const NOTES_ROOM = 600;
 
 /** A new result within about `bytes`; as it is where it is little longer. */

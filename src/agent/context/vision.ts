@@ -4,7 +4,7 @@ import type { ProviderFailure } from "../../provider/failure.ts";
 import { imagesOf, isUsersWords, type SessionItem, showsImages, type UserItem } from "../../session/item.ts";
 import type { Session } from "../session.ts";
 import type { RunningTurn } from "../turn_options.ts";
-import { bytesUpTo, reportPrefixBreak, requestBytes } from "../chat_request.ts";
+import { bytesUpTo, reportCacheInvalidation, requestBytes } from "../chat_request.ts";
 
 /** Advice to make a model see. */
 const VISION_HINT =
@@ -104,7 +104,7 @@ export async function reportDropped(
   { count, how, ...sizes }: LeftOut & { how: string; callIds: string[] },
 ): Promise<void> {
   await turn.emit({ kind: "notice", text: `${count === 1 ? "1 image" : `${count} images`} left out${how}` });
-  await reportPrefixBreak(session, turn, { reason: "images_left_out", ...sizes });
+  await reportCacheInvalidation(session, turn, { reason: "images_left_out", ...sizes });
 }
 
 /**

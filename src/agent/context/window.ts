@@ -21,7 +21,7 @@ export interface FoundServer {
   server: string | null;
   /** Tokens; null when the server does not tell. */
   window: number | null;
-  /** What it tells of the model besides; null for nothing. */
+  /** Further facts about the model that it reports; null for none. */
   told: ModelFacts | null;
   /** Whether asking again would give the same: false after a failure, or while the model may not be loaded. */
   settled: boolean;

@@ -1,4 +1,4 @@
-/** What happens when a reply would end its turn: a word to a model that did not do what it says, and the check, loaded when it is needed. */
+/** Runs when a response would end its turn: nudges a model that did not do what it claims, and loads the check if one is due. */
 import { isUsersWords } from "../../session/item.ts";
 import type { Session } from "../session.ts";
 import type { RunningTurn } from "../turn_options.ts";

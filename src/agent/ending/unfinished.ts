@@ -1,7 +1,7 @@
 /** Judges the reply that would end a turn: a step that was announced and not made, and a change that nothing made. */
 import { LANGUAGES } from "./languages.ts";
 
-/** What was done in a session: files that its tools wrote, commands and tools of others that ran. */
+/** The work of a session: files that its tools wrote, commands and external tools that ran. */
 export interface WorkDone {
   changes: number;
   commands: number;
@@ -37,7 +37,7 @@ export function announcesStep({ text, prompt }: Pick<EndingReply, "text" | "prom
   return LANGUAGES.some(({ future, but }) => future.test(last.text) && !but.test(last.text));
 }
 
-/** What a reply claims to have happened in this turn and did not; never where the user wanted to be told something. */
+/** Returns what a response claims to have done in this turn and did not; never where the user only asked a question. */
 export function emptyClaim({ text, prompt, done, workedBefore }: EndingReply): "change" | "tests" | null {
   if (done.commands > 0) return null;
   const sentences = sentencesOf(

@@ -71,7 +71,7 @@ export function eventRows(event: TurnEvent, width: number): Row[] {
         `the server dropped a part of the prompt: it read ${promptTokens} of about ${estimatedTokens} tokens`;
       return [...text(words, "error"), ...text(hint, "warning")];
     }
-    case "prefix_break":
+    case "cache_invalidated":
       return event.reason === "compacted" ? [] : text(BREAKS[event.reason]);
     case "compacted":
       return text(`summarized the older part: ${event.preTokens} tokens before, ${event.postTokens} now`);

@@ -183,7 +183,7 @@ export class TurnView {
         this.#print(eventRows(event, this.#options.width()));
         if (event.state === "running") return this.#enter({ kind: "running", what: toolText("Bash", event.command) });
         return this.end();
-      case "prefix_break":
+      case "cache_invalidated":
         this.#known = Math.ceil(event.bytesKept / BYTES_PER_TOKEN);
         this.#print(eventRows(event, this.#options.width()));
         return this.#tellCost("", (event.bytesAfter - event.bytesKept) / BYTES_PER_TOKEN);

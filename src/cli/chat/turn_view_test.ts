@@ -117,7 +117,7 @@ Deno.test("how fast prompts are read is measured, and what is known of the serve
   // 2,030 of the tokens are in the server's cache: all but 970 of 3,000, which took a second.
   assert.equal(await turn(), "processing prompt 3k · 2s · Esc stops");
   view.event({
-    kind: "prefix_break",
+    kind: "cache_invalidated",
     reason: "shortened",
     bytesKept: 0,
     bytesBefore: 1,

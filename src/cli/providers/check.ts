@@ -45,7 +45,7 @@ export interface CheckTools {
   /** For keys that are stored. */
   stores?: StoreOutside;
   /** Reads the cached model metadata; absent where it is not reported. */
-  recall?(address: ModelAddress): Promise<ModelMetadata>;
+  readMetadata?(address: ModelAddress): Promise<ModelMetadata>;
   /** Longest wait for the model list, in milliseconds. */
   timeoutMs: number;
 }

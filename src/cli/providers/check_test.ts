@@ -33,7 +33,7 @@ async function checked(
       client,
       env: variable,
       isLocal: (url) => isLocal(url, []),
-      recall: ({ model }) => Promise.resolve(model === "learnt" ? { window: 3000 } : {}),
+      readMetadata: ({ model }) => Promise.resolve(model === "learnt" ? { window: 3000 } : {}),
       timeoutMs: 500,
     });
   } finally {

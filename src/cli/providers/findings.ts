@@ -23,7 +23,7 @@ interface Known {
 export async function furtherFindings(
   endpoint: Endpoint,
   { provider, list }: Known,
-  { client, timeoutMs, recall }: Pick<CheckTools, "client" | "timeoutMs" | "recall">,
+  { client, timeoutMs, readMetadata }: Pick<CheckTools, "client" | "timeoutMs" | "readMetadata">,
 ): Promise<{ server: string | null; lines: CheckLine[] }> {
   const recognized = await recognize(client, endpoint, { list, timeoutMs });
   const server = recognized?.server ?? null;
@@ -35,7 +35,7 @@ export async function furtherFindings(
   const told = (await Promise.all(models.map(async (model) => {
     const learnt = windows.has(model.id)
       ? null
-      : (await recall?.({ baseUrl: endpoint.baseUrl, model: model.id }))?.window ?? null;
+      : (await readMetadata?.({ baseUrl: endpoint.baseUrl, model: model.id }))?.window ?? null;
     return windowLines(model, { found: windows.get(model.id), learnt });
   }))).flat();
   const gone = provider.models.filter((model) => !isServed(model)).map(({ id }) =>

@@ -205,8 +205,15 @@ export async function validateProviders({ arguments: names, context }: Invocatio
   const checks: ProviderCheck[] = [];
   const progress = createProgress(io, globals);
   try {
-    const recall = (address: ModelAddress) => readModelMetadata(home, address, { now: io.clock.now() });
-    const started = startChecks(providers, { client, env: io.env, isLocal, stores: io, recall, timeoutMs: TIMEOUT });
+    const readMetadata = (address: ModelAddress) => readModelMetadata(home, address, { now: io.clock.now() });
+    const started = startChecks(providers, {
+      client,
+      env: io.env,
+      isLocal,
+      stores: io,
+      readMetadata,
+      timeoutMs: TIMEOUT,
+    });
     for (const [at, pending] of started.entries()) {
       progress.start(`asking ${clean(providers[at]?.name ?? "")}`);
       const check = await pending.finally(() => progress.stop());

@@ -203,7 +203,7 @@ export function eventLine(event: TurnEvent, trace: LabelTrace): string | null {
       return checkLine(event);
     case "truncated":
       return truncatedLine(event);
-    case "prefix_break":
+    case "cache_invalidated":
       return breakLine(event);
     case "compacted":
       return `  summarized the older part: ${event.preTokens} tokens before, ${event.postTokens} now`;
@@ -265,7 +265,7 @@ function truncatedLine(event: TurnEvent & { kind: "truncated" }): string {
     `  ${clean(event.hint)}`;
 }
 
-function breakLine(event: TurnEvent & { kind: "prefix_break" }): string {
+function breakLine(event: TurnEvent & { kind: "cache_invalidated" }): string {
   const { reason, bytesKept, bytesBefore, bytesAfter } = event;
   return `  ${BREAKS[reason]}: ${bytesBefore} bytes before, ${bytesAfter} now, read again after ${bytesKept}`;
 }

@@ -101,7 +101,7 @@ export async function run(
   throw new AgentcliError(
     "policy_refused",
     `${path} was created or replaced while the command ran, which could see it: the command was ended, and its output ` +
-      "from then on is withheld",
+      "from then on is redacted",
     { hint: "run the command again" },
   );
 }

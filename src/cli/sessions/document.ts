@@ -2,7 +2,7 @@
 import { openProject } from "../../boundary/policy/project.ts";
 import { protectedAnywhere } from "../../boundary/policy/protected_anywhere.ts";
 import type { Home } from "../../platform/home.ts";
-import { judgeItems } from "../../runtime/reopen_store.ts";
+import { checkItems } from "../../runtime/reopen_store.ts";
 import { sessionMarkdown, sessionValue } from "../../session/export.ts";
 import { storedForm } from "../../session/line.ts";
 import type { SessionSummary } from "../../session/list.ts";
@@ -32,7 +32,7 @@ export async function openDocument(
     return await protectedAnywhere(home, records === null ? { root: "", records: [] } : { root: projectRoot, records });
   };
   const starts = [projectRoot, stored.meta?.cwd ?? projectRoot];
-  const items = await judgeItems(stored.whole, { projectRoot, protection, starts }) ?? stored.whole;
+  const items = await checkItems(stored.whole, { projectRoot, protection, starts }) ?? stored.whole;
   const tools = new Set(stored.context?.tools.map((tool) => tool.function.name));
   const written = items.map((item) => storedForm(item, (name) => tools.has(name)));
   return { ...stored, items: written, redacted: written.filter(({ label }) => label !== "open").length };

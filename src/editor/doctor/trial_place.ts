@@ -25,7 +25,7 @@ export interface TrialPlace {
   secret: string;
   /** A linked worktree of it with none of its files; null where there is no git, or no hook runs in one. */
   worktree: string | null;
-  /** What `setup-worktree` is to copy of what the user's project has. */
+  /** The files of the user's project that `setup-worktree` copies. */
   copied: readonly string[];
 }
 

@@ -176,6 +176,6 @@ export interface Finding {
   /** `pre_read_code (project, no-cloud-guard)`, `server files`, … */
   subject: string;
   message: string;
-  /** What to do: a command line, or a few words. */
+  /** The remedy: a command line, or a few words. */
   fix?: string;
 }

@@ -1,5 +1,5 @@
 /**
- * What switches the guard off when it is changed: the markers, the hooks of the editors, and agentcli itself. A command or
+ * Finds changes that would switch the guard off: to the markers, the hooks of the editors, and agentcli itself. A command or
  * a tool that names one is blocked, whatever it does with it: what a program does with a name cannot be told.
  */
 import { decidesProtection, writeProtection } from "../../boundary/policy/write_protected.ts";

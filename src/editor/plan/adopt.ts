@@ -16,7 +16,7 @@ import { hideKeysOf } from "../resources/servers.ts";
 
 /** Something of others that could become ours. Hooks of one name are one. */
 export interface Candidate {
-  /** What was found, at least one. */
+  /** The resources that were found, at least one. */
   found: FoundArtifact[];
   /** As it would be noted; null: it cannot be adopted. */
   artifact: Artifact | null;

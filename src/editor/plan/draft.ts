@@ -97,7 +97,7 @@ export interface Draft {
   removed: boolean;
   /** Something of others comes back into it. */
   returned: boolean;
-  /** What was adopted goes too: the first original must not come back. */
+  /** Adopted resources are removed, too: the first original must not come back. */
   discarded: boolean;
 }
 

@@ -19,7 +19,7 @@ const InstalledResourceSchema = z.object({
   resource: ResourceSchema,
   /** Hash of what we put there; null when it stood there already and is not ours. */
   written: State,
-  /** What others had in the place before: it comes back when ours is removed. */
+  /** The content that was there before; it is restored when ours is removed. */
   backup: ResourceSchema.optional(),
   /** Adopted, not written from here: `backup` is what was there then. */
   adopted: z.literal(true).optional(),

@@ -12,7 +12,7 @@ export interface JsonChild {
   /** Of a member: its name; empty for an item. */
   key: string;
   value: JsonNode;
-  /** What stands between it and its comma; empty where none follows. */
+  /** The text between it and its comma; empty if none follows. */
   trail: string;
 }
 

@@ -18,7 +18,7 @@ function namesKey(name: string): boolean {
   return isSecretVariable(plain) || /(?:^|_)(?:authorization|auth|cookie|pass|pwd|pat|sig|signature)$/i.test(plain);
 }
 
-/** What is left beside references is no part of a key: a scheme (`Bearer`), names of cookies, signs between them. */
+/** Text beside references that is not part of a key: a scheme (`Bearer`), cookie names, separators. */
 function isOnlyReferences(value: string): boolean {
   const rest = value.replace(REFERENCE, "\0");
   return rest.includes("\0") &&

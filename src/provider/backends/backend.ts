@@ -80,7 +80,7 @@ export interface Backend {
   fetchModel?: { when: RegExp; command(model: string): string };
 }
 
-/** What a server tells of a model besides its window; what it does not tell is absent. */
+/** Facts that a server reports about a model besides its window; unreported ones are absent. */
 export interface ModelFacts {
   /** The chat template can show the reasoning of all turns (`preserve_reasoning`). */
   preservesReasoning?: boolean;
@@ -90,7 +90,7 @@ export interface ModelFacts {
   samples?: true;
 }
 
-/** What people choose a model by; what the server does not tell is absent. */
+/** Facts that people choose a model by; unreported ones are absent. */
 export interface ModelTraits {
   /** Of its file. */
   bytes?: number;

@@ -32,7 +32,7 @@ export interface ModelMetadata {
   refusedWindow?: number;
   /** Id of its backend; null: not recognized. */
   server?: string | null;
-  /** What the server tells besides; null: nothing. */
+  /** Further facts that the server reports; null for none. */
   told?: ModelFacts | null;
   /** Request fields that the server refuses. */
   refused?: readonly string[];

@@ -1,5 +1,5 @@
 /**
- * What follows from the name that a server gives itself in the header `server` of its responses. Part of every turn,
+ * Identifies a server by the name that it gives itself in the header `server` of its responses. Part of every turn,
  * unlike the list of backends, which is loaded when a server has to be recognized.
  */
 

@@ -1,5 +1,5 @@
 /**
- * What families of models want: how they are sampled for code, whether what they reasoned is sent back, and how their
+ * The settings of model families: how they are sampled for code, whether what they reasoned is sent back, and how their
  * templates call both. A row is here only where a source says so; families without one get nothing.
  */
 

@@ -27,7 +27,7 @@ export interface RequestProfile {
   rows: ProfileRow[];
 }
 
-/** What a profile follows from. */
+/** The inputs that determine a profile. */
 export interface ProfileOptions {
   entry: ModelEntry;
   /** Of `--temperature`. */

@@ -73,7 +73,7 @@ export function childEnvironment(
 /** A command in its sandbox. */
 export interface Sandboxed {
   command: SandboxedCommand;
-  /** What a failed command must be told that missed something: of repositories, of the network. */
+  /** Returns the notes for a failed command that lacked something: repositories, the network. */
   misses: { git: boolean; network: boolean };
 }
 

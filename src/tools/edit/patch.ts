@@ -2,7 +2,7 @@
 import { searchReplaceBlocks } from "../../provider/text_calls/blocks.ts";
 import type { EditPart } from "./declaration.ts";
 
-/** What a patch does to its file; a path is absent where the patch names none. */
+/** The changes of a patch to one file; the path is absent if the patch names none. */
 export type Patch =
   | { kind: "edits"; path?: string; edits: EditPart[] }
   | { kind: "file"; path: string; content: string }
@@ -42,15 +42,15 @@ function readV4a(text: string): Patch {
     const names = files.map((file) => file[2]?.trim()).join(", ");
     return { kind: "problem", problem: `The patch changes several files (${names}); send one patch for each file.` };
   }
-  const [header, verb, name = ""] = first;
+  const [header, action, name = ""] = first;
   const path = name.trim();
   const end = /^\*\*\* End (?:Patch|of File)\s*$/m.exec(text.slice(first.index))?.index ?? text.length;
   const body = text.slice(first.index + header.length + 1, first.index + end);
-  if (verb === "Delete") return { kind: "problem", problem: `To delete ${path} call Bash with rm.` };
+  if (action === "Delete") return { kind: "problem", problem: `To delete ${path} call Bash with rm.` };
   if (/^\*\*\* Move to: /m.test(body)) {
     return { kind: "problem", problem: `To move ${path} call Bash with mv, then Edit the moved file.` };
   }
-  if (verb === "Update") return editsOf(body, path);
+  if (action === "Update") return editsOf(body, path);
   const lines = body.replace(/\n$/, "").split("\n").map((line) => line.startsWith("+") ? line.slice(1) : line);
   return { kind: "file", path, content: lines.join("\n") + "\n" };
 }

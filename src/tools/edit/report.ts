@@ -1,4 +1,4 @@
-/** What an edit tells: the changed lines for the model, and hunks for clients. */
+/** Reports an edit: the changed lines for the model, and hunks for clients. */
 import { cutText } from "../text.ts";
 import { linesAt } from "./nearest.ts";
 import type { Replacement } from "./match.ts";

@@ -312,7 +312,7 @@ function listLines(lines: number[]): string {
   return lines.length > LISTED_LINES ? `${listed}, … (${lines.length} in all)` : listed;
 }
 
-/** What a report says of a text that was not exactly old_string. */
+/** Returns the sentence about a text that did not match old_string exactly. */
 const HOW: Readonly<Record<Found["differs"], string>> = {
   none: "",
   signs: " (quotes, dashes or spaces differed; the file's were kept)",

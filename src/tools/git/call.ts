@@ -23,7 +23,7 @@ export interface PlainCall {
   see: readonly string[];
 }
 
-/** What a call may change: nothing, the repository, or that and the working tree. */
+/** The scope of a call's changes: nothing, the repository, or the repository and the working tree. */
 export type GitReach = "read" | "repository" | "tree";
 
 /** One call. */

@@ -1,4 +1,4 @@
-/** What Git changes: the index, commits, branches and stashes, and files of the working tree that anybody may see. */
+/** The changing commands of Git: the index, commits, branches and stashes, and open files of the working tree. */
 import { PLAIN_DIFF } from "./call.ts";
 import { shownName } from "../file_names.ts";
 import type { ToolResult } from "../tool.ts";

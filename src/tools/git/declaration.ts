@@ -1,4 +1,4 @@
-/** What a model is told of Git: all that a session needs of the tool before its first call. */
+/** The declaration of Git for models: all that a session needs of the tool before its first call. */
 import type { ToolDeclaration } from "../tool.ts";
 import prompt from "./prompt.md" with { type: "text" };
 

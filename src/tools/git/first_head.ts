@@ -1,5 +1,5 @@
 /**
- * What stood in open files when the project was first seen: the leak scanner lets that go. A commit is named by its
+ * Content of open files when the project was first seen: the leak scanner allows it. A commit is named by its
  * content, and commands cannot write into a repository, so nothing that a session does can change the answer.
  */
 import type { Fragment } from "../../boundary/scan/scanner.ts";

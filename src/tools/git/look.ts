@@ -1,4 +1,4 @@
-/** What Git shows: names of all that has changed, content of open files alone. */
+/** The reading commands of Git: names of all changed files, content of open files only. */
 import { PLAIN_DIFF } from "./call.ts";
 import { shownName } from "../file_names.ts";
 import type { ToolResult } from "../tool.ts";

@@ -14,7 +14,7 @@ import { askGit, callGit, filtersOff, type GitCall, parseSettings, type PlainCal
 import { failure, isRefusal, success } from "../result.ts";
 import type { ToolContext, ToolResult } from "../tool.ts";
 
-/** What makes git run something: not writable even where the repository is. */
+/** Files that make git run programs: not writable even where the repository is. */
 const SETTINGS = ["config", "config.worktree", "hooks", "info/attributes", "commondir", "gitdir"];
 const DEADLINE_MS = 30_000;
 /** Characters of one answer. */
@@ -32,7 +32,7 @@ export class GitWork {
   readonly #hide: ProtectedPlaces;
   /** Of the repository. */
   readonly settings: readonly (readonly [string, string])[];
-  /** What the person should know of the sandbox, told for the first time. */
+  /** Notices about the sandbox, when they are new. */
   readonly #notices: readonly string[];
 
   constructor(
@@ -49,7 +49,7 @@ export class GitWork {
     this.#notices = notices;
   }
 
-  /** What git says; null when it fails. */
+  /** The output of git; null when it fails. */
   async ask(args: readonly string[], options: AskOptions = {}): Promise<string | null> {
     const { signal } = this.context;
     return await askGit(this.#repository, { args, timeoutMs: DEADLINE_MS, limit: TAKEN, signal, ...options });
@@ -125,7 +125,7 @@ export class GitWork {
     return filters;
   }
 
-  /** What git is told in the user's own files of settings. */
+  /** Git's configuration from the user's own files. */
   async userSettings(): Promise<[key: string, value: string][]> {
     const found: [string, string][] = [];
     const { env } = this.context.io;
