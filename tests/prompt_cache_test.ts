@@ -28,7 +28,7 @@ Deno.test("what the server says of its cache is in the closing line, the result 
   await configure(home, { loc: { baseUrl: server.baseUrl } });
   const done = await runInProcess(["run", "read all"], { home });
   assert.equal(done.code, 0, done.stderr);
-  assert.match(done.stderr, /^\d+k in \(\d+k cached\), \d+ out, 10 responses, /m);
+  assert.match(done.stderr, /^[\d.]+k in \([\d.]+k cached\), \d+ out, 10 responses, /m);
   assert.doesNotMatch(done.stderr, /reprocessed/);
   const machine = await runInProcess(["run", "read all", "--json"], { home });
   const result = JSON.parse(machine.stdout);
