@@ -76,6 +76,11 @@ export const ARCHIVE_NAME = /\.(?:pack|bundle)$/i;
 /** Beside what begins with a dot, or lies in a directory that does: names that some editor or assistant looks for. */
 const SETTINGS_NAME =
   /^(?:hooks|mcp|mcp_config|opencode|crush|mise|lefthook)(?:[.-]|$)|\.(?:code-workspace|sublime-project)$/i;
+/** A name that may be any of these. Most of a tree are none, and asked one question. */
+const NOTABLE_NAME = new RegExp(
+  String.raw`^[._]|${NOT_PLAIN.source}|${ARCHIVE_NAME.source}|${SETTINGS_NAME.source}`,
+  "i",
+);
 /** UTF-8 bytes of a directory's path that a view can still be made of; the system's own limit is 4,096. */
 const LONGEST_PATH = 3_500;
 
@@ -131,18 +136,19 @@ function factsOf(directory: string): Facts {
   if (!Array.isArray(entries)) return { ...facts, unjudged: [entries] };
   const isDotted = /\/\.[^/]+$/.test(directory);
   let isUnnamed = false;
+  const below: string[] = [];
   for (const entry of entries) {
-    const { name, isDirectory } = entry;
-    const isPlain = !NOT_PLAIN.test(name);
-    if (!isPlain && name.includes(NO_UTF8)) {
+    const { name, isDirectory, isFile } = entry;
+    if (isDirectory) below.push(name);
+    if ((isFile || isDirectory) && !isDotted && !NOTABLE_NAME.test(name)) continue;
+    if (name.includes(NO_UTF8)) {
       isUnnamed = true;
       continue;
     }
     const link = entry.isSymlink ? quietly(() => lstatSync(within(directory, name))) : null;
     if (link !== null) facts.links.set(name, lastingIdentityOf(link));
-    if (!isDirectory && !entry.isFile && !entry.isSymlink) facts.special.push(within(directory, name));
-    else if (entry.isFile && ARCHIVE_NAME.test(name)) facts.repositories.push(within(directory, name));
-    if (!isDotted && isPlain && !name.startsWith(".") && !name.startsWith("_") && !SETTINGS_NAME.test(name)) continue;
+    if (!isDirectory && !isFile && !entry.isSymlink) facts.special.push(within(directory, name));
+    else if (isFile && ARCHIVE_NAME.test(name)) facts.repositories.push(within(directory, name));
     const folded = foldedName(name);
     facts.hasMarker ||= folded === MARKER_NAME;
     if (VERSION_CONTROL.has(folded)) facts.repositories.push(within(directory, name));
@@ -151,9 +157,9 @@ function factsOf(directory: string): Facts {
     }
     if (IGNORE_NAME.test(name)) facts.ignoreFiles.push({ path: within(directory, name), kind: kindOf(entry) });
   }
-  if (isRepository(entries)) facts.repositories = [directory];
+  if (isRepository(below, entries)) facts.repositories = [directory];
   if (isUnnamed) facts.unjudged.push({ directory, reason: "holds a name that is not UTF-8" });
-  if (isTooLong(directory) && entries.some(({ isDirectory }) => isDirectory)) {
+  if (isTooLong(directory) && below.length > 0) {
     facts.unjudged.push({ directory, reason: "holds paths that are too long" });
   }
   return { ...facts, entries };
@@ -164,11 +170,11 @@ export function within(directory: string, name: string): string {
   return directory === "/" ? `/${name}` : `${directory}/${name}`;
 }
 
-/** Whether the entries of a directory are those of a bare repository, or of git's objects alone. */
-function isRepository(entries: readonly PlainEntry[]): boolean {
-  const holds = (names: RegExp) => entries.some(({ name, isDirectory }) => isDirectory && names.test(name));
-  const isBare = holds(/^objects$/) && holds(/^refs$/) && entries.some(({ name }) => name === "HEAD");
-  return isBare || (holds(/^(?:pack|info)$/) && holds(/^[0-9a-f]{2}$/));
+/** Whether the directories in one, and its entries, are those of a bare repository, or of git's objects alone. */
+function isRepository(below: readonly string[], entries: readonly PlainEntry[]): boolean {
+  const isBare = below.includes("objects") && below.includes("refs") && entries.some(({ name }) => name === "HEAD");
+  return isBare ||
+    ((below.includes("pack") || below.includes("info")) && below.some((name) => /^[0-9a-f]{2}$/.test(name)));
 }
 
 /**
