@@ -54,10 +54,10 @@ export interface ContentScanner {
   checkWrite(text: string, options: { display: string }): Promise<Refusal | null>;
   /**
    * Protects the files that changed since then (milliseconds since 1970) and hold protected content, or cannot be looked
-   * through; with `exposed`, a protected path, all that changed: any of them can hold it. Returns their names from the root.
-   * Throws `home_unusable` where that cannot be remembered.
+   * through; with `exposed`, a protected path, all that changed: any of them can hold it. Returns the notice for a person;
+   * null where there are none. Throws `home_unusable` where that cannot be remembered.
    */
-  protectCopies(since: number, exposed?: string, places?: readonly string[]): Promise<readonly string[]>;
+  protectCopies(since: number, exposed?: string, places?: readonly string[]): Promise<string | null>;
   /** Protected files whose content is not found; absolute paths. Reads them. */
   notScanned(): Promise<readonly string[]>;
 }
@@ -162,10 +162,10 @@ class WorkspaceScanner implements ContentScanner {
     };
   }
 
-  async protectCopies(since: number, exposed?: string, places: readonly string[] = []): Promise<readonly string[]> {
+  async protectCopies(since: number, exposed?: string, places: readonly string[] = []): Promise<string | null> {
     const scanner = await this.#open();
     const { protection, record, root, additional } = this.#workspace;
-    if (scanner === null) return [];
+    if (scanner === null) return null;
     const { protectCopies } = await import("../boundary/scan/copies.ts");
     return await protectCopies(
       { roots: [root, ...additional, ...places], protection, scanner, since, exposed },

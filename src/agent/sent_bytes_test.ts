@@ -25,7 +25,7 @@ function notingScanner(refused: number): ContentScanner & { messages: string[] }
         : Promise.resolve();
     },
     checkPart: () => Promise.resolve("open"),
-    protectCopies: () => Promise.resolve([]),
+    protectCopies: () => Promise.resolve(null),
     notScanned: () => Promise.resolve([]),
     checkWrite: () => Promise.resolve(null),
   };

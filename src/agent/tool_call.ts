@@ -164,10 +164,8 @@ export async function runTool(
   const isWatched = tool.kind === "execute" && sessionLabel(session) !== "open";
   const started = Date.now();
   const protectChanges = async (since: number, exposed?: string, places?: readonly string[]) => {
-    const copies = await session.scanner?.protectCopies(since, exposed, places) ?? [];
-    if (copies.length === 0) return;
-    const { copiesNotice } = await import("../boundary/scan/copies.ts");
-    await options.emit({ kind: "notice", text: copiesNotice(copies, exposed) });
+    const text = await session.scanner?.protectCopies(since, exposed, places) ?? null;
+    if (text !== null) await options.emit({ kind: "notice", text });
   };
   try {
     const explore = exploring(session, { callId, options });

@@ -97,10 +97,8 @@ function hubOf(servers: readonly McpServer[], parts: Omit<ServerParts, "window" 
         return null;
       },
       async protectCopies(since, exposed, places) {
-        const copies = await scanner.protectCopies(since, exposed, places);
-        if (copies.length === 0) return;
-        const { copiesNotice } = await import("../boundary/scan/copies.ts");
-        await host.notice(copiesNotice(copies, exposed));
+        const notice = await scanner.protectCopies(since, exposed, places);
+        if (notice !== null) await host.notice(notice);
       },
     }),
   });

@@ -14,7 +14,7 @@ interface Place {
   sandboxed(
     command: string,
     programs?: readonly string[],
-  ): Promise<{ text?: string; notices?: string[]; kind?: string; reason?: string; copies?: string[] }>;
+  ): Promise<{ text?: string; notices?: string[]; kind?: string; reason?: string; copies?: string | null }>;
   /** As nobody, without one. */
   plain(script: string): Promise<string>;
 }
@@ -103,7 +103,7 @@ for (const [mode, found] of [["755", "out/copy.txt"], ["311", "out"]]) {
       asNobody(async ({ canary, plain, sandboxed }) => {
         await plain("echo $C > .env");
         const { copies } = await sandboxed(`mkdir out; echo ${canary} > out/copy.txt; chmod ${mode} out`);
-        assert.deepEqual(copies, [found]);
+        assert.ok(copies?.includes(`: ${found} (`), `${copies}`);
       }),
   );
 }

@@ -36,30 +36,24 @@ interface FoundCopy extends DerivedFile {
 
 /**
  * Protects the files below the roots that changed since then, are covered by no rule, and hold protected content, or could
- * not be looked through. Returns their names from the first root. Throws `home_unusable` where that cannot be remembered.
+ * not be looked through. Returns the notice for a person, which names them from the first root; null where there are none.
+ * Throws `home_unusable` where that cannot be remembered.
  */
-export async function protectCopies(search: CopySearch, record: ProjectRecord | undefined): Promise<readonly string[]> {
-  const { roots, protection } = search;
+export async function protectCopies(search: CopySearch, record: ProjectRecord | undefined): Promise<string | null> {
+  const { roots, protection, exposed } = search;
   protection.refresh();
   const copies = await findCopies(search);
-  if (copies.length === 0) return [];
+  if (copies.length === 0) return null;
   for (const copy of copies) protection.protectCopy(copy);
   // A name that holds protected content is stored nowhere: the scan finds it in whatever would leave.
   const stored = copies.filter(({ isNameProtected }) => !isNameProtected);
   if (stored.length > 0) await record?.addDerived(stored.map(({ isNameProtected: _, ...file }) => file));
-  const isNamed = copies.length > stored.length;
-  return [
-    ...stored.map(({ path }) => relativeTo(roots[0] ?? "", path)),
-    ...isNamed ? ["a file whose name holds some"] : [],
-  ];
-}
-
-/** Returns what a person is told of copies that are protected now; `exposed` as for {@link protectCopies}. */
-export function copiesNotice(copies: readonly string[], exposed: string | undefined): string {
+  const names = stored.map(({ path }) => relativeTo(roots[0] ?? "", path));
+  if (copies.length > stored.length) names.push("a file whose name holds some");
   const why = exposed === undefined
     ? "since they hold protected content"
     : `since ${exposed} was created or replaced meanwhile`;
-  return `protected from now on, ${why}: ${copies.join(", ")} ` +
+  return `protected from now on, ${why}: ${names.join(", ")} ` +
     "(agentcli secrets list shows them, agentcli secrets trust releases them)";
 }
 

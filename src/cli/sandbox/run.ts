@@ -1,7 +1,7 @@
 /** Runs a command in the view of the project, for a person or for another program. */
 import { findProgram } from "../../boundary/programs.ts";
 import { anyProtectedProject, currentProjects } from "../../boundary/policy/project_record_files.ts";
-import { copiesNotice, protectCopies } from "../../boundary/scan/copies.ts";
+import { protectCopies } from "../../boundary/scan/copies.ts";
 import { LeakScanner } from "../../boundary/scan/leak_scanner.ts";
 import { sandboxEnvironment } from "../../boundary/sandbox/environment.ts";
 import { createSessionSandbox, quarantineNotice, type SandboxedCommand } from "../../boundary/sandbox/sandbox.ts";
@@ -85,8 +85,8 @@ export async function run(
         protection,
         scanner: scanner ?? new LeakScanner(protection, { root }),
       };
-      const copies = await protectCopies({ ...search, since, exposed }, record ?? undefined);
-      if (copies.length > 0) await warn(context, copiesNotice(copies, exposed));
+      const notice = await protectCopies({ ...search, since, exposed }, record ?? undefined);
+      if (notice !== null) await warn(context, notice);
     },
   };
   const { ended, code, quarantined, exposed, unread } = await runOnOwnStreams(sandboxed, { io, watching });
