@@ -2,7 +2,7 @@
 import type { Session } from "../agent/session.ts";
 import { highestLabel, type Label } from "../boundary/policy/label.ts";
 import type { ShownImage } from "../provider/chat/content.ts";
-import type { UserItem } from "../session/item.ts";
+import { isPrompt, type UserItem } from "../session/item.ts";
 import type { Host } from "./host.ts";
 
 /** The input of one turn. */
@@ -48,11 +48,24 @@ export async function userItem(
     ...mentions.length === 0 ? [] : await attachedMentions(mentions, { session, ...reading }),
   ];
   const label = highestLabel([session.workspace.ambientLabel, ...attached.map((file) => file.label)]);
-  const item: UserItem = { kind: "user", text: [prompt, ...attached.map((file) => file.text)].join("\n\n"), label };
+  const text = [prompt, ...attached.map((file) => file.text), ...planNotes(session)].join("\n\n");
+  const item: UserItem = { kind: "user", text, label };
   const images = attached.flatMap(({ image }) => image === undefined ? [] : [image]);
   // With what instructions and the prompt of a command were read from.
   const used = session.workspace.takeUsed();
   return { ...item, ...images.length === 0 ? {} : { images }, files: used };
+}
+
+/** Told with each prompt of plan mode: the system prompt and the tools stay as they are, and so does the server's cache. */
+const PLAN_NOTE =
+  "[Plan mode: change nothing. Read what you need. End with a plan under the heading `## Plan`: what to " +
+  "change in which files, and how to check it.]";
+const PLAN_OVER = "[Plan mode is over: changes are possible again.]";
+
+function planNotes({ policy, items }: Pick<Session, "policy" | "items">): string[] {
+  if (policy.mode === "plan") return [PLAN_NOTE];
+  const last = items.findLast(isPrompt);
+  return last?.kind === "user" && last.text.endsWith(PLAN_NOTE) ? [PLAN_OVER] : [];
 }
 
 async function attachedFiles(

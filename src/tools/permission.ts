@@ -7,6 +7,7 @@ import type { PathRule, Rule } from "./permission_rule.ts";
 import type { PermissionMode } from "../config/types.ts";
 import { MCP_CALL, type Tool } from "./tool.ts";
 import { escapesPrefix, runsItsInput } from "./command_escape.ts";
+import { onlyLooks } from "./plan_commands.ts";
 
 export type { PermissionMode } from "../config/types.ts";
 export { parseRules, type Rule } from "./permission_rule.ts";
@@ -38,7 +39,8 @@ export type Decision = { behavior: "allow" } | { behavior: "deny"; reason: strin
 const ALLOW: Decision = { behavior: "allow" };
 
 /**
- * Decides one call. Deny rules win over everything; `plan` runs only what reads (and notes); `bypassPermissions` runs
+ * Decides one call. Deny rules win over everything; `plan` runs only what reads (and notes), and commands that only look
+ * as the default mode does; `bypassPermissions` runs
  * the rest; reading in the project is always allowed; `acceptEdits` writes files; everything else needs a rule or is
  * asked. Never throws. Source: specification of the command line (permissions) and of the boundary §7.
  */
@@ -49,8 +51,12 @@ export function decide(request: PermissionRequest, policy: PermissionPolicy): De
   const denying = policy.deny.find((rule) => denies(rule, asked, command));
   if (denying !== undefined) return { behavior: "deny", reason: `The rule ${denying.text} denies it.` };
   if (tool.kind === "read" || tool.kind === "note") return ALLOW;
-  if (policy.mode === "plan") {
-    return { behavior: "deny", reason: `In plan mode only tools that read may run; ${tool.name} does not.` };
+  if (policy.mode === "plan" && (command === null || !onlyLooks(request.subject, coveringRule))) {
+    return {
+      behavior: "deny",
+      reason: `In plan mode nothing is changed: only tools and commands that read may run, and ${tool.name} ` +
+        `${command === null ? "is none" : "would run another one"}.`,
+    };
   }
   if (policy.mode === "bypassPermissions") return ALLOW;
   if (policy.mode === "acceptEdits" && tool.kind === "write") return ALLOW;

@@ -36,8 +36,23 @@ Deno.test("plan mode runs what reads and notes, whatever rules allow", () => {
   const rules = policy({ ...plan, allow: [...plan.allow] });
   assert.equal(decide({ tool: READ, subject: "a" }, rules).behavior, "allow");
   assert.equal(decide({ tool: TODO, subject: "" }, rules).behavior, "allow");
-  const denied = decide({ tool: BASH, subject: "ls" }, rules);
+  const denied = decide({ tool: BASH, subject: "npm test" }, rules);
   assert.ok(denied.behavior === "deny" && /plan mode/.test(denied.reason));
+  for (const subject of ["ls", "git log --oneline -5 | head -3", "git diff HEAD && cat a b 2>/dev/null"]) {
+    assert.equal(decide({ tool: BASH, subject }, rules).behavior, "allow", subject);
+    assert.equal(decide({ tool: BASH, subject }, policy({ mode: "plan" })).behavior, "ask", "as in the default mode");
+  }
+  const changing = [
+    "git log --output=x",
+    "git diff > x",
+    "cat a; rm b",
+    "sort -o x x",
+    "git branch new",
+    "rg --pre sh x",
+  ];
+  for (const subject of [...changing, "ls $(touch x)", "git -c core.pager=sh log", "git commit -am x", "cat a | sh"]) {
+    assert.equal(decide({ tool: BASH, subject }, rules).behavior, "deny", subject);
+  }
   assert.equal(decide({ tool: WRITE, subject: "a", paths: ["a"] }, rules).behavior, "deny");
 });
 

@@ -1,5 +1,6 @@
 /** Rows that stay on the screen: the greeting, what was sent, and events that take a line or two. */
 import { shownCommand } from "../../engine/quote.ts";
+import { asAgentcliError } from "../../errors.ts";
 import { clean } from "../../terminal/clean.ts";
 import { type Row, row, span, type Style } from "../../terminal/style.ts";
 import { fit } from "../../terminal/table.ts";
@@ -95,4 +96,13 @@ export function textRows(text: string, { width, style, first }: { width: number;
   return clean(text, { multiline: true }).split("\n").flatMap((line, index) =>
     wrap([span(line.replaceAll("\t", "    "), style)], { width, first: index === 0 ? first ?? indent : indent, indent })
   );
+}
+
+/** What went wrong outside of a turn, and what to do. */
+export function errorRows(error: unknown, width: number): Row[] {
+  const { message, hint } = asAgentcliError(error);
+  return [
+    ...textRows(message, { width, style: "error" }),
+    ...hint === undefined ? [] : textRows(hint, { width, style: "dim" }),
+  ];
 }

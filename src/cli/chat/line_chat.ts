@@ -230,6 +230,9 @@ class LineChat implements ChatView {
       signal.throwIfAborted();
       const result = await this.#chat.prompt(input, { signal, onEvent: emit, ask });
       await output.result(result);
+      if (this.#chat.mode === "plan") {
+        await (await import("./plan.ts")).offerPlan(result, { chat: this.#chat, view: this });
+      }
       return result.errorCode === "interrupted" ? 0 : result.exitCode;
     });
   }

@@ -11,8 +11,8 @@ import { wrap } from "../../terminal/wrap.ts";
 
 /** What is asked. */
 export interface Question {
-  /** The call that it is about. */
-  call: { name: string; subject: string };
+  /** The call that it is about; absent for none. */
+  call?: { name: string; subject: string };
   title: string;
   /** All of what the call would do, in rows of a width. */
   body(width: number): Row[];

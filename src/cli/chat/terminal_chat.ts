@@ -1,6 +1,5 @@
 /** The chat on a terminal: keys go to the input and the work, what comes of them goes to the screen. */
 import { estimateOf } from "../../agent/chat_request.ts";
-import { asAgentcliError } from "../../errors.ts";
 import { openHome } from "../../platform/home.ts";
 import type { Io } from "../../platform/io.ts";
 import { clean } from "../../terminal/clean.ts";
@@ -33,7 +32,7 @@ import {
 import { ChatWork } from "./chat_work.ts";
 import { runLine } from "./commands.ts";
 import { candidatesFor } from "./completion.ts";
-import { echoRows, farewell, textRows } from "./event_rows.ts";
+import { echoRows, errorRows, farewell, textRows } from "./event_rows.ts";
 import { firstScreen } from "./first_screen.ts";
 import { createFrames, liveRows, statusRow } from "./live_rows.ts";
 import { readHistory, rememberTyped } from "./history.ts";
@@ -62,6 +61,7 @@ export async function chatOnTerminal(
 
 class TerminalChat implements ChatView {
   readonly isTerminal = true;
+  readonly send = (text: string): void => this.#work.add(this.#message(text));
   readonly #context: Context;
   readonly #screen: Screen;
   readonly #chat: AgentSession;
@@ -181,7 +181,9 @@ class TerminalChat implements ChatView {
   async question(question: Question): Promise<QuestionAnswer | null> {
     const asking = this.#input.question(question);
     this.#turnView.folds.fold();
-    this.#turnView.waitForAnswer({ ...question.call, body: question.body });
+    const { call, body } = question;
+    if (call === undefined) this.#turnView.begin("waiting for your answer");
+    else this.#turnView.waitForAnswer({ ...call, body });
     void this.#bell.waitsFor(asking);
     const given = await asking;
     this.#turnView.end();
@@ -201,10 +203,6 @@ class TerminalChat implements ChatView {
     } finally {
       this.#turnView.end();
     }
-  }
-
-  send(text: string): void {
-    this.#work.add(this.#message(text));
   }
 
   draft(text: string): void {
@@ -276,15 +274,13 @@ class TerminalChat implements ChatView {
     });
     this.#turnView.finish(result);
     this.#bell.turnEnds();
+    if (this.#chat.mode === "plan") {
+      await (await import("./plan.ts")).offerPlan(result, { chat: this.#chat, view: this });
+    }
   }
 
   #fail(error: unknown): void {
-    const { message, hint } = asAgentcliError(error);
-    const width = this.width();
-    this.print([
-      ...textRows(message, { width, style: "error" }),
-      ...hint === undefined ? [] : textRows(hint, { width, style: "dim" }),
-    ]);
+    this.print(errorRows(error, this.width()));
   }
 
   #notice(text: string): void {

@@ -36,7 +36,7 @@ export const RUN_OPTIONS = {
   }),
   permissionMode: choice(
     PERMISSION_MODES,
-    "What runs without asking: default (reads), acceptEdits (also file changes), plan (reads only; nothing else can be allowed), bypassPermissions (everything)",
+    "What runs without asking: default (reads), acceptEdits (also file changes), plan (changes nothing and ends with a plan), bypassPermissions (everything)",
     { group: PERMISSIONS },
   ),
   allowedTools: list("RULES", "Allow without asking, e.g. 'Edit,Bash(git log:*)'", {
