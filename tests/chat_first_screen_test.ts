@@ -21,7 +21,7 @@ terminalTest("the first screen names program, place, branch, model, server, inst
     shown,
     /^agentcli \d+\.\d+\.\d+ {2}\S.*\/project · fix\/the-port\nOllama \(runtime_a\) · qwen3:8b {2}local, window of 41k$/m,
   );
-  assert.match(shown, /^instructions: AGENTS\.md\n\/help .*Ctrl-D leaves$/m);
+  assert.match(shown, /^instructions: AGENTS\.md\n\/help .*@ files$/m);
   assert.match(shown, /^local · Ollama · qwen3:8b · /m);
   await terminal.type("/models");
   await terminal.press("Enter");

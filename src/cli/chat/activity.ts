@@ -141,12 +141,18 @@ export function doneText(
   );
 }
 
-/** The row in a width: what is told goes from its end, how to stop it stays. */
+/** The row in a width: details go first, then words of what is done; its seconds and how to stop it stay. */
 export function fitActivity(text: string, width: number): string {
   const parts = text.split(GAP);
   while (parts.length > 2 && displayWidth(parts.join(GAP)) > width) parts.splice(-2, 1);
-  return fit(parts.join(GAP), width);
+  const [, words = "", seconds = ""] = /^(.*)( \d[\dms ]*s)$/.exec(parts[0] ?? "") ?? [];
+  const rest = [seconds, ...parts.slice(1).map((part) => GAP + part)].join("");
+  const room = width - displayWidth(rest);
+  return words !== "" && room >= LEAST_WORDS ? fit(words, room) + rest : fit(parts.join(GAP), width);
 }
+
+/** What is done is not cut below this. */
+const LEAST_WORDS = 8;
 
 const GAP = " · ";
 

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { activityText, doneText, type Phase } from "./activity.ts";
+import { activityText, doneText, fitActivity, type Phase } from "./activity.ts";
 
 function text(
   phase: Phase,
@@ -70,4 +70,13 @@ Deno.test("the end of a turn tells its time, its tokens and the speed, as far as
   );
   const none = { promptTokens: 0, cachedTokens: 0, completionTokens: 0 };
   assert.equal(doneText({ durationMs: 400, usage: none, rate: null }), "done in 0s");
+});
+
+Deno.test("on a narrow terminal the details go first, and the seconds and how to stop stay", () => {
+  const row = "running for n in 1 2 3; do echo $n; done 12s · Esc stops";
+  assert.equal(fitActivity(row, 80), row);
+  assert.equal(fitActivity(row, 39), "running for n in 1 2 3… 12s · Esc stops");
+  const prompt = "processing prompt 7.5k/12k · 910 t/s · ~5s left · Esc stops";
+  assert.equal(fitActivity(prompt, 45), "processing prompt 7.5k/12k · Esc stops");
+  for (const width of [4, 10, 19]) assert.ok(fitActivity(row, width).length <= width);
 });

@@ -7,7 +7,7 @@ import { isWithin } from "../../platform/path.ts";
 import type { OpenSession } from "../../runtime/open_session.ts";
 import { clean } from "../../terminal/clean.ts";
 import { type Row, row, span } from "../../terminal/style.ts";
-import { fit } from "../../terminal/table.ts";
+import { displayWidth, fit, fitEnd } from "../../terminal/table.ts";
 import { tokensText } from "../run/text_output.ts";
 import { VERSION } from "../version.ts";
 
@@ -27,23 +27,28 @@ export function firstScreen({ session }: OpenSession, { io, width }: { io: Io; w
   const { model, system, workspace } = session;
   // Where something is protected, files of git are too.
   const branch = workspace.protection.any ? undefined : currentBranch(workspace.root);
-  const place = [homeRelative(workspace.cwd, io), ...branch === undefined ? [] : [branch]].map((text) => clean(text));
+  const place = clean([homeRelative(workspace.cwd, io), ...branch === undefined ? [] : [branch]].join(GAP));
   const where = model.local ? "local" : "remote";
   const files = [...system.text.matchAll(INSTRUCTIONS)].map(([, name = ""]) => clean(name));
   const program = `agentcli ${VERSION}`;
   const name = modelText(model);
   const facts = `  ${where}, window of ${tokensText(model.contextWindow)}`;
   return [
-    [
-      span(fit(program, width), "bold"),
-      span(fit(`  ${place.join(" · ")}`, Math.max(0, width - program.length)), "dim"),
-    ],
+    [span(fit(program, width), "bold"), span(`  ${fitEnd(place, Math.max(0, width - program.length - 2))}`, "dim")],
     [span(fit(name, width), "bold"), span(fit(facts, Math.max(0, width - name.length)), "dim")],
     ...files.length === 0 ? [] : [row(fit(`instructions: ${files.join(", ")}`, width), "dim")],
-    row(fit("/help commands and keys · @ files · Esc stops · Ctrl-D leaves", width), "dim"),
+    row(firstParts(["/help commands and keys", "Esc stops", "Ctrl-D leaves", "@ files"], width), "dim"),
     [],
   ];
 }
+
+/** As many parts as fit. */
+function firstParts(parts: readonly string[], width: number): string {
+  const fitting = parts.filter((_, at) => displayWidth(parts.slice(0, at + 1).join(GAP)) <= width);
+  return fit(fitting.join(GAP), width);
+}
+
+const GAP = " · ";
 
 function homeRelative(path: string, { env }: Pick<Io, "env">): string {
   const home = env("HOME") ?? "";
