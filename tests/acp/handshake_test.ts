@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { AcpClient } from "../helpers/acp_client.ts";
 import { say, startFakeServer } from "../helpers/fake_server.ts";
-import { configure, temporaryHome } from "../helpers/program.ts";
+import { configure, startProgram, temporaryHome } from "../helpers/program.ts";
 
 Deno.test("initialize offers what there is, and answers another version with its own", async () => {
   await using home = await temporaryHome();
@@ -128,6 +128,27 @@ Deno.test("a client that dies ends the agent and the turn that runs", async () =
   assert.equal(code, 0);
   assert.equal((await answer).result.stopReason, "cancelled");
   await request.gone;
+});
+
+Deno.test({
+  name: "variables that copy text out are gone before a session can be in a protected project",
+  ignore: Deno.build.os !== "linux",
+  async fn() {
+    await using home = await temporaryHome();
+    const initialize = { jsonrpc: "2.0", id: 0, method: "initialize", params: { protocolVersion: 1 } };
+    const environmentOf = async (env: Record<string, string>) => {
+      await using program = startProgram(["acp"], { home, env });
+      await program.write(JSON.stringify(initialize) + "\n");
+      await program.stdout.until(/"result"/);
+      const children = await Deno.readTextFile(`/proc/${program.pid}/task/${program.pid}/children`);
+      const environment = await Deno.readTextFile(`/proc/${children.trim() || program.pid}/environ`);
+      await program.closeInput();
+      assert.equal((await program.finished).code, 0);
+      return environment;
+    };
+    assert.doesNotMatch(await environmentOf({ NODE_DEBUG: "net" }), /NODE_DEBUG/);
+    assert.match(await environmentOf({ HARMLESS: "net" }), /HARMLESS/);
+  },
 });
 
 Deno.test("a signal ends the agent with its code", async () => {

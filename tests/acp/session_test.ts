@@ -76,6 +76,25 @@ Deno.test("a stored session is listed, loaded with its whole history, and goes o
   assert.equal(server.chats()[3]?.json.messages.at(-2).content, "It says alpha.");
 });
 
+Deno.test("what a summary stands for is replayed too, and goes to the model as the summary", async () => {
+  await using home = await temporaryHome();
+  await using server = startFakeServer({ script: [say("One."), say("Two."), say("In short."), say("Three.")] });
+  await configure(home, { loc: { baseUrl: server.baseUrl, models: [{ id: "fake", context_window: 8192 }] } });
+  await using client = new AcpClient({ home });
+  const sessionId = await client.session();
+  for (const word of ["first ", "second "]) await client.prompt(sessionId, word.repeat(1000));
+  await client.prompt(sessionId, "/compact");
+  await client.request("session/close", { sessionId });
+  const before = client.messages.length;
+  await client.request("session/load", { sessionId, cwd: home.project, mcpServers: [] });
+  const told = JSON.stringify(client.messages.slice(before));
+  for (const words of ["first first", "One.", "second second", "Two."]) assert.ok(told.includes(words), words);
+  assert.ok(!told.includes("In short."));
+  await client.prompt(sessionId, "third");
+  const sent = server.chats().at(-1)?.text ?? "";
+  assert.ok(sent.includes("In short.") && !sent.includes("first first"), sent.slice(0, 500));
+});
+
 Deno.test("a session that is resumed is not replayed, and its commands are told", async () => {
   await using home = await temporaryHome();
   await using server = startFakeServer({ script: [say("One."), say("Two.")] });
@@ -213,6 +232,24 @@ Deno.test("without a default the first local model is taken", async () => {
   const sessionId = await client.session();
   await client.prompt(sessionId, "hi");
   assert.equal(client.words, "Here.");
+});
+
+Deno.test("a stored session is loaded while its server is down, also where the server would have to name the model", async () => {
+  await using home = await temporaryHome();
+  let sessionId = "";
+  {
+    await using server = startFakeServer({ script: [say("One.")] });
+    await configure(home, { loc: { baseUrl: server.baseUrl, models: MODELS } });
+    await using client = new AcpClient({ home });
+    sessionId = await client.session();
+    await client.prompt(sessionId, "first");
+    await configure(home, { loc: { baseUrl: server.baseUrl, models: [] } }, { default_provider: "loc" });
+  }
+  await using client = new AcpClient({ home });
+  await client.initialize();
+  const loaded = await client.request("session/load", { sessionId, cwd: home.project, mcpServers: [] });
+  assert.equal(client.words, "One.");
+  assert.equal(loaded.configOptions.find(({ id }: Message) => id === "model").currentValue, "loc:fake");
 });
 
 Deno.test("additional directories can be read", async () => {

@@ -302,6 +302,19 @@ Deno.test("images and texts of a prompt reach a model that sees them", async () 
   }
 });
 
+Deno.test("a summary that is given up is told as failed", async () => {
+  await using set = await stage([say("One."), say("Two."), { kind: "silence" }], { context_window: 8192 });
+  await using client = new AcpClient({ home: set.home, capabilities: { session: { compaction: {} } } });
+  const sessionId = await client.session();
+  for (const _ of [1, 2]) await client.prompt(sessionId, "words ".repeat(1200));
+  const { answer } = client.begin("session/prompt", { sessionId, prompt: text("/compact") });
+  await set.server.arrived(2);
+  await client.notify("session/cancel", { sessionId });
+  assert.equal((await answer).result.stopReason, "cancelled");
+  const told = client.updates("compaction_update").map(({ compactionId, status }) => `${compactionId} ${status}`);
+  assert.deepEqual(told, ["compaction1 in_progress", "compaction1 failed"]);
+});
+
 Deno.test("notices and summaries are told to clients that show them, and to no other", async () => {
   for (const capabilities of [{}, { session: { notices: {}, compaction: {} } }]) {
     await using set = await stage([say("One."), say("Two."), say("A summary of what was said.")], {

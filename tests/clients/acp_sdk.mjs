@@ -1,7 +1,7 @@
 // Drives the program through the TypeScript SDK of the Agent Client Protocol. Holds every line of the agent against the
 // SDK's schema of version 1, and prints what was seen as JSON.
 import { spawn } from "node:child_process";
-import { readFileSync, writeFileSync } from "node:fs";
+import { readFileSync, utimesSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { Readable, Transform, Writable } from "node:stream";
 import { pathToFileURL } from "node:url";
@@ -97,9 +97,12 @@ await app.connectWith(stream, async (ctx) => {
   permission.current = "session";
   seen.stops.push(await prompt('CALL Bash {"command":"echo out; exit 3"}'));
   writeFileSync("old.txt", "one\n");
+  utimesSync("old.txt", new Date(0), new Date(0));
   seen.stops.push(await prompt('CALL Read {"file_path":"old.txt"}'));
   const todos = [{ content: "Do it", status: "in_progress" }];
   seen.stops.push(await prompt(`CALL TodoWrite ${JSON.stringify({ todos })}`));
+  const long = "word ".repeat(5000);
+  for (let count = 0; count < 3; count++) await prompt(long);
   seen.stops.push(await prompt("/context"), await prompt("/compact"), await prompt("/nothing"));
   await ctx.request(methods.agent.session.setMode, { sessionId, modeId: "plan" });
   for (const [configId, value] of [["mode", "default"], ["model", "quick"], ["thinking", "off"]]) {
@@ -112,7 +115,8 @@ await app.connectWith(stream, async (ctx) => {
   seen.listed = (await ctx.request(methods.agent.session.list, { cwd })).sessions.length;
   await ctx.request(methods.agent.session.close, { sessionId });
   const before = seen.updates.length;
-  await ctx.request(methods.agent.session.load, { sessionId, cwd, mcpServers: [] });
+  const mcpServers = [{ type: "sse", name: "old", url: "http://127.0.0.1:1/sse", headers: [] }];
+  await ctx.request(methods.agent.session.load, { sessionId, cwd, mcpServers });
   seen.replayed = seen.updates.slice(before).map(({ sessionUpdate }) => sessionUpdate);
   await ctx.request(methods.agent.session.close, { sessionId });
   await ctx.request(methods.agent.session.resume, { sessionId, cwd });

@@ -1,6 +1,7 @@
 /** One session of a client: an {@link AgentSession}, what is chosen for it, and the turn that runs. */
 import { sessionLabel } from "../../agent/session.ts";
 import { AgentcliError, asAgentcliError } from "../../errors.ts";
+import { openHome } from "../../platform/home.ts";
 import { OutputClosed } from "../../platform/io.ts";
 import { textOf } from "../../provider/record.ts";
 import type { TurnResult } from "../../protocol/turn_event.ts";
@@ -8,6 +9,7 @@ import { RPC_CODES, RpcError } from "../../rpc/message.ts";
 import type { RpcCall } from "../../rpc/peer.ts";
 import { AgentSession, selectorOf } from "../../runtime/agent_session.ts";
 import { untilAborted } from "../../runtime/interrupt.ts";
+import { projectSlug } from "../../session/place.ts";
 import { clean } from "../../terminal/clean.ts";
 import type { Context } from "../command.ts";
 import { hostOf } from "../output.ts";
@@ -27,6 +29,8 @@ export interface SessionStart extends SessionPlace {
   models: readonly OfferedModel[];
   /** Selector; null where the session decides. */
   model: string | null;
+  /** The configuration does not lead to the model: it has to be named. */
+  isChosen: boolean;
   /** Whether words of the model are sent once the session holds protected content. */
   showProtected: boolean;
 }
@@ -67,10 +71,9 @@ export class AcpSession {
     this.#model = start.model;
     this.#hasTitle = start.resumes;
     this.#context = { ...context, globals: { ...context.globals, cwd: start.cwd } };
-    const isFallback = options.model === undefined && start.model !== null && !start.resumes;
     this.#agent = new AgentSession({
       ...options,
-      model: isFallback ? start.model ?? undefined : options.model,
+      model: start.isChosen ? start.model ?? undefined : options.model,
       addDir: [...options.addDir, ...start.directories],
       mcpServers: start.mcpServers,
       ...start.resumes ? { resume: start.id } : { sessionId: start.id },
@@ -101,14 +104,16 @@ export class AcpSession {
     this.#learn();
   }
 
-  /** Tells the whole history. */
+  /** Tells the whole history as it may be written down, also what a summary stands for now. */
   async replay(): Promise<void> {
-    const { session } = this.#opened();
+    const { session: { workspace, tools } } = this.#opened();
+    const { openDocument } = await import("../sessions/document.ts");
     const { replay } = await import("./replay.ts");
+    const home = await openHome(this.#context.io);
+    const { items, redacted } = await openDocument(home, { slug: projectSlug(workspace.root), id: this.id });
     const { showProtected } = this.#start;
-    const place = { cwd: session.workspace.cwd, tools: session.tools };
-    await replay(session.items, { place, send: this.#send, showProtected });
-    if (sessionLabel(session) !== "open") {
+    await replay(items, { place: { cwd: workspace.cwd, tools }, send: this.#send, showProtected });
+    if (redacted > 0) {
       await this.#updates.notice("Protected content is not stored: placeholders stand for it in the history.", "info");
     }
   }
@@ -242,6 +247,9 @@ export class AcpSession {
       case "permission_denied":
       case "check_failed":
       case "loop_detected":
+      case "empty_reply":
+      case "invalid_reply":
+      case "timeout":
         await this.#print([...errors, ...hint === null ? [] : [hint]].join("\n\n"));
         return "end_turn";
       case "context_overflow":

@@ -3,7 +3,7 @@ import type { Configuration, PermissionMode } from "../../config/types.ts";
 import { PERMISSION_MODES } from "../../config/types.ts";
 import { AgentcliError } from "../../errors.ts";
 import type { Io } from "../../platform/io.ts";
-import { configuredModels, usualModel } from "../protocol/client_models.ts";
+import { configuredModels } from "../protocol/client_models.ts";
 import { invalidParams } from "./errors.ts";
 import type { ConfigOption, ModeState } from "./wire.ts";
 
@@ -46,20 +46,6 @@ export function offeredModels(
     isLocal,
   }));
   return [...offered.filter(({ isLocal }) => isLocal), ...offered.filter(({ isLocal }) => !isLocal)];
-}
-
-/**
- * The selector of the model that a new session has: of the option, else as the configuration decides, else the first
- * local one; undefined leaves it to the session. Asks no server.
- */
-export async function firstModel(
-  option: string | undefined,
-  { configuration, models, io }: { configuration: Configuration; models: readonly OfferedModel[]; io: Io },
-): Promise<string | undefined> {
-  if (option !== undefined) return option;
-  const usual = await usualModel(configuration, io);
-  if (usual !== null) return `${usual.provider}:${usual.model}`;
-  return models.find(({ isLocal }) => isLocal)?.value;
 }
 
 /** The settings as the client shows them. */

@@ -2,17 +2,19 @@
 import { AgentcliError } from "../../errors.ts";
 import { findProjectRoot } from "../../boundary/policy/project.ts";
 import { loadConfiguration } from "../../config/load.ts";
+import type { Configuration } from "../../config/types.ts";
 import { openHome } from "../../platform/home.ts";
 import { isAbsolute } from "../../platform/path.ts";
 import { stat } from "../../platform/files.ts";
 import type { McpServer } from "../../mcp/server.ts";
 import type { RpcParams } from "../../rpc/message.ts";
 import type { RpcCall } from "../../rpc/peer.ts";
-import { listSessions, type SessionSummary } from "../../session/list.ts";
+import { findSession, listSessions, type SessionScope, type SessionSummary } from "../../session/list.ts";
 import { deleteSession } from "../../session/open_transcript.ts";
 import { isSessionId } from "../../session/place.ts";
+import { usualModel } from "../protocol/client_models.ts";
 import { AcpSession, titleOfPrompt } from "./acp_session.ts";
-import { firstModel, offeredModels } from "./config_options.ts";
+import { offeredModels } from "./config_options.ts";
 import { invalidParams, unknownSession } from "./errors.ts";
 import type { Connection } from "./server.ts";
 
@@ -83,8 +85,7 @@ export class SessionTable {
     if (cwd !== undefined && cwd !== null && (typeof cwd !== "string" || !isAbsolute(cwd))) {
       throw invalidParams("cwd is not an absolute path");
     }
-    const userHome = io.env(io.os === "windows" ? "USERPROFILE" : "HOME");
-    const scope = typeof cwd === "string" ? { projectRoot: await findProjectRoot(cwd, userHome) } : "all";
+    const scope = typeof cwd === "string" ? await this.#scope(cwd) : "all";
     const stored = await listSessions(home, scope);
     const begin = cursor === undefined || cursor === null ? 0 : stored.findIndex(({ id }) => id === cursor) + 1;
     if (cursor !== undefined && cursor !== null && begin === 0) throw invalidParams("the cursor is not known");
@@ -127,6 +128,19 @@ export class SessionTable {
     await session?.close();
   }
 
+  /** The model that a stored session had: its server, which may not run now, need not be asked for one then. */
+  async #storedModel(id: string, { cwd }: SessionPlace, configuration: Configuration): Promise<string | null> {
+    const home = await openHome(this.#connection.context.io);
+    const { model, provider } = await findSession(home, id, await this.#scope(cwd));
+    return configuration.providers.some(({ name }) => name === provider) ? `${provider}:${model}` : null;
+  }
+
+  async #scope(cwd: string): Promise<SessionScope> {
+    const { io } = this.#connection.context;
+    const userHome = io.env(io.os === "windows" ? "USERPROFILE" : "HOME");
+    return { projectRoot: await findProjectRoot(cwd, userHome) };
+  }
+
   async #make(place: SessionPlace, { id, resumes }: { id: string; resumes: boolean }): Promise<AcpSession> {
     const { options, context: { io } } = this.#connection;
     const configuration = await loadConfiguration(await openHome(io));
@@ -136,11 +150,12 @@ export class SessionTable {
       });
     }
     const models = offeredModels(configuration, io);
-    const model = await firstModel(options.model, { configuration, models, io });
-    return new AcpSession(this.#connection, {
-      ...place,
-      ...{ id, resumes, models, model: model ?? null, showProtected: configuration.acp?.showProtected ?? true },
-    });
+    const configured = options.model ?? await usualModel(configuration, io);
+    const model = configured ?? (resumes ? await this.#storedModel(id, place, configuration) : null) ??
+      models.find(({ isLocal }) => isLocal)?.value ?? null;
+    const showProtected = configuration.acp?.showProtected ?? true;
+    const isChosen = configured === null;
+    return new AcpSession(this.#connection, { ...place, id, resumes, models, model, isChosen, showProtected });
   }
 }
 

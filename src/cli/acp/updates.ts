@@ -42,6 +42,7 @@ export class TurnUpdates {
   readonly #told = new Set<string>();
   #checks = 0;
   #compactions = 0;
+  #isCompacting = false;
 
   constructor(options: UpdateOptions) {
     this.#options = options;
@@ -101,6 +102,7 @@ export class TurnUpdates {
         content: [textContent("Interrupted.")],
       });
     }
+    await this.#compaction("failed");
     this.#calls.clear();
     this.#told.clear();
   }
@@ -198,9 +200,12 @@ export class TurnUpdates {
     await send({ sessionUpdate: "tool_call_update", toolCallId, status, content: [textContent(ended)] });
   }
 
-  async #compaction(status: "in_progress" | "completed", summary?: string): Promise<void> {
-    if (!this.#options.client.compaction) return;
-    if (status === "in_progress") this.#compactions += 1;
+  /** One at a time; one that made no summary has failed. */
+  async #compaction(status: "in_progress" | "completed" | "failed", summary?: string): Promise<void> {
+    if (!this.#options.client.compaction || (status !== "in_progress" && !this.#isCompacting)) return;
+    if (status === "in_progress") await this.#compaction("failed");
+    this.#isCompacting = status === "in_progress";
+    if (this.#isCompacting) this.#compactions += 1;
     await this.#options.send({
       sessionUpdate: "compaction_update",
       compactionId: `compaction${this.#compactions}`,

@@ -3,6 +3,7 @@ import { isLocal } from "../../boundary/policy/locality.ts";
 import { effectiveBaseUrl } from "../../config/base_url.ts";
 import { resolveEndpoint } from "../../config/endpoint.ts";
 import { loadConfiguration } from "../../config/load.ts";
+import { splitSelector } from "../../config/find.ts";
 import { selectModel } from "../../config/select.ts";
 import type { Configuration } from "../../config/types.ts";
 import { openHome } from "../../platform/home.ts";
@@ -28,7 +29,7 @@ export async function clientModels(io: Io): Promise<ClientModel[]> {
     // The turn itself says what is wrong with it; a client that only greets shall not fail.
     return [];
   }
-  const usual = await usualModel(configuration, io);
+  const usual = splitSelector(await usualModel(configuration, io) ?? "");
   const description = usual === null ? "" : `${usual.model} at ${usual.provider}`;
   return [
     ...usual === null ? [] : [{ value: "default", displayName: "Default", description }],
@@ -52,14 +53,11 @@ export function configuredModels(
   });
 }
 
-/** The model that is used where none is named; null where the configuration leaves it open. Asks no server. */
-export async function usualModel(
-  configuration: Configuration,
-  io: Io,
-): Promise<{ provider: string; model: string } | null> {
+/** The selector of the model that is used where none is named; null where the configuration leaves it open. Asks no server. */
+export async function usualModel(configuration: Configuration, io: Io): Promise<string | null> {
   try {
     const { selection } = await selectModel(configuration, environmentOf(io), () => Promise.resolve(null));
-    return { provider: selection.provider.name, model: selection.model.id };
+    return `${selection.provider.name}:${selection.model.id}`;
   } catch {
     return null;
   }
