@@ -204,3 +204,21 @@ Deno.test("a server at an address is spoken to in both eras, as objects and as s
     assert.match((await mcp(home, "test", "far")).stdout, expected);
   }
 });
+
+Deno.test("doctor has a line for the servers where there are any, with what to do", async () => {
+  await using home = await temporaryHome();
+  const line = async () => {
+    const { stdout } = await runInProcess(["doctor"], { home });
+    return stdout.split("\n").filter((text, at, all) => / mcp: /.test(text) || / mcp: /.test(all[at - 1] ?? "")).join(
+      "\n",
+    );
+  };
+  assert.equal(await line(), "");
+  const server = await planServer(`${home.root}/servers`, "s", { era: "legacy", tools: TOOLS });
+  await configure(home, {}, { mcp_servers: { words: server.entry } });
+  assert.match(await line(), /^\[OK \] mcp: words \(not started yet\)/);
+  await mcp(home, "test", "words");
+  assert.match(await line(), /^\[OK \] mcp: words \(1 tools\); 1 direct with \d\d tokens/);
+  await home.write(".mcp.json", JSON.stringify({ mcpServers: { own: server.entry } }));
+  assert.match(await line(), /^\[WARN\] mcp: .*own \(it is not approved\)[^]*try: agentcli mcp approve own/);
+});

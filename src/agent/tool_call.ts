@@ -255,7 +255,15 @@ async function permit(
     ? await tool.precheck?.(input, contextOf(session, options)) ?? null
     : null;
   if (precheck !== null) return { input, result: precheck };
-  const question = { toolName: tool.name, callId: call.id, input, subject, reason: decision.reason };
+  const ruleName = tool.ruleName?.(input);
+  const question = {
+    toolName: tool.name,
+    ...ruleName === undefined ? {} : { ruleName },
+    callId: call.id,
+    input,
+    subject,
+    reason: decision.reason,
+  };
   const answer = await answerTo(decision, { question, ask, hooked }, signal);
   if (answer?.behavior === "allow") {
     session.deniedUnasked.set(tool.name, false);

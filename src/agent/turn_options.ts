@@ -71,6 +71,8 @@ export interface TurnHooks {
 /** The tool call that needs permission. */
 export interface PermissionQuestion {
   toolName: string;
+  /** The name that permission rules know the call by, where that is another one. */
+  ruleName?: string;
   callId: string;
   input: Record<string, unknown>;
   /** The command or the path, as it will be used. */

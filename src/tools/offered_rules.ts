@@ -22,10 +22,10 @@ const MEANING = new Set("alias eval exec export enable hash trap set shopt unset
 
 /** Judges a call by its parts; a call of another tool than Bash is one part. */
 export function judgedParts(
-  { toolName, subject }: { toolName: string; subject: string },
+  { toolName, ruleName, subject }: { toolName: string; ruleName?: string; subject: string },
   allow: readonly Rule[],
 ): JudgedPart[] {
-  if (toolName !== "Bash") return [{ text: subject, covered: null, offered: usable(toolName), why: "" }];
+  if (toolName !== "Bash") return [{ text: subject, covered: null, offered: usable(ruleName ?? toolName), why: "" }];
   return commandParts(subject).map((part): JudgedPart => {
     const covered = coveringRule(part, allow)?.text ?? null;
     if (covered !== null) return { text: part.text, covered, offered: null, why: "" };

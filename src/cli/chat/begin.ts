@@ -4,9 +4,13 @@ import type { Row } from "../../terminal/style.ts";
 import { AgentcliError, asAgentcliError } from "../../errors.ts";
 import type { Context } from "../command.ts";
 import type { Question, QuestionAnswer } from "./question.ts";
+import type { SessionOptions } from "../../runtime/host.ts";
 import type { AgentSession } from "../../runtime/agent_session.ts";
 import type { OpenSession } from "../../runtime/open_session.ts";
 import type { RunOptions } from "../run/command.ts";
+
+/** The options of a chat. */
+export type ChatOptions = RunOptions & Pick<SessionOptions, "mcpServers">;
 
 /** A list to choose from. */
 export interface PickQuestion {

@@ -61,6 +61,10 @@ async function runCommand(
       ): Row => [span(`  ${clean(tool.name)}`, "bold"), span(`  ${tool.kind}`, "dim")]);
       return view.print(rows.length === 0 ? [row("this session has no tools", "dim")] : rows);
     }
+    case "mcp": {
+      const { mcpRows } = await import("./mcp.ts");
+      return view.print(mcpRows((await chat.ready()).servers));
+    }
     case "permissions": {
       const { permissions } = await import("./permission_rules.ts");
       return await permissions(argument, target);

@@ -7,10 +7,10 @@ import { clean } from "../../terminal/clean.ts";
 import { plainText, type Row } from "../../terminal/style.ts";
 import { isYes } from "../../terminal/prompt.ts";
 import { textOutput } from "../run/text_output.ts";
-import type { RunOptions } from "../run/command.ts";
 import { hostOf, showError } from "../output.ts";
+import { elicitInChat } from "./elicit.ts";
 import type { Context } from "../command.ts";
-import { asksForSession, beginChat, type ChatView, type PickQuestion } from "./begin.ts";
+import { asksForSession, beginChat, type ChatOptions, type ChatView, type PickQuestion } from "./begin.ts";
 import { AgentSession } from "../../runtime/agent_session.ts";
 import type { OpenSession } from "../../runtime/open_session.ts";
 import { promptOf, readTyped } from "./typed_line.ts";
@@ -29,7 +29,7 @@ const LINE_LIMIT = 16 * 1024 * 1024;
  * interrupted out of.
  */
 export async function chatByLine(
-  options: RunOptions,
+  options: ChatOptions,
   context: Context,
   { first }: { first: string | undefined },
 ): Promise<number> {
@@ -52,14 +52,20 @@ class LineChat implements ChatView {
   /** Settled when all that was told is written: the process ends right behind the chat. */
   #written: Promise<unknown> = Promise.resolve();
 
-  constructor(options: RunOptions, context: Context) {
+  constructor(options: ChatOptions, context: Context) {
     this.#context = context;
     const { io } = context;
     this.#choosesSession = asksForSession(options);
     this.#atTerminal = io.stdin.isTerminal && io.stderr.isTerminal;
     this.#lines = linesOf(io.stdin);
     const notice = (text: string) => this.#write(`agentcli: ${clean(text)}\n`);
-    this.#chat = new AgentSession(options, hostOf(context, { notice, warn: notice, loading: undefined }));
+    this.#chat = new AgentSession(
+      options,
+      hostOf(context, {
+        ...{ notice, warn: notice, loading: undefined },
+        elicit: this.#atTerminal ? elicitInChat(this) : undefined,
+      }),
+    );
   }
 
   async run(first: string | undefined): Promise<number> {

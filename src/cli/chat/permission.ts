@@ -83,7 +83,7 @@ function cached(body: (width: number) => Row[]): (width: number) => Row[] {
 
 /** Returns what can be answered, and the rules that "for this chat" and "always" stand for, together and by part. */
 export function offers(
-  question: Pick<PermissionQuestion, "toolName" | "subject">,
+  question: Pick<PermissionQuestion, "toolName" | "ruleName" | "subject">,
   allow: readonly Rule[],
 ): { rules: string[]; byPart: string[]; rows(width: number): Row[]; choices: Question["choices"] } {
   const parts = judgedParts(question, allow);

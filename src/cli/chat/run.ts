@@ -1,11 +1,12 @@
 /** Chooses how the chat is shown: drawn on a terminal, or line by line on anything else. */
 import { AgentcliError } from "../../errors.ts";
 import { resolve } from "../../platform/path.ts";
-import type { RUN_OPTIONS } from "../run/command.ts";
+import type { RUN_OPTIONS, RunOptions } from "../run/command.ts";
 import { reexecWithoutLeaks } from "../reexec.ts";
-import type { Invocation } from "../command.ts";
+import type { Context, Invocation } from "../command.ts";
+import { warn } from "../output.ts";
 import { checkStoreOptions } from "../../runtime/host.ts";
-import { asksForSession } from "./begin.ts";
+import { asksForSession, type ChatOptions } from "./begin.ts";
 
 /** Runs the command. Throws `usage` for machine formats, which belong to `run`. */
 export async function run({ options, arguments: words, context }: Invocation<typeof RUN_OPTIONS>): Promise<number> {
@@ -28,11 +29,21 @@ export async function run({ options, arguments: words, context }: Invocation<typ
   }
   // A session that is still to be chosen stands for any.
   checkStoreOptions(asksForSession(options) ? { ...options, resume: "latest" } : options);
+  const given = await withServers(options, context);
   const drawn = io.stdin.isTerminal && io.stdout.isTerminal && (io.env("TERM") ?? "dumb") !== "dumb";
   if (drawn || (io.os === "windows" && io.stdin.isTerminal && io.stdout.isTerminal)) {
     const { chatOnTerminal } = await import("./terminal_chat.ts");
-    return await chatOnTerminal(options, context, { first: words[0] });
+    return await chatOnTerminal(given, context, { first: words[0] });
   }
   const { chatByLine } = await import("./line_chat.ts");
-  return await chatByLine(options, context, { first: words[0] });
+  return await chatByLine(given, context, { first: words[0] });
+}
+
+/** The options with the servers of `--mcp-config`; it costs nothing where that is not given. */
+async function withServers(options: RunOptions, context: Context): Promise<ChatOptions> {
+  if (options.mcpConfig.length === 0) return options;
+  const { readMcpConfig } = await import("../mcp_config.ts");
+  const { servers, problems } = readMcpConfig(options.mcpConfig, context.globals.cwd);
+  for (const problem of problems) await warn(context, problem);
+  return { ...options, mcpServers: servers };
 }

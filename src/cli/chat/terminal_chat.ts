@@ -8,14 +8,14 @@ import type { EditorEffect } from "../../terminal/line_editor.ts";
 import { createScreen, type Screen } from "../../terminal/screen.ts";
 import { fit } from "../../terminal/table.ts";
 import { wrap } from "../../terminal/wrap.ts";
-import type { RunOptions } from "../run/command.ts";
 import type { Context } from "../command.ts";
-import { asksForSession, beginChat, type ChatView, type PickQuestion } from "./begin.ts";
+import { asksForSession, beginChat, type ChatOptions, type ChatView, type PickQuestion } from "./begin.ts";
 import { Bell, ring } from "./bell.ts";
 import { ChatInput } from "./chat_input.ts";
 import { LentTerminal } from "./lent_terminal.ts";
 import { AgentSession } from "../../runtime/agent_session.ts";
 import { hostOf } from "../output.ts";
+import { elicitInChat } from "./elicit.ts";
 import type { OpenSession } from "../../runtime/open_session.ts";
 import type { QueuedMessage } from "../../runtime/prompts.ts";
 import {
@@ -51,7 +51,7 @@ type Outside = typeof import("./outside.ts");
 
 /** Runs the chat until it is left; gives the exit code. The terminal is set back whatever happens. */
 export async function chatOnTerminal(
-  options: RunOptions,
+  options: ChatOptions,
   context: Context,
   { first }: { first: string | undefined },
 ): Promise<number> {
@@ -77,7 +77,7 @@ class TerminalChat implements ChatView {
   /** Settled when all that was typed is in the history. */
   #remembered: Promise<void> = Promise.resolve();
 
-  constructor(options: RunOptions, context: Context) {
+  constructor(options: ChatOptions, context: Context) {
     const { io, globals } = context;
     const color = wantsColor(io, globals);
     this.#choosesSession = asksForSession(options);
@@ -95,7 +95,10 @@ class TerminalChat implements ChatView {
     };
     this.#context = { ...context, io: { ...io, stderr } };
     const notice = (text: string) => this.#notice(text);
-    this.#chat = new AgentSession(options, hostOf(this.#context, { notice, warn: notice, loading: undefined }));
+    this.#chat = new AgentSession(
+      options,
+      hostOf(this.#context, { notice, warn: notice, loading: undefined, elicit: elicitInChat(this) }),
+    );
     this.#input = new ChatInput(io, {
       running: () => this.#work.isRunning,
       interrupt: () => this.#interrupt(),

@@ -2,7 +2,7 @@
 import type { ResolvedPath, Workspace } from "../../boundary/workspace/workspace.ts";
 import { readDenials } from "../../tools/permission.ts";
 import type { OpenSession } from "../../runtime/open_session.ts";
-import type { Label } from "../../boundary/policy/label.ts";
+import { highestLabel, type Label } from "../../boundary/policy/label.ts";
 import type { AgentSession } from "../../runtime/agent_session.ts";
 import type { PromptInput } from "../../runtime/prompts.ts";
 import { didYouMean } from "../../config/suggest.ts";
@@ -16,6 +16,7 @@ export const COMMAND_NAMES = [
   { name: "models", brief: "what the servers have" },
   { name: "tools", brief: "what the model can do" },
   { name: "permissions", brief: "mode and rules of what runs without asking; /permissions remove" },
+  { name: "mcp", brief: "MCP servers, their tools, and what they cost" },
   { name: "context", brief: "what fills the window" },
   { name: "status", brief: "model, session and mode" },
   { name: "think", brief: "how much the model reasons: on, off, low, medium, high" },
@@ -42,6 +43,7 @@ export type CommandName = typeof COMMAND_NAMES[number]["name"];
 export const BESIDE_A_TURN: ReadonlySet<CommandName> = new Set([
   "help",
   "tools",
+  "mcp",
   "permissions",
   "context",
   "diff",
@@ -143,6 +145,8 @@ export async function readTyped(line: string, chat: AgentSession): Promise<Typed
   const shell = readShell(line);
   if (shell !== null) return shell;
   const words: TypedLine = { kind: "prompt", text: line, label: "open", from: null };
+  const named = !line.startsWith(" ") && /^\/[\w-]+:\S/.test(line) ? await ofServer(line, chat) : null;
+  if (named !== null) return named;
   const typed = /^\/([a-z0-9][a-z0-9._-]{0,63})(?:\s+([^]*))?$/.exec(line.trim());
   if (line.startsWith(" ") || typed === null) return words;
   const [, word = "", argument = ""] = typed;
@@ -164,6 +168,13 @@ export async function readTyped(line: string, chat: AgentSession): Promise<Typed
   return { kind: "prompt", ...prompt, from: command.file.display };
 }
 
+/** A prompt of an MCP server, `/server:prompt`; null for a line that names none. */
+async function ofServer(line: string, chat: AgentSession): Promise<TypedPrompt | null> {
+  const { serverPrompt } = await import("./mcp.ts");
+  const found = await serverPrompt(line, (await chat.ready()).servers, new AbortController().signal);
+  return found === null ? null : { kind: "prompt", ...found, from: "an MCP server" };
+}
+
 /** Returns what was typed as a prompt, with the files that its words name. Throws what opening the session throws. */
 export async function promptOf(
   { text, label, from }: TypedPrompt,
@@ -172,7 +183,13 @@ export async function promptOf(
 ): Promise<PromptInput> {
   const { session } = await chat.ready();
   const mentions = from === null ? await mentioned(text, session.workspace, notice) : [];
-  return { text, label, mentions };
+  if (from !== null || !/@[\w-]+:\S/.test(text)) return { text, label, mentions };
+  const { serverResources } = await import("./mcp.ts");
+  const { servers } = await chat.ready();
+  const { parts, problems } = await serverResources(text, servers, new AbortController().signal);
+  for (const problem of problems) notice(problem);
+  const whole = [text, ...parts.map((part) => part.text)].join("\n\n");
+  return { text: whole, label: highestLabel([label, ...parts.map((part) => part.label)]), mentions };
 }
 
 async function mentioned(text: string, workspace: Workspace, notice: (text: string) => void): Promise<string[]> {

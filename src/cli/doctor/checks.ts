@@ -32,6 +32,7 @@ export interface Check {
     | "provider"
     | "boundary"
     | "sandbox"
+    | "mcp"
     | "git"
     | "ripgrep"
     | "shell"

@@ -2,6 +2,7 @@
 import type { Configuration } from "../../config/types.ts";
 import { createHttpClient } from "../../provider/http/client.ts";
 import { clean, jsonText } from "../../terminal/clean.ts";
+import { checkServers } from "./mcp.ts";
 import type { Context, Invocation } from "../command.ts";
 import { VERSION } from "../version.ts";
 import { checkBoundary } from "./boundary.ts";
@@ -59,6 +60,7 @@ function startGroups(context: Context, client: ReturnType<typeof createHttpClien
     ["key_store", configured(async (found) => [await checkKeyStore(found, io)])],
     ["providers", configured((found) => checkProviders(found, context, { client }))],
     ["boundary", checkBoundary(context)],
+    ["mcp", checkServers(context)],
     ["git", checkPrograms(io, { cwd: globals.cwd })],
     ["terminal", Promise.resolve([checkTerminal(io), checkProxy(io), checkTelemetry(io)])],
     ["demo", checkDemo(io).then((check) => [check])],
