@@ -152,3 +152,36 @@ Deno.test("/export writes into the home, or where it is told, in the form that i
   const again = await runInProcess(["chat", "--continue"], { home, stdin: "/export out.html\n", terminal: true });
   assert.match(again.stderr, /out\.html already exists/);
 });
+
+terminalTest(
+  "a damaged transcript is drawn as far as it can be read, in a terminal that changes its size meanwhile",
+  async () => {
+    await using home = await temporaryHome();
+    await using server = startFakeServer({ script: () => say("Here.") });
+    await configure(home, { loc: { baseUrl: server.baseUrl } });
+    await storeTurns(home, 5);
+    const [slug] = [...Deno.readDirSync(`${home.agentcliHome}/projects`)].map(({ name }) => name);
+    const file = `${home.agentcliHome}/projects/${slug}/11111111-2222-4333-8444-555555555555.jsonl`;
+    const lines = (await Deno.readTextFile(file)).split("\n");
+    lines[4] = lines[4]?.slice(0, 80) ?? "";
+    await Deno.writeTextFile(file, `${lines.join("\n")}{"torn`);
+    await using terminal = await openTerminal(["-r"], { home, columns: 90 });
+    await terminal.shows(/Which session\?/);
+    await terminal.resize(24, 6);
+    await terminal.paste("question\nof two lines");
+    await terminal.shows(/to search\) question|Which session/);
+    await terminal.resize(70, 20);
+    await terminal.press("Enter");
+    const shown = await terminal.shows(/answer 4[^]*local · loc:fake/, { all: true });
+    assert.match(shown, /line 5 cannot be read\s+and is left out/);
+    await terminal.press("Escape", "Escape");
+    await terminal.shows(/Go back to before which prompt\?[^]*> question 4/);
+    await terminal.resize(30, 8);
+    await terminal.press("Down", "Enter");
+    await terminal.shows(/^> question 3$/m);
+    await terminal.press("Enter");
+    await terminal.shows(/Here\./);
+    const words = server.chats()[0]?.json.messages.slice(1).map(({ content }: { content: string }) => content);
+    assert.deepEqual(words.slice(-3), ["question 2", "answer **2**", "question 3"]);
+  },
+);

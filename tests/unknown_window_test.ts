@@ -189,3 +189,35 @@ Deno.test("a response has room for 8,192 tokens where the window allows", async 
     assert.equal(server.chats()[0]?.json.max_tokens, limit);
   }
 });
+
+Deno.test("a window that a refusal taught is kept for days where the server tells none, and gives way to one that it tells", async () => {
+  await using home = await temporaryHome();
+  const routes: FakeServerOptions["routes"] = { "/v1/models": list({}) };
+  const long = {
+    error: { message: "the request exceeds the available context size (9000 > 8192 tokens)", n_ctx: 8192 },
+  };
+  let isRefused = false;
+  await using server = startFakeServer({
+    routes,
+    script: () => {
+      if (isRefused) return say("Done.");
+      isRefused = true;
+      return json(400, { error: { ...long.error, type: "exceed_context_size_error", n_prompt_tokens: 9000 } });
+    },
+  });
+  await configure(home, { loc: { baseUrl: server.baseUrl } });
+  await home.write("a.txt", "a");
+  await runInProcess(["run", "read a.txt", "--json"], { home });
+  const file = `${home.agentcliHome}/cache/servers.json`;
+  const aged = (text: string, days: number) =>
+    text.replace(/"windowAt":(\d+)/, (_, at: string) => `"windowAt":${Number(at) - days * 86_400_000}`);
+  const stored = await Deno.readTextFile(file);
+  assert.match(stored, /"refusedWindow":8192/, "control");
+  await Deno.writeTextFile(file, aged(stored, 2));
+  assert.equal(await windowOfRun(home), 8192);
+  Object.assign(routes, { "/v1/models": list({ owned_by: "vllm", max_model_len: 16_384 }) });
+  assert.equal(await windowOfRun(home), 16_384);
+  Object.assign(routes, { "/v1/models": list({}) });
+  await Deno.writeTextFile(file, aged(stored, 20));
+  assert.equal(await windowOfRun(home), 32_768);
+});

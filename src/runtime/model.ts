@@ -227,6 +227,11 @@ export async function knowServer(search: ServerSearch): Promise<ModelMetadata> {
   if (!settled || (isRefused && found.window === null)) {
     return found.server === null ? known : { ...known, server: found.server, told: found.told };
   }
+  const { formerWindow } = known;
+  if (contextWindow === Infinity && found.window === null && formerWindow !== undefined) {
+    // What a refusal taught stays better than an assumption.
+    return { ...known, ...found, window: formerWindow };
+  }
   // One that was started anew with more room is believed.
   const isLess = found.window !== null && found.window < contextWindow && refusedWindow < contextWindow;
   const facts = { ...found, refusedWindow: isLess && found.window !== null ? found.window : undefined };

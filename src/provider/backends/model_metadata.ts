@@ -30,6 +30,8 @@ export interface ModelMetadata {
   window?: number | null;
   /** Tokens; the server refused a longer prompt. */
   refusedWindow?: number;
+  /** The same, from longer ago: for a server that tells nothing by itself. */
+  formerWindow?: number;
   /** Id of its backend; null: not recognized. */
   server?: string | null;
   /** Further facts that the server reports; null for none. */
@@ -74,6 +76,8 @@ export async function readModelMetadata(
     if (entry.server !== undefined) known.server = entry.server;
     if (entry.told !== undefined) known.told = entry.told;
     if (entry.refusedWindow !== undefined) known.refusedWindow = entry.refusedWindow;
+  } else if (entry.refusedWindow !== undefined && fresh(entry.windowAt, { now, age: TOOLS_AGE })) {
+    known.formerWindow = entry.refusedWindow;
   }
   if (entry.toolCalls !== undefined && fresh(entry.toolCallsAt, { now, age: TOOLS_AGE })) {
     known.toolCalls = entry.toolCalls;
