@@ -1,16 +1,14 @@
 /**
- * Records docs/chat.svg, the terminal that the README shows: `agentcli chat` in tmux, in a network of its own, against a
- * scripted server where Ollama usually listens. `deno task record` writes it, `--check` only compares.
- * Needs tmux and bubblewrap; exit 75 without them.
+ * Records the terminals of the pages: `agentcli chat` in tmux, in a network of its own, against scripted servers.
+ * `deno task record` writes them, `--check` only compares. Needs tmux and bubblewrap; exit 75 without them.
  */
 import { ask, say, startFakeServer, type Step, want } from "../tests/helpers/fake_server.ts";
-import { temporaryHome } from "../tests/helpers/home.ts";
-import { openTerminal } from "../tests/helpers/terminal.ts";
+import { configure, type TemporaryHome, temporaryHome } from "../tests/helpers/home.ts";
+import { openTerminal, type TestTerminal } from "../tests/helpers/terminal.ts";
 import { REPOSITORY } from "../tests/helpers/program.ts";
 import { outputOf } from "../src/platform/process.ts";
 import { type Frame, svgOf } from "./terminal_svg.ts";
 
-const FILE = `${REPOSITORY}/docs/chat.svg`;
 const SIZE = { columns: 76, rows: 22 };
 const MODEL = "qwen3:8b";
 
@@ -49,40 +47,95 @@ function startModelServer() {
 
 /** Replaces what differs from run to run: the version and the directory, and what the context holds. */
 function lasting(screen: string): string {
-  return screen.replace(/agentcli \d[^\n]*/, "agentcli\x1b[0m  ~/pump").replaceAll(
-    /[\d.]+k? of 32\.8k \(\d+ %\)/g,
-    "1.1k of 32.8k (3 %)",
+  return screen.replace(/agentcli \d[^\n]*/, "agentcli\x1b[0m  ~/project").replaceAll(
+    /[\d.]+k? of ([\d.]+k) \(\d+ %\)/g,
+    "1.1k of $1 (3 %)",
   )
     .replaceAll(/[\d.]+k? in ·/g, "3.4k in ·").replaceAll(/\d+ out(?: · [\d.]+ t\/s)?/g, "96 out · 42 t/s")
     .replaceAll(/ · [\d.]+ t\/s/g, " · 42 t/s").replaceAll(/(waiting for your answer|done in) \d+s/g, "$1 2s");
 }
 
-async function record(): Promise<Frame[]> {
+/** What is seen on the way: a screen is taken when it shows a text, and stays for some seconds. */
+interface Scene extends Pick<TestTerminal, "press" | "type"> {
+  frame(shown: RegExp, seconds: number): Promise<void>;
+}
+
+/** A recording: the words after `agentcli`, and what a person does. */
+interface Recording {
+  args: string[];
+  setUp(home: TemporaryHome): Promise<AsyncDisposable>;
+  play(scene: Scene): Promise<void>;
+}
+
+/** The first start, a question with its diff, and the end of a turn. */
+const chat: Recording = {
+  args: ["chat"],
+  async setUp(home) {
+    await home.write("pump.ts", SOURCE);
+    return startModelServer();
+  },
+  async play({ frame, press, type }) {
+    await frame(/Which model\?[^]*the demo/, 2);
+    await press("Enter");
+    await frame(/^local/m, 1);
+    await type("Change the port to 4712");
+    await frame(/Change the port to 4712/, 1.5);
+    await press("Enter");
+    await frame(/no \(or type[^]*^local/m, 4);
+    // Right after the question no letter counts; moving in the list does.
+    await press("Down", "Enter");
+    await frame(/old number\.[^]*done in[^]*^>/m, 6);
+  },
+};
+
+/** A remote model asks for a protected file, and gets the name of the rule. */
+const noCloud: Recording = {
+  args: ["chat", "--model", "hosted:large"],
+  async setUp(home) {
+    await home.write(".agentclisecret", "no-cloud: .env\n");
+    await home.write(".env", "DATABASE_PASSWORD=correct-horse-battery\n");
+    const server = startFakeServer({
+      host: "127.0.0.2",
+      port: 8080,
+      script: [
+        ask(want("read", { path: ".env" })),
+        say("I may not read `.env`. A local model can: switch with `/model`."),
+      ],
+    });
+    await configure(home, { hosted: { baseUrl: server.baseUrl, models: [{ id: "large", context_window: 128_000 }] } });
+    return server;
+  },
+  async play({ frame, press, type }) {
+    await frame(/^remote/m, 2);
+    await type("Which password does the database need?");
+    await frame(/need\?/, 1.5);
+    await press("Enter");
+    await frame(/switch[^]*done in[^]*^>/m, 8);
+  },
+};
+
+const RECORDINGS: Readonly<Record<string, Recording>> = { chat, "no-cloud": noCloud };
+
+async function record({ args, setUp, play }: Recording): Promise<Frame[]> {
   await using home = await temporaryHome();
-  await using _server = startModelServer();
-  await home.write("pump.ts", SOURCE);
-  await using terminal = await openTerminal(["chat"], { home, ...SIZE });
+  await using _server = await setUp(home);
+  await using terminal = await openTerminal(args, { home, ...SIZE });
   const frames: Frame[] = [];
-  const frame = async (shown: RegExp, seconds: number) => {
-    await terminal.shows(shown);
-    frames.push({ seconds, screen: lasting(await terminal.screen({ styles: true })) });
-  };
-  await frame(/Which model\?[^]*the demo/, 2);
-  await terminal.press("Enter");
-  await frame(/^local/m, 1);
-  await terminal.type("Change the port to 4712");
-  await frame(/Change the port to 4712/, 1.5);
-  await terminal.press("Enter");
-  await frame(/no \(or type[^]*^local/m, 4);
-  // Right after the question no letter counts; moving in the list does.
-  await terminal.press("Down", "Enter");
-  await frame(/old number\.[^]*done in[^]*^>/m, 6);
+  await play({
+    press: (...keys) => terminal.press(...keys),
+    type: (text) => terminal.type(text),
+    async frame(shown, seconds) {
+      await terminal.shows(shown);
+      frames.push({ seconds, screen: lasting(await terminal.screen({ styles: true })) });
+    },
+  });
   return frames;
 }
 
 async function main(args: readonly string[]): Promise<number> {
-  if (args.includes("--inside")) {
-    console.log(JSON.stringify(await record()));
+  const inside = RECORDINGS[args[args.indexOf("--inside") + 1] ?? ""];
+  if (inside !== undefined) {
+    console.log(JSON.stringify(await record(inside)));
     return 0;
   }
   const has = async (program: string, ...words: string[]) =>
@@ -92,17 +145,22 @@ async function main(args: readonly string[]): Promise<number> {
     console.error("nothing is recorded: that needs tmux and bubblewrap");
     return 75;
   }
-  const inside = [Deno.execPath(), "run", "-A", "--quiet", import.meta.filename ?? "", "--inside"];
-  const { stdout, success } = await new Deno.Command("bwrap", { args: [...cut, ...inside], stderr: "inherit" })
-    .output();
-  if (!success) return 1;
-  const svg = svgOf(JSON.parse(new TextDecoder().decode(stdout)), { ...SIZE, command: "agentcli chat" });
-  if (!args.includes("--check")) await Deno.writeTextFile(FILE, svg);
-  else if (await Deno.readTextFile(FILE) !== svg) {
-    console.error("docs/chat.svg is not what the program shows: run `deno task record`");
-    return 1;
+  let code = 0;
+  for (const [name, { args: words }] of Object.entries(RECORDINGS)) {
+    const self = [Deno.execPath(), "run", "-A", "--quiet", import.meta.filename ?? "", "--inside", name];
+    const { stdout, success } = await new Deno.Command("bwrap", { args: [...cut, ...self], stderr: "inherit" })
+      .output();
+    if (!success) return 1;
+    const command = ["agentcli", ...words].join(" ");
+    const svg = svgOf(JSON.parse(new TextDecoder().decode(stdout)), { ...SIZE, command });
+    const path = `docs/${name}.svg`;
+    if (!args.includes("--check")) await Deno.writeTextFile(`${REPOSITORY}/${path}`, svg);
+    else if (await Deno.readTextFile(`${REPOSITORY}/${path}`) !== svg) {
+      console.error(`${path} is not what the program shows: run \`deno task record\``);
+      code = 1;
+    }
   }
-  return 0;
+  return code;
 }
 
 if (import.meta.main) Deno.exit(await main(Deno.args));

@@ -71,6 +71,9 @@ export const PAGES: Record<string, PageSetting> = {
       "providers unset-key engine_e": ENGINE,
       "secrets allow-fragment .env:1": "agentcli secrets add .env",
       "secrets check .env src": "agentcli secrets add .env src",
+      "mcp remove files": "agentcli mcp add files -- true",
+      "mcp import": `mkdir -p ~/.cursor ~/.codex; echo '{"mcpServers":{"a":{"command":"true"}}}' > ~/.cursor/mcp.json
+        printf '[mcp_servers.b]\\ncommand = "true"\\n' > ~/.codex/config.toml`,
       "editor show hook:no-cloud-guard": GUARD,
       "editor remove hook:no-cloud-guard": GUARD,
       "editor import": THEIRS,
@@ -97,6 +100,14 @@ export const SHOWN_SETUP = `cat > pump.ts <<'END'\n${PUMP}END\n`;
 
 /** Commands that are not run, known by words of them, and why. */
 export const NOT_RUN: readonly { page: string; words: string; why: string }[] = [
+  { page: "docs/cli.md", words: "agentcli mcp set-key", why: "it needs a keyring; keys_test.ts has one" },
+  { page: "docs/cli.md", words: "agentcli mcp show files", why: "it starts a server; mcp_commands_test.ts has one" },
+  { page: "docs/cli.md", words: "agentcli mcp test files", why: "it starts a server; mcp_commands_test.ts has one" },
+  {
+    page: "docs/cli.md",
+    words: "agentcli mcp approve files",
+    why: "it needs a project's server; mcp_commands_test.ts has one",
+  },
   {
     page: "docs/cli.md",
     words: "agentcli upgrade\n",
