@@ -4,6 +4,7 @@ import { EVENTS } from "../src/editor/hooks/events.ts";
 import { done, editor, installProgram } from "./helpers/editor_program.ts";
 import { listenHttp, type Reply, type WireRequest } from "./helpers/fake_http.ts";
 import { problemsOf } from "./helpers/json_schema.ts";
+import { planServer, type ServerPlan } from "./helpers/mcp.ts";
 import { runProgram, type TemporaryHome, temporaryHome } from "./helpers/program.ts";
 import { HAS_TMUX, openTerminal } from "./helpers/terminal.ts";
 
@@ -62,13 +63,9 @@ Deno.test("doctor runs every installed line, proves that the guard blocks, and f
 
 Deno.test("doctor starts servers, counts their tools, and finds one that does not answer", async () => {
   await using home = await temporaryHome();
-  const server = await home.write(
-    "server.sh",
-    `read -r a; read -r b; read -r c\necho '{"jsonrpc":"2.0","id":2,"result":{"tools":[${
-      Array(101).fill('{"name":"t"}').join(",")
-    }]}}'\n`,
-  );
-  await done(home, "add", "mcp", "many", "--command", "sh", "--arg", server, "--yes");
+  const { entry: many } = await planServer(`${home.root}/servers`, "many", manyTools(101));
+  await home.write("many.json", JSON.stringify(many));
+  await done(home, "add", "mcp", "many", "--file", "many.json", "--yes");
   await done(home, "add", "mcp", "dead", "--command", "no-such-program", "--yes");
   const { code, stdout } = await editor(home, "doctor");
   assert.equal(code, 1);
@@ -126,7 +123,7 @@ Deno.test("what others wrote is run only with --foreign, and told as not tried w
   const bold = await doctor(home, "--foreign");
   assert.deepEqual(await existing(home, names), names);
   assert.equal(bold.skipped, 0);
-  assert.match(bold.of(/server strange/)[0]?.message ?? "", /ended with exit 0 before it answered/);
+  assert.match(bold.of(/server strange/)[0]?.message ?? "", /ended with exit code 0/);
 });
 
 Deno.test({
@@ -207,13 +204,18 @@ Deno.test("a guard that somebody made harmless is found", async () => {
   assert.match(told, /failure: it lets an input pass that it cannot read/);
 });
 
+/** A server with so many tools. */
+function manyTools(count: number): ServerPlan {
+  return { era: "legacy", tools: Array.from({ length: count }, (_, at) => ({ name: `t${at}`, inputSchema: {} })) };
+}
+
 /** Answers as a server of streamable HTTP does: `form` is how. */
 function mcpServer(form: "json" | "events", count: number) {
   return async ({ body }: WireRequest, reply: Reply) => {
     const { id, method } = JSON.parse(new TextDecoder().decode(body));
     if (method === "notifications/initialized") return await reply.whole(202, {}, "");
     const tools = Array.from({ length: count }, (_, at) => ({ name: `t${at}` }));
-    const result = method === "initialize" ? { protocolVersion: "2025-06-18", capabilities: {} } : { tools };
+    const result = method === "initialize" ? { protocolVersion: "2025-06-18", capabilities: { tools: {} } } : { tools };
     const text = JSON.stringify({ jsonrpc: "2.0", id, result });
     const type = form === "json" ? "application/json" : "text/event-stream";
     await reply.whole(
@@ -272,13 +274,8 @@ Deno.test("a server elsewhere is not asked, nor where one of this machine leads 
 
 Deno.test("tools that are switched off do not count, and dead servers are found with what to do", async () => {
   await using home = await temporaryHome();
-  const many = await home.write(
-    "many.sh",
-    `read -r a; read -r b; read -r c\necho '{"jsonrpc":"2.0","id":2,"result":{"tools":[${
-      Array.from({ length: 101 }, (_, at) => `{"name":"t${at}"}`).join(",")
-    }]}}'\n`,
-  );
-  const entry = { command: "sh", args: [many], disabledTools: ["t0", "t1", "absent"] };
+  const many = await planServer(`${home.root}/servers`, "many", manyTools(101));
+  const entry = { ...many.entry, disabledTools: ["t0", "t1", "absent"] };
   await home.write("many.json", JSON.stringify(entry));
   await done(home, "add", "mcp", "many", "--file", "many.json", "--yes");
   const good = await doctor(home);
@@ -291,7 +288,7 @@ Deno.test("tools that are switched off do not count, and dead servers are found 
   await done(home, "add", "mcp", "off", "--file", "off.json", "--yes");
   const bad = await doctor(home);
   assert.equal(bad.code, 1);
-  assert.equal(bad.of(/server dying/)[0]?.message, "ended with exit 3 before it answered: no licence");
+  assert.equal(bad.of(/server dying/)[0]?.message, "ended with exit code 3: no licence");
   assert.equal(bad.of(/server closed/)[0]?.level, "failure");
   assert.equal(bad.of(/server off/)[0]?.message, "is switched off");
   assert.ok(bad.findings.filter(({ level }) => level === "failure").every(({ fix }) => fix !== undefined));

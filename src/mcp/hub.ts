@@ -182,6 +182,15 @@ export class McpHub {
     if (label() !== "open") await this.#endNetworked();
     const refusal = this.#refusal(entry.server);
     if (refusal !== null) throw new ServerFailed(`may not be called. ${refusal}`);
+    if (serverClass(entry.server) === "networked") {
+      // Whoever asks, a tool, a prompt of a person or a resource: what leaves is looked through here.
+      const texts = [...stringsOf(params), JSON.stringify(params)];
+      if (await this.#options.scope().found(texts) !== null) {
+        throw new ServerFailed(
+          "may not be told that: it holds protected content, and the server is reached over a network",
+        );
+      }
+    }
     const client = await this.#connected(entry, options);
     try {
       const { signal, progress, headers } = options;

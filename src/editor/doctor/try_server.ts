@@ -5,6 +5,14 @@ import type { FoundArtifact } from "../resources/found.ts";
 import { isAbsolute, resolve } from "../../platform/path.ts";
 import { findProgram } from "../../boundary/programs.ts";
 import { run } from "../../platform/process.ts";
+import { AgentcliError } from "../../errors.ts";
+import { McpClient } from "../../mcp/client.ts";
+import { withOrigin } from "../../mcp/configured.ts";
+import { failureOf } from "../../mcp/hub.ts";
+import type { Link, LinkHandlers } from "../../mcp/link.ts";
+import { readServers } from "../../mcp/server.ts";
+import { openStdio } from "../../mcp/stdio.ts";
+import { createHttpClient } from "../../provider/http/client.ts";
 
 /** The result of a trial; `tools` are those that are active, 0 where they are not known. */
 export interface ServerTrial {
@@ -42,14 +50,11 @@ export async function tryServer(server: FoundArtifact, root: string, io: Io): Pr
   }
   const found = url === null
     ? await toolsOfProgram({ command: String(entry.command), args: entry.args, env: entry.env }, root, io)
-    : await import("./try_address.ts").then(({ toolsAtAddress }) =>
-      toolsAtAddress(server.name, { url, headers: entry.headers }, io)
-    );
+    : await toolsAtAddress(server.name, { url, headers: entry.headers }, io);
   if ("problem" in found) return trial("failure", found.problem, found.fix);
   const active = activeTools(found, entry.disabledTools);
   const off = found.names.length - active;
-  const more = found.more ? " and more" : "";
-  const message = `answers, with ${active} tools${more}${off === 0 ? "" : `, and ${off} that are switched off`}`;
+  const message = `answers, with ${active} tools${off === 0 ? "" : `, and ${off} that are switched off`}`;
   return { ...trial("ok", message), tools: active };
 }
 
@@ -60,110 +65,96 @@ function activeTools({ names }: Tools, disabledTools: unknown): number {
 
 /** A server may take this long to answer, in milliseconds. */
 const TIME_LIMIT_MS = 10_000;
-const OUTPUT_LIMIT = 4 * 1024 * 1024;
+/** What editors' assistants speak: a handshake is tried first. */
+const HANDSHAKE = "";
+
+/** The tools of a server. */
+interface Tools {
+  names: readonly string[];
+}
+
+type Trial = Tools | { problem: string; fix: string };
 
 /** A server as it stands in its file. */
-export interface ServerProgram {
+interface ServerProgram {
   command: string;
   args?: unknown;
   env?: unknown;
 }
 
 /** Returns the tools, or why there are none. */
-export async function toolsOfProgram(
-  { command, args, env }: ServerProgram,
-  root: string,
-  io: Io,
-): Promise<Tools | { problem: string; fix: string }> {
+async function toolsOfProgram({ command, args, env }: ServerProgram, root: string, io: Io): Promise<Trial> {
   const environment = io.environment();
   const program = isAbsolute(command)
     ? command
     : /[/\\]/.test(command)
     ? resolve(root, command)
     : await findProgram(command, { path: environment.PATH ?? environment.Path ?? "", roots: [root], io });
-  const fix = `install ${command}, or write its whole path`;
-  if (program === null) return { problem: `its program "${command}" is not on PATH outside of your projects`, fix };
-  const own = typeof env === "object" && env !== null ? Object.entries(env) : [];
-  const words = Array.isArray(args) ? args.map((word) => expanded(word, io.env)) : [];
-  const answers = new AbortController();
-  const decoder = new TextDecoder();
-  let [output, errors] = ["", ""];
-  let tools: Tools | null = null;
-  try {
-    const { ended, code } = await run({
-      argv: [program, ...words],
-      cwd: root,
-      env: { ...environment, ...Object.fromEntries(own.map(([name, value]) => [name, expanded(value, io.env)])) },
-      timeoutMs: TIME_LIMIT_MS,
-      signal: answers.signal,
-      stdin: new TextEncoder().encode(
-        [INITIALIZE, INITIALIZED, LIST_TOOLS].map((request) => JSON.stringify(request) + "\n").join(""),
-      ),
-      onOutput: (bytes, stream) => {
-        if (stream === "stderr") {
-          if (errors.length < 1024) errors += new TextDecoder().decode(bytes);
-          return;
-        }
-        if (output.length > OUTPUT_LIMIT) return;
-        output += decoder.decode(bytes, { stream: true });
-        const message = messageIn(output, LIST_TOOLS.id);
-        tools ??= message === null ? null : toolsIn(message);
-        if (tools !== null) answers.abort();
-      },
-    });
-    if (tools !== null) return tools;
-    const firstLine = errors.trim().split("\n")[0]?.slice(0, 200) ?? "";
+  if (program === null) {
     return {
-      problem:
-        (ended === "timeout" ? "did not answer within 10 seconds" : `ended with exit ${code} before it answered`) +
-        (firstLine === "" ? "" : `: ${firstLine}`),
-      fix: "run its command line by hand and see what it says",
+      problem: `its program "${command}" is not on PATH outside of your projects`,
+      fix: `install ${command}, or write its whole path`,
     };
-  } catch {
-    return { problem: "its program cannot be started", fix };
+  }
+  const words = Array.isArray(args) ? args.map((word) => expanded(word, io.env)) : [];
+  const options = {
+    argv: [program, ...words] as [string, ...string[]],
+    cwd: root,
+    env: { ...environment, ...valuesOf(env, io) },
+  };
+  const open = (handlers: LinkHandlers) =>
+    openStdio((streams) => run({ ...streams, ...options }), { handlers, log: () => {} });
+  return await toolsBy(open, "run its command line by hand and see what it says");
+}
+
+/** Returns the tools of a server at an address of this machine, or why there are none. */
+async function toolsAtAddress(
+  name: string,
+  { url, headers }: { url: string; headers: unknown },
+  io: Io,
+): Promise<Trial> {
+  const fix = "start it, or check its address and its headers";
+  const client = createHttpClient(io);
+  try {
+    const { openHttp } = await import("../../mcp/http.ts");
+    const [server] = withOrigin(readServers({ mcpServers: { tried: { url } } }).servers, "client");
+    if (server === undefined) return { problem: "its address is none of streamable HTTP", fix };
+    const resolved = {
+      ...{ url, command: undefined, args: [], env: {}, cwd: undefined },
+      headers: valuesOf(headers, io),
+    };
+    return await toolsBy(await openHttp({ ...server, name }, resolved, { client, io }), fix);
+  } catch (error) {
+    if (error instanceof AgentcliError) return { problem: error.message, fix };
+    throw error;
+  } finally {
+    client.close();
   }
 }
 
-/** The messages to a server, in order. */
-export const INITIALIZE = {
-  jsonrpc: "2.0",
-  id: 1,
-  method: "initialize",
-  params: { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: { name: "agentcli", version: "1" } },
-} as const;
-export const INITIALIZED = { jsonrpc: "2.0", method: "notifications/initialized" } as const;
-export const LIST_TOOLS = { jsonrpc: "2.0", id: 2, method: "tools/list" } as const;
-
-/** The tools of a server. */
-export interface Tools {
-  names: readonly string[];
-  /** There are more, on further pages. */
-  more: boolean;
-}
-
-/** Returns the message with this id in an output, line by line, also as server-sent events; null as long as it is not there. */
-export function messageIn(output: string, id: number): Record<string, unknown> | null {
-  for (const line of output.split("\n")) {
-    try {
-      const message: unknown = JSON.parse(line.replace(/^data:/, ""));
-      if (typeof message !== "object" || message === null || (message as { id?: unknown }).id !== id) continue;
-      if ("result" in message || "error" in message) return message as Record<string, unknown>;
-    } catch {
-      // A line that is not whole yet, or something else.
-    }
+/** Asks a server by the client that sessions use. */
+async function toolsBy(open: (handlers: LinkHandlers) => Link, fix: string): Promise<Trial> {
+  const info = { name: "agentcli", version: "1" };
+  const client = new McpClient(open, { info, timeoutMs: TIME_LIMIT_MS, elicits: false });
+  const { signal } = new AbortController();
+  try {
+    await client.connect({ signal, revision: HANDSHAKE });
+    const { tools } = await client.manifest(signal, 0);
+    return { names: tools.map(({ name }) => name) };
+  } catch (error) {
+    return { problem: failureOf(error), fix };
+  } finally {
+    await client.close();
   }
-  return null;
 }
 
-/** Returns the tools that an answer to {@link LIST_TOOLS} lists; null for one without a list. */
-export function toolsIn(message: Record<string, unknown>): Tools | null {
-  const { tools, nextCursor } = (message.result ?? {}) as { tools?: unknown; nextCursor?: unknown };
-  if (!Array.isArray(tools)) return null;
-  return { names: tools.map((tool) => String(tool?.name)), more: typeof nextCursor === "string" && nextCursor !== "" };
+function valuesOf(values: unknown, io: Io): Record<string, string> {
+  const own = typeof values === "object" && values !== null ? Object.entries(values) : [];
+  return Object.fromEntries(own.map(([name, value]) => [name, expanded(value, io.env)]));
 }
 
 /** Returns a configured value with `${env:NAME}` put in. */
-export function expanded(value: unknown, env: (name: string) => string | undefined): string {
+function expanded(value: unknown, env: (name: string) => string | undefined): string {
   return String(value).replace(/\$\{env:(\w+)\}/g, (_, name: string) => env(name) ?? "");
 }
 
