@@ -152,3 +152,16 @@ Deno.test("a remote session tells a protected path to no server, not even one wi
   assert.equal((await server.heard()).filter(({ method }) => method === "tools/call").length, 1);
   assertSealed(attack);
 });
+
+Deno.test("what a person types for a prompt of a networked server is looked through too", async () => {
+  await using stage = await openStage();
+  await using http = startMcpHttp({ era: "modern", tools: TOOLS, prompts: ["ask"] });
+  const settings = { mcp_servers: { hub: { url: http.url } }, default_provider: "loc" };
+  const typed = (text: string) =>
+    stage.play("loc", { script: () => say("Done."), argv: ["chat"], stdin: `/hub:ask ${text}\n`, settings });
+  const attack = await typed(stage.canary("env"));
+  assert.match(attack.done.stdout + attack.done.stderr, /may not be told that: it holds protected content/);
+  assert.equal(http.heard.some(({ message }) => message?.method === "prompts/get"), false);
+  await typed("harmless");
+  assert.equal(http.heard.filter(({ message }) => message?.method === "prompts/get").length, 1, "control");
+});

@@ -14,6 +14,8 @@ export interface HttpPlan {
   tools: { name: string; description?: string; inputSchema?: Record<string, unknown> }[];
   /** The result of a call. A response is sent as it is. */
   call?(params: Record<string, unknown>, request: HeardRequest): Record<string, unknown> | Response;
+  /** Names of prompts, each with one argument `text`, which comes back. */
+  prompts?: string[];
   /** Answers come as streams of events. */
   streams?: boolean;
   /** Answers everything first; null goes on as planned. */
@@ -69,16 +71,30 @@ function resultOf(request: HeardRequest, plan: HttpPlan): Record<string, unknown
   if (method === "server/discover" && isModern) {
     return {
       supportedVersions: ["2026-07-28"],
-      capabilities: { tools: {} },
+      capabilities: { tools: {}, ...plan.prompts === undefined ? {} : { prompts: {} } },
       ttlMs: 60_000,
       cacheScope: "private",
       _meta: {},
     };
   }
   if (method === "initialize" && !isModern) {
-    return { protocolVersion: "2025-11-25", capabilities: { tools: {} }, serverInfo: { name: "h", version: "1" } };
+    return {
+      protocolVersion: "2025-11-25",
+      capabilities: { tools: {}, ...plan.prompts === undefined ? {} : { prompts: {} } },
+      serverInfo: { name: "h", version: "1" },
+    };
   }
   if (method === "tools/list") return { tools: plan.tools, ttlMs: 60_000, cacheScope: "private" };
+  if (method === "prompts/list") {
+    return {
+      prompts: (plan.prompts ?? []).map((name) => ({ name, arguments: [{ name: "text" }] })),
+      ttlMs: 60_000,
+      cacheScope: "private",
+    };
+  }
+  if (method === "prompts/get") {
+    return { messages: [{ role: "user", content: { type: "text", text: `${params.arguments.text}` } }] };
+  }
   if (method === "tools/call") {
     return plan.call?.(params, request) ?? { content: [{ type: "text", text: JSON.stringify(params.arguments) }] };
   }
