@@ -19,7 +19,7 @@ esac
 . "$root/scripts/with_deno.sh"
 cd "$root"
 # First, as one line says what is missing then. A task looks for every package of the lock: those of the tests too.
-agentcli_fetch_packages --lock=deno.lock main.ts "scripts/$1.ts" tests/property.ts
+agentcli_fetch_packages --lock=deno.lock main.ts "scripts/$1/$1.ts" tests/property.ts
 # The bundler itself comes with the first text that is bundled.
 agentcli_fetch bundle --quiet --no-config src/cli/version.ts
 exec "$DENO" task --quiet "$@"

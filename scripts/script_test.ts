@@ -20,22 +20,22 @@ const DENO = [Deno.execPath(), "run", "--quiet", "-A", "--no-config"];
 /** What starts each script that has options; the last word is its file. */
 const SCRIPTS = [
   ...[
-    "bench",
-    "compile",
-    "compile_denort",
-    "compile_inspect",
+    "bench/bench",
+    "compile/compile",
+    "compile/denort",
+    "compile/inspect",
     "protocol_docs",
-    "release",
-    "release_commit",
-    "serve_folder",
+    "release/release",
+    "release/commit",
+    "release/serve_folder",
     "write_cli_docs",
   ]
     .map((name) => [...DENO, `${root}scripts/${name}.ts`]),
-  ...["build", "compile_bases", "compile_smoke", "install"].map((name) => ["sh", `${root}scripts/${name}.sh`]),
+  ...["build", "compile/bases", "compile/smoke", "install"].map((name) => ["sh", `${root}scripts/${name}.sh`]),
 ];
 
 for (const argv of SCRIPTS) {
-  const name = argv.at(-1)?.split("/").at(-1);
+  const name = argv.at(-1)?.slice(`${root}scripts/`.length);
   const script = async (option: string) => {
     const [program = "", ...args] = argv;
     const command = new Deno.Command(program, {

@@ -1,7 +1,7 @@
 import { outputOf } from "../src/platform/process.ts";
 import assert from "node:assert/strict";
-import { serveFolder } from "../scripts/release_server.ts";
-import { writeSums } from "../scripts/release_sums.ts";
+import { serveFolder } from "../scripts/release/serve_folder.ts";
+import { writeSums } from "../scripts/release/sums.ts";
 import { REPOSITORY } from "./helpers/program.ts";
 
 const BINARY = "agentcli-x86_64-unknown-linux-gnu";

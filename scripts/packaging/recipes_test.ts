@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { parseYaml, plainValue } from "../../src/config/yaml.ts";
-import { TARGETS } from "../compile_binary.ts";
+import { TARGETS } from "../compile/binary.ts";
 import { readSums, recipes } from "./recipes.ts";
 
 const ADDRESS = "https://releases.invalid/v1.2.3";

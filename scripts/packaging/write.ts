@@ -5,8 +5,8 @@
  * FOLDER holds agentcli.js, the binaries and SHA256SUMS. Without --address the recipes that name one are left out, and said.
  */
 import { VERSION } from "../../src/cli/version.ts";
-import { checkedOutCommit } from "../release_commit.ts";
-import { writeSums } from "../release_sums.ts";
+import { checkedOutCommit } from "../release/commit.ts";
+import { writeSums } from "../release/sums.ts";
 import { perform, readLine, ScriptError, UsageError } from "../script.ts";
 import { acpRegistry } from "./acp_registry.ts";
 import { writeDeb } from "./deb.ts";

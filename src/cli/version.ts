@@ -1,7 +1,7 @@
 /** The version of the program; one home, also for the protocol and the bundle. */
 export const VERSION = "0.1.0";
 
-/** The commit it was made from. Written into the bundle (`scripts/release_commit.ts`); empty in the sources. */
+/** The commit it was made from. Written into the bundle (`scripts/release/commit.ts`); empty in the sources. */
 export const COMMIT: string = "";
 
 /** Where the releases are. Written into the bundle of a release that has an address; empty otherwise. */

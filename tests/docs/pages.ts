@@ -121,9 +121,9 @@ export const NOT_RUN: readonly { page: string; words: string; why: string }[] = 
   {
     page: "docs/air-gapped.md",
     words: "scripts/build.sh compile",
-    why: "it fetches a base binary; compile_smoke.sh has one",
+    why: "it fetches a base binary; scripts/compile/smoke.sh has one",
   },
-  { page: "docs/air-gapped.md", words: "compile_smoke.sh", why: "it fetches from npm; .ci/run runs it" },
+  { page: "docs/air-gapped.md", words: "compile/smoke.sh", why: "it fetches from npm; .ci/run runs it" },
   { page: "docs/performance.md", words: "deno ", why: "it builds, or measures for minutes" },
   { page: "docs/recipes.md", words: "acpx", why: "it needs packages of npm; deno task test-clients runs them" },
   { page: "docs/cli.md", words: "agentcli sandbox --", why: "it needs a sandbox; sandbox_command_test.ts has one" },

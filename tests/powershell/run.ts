@@ -3,8 +3,8 @@
  * the program says of the same input, `install.ps1`, and completions. Where there is no PowerShell, all is left out, and said.
  */
 import assert from "node:assert/strict";
-import { writeSums } from "../../scripts/release_sums.ts";
-import { serveFolder } from "../../scripts/release_server.ts";
+import { writeSums } from "../../scripts/release/sums.ts";
+import { serveFolder } from "../../scripts/release/serve_folder.ts";
 import { SCAFFOLDS } from "../../src/editor/hooks/scaffold_ids.ts";
 import {
   contentOf,

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { baseBinaryOf } from "./compile_denort.ts";
-import { loadCommandsOf, segmentOf, SYMBOL_TABLE, systemOf, viewOf } from "./compile_formats.ts";
-import { checkedSignature } from "./compile_signature.ts";
+import { baseBinaryOf } from "./denort.ts";
+import { loadCommandsOf, segmentOf, SYMBOL_TABLE, systemOf, viewOf } from "./formats.ts";
+import { checkedSignature } from "./signature.ts";
 
 const PART = new TextEncoder().encode("d3n0l4nd\x02\0\0\0\0\0\0\0{}rest of it d3n0l4nd");
 

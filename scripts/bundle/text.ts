@@ -1,5 +1,5 @@
 /** What is changed in the text that `deno bundle` writes, so that it is the same wherever it was made, and shorter. */
-import { childrenOf, commentsOf, edited, type Node, treeOf } from "./bundle_syntax.ts";
+import { childrenOf, commentsOf, edited, type Node, treeOf } from "./syntax.ts";
 
 /** A line that names a module: a comment, or the key of a module that is evaluated when it is first used. */
 const MODULE_LINE = /^(\/\/ |\s*")[^"\n]*?\bnpm\/[^/"\n]+\/((?:@[^/"\n]+\/)?[^/"\n]+)\/(\d[^/"\n]*)\//gm;

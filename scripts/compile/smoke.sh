@@ -1,12 +1,12 @@
 #!/bin/sh
-# Compiles dist/agentcli.js with npm as the only network (scripts/compile_bases.sh) and tries the result.
-# Usage: sh scripts/compile_smoke.sh [--all] [folder for the result]        Needs dist/agentcli.js: deno task bundle
+# Compiles dist/agentcli.js with npm as the only network (scripts/compile/bases.sh) and tries the result.
+# Usage: sh scripts/compile/smoke.sh [--all] [folder for the result]        Needs dist/agentcli.js: deno task bundle
 #   --all  also ARM Linux, macOS and Windows on Intel: built twice and compared, looked into, and run where it is
 #          possible (ARM Linux: qemu-aarch64-static or qemu-aarch64, with the libraries of libc6-arm64-cross below
 #          QEMU_LD_PREFIX or /usr/aarch64-linux-gnu); prints for each target what was done
 # Exit 75 when the packages cannot be had or this is another system: nothing was tried then, and it is said.
 set -eu
-root=$(cd "$(dirname "$0")/.." && pwd)
+root=$(cd "$(dirname "$0")/../.." && pwd)
 all=no
 case ${1:-} in
   --all)
@@ -21,7 +21,7 @@ esac
 result=${1:-}
 case $result in
   -*)
-    echo "compile_smoke.sh: unknown option $result; see --help" >&2
+    echo "smoke.sh: unknown option $result; see --help" >&2
     exit 2
     ;;
 esac
@@ -42,17 +42,17 @@ trap 'exit 143' TERM
 bases=$work/bases
 [ "$all" = yes ] || set -- "$bases" x86_64-unknown-linux-gnu
 [ "$all" = no ] || set -- "$bases"
-made=$(sh "$root/scripts/compile_bases.sh" "$@" 2>"$work/why") || skip "$(cat "$work/why")"
+made=$(sh "$root/scripts/compile/bases.sh" "$@" 2>"$work/why") || skip "$(cat "$work/why")"
 targets=$(printf '%s\n' "$made" | sed 's/^/--target /')
 deno=$bases/deno
 DENO_NO_UPDATE_CHECK=1
 DENO_DIR=$work/cache
 export DENO_NO_UPDATE_CHECK DENO_DIR
 # shellcheck disable=SC2086 # words
-"$deno" run --no-config --no-lock --no-npm -A "$root/scripts/compile.ts" $targets --bases "$bases" \
+"$deno" run --no-config --no-lock --no-npm -A "$root/scripts/compile/compile.ts" $targets --bases "$bases" \
   --bundle "$root/dist/agentcli.js" --output "$result"
 echo "each built twice: the same, byte for byte"
-"$deno" run --no-config --no-lock -R "$root/scripts/compile_inspect.ts" "$result"
+"$deno" run --no-config --no-lock -R "$root/scripts/compile/inspect.ts" "$result"
 
 # Alone: nothing of the checkout, no cache, an empty home.
 result=$(cd "$result" && pwd)

@@ -9,15 +9,15 @@
  * --dry-run changes nothing and prints what the release would say. Nothing is sent anywhere: pushing and uploading stay
  * by hand.
  */
-import { VERSION } from "../src/cli/version.ts";
-import { compile, requireBases, targetOf, type Wanted } from "./compile.ts";
-import { compilerAt, TARGETS } from "./compile_binary.ts";
-import { writePackaging } from "./packaging/write.ts";
-import { checkedOutCommit } from "./release_commit.ts";
-import { notesOf, releasedChangelog, releasedNotes, withAddress, withVersion } from "./release_text.ts";
-import { perform, readLine, ScriptError, UsageError } from "./script.ts";
+import { VERSION } from "../../src/cli/version.ts";
+import { compile, requireBases, targetOf, type Wanted } from "../compile/compile.ts";
+import { compilerAt, TARGETS } from "../compile/binary.ts";
+import { writePackaging } from "../packaging/write.ts";
+import { checkedOutCommit } from "./commit.ts";
+import { notesOf, releasedChangelog, releasedNotes, withAddress, withVersion } from "./text.ts";
+import { perform, readLine, ScriptError, UsageError } from "../script.ts";
 
-const root = decodeURIComponent(new URL("..", import.meta.url).pathname);
+const root = decodeURIComponent(new URL("../..", import.meta.url).pathname);
 
 interface Release extends Omit<Wanted, "bundle" | "once"> {
   version: string;

@@ -1,8 +1,8 @@
 /** Builds the text of the one file from the sources. */
-import { oneFile } from "./bundle_parts.ts";
-import { asciiOnly, tabIndented, withoutCachePaths, withoutComments } from "./bundle_text.ts";
+import { oneFile } from "./parts.ts";
+import { asciiOnly, tabIndented, withoutCachePaths, withoutComments } from "./text.ts";
 
-const root = decodeURIComponent(new URL("..", import.meta.url).pathname);
+const root = decodeURIComponent(new URL("../..", import.meta.url).pathname);
 
 /** Runs Deno in the root of the repository and gives what it prints. Throws with its errors when it fails. */
 export async function deno(args: string[]): Promise<string> {

@@ -2,10 +2,10 @@
  * `deno task bundle`: writes `dist/agentcli.js`, the one file that is shipped. Made twice and compared, so that what is
  * published can be made again by anyone. Prints the size. Exit 1 when the text differs or names this machine.
  */
-import { buildBundle, deno } from "./bundle_build.ts";
-import { firstLeak } from "./bundle_text.ts";
+import { buildBundle, deno } from "./build.ts";
+import { firstLeak } from "./text.ts";
 
-const root = decodeURIComponent(new URL("..", import.meta.url).pathname);
+const root = decodeURIComponent(new URL("../..", import.meta.url).pathname);
 const output = `${root}dist/agentcli.js`;
 
 const [first, second] = [await buildBundle(), await buildBundle()];

@@ -1,5 +1,5 @@
 /** The base binary of a PE program that `deno compile` made. */
-import { DENO_MARK, fieldText, holdsMark, viewOf } from "./compile_formats.ts";
+import { DENO_MARK, fieldText, holdsMark, viewOf } from "./formats.ts";
 
 /** Size of a section's header. Source: Microsoft, PE format. */
 const SECTION = 40;

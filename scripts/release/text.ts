@@ -1,5 +1,5 @@
 /** What a release changes in texts. */
-import { ScriptError } from "./script.ts";
+import { ScriptError } from "../script.ts";
 
 const UNRELEASED = "## [Unreleased]\n";
 

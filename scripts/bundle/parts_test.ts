@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { oneFile } from "./bundle_parts.ts";
+import { oneFile } from "./parts.ts";
 
 const FILES = new Map([
   [

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { outputOf } from "../src/platform/process.ts";
+import { outputOf } from "../../src/platform/process.ts";
 
-const root = decodeURIComponent(new URL("..", import.meta.url).pathname);
+const root = decodeURIComponent(new URL("../..", import.meta.url).pathname);
 const TARGET = "aarch64-pc-windows-msvc";
 
 /** A program for Windows on ARM, as far as its header tells. */
@@ -53,7 +53,8 @@ async function copied(from: string, to: string): Promise<void> {
 async function checkout(tasks: Record<string, string> = {}): Promise<Checkout> {
   const folder = await Deno.makeTempDir();
   const path = `${folder}/a checkout`;
-  for (const folder of ["scripts", "scripts/packaging", "packaging/npm"]) {
+  const scripts = ["bundle", "compile", "packaging", "release"].map((name) => `scripts/${name}`);
+  for (const folder of ["scripts", ...scripts, "packaging/npm"]) {
     await copied(`${root}${folder}`, `${path}/${folder}`);
   }
   await copied(`${root}src/platform`, `${path}/src/platform`);
@@ -72,7 +73,7 @@ async function checkout(tasks: Record<string, string> = {}): Promise<Checkout> {
         tasks: {
           check: "echo checked",
           test: "echo tested",
-          bundle: "mkdir -p dist && cp bundle.js dist/agentcli.js && deno run -A scripts/release_commit.ts",
+          bundle: "mkdir -p dist && cp bundle.js dist/agentcli.js && deno run -A scripts/release/commit.ts",
           ...tasks,
         },
       },
@@ -105,7 +106,16 @@ async function git({ path, folder }: Checkout, args: string[]): Promise<string> 
 
 async function release({ path, folder }: Checkout, args: string[], env: Record<string, string> = {}) {
   const command = new Deno.Command(Deno.execPath(), {
-    args: ["run", "-A", "--quiet", `${path}/scripts/release.ts`, "0.2.0", "--deno", `${folder}/compiler`, ...args],
+    args: [
+      "run",
+      "-A",
+      "--quiet",
+      `${path}/scripts/release/release.ts`,
+      "0.2.0",
+      "--deno",
+      `${folder}/compiler`,
+      ...args,
+    ],
     cwd: folder,
     stdin: "null",
     clearEnv: true,

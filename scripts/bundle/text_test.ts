@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { asciiOnly, firstLeak, tabIndented, withoutCachePaths, withoutComments } from "./bundle_text.ts";
+import { asciiOnly, firstLeak, tabIndented, withoutCachePaths, withoutComments } from "./text.ts";
 
 Deno.test("cache paths of packages become names, wherever the cache lies", () => {
   const text = [

@@ -8,7 +8,7 @@ import {
   segmentOf,
   SYMBOL_TABLE,
   viewOf,
-} from "./compile_formats.ts";
+} from "./formats.ts";
 
 /** Where load commands name a place of `__LINKEDIT` in the file. Source: `loader.h` of Apple's XNU. */
 const PLACES: Record<number, readonly number[]> = {

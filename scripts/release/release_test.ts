@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { notesOf, releasedChangelog, releasedNotes, withAddress, withVersion } from "./release_text.ts";
+import { notesOf, releasedChangelog, releasedNotes, withAddress, withVersion } from "./text.ts";
 
 const CHANGELOG = "# Changelog\n\n## [Unreleased]\n\n### Added\n\n- New.\n\n## [0.1.0] - 2026-01-01\n\n- Old.\n";
 const OF = { version: "0.2.0", day: "2026-02-02" };
@@ -37,7 +37,7 @@ Deno.test("the first release needs no older one", () => {
 });
 
 Deno.test("the version is written where the sources and deno.json have it", async () => {
-  for (const path of ["../src/cli/version.ts", "../deno.json"]) {
+  for (const path of ["../../src/cli/version.ts", "../../deno.json"]) {
     const text = await Deno.readTextFile(new URL(path, import.meta.url));
     assert.match(withVersion(text, "9.8.7"), /"9\.8\.7"/);
   }
@@ -45,7 +45,7 @@ Deno.test("the version is written where the sources and deno.json have it", asyn
 });
 
 Deno.test("the address goes into both install scripts, and nothing but an address does", async () => {
-  for (const name of ["install.sh", "install.ps1"]) {
+  for (const name of ["../install.sh", "../install.ps1"]) {
     const text = await Deno.readTextFile(new URL(name, import.meta.url));
     assert.match(withAddress(text, "https://example.com/r"), /'https:\/\/example\.com\/r'\n/);
     assert.equal(withAddress(text, ""), text);

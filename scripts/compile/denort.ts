@@ -1,14 +1,14 @@
 /**
  * Takes out of a program what `deno compile` of Deno 2.7 or earlier put in, and keeps the base binary: so a machine that
- * reaches npm alone can compile. Usage: deno run -RW scripts/compile_denort.ts <program> <result>
+ * reaches npm alone can compile. Usage: deno run -RW scripts/compile/denort.ts <program> <result>
  *
  * The program may be for any system: Deno puts its part behind the sections of an ELF file, into a segment `__SUI` of a
  * Mach-O file for ARM, behind the strings of one for Intel, and into a resource of a PE file.
  */
-import { DENO_MARK, holdsMark, viewOf } from "./compile_formats.ts";
-import { baseOfMachO } from "./compile_denort_macho.ts";
-import { baseOfPe } from "./compile_denort_pe.ts";
-import { perform, readLine, UsageError } from "./script.ts";
+import { DENO_MARK, holdsMark, viewOf } from "./formats.ts";
+import { baseOfMachO } from "./denort_macho.ts";
+import { baseOfPe } from "./denort_pe.ts";
+import { perform, readLine, UsageError } from "../script.ts";
 
 /** The base binary in these bytes, in bytes of its own. Throws when Deno 2.7 or earlier put nothing into them. */
 export function baseBinaryOf(program: Uint8Array): Uint8Array {

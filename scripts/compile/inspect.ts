@@ -1,13 +1,13 @@
 /**
  * Looks into the binaries of a release without running them, one line each: system and processor, whether every module
  * of the bundle beside them is inside byte for byte, and the signature that macOS on ARM asks for.
- * Usage: deno run -R scripts/compile_inspect.ts [FOLDER]        Exit 1 when one is not as it has to be.
+ * Usage: deno run -R scripts/compile/inspect.ts [FOLDER]        Exit 1 when one is not as it has to be.
  */
-import { binaryName, type Target, TARGETS } from "./compile_binary.ts";
-import { DENO_MARK, holdsMark, systemOf } from "./compile_formats.ts";
-import { modulesOf } from "./compile_modules.ts";
-import { checkedSignature } from "./compile_signature.ts";
-import { perform, readLine } from "./script.ts";
+import { binaryName, type Target, TARGETS } from "./binary.ts";
+import { DENO_MARK, holdsMark, systemOf } from "./formats.ts";
+import { modulesOf } from "./modules.ts";
+import { checkedSignature } from "./signature.ts";
+import { perform, readLine } from "../script.ts";
 
 /** What a binary is, in words. Throws with what is wrong with it. `bundle` is the text that it was made of. */
 async function inspectBinary(

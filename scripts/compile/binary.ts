@@ -1,8 +1,8 @@
 /** One standalone binary. */
-import { outputOf } from "../src/platform/process.ts";
-import { systemOf } from "./compile_formats.ts";
-import { checkedSignature } from "./compile_signature.ts";
-import { ScriptError } from "./script.ts";
+import { outputOf } from "../../src/platform/process.ts";
+import { systemOf } from "./formats.ts";
+import { checkedSignature } from "./signature.ts";
+import { ScriptError } from "../script.ts";
 
 /** The systems that binaries are made for. */
 export const TARGETS = [

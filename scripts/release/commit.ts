@@ -1,9 +1,9 @@
 /**
  * Writes the commit into `dist/agentcli.js`, so that `agentcli version` can tell it, and the sums that `install.sh` asks
- * for. Usage: deno run -A scripts/release_commit.ts        Outside of a git checkout the file has no commit.
+ * for. Usage: deno run -A scripts/release/commit.ts        Outside of a git checkout the file has no commit.
  */
-import { sha256, writeSums } from "./release_sums.ts";
-import { perform, readLine } from "./script.ts";
+import { sha256, writeSums } from "./sums.ts";
+import { perform, readLine } from "../script.ts";
 
 const COMMIT_LINE = /^(\s*var COMMIT\d* = )"[^"\n]*";$/m;
 
@@ -24,7 +24,7 @@ export async function checkedOutCommit(): Promise<{ name: string; seconds: numbe
 }
 
 async function git(args: string[]): Promise<string | null> {
-  const cwd = decodeURIComponent(new URL("..", import.meta.url).pathname);
+  const cwd = decodeURIComponent(new URL("../..", import.meta.url).pathname);
   try {
     const { success, stdout } = await new Deno.Command("git", { args, cwd, stderr: "null" }).output();
     return success ? new TextDecoder().decode(stdout) : null;
@@ -34,13 +34,13 @@ async function git(args: string[]): Promise<string | null> {
 }
 
 async function writeCommit(): Promise<void> {
-  const file = new URL("../dist/agentcli.js", import.meta.url);
+  const file = new URL("../../dist/agentcli.js", import.meta.url);
   const commit = await checkedOutCommit();
   if (commit !== null) {
     await Deno.writeTextFile(file, withCommit(await Deno.readTextFile(file), commit.name));
     console.log(`dist/agentcli.js  commit ${commit.name}  sha256 ${await sha256(await Deno.readFile(file))}`);
   }
-  await writeSums(decodeURIComponent(new URL("../dist", import.meta.url).pathname));
+  await writeSums(decodeURIComponent(new URL("../../dist", import.meta.url).pathname));
 }
 
 if (import.meta.main) {

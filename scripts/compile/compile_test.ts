@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
-import { reasonOf } from "./compile_binary.ts";
-import { componentList, packagesOf } from "./compile_components.ts";
-import { modulesOf } from "./compile_modules.ts";
-import { withCommit } from "./release_commit.ts";
-import { writeSums } from "./release_sums.ts";
+import { reasonOf } from "./binary.ts";
+import { componentList, packagesOf } from "./components.ts";
+import { modulesOf } from "./modules.ts";
+import { withCommit } from "../release/commit.ts";
+import { writeSums } from "../release/sums.ts";
 
 const BUNDLE = `// Every part
 function definePart(make) {

@@ -7,10 +7,10 @@
  * PATH that it knows how to start (opencode, codex, qwen, pi, cn) in place of the rows, and with `--binary
  * <file>` with another form of ours; it needs bubblewrap.
  */
-import { runBeside } from "./bench/beside.ts";
-import { type Pair, type Row, ROWS } from "./bench/rows.ts";
-import { openStage, type Stage } from "./bench/stage.ts";
-import { perform, readLine, UsageError } from "./script.ts";
+import { runBeside } from "./beside.ts";
+import { type Pair, type Row, ROWS } from "./rows.ts";
+import { openStage, type Stage } from "./stage.ts";
+import { perform, readLine, UsageError } from "../script.ts";
 
 /** A figure over all pairs of runs. */
 interface Result {
@@ -119,7 +119,7 @@ async function bench(args: readonly string[]): Promise<void> {
   }
   const rows = rowsNamed(values.rows?.[0]);
   const given = runsOf(values.runs?.[0]);
-  const bundle = decodeURIComponent(new URL("../dist/agentcli.js", import.meta.url).pathname);
+  const bundle = decodeURIComponent(new URL("../../dist/agentcli.js", import.meta.url).pathname);
   const program = await programAt(values.program?.[0] ?? bundle);
   if (flags.has("peers")) {
     const binary = values.binary?.[0];

@@ -8,14 +8,14 @@
  * alone, which --deno names where it is another than the one that runs this. Each binary is made twice and compared, but
  * with --once. SOURCE_DATE_EPOCH gives the time that is written into them, else the commit does.
  */
-import { binaryName, compileBinary, type Compiler, compilerAt, type Target, TARGETS } from "./compile_binary.ts";
-import { componentList } from "./compile_components.ts";
-import { modulesOf } from "./compile_modules.ts";
-import { checkedOutCommit, withCommit } from "./release_commit.ts";
-import { sha256, writeSums } from "./release_sums.ts";
-import { perform, readLine, ScriptError, UsageError } from "./script.ts";
+import { binaryName, compileBinary, type Compiler, compilerAt, type Target, TARGETS } from "./binary.ts";
+import { componentList } from "./components.ts";
+import { modulesOf } from "./modules.ts";
+import { checkedOutCommit, withCommit } from "../release/commit.ts";
+import { sha256, writeSums } from "../release/sums.ts";
+import { perform, readLine, ScriptError, UsageError } from "../script.ts";
 
-const root = decodeURIComponent(new URL("..", import.meta.url).pathname);
+const root = decodeURIComponent(new URL("../..", import.meta.url).pathname);
 
 /** What is made, and from what. */
 export interface Wanted {
@@ -118,7 +118,7 @@ export async function compile({ targets, folder, bundle: given, bases, compiler,
 
 /** Loaded for this alone: it needs a package, which a bundle that is there already does not. */
 async function builtBundle(): Promise<string> {
-  const { buildBundle } = await import("./bundle_build.ts");
+  const { buildBundle } = await import("../bundle/build.ts");
   try {
     return await buildBundle();
   } catch (error) {

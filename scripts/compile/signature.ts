@@ -2,7 +2,7 @@
  * The signature in a Mach-O program. macOS on ARM ends a program at its start that has none, or whose pages differ from
  * it; an ad-hoc one, which needs no certificate, is enough for that. (Gatekeeper asks for more, of downloaded files.)
  */
-import { CODE_SIGNATURE, loadCommandsOf, viewOf } from "./compile_formats.ts";
+import { CODE_SIGNATURE, loadCommandsOf, viewOf } from "./formats.ts";
 
 /** Magic numbers. Source: `cs_blobs.h` of Apple's XNU; all numbers of a signature are big-endian. */
 const EMBEDDED_SIGNATURE = 0xfade0cc0;
