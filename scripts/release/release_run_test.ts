@@ -153,7 +153,7 @@ Deno.test(
     const made = `${at.path}/dist/release-0.2.0`;
     const names = [...Deno.readDirSync(made)].map(({ name }) => name).sort();
     const files = ["LICENSE", "NOTES.md", "SHA256SUMS", `agentcli-${TARGET}.exe`, "agentcli.cdx.json", "agentcli.js"];
-    assert.deepEqual(names, [...files, "agentcli-0.2.0.tgz", "install.ps1", "install.sh"].sort());
+    assert.deepEqual(names, [...files, "agentcli-0.2.0.tgz", "install.ps1", "install.sh", "packaging"].sort());
     const sums = await outputOf(
       new Deno.Command("sha256sum", { args: ["--check", "--strict", "SHA256SUMS"], cwd: made }),
     );
