@@ -286,7 +286,7 @@ export class McpHub {
     const { info, elicit, io } = this.#options;
     const log = (bytes: Uint8Array) => {
       // A log outlives the session: it holds nothing that was said while something protected was there.
-      if (this.#options.scope().label() !== "open") return;
+      if (this.#options.scope().label() !== "open" || entry.server.label !== undefined) return;
       entry.log.push(bytes.slice(-LOG_BYTES));
       while (entry.log.reduce((sum, { length }) => sum + length, 0) > LOG_BYTES) entry.log.shift();
     };
@@ -317,7 +317,8 @@ export class McpHub {
     } else if (before !== null && await digest(toolsText(before)) !== tools) {
       await notify(`the MCP server ${server.name} lists other tools now: agentcli mcp show ${server.name}`);
     }
-    await storeManifest(home, hash, manifest);
+    // Resources are named after what the server holds.
+    if (server.label === undefined || manifest.resources.length === 0) await storeManifest(home, hash, manifest);
     // The list of this session stays as it was: a change would make the model server read everything again.
     entry.manifest ??= manifest;
   }

@@ -1,4 +1,5 @@
 /** What a session offers of its servers: which tools are found, which are functions of their own, and what names mean. */
+import { highestLabel, type Label } from "../boundary/policy/label.ts";
 import { closest } from "../config/suggest.ts";
 import { checkBySchema, type CheckedArguments } from "./check_arguments.ts";
 import { type ExposedTools, exposeTools } from "./exposure.ts";
@@ -61,6 +62,12 @@ export class McpOffer {
 
   find(query: string): string {
     return findTools(query, this.#found);
+  }
+
+  /** Returns the label of what was found: the resources of a server are named after what it holds. */
+  labelOf(text: string): Label {
+    const named = this.#servers.filter(({ server }) => text.includes(server.name));
+    return highestLabel(named.map(({ server }) => server.label ?? "open"));
   }
 
   /** Returns the tool that a name means: `server.tool`, as a rule writes it, or alone where only one server has it. */

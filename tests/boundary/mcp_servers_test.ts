@@ -210,3 +210,51 @@ Deno.test("a description that tells to read a protected file leads a remote mode
   assert.match(control.results[1]!, /MCP server hub/, "and what was read goes nowhere");
   assertSealed(control);
 });
+
+Deno.test("no file keeps a long result that holds protected content", async () => {
+  await using stage = await openStage();
+  let end = "";
+  await using http = startMcpHttp({
+    era: "modern",
+    tools: [{ name: "get" }],
+    call: () => ({ content: [{ type: "text", text: `${"some words ".repeat(3_000)}${end}` }] }),
+  });
+  const settings = { mcp_servers: { hub: { url: http.url } } };
+  const play: Play = { script: [ask(hub("get")), say("Done.")], args: ALL, settings, env: { TMPDIR: stage.home.root } };
+  const control = await stage.play("loc", play);
+  assert.match(control.results[0]!, /the whole result is in /);
+  end = stage.canary("env");
+  for (const provider of ["loc", "rem"] as const) {
+    const attack = await stage.play(provider, play);
+    assert.match(attack.results[0]!, /ask hub\.get for less at once/);
+    assertSealed(attack);
+  }
+});
+
+Deno.test("what a server for local models says of itself is neither stored nor sent", async () => {
+  await using stage = await openStage({ marker: null, bare: true });
+  const mail = `MAIL_${crypto.randomUUID()}`;
+  const server = await planServer(`${stage.home.root}/servers`, "hub", {
+    era: "modern",
+    stderr: `read ${mail}\n`,
+    tools: [],
+    resources: [{ uri: "mail://1", name: `Re: ${mail}`, text: mail }],
+  });
+  for (const label of ["no-cloud", undefined]) {
+    const settings = { mcp_servers: { hub: { ...server.entry, ...label && { label } } } };
+    const finds = ask({ name: "McpFind", input: { query: "mail" } });
+    const found = await stage.play("loc", { script: [finds, say("Done.")], args: ALL, settings });
+    assert.match(found.results[0]!, new RegExp(mail));
+    const kept = await new Deno.Command("grep", { args: ["-rl", mail, stage.home.agentcliHome] }).output();
+    const files = new TextDecoder().decode(kept.stdout).split("\n").filter((line) => line !== "");
+    assert.equal(files.length, label === undefined ? 3 : 0, `transcript, cache and log: ${files}`);
+    const on = await stage.play("rem", {
+      script: [say("Done.")],
+      prompt: "on",
+      args: [...ALL, "--continue"],
+      settings,
+    });
+    assert.equal(on.done.code, label === undefined ? 0 : 6, on.done.stderr);
+    assert.equal(on.sent.includes(mail), label === undefined);
+  }
+});

@@ -1,4 +1,5 @@
 /** One call of a server's tool: what may be told to it, and what is made of its answer. */
+import type { Label } from "../../boundary/policy/label.ts";
 import { protectedArgument, serverClass } from "../../boundary/policy/tool_server.ts";
 import { membersOf, stringsOf } from "../../provider/record.ts";
 import { failureOf } from "../../mcp/hub.ts";
@@ -64,7 +65,7 @@ export async function callServer(offer: McpOffer, call: ServerCall, context: Too
   const label = offer.hub.states.find((state) => state.server.name === server)?.server.label ?? "open";
   const name = `${server}.${tool.name}`;
   try {
-    const answer = await send(offer, call, context);
+    const answer = await send(offer, call, { context, label });
     const result = { ...answer, text: answer.text === "" && answer.images.length === 0 ? "(no output)" : answer.text };
     const text = await cut(result, { offer, context, label, name });
     const usage = result.isError ? `\nUsage: ${toolLine(server, tool)}` : "";
@@ -85,12 +86,13 @@ export async function callServer(offer: McpOffer, call: ServerCall, context: Too
 async function send(
   { hub }: McpOffer,
   { server, tool, args, isResource }: ServerCall,
-  { signal, supportsImages, notify, onOutput }: ToolContext,
+  { context: { signal, supportsImages, notify, onOutput }, label }: { context: ToolContext; label: Label },
 ): Promise<ServerResult> {
   const encoder = new TextEncoder();
   const options = {
     signal,
-    progress: (text: string) => void onOutput?.(encoder.encode(`${text}\n`)),
+    // What runs is shown before it is labeled, so a server whose data is for local models only shows nothing.
+    progress: (text: string) => void (label === "open" && onOutput?.(encoder.encode(`${text}\n`))),
     starting: (name: string) => notify?.(`starting the MCP server ${name}`),
   };
   const shown = { name: `${server}.${tool.name}`, supportsImages };
@@ -111,7 +113,7 @@ async function cut(
   { offer, context, label, name }: {
     offer: McpOffer;
     context: ToolContext;
-    label: "open" | "no-cloud";
+    label: Label;
     name: string;
   },
 ): Promise<string> {
@@ -119,8 +121,9 @@ async function cut(
   const limit = Math.min(MOST_BYTES, context.resultBytes - 300);
   if (bytes.length <= limit) return text;
   const head = new TextDecoder().decode(bytes.subarray(0, limit)).replace(/\ufffd$/, "");
-  const isOpen = label === "open" && context.sessionLabel === "open";
-  const file = isOpen ? await offer.hub.keepResult(text) : null;
+  const isOpen = label === "open" && context.sessionLabel === "open" &&
+    (await context.checkWrite?.(text, { display: "the file of a result" }) ?? null) === null;
+  const file = isOpen ? offer.hub.keepResult(text) : null;
   if (file !== null) context.workspace.lend(file);
   const rest = file === null
     ? `ask ${name} for less at once`

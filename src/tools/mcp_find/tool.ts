@@ -22,6 +22,9 @@ export function mcpFindTool(offer: McpOffer): Tool<McpFindInput> {
     parameters: { type: "object", properties: { query: { type: "string" } }, required: ["query"] },
     kind: "note",
     subject: ({ query }) => query,
-    run: ({ query }, context) => Promise.resolve(success(offer.find(query), context)),
+    run: ({ query }, context) => {
+      const text = offer.find(query);
+      return Promise.resolve(success(text, context, { label: offer.labelOf(text) }));
+    },
   };
 }
