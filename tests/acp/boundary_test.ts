@@ -71,6 +71,7 @@ Deno.test("every way to a protected file is refused for a remote model, and a li
   await using set = await stage([say("Fine.")], { isLocal: false });
   const { home, client } = set;
   await Deno.symlink(`${home.project}/.env`, `${home.project}/link.txt`);
+  await Deno.symlink(`${home.project}/.env`, `${home.root}/outside.txt`);
   await home.write("shot.png", pngFile({ width: 4, height: 4 }));
   const session = await client.session();
   const image = pngFile({ width: 8, height: 8 }).toBase64();
@@ -86,6 +87,13 @@ Deno.test("every way to a protected file is refused for a remote model, and a li
       { type: "resource", resource: { uri: uri(set, "shot.png"), blob: image, mimeType: "image/png" } },
       { type: "resource", resource: { uri: uri(set, ".env").replace("file://", "vscode-remote://wsl"), text: "X=1" } },
       { type: "resource", resource: { uri: `git:${home.project}/%2eenv?ref=HEAD`, text: "X=1" } },
+      ...[
+        `git:${home.project}/.env.git?${encodeURIComponent(JSON.stringify({ path: `${home.project}/.env` }))}`,
+        `zed:///agent/selection?path=${encodeURIComponent(`${home.project}/.env`)}#L1:2`,
+        `view-source:file://${home.project}/.env`,
+        "untitled:.env",
+        `file://${home.root}/outside.txt`,
+      ].map((uri) => ({ type: "resource", resource: { uri, text: "X=1" } })),
       { type: "image", data: image, mimeType: "image/png", uri: uri(set, "shot.png") },
       resource(set, "open.txt", `copied: ${SECRET}`),
       { type: "resource", resource: { uri: "untitled:1", text: `copied: ${SECRET}` } },
@@ -100,7 +108,9 @@ Deno.test("every way to a protected file is refused for a remote model, and a li
     { type: "resource_link", uri: uri(set, "open.txt"), name: "open.txt" },
     { type: "image", data: image, mimeType: "image/png", uri: uri(set, "new.png") },
     { type: "resource", resource: { uri: `git:${home.project}/open.txt?ref=HEAD`, text: "as it was" } },
-    { type: "resource", resource: { uri: "https://example.invalid/page", text: "a page" } },
+    { type: "resource", resource: { uri: "https://example.invalid/page?of=/open.txt&for=a", text: "a page" } },
+    { type: "resource", resource: { uri: "untitled:Untitled-1", text: "a draft" } },
+    { type: "resource", resource: { uri: `zed:///agent/file?path=${home.project}/open.txt`, text: "as it was" } },
   ];
   assert.equal((await client.prompt(session, open)).stopReason, "end_turn");
   assert.match(set.sent(), /nothing to hide/);
@@ -235,6 +245,42 @@ Deno.test("what is replayed has placeholders, and a notice says so", async () =>
   assert.doesNotMatch(told, new RegExp(SECRET));
   assert.match(told, /"sessionUpdate":"notice"[^}]*placeholders/);
   assert.doesNotMatch(await load(open), /placeholders/);
+});
+
+Deno.test("what a command prints while it runs is not told where it may be what another project protects", async () => {
+  for (const isKnown of [true, false]) {
+    await using set = await stage([
+      say("Seen."),
+      ask(want("shell", { command: "cat ../other/.env; sleep 0.3" })),
+      say("Done."),
+    ], {
+      args: ["--permission-mode", "bypassPermissions"],
+    });
+    const { home, client } = set;
+    await Deno.remove(`${home.project}/.agentclisecret`);
+    await Deno.mkdir(`${home.root}/other`);
+    await Deno.writeTextFile(`${home.root}/other/.env`, `OTHER=${SECRET}-elsewhere\n`);
+    await Deno.writeTextFile(`${home.root}/other/.agentclisecret`, "no-cloud: .env\n");
+    await client.prompt(await client.session(isKnown ? { cwd: `${home.root}/other` } : {}), "look");
+    await client.prompt(await client.session(), "print it");
+    assert.equal(client.everything.includes("-elsewhere"), !isKnown);
+    const running = client.updates("tool_call_update").filter(({ status, content }) => !status && content);
+    assert.equal(running.length > 0, !isKnown);
+  }
+});
+
+Deno.test("what a protected workflow says of itself is not told to a client", async () => {
+  await using set = await stage([say("Fine.")]);
+  const workflow = (name: string) =>
+    set.home.write(`.windsurf/workflows/${name}.md`, `---\ndescription: ${name} ${SECRET}\n---\nGo.\n`);
+  await Promise.all(["hidden", "shown"].map(workflow));
+  await set.home.write(".agentclisecret", "no-cloud: hidden.md\n");
+  await set.client.prompt(await set.client.session(), "hi");
+  const [told = ""] = set.client.updates("available_commands_update").map(({ availableCommands }) =>
+    JSON.stringify(availableCommands)
+  );
+  assert.match(told, new RegExp(`"hidden".*"shown ${SECRET}`));
+  assert.doesNotMatch(told, /hidden kX9/);
 });
 
 Deno.test("neither terminals nor files of the client are used unless it offers them, and terminals never", async () => {

@@ -63,6 +63,12 @@ function count(parts: readonly Part[]): number {
   return parts.filter(({ image }) => image !== undefined).length;
 }
 
+/** What is known of an address. */
+interface Place {
+  label: Label;
+  display: string | null;
+}
+
 interface PartContext {
   opened: OpenSession;
   io: Io;
@@ -117,15 +123,21 @@ async function resourcePart({ uri, text, blob, mimeType }: Fields, context: Part
   throw cannotAttach(display ?? textOf(uri) ?? "a resource", "it is neither text nor an image");
 }
 
-/** The label of what came with this address. Throws where it may not be sent. */
-async function placeOf(
-  uri: string | null,
-  { opened, io }: PartContext,
-): Promise<{ label: Label; display: string | null }> {
+/** The label of what came with this address: the highest of any path in it. Throws where it may not be sent. */
+async function placeOf(uri: string | null, context: PartContext): Promise<Place> {
+  const file = filePath(uri ?? "");
+  const named = file === null ? pathsIn(uri ?? "") : [file];
+  const places: Place[] = [];
+  // A link outside of the project may lead into it, or to what another one protects.
+  for (const path of new Set(named.flatMap((path) => isAbsolute(path) ? [path, realOrNamed(path)] : [path]))) {
+    places.push(await placeAt(path, context));
+  }
+  const display = places.map((place) => place.display).find((shown) => shown !== null) ?? file;
+  return { label: highestLabel(places.map(({ label }) => label)), display };
+}
+
+async function placeAt(path: string, { opened, io }: PartContext): Promise<Place> {
   const { workspace, policy, model } = opened.session;
-  const file = uri === null ? null : filePath(uri);
-  const path = file ?? pathIn(uri ?? "");
-  if (path === null) return { label: "open", display: null };
   const resolved = await workspace.resolve(path);
   if ("refused" in resolved) {
     if (resolved.refused === "protected") throw mayNotAttach(path, resolved);
@@ -134,7 +146,7 @@ async function placeOf(
     }
     // Outside of this project: a marker elsewhere may cover it.
     if (!isAbsolute(path) || !await isProtectedElsewhere(path, workspace.root, io)) {
-      return { label: "open", display: file };
+      return { label: "open", display: null };
     }
     if (model.local && workspace.local) return { label: "no-cloud", display: path };
     throw new AgentcliError("policy_refused", `cannot attach ${path}: another project protects it`, {
@@ -171,10 +183,27 @@ async function labelAt(path: ResolvedPath, { session: { workspace } }: OpenSessi
   });
 }
 
-/** The path in any other address: editors have schemes of their own for what they show of a file. */
-function pathIn(uri: string): string | null {
-  const path = URL.canParse(uri) ? filePath(`file://${new URL(uri).pathname}`) : null;
-  return path !== null && isAbsolute(path) ? path : null;
+/**
+ * Everything in any other address that can be a path: editors have schemes of their own for what they show of a file, and
+ * name it in front, in a parameter, or in an address within the address.
+ */
+function pathsIn(uri: string): string[] {
+  const [, scheme = "", rest = ""] = /^([a-z][a-z0-9+.-]+:)(?:\/\/[^/?#]*)?(.*)$/is.exec(uri) ?? [];
+  const whole = decoded(rest.replace(/[?#].*$/s, ""));
+  const parts = decoded(decoded(rest)).split(/[?&=#!"]|[a-z][a-z0-9+.-]+:(?:\/\/[^/]*)?(?=\/)/i);
+  const paths = [whole, ...parts].map((part) => part.replace(/^\/{2,}/, "/"));
+  // `untitled:notes.txt` starts where the project does.
+  return [...new Set(paths)].filter((path) =>
+    isAbsolute(path) || (path !== "" && uri === `${scheme}${rest}` && path === whole)
+  );
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
 }
 
 /** The path of a `file:` address, or of what is a path already; null for any other address. */

@@ -20,7 +20,7 @@ export interface UpdateOptions {
   /** Milliseconds that only grow. */
   now(): number;
   /** The session as it is now. */
-  place(): CallPlace & { workspace: Workspace; contextWindow: number };
+  place(): CallPlace & { workspace: Workspace; contextWindow: number; protectsElsewhere(): Promise<boolean> };
 }
 
 /** An open call. */
@@ -155,7 +155,8 @@ export class TurnUpdates {
     const tail = (text + new TextDecoder().decode(bytes)).slice(-TAIL);
     const isDue = now() - shown >= TAIL_PAUSE_MS;
     call.tail = { text: tail, shown: isDue ? now() : shown };
-    if (!isDue) return;
+    // A command without a sandbox can print what another project protects.
+    if (!isDue || await place().protectsElsewhere()) return;
     await send({ sessionUpdate: "tool_call_update", toolCallId: callId, content: [textContent(fenced(tail))] });
   }
 

@@ -59,6 +59,8 @@ export async function briefOf({ file, kind }: CustomCommand, source: CommandSour
   if (source.readDenied(file) !== null) return "[denied]";
   const content = await source.workspace.read(file, { limit: FILE_LIMIT });
   if ("refused" in content) return content.refused === "protected" ? "[no-cloud]" : "[unreadable]";
+  // Clients of a protocol store what they are told.
+  if (content.label !== "open") return "[no-cloud]";
   const text = new TextDecoder().decode(content.bytes);
   const brief = (fieldText(readFrontmatter(text), "description") ?? "").replace(/\s+/g, " ").trim();
   const shown = clean([...brief].slice(0, BRIEF_LIMIT).join(""));
