@@ -60,8 +60,9 @@ terminalTest("--resume without a session is a list to search: first words, age, 
   await using home = await temporaryHome();
   await using server = startFakeServer({ script: (request) => say(`Answer ${request.index + 1}.`) });
   await configure(home, { loc: { baseUrl: server.baseUrl } });
+  await home.write("a.txt", "words of a file");
   for (const prompt of ["paint the shed", "mend the roof"]) {
-    const ran = await runProgram(["run", prompt], { home });
+    const ran = await runProgram(["run", prompt, "--file", "a.txt"], { home });
     assert.equal(ran.code, 0, ran.stderr);
   }
   await using terminal = await openTerminal(["-r"], { home, columns: 100 });

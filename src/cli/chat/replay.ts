@@ -75,7 +75,7 @@ export function ageText(milliseconds: number): string {
 }
 
 /** What a person typed of a prompt: without the files that were attached to it. */
-export function typedText({ text }: UserItem): string {
+export function typedText({ text }: Pick<UserItem, "text">): string {
   const attached = text.search(/\n\n(?:(?:File|Image|Directory) [^\n]+:(?:\n| )|\[Plan mode)/);
   return attached < 0 ? text : text.slice(0, attached);
 }

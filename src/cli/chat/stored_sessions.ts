@@ -7,7 +7,7 @@ import { clean } from "../../terminal/clean.ts";
 import { row } from "../../terminal/style.ts";
 import type { Choice } from "../../terminal/picker.ts";
 import type { CommandTarget } from "./commands.ts";
-import { ageText, turnsText } from "./replay.ts";
+import { ageText, turnsText, typedText } from "./replay.ts";
 
 /** Cells of the first words. */
 const WORDS = 60;
@@ -35,7 +35,7 @@ export async function chooseStored(
 
 function choiceOf(summary: SessionSummary, { now, place }: { now: number; place: string | undefined }): Choice {
   const { id, updated, firstPrompt, turns, provider, model, label } = summary;
-  const words = clean(firstPrompt.replace(/\s+/g, " ").trim());
+  const words = clean(typedText({ text: firstPrompt }).replace(/\s+/g, " ").trim());
   const named = provider === undefined ? model : `${provider}:${model}`;
   const facts = [
     turnsText(turns),
