@@ -79,6 +79,7 @@ export class AgentSession {
     // A session that is carried over keeps its transcript, whatever becomes of this try.
     const drop = (late: OpenSession) => previous === null ? late.close() : late.release();
     this.#open = await untilAborted(opening, { signal, drop });
+    this.#open.session.policy.mode = this.mode;
     this.#isModelStale = false;
     if (previous === null && this.#host.isSingleTurn !== true) this.#warmUp.start(this.#open);
     return this.#open;

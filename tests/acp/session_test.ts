@@ -221,6 +221,50 @@ Deno.test("mode, model and thinking are settings, the mode is told to clients th
   assert.equal((await client.failure("session/set_mode", { sessionId, modeId: "yolo" })).code, -32602);
 });
 
+Deno.test("what is chosen at once after the answer of a new session counts, and what is chosen in a turn counts after it", async () => {
+  await using home = await temporaryHome();
+  const run = (name: string) => ask(want("shell", { command: `touch ${name}` }));
+  await using one = startFakeServer({ script: [run("a"), run("b"), say("From one."), run("c"), say("Planned.")] });
+  await using two = startFakeServer({ script: [say("From two."), say("Again two.")] });
+  await configure(home, {
+    one: { baseUrl: one.baseUrl, models: MODELS },
+    two: { baseUrl: two.baseUrl, models: [{ id: "other", context_window: 32768 }] },
+  }, { default_provider: "one", default_model: "fake" });
+  const asked = Promise.withResolvers<void>();
+  const changed = Promise.withResolvers<void>();
+  const answer = async (params: Message) => {
+    asked.resolve();
+    await changed.promise;
+    return choose("once")(params);
+  };
+  await using client = new AcpClient({ home, answers: { "session/request_permission": answer } });
+  await client.initialize();
+  const begin = async () => (await client.request("session/new", { cwd: home.project, mcpServers: [] })).sessionId;
+  const set = (sessionId: string, value: string) =>
+    client.request("session/set_config_option", { sessionId, configId: "model", value });
+  const early = await begin();
+  await set(early, "two:other");
+  await client.prompt(early, "hi");
+  assert.equal(client.words, "From two.");
+  const late = await begin();
+  const prompt = [{ type: "text", text: "go" }];
+  const { answer: ended } = client.begin("session/prompt", { sessionId: late, prompt });
+  await asked.promise;
+  await set(late, "two:other");
+  changed.resolve();
+  assert.equal((await ended).result?.stopReason, "end_turn", JSON.stringify(await ended));
+  assert.match(client.words, /From one\.$/);
+  await client.prompt(late, "and now");
+  assert.match(client.words, /Again two\.$/);
+  const planned = await begin();
+  await client.request("session/set_mode", { sessionId: planned, modeId: "plan" });
+  await client.prompt(planned, "go");
+  const touched = ["a", "b", "c"].filter((name) =>
+    [...Deno.readDirSync(home.project)].some((file) => file.name === name)
+  );
+  assert.deepEqual(touched, ["a", "b"]);
+});
+
 Deno.test("without a default the first local model is taken", async () => {
   await using home = await temporaryHome();
   await using server = startFakeServer({ script: [say("Here.")] });

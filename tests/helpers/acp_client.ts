@@ -245,7 +245,7 @@ export class AcpClient implements AsyncDisposable {
     for (let text = await this.#wire.read(); text !== null; text = await this.#wire.read()) {
       const lines = (rest + text).split("\n");
       rest = lines.pop() ?? "";
-      for (const line of lines) await this.#take(JSON.parse(line));
+      for (const line of lines) this.#take(JSON.parse(line));
     }
     assert.equal(rest, "", "the last line is not ended");
     this.#ended = true;
@@ -253,7 +253,7 @@ export class AcpClient implements AsyncDisposable {
     for (const { reject } of this.#open.values()) reject(new Error("the agent has ended"));
   }
 
-  async #take(message: Message): Promise<void> {
+  #take(message: Message): void {
     assert.equal(message.jsonrpc, "2.0");
     this.messages.push(message);
     for (const one of this.#waiting.filter(({ wanted }) => wanted(message))) {
@@ -263,7 +263,7 @@ export class AcpClient implements AsyncDisposable {
     if (message.method === undefined) {
       this.#open.get(message.id)?.resolve(message);
       this.#open.delete(message.id);
-    } else if (message.id !== undefined) await this.#answer(message);
+    } else if (message.id !== undefined) void this.#answer(message);
   }
 
   async #answer({ id, method, params }: Message): Promise<void> {

@@ -174,13 +174,11 @@ export class AcpSession {
         this.#agent.setMode(readMode(value));
         break;
       case "model":
-        this.#choose(readModel(value, this.#choices()));
+        this.#choose(readModel(value, this.#choices()), { thinks: this.#thinks });
         break;
       case "thinking":
         if (value !== "default" && value !== "off") throw invalidParams("thinking is default or off");
-        this.#thinks = value === "default";
-        this.#agent.configure({ thinking: this.#thinks ? undefined : "off" });
-        this.#choose(this.#model);
+        this.#choose(this.#model, { thinks: value === "default" });
         break;
       default:
         throw invalidParams("unknown configuration option; there are mode, model and thinking");
@@ -281,11 +279,16 @@ export class AcpSession {
     return await begun;
   }
 
-  /** From the next turn on. */
-  #choose(model: string | null): void {
+  /** From the next turn on: what is being opened, or runs, keeps its model. */
+  #choose(model: string | null, { thinks }: { thinks: boolean }): void {
     this.#model = model;
+    this.#thinks = thinks;
     this.#isModelOpen = false;
-    this.#agent.chooseModel(model ?? undefined);
+    const change = () => {
+      this.#agent.configure({ thinking: thinks ? undefined : "off" });
+      return Promise.resolve(this.#agent.chooseModel(model ?? undefined));
+    };
+    void this.#alone(change, new AbortController().signal);
   }
 
   #interrupt(turn: AbortController): void {

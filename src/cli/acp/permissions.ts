@@ -21,7 +21,9 @@ export function askClient(
   { peer, sessionId, io }: { peer: RpcPeer; sessionId: string; io: Io },
 ): AskPermission {
   return async (question, signal) => {
-    const { session: { workspace, policy } } = await agent.ready(signal);
+    const { opened } = agent;
+    if (opened === null) return null;
+    const { workspace, policy } = opened.session;
     const { rules } = offers(question, policy.allow);
     const { toolName, callId: toolCallId, subject, input } = question;
     const title = titleOf(toolName, subject);
