@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { plainText, rowWidth } from "../../terminal/style.ts";
 import { OutputTail, shownOutput } from "../../terminal/shown_output.ts";
 import { type CallBlock, callRows, unfoldedRows } from "./call_block.ts";
+import { CallView } from "./call_view.ts";
 import { Folds } from "./folds.ts";
 
 const call: CallBlock = { name: "Bash", subject: "npm test", tookMs: 12_000, steps: [], outcome: { kind: "stopped" } };
@@ -61,4 +62,17 @@ Deno.test("of many folded texts the last hundreds can be unfolded", () => {
   assert.deepEqual(folds.rows({ width: 20, height: 0 }), []);
   folds.toggle(null);
   assert.deepEqual(folds.rows({ width: 20, height: 9 }), []);
+});
+
+Deno.test("what a command prints is live in an open session alone, and files are named from the root", () => {
+  for (const isOpen of [true, false]) {
+    const folds = new Folds();
+    const view = new CallView({ monotonic: () => 0 }, { folds, place: () => ({ root: "/p", isOpen }) });
+    view.start({ kind: "tool_start", callId: "c", toolName: "Bash", subject: "cat x" });
+    view.output({ kind: "tool_output", callId: "c", bytes: new TextEncoder().encode("canary\n") });
+    assert.deepEqual(view.liveRows(40).map(plainText), ["* Bash cat x", ...isOpen ? ["  canary"] : []]);
+    assert.deepEqual(view.end(40).map(plainText), ["* Bash cat x", ...isOpen ? ["  canary"] : [], "  stopped"]);
+    view.start({ kind: "tool_start", callId: "d", toolName: "Read", subject: "/p/src/a/very/long/way/to/pump.ts" });
+    assert.deepEqual(view.liveRows(24).map(plainText), ["* Read …g/way/to/pump.ts"]);
+  }
 });

@@ -30,11 +30,17 @@ const MOST_HEADS = 8;
 /** Milliseconds between looks at what a command prints. */
 const LOOK_MS = 250;
 
+/** The place of calls: the root of the project, from which files are named, and whether the session read nothing protected. */
+export interface CallPlace {
+  root: string;
+  isOpen: boolean;
+}
+
 /** The calls of the turns of a chat. */
 export class CallView {
   readonly #clock: Pick<Clock, "monotonic">;
   readonly #folds: Folds;
-  readonly #root: () => string;
+  readonly #place: () => CallPlace;
   /** In the order in which they began. */
   readonly #running = new Map<string, RunningCall>();
   /** As the model wrote them: the names of those that never began. */
@@ -43,11 +49,10 @@ export class CallView {
   /** What a person is asked about, and all that the question shows. */
   #asked: OpenCall & { body(width: number): Row[] } | null = null;
 
-  /** `root`: of the project; its files are named from there. */
-  constructor(clock: Pick<Clock, "monotonic">, { folds, root }: { folds: Folds; root: () => string }) {
+  constructor(clock: Pick<Clock, "monotonic">, { folds, place }: { folds: Folds; place: () => CallPlace }) {
     this.#clock = clock;
     this.#folds = folds;
-    this.#root = root;
+    this.#place = place;
   }
 
   /** The calls of a response are about to be looked at. */
@@ -73,7 +78,8 @@ export class CallView {
   }
 
   output({ callId, bytes }: TurnEvent & { kind: "tool_output" }): void {
-    this.#running.get(callId)?.tail.add(bytes);
+    // What may be protected is shown on demand alone, once it is all there.
+    if (this.#place().isOpen) this.#running.get(callId)?.tail.add(bytes);
   }
 
   /** A call of the search that a call runs. */
@@ -152,7 +158,7 @@ export class CallView {
   }
 
   #named(subject: string): string {
-    const root = `${this.#root()}/`;
+    const root = `${this.#place().root}/`;
     return root.length > 1 && subject.startsWith(root) ? subject.slice(root.length) : subject;
   }
 

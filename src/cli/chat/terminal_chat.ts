@@ -1,5 +1,6 @@
 /** The chat on a terminal: keys go to the input and the work, what comes of them goes to the screen. */
 import { estimateOf } from "../../agent/chat_request.ts";
+import { sessionLabel } from "../../agent/session.ts";
 import { openHome } from "../../platform/home.ts";
 import type { Io } from "../../platform/io.ts";
 import { clean } from "../../terminal/clean.ts";
@@ -127,7 +128,13 @@ class TerminalChat implements ChatView {
         const session = this.#chat.opened?.session;
         return session === undefined ? null : estimateOf(session);
       },
-      root: () => this.#chat.opened?.session.workspace.root ?? "",
+      place: () => {
+        const session = this.#chat.opened?.session;
+        return {
+          root: session?.workspace.root ?? "",
+          isOpen: session === undefined || sessionLabel(session) === "open",
+        };
+      },
       print: (rows) => this.print(rows),
       changed: () => this.#frames.soon(),
     });

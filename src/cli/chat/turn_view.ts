@@ -16,7 +16,7 @@ import {
   type Phase,
   type Rates,
 } from "./activity.ts";
-import { CallView, type OpenCall } from "./call_view.ts";
+import { type CallPlace, CallView, type OpenCall } from "./call_view.ts";
 import { eventRows, failureRows, textRows } from "./event_rows.ts";
 import { Folds } from "./folds.ts";
 
@@ -27,8 +27,8 @@ export interface TurnViewOptions {
   clock: Pick<Clock, "monotonic">;
   /** Estimated tokens of the next request; null where there is no session. */
   promptTokens(): number | null;
-  /** The directory of the project; absent where none is known. */
-  root?: () => string;
+  /** Of the session; absent where there is none. */
+  place?: () => CallPlace;
   /** Rows that stay. */
   print(rows: readonly Row[]): void;
   /** Something that is drawn again has changed. */
@@ -69,7 +69,10 @@ export class TurnView {
 
   constructor(options: TurnViewOptions) {
     this.#options = options;
-    this.#calls = new CallView(options.clock, { folds: this.folds, root: options.root ?? (() => "") });
+    this.#calls = new CallView(options.clock, {
+      folds: this.folds,
+      place: options.place ?? (() => ({ root: "", isOpen: true })),
+    });
   }
 
   /** Tokens a second of the response that streams, else of the last; null before any. */
