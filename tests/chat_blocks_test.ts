@@ -57,7 +57,7 @@ terminalTest(
     await terminal.resize(40, 30);
     await terminal.shows(/^ {2}row5\n {2}row6\n {2}row7\n {2}row8\n {2}row9\n+running for n/m);
     await terminal.resize(80, 40);
-    await terminal.shows(/^running for n in 1 2 3.*Esc stops\n>/m);
+    await terminal.shows(/^running for n in 1 2 3 4 5 6 7 8 9; do .*Esc stops\n>/m);
     await home.write("go", "");
     const shown = await terminal.shows(/So it failed\.[^]*^>/m);
     assert.match(shown, /^\* Bash for n.*… · exit 3(?: · \d+s)? \(#1, Ctrl-O\)\n {2}row1\n[^]*^ {2}row9\n\* Bash/m);
@@ -220,4 +220,21 @@ terminalTest("a turn that is stopped leaves the call with what it had printed", 
   await terminal.shows(/^ {2}begun\n+running echo/m);
   await terminal.press("Escape");
   await terminal.shows(/^\* Bash echo begun.*\n {2}begun\n {2}stopped\n/m);
+});
+
+terminalTest("a terminal that draws nothing shows changes too, and those that were asked about once", async () => {
+  await using home = await temporaryHome();
+  const write = (path: string, content: string): Step => ask(want("write", { path, content }));
+  await using opened = await chat(home, [write("a.txt", "one\n"), write("b.txt", "two\n"), say("Written.")], {
+    env: { TERM: "dumb" },
+  });
+  const { terminal } = opened;
+  await terminal.shows(/\* Write a\.txt\n {2}1 \+one\n\* Write b\.txt\n {2}1 \+two\n[^]*Written\./);
+  await using server = startFakeServer({ script: [write("c.txt", "three\n"), say("Asked.")] });
+  await configure(home, { loc: { baseUrl: server.baseUrl } });
+  await using asked = await openTerminal(["chat", "go"], { home, env: { TERM: "dumb" } });
+  await asked.shows(/1 \+three\nAllow Write\?[^]*instead:/);
+  await asked.type("y");
+  await asked.press("Enter");
+  assert.equal((await asked.shows(/Asked\./)).match(/\+three/g)?.length, 1);
 });

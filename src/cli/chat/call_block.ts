@@ -158,6 +158,11 @@ function line(text: string, style: Style, width: number): Row {
   return row(fit(`  ${clean(text.split("\n", 1)[0] ?? "")}`, width), style);
 }
 
+/** Returns the first rows of a change, for a terminal that can unfold nothing. */
+export function changeRows(diff: string, width: number): Row[] {
+  return firstRows(diffRows(diff, width), { width, mark: "(/diff)", most: DIFF_ROWS }).rows;
+}
+
 function diffRows(diff: string, width: number): Row[] {
   return numberedRows(diff, width - 2).map((each) => [span("  "), ...each]);
 }

@@ -1,7 +1,9 @@
 /** The calls of a turn: those that run are shown live with the end of what they print, those that ended stay as blocks. */
+import { sessionLabel } from "../../agent/session.ts";
 import type { Clock } from "../../platform/io.ts";
 import type { TurnEvent } from "../../protocol/turn_event.ts";
 import type { ToolCall } from "../../session/item.ts";
+import type { OpenSession } from "../../runtime/open_session.ts";
 import { clean } from "../../terminal/clean.ts";
 import { OutputTail } from "../../terminal/shown_output.ts";
 import { type Row, row } from "../../terminal/style.ts";
@@ -34,6 +36,13 @@ const LOOK_MS = 250;
 export interface CallPlace {
   root: string;
   isOpen: boolean;
+}
+
+/** Returns the place of a session's calls; of none before there is one. */
+export function placeOf(opened: OpenSession | null): CallPlace {
+  if (opened === null) return { root: "", isOpen: true };
+  const { session } = opened;
+  return { root: session.workspace.root, isOpen: sessionLabel(session) === "open" };
 }
 
 /** The calls of the turns of a chat. */

@@ -11,6 +11,7 @@ import { hostOf, showError } from "../output.ts";
 import { elicitInChat } from "./elicit.ts";
 import type { Context } from "../command.ts";
 import { asksForSession, beginChat, type ChatOptions, type ChatView, type PickQuestion } from "./begin.ts";
+import { changeRows } from "./call_block.ts";
 import { AgentSession } from "../../runtime/agent_session.ts";
 import type { OpenSession } from "../../runtime/open_session.ts";
 import { promptOf, readTyped } from "./typed_line.ts";
@@ -44,6 +45,8 @@ class LineChat implements ChatView {
   readonly #choosesSession: boolean;
   #running: AbortController | null = null;
   #leaving = false;
+  /** A person was shown the change of the call that runs. */
+  #isShown = false;
   /** What a command sent, before what is typed next. */
   readonly #next: string[] = [];
   /** Of the last turn, or of a command that failed since. */
@@ -114,6 +117,7 @@ class LineChat implements ChatView {
   async question({ title, body, choices }: Question): Promise<QuestionAnswer | null> {
     if (!this.#atTerminal) return null;
     this.print(body(this.width()));
+    this.#isShown = true;
     const named = choices.map(({ key, label, note }) =>
       `  ${key}  ${label}${note === undefined ? "" : `  (${note})`}\n`
     );
@@ -197,6 +201,17 @@ class LineChat implements ChatView {
     return 0;
   }
 
+  /** Shows what a call did to a file, on a terminal, unless a person was asked about it before. */
+  async #changed(event: TurnEvent): Promise<void> {
+    if (event.kind !== "tool_result") return;
+    const { change, item: { label } } = event;
+    const isShown = this.#isShown;
+    this.#isShown = false;
+    if (change === undefined || isShown || label !== "open" || !this.isTerminal) return;
+    const { unifiedDiff } = await import("../../terminal/diff.ts");
+    this.print(changeRows(unifiedDiff(change.before, change.after, { name: clean(change.name) }), this.width()));
+  }
+
   /** Shows what a command printed that was typed; into a log goes nothing protected. */
   #shellEvent(event: TurnEvent): void {
     if (event.kind !== "tool_result") return;
@@ -234,7 +249,11 @@ class LineChat implements ChatView {
       const ask: AskPermission = this.#atTerminal ? asking : () => Promise.resolve(null);
       const input = await promptOf(typed, this.#chat, (text) => this.#write(`agentcli: ${clean(text)}\n`));
       signal.throwIfAborted();
-      const result = await this.#chat.prompt(input, { signal, onEvent: emit, ask });
+      const onEvent = async (event: TurnEvent) => {
+        await emit(event);
+        await this.#changed(event);
+      };
+      const result = await this.#chat.prompt(input, { signal, onEvent, ask });
       await output.result(result);
       if (this.#chat.mode === "plan") {
         await (await import("./plan.ts")).offerPlan(result, { chat: this.#chat, view: this });

@@ -1,6 +1,5 @@
 /** The chat on a terminal: keys go to the input and the work, what comes of them goes to the screen. */
 import { estimateOf } from "../../agent/chat_request.ts";
-import { sessionLabel } from "../../agent/session.ts";
 import { openHome } from "../../platform/home.ts";
 import type { Io } from "../../platform/io.ts";
 import { clean } from "../../terminal/clean.ts";
@@ -11,6 +10,7 @@ import { fit } from "../../terminal/table.ts";
 import { wrap } from "../../terminal/wrap.ts";
 import type { Context } from "../command.ts";
 import { asksForSession, beginChat, type ChatOptions, type ChatView, type PickQuestion } from "./begin.ts";
+import { placeOf } from "./call_view.ts";
 import { Bell, ring } from "./bell.ts";
 import { ChatInput } from "./chat_input.ts";
 import { LentTerminal } from "./lent_terminal.ts";
@@ -128,13 +128,7 @@ class TerminalChat implements ChatView {
         const session = this.#chat.opened?.session;
         return session === undefined ? null : estimateOf(session);
       },
-      place: () => {
-        const session = this.#chat.opened?.session;
-        return {
-          root: session?.workspace.root ?? "",
-          isOpen: session === undefined || sessionLabel(session) === "open",
-        };
-      },
+      place: () => placeOf(this.#chat.opened),
       print: (rows) => this.print(rows),
       changed: () => this.#frames.soon(),
     });

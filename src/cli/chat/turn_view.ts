@@ -16,7 +16,7 @@ import {
   type Phase,
   type Rates,
 } from "./activity.ts";
-import { type CallPlace, CallView, type OpenCall } from "./call_view.ts";
+import { type CallPlace, CallView, type OpenCall, placeOf } from "./call_view.ts";
 import { eventRows, failureRows, textRows } from "./event_rows.ts";
 import { Folds } from "./folds.ts";
 
@@ -71,7 +71,7 @@ export class TurnView {
     this.#options = options;
     this.#calls = new CallView(options.clock, {
       folds: this.folds,
-      place: options.place ?? (() => ({ root: "", isOpen: true })),
+      place: options.place ?? (() => placeOf(null)),
     });
   }
 
