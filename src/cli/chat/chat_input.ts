@@ -52,8 +52,8 @@ interface QuestionTaking {
 /** Words that people type for an answer; they are none, since a line is what to do instead. */
 const SAID_YES = /^\s*(?:y|yes|ok|okay|sure|allow|always)\s*[.!]?\s*$/i;
 
-/** Lines for the chat itself. */
-const COMMAND = /^\/|^(?:exit|quit)\s*$/;
+/** Lines for the chat itself, and for the shell. */
+const COMMAND = /^\/|^!|^(?:exit|quit)\s*$/;
 
 const ENTER: Key = { kind: "named", name: "enter" };
 

@@ -229,3 +229,15 @@ Deno.test("a reason is asked for apart from the line, and escape gives it up", a
   assert.equal(typed.line(), "> draft");
   await typed.end();
 });
+
+Deno.test("a command for the chat or the shell is no answer to a question", async () => {
+  for (const line of ["/help", "!ls", "!!ls"]) {
+    const typed = typedInput({ running: true });
+    const question = await asked(typed);
+    await typed.type(line);
+    await typed.type("\r");
+    assert.deepEqual(typed.effects.filter(({ kind }) => kind === "submit"), [{ kind: "submit", text: line }]);
+    assert.equal(question.given(), "nothing yet");
+    await typed.end();
+  }
+});
