@@ -5,7 +5,7 @@ import { protectedArgument, serverClass, serverRefusal, type ServerRules } from 
 import { AgentcliError } from "../errors.ts";
 import type { Home } from "../platform/home.ts";
 import type { Io } from "../platform/io.ts";
-import { type JsonRecord, stringsOf } from "../provider/record.ts";
+import { fieldsOf, type JsonRecord, stringsOf } from "../provider/record.ts";
 import type { HttpClient } from "../provider/http/client.ts";
 import { RpcError } from "../rpc/message.ts";
 import { type ClientInfo, McpClient, type ServerAsks } from "./client.ts";
@@ -160,6 +160,30 @@ export class McpHub {
     return entry === undefined ? null : this.#refusal(entry.server);
   }
 
+  /**
+   * Returns why the boundary keeps a server from being told something, or called at all; null where it does not. What a
+   * person or a model asks of it, by tool, prompt or resource, is a way out.
+   */
+  async forbidden(name: string, params: JsonRecord): Promise<string | null> {
+    const server = this.#find(name)?.server;
+    if (server === undefined) return null;
+    const refusal = this.#refusal(server);
+    if (refusal !== null) return refusal;
+    const { workspace, found } = this.#options.scope();
+    const isNetworked = serverClass(server) === "networked";
+    const path = isNetworked || !workspace.local
+      ? protectedArgument(stringsOf(fieldsOf(params.arguments ?? params)), workspace)
+      : null;
+    if (path !== null) {
+      return `An argument names a protected path (${path.rule}), which the MCP server ${name} may not be told. ` +
+        "Go on without it.";
+    }
+    // As it is sent, too: what is spread over several values stands together there.
+    if (!isNetworked || await found([...stringsOf(params), JSON.stringify(params)]) === null) return null;
+    return `The arguments hold protected content, which the MCP server ${name} may not be told: it is reached over the ` +
+      "network. Leave that content out, or refer to it by name.";
+  }
+
   #refusal(server: ServerRules): string | null {
     const { workspace, label, provider } = this.#options.scope();
     return serverRefusal(server, { label: label(), isLocal: workspace.local, provider });
@@ -180,17 +204,8 @@ export class McpHub {
     const { label } = this.#options.scope();
     // What could pass something on does not run beside what must not be passed on.
     if (label() !== "open") await this.#endNetworked();
-    const refusal = this.#refusal(entry.server);
-    if (refusal !== null) throw new ServerFailed(`may not be called. ${refusal}`);
-    if (serverClass(entry.server) === "networked") {
-      // Whoever asks, a tool, a prompt of a person or a resource: what leaves is looked through here.
-      const texts = [...stringsOf(params), JSON.stringify(params)];
-      if (await this.#options.scope().found(texts) !== null) {
-        throw new ServerFailed(
-          "may not be told that: it holds protected content, and the server is reached over a network",
-        );
-      }
-    }
+    const forbidden = await this.forbidden(name, params);
+    if (forbidden !== null) throw new ServerFailed(`may not be called. ${forbidden}`);
     const client = await this.#connected(entry, options);
     try {
       const { signal, progress, headers } = options;

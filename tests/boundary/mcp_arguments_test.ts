@@ -153,15 +153,32 @@ Deno.test("a remote session tells a protected path to no server, not even one wi
   assertSealed(attack);
 });
 
-Deno.test("what a person types for a prompt of a networked server is looked through too", async () => {
+Deno.test("what a person types for a prompt or a resource of a networked server is looked through like a call", async () => {
   await using stage = await openStage();
-  await using http = startMcpHttp({ era: "modern", tools: TOOLS, prompts: ["ask"] });
-  const settings = { mcp_servers: { hub: { url: http.url } }, default_provider: "loc" };
-  const typed = (text: string) =>
-    stage.play("loc", { script: () => say("Done."), argv: ["chat"], stdin: `/hub:ask ${text}\n`, settings });
-  const attack = await typed(stage.canary("env"));
-  assert.match(attack.done.stdout + attack.done.stderr, /may not be told that: it holds protected content/);
-  assert.equal(http.heard.some(({ message }) => message?.method === "prompts/get"), false);
-  await typed("harmless");
-  assert.equal(http.heard.filter(({ message }) => message?.method === "prompts/get").length, 1, "control");
+  await using http = startMcpHttp({ era: "modern", tools: TOOLS, prompts: ["greet"] });
+  const settings = { mcp_servers: { hub: { url: http.url } } };
+  const told = async (line: string) => {
+    const before = http.heard.length;
+    const played = await stage.play("loc", {
+      argv: ["chat", "--model", "loc"],
+      script: () => say("Done."),
+      stdin: `${line}\n`,
+      settings,
+    });
+    const methods = http.heard.slice(before).map(({ message }) => message?.method);
+    assertSealed(played, line);
+    return methods.some((method) => method === "prompts/get" || method === "resources/read");
+  };
+  const secret = stage.canary("env");
+  for (
+    const line of [
+      `/hub:greet ${secret}`,
+      `/hub:greet text="${btoa(`key=${secret}`)}"`,
+      "/hub:greet .env",
+      `look at @hub:note://${secret}`,
+      `look at @hub:file://${stage.project.replaceAll(" ", "%20")}/.env`,
+    ]
+  ) assert.equal(await told(line), false, line);
+  assert.equal(await told("/hub:greet somebody"), true, "control");
+  assert.equal(await told("look at @hub:note://1"), true, "control");
 });

@@ -133,8 +133,8 @@ async function asked(
   server: string,
   { method, params, signal }: { method: string; params: Record<string, unknown>; signal: AbortSignal },
 ) {
-  const refusal = hub.refusal(server);
-  if (refusal !== null) throw new AgentcliError("policy_refused", refusal, { hint: "see /mcp" });
+  const forbidden = await hub.forbidden(server, params);
+  if (forbidden !== null) throw new AgentcliError("policy_refused", forbidden, { hint: "see /mcp" });
   try {
     return await hub.request(server, method, params, { signal });
   } catch (error) {

@@ -1,7 +1,6 @@
 /** One call of a server's tool: what may be told to it, and what is made of its answer. */
 import type { Label } from "../../boundary/policy/label.ts";
-import { protectedArgument, serverClass } from "../../boundary/policy/tool_server.ts";
-import { membersOf, stringsOf } from "../../provider/record.ts";
+import { membersOf } from "../../provider/record.ts";
 import { failureOf } from "../../mcp/hub.ts";
 import { toolLine } from "../../mcp/find.ts";
 import { headerParameters } from "../../mcp/header_parameters.ts";
@@ -23,42 +22,9 @@ interface ServerCall extends MeantTool {
   args: Record<string, unknown>;
 }
 
-/** Returns why the boundary keeps a call from being made; null where it does not. */
-export async function forbiddenCall(
-  offer: McpOffer,
-  { server, args }: ServerCall,
-  { workspace, checkWrite }: ToolContext,
-): Promise<string | null> {
-  const refusal = offer.hub.refusal(server);
-  if (refusal !== null) return refusal;
-  const rules = offer.hub.states.find((state) => state.server.name === server)?.server;
-  if (rules === undefined) return null;
-  const texts = [...stringsOf(args)];
-  const isNetworked = serverClass(rules) === "networked";
-  if (isNetworked || !workspace.local) {
-    const path = protectedArgument(texts, workspace);
-    if (path !== null) {
-      return `An argument names a protected path (${path.rule}), which the MCP server ${server} may not be told. ` +
-        "Go on without it.";
-    }
-  }
-  if (!isNetworked) return null;
-  // As it is sent, too: what is spread over several values stands together there.
-  for (const text of [...texts, JSON.stringify(args)]) {
-    const found = await checkWrite?.(text, { display: `the call of the MCP server ${server}` }) ?? null;
-    if (found !== null) {
-      return `The arguments hold protected content, which the MCP server ${server} may not be told: it is reached over the ` +
-        "network. Leave that content out, or refer to it by name.";
-    }
-  }
-  return null;
-}
-
 /** Calls the tool. Every failure is a result for the model. */
 export async function callServer(offer: McpOffer, call: ServerCall, context: ToolContext): Promise<ToolResult> {
   const { server, tool, args } = call;
-  const forbidden = await forbiddenCall(offer, call, context);
-  if (forbidden !== null) return failure(forbidden, context);
   if (JSON.stringify(args).length > ARGUMENT_BYTES) {
     return failure("The arguments are longer than 1 MiB. Send less at once.", context);
   }

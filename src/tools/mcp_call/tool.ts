@@ -7,7 +7,7 @@ import type { McpOffer, MeantTool } from "../../mcp/offer.ts";
 import { isRecord } from "../../provider/record.ts";
 import { mcpFindTool } from "../mcp_find/tool.ts";
 import { MCP_CALL, type Tool } from "../tool.ts";
-import { callServer, forbiddenCall } from "./call.ts";
+import { callServer } from "./call.ts";
 import prompt from "./prompt.md" with { type: "text" };
 
 /** Arguments of a call. */
@@ -46,7 +46,7 @@ function mcpCallTool(offer: McpOffer): Tool<McpCallInput> {
     check: (input) => checkCallInput(offer, input),
     ruleName: (input) => functionName(meant(input).server, meant(input).tool.name),
     subject: ({ tool, args }) => `${tool} ${shown(args)}`,
-    forbidden: (input, context) => forbiddenCall(offer, { ...meant(input), args: input.args }, context),
+    forbidden: (input) => offer.hub.forbidden(meant(input).server, { arguments: input.args }),
     run: (input, context) => callServer(offer, { ...meant(input), args: input.args }, context),
   };
 }
@@ -86,7 +86,7 @@ function directTool(offer: McpOffer, { server, tool }: ExposedTool): Tool<Record
     kind: "execute",
     check: (input) => offer.check(meant, input),
     subject: (args) => shown(args),
-    forbidden: (args, context) => forbiddenCall(offer, { ...meant, args }, context),
+    forbidden: (args) => offer.hub.forbidden(server, { arguments: args }),
     run: (args, context) => callServer(offer, { ...meant, args }, context),
   };
 }
