@@ -16,15 +16,9 @@ interface Rule {
 
 /** Rooms and pages that have none of these words. */
 const DONE: readonly string[] = [
-  ...["README.md", "CONTRIBUTING.md", "docs/architecture.md", "docs/decisions.md", "docs/editor.md", "docs/limits.md"],
-  ...[
-    "src/boundary",
-    "docs/permissions.md",
-    "docs/protocol.md",
-    "docs/recipes.md",
-    "docs/usage.md",
-    "docs/performance.md",
-  ],
+  ...["src/boundary", "src/cli", "src/mcp", "src/session", "README.md", "CONTRIBUTING.md"],
+  ...["architecture", "decisions", "editor", "limits", "performance", "permissions", "protocol", "recipes", "usage"]
+    .map((page) => `docs/${page}.md`),
 ];
 
 const CODE = /^src\//;
@@ -60,7 +54,13 @@ const RULES: readonly Rule[] = [
     where: /^src\/editor\//,
     use: "backups, adopt, upgrade",
   },
-  { word: "tell", pattern: /\b(?:tell|say)[A-Z]\w*\(|\b(?:tell|say)\(/g, where: CODE, use: "print, log, notice" },
+  // In tests `say` is a step of the fake server.
+  {
+    word: "tell",
+    pattern: /\b(?:tell|say)[A-Z]\w*\(|\b(?:tell|say)\(/g,
+    where: /^src\/(?!.*_test\.ts$)/,
+    use: "print, log, notice",
+  },
   { word: "objection", pattern: /\bobjections?\b/g, use: "precheck" },
   { word: "GO_ON", pattern: /GO_ON|\bnudged\b|goneOn/g, use: "continue prompts, continuations" },
   { word: "fell silent", pattern: /fell silent|takes no tools|has no room for/g, use: "a plain sentence" },

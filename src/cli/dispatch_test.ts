@@ -16,7 +16,7 @@ import {
 
 const context = {} as Context;
 
-/** What the command was called with. */
+/** Returns what the command was called with. */
 async function called(...argv: string[]): Promise<Invocation> {
   let got: Invocation | undefined;
   const tree = group({

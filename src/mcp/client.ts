@@ -27,7 +27,7 @@ export interface ClientInfo {
   version: string;
 }
 
-/** What a person can be asked. */
+/** Questions to a person, and what a person is shown. */
 export interface ServerAsks {
   /** Answers a form of the server; the answer goes to it as it is. Absent: no form is answered. */
   elicit?(params: JsonRecord, signal: AbortSignal): Promise<JsonRecord>;

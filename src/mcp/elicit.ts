@@ -23,7 +23,7 @@ export interface ServerForm {
   fields: FormField[];
 }
 
-/** What a person says. */
+/** The answer of a person. */
 export type FormAnswer = { action: "accept"; content: Record<string, unknown> } | { action: "decline" | "cancel" };
 
 const MOST_FIELDS = 20;

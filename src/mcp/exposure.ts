@@ -22,7 +22,7 @@ export interface ExposedTool {
   tokens: number;
 }
 
-/** All tools in the order of the servers, and what of the wishes could not be met. */
+/** All tools in the order of the servers, and which of the functions asked for could not be offered. */
 export interface ExposedTools {
   tools: ExposedTool[];
   /** Tools that were to be `direct` and did not fit. */

@@ -1,7 +1,7 @@
 /** Copies of arguments in headers (`x-mcp-header`): which a tool wants, and how a value is written in one. */
 import { fieldsOf, isRecord, type JsonRecord } from "../provider/record.ts";
 
-/** What a header can carry: no number, since its text is not one and the same everywhere. */
+/** Types that a header can carry: no number, since its text is not one and the same everywhere. */
 const TYPES: readonly unknown[] = ["string", "integer", "boolean"];
 const DEPTH = 6;
 

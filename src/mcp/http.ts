@@ -26,7 +26,7 @@ const TIMEOUT = { connect: 10, firstByte: 3_600, idle: 3_600 };
 /** The id of no request. */
 const NOBODY = -1;
 
-/** What a connection needs. */
+/** The parts of a connection. */
 export interface HttpOptions {
   client: HttpClient;
   io: Pick<Io, "env" | "os" | "clock">;

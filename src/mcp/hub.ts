@@ -25,7 +25,7 @@ const MOST_ENDS = 2;
 /** Bytes that are kept of what a server writes to its standard error. */
 const LOG_BYTES = 64 * 1024;
 
-/** What the servers of a session need. */
+/** The servers of a session, and the parts of it that they use. */
 export interface HubOptions {
   servers: readonly McpServer[];
   home: Home;
@@ -222,7 +222,7 @@ export class McpHub {
     return this.#results.keep(text);
   }
 
-  /** What a person types into a form of a server that could pass it on is looked through like the arguments of a call. */
+  /** Scans what a person types into a form like the arguments of a call: the server could pass it on. */
   #elicit({ server }: Entry): NonNullable<ServerAsks["elicit"]> {
     const { elicit, notify, scope } = this.#options;
     return async (params, signal) => {

@@ -21,14 +21,14 @@ export class ServerFailed extends Error {
   }
 }
 
-/** What a request has besides its parameters. */
+/** The options of a request. */
 export interface LinkRequest {
   signal: AbortSignal;
   /** Further headers, where there are any. */
   headers?: Readonly<Record<string, string>>;
 }
 
-/** What this side answers. */
+/** The answers of this side. */
 export interface LinkHandlers {
   /** Answers a request of the server. Throws `RpcError` for what is not supported. */
   request(method: string, params: JsonRecord, signal: AbortSignal): Promise<unknown>;

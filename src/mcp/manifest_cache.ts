@@ -1,4 +1,4 @@
-/** What is known of servers from the last time, in `cache/mcp/` of the home: with it a session starts no server. */
+/** The manifests of servers from the last time, in `cache/mcp/` of the home: with it a session starts no server. */
 import type { Home } from "../platform/home.ts";
 import { isRecord, parseJson } from "../provider/record.ts";
 import type { Manifest } from "./tool_info.ts";

@@ -1,4 +1,4 @@
-/** What a session offers of its servers: which tools are found, which are functions of their own, and what names mean. */
+/** The offer to the model: which tools of servers are found, which are functions of their own, and what names mean. */
 import { highestLabel, type Label } from "../boundary/policy/label.ts";
 import { closest } from "../config/suggest.ts";
 import { checkBySchema, type CheckedArguments } from "./check_arguments.ts";

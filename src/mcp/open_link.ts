@@ -7,7 +7,7 @@ import { programOf, type ProgramOptions } from "./program.ts";
 import { type McpServer, resolveServer } from "./server.ts";
 import { openStdio } from "./stdio.ts";
 
-/** What a connection needs besides the server. */
+/** The options of a connection. */
 export interface LinkOptions extends Omit<ProgramOptions, "server" | "resolved" | "io"> {
   client: HttpClient;
   io: ProgramOptions["io"] & Pick<Io, "clock">;

@@ -15,7 +15,7 @@ import { ServerFailed } from "./link.ts";
 import type { McpServer, ResolvedServer } from "./server.ts";
 import type { RunProgram } from "./stdio.ts";
 
-/** What a server needs to know of the session that it is used in. */
+/** The part of a session that its servers depend on. */
 export interface SessionScope {
   workspace: Workspace;
   sandbox: SessionSandbox | undefined;

@@ -1,4 +1,4 @@
-/** What a server answered, as a text for the model with its images. */
+/** The answer of a server, as a text for the model with its images. */
 import type { ShownImage } from "../provider/chat/content.ts";
 import { fieldsOf, isRecord, type JsonRecord, membersOf, textOf } from "../provider/record.ts";
 import { cleanText } from "./tool_info.ts";

@@ -19,7 +19,7 @@ export interface ServerProblem {
   problem: string;
 }
 
-/** What a file says of servers. */
+/** The servers of a file, and what is wrong in it. */
 export interface ReadServers {
   servers: McpServerEntry[];
   problems: ServerProblem[];

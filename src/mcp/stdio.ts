@@ -20,7 +20,7 @@ export type RunProgram = (
   options: Required<Pick<ProcessOptions, "stdin" | "signal" | "onOutput">>,
 ) => Promise<ProcessOutcome & { exposed?: unknown }>;
 
-/** What else a program needs. */
+/** The handlers and the log of a program. */
 export interface StdioOptions {
   handlers: LinkHandlers;
   /** Gets what it writes to its standard error. */

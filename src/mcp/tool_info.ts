@@ -1,4 +1,4 @@
-/** What is known of an MCP server without asking it: its tools, prompts and resources, cleaned of what could deceive. */
+/** The manifest of an MCP server: its tools, prompts and resources, cleaned of what could deceive. */
 import { fieldsOf, isRecord, type JsonRecord, membersOf, textOf } from "../provider/record.ts";
 import { hasValidHeaders } from "./header_parameters.ts";
 

@@ -15,7 +15,7 @@ import { loadTranscript } from "./load.ts";
 import { openTranscript, resumeTranscript } from "./open_transcript.ts";
 import type { Transcript } from "./transcript.ts";
 
-/** What can happen to a session between two requests. */
+/** One change of a session between two requests. */
 type Step =
   | { kind: "say"; text: string }
   | { kind: "call" }

@@ -125,7 +125,7 @@ export class AcpSession {
     this.#learn();
     const { notice } = this.#host();
     for (const problem of this.#start.problems) await notice(problem);
-    await this.#tellChanges();
+    await this.#sendChanges();
     const { availableCommands } = await import("./commands.ts");
     await this.#send({
       sessionUpdate: "available_commands_update",
@@ -164,7 +164,7 @@ export class AcpSession {
   async setMode(mode: unknown, call: RpcCall): Promise<Record<string, never>> {
     this.#agent.setMode(readMode(mode));
     this.#told.mode = this.#agent.mode;
-    call.afterAnswer(() => this.#tellChanges());
+    call.afterAnswer(() => this.#sendChanges());
     return await Promise.resolve({});
   }
 
@@ -183,7 +183,7 @@ export class AcpSession {
       default:
         throw invalidParams("unknown configuration option; there are mode, model and thinking");
     }
-    call.afterAnswer(() => this.#tellChanges());
+    call.afterAnswer(() => this.#sendChanges());
     return await Promise.resolve({ configOptions: this.#toldOptions() });
   }
 
@@ -206,7 +206,7 @@ export class AcpSession {
     } finally {
       await this.#updates.endTurn();
       this.#learn();
-      await this.#tellChanges();
+      await this.#sendChanges();
     }
   }
 
@@ -231,7 +231,7 @@ export class AcpSession {
     const { peer } = this.#connection;
     const ask = askClient(this.#agent, { peer, sessionId: this.id, io: this.#context.io });
     const result = await this.#agent.prompt(input, { signal, ask, onEvent: emit });
-    await this.#tellInfo(textOf(first?.text) ?? "", result);
+    await this.#sendInfo(textOf(first?.text) ?? "", result);
     return await this.#stopReason(result, signal);
   }
 
@@ -259,7 +259,7 @@ export class AcpSession {
     }
   }
 
-  async #tellInfo(words: string, { label }: TurnResult): Promise<void> {
+  async #sendInfo(words: string, { label }: TurnResult): Promise<void> {
     const title = this.#hasTitle || label !== "open" ? "" : titleOfPrompt(words);
     this.#hasTitle ||= title !== "";
     const updatedAt = new Date(this.#context.io.clock.now()).toISOString();
@@ -301,7 +301,7 @@ export class AcpSession {
     return opened;
   }
 
-  /** What the open session tells better than its beginning did. */
+  /** Takes over what the open session knows better than its beginning did. */
   #learn(): void {
     const { opened } = this.#agent;
     if (opened !== null && this.#isModelOpen && opened.session.model.entry.id !== "") {
@@ -326,8 +326,8 @@ export class AcpSession {
     return options;
   }
 
-  /** Tells what changed since the client was told last. */
-  async #tellChanges(): Promise<void> {
+  /** Sends what changed since the last update. */
+  async #sendChanges(): Promise<void> {
     const { options, mode } = this.#told;
     const configured = this.#toldOptions();
     if (this.#agent.mode !== mode) {
@@ -346,8 +346,8 @@ export class AcpSession {
   #host() {
     const { peer, client } = this.#connection;
     const host = hostOf(this.#context, { clientNames: true });
-    const told = (say: typeof host.notice, severity: "info" | "warning") => async (text: string) => {
-      await say(text);
+    const told = (show: typeof host.notice, severity: "info" | "warning") => async (text: string) => {
+      await show(text);
       await this.#updates.notice(text, severity);
     };
     return {

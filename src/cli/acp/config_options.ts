@@ -1,4 +1,4 @@
-/** What a client lets the user choose for a session: mode, model and thinking. */
+/** The options that a client shows for a session: mode, model and thinking. */
 import type { Configuration, PermissionMode } from "../../config/types.ts";
 import { PERMISSION_MODES } from "../../config/types.ts";
 import { AgentcliError } from "../../errors.ts";
@@ -22,7 +22,7 @@ export interface OfferedModel {
   isLocal: boolean;
 }
 
-/** What can be chosen from, and what is chosen now. */
+/** The values to choose from, and what is chosen now. */
 export interface Choices {
   mode: PermissionMode;
   models: readonly OfferedModel[];

@@ -63,7 +63,7 @@ function count(parts: readonly Part[]): number {
   return parts.filter(({ image }) => image !== undefined).length;
 }
 
-/** What is known of an address. */
+/** The resource at an address, as far as it is known. */
 interface Place {
   label: Label;
   display: string | null;

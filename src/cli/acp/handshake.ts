@@ -9,7 +9,7 @@ import { invalidParams } from "./errors.ts";
 /** The one version that is spoken. */
 const PROTOCOL_VERSION = 1;
 
-/** What the client offers, as far as it is used. */
+/** The capabilities of the client, as far as they are used. */
 export interface ClientCapabilities {
   /** Answers `fs/read_text_file`: with what its editor holds, unsaved changes too. */
   readsFiles: boolean;
@@ -19,7 +19,7 @@ export interface ClientCapabilities {
   compaction: boolean;
 }
 
-/** What is known of a client that has said nothing. */
+/** The capabilities of a client that has named none. */
 export const NO_CAPABILITIES: ClientCapabilities = { readsFiles: false, notices: false, compaction: false };
 
 /** Looks for model servers on this machine: there are no accounts. */

@@ -54,7 +54,7 @@ export function askClient(
   };
 }
 
-/** What would be covered stands in the name: a rule that nobody read is no permission. */
+/** Names in each option what it would cover: a rule that nobody read is no permission. */
 function optionsOf(rules: readonly string[]) {
   const named = rules.join(", ");
   return [

@@ -7,7 +7,7 @@ import { rpcError } from "./errors.ts";
 import { authenticate, type ClientCapabilities, initialize, NO_CAPABILITIES } from "./handshake.ts";
 import type { SessionTable } from "./sessions.ts";
 
-/** What sessions are made with. */
+/** The parts that sessions are made with. */
 export interface Connection {
   options: AcpOptions;
   context: Context;

@@ -26,7 +26,7 @@ export interface SessionPlace {
   cwd: string;
   directories: string[];
   mcpServers: readonly McpServer[];
-  /** What is wrong with servers of the client that are left out. */
+  /** The problems of servers of the client that are left out. */
   problems: readonly string[];
 }
 

@@ -22,7 +22,7 @@ const KINDS: Readonly<Record<string, ToolKind>> = {
 /** Longest title, in characters. */
 const TITLE_LIMIT = 200;
 
-/** What is known of where calls are made. */
+/** The place where calls are made. */
 export interface CallPlace {
   /** Where relative paths start. */
   cwd: string;

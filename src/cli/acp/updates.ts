@@ -28,7 +28,7 @@ interface OpenCall {
   toolName: string;
   /** The end of its output so far, and when it was shown last. */
   tail?: { text: string; shown: number };
-  /** What was done in its search so far, and what that has read. */
+  /** The calls of its search so far, and the label of what they have read. */
   steps: string[];
   search?: LabelTrace;
 }
@@ -146,7 +146,7 @@ export class TurnUpdates {
     });
   }
 
-  /** What a command prints is looked through when it is over: until then nobody sees it where something is protected. */
+  /** Shows the output of a running command; where something is protected it is scanned first, once it is whole. */
   async #output({ callId, bytes }: TurnEvent & { kind: "tool_output" }): Promise<void> {
     const { send, place, now } = this.#options;
     const call = this.#calls.get(callId);
@@ -169,7 +169,7 @@ export class TurnUpdates {
     }
   }
 
-  /** What a search does is shown as the content of the call that asked for it. */
+  /** Shows a search as the content of the call that asked for it. */
   async #nested({ callId, event }: TurnEvent & { kind: "nested" }): Promise<void> {
     const call = this.#calls.get(callId);
     if (call === undefined) return;

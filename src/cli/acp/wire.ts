@@ -12,7 +12,7 @@ export type ToolCallContent =
   | { type: "content"; content: ContentBlock }
   | { type: "diff"; path: string; oldText: string | null; newText: string };
 
-/** What a tool call does, for its icon. */
+/** The kind of a tool call, for its icon. */
 export type ToolKind = "read" | "edit" | "search" | "execute" | "think" | "other";
 
 /** A place in a file; `line` from 1. */

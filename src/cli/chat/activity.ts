@@ -6,7 +6,7 @@ import { clean } from "../../terminal/clean.ts";
 import { displayWidth, fit } from "../../terminal/table.ts";
 import { tokensText } from "../run/text_output.ts";
 
-/** What is being done. Times are monotonic milliseconds. */
+/** The current activity. Times are monotonic milliseconds. */
 export type Phase =
   /** Work besides the model, with its name. */
   | { kind: "work"; label: string }
@@ -151,7 +151,7 @@ export function fitActivity(text: string, width: number): string {
   return words !== "" && room >= LEAST_WORDS ? fit(words, room) + rest : fit(parts.join(GAP), width);
 }
 
-/** What is done is not cut below this. */
+/** The name of the activity is not cut below this. */
 const LEAST_WORDS = 8;
 
 const GAP = " · ";

@@ -11,7 +11,7 @@ import { secondsText } from "./activity.ts";
 import { textRows } from "./event_rows.ts";
 import { changedLines, numberedRows } from "./preview.ts";
 
-/** What came of a call. */
+/** The outcome of a call. */
 export interface CallResult {
   content: string;
   isError: boolean;
@@ -26,7 +26,7 @@ export interface CallResult {
 /** A call as far as it is known. */
 export interface CallBlock {
   name: string;
-  /** What it acts on; empty where that is unknown. */
+  /** The path, command or pattern that it acts on; empty where that is unknown. */
   subject: string;
   /** Milliseconds that it took; null where nobody measured. */
   tookMs: number | null;

@@ -55,7 +55,7 @@ export class CallView {
   /** As the model wrote them: the names of those that never began. */
   #called = new Map<string, ToolCall>();
   readonly #denied = new Set<string>();
-  /** What a person is asked about, and all that the question shows. */
+  /** The call that a person is asked about, and all that the question shows. */
   #asked: OpenCall & { body(width: number): Row[] } | null = null;
 
   constructor(clock: Pick<Clock, "monotonic">, { folds, place }: { folds: Folds; place: () => CallPlace }) {
@@ -178,7 +178,7 @@ export class CallView {
   }
 }
 
-/** What the model wrote of a call that never began: its path or command, or whatever says most. */
+/** Returns the subject of a call that never began: its path or command, or whatever says most. */
 function writtenSubject(call: ToolCall | undefined): string {
   if (call?.input == null) return "";
   const texts = Object.values(call.input).filter((value) => typeof value === "string");

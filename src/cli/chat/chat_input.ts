@@ -44,7 +44,7 @@ interface QuestionTaking {
   kind: "question";
   state: QuestionState;
   since: number;
-  /** What stands in the line was begun before the question: it is no answer to it. */
+  /** The line was begun before the question: it is no answer to it. */
   drafted: boolean;
   done(answer: QuestionAnswer | null): void;
 }

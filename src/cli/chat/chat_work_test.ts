@@ -17,7 +17,7 @@ function chatWork() {
 
 const message = (text: string) => ({ text, toPrompt: () => Promise.resolve({ text }) });
 
-/** What `take` was given, and a promise for its first call, which runs until it is stopped. */
+/** Returns what `take` was given, and a promise for its first call, which runs until it is stopped. */
 function endless() {
   const taken: string[] = [];
   const begun = Promise.withResolvers<void>();

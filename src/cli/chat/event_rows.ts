@@ -98,7 +98,7 @@ export function textRows(text: string, { width, style, first }: { width: number;
   );
 }
 
-/** What went wrong outside of a turn, and what to do. */
+/** Returns the rows of a failure outside of a turn: what it is, and what to do. */
 export function errorRows(error: unknown, width: number): Row[] {
   const { message, hint } = asAgentcliError(error);
   return [

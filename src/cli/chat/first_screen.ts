@@ -1,4 +1,4 @@
-/** What stands at the beginning of a chat: where one is, which model answers, and what it was told of the project. */
+/** The beginning of a chat: where one is, which model answers, and what it was told of the project. */
 import { currentBranch } from "../../boundary/policy/git_directory.ts";
 import { productOf } from "../../config/base_url.ts";
 import type { SessionModel } from "../../agent/session.ts";

@@ -1,4 +1,4 @@
-/** What is folded in the transcript, and the view that unfolds one of it above the input: folded again by the same key. */
+/** The folded blocks of the transcript, and the view that unfolds one above the input; the same key folds it. */
 import { type Row, row } from "../../terminal/style.ts";
 import { fit } from "../../terminal/table.ts";
 

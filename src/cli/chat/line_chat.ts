@@ -47,7 +47,7 @@ class LineChat implements ChatView {
   #leaving = false;
   /** A person was shown the change of the call that runs. */
   #isShown = false;
-  /** What a command sent, before what is typed next. */
+  /** Prompts of a command, before what is typed next. */
   readonly #next: string[] = [];
   /** Of the last turn, or of a command that failed since. */
   #code = 0;
@@ -220,7 +220,7 @@ class LineChat implements ChatView {
     this.print(textRows(shown, { width: this.width(), style: "plain" }));
   }
 
-  /** What goes wrong is told; the exit code that it stands for. */
+  /** Shows a failure of the work; returns the exit code. */
   async #attempt(work: (signal: AbortSignal) => Promise<number>): Promise<number> {
     const controller = new AbortController();
     this.#running = controller;

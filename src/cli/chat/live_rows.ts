@@ -115,7 +115,7 @@ const GAP_ROOM = 6;
 export interface LiveParts {
   /** The block that is still written, and calls that run; their end is shown. */
   open: readonly Row[];
-  /** What a person unfolded, in at most so many rows. */
+  /** The block that a person unfolded, in at most so many rows. */
   unfolded(height: number): readonly Row[];
   todos: Parameters<typeof todoRows>[0];
   /** The current activity; null for none. */

@@ -48,7 +48,7 @@ export function mcpRows(offer: McpOffer | null): Row[] {
   ];
 }
 
-/** What a server gave for a prompt of the person. */
+/** The text of a server for a prompt of the person. */
 export interface ServerText {
   text: string;
   label: Label;

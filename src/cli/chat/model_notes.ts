@@ -1,4 +1,4 @@
-/** What people choose a model by, beside its name: size, quantization, window, loaded or not. Loaded with the first list. */
+/** Notes beside the name of a model: size, quantization, window, loaded or not. Loaded with the first list. */
 import type { ProviderEntry } from "../../config/types.ts";
 import type { HttpClient } from "../../provider/http/client.ts";
 import { findTraits, findWindows } from "../../provider/backends/inquiry.ts";

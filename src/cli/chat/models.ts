@@ -90,7 +90,7 @@ export async function switchModel(
   const before = chat.opened === null ? null : selectorOf(chat.opened);
   const selector = argument === "" ? await chooseModel({ view, context, signal, current: before }) : argument;
   if (selector === null) return;
-  tellCost(chat.opened, view);
+  printCost(chat.opened, view);
   const prepared = await view.during("changing the model", chat.setModel(selector));
   const { session } = prepared;
   if (session.model.local || sessionLabel(session) === "open") {
@@ -120,8 +120,8 @@ export async function switchModel(
   }
 }
 
-/** Says before a change of the model what its server has to read. */
-function tellCost(opened: OpenSession | null, view: ChatView): void {
+/** Prints before a change of the model what its server has to read. */
+function printCost(opened: OpenSession | null, view: ChatView): void {
   if (opened === null || opened.session.items.length === 0) return;
   view.print([
     row(`  another model: ${costText(estimateOf(opened.session), null)}`, "dim"),

@@ -7,7 +7,7 @@ import type { ChatView } from "./begin.ts";
 /** The heading that the model is asked for, whatever its level and what stands around it. */
 const PLAN_HEADING = /^(?:#{1,6}\s*|\*\*)(?:the\s+)?plan\b/im;
 
-/** What the model is told when its plan was accepted. */
+/** Tells the model that its plan was accepted. */
 const CARRY_OUT = "Carry out the plan.";
 
 /** Asks about the plan of a turn, and goes on as the person says; nothing where the turn has none. */

@@ -1,4 +1,4 @@
-/** What a tool call would do, for the person who is asked about it: the command, the arguments, or the change as a diff. */
+/** The preview of a tool call that a person is asked about: the command, the arguments, or the change as a diff. */
 import type { PermissionQuestion } from "../../agent/turn_options.ts";
 import type { Label } from "../../boundary/policy/label.ts";
 import type { Workspace } from "../../boundary/workspace/workspace.ts";
@@ -12,7 +12,7 @@ import { applyReplacements, matchEdit, type Replacement } from "../../tools/edit
 /** Largest file that a diff is made of, in bytes. */
 const FILE_LIMIT = 1024 * 1024;
 
-/** What is asked about, in rows of a width: its head, and what it would do. */
+/** A call in rows of a width: its head, and what it would do. */
 export interface Preview {
   head(width: number): Row[];
   body(width: number): Row[];

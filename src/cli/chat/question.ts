@@ -9,7 +9,7 @@ import { type Row, row, span } from "../../terminal/style.ts";
 import { fit } from "../../terminal/table.ts";
 import { wrap } from "../../terminal/wrap.ts";
 
-/** What is asked. */
+/** A question to the person. */
 export interface Question {
   /** The call that it is about; absent for none. */
   call?: { name: string; subject: string };
@@ -75,7 +75,7 @@ export function release(state: QuestionState): QuestionStep {
   return { kind: "open", state: { ...fresh, confirming: held.choice } };
 }
 
-/** What is typed in the line now: nothing is chosen any more. */
+/** Returns the state once something is typed in the line: nothing is chosen any more. */
 export function setAside(state: QuestionState): QuestionState {
   return { ...state, selected: null, confirming: null, held: null };
 }

@@ -74,7 +74,7 @@ export function ageText(milliseconds: number): string {
   return `${Math.floor(minutes / (24 * 60))}d ago`;
 }
 
-/** What a person typed of a prompt: without the files that were attached to it. */
+/** Returns what a person typed of a prompt: without the files that were attached to it. */
 export function typedText({ text }: Pick<UserItem, "text">): string {
   const attached = text.search(/\n\n(?:(?:File|Image|Directory) [^\n]+:(?:\n| )|\[Plan mode)/);
   return attached < 0 ? text : text.slice(0, attached);
@@ -146,7 +146,7 @@ function endOf({ name, content, isError }: ToolResultItem): Record<string, unkno
   return code === undefined && isError ? undefined : { exitCode: Number(code ?? 0) };
 }
 
-/** What a call acts on, as it was shown. What a stored call holds may fit no tool of now. */
+/** Returns the subject of a call as it was shown. The input of a stored call may fit no tool of now. */
 function subjectOf({ name, input }: ToolCall, { tools }: Session): string {
   if (input === null || Object.keys(input).length === 0) return "";
   try {

@@ -63,7 +63,7 @@ function wordsOf({ prompt }: RewindPoint): string {
   return clean(typedText(prompt).replace(/\s+/g, " ").trim()) || "(no words)";
 }
 
-/** What a turn changed: `pump.ts +2 -1 · 1 command`. */
+/** Returns the changes of a turn: `pump.ts +2 -1 · 1 command`. */
 function changesText({ files, commands }: RewindPoint): string {
   const named = files.slice(0, MOST_FILES).map(fileText);
   const more = files.length > MOST_FILES ? [`${files.length - MOST_FILES} more files`] : [];

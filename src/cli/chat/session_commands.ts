@@ -50,7 +50,7 @@ export function contextRows(session: Session, width: number): Row[] {
   return [...bars, row(fit(total, width), "dim"), ...cacheRows(context.cache, width)];
 }
 
-/** What the server's prompt cache was seen to do; nothing where the server does not tell. */
+/** Returns the figures of the server's prompt cache; none where the server does not tell. */
 function cacheRows({ last, rereadTokens, rereadMs }: Session["context"]["cache"], width: number): Row[] {
   if (last === null) return [];
   const { promptTokens, cachedTokens } = last;

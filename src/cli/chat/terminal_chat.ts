@@ -41,7 +41,7 @@ import { askInChat } from "./permission.ts";
 import type { Question, QuestionAnswer } from "./question.ts";
 import { TurnView } from "./turn_view.ts";
 
-/** What is being done tells its seconds. Milliseconds. */
+/** From one count of seconds in the activity line to the next. Milliseconds. */
 const TICK_MS = 1000;
 /** Longest wait for the history when the chat is left: another chat may hold it. Milliseconds. */
 const HISTORY_MS = 3000;

@@ -48,7 +48,7 @@ export class TurnView {
   #activity: Activity | null = null;
   #reasoning = "";
   #reasoningSince: number | null = null;
-  /** What can be unfolded. */
+  /** The blocks that can be unfolded. */
   readonly folds: Folds = new Folds();
   readonly #calls: CallView;
   /** A tool call was shown last: the answer is a paragraph of its own. */
@@ -95,7 +95,7 @@ export class TurnView {
     return this.#rates.prefill;
   }
 
-  /** What is still written, and the calls that run. */
+  /** Returns the text that is still being written, and the calls that run. */
   openRows(width: number): Row[] {
     return [...this.#markdown?.open() ?? [], ...this.#calls.liveRows(width)];
   }
@@ -180,7 +180,7 @@ export class TurnView {
         return this.#nested(event.callId, event.event);
       case "status":
         if (event.status === null) return this.end();
-        this.#tellCost("summarizing: ", this.#options.promptTokens());
+        this.#printCost("summarizing: ", this.#options.promptTokens());
         return this.begin("summarizing the older part");
       case "check":
         this.#print(eventRows(event, this.#options.width()));
@@ -189,7 +189,7 @@ export class TurnView {
       case "cache_invalidated":
         this.#known = Math.ceil(event.bytesKept / BYTES_PER_TOKEN);
         this.#print(eventRows(event, this.#options.width()));
-        return this.#tellCost("", (event.bytesAfter - event.bytesKept) / BYTES_PER_TOKEN);
+        return this.#printCost("", (event.bytesAfter - event.bytesKept) / BYTES_PER_TOKEN);
       default:
         return this.#print(eventRows(event, this.#options.width()));
     }
@@ -225,7 +225,7 @@ export class TurnView {
   }
 
   /** One line before the server reads much anew. */
-  #tellCost(before: string, tokens: number | null): void {
+  #printCost(before: string, tokens: number | null): void {
     if (tokens === null || tokens < LEAST_MEASURED) return;
     this.#print(
       textRows(before + costText(tokens, this.#rates.prefill), { width: this.#options.width(), style: "dim" }),
@@ -341,7 +341,7 @@ export class TurnView {
     this.#options.print([row(fit(`${title} ${mark}`, this.#options.width()), "dim")]);
   }
 
-  /** What a search does; its words and results are for the model. */
+  /** Shows the calls of a search; its text and results are for the model. */
   #nested(callId: string, event: TurnEvent): void {
     switch (event.kind) {
       case "request":
@@ -368,7 +368,7 @@ export class TurnView {
   }
 }
 
-/** What runs, in its own words: a command by its first line, any other call by the tool and what it acts on. */
+/** Names what runs: a command by its first line, any other call by the tool and what it acts on. */
 function toolText(name: string, subject: string): string {
   const shown = fit(clean(subject.split("\n", 1)[0] ?? ""), LONGEST_SUBJECT);
   return name === "Bash" && shown !== "" ? shown : `${clean(name)} ${shown}`.trimEnd();

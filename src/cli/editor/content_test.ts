@@ -9,7 +9,7 @@ type Given = Partial<Values<typeof ADD_OPTIONS>>;
 
 const OPTIONS = Object.keys(ADD_OPTIONS) as (keyof typeof ADD_OPTIONS)[];
 
-/** What is made, with what is given to make it so, and the options that count for it. */
+/** Artifacts, with what is given to make them so, and the options that count for them. */
 const MADE: readonly [kind: string, name: string, given: Given, effective: readonly string[]][] = [
   ["rule", "r", {}, ["file", "trigger", "globs", "description"]],
   ["rule", "r", { scope: "user" }, ["file"]],

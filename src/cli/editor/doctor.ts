@@ -48,7 +48,7 @@ export async function run({ options, context }: Invocation<typeof DOCTOR_OPTIONS
     findings.push(trial.finding);
   }
   if (tools > LIMITS.activeTools) findings.push(tooManyTools(tools));
-  return await tell(findings, editor);
+  return await printFindings(findings, editor);
 }
 
 function tooManyTools(count: number): Finding {
@@ -127,7 +127,7 @@ function skipped(one: FoundArtifact, origin: Origin): Finding {
     };
 }
 
-async function tell(findings: readonly Finding[], { context, dialect }: EditorContext): Promise<number> {
+async function printFindings(findings: readonly Finding[], { context, dialect }: EditorContext): Promise<number> {
   const { io, globals } = context;
   const count = (level: Finding["level"]) => findings.filter((one) => one.level === level).length;
   const failed = count("failure") > 0;

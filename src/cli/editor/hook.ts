@@ -14,11 +14,11 @@ const BLOCKED = 2;
 export async function run({ options, arguments: words, context }: Invocation<typeof HOOK_OPTIONS>): Promise<number> {
   const { io, globals } = context;
   const [scaffold = "", event = ""] = words;
-  const say = (text: string) => io.stderr.write(`agentcli ${clean(scaffold)}: ${clean(text)}\n`);
+  const print = (text: string) => io.stderr.write(`agentcli ${clean(scaffold)}: ${clean(text)}\n`);
   try {
     const outcome = await runHook({ scaffold, event, settings: options.set, cwd: globals.cwd }, io);
     if (outcome.kind === "blocked") {
-      await say(`blocked: ${outcome.reason}. ${outcome.instead}.`);
+      await print(`blocked: ${outcome.reason}. ${outcome.instead}.`);
       return BLOCKED;
     }
     if (outcome.output !== "") await io.stdout.write(outcome.output);
@@ -27,7 +27,7 @@ export async function run({ options, arguments: words, context }: Invocation<typ
     const reason = error instanceof AgentcliError
       ? error.message
       : `internal error (${error instanceof Error ? error.name : "?"})`;
-    await say(`stopped: ${reason}`);
+    await print(`stopped: ${reason}`);
     return BLOCKED;
   }
 }

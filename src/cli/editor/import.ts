@@ -47,7 +47,7 @@ export async function run(
     await show(candidates, editor);
     for (const { path, message } of problems) await notice(context, `warning: ${editor.shown(path)}: ${message}`);
     for (const note of notes) await notice(context, `note: ${note}`);
-    await tell(taken?.count ?? null, candidates, context);
+    await printTaken(taken?.count ?? null, candidates, context);
     for (const { artifact, path, message } of taken?.problems ?? []) {
       await io.stderr.write(`not adopted: ${clean(`${artifact}: ${editor.shown(path)}: ${message}`)}\n`);
     }
@@ -150,7 +150,7 @@ async function show(candidates: readonly Candidate[], { context, shown }: Editor
   await context.io.stdout.write(table([["KIND", "NAME", "SCOPE", "PATH", "STATE"], ...rows], { width }));
 }
 
-async function tell(taken: number | null, candidates: readonly Candidate[], context: Context): Promise<void> {
+async function printTaken(taken: number | null, candidates: readonly Candidate[], context: Context): Promise<void> {
   if (candidates.length === 0) return await notice(context, "nothing to import");
   const possible = candidates.filter(({ artifact }) => artifact !== null).length;
   await notice(

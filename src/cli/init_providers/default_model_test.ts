@@ -47,7 +47,7 @@ function person(lines: string[]): Io & { seen(): string } {
   };
 }
 
-/** What comes of the answers, with two servers that were met; the lines of the file that say the default. */
+/** Returns the outcome of the answers with two servers found, and the lines of the file that name the default. */
 async function offered(home: TemporaryHome, answers: string[], found = FOUND) {
   const opened = await openHome({ env: () => home.agentcliHome, os: "linux" });
   const { plan, configuration } = await mergeFound(opened, found);

@@ -43,7 +43,7 @@ export async function run({ options, context }: Invocation<typeof INIT_PROVIDERS
     }
     const outcome = { path, dryRun, changed: before !== after, found, plan, diff, chosen: null };
     if (globals.json) return await io.stdout.write(jsonText(jsonReport(outcome)));
-    await tell(outcome, io);
+    await printOutcome(outcome, io);
     const isAsked = !dryRun && !globals.yes && !globals.quiet && io.stdin.isTerminal && io.stderr.isTerminal;
     const chosen = isAsked ? await offerDefault(configuration, { found, plan, home, io }) : null;
     if (!globals.quiet) await io.stdout.write("\n" + nextSteps({ ...outcome, chosen }).join("\n") + "\n");
@@ -120,7 +120,7 @@ function recordOf({ id, contextWindow }: DiscoveredModel): ModelChange {
   return contextWindow === null ? { id } : { id, context_window: contextWindow };
 }
 
-async function tell(outcome: Outcome, io: Io): Promise<void> {
+async function printOutcome(outcome: Outcome, io: Io): Promise<void> {
   const width = io.stdout.isTerminal ? io.stdout.columns() : Infinity;
   await io.stdout.write(discoveryTable(outcome.found, { width }) + "\n");
   if (outcome.diff !== "") await io.stdout.write(outcome.diff + "\n");

@@ -36,7 +36,7 @@ export const MODELS: readonly SuggestedModel[] = [
   { name: "qwen3.5:4b", weightsGb: 3.4, activeB: 4, contextGb: 1, note: "small tasks; expect mistakes" },
 ];
 
-/** What a machine has, in GB. */
+/** The memory of a machine, in GB. */
 export interface Machine {
   memoryGb: number;
   /** Memory of the largest graphics card; null: none was found. Memory that is shared with the processor counts as none. */
@@ -55,7 +55,7 @@ export interface Suggestion {
 
 /** More active parameters than this are slower than reading (about 5 tokens a second) without a graphics card. */
 const PROCESSOR_ACTIVE_B = 5;
-/** What the system and other programs keep, and a server needs beside the weights. GB. */
+/** Memory that the system and other programs keep, and that a server needs beside the weights. GB. */
 const [SYSTEM_GB, SERVER_GB] = [4, 1];
 
 /** Returns up to three, best first: no two of one way to run where another way is possible. */

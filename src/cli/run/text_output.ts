@@ -19,7 +19,7 @@ export function textOutput(io: Io, options: TextOptions): TurnOutput {
   // A terminal gets no control characters from a model; a pipe gets the bytes as they are.
   const shown = io.stdout.isTerminal ? (text: string) => clean(text, { multiline: true }) : (text: string) => text;
   let atLineStart = true;
-  /** What stdout ends with is of a response that is not complete. */
+  /** Whether stdout ends inside a response. */
   let open = false;
   const denied = new Set<string>();
   const trace = traceLabel();
@@ -106,7 +106,7 @@ export function textOutput(io: Io, options: TextOptions): TurnOutput {
     },
   };
 
-  /** What a search does, indented; what it says is for the model alone. */
+  /** Shows the calls of a search, indented; its text is for the model alone. */
   function nested(event: TurnEvent): void | Promise<void> {
     searched.follow(event);
     if (event.kind === "request") return wait("searching");
@@ -244,7 +244,7 @@ export function retryText(notice: RetryNotice): string | null {
   return `${clean(reason)}; retrying in ${(delayMs / 1000).toFixed(1)} s (${attempt} of ${maxRetries})`;
 }
 
-/** What came of a check; the command is the user's own. */
+/** Returns the outcome of a check as a line; the command is the user's own. */
 export function checkLine({ command, state, exitCode, isTold, reason = "" }: TurnEvent & { kind: "check" }): string {
   switch (state) {
     case "running":

@@ -22,7 +22,7 @@ import { notice, warn } from "../output.ts";
 import type { Invocation } from "../command.ts";
 import type { SANDBOX_OPTIONS } from "./command.ts";
 
-/** What would try in silence for minutes, or fail without saying why. */
+/** Commands that would try in silence for minutes without a network, or fail without saying why. */
 const NEEDS_NETWORK =
   /(?:^|\/)(?:npm|npx|pnpm|yarn|bun|pip3?|uv|poetry|cargo|go|gem|bundle|composer|mvn|gradle|curl|wget|ssh)$/;
 

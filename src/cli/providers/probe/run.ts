@@ -107,7 +107,7 @@ async function measure(prepared: Prepared, given: Given): Promise<number> {
     const found = { provider: endpoint.provider, model: model.id, learnt: learnt(report) };
     stored = await storeLearnt(await openHome(context.io), found);
   }
-  await tell(report, { prepared, profile: profile.rows, stored, context });
+  await printReport(report, { prepared, profile: profile.rows, stored, context });
   if (report.interrupted) return signalCode(interrupt);
   if (error === null) return 0;
   // The report itself carries the error for programs.
@@ -133,7 +133,7 @@ function signalCode({ signal }: Interrupt): number {
   return signal.reason instanceof AgentcliError ? signal.reason.exitCode : 130;
 }
 
-async function tell(
+async function printReport(
   report: ProbeReport,
   told: { prepared: Prepared; profile: readonly ProfileRow[]; stored: Stored | null; context: Context },
 ): Promise<void> {
