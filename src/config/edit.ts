@@ -197,7 +197,7 @@ export function openDocument(start: string, path: string): ProvidersDocument {
       read = next;
       return true;
     } catch (error) {
-      // A layout that has no room for a comment there, such as JSON.
+      // A layout that takes no comment there, such as JSON.
       if (error instanceof AgentcliError && error.code === "config_invalid") return false;
       throw error;
     }

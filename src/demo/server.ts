@@ -67,7 +67,7 @@ export const DEMO_MODEL = "demo";
 /** Token counts are bytes divided by this: there is no tokenizer behind the demo. */
 const BYTES_PER_TOKEN = 4;
 
-function serialisedCalls(reply: DemoReply, id: string) {
+function serializedCalls(reply: DemoReply, id: string) {
   if (reply.kind === "text") return [];
   return reply.calls.map((call, index) => ({
     index,
@@ -90,7 +90,7 @@ export function completionOf(
   reply: DemoReply,
   { id, created }: { id: string; created: number },
 ): Record<string, unknown> {
-  const calls = serialisedCalls(reply, id).map(({ index: _index, ...call }) => call);
+  const calls = serializedCalls(reply, id).map(({ index: _index, ...call }) => call);
   const message = { role: "assistant", content: reply.text, ...(calls.length > 0 ? { tool_calls: calls } : {}) };
   const choice = { index: 0, message, finish_reason: reply.kind === "text" ? "stop" : "tool_calls" };
   return {
@@ -117,7 +117,7 @@ export function* eventsOf(
   for (const word of reply.text.split(/(?<=\s)/)) {
     if (word !== "") yield delta({ content: word });
   }
-  for (const call of serialisedCalls(reply, id)) {
+  for (const call of serializedCalls(reply, id)) {
     const { arguments: input } = call.function;
     yield delta({ tool_calls: [{ ...call, function: { ...call.function, arguments: "" } }] });
     // In two pieces, as real servers do: whoever reads the demo reads them too.
@@ -164,9 +164,9 @@ function list(value: unknown): Record<string, unknown>[] {
   return Array.isArray(value) ? value.filter(isRecord) : [];
 }
 
-function inputOf(serialised: string): Record<string, unknown> {
+function inputOf(serialized: string): Record<string, unknown> {
   try {
-    const value: unknown = JSON.parse(serialised);
+    const value: unknown = JSON.parse(serialized);
     return isRecord(value) ? value : {};
   } catch {
     return {};

@@ -63,7 +63,7 @@ function count(parts: readonly Part[]): number {
   return parts.filter(({ image }) => image !== undefined).length;
 }
 
-/** The resource at an address, as far as it is known. */
+/** A place of the project, as far as it is known. */
 interface Place {
   label: Label;
   display: string | null;

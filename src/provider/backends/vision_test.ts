@@ -4,7 +4,7 @@ import { findVision } from "./inquiry.ts";
 
 const ORIGIN = "http://127.0.0.1:8080";
 
-/** What is found of model `m`, and the paths that were asked. */
+/** Returns what is found of model `m`, and the paths that were asked. */
 async function visionOf(answers: Record<string, StandInAnswer>, origin = ORIGIN) {
   const { client, sent } = standInClient(
     Object.fromEntries(Object.entries(answers).map(([path, answer]) => [origin + path, answer])),

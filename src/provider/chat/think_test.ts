@@ -3,7 +3,7 @@ import { REASONING_MARKS } from "../../../tests/helpers/text_calls.ts";
 import * as fc from "../../../tests/property.ts";
 import { ThinkSplitter } from "./think.ts";
 
-/** What the pieces come to; `separate` when the server gives reasoning in a field of its own. */
+/** Returns the message of the pieces; `separate` when the server gives reasoning in a field of its own. */
 function split(pieces: readonly string[], separate = false): { text: string; reasoning: string } {
   const result = { text: "", reasoning: "" };
   const splitter = new ThinkSplitter({

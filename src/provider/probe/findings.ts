@@ -195,7 +195,7 @@ export interface Learnt {
   reasoning?: "keep" | "drop";
 }
 
-/** Tokens: a smaller window has no room for prompt, tools and a file. */
+/** Tokens: a smaller window is too small for prompt, tools and a file. */
 const SMALLEST_WINDOW = 4096;
 
 /** Reason why the model cannot be used at all; null when it replied. */
