@@ -1,6 +1,7 @@
 /**
  * The program as a black box: a fresh home, a clean environment, a child with a deadline. `AGENTCLI_BIN` names another
- * form to test (a bundle `…/agentcli.js`, or a binary); the default is `main.ts` of this checkout.
+ * form to test (a bundle `…/agentcli.js`, or a binary); the default is `main.ts` of this checkout. `AGENTCLI_CHILD` names
+ * one for children alone, which a run of all tests makes: it starts faster.
  */
 import { join, resolve } from "../../src/platform/path.ts";
 import type { TemporaryHome } from "./home.ts";
@@ -79,7 +80,7 @@ export function environmentOf(options: RunOptions): Record<string, string> {
 
 /** The command that starts the program. */
 export function programCommand(permissions: readonly string[] = ["-A"]): string[] {
-  const given = Deno.env.get("AGENTCLI_BIN");
+  const given = Deno.env.get("AGENTCLI_BIN") ?? Deno.env.get("AGENTCLI_CHILD");
   // Children run elsewhere, where a relative path leads nowhere; a bare word is found on PATH.
   const isPath = given !== undefined && /[\\/]/.test(given);
   const named = isPath ? resolve(Deno.cwd(), given) : given || join(REPOSITORY, "main.ts");
