@@ -130,6 +130,18 @@ Deno.test("a client that dies ends the agent and the turn that runs", async () =
   await request.gone;
 });
 
+Deno.test("an agent whose client has gone does not wait for a server that does not answer", async () => {
+  await using home = await temporaryHome();
+  await using server = startFakeServer({ routes: { "/v1/models": { kind: "silence" } } });
+  await configure(home, { loc: { baseUrl: server.baseUrl, models: [] } }, { default_provider: "loc" });
+  await using client = new AcpClient({ home });
+  await client.initialize();
+  await client.request("session/new", { cwd: home.project, mcpServers: [] });
+  assert.equal((await client.end()).code, 0);
+  // Told once the server has been waited for.
+  assert.deepEqual(client.updates("available_commands_update"), []);
+});
+
 Deno.test({
   name: "variables that copy text out are gone before a session can be in a protected project",
   ignore: Deno.build.os !== "linux",

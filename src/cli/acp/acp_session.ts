@@ -55,6 +55,8 @@ export class AcpSession {
   /** The last thing that was begun. */
   #work: Promise<unknown> = Promise.resolve();
   #turn: AbortController | null = null;
+  /** Aborted when the session is closed. */
+  readonly #life = new AbortController();
   #model: string | null;
   /** False where the open session still has the one before. */
   #isModelOpen = true;
@@ -120,8 +122,17 @@ export class AcpSession {
   }
 
   /** Opens the session behind the client's back, and tells what is known then. Failures wait for the first prompt. */
-  async prepare(): Promise<void> {
-    await this.#alone(() => this.#agent.ready().catch(() => {}), new AbortController().signal);
+  prepare(): void {
+    this.#prepare().catch((error) => {
+      // Who writes next to a client that has gone hears of that.
+      if (!(error instanceof OutputClosed)) return hostOf(this.#context).warn(asAgentcliError(error).message);
+    });
+  }
+
+  async #prepare(): Promise<void> {
+    const { signal } = this.#life;
+    await this.#alone(() => this.#agent.ready(signal).catch(() => {}), signal);
+    if (signal.aborted) return;
     this.#learn();
     const { notice } = this.#host();
     for (const problem of this.#start.problems) await notice(problem);
@@ -190,6 +201,8 @@ export class AcpSession {
   /** Ends the turn, then the session. */
   async close(): Promise<void> {
     this.cancel();
+    // Nobody waits for a server that does not answer.
+    this.#life.abort(new AgentcliError("interrupted", "the session was closed"));
     await this.#work;
     await this.#agent.close();
   }
@@ -288,7 +301,8 @@ export class AcpSession {
       this.#agent.configure({ thinking: thinks ? undefined : "off" });
       return Promise.resolve(this.#agent.chooseModel(model ?? undefined));
     };
-    void this.#alone(change, new AbortController().signal);
+    // One that is closed before has no next turn.
+    this.#alone(change, this.#life.signal).catch(() => {});
   }
 
   #interrupt(turn: AbortController): void {

@@ -1,5 +1,6 @@
 /** Serves one client on standard input and output until it ends its input, or a signal comes. */
 import { AgentcliError } from "../../errors.ts";
+import { OutputClosed } from "../../platform/io.ts";
 import { RpcPeer } from "../../rpc/peer.ts";
 import { listenForInterrupt } from "../../runtime/interrupt.ts";
 import type { Invocation } from "../command.ts";
@@ -23,7 +24,11 @@ export async function run({ options, context }: Invocation<typeof ACP_OPTIONS>):
   const peer = new RpcPeer(stream, server, {
     cancel: { method: "$/cancel_request", isAnswered: true },
     broken: { isAnswered: true, hear: (problem) => log(`a line of standard input is ignored: ${problem}`) },
-    failed: (error, method) => log(`internal error in ${method} (${error instanceof Error ? error.name : "unknown"})`),
+    failed(error, method) {
+      // A client that has gone is no bug.
+      if (error instanceof OutputClosed || error instanceof AgentcliError) return;
+      return log(`internal error in ${method} (${error instanceof Error ? error.name : "unknown"})`);
+    },
   });
   server.connect(peer);
   const interrupt = listenForInterrupt(io, undefined);

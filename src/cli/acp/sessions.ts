@@ -51,7 +51,7 @@ export class SessionTable {
   async create(params: RpcParams, call: RpcCall): Promise<Record<string, unknown>> {
     const session = await this.#make(await placeOf(params), { id: crypto.randomUUID(), resumes: false });
     this.#open.set(session.id, session);
-    call.afterAnswer(() => session.prepare());
+    call.afterAnswer(() => Promise.resolve(session.prepare()));
     return { sessionId: session.id, ...session.settings() };
   }
 
@@ -74,7 +74,7 @@ export class SessionTable {
       await this.#end(id);
       throw error;
     }
-    call.afterAnswer(() => session.prepare());
+    call.afterAnswer(() => Promise.resolve(session.prepare()));
     return session.settings();
   }
 
