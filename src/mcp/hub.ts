@@ -22,6 +22,8 @@ import { cleanText, type Manifest, toolsText } from "./tool_info.ts";
 const START_SECONDS = 90;
 /** A server that ends by itself more often than this in one session is not started again. */
 const MOST_ENDS = 2;
+/** Milliseconds between looks whether something is protected now, while a program runs that could see it. */
+const WATCH_MS = 1_000;
 /** Bytes that are kept of what a server writes to its standard error. */
 const LOG_BYTES = 64 * 1024;
 
@@ -75,6 +77,7 @@ export class McpHub {
   readonly #options: HubOptions;
   #entries: Entry[] = [];
   readonly #results = new ResultFiles();
+  readonly #closing = new AbortController();
 
   constructor(options: HubOptions) {
     this.#options = options;
@@ -294,7 +297,20 @@ export class McpHub {
     client.onChange = () => void forgetManifest(this.#options.home, entry.hash);
     entry.client = client;
     entry.isRunning = true;
+    if (server.url === undefined && entry.isolation !== "project") void this.#watch(entry, client);
     return client;
+  }
+
+  /** Ends a program that was started where nothing was protected, soon after something came to be. */
+  async #watch(entry: Entry, client: McpClient): Promise<void> {
+    const { clock } = this.#options.io;
+    while (entry.client === client && client.ended === null) {
+      await clock.sleep(WATCH_MS, this.#closing.signal).catch(() => {});
+      if (this.#closing.signal.aborted) return;
+      // What cannot be looked at counts as protected, as for commands.
+      if (await this.#fits(entry).catch(() => false)) continue;
+      return entry.client === client ? await this.#drop(entry) : undefined;
+    }
   }
 
   async #open(entry: Entry): Promise<McpClient> {
@@ -359,6 +375,7 @@ export class McpHub {
 
   /** Ends the servers, and keeps what they wrote to their standard error. */
   async close(): Promise<void> {
+    this.#closing.abort();
     const started = this.#entries.filter(({ client, log }) => client !== null || log.length > 0);
     await Promise.all([this.#results.close(), ...started.map((entry) => this.#drop(entry))]);
     for (const { server, log } of started.filter(({ log }) => log.length > 0)) {

@@ -258,3 +258,40 @@ Deno.test("what a server for local models says of itself is neither stored nor s
     assert.equal(on.sent.includes(mail), label === undefined);
   }
 });
+
+Deno.test(
+  "a program that runs without a sandbox ends soon after something came to be protected",
+  { ignore },
+  async () => {
+    const plays = async (protects: boolean) => {
+      await using stage = await openStage({ marker: null });
+      const server = await planServer(`${stage.project}/server`, "hub", { era: "legacy", tools: TOOLS });
+      const isRunning = async () => {
+        const pid = (await server.heard()).findLast(({ started }) => started)?.started;
+        const state = await Deno.readTextFile(`/proc/${pid}/stat`).catch(() => ") X");
+        return !/\) [ZX]/.test(state);
+      };
+      let wasRunning: boolean | null = null;
+      await stage.play("loc", {
+        script: [ask(hub("list", { path: "." })), say("Done.")],
+        args: ALL,
+        settings: { mcp_servers: { hub: server.entry } },
+        during: {
+          index: 1,
+          async work() {
+            wasRunning = await isRunning();
+            if (!protects) return;
+            await stage.write(".agentclisecret", "no-cloud: .env\n");
+            for (let looks = 0; looks < 400 && await isRunning(); looks++) {
+              await new Promise((resolve) => setTimeout(resolve, 25));
+            }
+            assert.equal(await isRunning(), false, "it still runs");
+          },
+        },
+      });
+      return wasRunning;
+    };
+    assert.equal(await plays(true), true);
+    assert.equal(await plays(false), true, "control: it runs until then");
+  },
+);
