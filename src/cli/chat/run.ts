@@ -4,6 +4,7 @@ import { resolve } from "../../platform/path.ts";
 import type { RUN_OPTIONS, RunOptions } from "../run/command.ts";
 import { reexecWithoutLeaks } from "../reexec.ts";
 import type { Context, Invocation } from "../command.ts";
+import { givenServers } from "../given_servers.ts";
 import { warn } from "../output.ts";
 import { checkStoreOptions } from "../../runtime/host.ts";
 import { asksForSession, type ChatOptions } from "./begin.ts";
@@ -39,11 +40,9 @@ export async function run({ options, arguments: words, context }: Invocation<typ
   return await chatByLine(given, context, { first: words[0] });
 }
 
-/** The options with the servers of `--mcp-config`; it costs nothing where that is not given. */
+/** The options with the servers of `--mcp-config`. */
 async function withServers(options: RunOptions, context: Context): Promise<ChatOptions> {
-  if (options.mcpConfig.length === 0) return options;
-  const { readMcpConfig } = await import("../mcp_config.ts");
-  const { servers, problems } = readMcpConfig(options.mcpConfig, context.globals.cwd);
+  const { servers, problems } = await givenServers(options, context);
   for (const problem of problems) await warn(context, problem);
   return { ...options, mcpServers: servers };
 }

@@ -21,8 +21,8 @@ import { eventSessionId } from "../../runtime/host.ts";
 import { VERSION } from "../version.ts";
 import { type ClientHooks, createClientHooks, type HookTable, readHooks } from "./client_hooks.ts";
 import { askClient, type ClientOutput, type ClientRequests } from "./client.ts";
-import { clientImages, type ClientServer, connectServer } from "./client_tools.ts";
-import { readMcpConfig } from "../mcp_config.ts";
+import type { ClientServer } from "./client_tools.ts";
+import type { GivenServers } from "../mcp_config.ts";
 import { textOf, textsOf } from "./fields.ts";
 import { checkModelName } from "./client_models.ts";
 
@@ -30,6 +30,8 @@ import { checkModelName } from "./client_models.ts";
 export interface ClientConnection {
   output: ClientOutput;
   requests: ClientRequests;
+  /** The servers of `--mcp-config`. */
+  given: GivenServers;
 }
 
 /** One session over the protocol. One turn at a time; the rest may be called while it runs. */
@@ -49,11 +51,10 @@ export class ClientSession {
     this.#context = context;
     this.#line = line;
     this.#fallbackId = eventSessionId(options);
-    const given = readMcpConfig(options.mcpConfig, context.globals.cwd);
-    this.#ownServers = given.own;
+    this.#ownServers = line.given.own;
     // A client's turns have a time limit of their own, which holds for what is prepared as well.
     this.#session = new AgentSession(
-      { ...options, mcpServers: given.servers },
+      { ...options, mcpServers: line.given.servers },
       hostOf(context, {
         clientNames: true,
         tools: async (signal) => (await this.#connected(signal)).flatMap((server) => server.tools),
@@ -100,7 +101,7 @@ export class ClientSession {
   async steer({ text, id, images: encoded = [] }: UserInput, size: number): Promise<void> {
     const toPrompt = async () => ({
       text,
-      images: encoded.length === 0 ? [] : await clientImages(encoded),
+      images: encoded.length === 0 ? [] : await (await import("./client_tools.ts")).clientImages(encoded),
     });
     await this.#session.steer({ text, id, toPrompt }, size);
   }
@@ -178,6 +179,8 @@ export class ClientSession {
         return opened !== null && sessionLabel(opened.session) === "open";
       },
     };
+    if (this.#ownServers.length === 0) return [];
+    const { connectServer } = await import("./client_tools.ts");
     return this.#servers ??= await Promise.all(this.#ownServers.map((name) => connectServer(name, line, signal)));
   }
 

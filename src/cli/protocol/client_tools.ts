@@ -3,9 +3,13 @@
  * sends.
  */
 import type { Clock } from "../../platform/io.ts";
-import type { ParameterSchema, Tool, ToolContext, ToolResult } from "../../tools/tool.ts";
+import type { Tool, ToolResult } from "../../tools/tool.ts";
 import { VERSION } from "../version.ts";
-import { fieldsOf, isRecord } from "../../provider/record.ts";
+import { fieldsOf } from "../../provider/record.ts";
+import { checkBySchema } from "../../mcp/check_arguments.ts";
+import { readResult } from "../../mcp/result.ts";
+import { plainSchema } from "../../mcp/signature.ts";
+import { toolOf as readTool } from "../../mcp/tool_info.ts";
 import { textOf } from "./fields.ts";
 import type { ClientRequests } from "./client.ts";
 import type { ShownImage } from "../../provider/chat/content.ts";
@@ -114,13 +118,15 @@ function toolOf(
   entry: Record<string, unknown>,
   { ask, line }: { ask: Ask; line: ServerConnection },
 ): Tool | null {
-  const theirs = textOf(entry.name);
-  if (theirs === undefined) return null;
+  const tool = readTool(entry);
+  if (tool === null) return null;
+  const { name: theirs, schema, description } = tool;
   const name = toolName(server, theirs);
   return {
     name,
-    description: textOf(entry.description) ?? theirs,
-    parameters: parametersOf(entry.inputSchema),
+    description: description === "" ? theirs : description,
+    parameters: { type: "object", ...plainSchema(schema, schema) },
+    check: (input) => checkBySchema(schema, input),
     // Nothing is known of what it does.
     kind: "execute",
     subject: (input) => JSON.stringify(input),
@@ -129,10 +135,9 @@ function toolOf(
         return failed(`This session holds protected content, which ${name} may not be told. Go on without it.`);
       }
       try {
-        return await resultOf(await ask("tools/call", { name: theirs, arguments: input }, signal), {
-          name,
-          supportsImages,
-        });
+        const answer = await ask("tools/call", { name: theirs, arguments: input }, signal);
+        const { text, images, isError } = await readResult(answer, { name, supportsImages });
+        return { content: text, isError, ...images.length === 0 ? {} : { images }, label: "open" };
       } catch (error) {
         if (!(error instanceof ServerFailed)) throw error;
         return failed(`${name} failed: ${error.message}.`);
@@ -141,68 +146,8 @@ function toolOf(
   };
 }
 
-/** The server's schema as it is, with words of `enum` alone, since arguments are compared with them. */
-function parametersOf(schema: unknown): ParameterSchema {
-  const words = (value: unknown): unknown => {
-    if (Array.isArray(value)) return value.map(words);
-    if (!isRecord(value)) return value;
-    const entries = Object.entries(value).filter(([name, entry]) =>
-      name !== "$schema" &&
-      !(name === "enum" && Array.isArray(entry) && !entry.every((word) => typeof word === "string"))
-    );
-    return Object.fromEntries(entries.map(([name, entry]) => [name, words(entry)]));
-  };
-  // Checked by whoever has the schema: what ours does not know of it lets every value through.
-  return { type: "object", ...fieldsOf(words(schema)) } as ParameterSchema;
-}
-
 function failed(content: string): ToolResult {
   return { content, isError: true, label: "open" };
-}
-
-/** Longest text of one result, in characters. */
-const RESULT_LIMIT = 400_000;
-/** Most images of one result. */
-const IMAGE_LIMIT = 8;
-
-/**
- * Texts joined, images where the model is known to see them; everything else is named. `name` is the tool's, for the
- * names of its images.
- */
-async function resultOf(
-  result: Record<string, unknown>,
-  options: Pick<ToolContext, "supportsImages"> & { name: string },
-): Promise<ToolResult> {
-  const blocks = Array.isArray(result.content) ? result.content.map(fieldsOf) : [];
-  const images: ShownImage[] = [];
-  const texts: string[] = [];
-  for (const block of blocks) {
-    if (block.type === "text") texts.push(textOf(block.text) ?? "");
-    else {
-      const name = `${images.length + 1} of ${options.name}`;
-      const image = images.length < IMAGE_LIMIT ? await imageIn(block, { ...options, name }) : null;
-      if (image !== null) images.push(image);
-      texts.push(image === null ? `[${textOf(block.type) ?? "block"} left out]` : `[image ${name} follows]`);
-    }
-  }
-  if (texts.length === 0 && result.structuredContent !== undefined) {
-    texts.push(JSON.stringify(result.structuredContent));
-  }
-  const whole = texts.join("\n");
-  const content = whole.length > RESULT_LIMIT ? `${whole.slice(0, RESULT_LIMIT)}\n[the rest was left out]` : whole;
-  const shown = images.length === 0 ? {} : { images };
-  return { content, isError: result.isError === true, ...shown, label: "open" };
-}
-
-/** Null for what is no image, cannot be sent, or would not be seen. */
-async function imageIn(
-  block: Record<string, unknown>,
-  { name, supportsImages }: Pick<ToolContext, "supportsImages"> & { name: string },
-): Promise<ShownImage | null> {
-  if (block.type !== "image" || typeof block.data !== "string" || await supportsImages?.() !== true) return null;
-  const { readEncodedImage } = await import("../../provider/chat/image_file.ts");
-  const read = readEncodedImage(block.data, { name });
-  return read.kind === "image" ? read.image : null;
 }
 
 /** The images of one message. Throws `usage` for one that cannot be sent; nothing is ever fetched. */

@@ -8,6 +8,7 @@ import { type ControlRequest, type InputMessage, readInputLine } from "../../pro
 import { readLines } from "../../rpc/lines.ts";
 import { checkStoreOptions } from "../../runtime/host.ts";
 import { listenForInterrupt } from "../../runtime/interrupt.ts";
+import { givenServers } from "../given_servers.ts";
 import type { RunOptions } from "../run/command.ts";
 import type { Context } from "../command.ts";
 import { type ClientOutput, type ClientRequests, createClientOutput, createClientRequests } from "./client.ts";
@@ -37,7 +38,8 @@ export async function converse(options: RunOptions, context: Context): Promise<n
   const { io } = context;
   const output = createClientOutput(io.stdout);
   const requests = createClientRequests(output);
-  const session = new ClientSession(options, context, { output, requests });
+  const given = await givenServers(options, context);
+  const session = new ClientSession(options, context, { output, requests, given });
   const conversation: Conversation = {
     options,
     context,
