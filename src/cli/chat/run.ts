@@ -4,7 +4,7 @@ import { resolve } from "../../platform/path.ts";
 import type { RUN_OPTIONS, RunOptions } from "../run/command.ts";
 import { reexecWithoutLeaks } from "../reexec.ts";
 import type { Context, Invocation } from "../command.ts";
-import { givenServers } from "../given_servers.ts";
+import { givenServers } from "../run/run.ts";
 import { warn } from "../output.ts";
 import { checkStoreOptions } from "../../runtime/host.ts";
 import { asksForSession, type ChatOptions } from "./begin.ts";

@@ -8,7 +8,7 @@ import { type ControlRequest, type InputMessage, readInputLine } from "../../pro
 import { readLines } from "../../rpc/lines.ts";
 import { checkStoreOptions } from "../../runtime/host.ts";
 import { listenForInterrupt } from "../../runtime/interrupt.ts";
-import { givenServers } from "../given_servers.ts";
+import { givenServers } from "../run/run.ts";
 import type { RunOptions } from "../run/command.ts";
 import type { Context } from "../command.ts";
 import { type ClientOutput, type ClientRequests, createClientOutput, createClientRequests } from "./client.ts";

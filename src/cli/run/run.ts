@@ -7,7 +7,7 @@ import { reexecWithoutLeaks } from "../reexec.ts";
 import type { Context, Invocation } from "../command.ts";
 import { type Interrupt, listenForInterrupt } from "../../runtime/interrupt.ts";
 import { textOutput, type TurnOutput } from "./text_output.ts";
-import { givenServers } from "../given_servers.ts";
+import type { GivenServers } from "../mcp_config.ts";
 import { serverStatus } from "../../runtime/open_session.ts";
 import { AgentSession } from "../../runtime/agent_session.ts";
 import { checkStoreOptions, eventSessionId, type Host } from "../../runtime/host.ts";
@@ -167,4 +167,14 @@ function aborted(signal: AbortSignal): { promise: Promise<never>; forget(): void
   if (signal.aborted) stop();
   signal.addEventListener("abort", stop, { once: true });
   return { promise, forget: () => signal.removeEventListener("abort", stop) };
+}
+
+/** Returns the servers that the option names; it costs nothing where it is not given. */
+export async function givenServers(
+  { mcpConfig }: Pick<RunOptions, "mcpConfig">,
+  { globals }: Context,
+): Promise<GivenServers> {
+  if (mcpConfig.length === 0) return { own: [], servers: [], problems: [] };
+  const { readMcpConfig } = await import("../mcp_config.ts");
+  return readMcpConfig(mcpConfig, globals.cwd);
 }
