@@ -249,3 +249,21 @@ Deno.test("a result over 20 KiB is cut, and the rest is in a file that Read open
   assert.match(cut!, /^x{20480}\n\[cut: 20,480 bytes of 30,000; the whole result is in \S.*: Read it/);
   assert.match(read!, /x{1000}/);
 });
+
+Deno.test("tools that are others by now count from the next session on, at once where the list held no longer", async () => {
+  await using setup = await setUp({ era: "modern", tools: FEW, ttlMs: 0 });
+  const names = async (script: FakeServerOptions["script"]) => {
+    const { done, chats } = await run(setup, script);
+    return { lists: chats.map((chat) => toolsOf(chat).filter((name) => name.startsWith("mcp__")).join()), done };
+  };
+  assert.deepEqual((await names([say("Done.")])).lists, ["mcp__hub__add,mcp__hub__say"]);
+  const [add, say_] = FEW;
+  await setup.server.change({ era: "modern", tools: [say_!], ttlMs: 60_000 });
+  const fresh = await names([say("Done.")]);
+  assert.deepEqual(fresh.lists, ["mcp__hub__say"]);
+  assert.match(fresh.done.stderr, /hub lists other tools now/);
+  await setup.server.change({ era: "modern", tools: [add!, say_!], ttlMs: 60_000 });
+  const within = await names([ask({ name: "mcp__hub__say", input: { text: "a" } }), say("Done.")]);
+  assert.deepEqual(within.lists, ["mcp__hub__say", "mcp__hub__say"], "not within a session");
+  assert.deepEqual((await names([say("Done.")])).lists, ["mcp__hub__add,mcp__hub__say"]);
+});

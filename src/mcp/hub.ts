@@ -9,7 +9,8 @@ import { fieldsOf, type JsonRecord, stringsOf } from "../provider/record.ts";
 import type { HttpClient } from "../provider/http/client.ts";
 import { RpcError } from "../rpc/message.ts";
 import { type ClientInfo, McpClient, type ServerAsks } from "./client.ts";
-import { answerRecord, type FormAnswer, readForm, type ServerForm } from "./elicit.ts";
+import type { FormAnswer, ServerForm } from "./elicit.ts";
+import { guardedForms } from "./guarded_forms.ts";
 import { ServerFailed } from "./link.ts";
 import { forgetManifest, isStale, readManifest, storeManifest } from "./manifest_cache.ts";
 import { openLink } from "./open_link.ts";
@@ -78,6 +79,8 @@ export class McpHub {
   #entries: Entry[] = [];
   readonly #results = new ResultFiles();
   readonly #closing = new AbortController();
+  /** The tools of the session are told: nothing of them changes from there on. */
+  #isPrepared = false;
 
   constructor(options: HubOptions) {
     this.#options = options;
@@ -101,6 +104,7 @@ export class McpHub {
         this.#refusal(server) === null
       ).map((entry) => this.#learn(entry, signal)),
     );
+    this.#isPrepared = true;
   }
 
   /** Reads what is known of the servers; starts none. */
@@ -212,7 +216,7 @@ export class McpHub {
     const client = await this.#connected(entry, options);
     try {
       const { signal, progress, headers } = options;
-      const elicit = this.#options.elicit === undefined ? undefined : this.#elicit(entry);
+      const elicit = guardedForms(entry.server, this.#options);
       const asks: ServerAsks = { ...progress && { progress }, ...elicit && { elicit } };
       return await client.request(method, params, { signal, asks, ...headers && { headers } });
     } finally {
@@ -223,26 +227,6 @@ export class McpHub {
   /** Keeps a long result where the model can read it; returns the path, null where it cannot be kept. */
   keepResult(text: string): string | null {
     return this.#results.keep(text);
-  }
-
-  /** Scans what a person types into a form like the arguments of a call: the server could pass it on. */
-  #elicit({ server }: Entry): NonNullable<ServerAsks["elicit"]> {
-    const { elicit, notify, scope } = this.#options;
-    return async (params, signal) => {
-      const form = readForm(server.name, params);
-      if ("problem" in form) {
-        await notify(`the MCP server ${server.name} ${form.problem}: declined`);
-        return { action: "decline" };
-      }
-      const answer = await elicit?.(form, signal) ?? { action: "decline" };
-      if (answer.action !== "accept" || serverClass(server) === "local-only") return answerRecord(answer);
-      const texts = [...stringsOf(answer.content), JSON.stringify(answer.content)];
-      if (await scope().found(texts) === null && protectedArgument(texts, scope().workspace) === null) {
-        return answerRecord(answer);
-      }
-      await notify(`the answer holds protected content, which the MCP server ${server.name} may not be told: declined`);
-      return { action: "decline" };
-    };
   }
 
   /** A connection that fits what the session holds now. */
@@ -350,8 +334,8 @@ export class McpHub {
     }
     // Resources are named after what the server holds.
     if (server.label === undefined || manifest.resources.length === 0) await storeManifest(home, hash, manifest);
-    // The list of this session stays as it was: a change would make the model server read everything again.
-    entry.manifest ??= manifest;
+    // The list of a session stays as it was: a change would make the model server read everything again.
+    entry.manifest = this.#isPrepared ? entry.manifest ?? manifest : manifest;
   }
 
   async #endNetworked(): Promise<void> {
