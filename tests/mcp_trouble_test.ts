@@ -125,6 +125,17 @@ Deno.test("requests of a server are refused but for ping, and a flood of tools i
   assert.match(results[1]!, /no tool "hub.t1400"/);
 });
 
+Deno.test("a run knows forms as a chat does, so that a server lists the same tools in both, and declines them", async () => {
+  const form = {
+    message: "Which week?",
+    requestedSchema: { type: "object", properties: { week: { type: "string" } } },
+  };
+  const tools = [{ name: "form", does: "elicit", form, inputSchema: {} }];
+  const { results, heard } = await calls({ era: "legacy", tools }, [hub("form")]);
+  assert.deepEqual(results, ['{"action":"decline"}']);
+  assert.match(JSON.stringify(heard), /"capabilities":\{"elicitation":/);
+});
+
 Deno.test("odd names and schemas come through: long names, dots, no type, references, forms", async () => {
   const { done, results, tools } = await calls({
     era: "legacy",

@@ -298,7 +298,7 @@ export class McpHub {
   }
 
   async #open(entry: Entry): Promise<McpClient> {
-    const { info, elicit, io } = this.#options;
+    const { info, io } = this.#options;
     const log = (bytes: Uint8Array) => {
       // A log outlives the session: it holds nothing that was said while something protected was there.
       if (this.#options.scope().label() !== "open" || entry.server.label !== undefined) return;
@@ -312,7 +312,8 @@ export class McpHub {
       log,
       io,
     });
-    return new McpClient(link, { info, timeoutMs: entry.server.timeout * 1_000, elicits: elicit !== undefined });
+    // Also where nobody can fill in a form: some servers list other tools for clients without them.
+    return new McpClient(link, { info, timeoutMs: entry.server.timeout * 1_000, elicits: true });
   }
 
   /** Takes what the server lists now. What a project's server lists must be what was seen when it was approved. */
