@@ -210,6 +210,8 @@ Deno.test("calls need a permission, which rules give by tool, by server, or for 
     const { done, chats } = await run(setup, script, { args });
     return [done.code, /"title":"a"/.test(resultsOf(chats[1]).join())];
   };
+  const { done } = await run(setup, script, { args: [] });
+  assert.match(done.stderr, /allow it: --allowed-tools mcp__hub__read_note, or/, "only what was denied is named");
   assert.deepEqual(await outcome(), [6, false]);
   for (const rule of ["McpCall", "McpCall(hub.read_note:*)", "McpCall(hub.*)", "mcp__hub__read_note", "mcp__hub"]) {
     assert.deepEqual(await outcome("--allowed-tools", rule), [0, true], rule);

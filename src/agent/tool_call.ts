@@ -236,19 +236,20 @@ async function permit(
   const given = await changedInput(tool, { input: asked.input, changed: hooked?.input }, session);
   if ("refused" in given) return given;
   const { input } = given;
+  const rule = ruled(tool, input);
   const subject = tool.subject(input);
   const place = await placeOf(tool, subject, session);
   if ("refused" in place) return { refused: place.message, interrupt: false };
   const forbidden = await tool.forbidden?.(input, contextOf(session, options)) ?? null;
   if (forbidden !== null) {
-    session.deniedUnasked.set(tool.name, true);
+    session.deniedUnasked.set(rule.name, true);
     const denial = { toolName: tool.name, callId: call.id, input };
     await emit({ kind: "permission_denied", denial, subject, message: forbidden });
     return { refused: forbidden, interrupt: false };
   }
-  const decision = withHook(decide({ tool: ruled(tool, input), subject, ...place }, session.policy), hooked);
+  const decision = withHook(decide({ tool: rule, subject, ...place }, session.policy), hooked);
   if (decision.behavior === "allow") {
-    session.deniedUnasked.set(tool.name, false);
+    session.deniedUnasked.set(rule.name, false);
     return { input };
   }
   const precheck = decision.behavior === "ask"
@@ -266,10 +267,10 @@ async function permit(
   };
   const answer = await answerTo(decision, { question, ask, hooked }, signal);
   if (answer?.behavior === "allow") {
-    session.deniedUnasked.set(tool.name, false);
+    session.deniedUnasked.set(rule.name, false);
     return await changedInput(tool, { input, changed: answer.input }, session);
   }
-  session.deniedUnasked.set(tool.name, answer === null);
+  session.deniedUnasked.set(rule.name, answer === null);
   const message = answer === null
     ? `Permission denied: ${decision.reason} Do not call ${tool.name} for this again; go on without it or say what is needed.`
     : answer.message;
