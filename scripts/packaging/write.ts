@@ -13,6 +13,8 @@ import { writeDeb } from "./deb.ts";
 import { writeNpmPackage } from "./npm.ts";
 import { readSums, recipes } from "./recipes.ts";
 
+const root = decodeURIComponent(new URL("../..", import.meta.url).pathname);
+
 /** Where a release is, and where it can be fetched. */
 export interface Packaging {
   version: string;
@@ -39,6 +41,7 @@ export async function writePackaging(folder: string, { version, address }: Packa
       console.log(`${folder}/${await writeDeb(folder, { version, processor, binary, bundle, seconds })}`);
     }
   });
+  await Deno.copyFile(`${root}packaging/Containerfile`, `${folder}/Containerfile`);
   const sums = readSums(await writeSums(folder));
   await writeAll(folder, acpRegistry(version));
   await orSay("no recipes of package managers", async () => {

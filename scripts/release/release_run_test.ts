@@ -54,7 +54,7 @@ async function checkout(tasks: Record<string, string> = {}): Promise<Checkout> {
   const folder = await Deno.makeTempDir();
   const path = `${folder}/a checkout`;
   const scripts = ["bundle", "compile", "packaging", "release"].map((name) => `scripts/${name}`);
-  for (const folder of ["scripts", ...scripts, "packaging/npm"]) {
+  for (const folder of ["scripts", ...scripts, "packaging", "packaging/npm"]) {
     await copied(`${root}${folder}`, `${path}/${folder}`);
   }
   await copied(`${root}src/platform`, `${path}/src/platform`);
@@ -153,7 +153,10 @@ Deno.test(
     const made = `${at.path}/dist/release-0.2.0`;
     const names = [...Deno.readDirSync(made)].map(({ name }) => name).sort();
     const files = ["LICENSE", "NOTES.md", "SHA256SUMS", `agentcli-${TARGET}.exe`, "agentcli.cdx.json", "agentcli.js"];
-    assert.deepEqual(names, [...files, "agentcli-0.2.0.tgz", "install.ps1", "install.sh", "packaging"].sort());
+    assert.deepEqual(
+      names,
+      [...files, "Containerfile", "agentcli-0.2.0.tgz", "install.ps1", "install.sh", "packaging"].sort(),
+    );
     const sums = await outputOf(
       new Deno.Command("sha256sum", { args: ["--check", "--strict", "SHA256SUMS"], cwd: made }),
     );
