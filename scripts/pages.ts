@@ -24,11 +24,11 @@ export async function readPages(): Promise<Page[]> {
   );
 }
 
-/** Yields the paths of the checkout that a page names in backticks, with their lines. */
+/** Returns the paths that a page names in backticks, with their lines; those of the boundary may begin with its parts. */
 export function namedPaths({ text }: Page): { line: number; path: string }[] {
   return text.split("\n").flatMap((row, at) =>
-    [...row.matchAll(/`((?:src|scripts|tests|docs|\.ci)\/[\w./-]*)`/g)]
-      .map(([, path = ""]) => ({ line: at + 1, path }))
+    [...row.matchAll(/`((?:src|scripts|tests|docs|\.ci)\/[\w./-]*|(?:policy|sandbox|scan|workspace)\/\w+\.ts)`/g)]
+      .map(([, path = ""]) => ({ line: at + 1, path: path.replace(/^(?=policy|sandbox|scan|work)/, "src/boundary/") }))
       .filter(({ path }) => !INVENTED.test(path))
   );
 }

@@ -3,10 +3,11 @@ import { countWords } from "./words.ts";
 import { missingPaths, namedPaths } from "./pages.ts";
 
 Deno.test("paths of the checkout are found in backticks, with their lines", () => {
-  const text = "See `src/a/b.ts` and\n`tests/helpers/`, `deno task x`, `src/provider/backends/acme.ts`.";
+  const text = "See `src/a/b.ts` and\n`tests/helpers/`, `deno task x`, `src/provider/backends/acme.ts`, `scan/c.ts`.";
   assert.deepEqual(namedPaths({ path: "x.md", text }), [
     { line: 1, path: "src/a/b.ts" },
     { line: 2, path: "tests/helpers/" },
+    { line: 2, path: "src/boundary/scan/c.ts" },
   ]);
 });
 

@@ -16,7 +16,7 @@ interface Rule {
 
 /** Rooms and pages that have none of these words. */
 const DONE: readonly string[] = [
-  ...["boundary", "cli", "config", "demo", "mcp", "provider", "session"].map((room) => `src/${room}`),
+  ...["agent", "boundary", "cli", "config", "demo", "mcp", "provider", "session", "tools"].map((room) => `src/${room}`),
   "README.md",
   "CONTRIBUTING.md",
   ...["architecture", "decisions", "editor", "limits", "performance", "permissions", "protocol", "recipes", "usage"]

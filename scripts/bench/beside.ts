@@ -181,7 +181,7 @@ async function mediansOf(stage: Stage, contenders: readonly Contender[], runs: n
 }
 
 /** The outside hosts that one short turn asks for, in a home without any trace of an earlier one, and the refusal. */
-async function behaviourOf(stage: Stage, contender: Contender): Promise<string> {
+async function behaviorOf(stage: Stage, contender: Contender): Promise<string> {
   await using names = startNames();
   await stage.run(contender.turn("short"), LOOK);
   const hosts = names?.take() ?? null;
@@ -229,7 +229,7 @@ export async function runBeside(
   }
   const versions: string[] = [];
   for (const contender of contenders) versions.push(await versionOf(stage, contender));
-  for (const contender of contenders) console.log(await behaviourOf(stage, contender));
+  for (const contender of contenders) console.log(await behaviorOf(stage, contender));
   console.log(`\n${besideTable(await mediansOf(stage, contenders, runs))}`);
   console.log(`${versions.join(", ")}; medians of ${runs} runs in turns`);
 }

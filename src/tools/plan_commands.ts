@@ -17,7 +17,7 @@ export function onlyLooks(
   covers: (part: ReturnType<typeof commandParts>[number], rules: readonly Rule[]) => Rule | null,
 ): boolean {
   const rules = parseRules([
-    ...GIT.map((verb) => `Bash(git ${verb}:*)`),
+    ...GIT.map((name) => `Bash(git ${name}:*)`),
     ...PROGRAMS.map((program) => `Bash(${program}:*)`),
     ...OTHERS.map((command) => `Bash(${command})`),
   ]);

@@ -1,4 +1,4 @@
-/** Results of file tools, made in one way: short, labelled, and telling what to do next. */
+/** Results of file tools, made in one way: short, labeled, and telling what to do next. */
 import { grouped } from "../platform/number.ts";
 import { highestLabel, type Label } from "../boundary/policy/label.ts";
 import { describeRule, type ProtectionRule } from "../boundary/policy/protection_rule.ts";

@@ -93,7 +93,7 @@ export interface CompactLimits {
   /** As measured in the session. */
   bytesPerToken: number;
   params?: Record<string, unknown> | undefined;
-  /** What the person wants to be kept. */
+  /** The words of the person about what to keep. */
   keep?: string | undefined;
 }
 

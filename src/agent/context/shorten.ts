@@ -162,7 +162,7 @@ export function cutResult(content: string, bytes: number): string {
 
 function middleCut(content: string, { share, bytes }: { share: number; bytes: number }): string {
   const tail = Math.floor(share / 4);
-  const note = `[${bytes - share} of ${bytes} bytes left out: the context has no room for more. ` +
+  const note = `[${bytes - share} of ${bytes} bytes left out: the context is full. ` +
     "Ask for a part: offset and limit, a narrower pattern, or a command that prints less.]";
   return `${headOf(content, share - tail)}\n${note}\n${tailOf(content, tail)}`;
 }

@@ -65,7 +65,7 @@ function activeTools({ names }: Tools, disabledTools: unknown): number {
 
 /** A server may take this long to answer, in milliseconds. */
 const TIME_LIMIT_MS = 10_000;
-/** What editors' assistants speak: a handshake is tried first. */
+/** The protocol that editors' assistants speak: a handshake is tried first. */
 const HANDSHAKE = "";
 
 /** The tools of a server. */

@@ -43,7 +43,7 @@ export class BackgroundCommand {
     this.#output = new BoundedOutput(room);
     const running = run({ ...options, signal: this.#stop.signal, onOutput: (bytes) => this.#add(bytes) });
     this.#over = running.then((outcome) => void (this.#outcome = outcome), () => void (this.#failed = true))
-      .then(() => this.#tell());
+      .then(() => this.#notify());
     void this.#watch(isProtected);
   }
 
@@ -84,10 +84,10 @@ export class BackgroundCommand {
 
   #add(bytes: Uint8Array): void {
     this.#output.add(bytes);
-    this.#tell();
+    this.#notify();
   }
 
-  #tell(): void {
+  #notify(): void {
     this.#hasNews = true;
     this.#arrived.resolve();
   }

@@ -62,8 +62,8 @@ const CHANGES: readonly [string, (project: ToolProject) => Promise<void> | void]
     await Deno.link(`${root}/sub/secret.txt`, `${root}/pub/copy.txt`);
   }],
   ["a marker whose line leads through a link", async ({ root, write }) => {
-    await Deno.symlink("../sub", `${root}/pub/door`);
-    await write("pub/.agentclisecret", "no-cloud: door/secret.txt\n");
+    await Deno.symlink("../sub", `${root}/pub/way`);
+    await write("pub/.agentclisecret", "no-cloud: way/secret.txt\n");
   }],
   ["a marker below an ignored directory, with a hard link", async ({ root, write }) => {
     await write(".gitignore", "/build\n");
