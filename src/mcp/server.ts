@@ -203,7 +203,7 @@ export function shownServer({ command, args, url }: McpServerEntry): string {
 
 /** Returns a digest of all that decides what is started or asked. */
 export async function serverHash(server: McpServerEntry): Promise<string> {
-  const { command, args, env, cwd, url, headers, network, apiKey, label } = server;
+  const { command, args, env, cwd, url, headers, network, apiKey, label, description } = server;
   const text = JSON.stringify({
     command,
     args,
@@ -214,6 +214,8 @@ export async function serverHash(server: McpServerEntry): Promise<string> {
     network,
     apiKey,
     label,
+    // It is told to the model.
+    description,
   });
   return await digest(text);
 }

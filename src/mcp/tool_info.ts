@@ -1,5 +1,5 @@
 /** The manifest of an MCP server: its tools, prompts and resources, cleaned of what could deceive. */
-import { fieldsOf, isRecord, type JsonRecord, membersOf, textOf } from "../provider/record.ts";
+import { fieldsOf, isRecord, type JsonRecord, membersOf, stringsOf, textOf } from "../provider/record.ts";
 import { hasValidHeaders } from "./header_parameters.ts";
 
 /** One tool of a server. */
@@ -112,7 +112,8 @@ function nameOf(value: unknown): string | null {
   return name === null || name !== cleanText(name, NAME_LIMIT) ? null : name;
 }
 
-/** Returns what a person approved of a server's tools: names and descriptions, in an order that no server decides. */
-export function toolsText({ tools }: Pick<Manifest, "tools">): string {
-  return JSON.stringify(tools.map(({ name, description }) => [name, description]).sort());
+/** Returns what a person approved of a server: all words of its tools and its title, in an order that no server decides. */
+export function toolsText({ title, tools }: Pick<Manifest, "title" | "tools">): string {
+  const words = tools.map(({ name, description, schema }) => [name, description, ...[...stringsOf(schema)].sort()]);
+  return JSON.stringify([title, ...words.sort()]);
 }
