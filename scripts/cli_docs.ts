@@ -1,11 +1,15 @@
-/** `docs/cli.md` from the declarations of the commands: what the help says, as one page. */
+/**
+ * `deno task docs`: writes `docs/cli.md` from the declarations of the commands.
+ * With `--check` it writes nothing and exits 1 when the page is not up to date.
+ */
 import { EXIT_CODES, optionUsage } from "../src/cli/help/text.ts";
 import { type Argument, type Command, GLOBAL_OPTIONS, type Group, type Options } from "../src/cli/command.ts";
 import { type Section, TOPICS } from "../src/cli/help/topics.ts";
 import { loadTree } from "../src/cli/tree.ts";
+import { perform, readLine, ScriptError } from "./script.ts";
 
 /** The page. */
-export async function cliDocs(): Promise<string> {
+async function cliDocs(): Promise<string> {
   const parts = [
     "# The command line",
     "This page is written by `deno task docs` from the declarations that the help is made of. Do not edit it.",
@@ -84,4 +88,19 @@ function table(heading: readonly [string, string], rows: readonly (readonly [str
   if (rows.length === 0) return "";
   const line = (cells: readonly string[]) => `| ${cells.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |`;
   return [line(heading), "| --- | --- |", ...rows.map(line)].join("\n");
+}
+
+if (import.meta.main) {
+  await perform(import.meta.url, async (args) => {
+    const checks = readLine(args, { check: "flag" }).flags.has("check");
+    const path = new URL("../docs/cli.md", import.meta.url);
+    const before = await Deno.readTextFile(path).catch(() => "");
+    const after = await cliDocs();
+    if (!checks) {
+      await Deno.mkdir(new URL(".", path), { recursive: true });
+      await Deno.writeTextFile(path, after);
+    } else if (before !== after) {
+      throw new ScriptError("docs/cli.md is not what the declarations say: run `deno task docs`");
+    }
+  });
 }

@@ -28,7 +28,7 @@ const SCRIPTS = [
     "release/release",
     "release/commit",
     "release/serve_folder",
-    "write_cli_docs",
+    "cli_docs",
   ]
     .map((name) => [...DENO, `${root}scripts/${name}.ts`]),
   ...["build", "compile/bases", "compile/smoke", "install"].map((name) => ["sh", `${root}scripts/${name}.sh`]),
