@@ -82,3 +82,23 @@ terminalTest(
     assert.match(server.chats().at(-1)?.json.messages.at(-1).content, /^Look at this project[^]*AGENTS\.md/);
   },
 );
+
+terminalTest("/help is two columns whose rows stay in them, below each other on a narrow terminal", async () => {
+  await using home = await temporaryHome();
+  await using server = startFakeServer();
+  await configure(home, { loc: { baseUrl: server.baseUrl } });
+  await using terminal = await openTerminal(["chat"], { home, columns: 60, rows: 70 });
+  await terminal.shows(/^local/m);
+  await terminal.type("/help");
+  await terminal.press("Enter");
+  const wide = await terminal.shows(/^ {2}Ctrl-D {2,}leave$/m);
+  assert.match(wide, /^ {2}\/think {9}set how much .*\n {17}\w/m);
+  const list = (shown: string) => shown.slice(shown.indexOf("  /help "), shown.indexOf("  Ctrl-D")).split("\n");
+  assert.deepEqual(list(wide).filter((line) => /^\S/.test(line)), []);
+  await terminal.type("/clear");
+  await terminal.press("Enter");
+  await terminal.resize(40, 90);
+  await terminal.type("/help keys");
+  await terminal.press("Enter");
+  await terminal.shows(/^ {2}Ctrl-D\n {4}leave$/m);
+});

@@ -5,7 +5,7 @@ import { type Row, row, span } from "../../terminal/style.ts";
 import type { Context } from "../command.ts";
 import type { AgentSession } from "../../runtime/agent_session.ts";
 import { COMMAND_NAMES, type CommandName, commandSource, type TypedCommand, type TypedShell } from "./typed_line.ts";
-import { textRows } from "./event_rows.ts";
+import { entryRows, textRows } from "./event_rows.ts";
 import type { ChatView } from "./begin.ts";
 
 /** Targets of commands. */
@@ -35,7 +35,7 @@ async function runCommand(
   const { chat, view, context, signal } = target;
   switch (name) {
     case "help":
-      return view.print(argument === "keys" ? keyRows() : helpRows(await customRows(chat)));
+      return view.print(argument === "keys" ? keyRows(view.width()) : await helpRows(chat, view.width()));
     case "exit":
       return view.leave();
     case "model": {
@@ -87,7 +87,7 @@ async function runCommand(
       return name === "redo" ? await redoRewind(target) : await rewindTo(target);
     }
     case "skills": {
-      const rows = await customRows(chat);
+      const rows = await customRows(chat, view.width());
       return view.print(rows.length === 0 ? [row("this project has no workflows and no skills", "dim")] : rows);
     }
     case "status":
@@ -132,30 +132,27 @@ const KEYS: readonly (readonly [string, string])[] = [
   ["Ctrl-D", "leave"],
 ];
 
-function line(left: string, right: string, width: number): Row {
-  return [span(`  ${left.padEnd(width)}`, "bold"), span(`  ${right}`)];
-}
-
 /** The commands of the project, under a line that says so. */
-async function customRows(chat: AgentSession): Promise<Row[]> {
+async function customRows(chat: AgentSession, width: number): Promise<Row[]> {
   const source = commandSource(chat.opened);
   if (source === null) return [];
   const { briefOf, customCommands } = await import("./custom_commands.ts");
-  const commands = await customCommands(source);
   const rows: Row[] = [];
-  for (const command of commands) rows.push(line(`/${command.name}`, await briefOf(command, source), 13));
+  for (const command of await customCommands(source)) {
+    rows.push(...entryRows(`/${command.name}`, await briefOf(command, source), { column: 13, width }));
+  }
   return rows.length === 0 ? [] : [[], row("of this project; its text is sent as your words:", "dim"), ...rows];
 }
 
-function helpRows(customs: readonly Row[]): Row[] {
+async function helpRows(chat: AgentSession, width: number): Promise<Row[]> {
   return [
-    ...COMMAND_NAMES.map(({ name, brief }) => line(`/${name}`, brief, 13)),
-    ...customs,
+    ...COMMAND_NAMES.flatMap(({ name, brief }) => entryRows(`/${name}`, brief, { column: 13, width })),
+    ...await customRows(chat, width),
     [],
-    ...keyRows(),
+    ...keyRows(width),
   ];
 }
 
-function keyRows(): Row[] {
-  return KEYS.map(([key, does]) => line(key, does, 26));
+function keyRows(width: number): Row[] {
+  return KEYS.flatMap(([key, does]) => entryRows(key, does, { column: 22, width }));
 }

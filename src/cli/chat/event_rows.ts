@@ -98,6 +98,15 @@ export function textRows(text: string, { width, style, first }: { width: number;
   );
 }
 
+/** Returns a name and what it is in two columns, or below each other where the second would be too narrow to read. */
+export function entryRows(name: string, text: string, { column, width }: { column: number; width: number }): Row[] {
+  const isNarrow = width - column < 28;
+  const indent = [span(" ".repeat(isNarrow ? 4 : column + 4))];
+  const first = isNarrow ? indent : [span(`  ${name.padEnd(column)}  `, "bold")];
+  const rows = wrap([span(text)], { width, first, indent });
+  return isNarrow ? [[span(`  ${name}`, "bold")], ...rows] : rows;
+}
+
 /** Returns the rows of a failure outside of a turn: what it is, and what to do. */
 export function errorRows(error: unknown, width: number): Row[] {
   const { message, hint } = asAgentcliError(error);

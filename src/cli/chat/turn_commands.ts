@@ -6,7 +6,8 @@ import { isThinking, THINKING } from "../../provider/profiles/profile.ts";
 import { selectorOf } from "../../runtime/agent_session.ts";
 import { isPrompt } from "../../session/item.ts";
 import { clean } from "../../terminal/clean.ts";
-import { type Row, row, span } from "../../terminal/style.ts";
+import { type Row, row } from "../../terminal/style.ts";
+import { entryRows } from "./event_rows.ts";
 import { tokensText } from "../run/text_output.ts";
 import type { CommandTarget } from "./commands.ts";
 import { turnsText, typedText } from "./replay.ts";
@@ -33,7 +34,7 @@ export async function turnCommand(
   }
 }
 
-async function statusRows({ chat }: Pick<CommandTarget, "chat">): Promise<Row[]> {
+async function statusRows({ chat, view }: Pick<CommandTarget, "chat" | "view">): Promise<Row[]> {
   const opened = await chat.ready();
   const { session, transcriptFile } = opened;
   const { model, items, workspace } = session;
@@ -47,7 +48,7 @@ async function statusRows({ chat }: Pick<CommandTarget, "chat">): Promise<Row[]>
     ["mode", chat.mode],
     ...session.profile.rows.map(({ name, value, why }): [string, string] => [name, `${value} (${why})`]),
   ];
-  return facts.map(([name, value]): Row => [span(`  ${name.padEnd(16)}`, "bold"), span(value)]);
+  return facts.flatMap(([name, value]) => entryRows(name, value, { column: 15, width: view.width() }));
 }
 
 /** Sets how much the model reasons, from the next turn on; without a word tells what can be said. */
