@@ -186,7 +186,7 @@ export class McpHub {
         "Go on without it.";
     }
     // As it is sent, too: what is spread over several values stands together there.
-    if (!isNetworked || await found([...stringsOf(params), JSON.stringify(params)]) === null) return null;
+    if (!isNetworked || !await found([...stringsOf(params), JSON.stringify(params)])) return null;
     return `The arguments hold protected content, which the MCP server ${name} may not be told: it is reached over the ` +
       "network. Leave that content out, or refer to it by name.";
   }
@@ -224,9 +224,9 @@ export class McpHub {
     }
   }
 
-  /** Keeps a long result where the model can read it; returns the path, null where it cannot be kept. */
-  keepResult(text: string): string | null {
-    return this.#results.keep(text);
+  /** Keeps a long result where the model can read it; returns the path, null where it cannot be kept, or may not be. */
+  async keepResult(text: string): Promise<string | null> {
+    return await this.#options.scope().found([text]) ? null : this.#results.keep(text);
   }
 
   /** A connection that fits what the session holds now. */
@@ -365,6 +365,7 @@ export class McpHub {
     await Promise.all([this.#results.close(), ...started.map((entry) => this.#drop(entry))]);
     for (const { server, log } of started.filter(({ log }) => log.length > 0)) {
       const text = new TextDecoder().decode(await new Blob(log.map((bytes) => bytes.slice())).arrayBuffer());
+      if (await this.#options.scope().found([text])) continue;
       await this.#options.home.write(logOf(server.name), text).catch(() => {});
     }
   }

@@ -49,7 +49,7 @@ async function told(typed: string, more: Record<string, unknown> = {}): Promise<
           workspace: context.workspace,
           sandbox: undefined,
           label: () => "open",
-          found: (texts) => Promise.resolve([...texts].some((text) => text.includes("SECRET")) ? "here" : null),
+          found: (texts) => Promise.resolve([...texts].some((text) => text.includes("SECRET"))),
           protectCopies: () => Promise.resolve(),
           secretVariables: [],
           provider: "test",

@@ -21,8 +21,8 @@ export interface SessionScope {
   sandbox: SessionSandbox | undefined;
   /** The highest label of what the session holds. */
   label(): Label;
-  /** Returns where protected content stands in a text that is about to leave; null for none. */
-  found(texts: Iterable<string>): Promise<string | null>;
+  /** Returns whether texts that are about to leave, or to be stored, hold protected content of any known project. */
+  found(texts: Iterable<string>): Promise<boolean>;
   /** Protects what changed since a time, where a program could see a protected path. */
   protectCopies(since: number, exposed?: string, places?: readonly string[]): Promise<void>;
   /** Names of variables that hold keys of providers. */
@@ -63,7 +63,7 @@ export function programOf(options: ProgramOptions): RunProgram {
     const { root, additional } = workspace;
     const argv = await commandLine(options);
     const env = await environmentOf(options);
-    if (await found([...argv, ...Object.values(options.resolved.env)]) !== null) {
+    if (await found([...argv, ...Object.values(options.resolved.env)])) {
       throw new ServerFailed("was not started: its command line or its variables hold protected content");
     }
     const wanted = resolve(root, options.resolved.cwd ?? root);
@@ -144,7 +144,7 @@ async function environmentOf(
   const kept = await sandboxEnvironment(io.environment(), {
     named: NAMED,
     secret: secretVariables,
-    holdsProtected: async (text) => await found([text]) !== null,
+    holdsProtected: async (text) => await found([text]),
   });
   return { ...kept, ...resolved.env };
 }

@@ -1,5 +1,5 @@
 /** The MCP servers of a session, from their configuration to the tools that its model gets. Loaded where there are any. */
-import { type ContentScanner, openContentScanner } from "../agent/content_scanner.ts";
+import { type ContentScanner, openContentScanner, resultOf } from "../agent/content_scanner.ts";
 import type { Label } from "../boundary/policy/label.ts";
 import { createSessionSandbox, type SessionSandbox } from "../boundary/sandbox/sandbox.ts";
 import { openWorkspace } from "../boundary/workspace/disk.ts";
@@ -89,13 +89,9 @@ function hubOf(servers: readonly McpServer[], parts: Omit<ServerParts, "window" 
       label,
       provider,
       secretVariables: keyVariables(configuration.providers),
-      async found(texts) {
-        for (const text of texts) {
-          const refused = await scanner.checkWrite(text, { display: "what a server is told" });
-          if (refused !== null) return refused.message;
-        }
-        return null;
-      },
+      // A server without a sandbox may have read what other projects protect, so that is looked for too.
+      found: async (texts) =>
+        await scanner.checkPart([...texts], resultOf("a server"), { provider, local: true }) === "protected",
       async protectCopies(since, exposed, places) {
         const notice = await scanner.protectCopies(since, exposed, places);
         if (notice !== null) await host.notice(notice);

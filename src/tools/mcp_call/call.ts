@@ -87,9 +87,8 @@ async function cut(
   const limit = Math.min(MOST_BYTES, context.resultBytes - 300);
   if (bytes.length <= limit) return text;
   const head = new TextDecoder().decode(bytes.subarray(0, limit)).replace(/\ufffd$/, "");
-  const isOpen = label === "open" && context.sessionLabel === "open" &&
-    (await context.checkWrite?.(text, { display: "the file of a result" }) ?? null) === null;
-  const file = isOpen ? offer.hub.keepResult(text) : null;
+  const isOpen = label === "open" && context.sessionLabel === "open";
+  const file = isOpen ? await offer.hub.keepResult(text) : null;
   if (file !== null) context.workspace.lend(file);
   const rest = file === null
     ? `ask ${name} for less at once`
