@@ -25,5 +25,5 @@ Deno.test("a tool of the graphics card that fails or is not there is no error", 
     mode: 0o755,
   });
   const { stderr } = await runProgram(["models", "suggest"], { home, env: { PATH: `${home.root}/bin:/usr/bin:/bin` } });
-  assert.match(stderr, /no graphics card that was found/);
+  assert.match(stderr, /no graphics card was found/);
 });

@@ -80,6 +80,10 @@ Deno.test("sessions export writes a file for the owner alone, and replaces one o
   assert.equal(again.code, 2);
   assert.match(again.stderr, /already exists/);
   assert.equal((await runInProcess([...args, "--yes"], { home })).code, 0);
+  assert.equal((await runInProcess(["sessions", "export", SESSION, "--output", "out.html"], { home })).code, 0);
+  assert.match(await home.read("out.html"), /^<!doctype html>/, "the ending decides the format");
+  const nowhere = await runInProcess(["sessions", "export", SESSION, "--output", "no/out.md"], { home });
+  assert.match(nowhere.stderr, /cannot write .*out\.md: that file or directory does not exist/);
   const directory = await runInProcess(["sessions", "export", SESSION, "--output", "d/"], { home });
   assert.equal(directory.code, 2);
   assert.match(directory.stderr, /d\/ is a directory\n.*name a file in it/);

@@ -75,12 +75,13 @@ export function configuredProvider({ providers }: Configuration, name: string): 
     (id === undefined ? undefined : providers.find((provider) => provider.name === id));
 }
 
-/** The provider of that name. `unknown_provider` lists what there is; `model` is what was named behind it. */
+/** The provider of that name. `unknown_provider` lists what there is; `selector` is what a person named, where it was a model. */
 export function findProvider(
   configuration: Configuration,
   name: string,
-  { model }: Pick<Selector, "model"> = {},
+  selector?: Pick<Selector, "model">,
 ): ProviderEntry {
+  const model = selector?.model;
   const found = configuredProvider(configuration, name);
   if (found) return found;
   if (name === DEMO) return demoProvider();
@@ -100,7 +101,11 @@ export function findProvider(
     : name === STUDIO.id || runtime === STUDIO.id
     ? `\`agentcli init-providers\` adds it once it runs here or ${STUDIO.keyVariable} is set`
     : didYouMean(name, [...names, DEMO]);
-  throw new AgentcliError("unknown_provider", `unknown provider ${name}; configured: ${listed(names)}`, {
+  // A name without a provider may have been meant as a model of any.
+  const unknown = selector !== undefined && model === undefined && names.length > 0
+    ? `no provider and no configured model is called ${name}`
+    : `unknown provider ${name}`;
+  throw new AgentcliError("unknown_provider", `${unknown}; configured: ${listed(names)}`, {
     hint: meant ?? "see `agentcli providers list`; add one with `agentcli providers add`",
   });
 }

@@ -89,7 +89,8 @@ async function usualModelOf(
     hint: ids.length === 0
       ? `name one: --model ${provider.name}:${served?.[0] ?? "<model>"}, or add it with ` +
         `\`agentcli providers model add ${provider.name} ${served?.[0] ?? "<model>"}\``
-      : `name one: --model ${provider.name}:${ids[0]}, or give one the role main`,
+      : `name one: --model ${provider.name}:${ids[0]}, or give it the role main: ` +
+        `agentcli providers model add ${provider.name} ${ids[0]} --role main`,
   });
 }
 

@@ -108,13 +108,12 @@ export async function exportSession(argument: string, { chat, view, context }: C
   if (session.items.length === 0) return view.print([row("nothing to export yet", "dim")]);
   await recorder.settle();
   const [, word = "", path = ""] = /^(?:(json|html|markdown|md)(?=\s|$))?\s*(.*)$/s.exec(argument) ?? [];
-  const ending = word !== "" ? word : /\.(json|html)$/i.exec(path)?.[1]?.toLowerCase() ?? "markdown";
-  const format = ending === "json" || ending === "html" ? ending : "markdown";
-  const [{ documentText, openDocument }, { writeExport }, { findSession }] = await Promise.all([
+  const [{ documentText, openDocument }, { formatOf, writeExport }, { findSession }] = await Promise.all([
     import("../sessions/document.ts"),
     import("../sessions/run.ts"),
     import("../../session/list.ts"),
   ]);
+  const format = formatOf(word === "" ? path : `.${word}`);
   const home = await openHome(context.io);
   const found = await findSession(home, session.id, { projectRoot: session.workspace.root });
   const text = await documentText(await openDocument(home, found), format);

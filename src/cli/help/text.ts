@@ -20,7 +20,7 @@ export const EXIT_CODES: readonly (readonly [string, string])[] = [
   ["5", "provider rejected the key (401/403), or no key was found"],
   ["6", "refused by policy: the no-cloud boundary, or a permission that nobody could give"],
   ["7", "limit reached: --max-turns, --timeout, or the context window"],
-  ["8", "the check (--check) of what the turn changed does not pass"],
+  ["8", "the check (--check) failed after the turn"],
   ["130, 143", "interrupted (SIGINT), terminated (SIGTERM)"],
 ];
 

@@ -45,7 +45,7 @@ export async function suggestModels({ context }: Invocation): Promise<number> {
     model.note,
   ]);
   const width = io.stdout.isTerminal ? io.stdout.columns() : Infinity;
-  await io.stdout.write(table([["MODEL", "NEEDS", "RUNS ON", ""], ...rows], { width }));
+  await io.stdout.write(table([["MODEL", "NEEDS", "RUNS ON", "NOTES"], ...rows], { width }));
   await io.stdout.write(`\n${commands.map((lines) => lines.join(" && ")).join("\n")}\n`);
   await notice(
     context,
@@ -57,9 +57,8 @@ export async function suggestModels({ context }: Invocation): Promise<number> {
 function shownMachine({ memoryGb, graphicsGb, unified }: Machine): string {
   const memory = `${Math.round(memoryGb)} GB of memory`;
   if (unified) return `This machine has ${memory}, which the graphics can use.`;
-  return `This machine has ${memory} and ${
-    graphicsGb === null ? "no graphics card that was found" : `${Math.round(graphicsGb)} GB on its graphics card`
-  }.`;
+  if (graphicsGb === null) return `This machine has ${memory}; no graphics card was found.`;
+  return `This machine has ${memory} and ${Math.round(graphicsGb)} GB on its graphics card.`;
 }
 
 async function readMachine({ io }: Context): Promise<Machine> {

@@ -14,7 +14,10 @@ export const EXPORT_FORMATS = ["markdown", "json", "html"] as const;
 
 export const EXPORT_OPTIONS = {
   all,
-  format: choice(EXPORT_FORMATS, "markdown (the default) or html for people, json for programs"),
+  format: choice(
+    EXPORT_FORMATS,
+    "markdown or html for people, json for programs (default: by the ending of FILE, else markdown)",
+  ),
   output: text("FILE", "Write to a file instead of standard output", { completion: "file" }),
 } as const;
 
@@ -51,7 +54,7 @@ export const sessionsCommand = group({
       examples: [
         "agentcli sessions export latest --output session.md",
         "agentcli sessions export 1f0c --format json",
-        "agentcli sessions export latest --format html --output session.html",
+        "agentcli sessions export latest --output session.html",
       ],
       load: async () => (await import("./run.ts")).exportStored,
     }),

@@ -4,6 +4,7 @@ import { findSession, listSessions, type SessionScope, type SessionSummary } fro
 import { clean, jsonText } from "../../terminal/clean.ts";
 import { table } from "../../terminal/table.ts";
 import { notice, warn } from "../output.ts";
+import type { ExportFormat } from "./document.ts";
 import type { Context, Invocation } from "../command.ts";
 import type { EXPORT_OPTIONS, LIST_OPTIONS, PRUNE_OPTIONS } from "./command.ts";
 import { sessionMarkdown, sessionValue } from "../../session/export.ts";
@@ -74,7 +75,7 @@ export async function showStored(
   for (const problem of stored.problems) await warn(context, problem);
 }
 
-/** Runs the command. `--json` is `--format json`. */
+/** Runs the command. `--json` is `--format json`; without both, the ending of the file decides. */
 export async function exportStored(
   { options, arguments: words, context }: Invocation<typeof EXPORT_OPTIONS>,
 ): Promise<void> {
@@ -82,7 +83,7 @@ export async function exportStored(
   const { home, session } = await openNamed(context, { id: words[0] ?? "", all: options.all });
   const { documentText, openDocument } = await import("./document.ts");
   const stored = await openDocument(home, session);
-  const text = await documentText(stored, options.format ?? (globals.json ? "json" : "markdown"));
+  const text = await documentText(stored, options.format ?? (globals.json ? "json" : formatOf(options.output ?? "")));
   if (options.output === undefined) {
     await io.stdout.write(io.stdout.isTerminal ? clean(text, { multiline: true }) : text);
   } else {
@@ -90,6 +91,12 @@ export async function exportStored(
     await notice(context, `wrote ${options.output}`);
   }
   for (const problem of stored.problems) await warn(context, problem);
+}
+
+/** Returns the format that the ending of a file asks for. */
+export function formatOf(file: string): ExportFormat {
+  const ending = /\.(json|html)$/i.exec(file)?.[1]?.toLowerCase();
+  return ending === "json" || ending === "html" ? ending : "markdown";
 }
 
 /** For the owner alone: a session can hold what other users of the machine should not read. */
