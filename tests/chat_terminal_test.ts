@@ -156,7 +156,9 @@ terminalTest("with nothing configured the demo is offered and works", async () =
   await using home = await temporaryHome();
   await home.write("README.md", "# Sample\n");
   await using terminal = await openTerminal(["chat"], { home });
-  await terminal.shows(/Which model\?[^]*the demo/);
+  await terminal.shows(
+    /^ {2}agentcli models suggest {2,}models that fit[^]*^ {2}agentcli providers add --help {2,}[^]*Which model\?[^]*the demo/m,
+  );
   await terminal.type("demo");
   await terminal.press("Enter");
   await terminal.shows(/local · demo:demo/);

@@ -25,6 +25,15 @@ Deno.test("unknown providers and models are exit 3 with what was meant", async (
   assert.match(model.stderr, /coder:7b/);
 });
 
+Deno.test("letters of the chat without a terminal name the command of a prompt", async () => {
+  await using home = await temporaryHome();
+  for (const args of [["-m", "demo", "hi there"], ["-c"], ["hi there", "-m", "demo"]]) {
+    const { code, stderr } = await runInProcess(args, { home });
+    assert.equal(code, 2);
+    assert.match(stderr, /a command must come before -[mc]\n.*agentcli run "<prompt>"/, args.join(" "));
+  }
+});
+
 Deno.test("an empty prompt is exit 2", async () => {
   await using home = await temporaryHome();
   await using server = startFakeServer();

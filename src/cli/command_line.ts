@@ -114,8 +114,15 @@ export function normalize(argv: readonly string[], tree: Group): Normalized {
   return found;
 }
 
+/** Left out is most likely the command of a prompt: without a terminal nothing stands for the chat. */
+const NO_COMMAND = 'to prompt a model: agentcli run "<prompt>"; see: agentcli --help';
+
 /** Options of commands have no letters: the long ones that begin with it are named. */
 function unknownLetter(text: string, { path, options }: { path: readonly string[]; options: Options }): AgentcliError {
+  // The letters of a chat, where there is no terminal for one.
+  if (path.length === 0 && /^-[mcr]$/.test(text)) {
+    return new AgentcliError("usage", `a command must come before ${text}`, { hint: NO_COMMAND });
+  }
   const near = Object.keys(options).filter((name) => name.startsWith(text.slice(1))).slice(0, 3)
     .map((name) => `--${kebabCase(name)}`);
   const see = `see: ${["agentcli", ...path, "--help"].join(" ")}`;
@@ -196,9 +203,8 @@ function withoutCommand(line: Normalized, { commands }: Group): AgentcliError {
     ? `a command must come before ${option}`
     : `unknown command "${word}"${near}`;
   if (!atRoot || near !== "") return usage(line, problem);
-  // Left out is most likely the command of a prompt.
   return new AgentcliError("usage", problem, {
-    hint: 'to prompt a model: agentcli run "<prompt>"; see: agentcli --help',
+    hint: NO_COMMAND,
   });
 }
 

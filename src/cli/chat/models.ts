@@ -17,6 +17,7 @@ import { estimateOf } from "../../agent/chat_request.ts";
 import type { OpenSession } from "../../runtime/open_session.ts";
 import { costText } from "./activity.ts";
 import type { CommandTarget } from "./commands.ts";
+import { entryRows } from "./event_rows.ts";
 import { DEMO } from "../../config/find.ts";
 import { openHome } from "../../platform/home.ts";
 import { discover, type Discovered } from "../../provider/backends/discovery.ts";
@@ -174,9 +175,12 @@ export async function chooseFirstModel(
 ): Promise<string | null> {
   const offers = await view.during("looking for model servers", findOffers(context, signal));
   if (offers.length === 0) {
+    const columns = { column: 33, width: view.width() };
     view.print([
       row("No model server answers on the usual ports (11434, 1234, 8000, 8080), and none is configured."),
-      row("Start one (agentcli local-model serve --help), or name another: agentcli providers add --help", "dim"),
+      ...entryRows("agentcli models suggest", "models that fit this machine", columns),
+      ...entryRows("agentcli local-model serve --help", "start a server", columns),
+      ...entryRows("agentcli providers add --help", "add one that listens elsewhere", columns),
       row("The demo needs no server: a script that reads files and answers with an outline of them.", "dim"),
     ]);
   }
