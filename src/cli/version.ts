@@ -1,5 +1,5 @@
 /** The version of the program; one home, also for the protocol and the bundle. */
-export const VERSION = "0.1.0";
+export const VERSION = "0.2.0";
 
 /** The commit it was made from. Written into the bundle (`scripts/release/commit.ts`); empty in the sources. */
 export const COMMIT: string = "";

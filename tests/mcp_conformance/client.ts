@@ -2,6 +2,7 @@
  * The client of the conformance suite: it is given an address, and does with the client of a session what the scenario
  * wants, which is to list the tools and call each. The suite tells the scenario by `MCP_CONFORMANCE_SCENARIO`.
  */
+import { VERSION } from "../../src/cli/version.ts";
 import { McpClient } from "../../src/mcp/client.ts";
 import { acceptedDefaults, answerRecord, readForm } from "../../src/mcp/elicit.ts";
 import { headerParameters } from "../../src/mcp/header_parameters.ts";
@@ -24,7 +25,7 @@ const { signal } = new AbortController();
 
 const resolved = { url, command: undefined, args: [], env: {}, cwd: undefined, headers: {} };
 const client = new McpClient(await openHttp(server, resolved, { client: http, io }), {
-  info: { name: "agentcli", version: "0.1.0" },
+  info: { name: "agentcli", version: VERSION },
   timeoutMs: 20_000,
   elicits: true,
 });
