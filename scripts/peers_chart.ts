@@ -7,13 +7,13 @@ import { perform, readLine, ScriptError } from "./script.ts";
 const PAGE = new URL("../docs/performance.md", import.meta.url);
 const FILE = new URL("../docs/peers.svg", import.meta.url);
 
-/** The columns that are drawn, and what a person calls them. */
+/** The columns of the chart, with their titles. */
 const COLUMNS: Readonly<Record<string, string>> = {
   "first request": "time to the first request",
   memory: "memory",
   "request bytes": "first request, in bytes",
 };
-/** Rows that are no program of others. */
+/** Rows that are not separate programs. */
 const LEFT_OUT = ["agentcli, binary", "bare client"];
 
 /** A figure as the table shows it: `139 ms (4.5 ×)`. */

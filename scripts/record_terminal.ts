@@ -55,12 +55,12 @@ function lasting(screen: string): string {
     .replaceAll(/ · [\d.]+ t\/s/g, " · 42 t/s").replaceAll(/(waiting for your answer|done in) \d+s/g, "$1 2s");
 }
 
-/** What is seen on the way: a screen is taken when it shows a text, and stays for some seconds. */
+/** The controls of a recording. `frame` waits for a text, captures the screen, and shows it for some seconds. */
 interface Scene extends Pick<TestTerminal, "press" | "type"> {
   frame(shown: RegExp, seconds: number): Promise<void>;
 }
 
-/** A recording: the words after `agentcli`, and what a person does. */
+/** A recording: the arguments of `agentcli`, and the actions of a person. */
 interface Recording {
   args: string[];
   setUp(home: TemporaryHome): Promise<AsyncDisposable>;
@@ -88,7 +88,7 @@ const chat: Recording = {
   },
 };
 
-/** A remote model asks for a protected file, and gets the name of the rule. */
+/** A remote model tries to read a protected file, and is refused with the rule. */
 const noCloud: Recording = {
   args: ["chat", "--model", "hosted:large"],
   async setUp(home) {

@@ -8,6 +8,7 @@ import {
   HOSTILE,
   infos,
   install,
+  installImpatientGuard,
   KINDS,
   type Line,
   linkProgram,
@@ -160,27 +161,11 @@ Deno.test(
   async () => {
     await using home = await temporaryHome();
     await project(home);
-    const program = `${home.root}/program`;
-    await Deno.writeTextFile(
-      program,
-      `#!/bin/sh\ntrap '' TERM INT\necho $$ >>'${home.root}/pids'\nsleep 600 & wait; wait\n`,
-      {
-        mode: 0o755,
-      },
-    );
-    await done(
+    const guard = await installImpatientGuard(
       home,
-      "add",
-      "hook",
-      "no-cloud-guard",
-      "--set",
-      `agentcli=${program}`,
-      "--set",
-      "limit_seconds=1",
-      "--yes",
+      `trap '' TERM INT\necho $$ >>'${home.root}/pids'\nsleep 600 & wait; wait`,
     );
-    const { hooks } = JSON.parse(await home.read(".ide/hooks.json"));
-    const { code, stderr } = await runLine(home, hooks.pre_user_prompt[0].command, { input: "{}" });
+    const { code, stderr } = await runLine(home, guard.command, { input: "{}" });
     assert.equal(code, 2);
     assert.match(stderr, /gave no answer/);
     const pid = Number(await Deno.readTextFile(`${home.root}/pids`));

@@ -4,7 +4,7 @@ import { ScriptError } from "../script.ts";
 const root = decodeURIComponent(new URL("../..", import.meta.url).pathname);
 const ARCHITECTURES = { x86_64: "amd64", aarch64: "arm64" } as const;
 
-/** What a package is made of. */
+/** The inputs of a package. */
 export interface DebSource {
   version: string;
   processor: keyof typeof ARCHITECTURES;

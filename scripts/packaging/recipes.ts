@@ -4,7 +4,7 @@
  */
 import { ScriptError } from "../script.ts";
 
-/** What a recipe is made of. */
+/** The inputs of the recipes. */
 export interface ReleaseFiles {
   version: string;
   /** Where the files can be fetched, without a slash at the end. */

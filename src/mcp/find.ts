@@ -39,7 +39,7 @@ export function toolLine(server: string, { name, schema, description }: McpTool)
   return `${callName(server, name)}${parameterList(schema)}${said === "" ? "" : ` – ${said}`}`;
 }
 
-/** The tool that reads resources, of every server that has any. */
+/** The name of the tool that reads a resource; servers with resources have it. */
 export const READ_RESOURCE = "read_resource";
 
 function resourceLine(server: string, { uri, name }: McpResource): string {

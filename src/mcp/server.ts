@@ -43,7 +43,7 @@ export function readServers(value: unknown): ReadServers {
   };
 }
 
-/** Reads one entry as any of the programs that have such files writes it. */
+/** Reads one entry in the format of any supported program. */
 export function readServer(given: string, value: unknown): { entry: McpServerEntry } | ServerProblem {
   const name = serverName(given);
   const fields = fieldsOf(value);

@@ -208,3 +208,15 @@ export const FALSE_FRIENDS: readonly [string, string][] = [
   ["gives the answer for another event", "echo 'no-cloud-guard: pass pre_user_prompt'"],
   ["gives the answer among other words", "echo 'no-cloud-guard: pass pre_read_code or not'"],
 ];
+
+/** Installs a guard whose program is this script and has a second to answer; returns the line of `pre_user_prompt`. */
+export async function installImpatientGuard(
+  home: TemporaryHome,
+  script: string,
+): Promise<Pick<Line, "command" | "powershell">> {
+  const program = `${home.root}/program`;
+  await Deno.writeTextFile(program, `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+  const set = [`agentcli=${program}`, "limit_seconds=1"].flatMap((setting) => ["--set", setting]);
+  await done(home, "add", "hook", "no-cloud-guard", ...set, "--yes");
+  return JSON.parse(await home.read(".ide/hooks.json")).hooks.pre_user_prompt[0];
+}

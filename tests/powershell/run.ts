@@ -13,6 +13,7 @@ import {
   HOSTILE,
   infos,
   install,
+  installImpatientGuard,
   KINDS,
   type Line,
   payload,
@@ -20,7 +21,7 @@ import {
   recorded,
   SECRET,
 } from "../helpers/editor_lines.ts";
-import { callHook, done, each, type LineOptions, runLine } from "../helpers/editor_program.ts";
+import { callHook, each, type LineOptions, runLine } from "../helpers/editor_program.ts";
 import { REPOSITORY, type TemporaryHome, temporaryHome } from "../helpers/program.ts";
 import { openShell } from "./pwsh.ts";
 
@@ -172,8 +173,7 @@ test("every PowerShell line ends well whatever becomes of the program: the guard
 test("the guard in PowerShell ends a program that hangs, and blocks", async () => {
   await using home = await temporaryHome();
   await project(home);
-  const program = `${home.root}/program`;
-  await Deno.writeTextFile(program, "#!/bin/sh\nexec sleep 600\n", { mode: 0o755 });
+  const guard = await installImpatientGuard(home, "exec sleep 600");
   await Deno.mkdir(`${home.root}/bin`);
   // Stands for the program of Windows: taskkill.exe /T /F /PID n.
   await Deno.writeTextFile(
@@ -183,20 +183,8 @@ test("the guard in PowerShell ends a program that hangs, and blocks", async () =
       mode: 0o755,
     },
   );
-  await done(
-    home,
-    "add",
-    "hook",
-    "no-cloud-guard",
-    "--set",
-    `agentcli=${program}`,
-    "--set",
-    "limit_seconds=1",
-    "--yes",
-  );
-  const { hooks } = JSON.parse(await home.read(".ide/hooks.json"));
   const env = { PATH: `${home.root}/bin:${Deno.env.get("PATH")}` };
-  const { code, stderr } = await runLine(home, hooks.pre_user_prompt[0].powershell, { input: "{}", env, shell });
+  const { code, stderr } = await runLine(home, guard.powershell, { input: "{}", env, shell });
   assert.deepEqual([code, stderr.trim()], [
     2,
     "no-cloud-guard: agentcli gave no answer in time; the action is blocked",

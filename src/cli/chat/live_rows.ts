@@ -5,9 +5,9 @@ import type { PermissionMode } from "../../config/types.ts";
 import { rateText } from "./activity.ts";
 import { clean } from "../../terminal/clean.ts";
 import { tokensText } from "../run/text_output.ts";
-import { type Row, row, rowWidth, type Span, span } from "../../terminal/style.ts";
+import type { SessionMemory } from "../../tools/tool.ts";
+import { type Row, row, rowWidth, type Span, span, type Style } from "../../terminal/style.ts";
 import { fit } from "../../terminal/table.ts";
-import { todoRows } from "./todo_rows.ts";
 import type { LiveRows } from "../../terminal/screen.ts";
 import type { QueuedMessage } from "../../runtime/prompts.ts";
 import { isOwnLine } from "./typed_line.ts";
@@ -117,7 +117,7 @@ export interface LiveParts {
   open: readonly Row[];
   /** The block that a person unfolded, in at most so many rows. */
   unfolded(height: number): readonly Row[];
-  todos: Parameters<typeof todoRows>[0];
+  todos: readonly Todo[];
   /** The current activity; null for none. */
   activity: Row | null;
   /** Texts that wait for their turn. */
@@ -152,4 +152,36 @@ function activityRows({ activity, waiting, hint }: LiveParts, width: number): Ro
   );
   const hinted = hint === "" ? [] : [row(fit(hint, width), "warning")];
   return [...activity === null ? [] : [activity], ...queued, ...hinted];
+}
+
+type Todo = SessionMemory["todos"][number];
+
+const TODO_LOOKS: Readonly<Record<Todo["status"], { sign: string; style: Style }>> = {
+  completed: { sign: "[x]", style: "dim" },
+  in_progress: { sign: "[>]", style: "bold" },
+  pending: { sign: "[ ]", style: "plain" },
+};
+
+/** Returns the open todo list in at most `height` rows around the current step; in one row, the count and that step. */
+function todoRows(todos: readonly Todo[], { width, height }: { width: number; height: number }): Row[] {
+  const done = todos.filter(({ status }) => status === "completed").length;
+  if (done === todos.length || height < 1) return [];
+  const current = Math.max(0, todos.findIndex(({ status }) => status === "in_progress"));
+  const first = todos.findIndex(({ status }) => status !== "completed");
+  const at = todos[current]?.status === "in_progress" ? current : first;
+  if (height < Math.min(3, todos.length)) {
+    return [row(fit(`${done}/${todos.length} ${todoText(todos[at])}`, width), "bold")];
+  }
+  const isCut = todos.length > height;
+  const room = isCut ? height - 1 : todos.length;
+  const start = Math.max(0, Math.min(at - 1, todos.length - room));
+  const rows = todos.slice(start, start + room).map((todo) => {
+    const { sign, style } = TODO_LOOKS[todo.status];
+    return row(fit(`${sign} ${todoText(todo)}`, width), style);
+  });
+  return isCut ? [...rows, row(fit(`${done} of ${todos.length} steps done`, width), "dim")] : rows;
+}
+
+function todoText(todo: Todo | undefined): string {
+  return clean(todo?.content ?? "");
 }
