@@ -2,12 +2,8 @@
  * The one owner of a session: opens it with its first use, admits prompts, runs turns, stores what happened, and is the
  * only one that changes its state. Commands, chats and clients of protocols are surfaces over it.
  */
-import { admitPrompt, type AdmittedPrompt } from "../agent/admission.ts";
-import type { SteeredMessage } from "../agent/turn_options.ts";
 import { startCount } from "../agent/result.ts";
-import type { Session } from "../agent/session.ts";
 import { runTurn } from "../agent/turn.ts";
-import { highestLabel } from "../boundary/policy/label.ts";
 import type { PermissionMode } from "../config/types.ts";
 import { AgentcliError } from "../errors.ts";
 import type { TurnListener, TurnResult } from "../protocol/turn_event.ts";
@@ -19,17 +15,11 @@ import type { UndoneTurn } from "./undo_turn.ts";
 import type { RewindParts, RewindPoint, Rewound } from "./rewind.ts";
 import type { Restored } from "../session/undo.ts";
 import { splitRules } from "./tools_and_rules.ts";
-import { MessageQueue, type PromptInput, type QueuedMessage, userItem } from "./prompts.ts";
+import { PromptAdmission } from "./prompt_admission.ts";
+import { MessageQueue, type PromptInput, type QueuedMessage } from "./prompts.ts";
 import { type OpenSession, openSession } from "./open_session.ts";
-import type { PromptHooks, TurnSurface } from "./turn_surface.ts";
+import type { TurnSurface } from "./turn_surface.ts";
 import { WarmUp } from "./warm_up.ts";
-
-/** The scope in which the prompts of one turn are admitted. */
-interface TurnScope {
-  session: Session;
-  hooks: PromptHooks | null;
-  signal: AbortSignal;
-}
 
 /** Takes up nothing that is stored. */
 const NEW_SESSION = { resume: undefined, continue: false, forkSession: false, sessionId: undefined } as const;
@@ -40,9 +30,9 @@ export class AgentSession {
   readonly queue: MessageQueue = new MessageQueue();
   readonly #host: Host;
   readonly #warmUp = new WarmUp();
+  readonly #admission: PromptAdmission;
   #options: SessionOptions;
   #open: OpenSession | null = null;
-  #filesAttached = false;
   /** The model of the options is not the one that the session was opened with. */
   #isModelStale = false;
   /** The last way back that can be undone. */
@@ -53,6 +43,7 @@ export class AgentSession {
   constructor(options: SessionOptions, host: Host) {
     this.#options = options;
     this.#host = host;
+    this.#admission = new PromptAdmission(host, () => this.#options.file);
   }
 
   /** The session as it is, to be looked at; null until it is opened. */
@@ -265,15 +256,16 @@ export class AgentSession {
     await this.#warmUp.stop();
     this.#rewound = null;
     const asked = hooks?.() ?? null;
-    const allowed = this.#options.allowProtectedPrompt;
-    const admitted = await this.#admitted(input, { session, hooks: asked, signal, allowed });
+    const scope = { session, hooks: asked, signal };
+    const admitted = await this.#admission.admit(input, scope, this.#options.allowProtectedPrompt);
+    if (admitted.admitted === "released") await this.#release();
     const result = await runTurn(session, admitted, {
       io: this.#host.io,
       model,
       signal,
       ask,
       emit: this.#recorded(onEvent),
-      steered: () => this.#steered({ session, hooks: asked, signal }),
+      steered: () => this.#admission.steered(this.queue, scope, { isOver: () => this.#isModelStale }),
       maxTurns: this.#options.maxTurns,
       ...asked === null ? {} : { hooks: asked },
     });
@@ -287,52 +279,6 @@ export class AgentSession {
     await this.#settle();
     numbers.current();
     return result;
-  }
-
-  /**
-   * Yields queued messages that are admitted as prompts of the running turn; nobody may release a protected one here. From
-   * the first that is a command or is refused on, the rest waits: it has its own turn, where the refusal is shown.
-   */
-  async *#steered(scope: TurnScope): AsyncGenerator<SteeredMessage> {
-    for (let next = this.queue.firstForTurn; next !== null && !this.#isModelStale; next = this.queue.firstForTurn) {
-      let item: UserItem;
-      try {
-        const input = await next.toPrompt();
-        if (input === null) return;
-        ({ item } = await this.#admitted(input, scope));
-      } catch (error) {
-        scope.signal.throwIfAborted();
-        if (error instanceof AgentcliError) return;
-        throw error;
-      }
-      // Looking through it takes time, in which it may have been taken back.
-      if (!this.queue.remove(next)) continue;
-      yield { item: { ...item, origin: "steering" }, text: next.text, id: next.id };
-    }
-  }
-
-  /** The prompt with what is attached to it and what hooks add; looked through once it is whole. */
-  async #admitted(
-    { text, label = "open", files = [], mentions = [], images = [] }: PromptInput,
-    { session, hooks, signal, allowed = false }: TurnScope & { allowed?: boolean },
-  ): Promise<AdmittedPrompt> {
-    const named = { files: this.#filesAttached ? files : [...this.#options.file, ...files], mentions };
-    const item = await userItem(text, named, { session, io: this.#host.io, signal, notice: this.#host.notice });
-    item.label = highestLabel([item.label, label]);
-    if (images.length > 0) item.images = [...images, ...item.images ?? []];
-    let admitted = await admitPrompt(session, item, { allowed });
-    if (hooks !== null) {
-      // What may not leave the session is not told to them.
-      const told = admitted.admitted === "open" && item.label === "open" ? text : null;
-      const { blocked, context } = await hooks.submit(told, signal);
-      if (blocked !== null) throw new AgentcliError("permission_denied", `a hook refused the prompt: ${blocked}`);
-      if (context !== "") {
-        admitted = await admitPrompt(session, { ...item, text: `${item.text}\n\n${context}` }, { allowed });
-      }
-    }
-    this.#filesAttached = true;
-    if (admitted.admitted === "released") await this.#release();
-    return admitted;
   }
 
   /** The permission to let a prompt through was for this one, and nothing is stored from here on. */

@@ -12,7 +12,7 @@ import {
   commandSource,
   type TypedCommand,
   type TypedPrompt,
-} from "../chat/typed_line.ts";
+} from "../chat/input/typed_line.ts";
 import type { Context } from "../command.ts";
 import { fenced } from "./tool_calls.ts";
 import type { AvailableCommand } from "./wire.ts";
@@ -50,7 +50,7 @@ function commandOf(name: string, description: string, hint: string | null): Avai
 export async function availableCommands(opened: OpenSession | null): Promise<AvailableCommand[]> {
   const source = commandSource(opened);
   if (source === null) return [...BUILT_IN];
-  const { briefOf, customCommands } = await import("../chat/custom_commands.ts");
+  const { briefOf, customCommands } = await import("../chat/input/custom_commands.ts");
   const customs = await customCommands(source);
   const described = customs.map(async (command) =>
     commandOf(command.name, await briefOf(command, source), "what it is about")
@@ -64,7 +64,7 @@ export async function readCommand(
   agent: AgentSession,
 ): Promise<TypedPrompt | TypedCommand | null> {
   if (!text.startsWith("/")) return null;
-  const { readTyped } = await import("../chat/typed_line.ts");
+  const { readTyped } = await import("../chat/input/typed_line.ts");
   const typed = await readTyped(text, agent);
   if (typed.kind === "shell") return null;
   if (typed.kind === "prompt") return typed.from === null ? null : typed;
@@ -84,7 +84,7 @@ export async function runCommand(
 ): Promise<string> {
   const { agent, context, signal, emit } = target;
   const rows: Row[] = [];
-  const { runLine } = await import("../chat/commands.ts");
+  const { runLine } = await import("../chat/commands/commands.ts");
   await runLine(command, { chat: agent, view: viewOf(rows), context, signal, emit });
   const text = rows.map(plainText).join("\n");
   return text.trim() === "" ? `/${command.name}: done` : fenced(text);

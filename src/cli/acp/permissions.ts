@@ -8,8 +8,8 @@ import { fieldsOf } from "../../provider/record.ts";
 import { RpcError } from "../../rpc/message.ts";
 import { RpcClosed, type RpcPeer } from "../../rpc/peer.ts";
 import type { AgentSession } from "../../runtime/agent_session.ts";
-import { offers } from "../chat/permission.ts";
-import { changeOf } from "../chat/preview.ts";
+import { offers } from "../chat/questions/permission.ts";
+import { changeOf } from "../chat/questions/preview.ts";
 import { fenced, kindOf, textContent, titleOf } from "./tool_calls.ts";
 import type { ToolCallContent } from "./wire.ts";
 

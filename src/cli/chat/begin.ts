@@ -3,7 +3,7 @@ import type { Choice } from "../../terminal/picker.ts";
 import type { Row } from "../../terminal/style.ts";
 import { AgentcliError, asAgentcliError } from "../../errors.ts";
 import type { Context } from "../command.ts";
-import type { Question, QuestionAnswer } from "./question.ts";
+import type { Question, QuestionAnswer } from "./questions/question.ts";
 import type { SessionOptions } from "../../runtime/host.ts";
 import type { AgentSession } from "../../runtime/agent_session.ts";
 import type { OpenSession } from "../../runtime/open_session.ts";
@@ -67,7 +67,7 @@ export async function beginChat(
   },
 ): Promise<void> {
   if (choosesSession) {
-    const { chooseStored } = await import("./stored_sessions.ts");
+    const { chooseStored } = await import("./commands/stored_sessions.ts");
     const resume = await chooseStored({ view, context, current: null });
     signal.throwIfAborted();
     chat.configure({ resume: resume ?? undefined });
@@ -78,7 +78,7 @@ export async function beginChat(
     const { code } = asAgentcliError(error);
     if (!canAsk) throw error;
     if (code !== "no_provider" && code !== "no_model") throw withWayOut(error);
-    const { chooseFirstModel } = await import("./models.ts");
+    const { chooseFirstModel } = await import("./commands/models.ts");
     const selector = await chooseFirstModel({ view, context, signal });
     if (selector === null) return view.leave();
     await view.during("connecting", chat.setModel(selector));

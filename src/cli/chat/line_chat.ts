@@ -8,17 +8,17 @@ import { plainText, type Row } from "../../terminal/style.ts";
 import { isYes } from "../../terminal/prompt.ts";
 import { textOutput } from "../run/text_output.ts";
 import { hostOf, showError } from "../output.ts";
-import { elicitInChat } from "./elicit.ts";
+import { elicitInChat } from "./questions/elicit.ts";
 import type { Context } from "../command.ts";
 import { asksForSession, beginChat, type ChatOptions, type ChatView, type PickQuestion } from "./begin.ts";
-import { changeRows } from "./call_block.ts";
+import { changeRows } from "./view/call_block.ts";
 import { AgentSession } from "../../runtime/agent_session.ts";
 import type { OpenSession } from "../../runtime/open_session.ts";
-import { promptOf, readTyped } from "./typed_line.ts";
-import { runLine } from "./commands.ts";
-import { askInChat } from "./permission.ts";
-import { textRows } from "./event_rows.ts";
-import type { Question, QuestionAnswer } from "./question.ts";
+import { promptOf, readTyped } from "./input/typed_line.ts";
+import { runLine } from "./commands/commands.ts";
+import { askInChat } from "./questions/permission.ts";
+import { textRows } from "./view/event_rows.ts";
+import type { Question, QuestionAnswer } from "./questions/question.ts";
 
 /** A question is asked this often before nothing counts as no. */
 const MOST_TRIES = 20;
@@ -158,8 +158,8 @@ class LineChat implements ChatView {
 
   async replay(opened: OpenSession): Promise<void> {
     const [{ replaySession, sessionHead }, { TurnView }] = await Promise.all([
-      import("./replay.ts"),
-      import("./turn_view.ts"),
+      import("./view/replay.ts"),
+      import("./view/turn_view.ts"),
     ]);
     const surface = { print: (rows: readonly Row[]) => this.print(rows), width: () => this.width() };
     const { clock } = this.#context.io;
@@ -256,7 +256,7 @@ class LineChat implements ChatView {
       const result = await this.#chat.prompt(input, { signal, onEvent, ask });
       await output.result(result);
       if (this.#chat.mode === "plan") {
-        await (await import("./plan.ts")).offerPlan(result, { chat: this.#chat, view: this });
+        await (await import("./questions/plan.ts")).offerPlan(result, { chat: this.#chat, view: this });
       }
       return result.errorCode === "interrupted" ? 0 : result.exitCode;
     });

@@ -33,7 +33,7 @@ export async function run({ options, arguments: words, context }: Invocation<typ
   const given = await withServers(options, context);
   const drawn = io.stdin.isTerminal && io.stdout.isTerminal && (io.env("TERM") ?? "dumb") !== "dumb";
   if (drawn || (io.os === "windows" && io.stdin.isTerminal && io.stdout.isTerminal)) {
-    const { chatOnTerminal } = await import("./terminal_chat.ts");
+    const { chatOnTerminal } = await import("./terminal/terminal_chat.ts");
     return await chatOnTerminal(given, context, { first: words[0] });
   }
   const { chatByLine } = await import("./line_chat.ts");

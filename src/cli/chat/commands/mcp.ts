@@ -1,0 +1,144 @@
+/** MCP servers in the chat: the list of them, their prompts as commands, and their resources by name. */
+import { highestLabel, type Label } from "../../../boundary/policy/label.ts";
+import { serverClass } from "../../../boundary/policy/tool_server.ts";
+import { AgentcliError } from "../../../errors.ts";
+import { failureOf } from "../../../mcp/hub.ts";
+import type { McpOffer } from "../../../mcp/offer.ts";
+import { readBlocks } from "../../../mcp/result.ts";
+import { grouped } from "../../../platform/number.ts";
+import { fieldsOf, membersOf } from "../../../provider/record.ts";
+import { clean } from "../../../terminal/clean.ts";
+import { type Row, row, span } from "../../../terminal/style.ts";
+
+/** Tools of one server that are listed. */
+const MOST_TOOLS = 40;
+
+/** The servers of a session, what they cost, and what is wrong with some. */
+export function mcpRows(offer: McpOffer | null): Row[] {
+  if (offer === null) return [row("no MCP server is configured: agentcli mcp add, or agentcli mcp import", "dim")];
+  const { tools, budget } = offer.exposed;
+  return [
+    ...offer.hub.states.filter(({ server }) => server.enabled).flatMap(({ server, manifest, problem, isRunning }) => {
+      const own = tools.filter((tool) => tool.server === server.name);
+      const state = problem ?? (isRunning ? "running" : "starts with its first call");
+      const tokens = own.reduce((sum, one) => sum + one.tokens, 0);
+      return [
+        [
+          span(`  ${clean(server.name)}`, "bold"),
+          span(`  ${serverClass(server)}, `, "dim"),
+          span(clean(state), problem === null ? "dim" : "warning"),
+          span(manifest === null ? "" : `, ${own.length} tools, ${grouped(tokens)} tokens`, "dim"),
+        ],
+        ...own.slice(0, MOST_TOOLS).map(({ tool, exposure, tokens }): Row => [
+          span(`    ${exposure.padEnd(6)} ${String(tokens).padStart(5)}  `, "dim"),
+          span(clean(tool.name)),
+        ]),
+        ...own.length > MOST_TOOLS ? [row(`    … ${own.length - MOST_TOOLS} more`, "dim")] : [],
+        ...(manifest?.prompts ?? []).map(({ name, description }): Row => [
+          span(`    /${clean(server.name)}:${clean(name)}`),
+          span(`  ${clean(description)}`, "dim"),
+        ]),
+        ...(manifest?.resources ?? []).slice(0, MOST_TOOLS).map(({ uri, name }): Row => [
+          span(`    @${clean(server.name)}:${clean(uri)}`),
+          span(`  ${clean(name)}`, "dim"),
+        ]),
+      ];
+    }),
+    row(`  direct tools may take ${grouped(budget)} tokens; the others are found by McpFind`, "dim"),
+  ];
+}
+
+/** The text of a server for a prompt of the person. */
+export interface ServerText {
+  text: string;
+  label: Label;
+}
+
+/** Reads `/server:prompt words`; null for a line that names no prompt of a server. Throws `usage` for missing words. */
+export async function serverPrompt(
+  line: string,
+  offer: McpOffer | null,
+  signal: AbortSignal,
+): Promise<ServerText | null> {
+  const [, server, name, words = ""] = /^\/([A-Za-z0-9_-]+):(\S+)(?:\s+([^]*))?$/.exec(line.trim()) ?? [];
+  const state = offer?.hub.states.find((one) => one.server.name === server);
+  if (offer === null || server === undefined || state === undefined) return null;
+  const prompts = state.manifest?.prompts ?? [];
+  const found = prompts.find((one) => one.name === name);
+  if (found === undefined) {
+    throw new AgentcliError("usage", `the MCP server ${server} has no prompt ${JSON.stringify(name)}`, {
+      hint: prompts.length === 0 ? "see /mcp" : `prompts: ${prompts.map((one) => one.name).join(", ")}`,
+    });
+  }
+  const args = promptArguments(words, found.arguments.map((one) => one.name));
+  const missing = found.arguments.find((one) => one.required && (args[one.name] ?? "") === "");
+  if (missing !== undefined) {
+    throw new AgentcliError("usage", `/${server}:${name} needs ${missing.name}`, {
+      hint: `/${server}:${name} ${found.arguments.map((one) => `${one.name}=…`).join(" ")}`,
+    });
+  }
+  const answer = await asked(offer, server, { method: "prompts/get", params: { name, arguments: args }, signal });
+  const blocks = membersOf(answer.messages).map((message) => fieldsOf(message).content);
+  const { text } = await readBlocks(blocks.flat(), { name: `${server}:${name}` });
+  return { text, label: highestLabel([state.server.label ?? "open"]) };
+}
+
+/** `name=value` by name, quoted where it has spaces; without names the whole text is the first argument. */
+function promptArguments(words: string, names: readonly string[]): Record<string, string> {
+  const pairs = [...words.matchAll(/(?<=^|\s)([\w-]+)=(?:"([^"]*)"|(\S*))/g)].filter(([, name = ""]) =>
+    names.includes(name)
+  );
+  if (pairs.length > 0) {
+    return Object.fromEntries(pairs.map(([, name = "", quoted, bare = ""]) => [name, quoted ?? bare]));
+  }
+  const [first] = names;
+  return first === undefined || words.trim() === "" ? {} : { [first]: words.trim() };
+}
+
+/** Resources of one line that are read. */
+const MOST_RESOURCES = 5;
+/** Characters of one resource that go with a prompt. */
+const RESOURCE_LIMIT = 60_000;
+
+/** Reads what `@server:uri` names in a text: the texts to go with it, and what could not be read. */
+export async function serverResources(
+  text: string,
+  offer: McpOffer | null,
+  signal: AbortSignal,
+): Promise<{ parts: ServerText[]; problems: string[] }> {
+  const found: { parts: ServerText[]; problems: string[] } = { parts: [], problems: [] };
+  if (offer === null) return found;
+  const named = [...text.matchAll(/(?<=^|[\s(])@([A-Za-z0-9_-]+):(\S+?)(?=[,;!?)]*(?:\s|$))/g)].slice(
+    0,
+    MOST_RESOURCES,
+  );
+  for (const [, server = "", uri = ""] of named) {
+    const state = offer.hub.states.find((one) => one.server.name === server);
+    if (state === undefined) continue;
+    try {
+      const answer = await asked(offer, server, { method: "resources/read", params: { uri }, signal });
+      const read = await readBlocks(membersOf(answer.contents), { name: uri });
+      const cut = read.text.length > RESOURCE_LIMIT ? `${read.text.slice(0, RESOURCE_LIMIT)}\n[cut]` : read.text;
+      found.parts.push({ text: `Resource ${server}:${uri}:\n${cut}`, label: state.server.label ?? "open" });
+    } catch (error) {
+      if (!(error instanceof AgentcliError)) throw error;
+      found.problems.push(`@${server}:${uri} is not attached: ${error.message}`);
+    }
+  }
+  return found;
+}
+
+async function asked(
+  { hub }: McpOffer,
+  server: string,
+  { method, params, signal }: { method: string; params: Record<string, unknown>; signal: AbortSignal },
+) {
+  const forbidden = await hub.forbidden(server, params);
+  if (forbidden !== null) throw new AgentcliError("policy_refused", forbidden, { hint: "see /mcp" });
+  try {
+    return await hub.request(server, method, params, { signal });
+  } catch (error) {
+    signal.throwIfAborted();
+    throw new AgentcliError("turn_failed", `the MCP server ${server} ${failureOf(error)}`, { hint: "see /mcp" });
+  }
+}

@@ -1,0 +1,234 @@
+/** Choosing the model of a chat: at its first start, and while it runs. Loaded when one is chosen. */
+import { isLocal } from "../../../boundary/policy/locality.ts";
+import { effectiveBaseUrl, productOf, providerLabel } from "../../../config/base_url.ts";
+import { resolveEndpoint } from "../../../config/endpoint.ts";
+import type { ProviderEntry } from "../../../config/types.ts";
+import { asAgentcliError } from "../../../errors.ts";
+import { createHttpClient } from "../../../provider/http/client.ts";
+import { listModels } from "../../../provider/backends/model_list.ts";
+import { findProjectContext } from "../../../runtime/project_context.ts";
+import type { Context } from "../../command.ts";
+import { sessionLabel } from "../../../agent/session.ts";
+import { itemsBeforeProtected } from "../../../session/item.ts";
+import { clean } from "../../../terminal/clean.ts";
+import { row } from "../../../terminal/style.ts";
+import { selectorOf } from "../../../runtime/agent_session.ts";
+import { estimateOf } from "../../../agent/chat_request.ts";
+import type { OpenSession } from "../../../runtime/open_session.ts";
+import { costText } from "../view/activity.ts";
+import type { CommandTarget } from "./commands.ts";
+import { entryRows } from "../view/event_rows.ts";
+import { DEMO } from "../../../config/find.ts";
+import { openHome } from "../../../platform/home.ts";
+import { discover, type Discovered } from "../../../provider/backends/discovery.ts";
+import type { Choice } from "../../../terminal/picker.ts";
+import { mergeFound, setDefaultModel } from "../../init_providers/run.ts";
+import { asksForStudio } from "../../init_providers/plan.ts";
+import { modelText as servedText } from "../../init_providers/report.ts";
+import { modelText } from "../view/first_screen.ts";
+import type { ChatView } from "../begin.ts";
+
+/** How long a server is waited for, in milliseconds. */
+const TIMEOUT_MS = 3000;
+
+/** One model, or a server that does not answer (`selector` null). */
+export interface OfferedModel {
+  selector: string | null;
+  provider: string;
+  local: boolean;
+  /** Beside the name: how it is known, or what is wrong. */
+  note: string;
+}
+
+/**
+ * All providers are asked at the same time; configured models of a server that does not answer are listed too. Throws the
+ * signal's reason.
+ */
+export async function offeredModels(context: Context, signal: AbortSignal): Promise<OfferedModel[]> {
+  const { io } = context;
+  const { configuration, markers } = await findProjectContext({ io: context.io, cwd: context.globals.cwd });
+  const client = createHttpClient(io);
+  const ask = async (provider: ProviderEntry): Promise<OfferedModel[]> => {
+    const local = isLocal(effectiveBaseUrl(provider, io.env), markers.localEndpoints);
+    const base = { provider: provider.name, local };
+    const place = local ? "local" : "remote";
+    const isDefault = (id: string) =>
+      configuration.defaultProvider === provider.name && configuration.defaultModel === id;
+    try {
+      const endpoint = await resolveEndpoint(provider, { env: io.env, local, stores: io });
+      const limits = { timeoutMs: TIMEOUT_MS, signal };
+      const list = await listModels(client, endpoint, limits);
+      const { modelNotes } = await import("./model_notes.ts");
+      const notes = await modelNotes(client, endpoint, { list, provider, ...limits });
+      return list.models.map(({ id }, at) => ({
+        ...base,
+        selector: `${provider.name}:${id}`,
+        note: [notes[at] ?? "", place, ...isDefault(id) ? ["default"] : []].filter((part) => part !== "").join(" · "),
+      }));
+    } catch (error) {
+      signal.throwIfAborted();
+      const reason = asAgentcliError(error).message;
+      const configured = provider.models.map(({ id }) => ({
+        ...base,
+        selector: `${provider.name}:${id}`,
+        note: `${place}, configured; ${reason}`,
+      }));
+      return configured.length > 0 ? configured : [{ ...base, selector: null, note: `${place}; ${reason}` }];
+    }
+  };
+  try {
+    return (await Promise.all(configuration.providers.map(ask))).flat();
+  } finally {
+    client.close();
+  }
+}
+
+/** The `/model` command. Throws what is wrong with a name. */
+export async function switchModel(
+  argument: string,
+  { chat, view, context, signal }: Pick<CommandTarget, "chat" | "view" | "context" | "signal">,
+): Promise<void> {
+  const before = chat.opened === null ? null : selectorOf(chat.opened);
+  const selector = argument === "" ? await chooseModel({ view, context, signal, current: before }) : argument;
+  if (selector === null) return;
+  printCost(chat.opened, view);
+  const prepared = await view.during("changing the model", chat.setModel(selector));
+  const { session } = prepared;
+  if (session.model.local || sessionLabel(session) === "open") {
+    view.print([row(`model: ${modelText(session.model)} (${session.model.local ? "local" : "remote"})`, "dim")]);
+    return;
+  }
+  const kept = itemsBeforeProtected(session.items);
+  view.print([
+    row(
+      `This session has read protected content, and ${clean(selector)} is remote: none of it may go there.`,
+      "warning",
+    ),
+  ]);
+  const choice = await view.pick({
+    title: "What now?",
+    choices: [
+      { label: "stay with the local model", note: before ?? "" },
+      { label: "fork from before the protected content", note: `${kept} of ${session.items.length} items go along` },
+    ],
+  });
+  if (choice === 1) {
+    const forked = await view.during("forking the session", chat.forkOpen(selector));
+    view.print([row(`a new session, model: ${modelText(forked.session.model)}; the other session is kept`, "dim")]);
+  } else if (before !== null) {
+    await view.during("going back", chat.setModel(before));
+    view.print([row(`model: still ${clean(before)}`, "dim")]);
+  }
+}
+
+/** Prints before a change of the model what its server has to read. */
+function printCost(opened: OpenSession | null, view: ChatView): void {
+  if (opened === null || opened.session.items.length === 0) return;
+  view.print([
+    row(`  another model: ${costText(estimateOf(opened.session), null)}`, "dim"),
+  ]);
+}
+
+/** A model in a list, with the server's own name first. */
+export function choiceOf({ selector, provider, note }: OfferedModel): { label: string; note: string } {
+  if (selector === null) return { label: providerLabel(provider), note };
+  return { label: modelText({ provider, entry: { id: selector.slice(provider.length + 1) } }), note };
+}
+
+async function chooseModel(
+  { view, context, signal, current }: Pick<CommandTarget, "view" | "context" | "signal"> & { current: string | null },
+): Promise<string | null> {
+  const models = await view.during("asking the servers", offeredModels(context, signal));
+  const choices = [
+    ...models.flatMap(({ selector, note }) =>
+      selector === null ? [] : [{ label: selector, note: selector === current ? `current · ${note}` : note }]
+    ),
+    { label: "demo", note: "a fixed script, no language model" },
+  ];
+  const makeDefault = async (index: number) => {
+    const chosen = models.find(({ selector }) => selector === choices[index]?.label);
+    if (chosen === undefined || chosen.selector === null) return "that cannot be the default model";
+    const model = chosen.selector.slice(chosen.provider.length + 1);
+    await setDefaultModel(await openHome(context.io), { provider: chosen.provider, model });
+    return `${clean(chosen.selector)} is the default model from now on`;
+  };
+  const title = "Which model? (type to search, Ctrl-S makes one the default)";
+  const chosen = await view.pick({ title, choices, onSave: makeDefault });
+  return choices[chosen ?? -1]?.label ?? null;
+}
+
+/** Milliseconds for one address. */
+const TIMEOUT = 2000;
+
+interface Offer {
+  choice: Choice;
+  /** Writes what makes it the usual model; gives its selector. */
+  take(): Promise<string>;
+}
+
+/**
+ * The selector of the model that was chosen, now the usual one; null when none was. Throws configuration errors, and the
+ * signal's reason.
+ */
+export async function chooseFirstModel(
+  { view, context, signal }: { view: ChatView; context: Context; signal: AbortSignal },
+): Promise<string | null> {
+  const offers = await view.during("looking for model servers", findOffers(context, signal));
+  if (offers.length === 0) {
+    const columns = { column: 33, width: view.width() };
+    view.print([
+      row("No model server answers on the usual ports (11434, 1234, 8000, 8080), and none is configured."),
+      ...entryRows("agentcli models suggest", "models that fit this machine", columns),
+      ...entryRows("agentcli local-model serve --help", "start a server", columns),
+      ...entryRows("agentcli providers add --help", "add one that listens elsewhere", columns),
+      row("The demo needs no server: a script that reads files and answers with an outline of them.", "dim"),
+    ]);
+  }
+  const demo: Offer = {
+    choice: { label: "the demo", note: "no language model: a fixed script, to try things out" },
+    take: () => Promise.resolve(DEMO),
+  };
+  const all = [...offers, demo];
+  const chosen = await view.pick({ title: "Which model?", choices: all.map(({ choice }) => choice) });
+  return await all[chosen ?? -1]?.take() ?? null;
+}
+
+async function findOffers(context: Context, signal: AbortSignal): Promise<Offer[]> {
+  const home = await openHome(context.io);
+  const client = createHttpClient(context.io);
+  try {
+    const [configured, found] = await Promise.all([
+      offeredModels(context, signal),
+      discover(client, { hosts: ["localhost"], timeoutMs: TIMEOUT, signal }),
+    ]);
+    const known = configured.flatMap((model): Offer[] => {
+      const { selector, provider } = model;
+      return selector === null ? [] : [{
+        choice: choiceOf(model),
+        take: async () => {
+          await setDefaultModel(home, { provider, model: selector.slice(provider.length + 1) });
+          return selector;
+        },
+      }];
+    });
+    const fresh = found.filter(({ state }) => state === "serving").flatMap((server) =>
+      server.models.map((model): Offer => ({
+        choice: { label: `${nameOf(server)} · ${servedText(model)}`, note: `local, ${server.host}:${server.port}` },
+        take: async () => {
+          const { plan } = await mergeFound(home, found, { studioAsked: asksForStudio(context.io.env) });
+          const provider = plan.names.get(server.baseUrl) ?? server.runtime ?? `port-${server.port}`;
+          await setDefaultModel(home, { provider, model: model.id });
+          return `${provider}:${model.id}`;
+        },
+      }))
+    );
+    return known.length > 0 ? known : fresh;
+  } finally {
+    client.close();
+  }
+}
+
+/** As the server named itself, else as its port says. */
+function nameOf({ server, runtime, port }: Discovered): string {
+  return clean(server?.label ?? "") || productOf(runtime ?? "") || `port ${port}`;
+}

@@ -1,0 +1,110 @@
+/** `/rewind` and `/redo`: going back to before a turn, and taking that back. Loaded with the first of them. */
+import { AgentcliError } from "../../../errors.ts";
+import type { ChangedFile, RewindParts, RewindPoint, Rewound } from "../../../runtime/rewind.ts";
+import type { Restored } from "../../../session/undo.ts";
+import { clean } from "../../../terminal/clean.ts";
+import { unifiedDiff } from "../../../terminal/diff.ts";
+import type { Choice } from "../../../terminal/picker.ts";
+import { type Row, row } from "../../../terminal/style.ts";
+import { fit } from "../../../terminal/table.ts";
+import type { CommandTarget } from "./commands.ts";
+import { textRows } from "../view/event_rows.ts";
+import { turnsText, typedText } from "../view/replay.ts";
+
+/** Cells of the first words. */
+const WORDS = 48;
+/** Files that are named of one turn. */
+const MOST_FILES = 3;
+
+/** Asks for a turn and for what goes back, and goes there. The prompt of the turn returns to the line that is typed. */
+export async function rewindTo({ chat, view }: Pick<CommandTarget, "chat" | "view">): Promise<void> {
+  const points = (await view.during("looking at the turns", chat.rewindPoints())).reverse();
+  if (points.length === 0) return view.print([row("there is no turn to go back to", "dim")]);
+  const choices = points.map((point): Choice => ({
+    label: wordsOf(point).slice(0, WORDS),
+    note: changesText(point),
+  }));
+  const title = "Go back to before which prompt? (the server has to process nothing again)";
+  const chosen = await view.pick({ title, choices });
+  const point = points[chosen ?? -1];
+  if (chosen === null || point === undefined) return;
+  const isChanged = points.slice(0, chosen + 1).some(({ files }) => files.length > 0);
+  const parts = isChanged ? await askParts(view) : { words: true, files: false };
+  if (parts === null) return;
+  const rewound = await view.during("going back", chat.rewind(point.prompt, parts));
+  view.print(reportRows(rewound, { parts, turns: chosen + 1, isChanged, width: view.width() }));
+  const text = typedText(point.prompt);
+  // Of a protected prompt only a placeholder may be there.
+  if (parts.words && !text.startsWith("[redacted: ")) view.draft(text);
+}
+
+/** Brings back what the last `/rewind` took. */
+export async function redoRewind({ chat, view }: Pick<CommandTarget, "chat" | "view">): Promise<void> {
+  const restored = await view.during("bringing back", chat.redo());
+  if (restored === null) {
+    throw new AgentcliError("usage", "there is nothing to bring back", {
+      hint: "/redo follows a /rewind, before anything else is said",
+    });
+  }
+  view.print([row("back where it was before /rewind", "dim"), ...fileRows(restored)]);
+}
+
+/** Asks what goes back; null for nothing. */
+export async function askParts(view: CommandTarget["view"]): Promise<RewindParts | null> {
+  const all: readonly (RewindParts & { label: string; note: string })[] = [
+    { label: "words and files", note: "as if the turns had not been", words: true, files: true },
+    { label: "words only", note: "the files stay as they are", words: true, files: false },
+    { label: "files only", note: "the model is told so", words: false, files: true },
+  ];
+  return all[await view.pick({ title: "What goes back?", choices: all }) ?? -1] ?? null;
+}
+
+function wordsOf({ prompt }: RewindPoint): string {
+  return clean(typedText(prompt).replace(/\s+/g, " ").trim()) || "(no words)";
+}
+
+/** Returns the changes of a turn: `pump.ts +2 -1 · 1 command`. */
+function changesText({ files, commands }: RewindPoint): string {
+  const named = files.slice(0, MOST_FILES).map(fileText);
+  const more = files.length > MOST_FILES ? [`${files.length - MOST_FILES} more files`] : [];
+  return [[...named, ...more].join(", "), ...commandsText(commands)].filter((text) => text !== "").join(" · ");
+}
+
+function commandsText(commands: number): string[] {
+  return commands === 0 ? [] : [commands === 1 ? "1 command" : `${commands} commands`];
+}
+
+function fileText({ name, before, after }: ChangedFile): string {
+  const shown = clean(name);
+  if (before === undefined || after === undefined) return shown;
+  if (after === null) return `${shown} (gone)`;
+  const decoder = new TextDecoder();
+  const old = before === null ? null : decoder.decode(before);
+  const lines = unifiedDiff(old, decoder.decode(after), { name: "file" }).split("\n").slice(2);
+  const many = (sign: string) => lines.filter((line) => line.startsWith(sign)).length;
+  const [added, removed] = [many("+"), many("-")];
+  return `${shown} +${added}${before === null ? " (new)" : ` -${removed}`}`;
+}
+
+function reportRows(
+  { restored, commands }: Rewound,
+  { parts, turns, isChanged, width }: { parts: RewindParts; turns: number; isChanged: boolean; width: number },
+): Row[] {
+  const what = parts.words && parts.files ? "words and files" : parts.words ? "words" : "files";
+  const stay = parts.words && !parts.files && isChanged ? "; the files stay as they are" : "";
+  const head = `went back ${turnsText(turns)} (${what})${stay}; /redo brings it back`;
+  const ran = commands === 0 ? [] : textRows(
+    `${commandsText(commands).join()} ran in what went back: what they changed besides these files stays`,
+    { width, style: "warning" },
+  );
+  return [row(fit(head, width), "bold"), ...fileRows(restored), ...ran];
+}
+
+/** One row for each file; a file that somebody changed since is kept, with the reason. */
+export function fileRows(restored: readonly Restored[]): Row[] {
+  return restored.map((file): Row =>
+    file.outcome === "refused"
+      ? row(`  kept ${clean(file.path)}: ${clean(file.reason)}`, "warning")
+      : row(`  ${file.outcome} ${clean(file.path)}`, "good")
+  );
+}

@@ -1,0 +1,129 @@
+/**
+ * Commands that a project brings: its workflows and skills, as the editors keep them. Nothing of them runs by itself.
+ */
+import { highestLabel, type Label } from "../../../boundary/policy/label.ts";
+import type { ResolvedPath, Workspace } from "../../../boundary/workspace/workspace.ts";
+import { DIALECT_IDS, DIALECTS } from "../../../editor/dialect.ts";
+import { fieldText, readFrontmatter } from "../../../editor/resources/markdown.ts";
+import { nameProblem, skillNameProblem } from "../../../editor/limits.ts";
+import { AgentcliError } from "../../../errors.ts";
+import { join } from "../../../platform/path.ts";
+import { clean } from "../../../terminal/clean.ts";
+import { type CommandSource, isTaken } from "./typed_line.ts";
+
+/** Largest file that is sent, in bytes: the editors take 12,000 characters of a workflow. */
+const FILE_LIMIT = 64 * 1024;
+/** Most commands that are listed; the rest of a project that has more is left out. */
+const MOST_COMMANDS = 200;
+/** Longest description that is shown, in characters. */
+const BRIEF_LIMIT = 100;
+
+/** A command of the project. */
+export interface CustomCommand {
+  name: string;
+  kind: "workflow" | "skill";
+  /** Where its text stands. */
+  file: ResolvedPath;
+}
+
+/**
+ * The commands of the project by name: workflows before skills, and of one name the first in the order of the
+ * dialects. Names that are taken, that are no names, or whose file cannot be reached are left out. Reads no file.
+ */
+export async function customCommands({ workspace }: CommandSource): Promise<CustomCommand[]> {
+  const dialects = DIALECT_IDS.map((id) => DIALECTS[id]);
+  const directories = dialects.map((dialect) => dialect.projectDirectory);
+  const skills = [
+    ...directories.map((directory) => `${directory}/skills`),
+    ...dialects.flatMap((dialect) => dialect.skillDirectories),
+  ];
+  const found = new Map<string, CustomCommand>();
+  for (const directory of directories) {
+    for (const entry of await namesIn(`${directory}/workflows`, workspace)) {
+      const name = entry.endsWith(".md") ? entry.slice(0, -3) : "";
+      if (nameProblem(name) !== null) continue;
+      await add({ name, kind: "workflow", path: `${directory}/workflows/${entry}` }, { found, workspace });
+    }
+  }
+  for (const directory of new Set(skills)) {
+    for (const name of await namesIn(directory, workspace)) {
+      if (skillNameProblem(name) !== null) continue;
+      await add({ name, kind: "skill", path: `${directory}/${name}/SKILL.md` }, { found, workspace });
+    }
+  }
+  return [...found.values()].sort((one, other) => one.name < other.name ? -1 : 1);
+}
+
+/** One line of what a command says of itself, safe to show; `[no-cloud]` for one that may not be read here. */
+export async function briefOf({ file, kind }: CustomCommand, source: CommandSource): Promise<string> {
+  if (source.readDenied(file) !== null) return "[denied]";
+  const content = await source.workspace.read(file, { limit: FILE_LIMIT });
+  if ("refused" in content) return content.refused === "protected" ? "[no-cloud]" : "[unreadable]";
+  // Clients of a protocol store what they are told.
+  if (content.label !== "open") return "[no-cloud]";
+  const text = new TextDecoder().decode(content.bytes);
+  const brief = (fieldText(readFrontmatter(text), "description") ?? "").replace(/\s+/g, " ").trim();
+  const shown = clean([...brief].slice(0, BRIEF_LIMIT).join(""));
+  return shown === "" ? `a ${kind} of the project` : shown;
+}
+
+/**
+ * The prompt that a command stands for, with what was typed behind its name, and the label of its file. Throws
+ * `policy_refused` for a protected file, `permission_denied` where a deny rule of Read covers it, `usage` for one that
+ * cannot be sent.
+ */
+export async function customPrompt(
+  { command, argument }: { command: CustomCommand; argument: string },
+  { workspace, readDenied }: CommandSource,
+): Promise<{ text: string; label: Label }> {
+  const { file, kind } = command;
+  const rule = readDenied(file);
+  if (rule !== null) {
+    throw new AgentcliError("permission_denied", `/${command.name}: the rule ${rule} denies reading it`, {
+      hint: "take the rule out of permissions.deny or --disallowed-tools",
+    });
+  }
+  const content = await workspace.read(file, { limit: FILE_LIMIT });
+  if ("refused" in content) {
+    throw new AgentcliError(content.refused === "protected" ? "policy_refused" : "usage", content.message);
+  }
+  if (content.more) throw unusable(command, `it is larger than ${FILE_LIMIT / 1024} KiB`);
+  const body = readFrontmatter(utf8(command, content.bytes)).body.trim();
+  if (body === "") throw unusable(command, "it is empty");
+  const parts = [
+    body,
+    ...kind === "skill" ? [`Files that this names lie beside ${file.display}.`] : [],
+    ...argument === "" ? [] : [`Arguments: ${argument}`],
+  ];
+  return { text: parts.join("\n\n"), label: highestLabel([content.label]) };
+}
+
+async function namesIn(directory: string, workspace: Workspace): Promise<string[]> {
+  const resolved = await workspace.resolve(join(workspace.root, directory));
+  if ("refused" in resolved) return [];
+  const entries = await workspace.list(resolved);
+  return "refused" in entries ? [] : entries.map(({ name }) => name);
+}
+
+async function add(
+  { name, kind, path }: { name: string; kind: CustomCommand["kind"]; path: string },
+  { found, workspace }: { found: Map<string, CustomCommand>; workspace: Workspace },
+): Promise<void> {
+  // What a project brings never takes the place of what people know.
+  if (isTaken(name) || found.has(name) || found.size >= MOST_COMMANDS) return;
+  const file = await workspace.resolve(join(workspace.root, path));
+  if ("refused" in file || (await workspace.status(file))?.kind !== "file") return;
+  found.set(name, { name, kind, file });
+}
+
+function utf8(command: CustomCommand, bytes: Uint8Array<ArrayBuffer>): string {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    throw unusable(command, "it is not UTF-8 text");
+  }
+}
+
+function unusable({ name, file }: CustomCommand, reason: string): AgentcliError {
+  return new AgentcliError("usage", `/${name} cannot be sent: ${reason} (${file.display})`);
+}

@@ -1,0 +1,211 @@
+/** Reads typed lines: words for the model, a command of the chat, or one of the project. */
+import type { ResolvedPath, Workspace } from "../../../boundary/workspace/workspace.ts";
+import { readDenials } from "../../../tools/permission.ts";
+import type { OpenSession } from "../../../runtime/open_session.ts";
+import { highestLabel, type Label } from "../../../boundary/policy/label.ts";
+import type { AgentSession } from "../../../runtime/agent_session.ts";
+import type { PromptInput } from "../../../runtime/prompts.ts";
+import { didYouMean } from "../../../config/suggest.ts";
+import { AgentcliError } from "../../../errors.ts";
+import { lstat } from "../../../platform/files.ts";
+
+/** The commands of the chat, as help and completion list them. */
+export const COMMAND_NAMES = [
+  { name: "help", brief: "list the commands and the keys" },
+  { name: "model", brief: "switch to another model" },
+  { name: "models", brief: "list the models of the servers" },
+  { name: "tools", brief: "list the tools of the model" },
+  { name: "permissions", brief: "show or set the mode; list and remove rules" },
+  { name: "mcp", brief: "list the MCP servers, their tools and tokens" },
+  { name: "context", brief: "show what fills the window" },
+  { name: "status", brief: "show model, session and mode" },
+  { name: "think", brief: "set how much the model reasons: on, off, low, medium, high" },
+  { name: "retry", brief: "send the last prompt again, as if it had not been answered" },
+  { name: "copy", brief: "copy the last answer to the clipboard" },
+  { name: "init", brief: "let the model look around and write a short AGENTS.md" },
+  { name: "skills", brief: "list the workflows and skills of the project" },
+  { name: "compact", brief: "summarize the older part now: /compact [what to keep]" },
+  { name: "clear", brief: "begin a new session" },
+  { name: "rewind", brief: "go back to before a turn: words, files or both" },
+  { name: "redo", brief: "take /rewind back" },
+  { name: "undo", brief: "restore the files that the last turn changed" },
+  { name: "diff", brief: "show the changes of this session" },
+  { name: "resume", brief: "continue a stored session" },
+  { name: "export", brief: "write the session to a file: /export [json|html] [file]" },
+  { name: "secrets", brief: "list the protected paths" },
+  { name: "exit", brief: "leave; also /quit, exit and quit" },
+] as const;
+
+/** The name of a command. */
+export type CommandName = typeof COMMAND_NAMES[number]["name"];
+
+/** Those that only tell, or change what a key may change at any time: they need not wait for the turn that runs. */
+export const BESIDE_A_TURN: ReadonlySet<CommandName> = new Set([
+  "help",
+  "tools",
+  "mcp",
+  "permissions",
+  "context",
+  "diff",
+  "status",
+  "skills",
+  "copy",
+]);
+
+/** Whether a word is a command of the chat: no project can give it another meaning. */
+export function isTaken(word: string): boolean {
+  return word === "quit" || COMMAND_NAMES.some(({ name }) => name === word);
+}
+
+/** A place to read from, and by which deny rule a file may not be read. */
+export interface CommandSource {
+  workspace: Workspace;
+  readDenied(path: ResolvedPath): string | null;
+}
+
+/** The source of a session; null before it is prepared. */
+export function commandSource(prepared: OpenSession): CommandSource;
+export function commandSource(prepared: OpenSession | null): CommandSource | null;
+export function commandSource(prepared: OpenSession | null): CommandSource | null {
+  if (prepared === null) return null;
+  const { workspace, policy } = prepared.session;
+  return { workspace, readDenied: readDenials(workspace, policy.deny) ?? (() => null) };
+}
+
+/** Words for the model. `from` names the file of the project that they come from; null for typed ones. */
+export interface TypedPrompt {
+  kind: "prompt";
+  text: string;
+  /** Of that file; open for what was typed. */
+  label: Label;
+  from: string | null;
+}
+
+/** A command of the chat. */
+export interface TypedCommand {
+  kind: "command";
+  name: CommandName;
+  argument: string;
+}
+
+/** A command for the shell. */
+export interface TypedShell {
+  kind: "shell";
+  command: string;
+  /** Whether the model is told: `!`, not `!!`. */
+  isTold: boolean;
+}
+
+/** A line that was understood. */
+export type TypedLine = TypedPrompt | TypedCommand | TypedShell;
+
+/** Whether a line is for the chat itself or for the shell, and no words for the model, as far as it tells by itself. */
+export function isOwnLine(line: string): boolean {
+  return /^\/[a-z]|^!\s*[^!\s]|^!!|^(?:exit|quit)\s*$/.test(line);
+}
+
+/** The command for the shell in a line; null for any other line. */
+export function readShell(line: string): TypedShell | null {
+  const found = /^(!!?)\s*([^!\s][^]*)$/.exec(line);
+  return found === null ? null : { kind: "shell", command: (found[2] ?? "").trim(), isTold: found[1] === "!" };
+}
+
+/**
+ * The command of a line and what stands behind it; null for a line that is none. A word that is no command is `usage`,
+ * with the nearest one, `others` among them.
+ */
+export function readCommand(
+  line: string,
+  others: readonly string[] = [],
+): { name: CommandName; argument: string } | null {
+  const match = /^\/([a-z][a-z0-9-]*)(?:\s+([^\n]*))?$/.exec(line.trim());
+  if (match === null) return null;
+  const word = match[1] ?? "";
+  const found = COMMAND_NAMES.find(({ name }) => name === word) ?? (word === "quit" ? { name: "exit" as const } : null);
+  if (found !== null) return { name: found.name, argument: (match[2] ?? "").trim() };
+  const names = [...COMMAND_NAMES.map(({ name }) => name), ...others].map((name) => `/${name}`);
+  throw new AgentcliError("usage", `there is no command /${word}`, {
+    hint: didYouMean(`/${word}`, names) ?? "see /help; a line that begins with a space is no command",
+  });
+}
+
+/** The command of a line that need not wait for the turn that runs; null for any other line. */
+export function readBeside(line: string): TypedCommand | null {
+  const command = isTaken(/^\/([a-z]+)/.exec(line)?.[1] ?? "") ? readCommand(line) : null;
+  return command !== null && BESIDE_A_TURN.has(command.name) ? { kind: "command", ...command } : null;
+}
+
+/**
+ * Reads a line; a command of the chat goes before one of the project, and a space in front makes any line words.
+ * Throws `usage` for a command that is not known, and what {@link customPrompt} throws.
+ */
+export async function readTyped(line: string, chat: AgentSession): Promise<TypedLine> {
+  // As shells have it: nobody means a model by these words alone.
+  if (/^(?:exit|quit)\s*$/.test(line)) return { kind: "command", name: "exit", argument: "" };
+  const shell = readShell(line);
+  if (shell !== null) return shell;
+  const words: TypedLine = { kind: "prompt", text: line, label: "open", from: null };
+  const named = !line.startsWith(" ") && /^\/[\w-]+:\S/.test(line) ? await ofServer(line, chat) : null;
+  if (named !== null) return named;
+  const typed = /^\/([a-z0-9][a-z0-9._-]{0,63})(?:\s+([^]*))?$/.exec(line.trim());
+  if (line.startsWith(" ") || typed === null) return words;
+  const [, word = "", argument = ""] = typed;
+  if (isTaken(word)) {
+    const known = readCommand(line);
+    return known === null ? words : { kind: "command", ...known };
+  }
+  const source = commandSource(await chat.ready());
+  const { customCommands, customPrompt } = await import("./custom_commands.ts");
+  const customs = await customCommands(source);
+  const command = customs.find(({ name }) => name === word);
+  if (command === undefined) {
+    // A path that was pasted in front is no command.
+    if (await lstat(`/${word}`).catch(() => null) !== null) return words;
+    readCommand(line, customs.map(({ name }) => name));
+    return words;
+  }
+  const prompt = await customPrompt({ command, argument: argument.trim() }, source);
+  return { kind: "prompt", ...prompt, from: command.file.display };
+}
+
+/** A prompt of an MCP server, `/server:prompt`; null for a line that names none. */
+async function ofServer(line: string, chat: AgentSession): Promise<TypedPrompt | null> {
+  const { serverPrompt } = await import("../commands/mcp.ts");
+  const found = await serverPrompt(line, (await chat.ready()).servers, new AbortController().signal);
+  return found === null ? null : { kind: "prompt", ...found, from: "an MCP server" };
+}
+
+/** Returns what was typed as a prompt, with the files that its words name. Throws what opening the session throws. */
+export async function promptOf(
+  { text, label, from }: TypedPrompt,
+  chat: AgentSession,
+  notice: (text: string) => void,
+): Promise<PromptInput> {
+  const { session } = await chat.ready();
+  const mentions = from === null ? await mentioned(text, session.workspace, notice) : [];
+  if (from !== null || !/@[\w-]+:\S/.test(text)) return { text, label, mentions };
+  const { serverResources } = await import("../commands/mcp.ts");
+  const { servers } = await chat.ready();
+  const { parts, problems } = await serverResources(text, servers, new AbortController().signal);
+  for (const problem of problems) notice(problem);
+  const whole = [text, ...parts.map((part) => part.text)].join("\n\n");
+  return { text: whole, label: highestLabel([label, ...parts.map((part) => part.label)]), mentions };
+}
+
+async function mentioned(text: string, workspace: Workspace, notice: (text: string) => void): Promise<string[]> {
+  if (!/@|\.(?:png|jpe?g|webp|gif)/i.test(text)) return [];
+  const { mentionedPaths } = await import("./mentioned_paths.ts");
+  const { paths, problems } = await mentionedPaths(text, workspace);
+  for (const problem of problems) notice(problem);
+  if (paths.length > 0) notice(`attached: ${paths.join(", ")}`);
+  return paths;
+}
+
+/** The modes that a key goes through; what asks for nothing is chosen by name alone. */
+const CYCLED_MODES = ["default", "acceptEdits", "plan"] as const;
+
+/** Takes the next of the modes that one key goes through. */
+export function nextMode(chat: AgentSession): void {
+  const at = CYCLED_MODES.findIndex((mode) => mode === chat.mode);
+  chat.setMode(CYCLED_MODES[(at + 1) % CYCLED_MODES.length] ?? "default");
+}

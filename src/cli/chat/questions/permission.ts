@@ -1,0 +1,152 @@
+/** The question of the chat whether a tool call may run, and the rules that its answers make. */
+import {
+  type AskPermission,
+  deniedByPerson,
+  type PermissionAnswer,
+  type PermissionQuestion,
+} from "../../../agent/turn_options.ts";
+import { addProjectRules } from "../../../config/project_rules.ts";
+import type { Session } from "../../../agent/session.ts";
+import { AgentcliError, asAgentcliError } from "../../../errors.ts";
+import { openHome } from "../../../platform/home.ts";
+import type { Io } from "../../../platform/io.ts";
+import type { AgentSession } from "../../../runtime/agent_session.ts";
+import { clean } from "../../../terminal/clean.ts";
+import { type Row, row, span, type Style } from "../../../terminal/style.ts";
+import { wrap } from "../../../terminal/wrap.ts";
+import { type JudgedPart, judgedParts } from "../../../tools/offered_rules.ts";
+import type { Rule } from "../../../tools/permission.ts";
+import type { ChatView } from "../begin.ts";
+import { previewOf } from "./preview.ts";
+import type { Question } from "./question.ts";
+
+const ALLOW: PermissionAnswer = { behavior: "allow" };
+
+/** Asks through what is shown. */
+export function askInChat(chat: AgentSession, view: ChatView, io: Io): AskPermission {
+  return async (question, signal) => {
+    const { session } = await chat.ready();
+    signal.throwIfAborted();
+    const { head, body } = await previewOf(question, session.workspace);
+    signal.throwIfAborted();
+    const { rules, byPart, rows, choices } = offers(question, session.policy.allow);
+    const call = { name: question.toolName, subject: question.subject };
+    const title = `Allow ${clean(question.toolName)}?`;
+    const whole = cached((width) => [...head(width), ...rows(width), ...body(width)]);
+    const stopped = Promise.withResolvers<null>();
+    const stop = () => stopped.resolve(null);
+    signal.addEventListener("abort", stop, { once: true });
+    const answerTo = async (asked: Question) => {
+      const given = await Promise.race([view.question(asked), stopped.promise]);
+      signal.throwIfAborted();
+      return given;
+    };
+    try {
+      const granted: Granted = { chat: [], project: [] };
+      let given = await answerTo({ call, title, body: whole, choices });
+      if (given?.kind === "key" && given.key === "s") granted.chat.push(...rules);
+      if (given?.kind === "key" && given.key === "a") granted.project.push(...rules);
+      if (given?.kind === "key" && given.key === "p") {
+        for (const [at, rule] of byPart.entries()) {
+          const which = `Part ${at + 1} of ${byPart.length}: ${clean(rule)}`;
+          given = await answerTo({ call, title: which, body: whole, choices: grants([rule], NO_TO_ALL) });
+          if (given?.kind !== "key" || given.key === "n") break;
+          if (given.key === "s") granted.chat.push(rule);
+          if (given.key === "a") granted.project.push(rule);
+        }
+      }
+      if (given === null || (given.kind === "key" && given.key === "n")) return deniedByPerson("");
+      if (given.kind === "words") return deniedByPerson(given.text);
+      for (const rule of [...granted.chat, ...granted.project]) await chat.allow(rule);
+      if (granted.project.length > 0) await writeRules(granted.project, { session, view, io });
+      return ALLOW;
+    } finally {
+      signal.removeEventListener("abort", stop);
+    }
+  };
+}
+
+/** Rules that a person gives with an answer: for the chat, and for the project from now on. */
+interface Granted {
+  chat: string[];
+  project: string[];
+}
+
+const NO = "no (or type what to do instead)";
+const NO_TO_ALL = "no to the whole command (or type what to do instead)";
+
+/** The rows are asked for with every drawing, and made once for a width. */
+function cached(body: (width: number) => Row[]): (width: number) => Row[] {
+  let made: { width: number; rows: Row[] } | null = null;
+  return (width) => (made = made?.width === width ? made : { width, rows: body(width) }).rows;
+}
+
+/** Returns what can be answered, and the rules that "for this chat" and "always" stand for, together and by part. */
+export function offers(
+  question: Pick<PermissionQuestion, "toolName" | "ruleName" | "subject">,
+  allow: readonly Rule[],
+): { rules: string[]; byPart: string[]; rows(width: number): Row[]; choices: Question["choices"] } {
+  const parts = judgedParts(question, allow);
+  const open = parts.filter(({ covered }) => covered === null);
+  const byPart = [...new Set(open.flatMap(({ offered }) => offered ?? []))];
+  const rules = open.every(({ offered }) => offered !== null) ? byPart : [];
+  const isMixed = byPart.length > 1 || (byPart.length === 1 && rules.length === 0);
+  const [once, ...rest] = grants(rules, NO);
+  return {
+    rules,
+    byPart,
+    rows: (width) => parts.length > 1 || parts.some(({ why }) => why !== "") ? partRows(parts, width) : [],
+    choices: [
+      ...once === undefined ? [] : [once],
+      ...rest.slice(0, -1),
+      ...isMixed ? [{ key: "p", label: "yes, and choose for each part" }] : [],
+      ...rest.slice(-1),
+    ],
+  };
+}
+
+/** The answers about these rules; without any it is yes or no. */
+function grants(rules: readonly string[], no: string): Question["choices"] {
+  const named = rules.map((rule) => clean(rule)).join(", ");
+  return [
+    { key: "y", label: "yes, this once" },
+    ...rules.length === 0 ? [] : [
+      { key: "s", label: "yes, for this chat", note: named },
+      {
+        key: "a",
+        label: "yes, always in this project",
+        note: named,
+        confirm: `Allow always in this project: ${named}?`,
+      },
+    ],
+    { key: "n", label: no },
+  ];
+}
+
+function partRows(parts: readonly JudgedPart[], width: number): Row[] {
+  return parts.flatMap(({ text, covered, offered, why }) => {
+    const [said, style]: [string, Style] = covered !== null
+      ? [`allowed by ${covered}`, "good"]
+      : offered !== null
+      ? ["no rule allows it", "dim"]
+      : [`asked each time: it ${why}`, "warning"];
+    const shown = clean(text);
+    return wrap([span(`${shown}  `), span(clean(said), style)], { width, first: [span("  ")], indent: [span("    ")] });
+  });
+}
+
+/** Stores the rules for the project. What goes wrong is told; the call is allowed all the same. */
+async function writeRules(
+  rules: readonly string[],
+  { session: { workspace, scanner }, view, io }: { session: Session; view: ChatView; io: Io },
+): Promise<void> {
+  try {
+    const refusal = await scanner?.checkWrite(rules.join("\n"), { display: "it" }) ?? null;
+    if (refusal !== null) throw new AgentcliError("policy_refused", "it holds protected content");
+    await addProjectRules(await openHome(io), { root: workspace.root, rules });
+    const named = rules.map((rule) => clean(rule)).join(", ");
+    view.print([row(`  allowed in this project from now on: ${named} (to remove it: /permissions)`, "dim")]);
+  } catch (error) {
+    view.print([row(`  the rule was not written: ${clean(asAgentcliError(error).message)}`, "warning")]);
+  }
+}

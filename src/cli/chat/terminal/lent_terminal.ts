@@ -1,0 +1,78 @@
+/** The terminal while another program has it: nothing is read or drawn, and rows that come meanwhile wait. */
+import type { Io } from "../../../platform/io.ts";
+import type { Screen } from "../../../terminal/screen.ts";
+import type { Row } from "../../../terminal/style.ts";
+
+/** Pastes come in brackets, so that their line ends send nothing. */
+const TAKE = "\x1b[?2004h";
+const GIVE_BACK = "\x1b[?2004l\x1b[?25h";
+/** Shift-Enter and others are told apart from the keys whose character they share (Kitty keyboard protocol). */
+const TELL_APART = { on: "\x1b[>1u", off: "\x1b[<u" };
+/** Terminals that know it by their names; others may take the sequence for another one. */
+const KNOWING = /kitty|ghostty|foot|alacritty|wezterm|iterm|vscode|rio/i;
+
+/** Who is told when the terminal is back. */
+interface LentOwner {
+  print(rows: readonly Row[]): void;
+  failed(error: unknown): void;
+  returned(): void;
+}
+
+/** The terminal of one chat: taken, lent, and given back. */
+export class LentTerminal {
+  readonly #io: Pick<Io, "stdin" | "stdout">;
+  readonly #tellsApart: boolean;
+  readonly #screen: Screen;
+  readonly #owner: LentOwner;
+  #kept: Row[] = [];
+  #until: Promise<void> | null = null;
+
+  constructor(io: Pick<Io, "stdin" | "stdout" | "env">, screen: Screen, owner: LentOwner) {
+    this.#io = io;
+    this.#tellsApart = KNOWING.test(`${io.env("TERM") ?? ""} ${io.env("TERM_PROGRAM") ?? ""}`);
+    this.#screen = screen;
+    this.#owner = owner;
+  }
+
+  /** Settles when keys may be read again; null while nobody else has the terminal. */
+  get until(): Promise<void> | null {
+    return this.#until;
+  }
+
+  /** Keeps rows until the terminal is back; false where it is there. */
+  keep(rows: readonly Row[]): boolean {
+    if (this.#until === null) return false;
+    this.#kept.push(...rows);
+    return true;
+  }
+
+  async take(): Promise<void> {
+    this.#io.stdin.setRaw(true);
+    await this.#io.stdout.write(this.#tellsApart ? TAKE + TELL_APART.on : TAKE);
+  }
+
+  async giveBack(): Promise<void> {
+    this.#screen.live({ rows: [], cursor: null });
+    await this.#screen.settled().catch(() => {});
+    this.#io.stdin.setRaw(false);
+    await this.#io.stdout.write(this.#tellsApart ? TELL_APART.off + GIVE_BACK : GIVE_BACK).catch(() => {});
+  }
+
+  /** Lends the terminal for as long as the work takes, then prints what was kept, and what went wrong. */
+  lend(work: () => Promise<void>): void {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#until = promise;
+    const lent = async () => {
+      await this.giveBack();
+      await work();
+    };
+    const { print, failed, returned } = this.#owner;
+    lent().then(() => null, (error: unknown) => ({ error })).then(async (wrong) => {
+      await this.take();
+      this.#until = null;
+      print(this.#kept.splice(0));
+      if (wrong !== null) failed(wrong.error);
+      returned();
+    }).finally(resolve);
+  }
+}

@@ -1,0 +1,90 @@
+/** Programs that get the terminal of the chat: the person's editor, and commands of their own. Loaded with the first. */
+import { AgentcliError } from "../../../errors.ts";
+import { openHome } from "../../../platform/home.ts";
+import type { Io } from "../../../platform/io.ts";
+import { run } from "../../../platform/process.ts";
+import { runOnOwnStreams, suspendJob } from "../../../platform/runtime.ts";
+import { clean } from "../../../terminal/clean.ts";
+import { type Row, row } from "../../../terminal/style.ts";
+
+/** Where a shell says that a program is not there. */
+const NOT_FOUND = 127;
+
+/** Returns the text as the person's editor left it. Throws `usage` where there is none that starts, or it failed. */
+export async function editOutside(draft: string, { io, cwd }: { io: Io; cwd: string }): Promise<string> {
+  const named = ["VISUAL", "EDITOR"].map((name) => io.env(name)?.trim() ?? "").find((value) => value !== "");
+  const editor = named ?? (io.os === "windows" ? "notepad" : "vi");
+  const home = await openHome(io);
+  // In the home, which is for its owner alone.
+  const name = `draft-${crypto.randomUUID()}.md`;
+  await home.write(name, draft);
+  try {
+    const file = home.file(name);
+    // As git starts it: the variable may hold options.
+    const command: [string, ...string[]] = io.os === "windows"
+      ? ["cmd", "/d", "/c", `${editor} "${file}"`]
+      : ["sh", "-c", `${editor} "$@"`, editor, file];
+    const code = await runOnOwnStreams(command, { env: io.environment(), io, cwd });
+    if (code !== 0) throw editorFailed(editor, code);
+    return (await home.read(name) ?? draft).replace(/\r\n?/g, "\n").replace(/\n+$/, "");
+  } finally {
+    await home.remove(name).catch(() => {});
+  }
+}
+
+function editorFailed(editor: string, code: number): AgentcliError {
+  const shown = clean(editor);
+  return new AgentcliError(
+    "usage",
+    code === NOT_FOUND ? `the editor ${shown} was not found` : `the editor ${shown} ended with exit code ${code}`,
+    { hint: "the draft is as it was; set VISUAL or EDITOR to an editor that waits, such as `vim` or `code --wait`" },
+  );
+}
+
+/** Returns how the person's own shell runs a command. */
+function ownShell(command: string, { env, os }: Pick<Io, "env" | "os">): [string, ...string[]] {
+  if (os === "windows") return [env("COMSPEC") ?? "cmd", "/d", "/s", "/c", command];
+  return [env("SHELL") || "/bin/sh", "-c", command];
+}
+
+/** Runs a command of the person's own with the terminal; returns what to tell of it. The model hears nothing of it. */
+export async function runOutside(command: string, { io, cwd }: { io: Io; cwd: string }): Promise<Row[]> {
+  const code = await runOnOwnStreams(ownShell(command, io), { env: io.environment(), io, cwd });
+  return [...exitRows(code), []];
+}
+
+/** Returns a row on an exit code that is no success. */
+export function exitRows(code: number): Row[] {
+  return code === 0 ? [] : [row(`  exit code ${code}`, "warning")];
+}
+
+/** A stop of this process comes a moment after it was asked for. Milliseconds. */
+const SUSPENDING_MS = 50;
+
+/** Stops this process until the shell goes on with it. */
+export async function suspend({ io }: { io: Pick<Io, "clock"> }): Promise<void> {
+  if (suspendJob()) await io.clock.sleep(SUSPENDING_MS);
+}
+
+/** {@link runOutside} without a terminal of its own: what it prints is handed over line by line. */
+export async function runCaptured(
+  command: string,
+  { io, cwd, signal, print }: { io: Io; cwd: string; signal: AbortSignal; print(text: string): void },
+): Promise<Row[]> {
+  const decoder = new TextDecoder();
+  let rest = "";
+  const { code } = await run({
+    argv: ownShell(command, io),
+    cwd,
+    env: io.environment(),
+    signal,
+    onOutput: (bytes) => {
+      const lines = (rest + decoder.decode(bytes, { stream: true })).split("\n");
+      rest = lines.pop() ?? "";
+      if (lines.length > 0) print(lines.join("\n"));
+    },
+  });
+  if (rest !== "") print(rest);
+  signal.throwIfAborted();
+  return exitRows(code);
+}

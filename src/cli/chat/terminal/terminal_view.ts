@@ -1,0 +1,167 @@
+/** Shows one chat on a terminal, and asks what is asked there. */
+import { estimateOf } from "../../../agent/chat_request.ts";
+import type { AgentSession } from "../../../runtime/agent_session.ts";
+import type { OpenSession } from "../../../runtime/open_session.ts";
+import type { QueuedMessage } from "../../../runtime/prompts.ts";
+import { createScreen, type LiveRows, type Screen } from "../../../terminal/screen.ts";
+import { type Row, rowWidth, wantsColor } from "../../../terminal/style.ts";
+import { wrap } from "../../../terminal/wrap.ts";
+import type { Context } from "../../command.ts";
+import type { ChatView, PickQuestion } from "../begin.ts";
+import type { ChatInput } from "../input/chat_input.ts";
+import type { Question, QuestionAnswer } from "../questions/question.ts";
+import { placeOf } from "../view/call_view.ts";
+import { errorRows, textRows } from "../view/event_rows.ts";
+import { TurnView } from "../view/turn_view.ts";
+import { Bell, ring } from "./bell.ts";
+import { LentTerminal } from "./lent_terminal.ts";
+import { createFrames, type Frames, liveRows, statusRow } from "./live_rows.ts";
+
+/** The chat that is shown. */
+export interface ShownChat {
+  readonly session: AgentSession;
+  readonly input: ChatInput;
+  /** Messages that wait for their turn. */
+  waiting(): readonly QueuedMessage[];
+  send(text: string): void;
+  leave(): void;
+}
+
+/** The view of a chat on a terminal. */
+export class TerminalView implements ChatView {
+  readonly isTerminal = true;
+  readonly screen: Screen;
+  readonly lent: LentTerminal;
+  readonly bell: Bell;
+  readonly turns: TurnView;
+  readonly frames: Frames = createFrames(() => this.#draw());
+  /** A word about keys, until the next one does something. */
+  hint = "";
+  readonly #context: Context;
+  readonly #shown: ShownChat;
+
+  constructor(context: Context, shown: ShownChat) {
+    const { io, globals } = context;
+    const color = wantsColor(io, globals);
+    this.#context = context;
+    this.#shown = shown;
+    this.screen = createScreen(io.stdout, { color });
+    this.lent = new LentTerminal(io, this.screen, {
+      print: (rows) => this.print(rows),
+      failed: (error) => this.fail(error),
+      returned: () => this.frames.now(),
+    });
+    this.bell = new Bell(io.clock, (text) => void ring(io, text).catch(() => {}));
+    this.turns = new TurnView({
+      width: () => this.width(),
+      color,
+      clock: io.clock,
+      promptTokens: () => {
+        const session = shown.session.opened?.session;
+        return session === undefined ? null : estimateOf(session);
+      },
+      place: () => placeOf(shown.session.opened),
+      print: (rows) => this.print(rows),
+      changed: () => this.frames.soon(),
+    });
+  }
+
+  width(): number {
+    return this.screen.width();
+  }
+
+  print(rows: readonly Row[]): void {
+    if (this.lent.keep(rows)) return;
+    const width = this.width();
+    const fitting = rows.flatMap((line) => rowWidth(line) > width ? wrap(line, { width }) : [line]);
+    if (fitting.length > 0) this.screen.print(fitting, this.#live());
+  }
+
+  fail(error: unknown): void {
+    this.print(errorRows(error, this.width()));
+  }
+
+  notice(text: string): void {
+    if (this.#context.globals.quiet || text === "") return;
+    this.print(textRows(text, { width: this.width(), style: "dim" }));
+  }
+
+  pick(question: PickQuestion): Promise<number | null> {
+    const picking = this.#shown.input.pick(question);
+    this.turns.end();
+    return picking;
+  }
+
+  /** All of a question is live: what comes of the call stays as one block with it. */
+  async question(question: Question): Promise<QuestionAnswer | null> {
+    const asking = this.#shown.input.question(question);
+    this.turns.folds.fold();
+    const { call, body } = question;
+    if (call === undefined) this.turns.begin("waiting for your answer");
+    else this.turns.waitForAnswer({ ...call, body });
+    void this.bell.waitsFor(asking);
+    const given = await asking;
+    this.turns.end();
+    return given;
+  }
+
+  ask(title: string): Promise<string | null> {
+    const asking = this.#shown.input.ask(title);
+    this.frames.soon();
+    return asking;
+  }
+
+  async during<T>(label: string, work: Promise<T>): Promise<T> {
+    this.turns.begin(label);
+    try {
+      return await work;
+    } finally {
+      this.turns.end();
+    }
+  }
+
+  send(text: string): void {
+    this.#shown.send(text);
+  }
+
+  draft(text: string): void {
+    this.#shown.input.takeBack([text]);
+  }
+
+  async replay(opened: OpenSession): Promise<void> {
+    const { replaySession, sessionHead } = await import("../view/replay.ts");
+    const head = await sessionHead(opened, this.#context);
+    const surface = { view: this.turns, print: (rows: readonly Row[]) => this.print(rows), width: () => this.width() };
+    replaySession(opened, surface, { isTerminal: true, head });
+  }
+
+  leave(): void {
+    this.#shown.leave();
+  }
+
+  clear(): void {
+    this.screen.clear();
+  }
+
+  #draw(): void {
+    if (this.lent.until !== null) return;
+    this.screen.live(this.#live());
+  }
+
+  #live(): LiveRows {
+    const { session: chat, input } = this.#shown;
+    const width = this.width();
+    const height = this.screen.height() - 1;
+    const session = chat.opened?.session ?? null;
+    return liveRows({
+      open: this.turns.openRows(width),
+      unfolded: (room) => this.turns.folds.rows({ width, height: room }),
+      todos: session?.memory.todos ?? [],
+      activity: this.turns.activityRow(width),
+      waiting: this.#shown.waiting(),
+      hint: this.hint,
+      line: input.rows({ width, height }),
+      status: statusRow({ session, mode: chat.mode, rate: this.turns.rate }, width),
+    }, { width, height });
+  }
+}

@@ -1,0 +1,186 @@
+/** The calls of a turn: those that run are shown live with the end of what they print, those that ended stay as blocks. */
+import { sessionLabel } from "../../../agent/session.ts";
+import type { Clock } from "../../../platform/io.ts";
+import type { TurnEvent } from "../../../protocol/turn_event.ts";
+import type { ToolCall } from "../../../session/item.ts";
+import type { OpenSession } from "../../../runtime/open_session.ts";
+import { clean } from "../../../terminal/clean.ts";
+import { OutputTail } from "../../../terminal/shown_output.ts";
+import { type Row, row } from "../../../terminal/style.ts";
+import { fit } from "../../../terminal/table.ts";
+import { type CallBlock, callRows, headRow, lastRows, unfoldedRows } from "./call_block.ts";
+import type { Folds } from "./folds.ts";
+
+/** A call that a person is asked about, or that runs. */
+export interface OpenCall {
+  name: string;
+  subject: string;
+}
+
+interface RunningCall extends OpenCall {
+  since: number;
+  tail: OutputTail;
+  steps: string[];
+  /** The rows of its tail as they were made last: however fast it prints, they change a few times a second. */
+  told: { at: number; width: number; rows: Row[] } | null;
+}
+
+/** Rows of a running command, or steps of a running search. */
+const LIVE_ROWS = 5;
+/** Rows of calls that run together. */
+const MOST_HEADS = 8;
+/** Milliseconds between looks at what a command prints. */
+const LOOK_MS = 250;
+
+/** The place of calls: the root of the project, from which files are named, and whether the session read nothing protected. */
+export interface CallPlace {
+  root: string;
+  isOpen: boolean;
+}
+
+/** Returns the place of a session's calls; of none before there is one. */
+export function placeOf(opened: OpenSession | null): CallPlace {
+  if (opened === null) return { root: "", isOpen: true };
+  const { session } = opened;
+  return { root: session.workspace.root, isOpen: sessionLabel(session) === "open" };
+}
+
+/** The calls of the turns of a chat. */
+export class CallView {
+  readonly #clock: Pick<Clock, "monotonic">;
+  readonly #folds: Folds;
+  readonly #place: () => CallPlace;
+  /** In the order in which they began. */
+  readonly #running = new Map<string, RunningCall>();
+  /** As the model wrote them: the names of those that never began. */
+  #called = new Map<string, ToolCall>();
+  readonly #denied = new Set<string>();
+  /** The call that a person is asked about, and all that the question shows. */
+  #asked: OpenCall & { body(width: number): Row[] } | null = null;
+
+  constructor(clock: Pick<Clock, "monotonic">, { folds, place }: { folds: Folds; place: () => CallPlace }) {
+    this.#clock = clock;
+    this.#folds = folds;
+    this.#place = place;
+  }
+
+  /** The calls of a response are about to be looked at. */
+  called(calls: readonly ToolCall[]): void {
+    this.#called = new Map(calls.map((call) => [call.id, call]));
+  }
+
+  asked(call: OpenCall & { body(width: number): Row[] }): void {
+    this.#asked = call;
+  }
+
+  start({ callId, toolName, subject }: TurnEvent & { kind: "tool_start" }): void {
+    this.#asked = null;
+    const since = this.#clock.monotonic();
+    this.#running.set(callId, {
+      name: toolName,
+      subject: this.#named(subject),
+      since,
+      tail: new OutputTail(),
+      steps: [],
+      told: null,
+    });
+  }
+
+  output({ callId, bytes }: TurnEvent & { kind: "tool_output" }): void {
+    // What may be protected is shown on demand alone, once it is all there.
+    if (this.#place().isOpen) this.#running.get(callId)?.tail.add(bytes);
+  }
+
+  /** A call of the search that a call runs. */
+  step(callId: string, text: string): void {
+    this.#running.get(callId)?.steps.push(`* ${text}`);
+  }
+
+  /** Returns the blocks of the calls that run. */
+  liveRows(width: number): Row[] {
+    const now = this.#clock.monotonic();
+    return [...this.#running.values()].slice(-MOST_HEADS).flatMap((call) => {
+      const head = headRow({ ...call, tookMs: null, outcome: { kind: "stopped" } }, width);
+      if (call.told === null || call.told.width !== width || now - call.told.at >= LOOK_MS) {
+        const lines = call.steps.length > 0 ? call.steps : call.tail.lines(LIVE_ROWS);
+        const { rows } = lastRows(lines.slice(-LIVE_ROWS), { width, mark: "", most: LIVE_ROWS });
+        call.told = { at: now, width, rows: rows.slice(-LIVE_ROWS) };
+      }
+      return [head, ...call.told.rows];
+    });
+  }
+
+  /** Returns the block of a call that has its result; none for one that was denied. `diff`: of the file that it changed. */
+  ended(event: TurnEvent & { kind: "tool_result" }, { diff, width }: { diff: string | null; width: number }): Row[] {
+    const { item: { callId, name, content, isError, label }, details } = event;
+    const call = this.#running.get(callId);
+    this.#running.delete(callId);
+    if (this.#denied.delete(callId)) return [];
+    const { exitCode, timedOut } = details ?? {};
+    return this.#settle({
+      name: call?.name ?? name,
+      subject: call?.subject ?? writtenSubject(this.#called.get(callId)),
+      tookMs: call === undefined ? null : this.#clock.monotonic() - call.since,
+      steps: call?.steps ?? [],
+      outcome: {
+        kind: "result",
+        result: {
+          content,
+          isError,
+          label,
+          ...(typeof exitCode === "number" ? { exitCode, timedOut: timedOut === true } : {}),
+          ...(diff === null || diff === "" ? {} : { diff }),
+        },
+      },
+    }, width);
+  }
+
+  /** Returns the block of a call that was denied; what the question showed is folded. */
+  denied({ denial, subject, told, message }: TurnEvent & { kind: "permission_denied" }, width: number): Row[] {
+    this.#denied.add(denial.callId);
+    const asked = this.#asked;
+    this.#asked = null;
+    const outcome = { kind: "denied", message: told ?? message } as const;
+    const block: CallBlock = { name: denial.toolName, subject: this.#named(subject), tookMs: null, steps: [], outcome };
+    if (asked === null) return this.#settle(block, width);
+    const { mark } = this.#folds;
+    this.#folds.add(asked.body);
+    return [...callRows(block, { width, mark }).rows, row(fit(`  what was asked ${mark}`, width), "dim")];
+  }
+
+  /** The turn is over: returns the blocks of the calls that have no result. */
+  end(width: number): Row[] {
+    const now = this.#clock.monotonic();
+    const open: CallBlock[] = [...this.#running.values()].map(({ name, subject, since, steps, tail }) => ({
+      name,
+      subject,
+      tookMs: now - since,
+      steps: steps.length > 0 ? steps : tail.lines(LIVE_ROWS),
+      outcome: { kind: "stopped" },
+    }));
+    if (this.#asked !== null) open.push({ ...this.#asked, tookMs: null, steps: [], outcome: { kind: "stopped" } });
+    this.#running.clear();
+    this.#called.clear();
+    this.#denied.clear();
+    this.#asked = null;
+    return open.flatMap((block) => this.#settle(block, width));
+  }
+
+  #named(subject: string): string {
+    const root = `${this.#place().root}/`;
+    return root.length > 1 && subject.startsWith(root) ? subject.slice(root.length) : subject;
+  }
+
+  #settle(block: CallBlock, width: number): Row[] {
+    const { rows, isFolded } = callRows(block, { width, mark: this.#folds.mark });
+    if (isFolded) this.#folds.add((wide) => unfoldedRows(block, wide));
+    return rows;
+  }
+}
+
+/** Returns the subject of a call that never began: its path or command, or whatever says most. */
+function writtenSubject(call: ToolCall | undefined): string {
+  if (call?.input == null) return "";
+  const texts = Object.values(call.input).filter((value) => typeof value === "string");
+  return clean(texts[0] ?? JSON.stringify(call.input));
+}

@@ -1,0 +1,117 @@
+/** Rows that stay on the screen: the greeting, what was sent, and events that take a line or two. */
+import { shownCommand } from "../../../engine/quote.ts";
+import { asAgentcliError } from "../../../errors.ts";
+import { clean } from "../../../terminal/clean.ts";
+import { type Row, row, span, type Style } from "../../../terminal/style.ts";
+import { fit } from "../../../terminal/table.ts";
+import type { OpenSession } from "../../../runtime/open_session.ts";
+import { selectorOf } from "../../../runtime/agent_session.ts";
+import { wrap } from "../../../terminal/wrap.ts";
+import type { TurnEvent, TurnResult } from "../../../protocol/turn_event.ts";
+import { checkLine, retryText } from "../../run/text_output.ts";
+
+/**
+ * The command that goes on with the session; null where there is nothing to go on with. A model that was `chosen` is
+ * named, since nothing else says it the next time.
+ */
+export function farewell(prepared: OpenSession, { chosen }: { chosen: boolean }): string | null {
+  const { session, transcriptFile } = prepared;
+  if (transcriptFile === null || session.items.length === 0) return null;
+  const model = chosen ? ["--model", clean(selectorOf(prepared))] : [];
+  const argv = ["agentcli", "chat", "--resume", session.id.slice(0, 8), ...model];
+  return `go on with: ${shownCommand({ argv, variables: [] }, "linux")}\n`;
+}
+
+/** Longest echo, in rows and in characters. */
+const ECHO_ROWS = 12;
+const ECHO_CHARACTERS = 4000;
+
+/** The text behind a prompt sign; of a large paste its beginning, and how much there is in all. */
+export function echoRows(text: string, width: number): Row[] {
+  // Of a large paste no more is prepared than is shown.
+  const lines = clean(text.slice(0, ECHO_CHARACTERS), { multiline: true }).replaceAll("\t", "    ").split("\n");
+  const echoed = lines.slice(0, ECHO_ROWS).flatMap((line, index) =>
+    wrap([span(line, "bold")], {
+      width,
+      first: [span(index === 0 ? "> " : "  ", "accent")],
+      indent: [span("  ")],
+    })
+  );
+  const isCut = lines.length > ECHO_ROWS || echoed.length > ECHO_ROWS || text.length > ECHO_CHARACTERS;
+  if (!isCut) return echoed;
+  const size = `  ... ${text.split("\n").length} lines, ${text.length} characters in all`;
+  return [...echoed.slice(0, ECHO_ROWS), row(fit(size, width), "dim")];
+}
+
+const BREAKS = {
+  shortened: "old tool results were shortened",
+  compacted: "the session starts from a summary",
+  images_left_out: "without those images",
+  one_call_a_message: "one tool call per message from here on",
+  tool_calls_as_text: "tools are described as text from here on",
+  no_system_message: "the system message stands before the first prompt from here on",
+} as const;
+
+/** The rows of an event; none for those that are shown in other ways. */
+export function eventRows(event: TurnEvent, width: number): Row[] {
+  const text = (line: string, style: Style = "dim") => textRows(line, { width, style });
+  switch (event.kind) {
+    case "retry": {
+      const said = retryText(event.notice);
+      return said === null ? [] : text(said, "warning");
+    }
+    case "steered":
+      return [[], ...echoRows(event.text, width), []];
+    case "recovered":
+      return text(`calls found in the text (${event.family}): ${event.toolNames.join(", ")}`);
+    case "check":
+      return text(checkLine(event).trim(), event.state === "passed" || event.state === "running" ? "dim" : "warning");
+    case "truncated": {
+      const { promptTokens, estimatedTokens, hint } = event;
+      const words =
+        `the server dropped a part of the prompt: it read ${promptTokens} of about ${estimatedTokens} tokens`;
+      return [...text(words, "error"), ...text(hint, "warning")];
+    }
+    case "cache_invalidated":
+      return event.reason === "compacted" ? [] : text(BREAKS[event.reason]);
+    case "compacted":
+      return text(`summarized the older part: ${event.preTokens} tokens before, ${event.postTokens} now`);
+    case "notice":
+      return text(event.text);
+    default:
+      return [];
+  }
+}
+
+/** Returns the error and its hint. An interrupt is no failure. */
+export function failureRows(result: TurnResult, width: number): Row[] {
+  if (result.errorCode === "interrupted") return textRows("stopped", { width, style: "warning" });
+  const rows = textRows(result.errors.join("; "), { width, style: "error" });
+  return result.hint === null ? rows : [...rows, ...textRows(result.hint, { width, style: "dim" })];
+}
+
+/** Text from anywhere as indented rows; `first` stands before it. */
+export function textRows(text: string, { width, style, first }: { width: number; style: Style; first?: Row }): Row[] {
+  const indent = [span("  ")];
+  return clean(text, { multiline: true }).split("\n").flatMap((line, index) =>
+    wrap([span(line.replaceAll("\t", "    "), style)], { width, first: index === 0 ? first ?? indent : indent, indent })
+  );
+}
+
+/** Returns a name and what it is in two columns, or below each other where the second would be too narrow to read. */
+export function entryRows(name: string, text: string, { column, width }: { column: number; width: number }): Row[] {
+  const isNarrow = width - column < 28;
+  const indent = [span(" ".repeat(isNarrow ? 4 : column + 4))];
+  const first = isNarrow ? indent : [span(`  ${name.padEnd(column)}  `, "bold")];
+  const rows = wrap([span(text)], { width, first, indent });
+  return isNarrow ? [[span(`  ${name}`, "bold")], ...rows] : rows;
+}
+
+/** Returns the rows of a failure outside of a turn: what it is, and what to do. */
+export function errorRows(error: unknown, width: number): Row[] {
+  const { message, hint } = asAgentcliError(error);
+  return [
+    ...textRows(message, { width, style: "error" }),
+    ...hint === undefined ? [] : textRows(hint, { width, style: "dim" }),
+  ];
+}

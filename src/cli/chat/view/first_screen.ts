@@ -1,0 +1,56 @@
+/** The beginning of a chat: where one is, which model answers, and what it was told of the project. */
+import { currentBranch } from "../../../boundary/policy/git_directory.ts";
+import { productOf } from "../../../config/base_url.ts";
+import type { SessionModel } from "../../../agent/session.ts";
+import type { Io } from "../../../platform/io.ts";
+import { isWithin } from "../../../platform/path.ts";
+import type { OpenSession } from "../../../runtime/open_session.ts";
+import { clean } from "../../../terminal/clean.ts";
+import { type Row, row, span } from "../../../terminal/style.ts";
+import { displayWidth, fit, fitEnd } from "../../../terminal/table.ts";
+import { tokensText } from "../../run/text_output.ts";
+import { VERSION } from "../../version.ts";
+
+/** How the system prompt names the files whose instructions it holds. */
+const INSTRUCTIONS = /^Instructions from ((?:.*\/)?(?:AGENTS\.md|\.ide-rules)):$/gm;
+
+/** Returns a model as a person calls it: `Ollama (runtime_a) · qwen3:8b`; of a provider that they named, its selector. */
+export function modelText(
+  { provider, product, entry }: Pick<SessionModel, "provider" | "product"> & { entry: { id: string } },
+): string {
+  const known = product ?? productOf(provider);
+  return clean(known === "" ? `${provider}:${entry.id}` : `${known} (${provider}) · ${entry.id}`);
+}
+
+/** The program, the place, the model, the instructions that it was given, and the keys. */
+export function firstScreen({ session }: OpenSession, { io, width }: { io: Io; width: number }): Row[] {
+  const { model, system, workspace } = session;
+  // Where something is protected, files of git are too.
+  const branch = workspace.protection.any ? undefined : currentBranch(workspace.root);
+  const place = clean([homeRelative(workspace.cwd, io), ...branch === undefined ? [] : [branch]].join(GAP));
+  const where = model.local ? "local" : "remote";
+  const files = [...system.text.matchAll(INSTRUCTIONS)].map(([, name = ""]) => clean(name));
+  const program = `agentcli ${VERSION}`;
+  const name = modelText(model);
+  const facts = `  ${where}, window of ${tokensText(model.contextWindow)}`;
+  return [
+    [span(fit(program, width), "bold"), span(`  ${fitEnd(place, Math.max(0, width - program.length - 2))}`, "dim")],
+    [span(fit(name, width), "bold"), span(fit(facts, Math.max(0, width - name.length)), "dim")],
+    ...files.length === 0 ? [] : [row(fit(`instructions: ${files.join(", ")}`, width), "dim")],
+    row(firstParts(["/help commands and keys", "Esc stops", "Ctrl-D leaves", "@ files"], width), "dim"),
+    [],
+  ];
+}
+
+/** As many parts as fit. */
+function firstParts(parts: readonly string[], width: number): string {
+  const fitting = parts.filter((_, at) => displayWidth(parts.slice(0, at + 1).join(GAP)) <= width);
+  return fit(fitting.join(GAP), width);
+}
+
+const GAP = " · ";
+
+function homeRelative(path: string, { env }: Pick<Io, "env">): string {
+  const home = env("HOME") ?? "";
+  return home.length > 1 && isWithin(home, path) ? `~${path.slice(home.length)}` : path;
+}

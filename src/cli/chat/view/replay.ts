@@ -1,0 +1,165 @@
+/** Draws the end of a session that goes on, as it looked when it was told. Loaded when one is taken up. */
+import { openHome } from "../../../platform/home.ts";
+import { findSession } from "../../../session/list.ts";
+import {
+  isPrompt,
+  type SessionItem,
+  type ToolCall,
+  type ToolResultItem,
+  type UserItem,
+} from "../../../session/item.ts";
+import type { Session } from "../../../agent/session.ts";
+import { clean } from "../../../terminal/clean.ts";
+import { type Row, row } from "../../../terminal/style.ts";
+import { fit } from "../../../terminal/table.ts";
+import type { OpenSession } from "../../../runtime/open_session.ts";
+import { selectorOf } from "../../../runtime/agent_session.ts";
+import type { Context } from "../../command.ts";
+import { echoRows } from "./event_rows.ts";
+import type { TurnView } from "./turn_view.ts";
+
+/** Turns that are drawn at most. */
+const MOST_TURNS = 6;
+/** Characters of turns that are drawn besides the last one. */
+const MOST_CHARACTERS = 12_000;
+/** Characters of one text that are drawn. */
+const LONGEST_TEXT = 40_000;
+
+/** Where the turns are drawn. */
+export interface ReplaySurface {
+  view: Pick<TurnView, "event" | "finish">;
+  print(rows: readonly Row[]): void;
+  width(): number;
+}
+
+/** Draws the head of the session and its last turns. */
+export function replaySession(
+  { session }: OpenSession,
+  surface: ReplaySurface,
+  { isTerminal, head }: { isTerminal: boolean; head: string },
+): void {
+  const width = surface.width();
+  surface.print([row(fit(head, width), "dim"), []]);
+  const { shown, hidden } = lastTurns(session.items);
+  if (hidden > 0) {
+    const turns = hidden === 1 ? "1 earlier turn is" : `${hidden} earlier turns are`;
+    surface.print([row(fit(`  ... ${turns} not shown (/export writes all)`, width), "dim"), []]);
+  }
+  // Where the output may be kept by somebody, protected content has no place.
+  const isOpen = (item: SessionItem) => item.label === "open" || isTerminal;
+  drawItems(shown.filter(isOpen), session, surface);
+}
+
+/** Returns the line that names a session: `session 1a2b3c4d · 12 turns · 3h ago · provider:model · directory`. */
+export async function sessionHead(opened: OpenSession, { io }: Context): Promise<string> {
+  const { session } = opened;
+  const { root } = session.workspace;
+  const summary = await findSession(await openHome(io), session.id, { projectRoot: root }).catch(() => null);
+  const turns = summary?.turns ?? session.items.filter(isPrompt).length;
+  const parts = [
+    `session ${session.id.slice(0, 8)}`,
+    turnsText(turns),
+    ...summary === null ? [] : [ageText(io.clock.now() - summary.updated)],
+    clean(selectorOf(opened)),
+    clean(root),
+  ];
+  return parts.join(" · ");
+}
+
+/** `1 turn`, `12 turns`. */
+export function turnsText(turns: number): string {
+  return turns === 1 ? "1 turn" : `${turns} turns`;
+}
+
+/** How long something is past, as people say it. */
+export function ageText(milliseconds: number): string {
+  const minutes = Math.floor(Math.max(0, milliseconds) / 60_000);
+  if (minutes < 1) return "just now";
+  if (minutes < 60) return `${minutes}m ago`;
+  if (minutes < 48 * 60) return `${Math.floor(minutes / 60)}h ago`;
+  return `${Math.floor(minutes / (24 * 60))}d ago`;
+}
+
+/** Returns what a person typed of a prompt: without the files that were attached to it. */
+export function typedText({ text }: Pick<UserItem, "text">): string {
+  const attached = text.search(/\n\n(?:(?:File|Image|Directory) [^\n]+:(?:\n| )|\[Plan mode)/);
+  return attached < 0 ? text : text.slice(0, attached);
+}
+
+/** The items of the last turns, and how many turns come before them. */
+function lastTurns(items: readonly SessionItem[]): { shown: readonly SessionItem[]; hidden: number } {
+  const starts = items.flatMap((item, at) => isPrompt(item) ? [at] : []);
+  let [first, characters] = [starts.length, 0];
+  while (first > 0 && starts.length - first < MOST_TURNS) {
+    const turn = items.slice(starts[first - 1], starts[first]);
+    characters += turn.reduce((sum, item) => sum + drawnLength(item), 0);
+    if (characters > MOST_CHARACTERS && first < starts.length) break;
+    first--;
+  }
+  const shown = first === 0 ? items : items.slice(starts[first]);
+  return { shown, hidden: first };
+}
+
+function drawnLength(item: SessionItem): number {
+  return item.kind === "tool_result" ? 100 : item.text.length;
+}
+
+function drawItems(
+  items: readonly SessionItem[],
+  session: Session,
+  { view, print, width }: ReplaySurface,
+): void {
+  const calls = new Map<string, ToolCall>();
+  let isBegun = false;
+  for (const item of items) {
+    if (item.kind === "user") {
+      if (isPrompt(item) && isBegun) view.finish(null);
+      isBegun = true;
+      print(userRows(item, width()));
+    } else if (item.kind === "assistant") {
+      for (const call of item.calls) calls.set(call.id, call);
+      const { id: messageId } = item;
+      const text = item.text.slice(0, LONGEST_TEXT);
+      if (text !== "") view.event({ kind: "delta", messageId, delta: { kind: "text", text } });
+      view.event({ kind: "response", item, model: session.model.entry.id, usage: null, stopReason: "stop" });
+    } else {
+      const call = calls.get(item.callId);
+      const subject = call === undefined ? "" : subjectOf(call, session);
+      view.event({ kind: "tool_start", callId: item.callId, toolName: item.name, subject });
+      view.event({ kind: "tool_result", item, details: endOf(item) });
+    }
+  }
+  view.finish(null);
+}
+
+function userRows(item: UserItem, width: number): Row[] {
+  switch (item.origin) {
+    case "engine":
+      return [];
+    case "summary":
+      return [row(fit("  the older part was summarized", width), "dim"), []];
+    case "note":
+      return [row(fit(`  ${clean(item.text.split("\n", 1)[0] ?? "")}`, width), "dim")];
+    default:
+      return [...echoRows(typedText(item), width), []];
+  }
+}
+
+/** How a stored command ended: its result says so. */
+function endOf({ name, content, isError }: ToolResultItem): Record<string, unknown> | undefined {
+  if (name !== "Bash") return undefined;
+  const [, code] = /(?:^|\n)\[exit code (\d+)\]/.exec(content) ?? [];
+  return code === undefined && isError ? undefined : { exitCode: Number(code ?? 0) };
+}
+
+/** Returns the subject of a call as it was shown. The input of a stored call may fit no tool of now. */
+function subjectOf({ name, input }: ToolCall, { tools }: Session): string {
+  if (input === null || Object.keys(input).length === 0) return "";
+  try {
+    const subject: unknown = tools.find((tool) => tool.name === name)?.subject(input);
+    if (typeof subject === "string") return subject;
+  } catch {
+    // The first of its words stand for it.
+  }
+  return Object.values(input).find((value) => typeof value === "string") ?? "";
+}
