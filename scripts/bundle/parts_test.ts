@@ -47,6 +47,9 @@ Deno.test("what a turn imports is compiled with the file; what it may import lat
   const text = oneFile(FILES, LAYOUT);
   assert.match(text, /const part_run = definePart\(\(function \(\) \{/);
   assert.match(text, /const part_rare = definePart\(function \(\) \{/);
+  assert.match(text, /^const made = \(function made\(name\) \{[^}]+\}[^}]+\}\);$/m);
+  assert.match(text, /^const later = \(async function later\(\) \{/m);
+  assert.match(text, /^function rare\(\) \{/m);
 });
 
 Deno.test("the names the bundler gave its files do not show", () => {
