@@ -1,5 +1,5 @@
 /** Admission of prompts and requests: every prompt passes here on its way into a session, and every request on its way to a model. Source: specification of the boundary, "Letting out". */
-import { admit, labelOf } from "../boundary/policy/label.ts";
+import { admitItems, labelOf } from "../boundary/policy/label.ts";
 import { imageUrl } from "../provider/chat/content.ts";
 import { imagesOf, type UserItem } from "../session/item.ts";
 import { raiseLabels, type Session, sessionLabel } from "./session.ts";
@@ -57,7 +57,7 @@ export async function admitPrompt(
   const destination = { provider, local: local || allowed };
   const found = await scanner?.checkPart([item.text, ...imagesOf(item).map(imageUrl)], PROMPT, destination) ?? "open";
   if ((found === "protected" && local) || sessionLabel(session) !== "open") item.label = "no-cloud";
-  admit({ kind: "provider", name: provider, local }, [system, ...session.items, item]);
+  admitItems({ kind: "provider", name: provider, local }, [system, ...session.items, item]);
   if (found === "open" || local) return { item, admitted: found };
   return { item: { ...item, isReleased: true }, admitted: "released" };
 }
@@ -119,7 +119,7 @@ async function admitRequest(
     model.local = false;
   }
   if (!protection.any && isOpen()) return;
-  admit({ kind: "provider", name: provider, local: false }, outgoing);
+  admitItems({ kind: "provider", name: provider, local: false }, outgoing);
   const released = items.filter((item) => item.kind === "user").filter(({ isReleased }) => isReleased === true);
   await session.scanner?.checkRequest(request, { provider, released, signal });
 }

@@ -5,7 +5,7 @@ import { mergedFields } from "../provider/profiles/profile.ts";
 import { asTextMessages, promptProtocol, withoutSystemMessage } from "../provider/text_calls/prompt.ts";
 import type { ChatRequest, WireMessage } from "../provider/types.ts";
 import { estimateTokens, fittingResponse } from "./context/tokens.ts";
-import { buildMessages } from "./request.ts";
+import { buildMessages } from "./messages.ts";
 import type { Session } from "./session.ts";
 import type { CacheInvalidation, TurnListener } from "../protocol/turn_event.ts";
 

@@ -7,7 +7,7 @@ import type { RecordData } from "../boundary/policy/project_record_files.ts";
 import type { Refusal, Workspace } from "../boundary/workspace/workspace.ts";
 import { AgentcliError } from "../errors.ts";
 import { imageUrl } from "../provider/chat/content.ts";
-import { stringsOf } from "../provider/record.ts";
+import { stringsOf } from "../platform/record.ts";
 import { imagesOf, type UserItem } from "../session/item.ts";
 
 /** The result of a scan. `protected`: for local models alone. */

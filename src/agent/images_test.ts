@@ -20,7 +20,7 @@ import type { ChatRequest, WireMessage } from "../provider/types.ts";
 import { imagesOf, type SessionItem, type UserItem } from "../session/item.ts";
 import type { Tool } from "../tools/tool.ts";
 import { createContextState } from "./context/context_state.ts";
-import { buildMessages } from "./request.ts";
+import { buildMessages } from "./messages.ts";
 import { UNKNOWN_SERVER } from "./server.ts";
 import { USUAL_RATIO } from "./context/tokens.ts";
 import { type AskModel } from "./turn.ts";

@@ -9,7 +9,7 @@ import { asksForShape, estimateOf, requestOf } from "./chat_request.ts";
 import { deferHoldback, recoverTextCalls } from "./text_calls.ts";
 import { calibrate, recordOverflow, recordRequest, type SentRequest, takeToldWindow } from "./context/calibrate.ts";
 import { limitsOf } from "./context/tokens.ts";
-import { stringsOf } from "../provider/record.ts";
+import { stringsOf } from "../platform/record.ts";
 import { addUsage } from "./result.ts";
 import { isWindowKnown, labelOfWords, nextPosition, type Session } from "./session.ts";
 import type { ShapeTrial } from "./shape_trial.ts";

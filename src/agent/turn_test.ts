@@ -16,7 +16,7 @@ import { AgentcliError } from "../errors.ts";
 import { ProviderFailure } from "../provider/failure.ts";
 import { callId } from "../session/item.ts";
 import type { Tool } from "../tools/tool.ts";
-import { buildMessages } from "./request.ts";
+import { buildMessages } from "./messages.ts";
 import { UNKNOWN_SERVER } from "./server.ts";
 import type { ToolProtocol } from "./chat_request.ts";
 import { type AskModel } from "./turn.ts";

@@ -3,7 +3,7 @@ import { readRegularFile } from "../boundary/reader.ts";
 import { withOrigin } from "../mcp/configured.ts";
 import { type McpServer, readServers } from "../mcp/server.ts";
 import { resolve } from "../platform/path.ts";
-import { fieldsOf, parseJson } from "../provider/record.ts";
+import { fieldsOf, parseJson } from "../platform/record.ts";
 
 /** The servers that are named. */
 export interface GivenServers {

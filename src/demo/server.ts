@@ -1,6 +1,7 @@
 /** The provider inside the program: an OpenAI-compatible server on a loopback port whose model is a fixed script. */
 import { serveLoopback } from "../platform/http_server.ts";
 import { type DemoReply, replyTo } from "./script.ts";
+import { isRecord } from "../platform/record.ts";
 
 /** The demo, listening. */
 export interface Demo {
@@ -150,10 +151,6 @@ export interface DemoRequest {
   includeUsage: boolean;
   /** Bytes of the request, for the token counts. */
   bytes: number;
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function text(value: unknown): string {

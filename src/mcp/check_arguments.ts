@@ -1,5 +1,5 @@
 /** Checks the arguments of a call by the server's own JSON Schema, and mends what small models get slightly wrong. */
-import { fieldsOf, isRecord, type JsonRecord, membersOf, parseJson } from "../provider/record.ts";
+import { fieldsOf, isRecord, type JsonRecord, membersOf, parseJson } from "../platform/record.ts";
 import { meantParameter } from "../provider/trained_names.ts";
 import { resolveReference } from "./signature.ts";
 

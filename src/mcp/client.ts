@@ -2,7 +2,7 @@
  * One conversation with a server, in either era of the protocol: 2026-07-28, where every request says what it needs to
  * say, and before it, with a handshake. Everything above speaks of tools, prompts and resources alone.
  */
-import { fieldsOf, isRecord, type JsonRecord, membersOf, textOf } from "../provider/record.ts";
+import { fieldsOf, isRecord, type JsonRecord, membersOf, textOf } from "../platform/record.ts";
 import { RPC_CODES, RpcError } from "../rpc/message.ts";
 import { after } from "../platform/sleep.ts";
 import { LEGACY, type Link, type LinkHandlers, MCP_CODES, MODERN, ServerFailed } from "./link.ts";

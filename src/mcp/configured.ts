@@ -2,7 +2,7 @@
 import { readRegularFile } from "../boundary/reader.ts";
 import type { Configuration, McpServerEntry } from "../config/types.ts";
 import { join } from "../platform/path.ts";
-import { parseJson } from "../provider/record.ts";
+import { parseJson } from "../platform/record.ts";
 import { type McpServer, readServers, type ServerOrigin, type ServerProblem } from "./server.ts";
 
 /** The file of a project that names servers, as most programs share it. */

@@ -1,5 +1,5 @@
 /** A form that a server asks a person to fill in: read with care, since it is a text from anybody that wants an answer. */
-import { fieldsOf, isRecord, type JsonRecord, membersOf, textOf } from "../provider/record.ts";
+import { fieldsOf, isRecord, type JsonRecord, membersOf, textOf } from "../platform/record.ts";
 import { cleanText } from "./tool_info.ts";
 
 /** One field of a form. */

@@ -1,5 +1,5 @@
 /** Finds tools by words: BM25 over their names, descriptions and parameters, the same words always in the same order. */
-import { fieldsOf, textOf } from "../provider/record.ts";
+import { fieldsOf, textOf } from "../platform/record.ts";
 import { firstSentence, type Manifest, type McpResource, type McpTool } from "./tool_info.ts";
 import { merged, parameterList } from "./signature.ts";
 

@@ -1,6 +1,6 @@
 /** The forms of a server on their way to a person, and the answers on theirs to the server. */
 import { protectedArgument, serverClass } from "../boundary/policy/tool_server.ts";
-import { stringsOf } from "../provider/record.ts";
+import { stringsOf } from "../platform/record.ts";
 import type { ServerAsks } from "./client.ts";
 import { answerRecord, readForm } from "./elicit.ts";
 import type { HubOptions } from "./hub.ts";

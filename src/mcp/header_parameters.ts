@@ -1,5 +1,5 @@
 /** Copies of arguments in headers (`x-mcp-header`): which a tool wants, and how a value is written in one. */
-import { fieldsOf, isRecord, type JsonRecord } from "../provider/record.ts";
+import { fieldsOf, isRecord, type JsonRecord } from "../platform/record.ts";
 
 /** Types that a header can carry: no number, since its text is not one and the same everywhere. */
 const TYPES: readonly unknown[] = ["string", "integer", "boolean"];

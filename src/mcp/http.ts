@@ -5,7 +5,7 @@ import { AgentcliError } from "../errors.ts";
 import type { Io } from "../platform/io.ts";
 import { LineDecoder } from "../provider/chat/sse.ts";
 import type { HttpClient, HttpResponse } from "../provider/http/client.ts";
-import { fieldsOf, isRecord, type JsonRecord, parseJson, textOf } from "../provider/record.ts";
+import { fieldsOf, isRecord, type JsonRecord, parseJson, textOf } from "../platform/record.ts";
 import type { Endpoint } from "../provider/types.ts";
 import { RPC_CODES, RpcError } from "../rpc/message.ts";
 import { headerValue } from "./header_parameters.ts";

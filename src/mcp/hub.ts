@@ -5,7 +5,7 @@ import { protectedArgument, serverClass, serverRefusal, type ServerRules } from 
 import { AgentcliError } from "../errors.ts";
 import type { Home } from "../platform/home.ts";
 import type { Io } from "../platform/io.ts";
-import { fieldsOf, type JsonRecord, stringsOf } from "../provider/record.ts";
+import { fieldsOf, type JsonRecord, stringsOf } from "../platform/record.ts";
 import type { HttpClient } from "../provider/http/client.ts";
 import { RpcError } from "../rpc/message.ts";
 import { type ClientInfo, McpClient, type ServerAsks } from "./client.ts";

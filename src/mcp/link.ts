@@ -1,5 +1,5 @@
 /** The connection to one server, whichever way it is reached: requests and notifications, without what they mean. */
-import type { JsonRecord } from "../provider/record.ts";
+import type { JsonRecord } from "../platform/record.ts";
 
 /** The revision that needs no handshake. */
 export const MODERN = "2026-07-28";

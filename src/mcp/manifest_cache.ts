@@ -1,6 +1,6 @@
 /** The manifests of servers from the last time, in `cache/mcp/` of the home: with it a session starts no server. */
 import type { Home } from "../platform/home.ts";
-import { isRecord, parseJson } from "../provider/record.ts";
+import { isRecord, parseJson } from "../platform/record.ts";
 import type { Manifest } from "./tool_info.ts";
 
 /** Raised whenever the stored shape or its meaning changes. */

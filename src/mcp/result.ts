@@ -1,6 +1,6 @@
 /** The answer of a server, as a text for the model with its images. */
 import type { ShownImage } from "../provider/chat/content.ts";
-import { fieldsOf, isRecord, type JsonRecord, membersOf, textOf } from "../provider/record.ts";
+import { fieldsOf, isRecord, type JsonRecord, membersOf, textOf } from "../platform/record.ts";
 import { cleanText } from "./tool_info.ts";
 
 /** Most images of one result. */

@@ -2,7 +2,7 @@
 import { digest } from "../boundary/policy/project_record_files.ts";
 import { MCP_SERVER_NAME } from "../config/mcp_names.ts";
 import { type Exposure, EXPOSURES, type McpServerEntry } from "../config/types.ts";
-import { fieldsOf, isRecord, type JsonRecord, membersOf } from "../provider/record.ts";
+import { fieldsOf, isRecord, type JsonRecord, membersOf } from "../platform/record.ts";
 import { AgentcliError } from "../errors.ts";
 
 /** Who says that there is a server: the user's own file, the project's, the command line, or a client of a protocol. */

@@ -1,5 +1,5 @@
 /** Writes what a tool takes in one line, and as a schema that every model server understands. */
-import { fieldsOf, isRecord, type JsonRecord, membersOf, textOf } from "../provider/record.ts";
+import { fieldsOf, isRecord, type JsonRecord, membersOf, textOf } from "../platform/record.ts";
 import { cleanText } from "./tool_info.ts";
 
 /** The keywords of a schema that model servers compile into a grammar; everything else is left out. */

@@ -1,5 +1,5 @@
 /** The manifest of an MCP server: its tools, prompts and resources, cleaned of what could deceive. */
-import { fieldsOf, isRecord, type JsonRecord, membersOf, stringsOf, textOf } from "../provider/record.ts";
+import { fieldsOf, isRecord, type JsonRecord, membersOf, stringsOf, textOf } from "../platform/record.ts";
 import { hasValidHeaders } from "./header_parameters.ts";
 
 /** One tool of a server. */

@@ -1,4 +1,5 @@
 /** Reads lines of a client: one JSON each, read into a tagged union once and trusted afterwards. */
+import { isRecord } from "../platform/record.ts";
 
 /** An image of a message as it was sent: its base64, or a source of another kind. Nothing is known of what it holds. */
 export type EncodedImage = { data: string } | { source: "other" };
@@ -38,10 +39,6 @@ export type InputMessage =
   | { kind: "cancel"; id: string }
   | { kind: "ignored" }
   | { kind: "broken"; problem: string; isJson: boolean };
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
 
 function text(value: unknown): string | undefined {
   return typeof value === "string" ? value : undefined;

@@ -1,4 +1,5 @@
 /** Messages of JSON-RPC 2.0: one line each, read into a tagged union once and trusted afterwards. Parameters are by name. */
+import { isRecord } from "../platform/record.ts";
 
 /** Names a request. */
 export type RpcId = string | number | null;
@@ -55,7 +56,7 @@ export function readRpcLine(line: string | null): RpcMessage | null {
     return broken("the line is not JSON", { code: RPC_CODES.parseError });
   }
   if (Array.isArray(value)) return broken("batches are not supported: send one message per line", { isJson: true });
-  if (!isObject(value)) return broken("the message is not an object", { isJson: true });
+  if (!isRecord(value)) return broken("the message is not an object", { isJson: true });
   return readMessage(value);
 }
 
@@ -67,7 +68,7 @@ function readMessage(value: Record<string, unknown>): RpcMessage {
   if (jsonrpc !== "2.0") return broken('the message is not JSON-RPC 2.0: "jsonrpc" is missing', { id, isJson: true });
   if (method === undefined && isNamed) return readResponse(id, value);
   if (typeof method !== "string") return broken("the message has no method", { id, isJson: true });
-  if (params !== null && !isObject(params)) {
+  if (params !== null && !isRecord(params)) {
     const code = RPC_CODES.invalidParams;
     return broken("params are not an object", { id, code, isJson: true });
   }
@@ -78,7 +79,7 @@ function readMessage(value: Record<string, unknown>): RpcMessage {
 
 function readResponse(id: RpcId, value: Record<string, unknown>): RpcMessage {
   if (Object.hasOwn(value, "result")) return { kind: "response", id, outcome: { result: value.result } };
-  if (!isObject(value.error)) return broken("the message has no method, result or error", { id, isJson: true });
+  if (!isRecord(value.error)) return broken("the message has no method, result or error", { id, isJson: true });
   const { code, message, data } = value.error;
   const error = new RpcError(
     typeof code === "number" ? code : RPC_CODES.internalError,
@@ -97,10 +98,6 @@ function broken(
 
 function isId(value: unknown): value is RpcId {
   return value === null || typeof value === "string" || (typeof value === "number" && Number.isFinite(value));
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** A request as a line. */

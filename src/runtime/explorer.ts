@@ -7,7 +7,7 @@ import type { AskModel } from "../agent/turn.ts";
 import type { Workspace } from "../boundary/workspace/workspace.ts";
 import { selectForRole } from "../config/select.ts";
 import { chat } from "../provider/chat/chat.ts";
-import { createChatCache } from "../provider/chat/request.ts";
+import { createChatCache } from "../provider/chat/request_body.ts";
 import type { LocatedModel } from "../provider/backends/locality_cache.ts";
 import type { OpenedParts } from "./make_session.ts";
 import { knowServer, profileOf, sessionModel, toolProtocolOf } from "./model.ts";
@@ -18,7 +18,7 @@ export interface ExplorerParts
   /** The session's own model, asked by another session. */
   ownModel(asker: () => Session): AskModel;
   /** Asks before each request whether it may go there. */
-  admit(ask: AskModel, located: LocatedModel, own: boolean, asker: () => Session): AskModel;
+  withAdmission(ask: AskModel, located: LocatedModel, own: boolean, asker: () => Session): AskModel;
   scan(workspace: Workspace, before: Session["scanner"]): Session["scanner"];
 }
 
@@ -66,6 +66,6 @@ export async function findExplorer(session: Session, parts: ExplorerParts): Prom
     toolProtocol: toolProtocolOf({ entry }, { known, before: null }),
     workspace: place,
     scanner: place === workspace ? scanner : parts.scan(place, scanner),
-    ask: (asker) => parts.admit(direct, located, false, asker),
+    ask: (asker) => parts.withAdmission(direct, located, false, asker),
   };
 }

@@ -16,7 +16,7 @@ import { join } from "../platform/path.ts";
 import { exists } from "../platform/real_path.ts";
 import { chat } from "../provider/chat/chat.ts";
 import { askWithinLimit } from "../provider/chat/reasoning_limit.ts";
-import { createChatCache } from "../provider/chat/request.ts";
+import { createChatCache } from "../provider/chat/request_body.ts";
 import type { HttpClient } from "../provider/http/client.ts";
 import { EFFORT_TOKENS, withThinking } from "../provider/profiles/profile.ts";
 import type { ModelFacts } from "../provider/backends/backend.ts";
@@ -128,7 +128,7 @@ export async function makeSession(
     window: knownWindow,
   });
   const localities = createLocalityCache(client, io.clock);
-  const admit = (asking: AskModel, located: LocatedModel, own: boolean, asker = () => session) =>
+  const withAdmission = (asking: AskModel, located: LocatedModel, own: boolean, asker = () => session) =>
     admitted(asking, { located, localities, own, onRemote }, asker);
   const onRemote = (reason: string) => void host.warn(`"${provider.name}" does not count as local: ${reason}`);
   const ownModel = (asker: () => Session): AskModel => {
@@ -141,11 +141,11 @@ export async function makeSession(
     const direct: AskModel = (request, asked) => askWithinLimit(once, { request, profile: asker().profile }, asked);
     // The demo is this process itself.
     if (demo !== null) return direct;
-    return admit(direct, { endpoint, model: entry.id, trusted: provider.local }, true, asker);
+    return withAdmission(direct, { endpoint, model: entry.id, trusted: provider.local }, true, asker);
   };
   const explorer = async () => {
     const { findExplorer } = await import("./explorer.ts");
-    return await findExplorer(session, { ...parts, ownModel, scan, admit });
+    return await findExplorer(session, { ...parts, ownModel, scan, withAdmission });
   };
   const session: Session = createSession({
     id: store.id,
@@ -167,7 +167,7 @@ export async function makeSession(
       later: parts.later,
       // Nothing else tells of a template.
       profileWith: (told) => profileWith(told, "llama.cpp"),
-      findCompactModel: () => findCompactModel({ io, client, project, session: provider, reach, admit }),
+      findCompactModel: () => findCompactModel({ io, client, project, session: provider, reach, withAdmission }),
     }),
     explorer: tools.some(({ name }) => name === "Explore") ? explorer : undefined,
     policy: await policyOf(options, project),

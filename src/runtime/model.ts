@@ -23,7 +23,7 @@ import { familyOf } from "../provider/profiles/families.ts";
 import { plainProfile, type RequestProfile, requestProfile } from "../provider/profiles/profile.ts";
 import type { Home } from "../platform/home.ts";
 import { chat } from "../provider/chat/chat.ts";
-import { createChatCache } from "../provider/chat/request.ts";
+import { createChatCache } from "../provider/chat/request_body.ts";
 import type { LocatedModel } from "../provider/backends/locality_cache.ts";
 import type { ProjectContext } from "./project_context.ts";
 
@@ -265,7 +265,7 @@ export interface CompactSearch {
   session: ProviderEntry;
   reach: ProviderReach;
   /** Asks before each request whether it may go there. */
-  admit(ask: AskModel, located: LocatedModel, own: boolean): AskModel;
+  withAdmission(ask: AskModel, located: LocatedModel, own: boolean): AskModel;
 }
 
 /** Returns the model of role `compact`, ready to be asked; null when the session's own model does the work. */
@@ -278,7 +278,7 @@ export async function findCompactModel(search: CompactSearch): Promise<SideModel
   const endpoint = await reach.endpointOf(provider);
   const cache = createChatCache();
   return {
-    ask: search.admit(
+    ask: search.withAdmission(
       (request, asked) => chat(client, { endpoint, request }, { ...asked, cache, clock: io.clock }),
       { endpoint, model: model.id, trusted: provider.local },
       false,

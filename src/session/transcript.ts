@@ -1,5 +1,5 @@
 /** The transcript of a running session: every item on the disk before the session goes on, protected ones redacted. */
-import { admit, highestLabel, type Label, labelOf } from "../boundary/policy/label.ts";
+import { admitItems, highestLabel, type Label, labelOf } from "../boundary/policy/label.ts";
 import type { Home } from "../platform/home.ts";
 import { type HeldLock, type Journal, openJournal } from "../platform/journal.ts";
 import type { Clock } from "../platform/io.ts";
@@ -211,7 +211,7 @@ export class FileTranscript implements Transcript {
       item,
       (name) => this.#context?.tools.some((tool) => tool.function.name === name) ?? false,
     );
-    if (stored === item) admit({ kind: "store" }, [item]);
+    if (stored === item) admitItems({ kind: "store" }, [item]);
     return stored;
   }
 

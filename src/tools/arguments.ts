@@ -1,5 +1,5 @@
 /** Checks the arguments of a call by the tool's parameters, and mends what a model got slightly wrong. */
-import { isRecord, parseJson } from "../provider/record.ts";
+import { isRecord, parseJson } from "../platform/record.ts";
 import { meantParameter } from "../provider/trained_names.ts";
 import type { ParameterSchema, Tool } from "./tool.ts";
 

@@ -1,7 +1,7 @@
 /** Requests for replies to a server that does as told, without the program around. */
 import assert from "node:assert/strict";
 import { chat } from "../../src/provider/chat/chat.ts";
-import { createChatCache } from "../../src/provider/chat/request.ts";
+import { createChatCache } from "../../src/provider/chat/request_body.ts";
 import { ProviderFailure } from "../../src/provider/failure.ts";
 import { createHttpClient } from "../../src/provider/http/client.ts";
 import type { ChatDelta, ChatRequest, ChatResponse, Endpoint, RetryNotice } from "../../src/provider/types.ts";

@@ -12,7 +12,7 @@ import { readServers } from "../../src/mcp/server.ts";
 import type { McpTool } from "../../src/mcp/tool_info.ts";
 import { denoIo } from "../../src/platform/deno_io.ts";
 import { createHttpClient } from "../../src/provider/http/client.ts";
-import { fieldsOf, membersOf } from "../../src/provider/record.ts";
+import { fieldsOf, membersOf } from "../../src/platform/record.ts";
 
 const url = Deno.args.at(-1) ?? "";
 const scenario = Deno.env.get("MCP_CONFORMANCE_SCENARIO") ?? "";

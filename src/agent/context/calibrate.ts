@@ -5,7 +5,7 @@ import type { ProviderFailure } from "../../provider/failure.ts";
 import type { Usage } from "../../provider/types.ts";
 import { estimateOf, requestBytes } from "../chat_request.ts";
 import { showsImages } from "../../session/item.ts";
-import { buildMessages, messageOf } from "../request.ts";
+import { buildMessages, messageOf } from "../messages.ts";
 import { type Session, setWindow } from "../session.ts";
 import { byteLength, checkUsage, type CountedPrompt, estimateTokens, leastTokens } from "./tokens.ts";
 

@@ -3,7 +3,7 @@ import { imageTokens } from "../../provider/chat/content.ts";
 import type { TemplateNeeds } from "../../provider/backends/template_needs.ts";
 import type { ToolSchema } from "../../provider/types.ts";
 import { imagesOf, type SessionItem } from "../../session/item.ts";
-import { type HistoryOptions, messageOf } from "../request.ts";
+import { type HistoryOptions, messageOf } from "../messages.ts";
 import { byteLength, USUAL_RATIO } from "./tokens.ts";
 import type { ToolProtocol } from "../chat_request.ts";
 

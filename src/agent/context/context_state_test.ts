@@ -3,7 +3,7 @@ import { testSession } from "../../../tests/helpers/agent_session.ts";
 import * as fc from "../../../tests/property.ts";
 import type { ToolSchema } from "../../provider/types.ts";
 import type { SessionItem } from "../../session/item.ts";
-import { messageOf } from "../request.ts";
+import { messageOf } from "../messages.ts";
 
 function bytes(value: unknown): number {
   return new TextEncoder().encode(JSON.stringify(value)).length;

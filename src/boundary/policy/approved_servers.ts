@@ -4,6 +4,7 @@
  */
 import { AgentcliError } from "../../errors.ts";
 import type { Home } from "../../platform/home.ts";
+import { isRecord } from "../../platform/record.ts";
 
 /** The file, relative to the home. */
 const FILE = "mcp.json";
@@ -47,7 +48,7 @@ async function readProjects(home: Home): Promise<Projects> {
   if (text === null) return {};
   try {
     const projects: unknown = JSON.parse(text)?.projects;
-    if (isObject(projects) && Object.values(projects).every(isProject)) return projects as Projects;
+    if (isRecord(projects) && Object.values(projects).every(isProject)) return projects as Projects;
   } catch {
     // Said below.
   }
@@ -56,13 +57,9 @@ async function readProjects(home: Home): Promise<Projects> {
   });
 }
 
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
 function isProject(value: unknown): boolean {
-  return isObject(value) &&
+  return isRecord(value) &&
     Object.values(value).every((one) =>
-      isObject(one) && typeof one.hash === "string" && (one.tools === null || typeof one.tools === "string")
+      isRecord(one) && typeof one.hash === "string" && (one.tools === null || typeof one.tools === "string")
     );
 }

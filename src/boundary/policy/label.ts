@@ -34,7 +34,7 @@ function describe({ source }: Outgoing): string {
  * Lets the items go, or throws `policy_refused`: no protected item goes to a provider that is not local, and none as it
  * is into a store, which takes a placeholder instead. An item without a label is protected. All or nothing.
  */
-export function admit(destination: Destination, items: Iterable<Outgoing>): void {
+export function admitItems(destination: Destination, items: Iterable<Outgoing>): void {
   if (destination.kind === "provider" && destination.local) return;
   for (const item of items) {
     if (labelOf(item) === "open") continue;

@@ -3,7 +3,7 @@ import { sessionLabel } from "../../agent/session.ts";
 import { AgentcliError, asAgentcliError } from "../../errors.ts";
 import { openHome } from "../../platform/home.ts";
 import { OutputClosed } from "../../platform/io.ts";
-import { textOf } from "../../provider/record.ts";
+import { textOf } from "../../platform/record.ts";
 import type { TurnResult } from "../../protocol/turn_event.ts";
 import { RPC_CODES, RpcError } from "../../rpc/message.ts";
 import type { RpcCall } from "../../rpc/peer.ts";

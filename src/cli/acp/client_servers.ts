@@ -1,7 +1,7 @@
 /** MCP servers that a client brings with a session. Loaded where there are any. */
 import { withOrigin } from "../../mcp/configured.ts";
 import { type McpServer, readServer } from "../../mcp/server.ts";
-import { fieldsOf, membersOf, textOf } from "../../provider/record.ts";
+import { fieldsOf, membersOf, textOf } from "../../platform/record.ts";
 
 /** The servers, and what is wrong with those that cannot be used; one sentence each. */
 export interface ClientServers {

@@ -11,7 +11,7 @@ import type { Io } from "../../platform/io.ts";
 import { isAbsolute, isWithin } from "../../platform/path.ts";
 import { realOrNamed } from "../../platform/real_path.ts";
 import { readEncodedImage } from "../../provider/chat/image_file.ts";
-import { fieldsOf, textOf } from "../../provider/record.ts";
+import { fieldsOf, textOf } from "../../platform/record.ts";
 import type { PromptInput } from "../../runtime/prompts.ts";
 import { cannotAttach, mayNotAttach } from "../../runtime/attachments.ts";
 import type { OpenSession } from "../../runtime/open_session.ts";

@@ -1,6 +1,6 @@
 /** The beginning of a connection: versions, capabilities, and what stands for signing in. */
 import { AgentcliError } from "../../errors.ts";
-import { fieldsOf } from "../../provider/record.ts";
+import { fieldsOf } from "../../platform/record.ts";
 import type { RpcParams } from "../../rpc/message.ts";
 import type { Context } from "../command.ts";
 import { VERSION } from "../version.ts";

@@ -4,7 +4,7 @@ import type { Workspace } from "../../boundary/workspace/workspace.ts";
 import { addProjectRules } from "../../config/project_rules.ts";
 import { openHome } from "../../platform/home.ts";
 import type { Io } from "../../platform/io.ts";
-import { fieldsOf } from "../../provider/record.ts";
+import { fieldsOf } from "../../platform/record.ts";
 import { RpcError } from "../../rpc/message.ts";
 import { RpcClosed, type RpcPeer } from "../../rpc/peer.ts";
 import type { AgentSession } from "../../runtime/agent_session.ts";

@@ -1,5 +1,5 @@
 /** Tool calls as clients show them: kind, title, places and content. */
-import { isRecord } from "../../provider/record.ts";
+import { isRecord } from "../../platform/record.ts";
 import { resolve } from "../../platform/path.ts";
 import type { ToolCall, ToolResultItem } from "../../session/item.ts";
 import type { FileChange, Tool } from "../../tools/tool.ts";

@@ -3,7 +3,7 @@ import type { Output } from "../../platform/io.ts";
 import type { ClientQuestion, ControlLine } from "../../protocol/control_schema.ts";
 import type { ControlResponse } from "../../protocol/input.ts";
 import type { AskPermission } from "../../agent/turn_options.ts";
-import { isRecord } from "../../provider/record.ts";
+import { isRecord } from "../../platform/record.ts";
 import { createOrderedWrite } from "../../rpc/lines.ts";
 import { PendingRequests } from "../../rpc/pending.ts";
 import { textOf } from "./fields.ts";

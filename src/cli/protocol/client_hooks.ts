@@ -4,7 +4,7 @@
  */
 import type { AfterVerdict, BeforeVerdict, HookedCall, TurnHooks } from "../../agent/turn_options.ts";
 import type { Clock } from "../../platform/io.ts";
-import { fieldsOf, isRecord } from "../../provider/record.ts";
+import { fieldsOf, isRecord } from "../../platform/record.ts";
 import { textOf, textsOf } from "./fields.ts";
 import type { ClientRequests } from "./client.ts";
 

@@ -5,7 +5,7 @@
 import type { Clock } from "../../platform/io.ts";
 import type { Tool, ToolResult } from "../../tools/tool.ts";
 import { VERSION } from "../version.ts";
-import { fieldsOf } from "../../provider/record.ts";
+import { fieldsOf } from "../../platform/record.ts";
 import { checkBySchema } from "../../mcp/check_arguments.ts";
 import { readResult } from "../../mcp/result.ts";
 import { plainSchema } from "../../mcp/signature.ts";

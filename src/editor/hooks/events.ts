@@ -1,5 +1,5 @@
 /** The events of an editor's hooks and what comes with them (seed §6.1; specification of the editor surface §4). */
-import { isRecord } from "../../provider/record.ts";
+import { isRecord } from "../../platform/record.ts";
 import { AgentcliError } from "../../errors.ts";
 
 /** The twelve events. */

@@ -1,5 +1,5 @@
 /** Hook entries: how one is recognized in a list, and what is wrong with one. */
-import { isRecord } from "../../provider/record.ts";
+import { isRecord } from "../../platform/record.ts";
 import {
   canonical,
   dataOf,

@@ -1,5 +1,5 @@
 /** MCP servers: which values are keys, and what is wrong with an entry. */
-import { isRecord } from "../../provider/record.ts";
+import { isRecord } from "../../platform/record.ts";
 import { isSecretVariable } from "../../boundary/policy/leaky_environment.ts";
 import { type JsonNode, JsonProblem, nodeAt, parseJsonDocument, printJson } from "./json_tree.ts";
 

@@ -1,7 +1,7 @@
 /** Describes one kind of model server: a file for each kind beside this one, all of them in `backends.ts`. */
 import type { ReceivedHeaders } from "../http/headers.ts";
 import type { JsonResponse } from "../http/fetch_json.ts";
-import { tokens } from "../record.ts";
+import { tokens } from "../../platform/record.ts";
 import type { ModelList } from "./model_list.ts";
 import type { TemplateNeeds } from "./template_needs.ts";
 

@@ -2,7 +2,7 @@
 import { AgentcliError } from "../../errors.ts";
 import type { HttpClient } from "../http/client.ts";
 import { fetchJson, withDeadline } from "../http/fetch_json.ts";
-import { fieldsOf } from "../record.ts";
+import { fieldsOf } from "../../platform/record.ts";
 import type { Endpoint } from "../types.ts";
 import {
   booleanOf,

@@ -1,5 +1,5 @@
 /** KoboldCpp: it serves one model, under whatever name. */
-import { fieldsOf } from "../record.ts";
+import { fieldsOf } from "../../platform/record.ts";
 import { type Backend, booleanOf, windowsOf } from "./backend.ts";
 
 const WINDOW_PATH = "/api/extra/true_max_context_length";

@@ -1,5 +1,5 @@
 /** LiteLLM, a gateway. */
-import { fieldsOf, membersOf } from "../record.ts";
+import { fieldsOf, membersOf } from "../../platform/record.ts";
 import { type Backend, booleanOf, hasHeader, type Inquiry, windowsOf } from "./backend.ts";
 
 /** LiteLLM. */

@@ -1,5 +1,5 @@
 /** llama-server of llama.cpp: one model, or a router of several that it loads on request. */
-import { countOf, fieldsOf, membersOf } from "../record.ts";
+import { countOf, fieldsOf, membersOf } from "../../platform/record.ts";
 import {
   type Backend,
   booleanOf,

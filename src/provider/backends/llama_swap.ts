@@ -1,5 +1,5 @@
 /** llama-swap: it starts servers of this machine, and may list models of other machines as peers. */
-import { fieldsOf } from "../record.ts";
+import { fieldsOf } from "../../platform/record.ts";
 import type { Backend } from "./backend.ts";
 
 /** llama-swap. */

@@ -1,5 +1,5 @@
 /** LM Studio. */
-import { fieldsOf, membersOf } from "../record.ts";
+import { fieldsOf, membersOf } from "../../platform/record.ts";
 import { type Backend, booleanOf, type Inquiry, listsAny, traitsOf, type Windows, windowsOf } from "./backend.ts";
 
 /** LM Studio. */

@@ -1,5 +1,5 @@
 /** LocalAI. */
-import { fieldsOf } from "../record.ts";
+import { fieldsOf } from "../../platform/record.ts";
 import { type Backend, everyEntry } from "./backend.ts";
 
 /** LocalAI. */

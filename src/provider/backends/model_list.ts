@@ -1,7 +1,7 @@
 /** The list of models that a server says it serves. Source: the wire reference, §2 (model list reader), §9. */
 import { AgentcliError } from "../../errors.ts";
 import { fetchJson, type JsonResponse } from "../http/fetch_json.ts";
-import { fieldsOf, membersOf, tokens } from "../record.ts";
+import { fieldsOf, membersOf, tokens } from "../../platform/record.ts";
 import type { HttpClient } from "../http/client.ts";
 import type { ReceivedHeaders } from "../http/headers.ts";
 import type { Endpoint } from "../types.ts";

@@ -4,7 +4,7 @@
  * else.
  */
 import type { Home } from "../../platform/home.ts";
-import { fieldsOf, membersOf, tokens } from "../record.ts";
+import { fieldsOf, membersOf, tokens } from "../../platform/record.ts";
 import type { ModelFacts } from "./backend.ts";
 import { isToolCallFallback, type ToolCallFallback } from "./template_needs.ts";
 

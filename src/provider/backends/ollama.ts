@@ -1,6 +1,6 @@
 /** Ollama. Some of its models run in its maker's cloud, behind the same address. */
 import type { JsonResponse } from "../http/fetch_json.ts";
-import { fieldsOf, membersOf } from "../record.ts";
+import { fieldsOf, membersOf } from "../../platform/record.ts";
 import {
   type Backend,
   type Inquiry,

@@ -1,5 +1,5 @@
 /** SGLang. */
-import { fieldsOf } from "../record.ts";
+import { fieldsOf } from "../../platform/record.ts";
 import type { Backend } from "./backend.ts";
 
 /** SGLang. */

@@ -1,5 +1,5 @@
 /** TabbyAPI. */
-import { fieldsOf } from "../record.ts";
+import { fieldsOf } from "../../platform/record.ts";
 import { type Backend, booleanOf, windowsOf } from "./backend.ts";
 
 /** TabbyAPI. */

@@ -1,5 +1,5 @@
 /** Unsloth Studio: it wants a key for everything but its own health. */
-import { fieldsOf } from "../record.ts";
+import { fieldsOf } from "../../platform/record.ts";
 import type { Backend } from "./backend.ts";
 
 /** Unsloth Studio. */

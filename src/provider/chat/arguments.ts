@@ -1,5 +1,5 @@
 /** The arguments of a call, read as one object or refused with words for the model. Source: wire reference, §7. */
-import { isRecord, type JsonRecord, parseJson } from "../record.ts";
+import { isRecord, type JsonRecord, parseJson } from "../../platform/record.ts";
 
 /** The arguments, or why they cannot be used. */
 type ReadArguments = { input: JsonRecord } | { input: null; problem: string };

@@ -2,7 +2,7 @@
 import type { Clock } from "../../platform/io.ts";
 import { ProviderFailure } from "../failure.ts";
 import type { HttpClient } from "../http/client.ts";
-import { type ChatCache, createChatCache, fittingMaxTokens, refusedField, requestBody } from "./request.ts";
+import { type ChatCache, createChatCache, fittingMaxTokens, refusedField, requestBody } from "./request_body.ts";
 import { nextRetry, retryGroup } from "./retry.ts";
 import type { ServerError } from "./server_error.ts";
 import type { ChatDelta, ChatRequest, ChatResponse, Endpoint, RetryNotice } from "../types.ts";

@@ -1,6 +1,6 @@
 /** Accumulates a message from the parts of its response. */
 import { type PartialReply, ProviderFailure } from "../failure.ts";
-import type { JsonRecord } from "../record.ts";
+import type { JsonRecord } from "../../platform/record.ts";
 import type { ChatDelta, ChatResponse, FinishReason, ReplyCall, Usage } from "../types.ts";
 import { readArguments } from "./arguments.ts";
 import type { ChunkSink, PromptProgress, Timings } from "./response_decoder.ts";

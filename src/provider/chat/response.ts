@@ -3,7 +3,7 @@ import type { Clock } from "../../platform/io.ts";
 import { ProviderFailure } from "../failure.ts";
 import type { HttpResponse } from "../http/client.ts";
 import { ResponseDecoder, type Verdict } from "./response_decoder.ts";
-import { requestTexts } from "./request.ts";
+import { requestTexts } from "./request_body.ts";
 import { retryAfter } from "./retry.ts";
 import { type ServerError, serverErrorFromBody } from "./server_error.ts";
 import type { ChatDelta, ChatRequest, ChatResponse, Endpoint } from "../types.ts";

@@ -1,7 +1,7 @@
 /** Decodes a response while it arrives: bytes in, deltas and in the end a verdict out. Source: wire reference, §6. */
 import { MessageAccumulator, TextCollector, tooLong } from "./message_accumulator.ts";
 import { EventDecoder, LineDecoder } from "./sse.ts";
-import { countOf, isRecord, type JsonRecord, parseJson, textOf } from "../record.ts";
+import { countOf, isRecord, type JsonRecord, parseJson, textOf } from "../../platform/record.ts";
 import { type ServerError, serverErrorIn, serverErrorOf } from "./server_error.ts";
 import type { ChatDelta, ChatResponse, Usage } from "../types.ts";
 

@@ -1,5 +1,5 @@
 /** Reads a server's error in any of its many shapes, without echoes. Source: wire reference, §6.3, §12.2. */
-import { countOf, isRecord, type JsonRecord, parseJson, textOf } from "../record.ts";
+import { countOf, isRecord, type JsonRecord, parseJson, textOf } from "../../platform/record.ts";
 import { variantsOf } from "../../boundary/scan/variants.ts";
 
 /**

@@ -1,6 +1,6 @@
 /** Pieces of tool calls into calls: which piece belongs to which call. Source: wire reference, §6.7. */
 import { ObjectScanner } from "./arguments.ts";
-import { isRecord, type JsonRecord, textOf } from "../record.ts";
+import { isRecord, type JsonRecord, textOf } from "../../platform/record.ts";
 
 /** A call as its pieces gave it. */
 export interface CollectedCall {

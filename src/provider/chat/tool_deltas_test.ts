@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import * as fc from "../../../tests/property.ts";
-import type { JsonRecord } from "../record.ts";
+import type { JsonRecord } from "../../platform/record.ts";
 import { ToolCallCollector } from "./tool_deltas.ts";
 
 function collect(...deltas: JsonRecord[]) {

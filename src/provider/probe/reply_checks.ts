@@ -2,7 +2,7 @@
 import { AgentcliError } from "../../errors.ts";
 import type { Clock } from "../../platform/io.ts";
 import { ProviderFailure } from "../failure.ts";
-import { isRecord } from "../record.ts";
+import { isRecord } from "../../platform/record.ts";
 import type { ChatResponse } from "../types.ts";
 import { fillerText, newSeed } from "./window_checks.ts";
 import type { Figure, FirstReply, Generation, JsonSchemaFinding, PromptCache, StopFinding } from "./findings.ts";

@@ -2,7 +2,7 @@
 import { grouped } from "../../platform/number.ts";
 import type { Clock } from "../../platform/io.ts";
 import { chat } from "../chat/chat.ts";
-import { createChatCache } from "../chat/request.ts";
+import { createChatCache } from "../chat/request_body.ts";
 import type { HttpClient } from "../http/client.ts";
 import { wordsOf } from "../chat/content.ts";
 import type { ChatRequest, ChatResponse, Endpoint, ToolSchema, WireMessage } from "../types.ts";

@@ -2,7 +2,7 @@
 import { grouped } from "../../platform/number.ts";
 import type { ModelEntry } from "../../config/types.ts";
 import type { Backend, ModelFacts } from "../backends/backend.ts";
-import { fieldsOf, isRecord } from "../record.ts";
+import { fieldsOf, isRecord } from "../../platform/record.ts";
 import { type Family, familyOf, type Sampling } from "./families.ts";
 
 /** One fact about a profile, for people. */

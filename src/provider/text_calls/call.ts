@@ -1,6 +1,6 @@
 /** Parses calls of declared tools written as JSON objects: `{"name": …, "arguments": {…}}` and its variants. */
 import { readArgumentsWith, type RepairJson } from "../chat/arguments.ts";
-import { isRecord, parseJson } from "../record.ts";
+import { isRecord, parseJson } from "../../platform/record.ts";
 import { meantTool } from "../trained_names.ts";
 import type { ToolSchema } from "../types.ts";
 import { type Cursor, type JsonResult, readJson } from "./cursor.ts";

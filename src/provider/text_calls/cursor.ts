@@ -1,5 +1,5 @@
 /** A place in a text that moves forward over what it recognizes, complete JSON included. */
-import { parseJson } from "../record.ts";
+import { parseJson } from "../../platform/record.ts";
 
 /** Longer names of tools and arguments are not looked for; bounds the look-ahead at each opener. */
 const NAME_LIMIT = 128;

@@ -1,7 +1,7 @@
 /** Tool calls for servers without them: tools in the system prompt, calls and results as text (Hermes form). */
 import { imageParts, wordsOf } from "../chat/content.ts";
 import type { ContentPart, ToolSchema, WireMessage, WireToolCall } from "../types.ts";
-import { isRecord, parseJson } from "../record.ts";
+import { isRecord, parseJson } from "../../platform/record.ts";
 
 /**
  * Returns the part of the system prompt that declares tools; empty without tools. The same tools give the same bytes,

@@ -1,6 +1,6 @@
 /** Recovers tool calls that a server left in the text of a message. Source: specification of backends, section 8. */
 import { loadRepair } from "../chat/arguments.ts";
-import { isRecord } from "../record.ts";
+import { isRecord } from "../../platform/record.ts";
 import { meantParameter, plainToolName } from "../trained_names.ts";
 import type { ToolSchema } from "../types.ts";
 import {

@@ -7,7 +7,7 @@ import {
   propertiesOf,
   readArgumentsObject,
 } from "./call.ts";
-import { isRecord, parseJson } from "../record.ts";
+import { isRecord, parseJson } from "../../platform/record.ts";
 import { meantParameter } from "../trained_names.ts";
 import type { Cursor } from "./cursor.ts";
 import { GAP, NAMESPACE } from "./marks.ts";

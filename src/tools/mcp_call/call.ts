@@ -1,6 +1,6 @@
 /** One call of a server's tool: what may be told to it, and what is made of its answer. */
 import type { Label } from "../../boundary/policy/label.ts";
-import { membersOf } from "../../provider/record.ts";
+import { membersOf } from "../../platform/record.ts";
 import { failureOf } from "../../mcp/hub.ts";
 import { toolLine } from "../../mcp/find.ts";
 import { headerParameters } from "../../mcp/header_parameters.ts";

@@ -4,7 +4,7 @@ import { plainSchema } from "../../mcp/signature.ts";
 import { toolLine } from "../../mcp/find.ts";
 import { functionName } from "../../config/mcp_names.ts";
 import type { McpOffer, MeantTool } from "../../mcp/offer.ts";
-import { isRecord } from "../../provider/record.ts";
+import { isRecord } from "../../platform/record.ts";
 import { mcpFindTool } from "../mcp_find/tool.ts";
 import { MCP_CALL, type Tool } from "../tool.ts";
 import { callServer } from "./call.ts";

@@ -6,7 +6,7 @@ import { failureOf } from "../../../mcp/hub.ts";
 import type { McpOffer } from "../../../mcp/offer.ts";
 import { readBlocks } from "../../../mcp/result.ts";
 import { grouped } from "../../../platform/number.ts";
-import { fieldsOf, membersOf } from "../../../provider/record.ts";
+import { fieldsOf, membersOf } from "../../../platform/record.ts";
 import { clean } from "../../../terminal/clean.ts";
 import { type Row, row, span } from "../../../terminal/style.ts";
 

@@ -5,7 +5,7 @@ import type { Workspace } from "../../../boundary/workspace/workspace.ts";
 import { clean } from "../../../terminal/clean.ts";
 import { type Row, row, span } from "../../../terminal/style.ts";
 import { wrap } from "../../../terminal/wrap.ts";
-import { isRecord } from "../../../provider/record.ts";
+import { isRecord } from "../../../platform/record.ts";
 import { textRows } from "../view/event_rows.ts";
 import { applyReplacements, matchEdit, type Replacement } from "../../../tools/edit/match.ts";
 

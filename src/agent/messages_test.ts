@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { WireMessage } from "../provider/types.ts";
 import type { SessionItem } from "../session/item.ts";
-import { buildMessages } from "./request.ts";
+import { buildMessages } from "./messages.ts";
 
 const open = { label: "open" as const };
 const items: SessionItem[] = [

@@ -1,5 +1,5 @@
 import { joinBytes } from "../../../tests/helpers/fake_http.ts";
-import { type ChatCache, createChatCache, requestBody, SerializedHistory } from "./request.ts";
+import { type ChatCache, createChatCache, requestBody, SerializedHistory } from "./request_body.ts";
 import type { ChatRequest, WireMessage } from "../types.ts";
 import assert from "node:assert/strict";
 import * as fc from "../../../tests/property.ts";
