@@ -1,5 +1,5 @@
 /** The MCP servers of one session: what is known of them, and the calls. A server starts with its first call. */
-import { approvedServers, approveServer } from "../boundary/policy/approved_servers.ts";
+import { approvedServers, approveServer } from "./approved_servers.ts";
 import { digest } from "../boundary/policy/project_record_files.ts";
 import { protectedArgument, serverClass, serverRefusal, type ServerRules } from "../boundary/policy/tool_server.ts";
 import { AgentcliError } from "../errors.ts";

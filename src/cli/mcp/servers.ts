@@ -1,5 +1,5 @@
 /** Runs `agentcli mcp list`, `show`, `test` and `approve`. */
-import { approveServer } from "../../boundary/policy/approved_servers.ts";
+import { approveServer } from "../../mcp/approved_servers.ts";
 import { serverClass } from "../../boundary/policy/tool_server.ts";
 import { didYouMean } from "../../config/suggest.ts";
 import { AgentcliError } from "../../errors.ts";
