@@ -1,8 +1,8 @@
 /** The MCP servers of one session: what is known of them, and the calls. A server starts with its first call. */
 import { approvedServers, approveServer } from "./approved_servers.ts";
-import { digest } from "../boundary/policy/project_record_files.ts";
 import { protectedArgument, serverClass, serverRefusal, type ServerRules } from "../boundary/policy/tool_server.ts";
 import { AgentcliError } from "../errors.ts";
+import { sha256 } from "../platform/digest.ts";
 import type { Home } from "../platform/home.ts";
 import type { Io } from "../platform/io.ts";
 import { fieldsOf, type JsonRecord, stringsOf } from "../platform/record.ts";
@@ -320,7 +320,7 @@ export class McpHub {
   async #compare(entry: Entry, manifest: Manifest): Promise<void> {
     const { home, root, notify } = this.#options;
     const { server, hash, manifest: before } = entry;
-    const tools = await digest(toolsText(manifest));
+    const tools = await sha256(toolsText(manifest));
     if (server.origin === "project") {
       const approved = (await approvedServers(home, root)).get(server.name);
       if (approved?.hash !== hash) throw new ServerFailed("is not approved");
@@ -330,7 +330,7 @@ export class McpHub {
         throw new ServerFailed(`lists other tools than those that you approved: agentcli mcp approve ${server.name}`);
       }
       if (approved.tools === null) await approveServer(home, { root, name: server.name }, { hash, tools });
-    } else if (before !== null && await digest(toolsText(before)) !== tools) {
+    } else if (before !== null && await sha256(toolsText(before)) !== tools) {
       await notify(`the MCP server ${server.name} lists other tools now: agentcli mcp show ${server.name}`);
     }
     // Resources are named after what the server holds.

@@ -1,5 +1,5 @@
 /** The servers of a session: where each is configured, and what is put into its values when it is used. */
-import { digest } from "../boundary/policy/project_record_files.ts";
+import { sha256 } from "../platform/digest.ts";
 import { MCP_SERVER_NAME } from "../config/mcp_names.ts";
 import { type Exposure, EXPOSURES, type McpServerEntry } from "../config/types.ts";
 import { fieldsOf, isRecord, type JsonRecord, membersOf } from "../platform/record.ts";
@@ -217,7 +217,7 @@ export async function serverHash(server: McpServerEntry): Promise<string> {
     // It is told to the model.
     description,
   });
-  return await digest(text);
+  return await sha256(text);
 }
 
 function sorted(values: Record<string, string>): [string, string][] {

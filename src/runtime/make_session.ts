@@ -208,7 +208,7 @@ export function protectedProjects(home: Home): { any(): Promise<boolean>; all():
   const records = () => import("../boundary/policy/project_record_files.ts");
   let current: (() => Promise<readonly RecordData[]>) | null = null;
   return {
-    any: async () => await (await records()).anyProtectedProject(home),
+    any: async () => (await (await records()).knownRoots(home)).length > 0,
     all: async () => await (current ??= (await records()).currentProjects(home))(),
   };
 }

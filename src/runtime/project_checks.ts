@@ -2,6 +2,7 @@
 import type { FindChecks, ProjectCheck } from "../agent/ending/turn_check.ts";
 import type { Workspace } from "../boundary/workspace/workspace.ts";
 import { CHECK_TIMEOUT, type Configuration } from "../config/types.ts";
+import { sha256 } from "../platform/digest.ts";
 import type { Home } from "../platform/home.ts";
 import { join } from "../platform/path.ts";
 import type { SessionOptions } from "./host.ts";
@@ -39,7 +40,7 @@ export function projectChecks(
   return async () => {
     const command = await commandOfProject(workspace);
     if (command === null || declined.has(command)) return configured;
-    const digest = await digestOf(`${workspace.root}\0${command}`);
+    const digest = await sha256(`${workspace.root}\0${command}`);
     const ofProject: ProjectCheck = {
       command,
       timeoutMs: (configuration.check?.timeout ?? CHECK_TIMEOUT) * 1000,
@@ -86,9 +87,4 @@ async function approved(home: Home): Promise<string[]> {
   } catch {
     return [];
   }
-}
-
-async function digestOf(text: string): Promise<string> {
-  const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text)));
-  return Array.from(digest, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }

@@ -5,9 +5,10 @@
 import { type Label, labelOf } from "../boundary/policy/label.ts";
 import type { Refusal, ResolvedPath, Workspace } from "../boundary/workspace/workspace.ts";
 import { AgentcliError } from "../errors.ts";
+import { sha256 } from "../platform/digest.ts";
 import type { Home } from "../platform/home.ts";
 import { reasonOf } from "./place.ts";
-import { addChange, digestOf, type FileState, keepContent, keptContent, storedChanges } from "./undo_files.ts";
+import { addChange, type FileState, keepContent, keptContent, storedChanges } from "./undo_files.ts";
 
 /** Most bytes of one file that are kept. */
 const CONTENT_LIMIT = 64 * 1024 * 1024;
@@ -123,8 +124,8 @@ class HomeUndo implements UndoStore {
     const state = {
       before: before === null
         ? { kind: "absent" } as const
-        : { kind: "content", digest: await digestOf(before) } as const,
-      after: await digestOf(change.after),
+        : { kind: "content", digest: await sha256(before) } as const,
+      after: await sha256(change.after),
     };
     const kept = before === null || before.length <= CONTENT_LIMIT;
     const content: Entry["content"] = kept
@@ -186,7 +187,7 @@ class HomeUndo implements UndoStore {
     if ("refused" in resolved) return refuse(resolved.message);
     const now = await stateNow(resolved, workspace);
     if ("refused" in now) return refuse(now.message);
-    const left: FileState = before === null ? { kind: "absent" } : { kind: "content", digest: await digestOf(before) };
+    const left: FileState = before === null ? { kind: "absent" } : { kind: "content", digest: await sha256(before) };
     if (!sameState(now.state, left)) return refuse(`${resolved.display} has changed since`);
     await this.record(change);
     const failed = await workspace.write(resolved, after);
@@ -259,7 +260,7 @@ class HomeUndo implements UndoStore {
 
 /** Returns the digest that stands for a name. */
 function nameDigest(path: string): Promise<string> {
-  return digestOf(new TextEncoder().encode(path));
+  return sha256(path);
 }
 
 /** The file as it is, with its whole content. */
@@ -269,7 +270,7 @@ async function stateNow(
 ): Promise<{ state: FileState; bytes: Uint8Array<ArrayBuffer> } | Refusal> {
   const read = await workspace.read(path, { limit: CONTENT_LIMIT });
   if (!("refused" in read)) {
-    return { state: { kind: "content", digest: await digestOf(read.bytes) }, bytes: read.bytes };
+    return { state: { kind: "content", digest: await sha256(read.bytes) }, bytes: read.bytes };
   }
   return read.refused === "absent" ? { state: { kind: "absent" }, bytes: new Uint8Array() } : read;
 }

@@ -1,5 +1,6 @@
 /** Stores changes for undo: one list of changes a session, and the contents they replaced. */
 import { AgentcliError } from "../errors.ts";
+import { sha256 } from "../platform/digest.ts";
 import type { Home } from "../platform/home.ts";
 import { openJournal, readPieces } from "../platform/journal.ts";
 import { lineText } from "./line.ts";
@@ -14,12 +15,6 @@ export type StoredChange =
   | { kind: "open"; turn: number; path: string; before: FileState; kept: boolean; after: string }
   | { kind: "redacted"; turn: number; path: string }
   | { kind: "undone"; turn: number; path: string };
-
-/** SHA-256 of the bytes, in hex. */
-export async function digestOf(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
-  const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", bytes));
-  return Array.from(digest, (byte) => byte.toString(16).padStart(2, "0")).join("");
-}
 
 function listName(sessionId: string): string {
   return `${undoName(sessionId)}/changes.jsonl`;
@@ -70,7 +65,7 @@ export async function keptContent(
     bytes.set(piece, at);
     at += piece.length;
   }
-  if (await digestOf(bytes) !== digest) throw new AgentcliError("turn_failed", "what was kept for undo is gone");
+  if (await sha256(bytes) !== digest) throw new AgentcliError("turn_failed", "what was kept for undo is gone");
   return bytes;
 }
 

@@ -2,6 +2,7 @@
 import { highestLabel, type Label } from "../boundary/policy/label.ts";
 import type { ProtectionRule } from "../boundary/policy/protection_rule.ts";
 import type { Refusal, ResolvedPath } from "../boundary/workspace/workspace.ts";
+import { sha256 } from "../platform/digest.ts";
 import type { FileStatus } from "../platform/files.ts";
 import { isRefusal } from "./result.ts";
 import type { LineRange, SessionMemory, ToolContext } from "./tool.ts";
@@ -17,12 +18,6 @@ export interface CurrentFile {
   status: FileStatus;
   label: Label;
   rule?: ProtectionRule | undefined;
-}
-
-/** Returns the SHA-256 of bytes in hexadecimal digits. */
-export async function digestOf(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
-  const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", bytes));
-  return Array.from(digest, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
 /** Reads a file whole, or its beginning when it is too large for that (then `bytes` is null). */
@@ -43,7 +38,7 @@ export async function remember(
 ): Promise<void> {
   const { modified, size, inode } = file.status;
   // An empty digest: too large, known by the other facts alone.
-  const digest = file.bytes === null ? "" : await digestOf(file.bytes);
+  const digest = file.bytes === null ? "" : await sha256(file.bytes);
   memory.files.set(path.real, { modified, size, inode, digest, ...unseen.length === 0 ? {} : { unseen } });
 }
 
@@ -83,7 +78,7 @@ export async function fileState(
   const known = memory.files.get(path.real);
   if (known === undefined) return "unread";
   if (file.bytes !== null && known.digest !== "") {
-    return await digestOf(file.bytes) === known.digest ? "known" : "changed";
+    return await sha256(file.bytes) === known.digest ? "known" : "changed";
   }
   const { modified, size, inode } = file.status;
   return known.modified === modified && known.size === size && known.inode === inode ? "known" : "changed";

@@ -1,5 +1,5 @@
 /** Finds lines that stand for text a model left out: written to a file, they would be all that is left of it. */
-import { digestOf } from "./known_file.ts";
+import { sha256 } from "../platform/digest.ts";
 import { failure } from "./result.ts";
 import type { ToolContext, ToolResult } from "./tool.ts";
 
@@ -139,7 +139,7 @@ export async function refuseLeftOut(
   const { path, argument, way } = given;
   const found = leftOutLine(text, { before: given.before, name: path.display });
   if (found === null) return null;
-  const key = await digestOf(new TextEncoder().encode(`${path.real}\0${text}`));
+  const key = await sha256(new TextEncoder().encode(`${path.real}\0${text}`));
   if (context.memory.warned.has(key)) return null;
   context.memory.warned.add(key);
   return failure(

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { ask, say, want } from "../helpers/fake_server.ts";
 import { runProgram } from "../helpers/program.ts";
-import { openProjectRecord } from "../../src/boundary/policy/project_record.ts";
+import { ProjectRecord } from "../../src/boundary/policy/project_record.ts";
 import { openHome } from "../../src/platform/home.ts";
 import { openStage, type Stage } from "./harness.ts";
 import { hasBubblewrap } from "./sandbox_project.ts";
@@ -119,8 +119,8 @@ Deno.test("what another session protected meanwhile is protected in one that run
   const script = [ask(want("read", { path: "pub.txt" })), ask(want("read", { path: "out.txt" })), say("Done.")];
   const work = async () => {
     const home = await openHome({ env: () => stage.home.agentcliHome, os: "linux" });
-    const record = await openProjectRecord(home, stage.project, { seen: [], endpoints: [] });
-    await record.addDerived([{ path, source: `${stage.project}/.env`, device: 0, inode: 0, born: 0 }]);
+    const record = await ProjectRecord.open(home, stage.project, { markers: [], endpoints: [] });
+    await record.tighten({ derived: [{ path, source: `${stage.project}/.env`, device: 0, inode: 0, born: 0 }] });
   };
   const control = await stage.play("rem", { script });
   assert.match(control.results[1] ?? "", /no scan knows/, "control: no scan finds it");

@@ -7,7 +7,7 @@ import type { Io } from "../../platform/io.ts";
 import { ancestors, exists } from "../../platform/real_path.ts";
 import { MARKER_NAME } from "./marker.ts";
 import { findMarkers, type MarkerState } from "./path_rules.ts";
-import { openProjectRecord, type ProjectRecord } from "./project_record.ts";
+import { ProjectRecord } from "./project_record.ts";
 import type { DerivedFile } from "./project_record_files.ts";
 import type { ProtectedSet } from "./protected.ts";
 
@@ -63,7 +63,9 @@ export async function openProject(
 ): Promise<Project> {
   const markers = findMarkers(root);
   const open = async (directory: string, { seen, localEndpoints }: MarkerState) =>
-    home === null ? [] : [await openProjectRecord(home, directory, { seen, endpoints: localEndpoints, create })];
+    home === null
+      ? []
+      : [await ProjectRecord.open(home, directory, { markers: seen, endpoints: localEndpoints, create })];
   const own = await open(root, markers);
   const others = await Promise.all(
     additional.map(async (directory) => await open(directory, findMarkers(directory))),
@@ -91,9 +93,7 @@ export async function rememberedAt(
 ): Promise<readonly ProjectRecord[]> {
   const home = await openHome(io).catch(() => null);
   if (home === null) return [];
-  const records = await Promise.all(
-    roots.map((root) => openProjectRecord(home, root, { seen: [], endpoints: [], create: false })),
-  );
+  const records = await Promise.all(roots.map((root) => ProjectRecord.open(home, root, { create: false })));
   const problem = records.find((record) => record.problem !== null)?.problem;
   if (problem !== undefined && problem !== null) throw problem;
   return records;
@@ -152,17 +152,12 @@ export async function recordSeen(
   { found, isNew }: { found: readonly DerivedFile[]; isNew: boolean },
 ): Promise<void> {
   const concerns = ({ root }: ProjectRecord, path: string) => isWithin(root, path) || isWithin(dirname(path), root);
-  for (const [index, record] of isNew ? records.entries() : []) {
+  const { unmet } = protection;
+  for (const [index, record] of records.entries()) {
     const isOf = (path: string) =>
       concerns(record, path) || (index === 0 && !records.some((other) => concerns(other, path)));
-    await record.remember(protection.seen.filter(({ path }) => isOf(path)));
+    const markers = isNew ? protection.seen.filter(({ path }) => isOf(path)) : [];
+    await record.tighten(index === 0 ? { markers, derived: found, met: unmet } : { markers });
   }
-  const [record] = records;
-  if (record === undefined || record.problem !== null) return;
-  const { unmet } = protection;
-  if (unmet.length > 0) {
-    await record.meet(unmet);
-    protection.remember(records);
-  }
-  if (found.length > 0) await record.addDerived(found);
+  if (unmet.length > 0) protection.remember(records);
 }

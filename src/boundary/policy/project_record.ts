@@ -4,6 +4,7 @@
  * content. Files of a project can only tighten what is recorded here.
  */
 import { AgentcliError } from "../../errors.ts";
+import { sha256 } from "../../platform/digest.ts";
 import type { Home } from "../../platform/home.ts";
 import { dirname, isWithin } from "../../platform/path.ts";
 import { commonDirectory, headCommit, mainTree } from "./git_directory.ts";
@@ -11,11 +12,10 @@ import { type MetFile, metFile, MOST_KEPT, type SaltedFile, type SeenFile } from
 import {
   changeRecord,
   type DerivedFile,
-  digest,
   emptyRecord,
   identityAt,
   isOpen,
-  isSameDirectory,
+  isSameFile,
   knownProjects,
   type MarkerLines,
   rebased,
@@ -23,25 +23,13 @@ import {
   recordsVersion,
 } from "./project_record_files.ts";
 
-/** A project as it stands when its record is opened. */
-interface StandingProject {
-  /** The markers at the root and above it. */
-  seen: readonly MarkerLines[];
-  /** The `local-endpoints:` of the root's own marker. */
-  endpoints: readonly string[];
-  /** False shows what would be recorded, and writes nothing. */
-  create?: boolean;
-}
-
-/**
- * The record of the project with this root (a real path), with all that is remembered of projects around it and inside
- * of it. Where no project is known this is one look. A project with a marker is recorded when it is first seen, with its
- * endpoints as trusted, unless a known project holds it. What goes wrong is in {@link ProjectRecord.problem}.
- */
-export async function openProjectRecord(home: Home, root: string, project: StandingProject): Promise<ProjectRecord> {
-  const record = new ProjectRecord(home, root);
-  await record.open(project);
-  return record;
+/** New facts of a project, as a session sees them. */
+interface Seen {
+  markers?: readonly MarkerLines[];
+  /** Files that hold copies of protected content. */
+  derived?: readonly DerivedFile[];
+  /** Protected files. */
+  met?: readonly SeenFile[];
 }
 
 /** The record of one project, for one session. Methods that the user asks for throw `home_unusable`. */
@@ -61,9 +49,39 @@ export class ProjectRecord {
   /** Another directory stands at the path of the project that is known, or its record is gone: its rules hold, its trust does not. */
   replaced = false;
 
-  constructor(home: Home, root: string) {
+  private constructor(home: Home, root: string) {
     this.#home = home;
     this.root = root;
+  }
+
+  /**
+   * The record of the project with this root (a real path), with all that is remembered of projects around it and inside
+   * of it. Where no project is known this is one look. `markers` are those at the root and above it: with one, a project is
+   * recorded when it is first seen, with the `endpoints` of its own marker as trusted, unless a known project holds it.
+   * Without `create` nothing is written. What goes wrong is in {@link problem}.
+   */
+  static async open(
+    home: Home,
+    root: string,
+    { markers = [], endpoints = [], create = true }: {
+      markers?: readonly MarkerLines[];
+      endpoints?: readonly string[];
+      create?: boolean;
+    } = {},
+  ): Promise<ProjectRecord> {
+    const record = new ProjectRecord(home, root);
+    await record.#attempt(async () => {
+      const trusted = await record.#find();
+      const isNew = record.#own === null;
+      if (isNew && markers.length === 0) return;
+      const own = record.#own ?? { ...record.#blank(), endpoints: endpoints.filter(trusted) };
+      const tightened = withMarkers(own, markers);
+      if (!create) record.#own = tightened;
+      else if (isNew || tightened !== own || record.movedFrom !== null) {
+        await record.#change((data) => withMarkers(data, markers), own);
+      }
+    });
+    return record;
   }
 
   /** The record of this very project; null until a marker was seen. */
@@ -109,25 +127,6 @@ export class ProjectRecord {
     return this.#others.some(({ root, endpoints }) => root === dirname(marker) && endpoints.includes(endpoint));
   }
 
-  /** Reads what is known, and records the project when it is first seen. See {@link openProjectRecord}. */
-  async open({ seen, endpoints, create = true }: StandingProject): Promise<void> {
-    await this.#attempt(async () => {
-      const main = await this.#find();
-      if (this.#own === null && seen.length > 0) {
-        // A linked worktree is another place of its main tree's project, and trusts what that trusts.
-        const ofMain = this.outer === main ? this.#others.find(({ root }) => root === main)?.endpoints : undefined;
-        const trusted = this.outer === null ? endpoints : endpoints.filter((value) => ofMain?.includes(value));
-        const first = (data: RecordData, isNew: boolean) =>
-          isNew ? { ...added(data, seen), endpoints: trusted } : added(data, seen);
-        if (create) await this.#change(first);
-        else this.#own = first(this.#blank(), true);
-      } else if (create) {
-        await this.remember(seen);
-        if (this.movedFrom !== null) await this.#change((data) => data);
-      }
-    });
-  }
-
   /** Reads again what other sessions may have changed; returns whether one did. */
   async reread(): Promise<boolean> {
     const before = this.#version;
@@ -148,11 +147,21 @@ export class ProjectRecord {
     }
   }
 
-  /** Adds markers and lines as they are met. Nothing is written where nothing is new. */
-  async remember(seen: readonly MarkerLines[]): Promise<void> {
-    const data = this.#own ?? this.#blank();
-    if (seen.length === 0 || added(data, seen) === data) return;
-    await this.#attempt(() => this.#change((now) => added(now, seen)));
+  /** Adds what is not known yet; nothing is written where nothing is new. The project's files can do no more than this. */
+  async tighten({ markers = [], derived = [], met = [] }: Seen): Promise<void> {
+    const own = this.#own;
+    const isKnown = markers.length === 0 || own !== null && withMarkers(own, markers) === own;
+    if (isKnown && derived.length + met.length === 0) return;
+    await this.#attempt(() =>
+      this.#change(async (data) => {
+        const files = await Promise.all(met.map((file) => metFile(file, data.salt)));
+        return {
+          ...withMarkers(data, markers),
+          derived: [...data.derived.filter(({ path }) => !derived.some((file) => file.path === path)), ...derived],
+          met: [...data.met, ...files.filter((file) => file !== null)].slice(-MOST_KEPT),
+        };
+      })
+    );
   }
 
   /**
@@ -161,17 +170,17 @@ export class ProjectRecord {
    * remembered than that it was seen.
    */
   async trust(
-    { seen, endpoints, confirmed }: {
-      seen: readonly MarkerLines[];
+    { markers, endpoints, confirmed }: {
+      markers: readonly MarkerLines[];
       endpoints: readonly string[];
       confirmed: readonly string[];
     },
   ): Promise<void> {
     await this.#change((data) => {
-      if (seen.length === 0) return this.#blank();
+      if (markers.length === 0) return this.#blank();
       const kept = this.replaced ? this.#blank() : data;
       const named = new Set([...kept.confirmed.filter((value) => endpoints.includes(value)), ...confirmed]);
-      return added({ ...kept, markers: [], derived: [], met: [], endpoints, confirmed: [...named] }, seen);
+      return withMarkers({ ...kept, markers: [], derived: [], met: [], endpoints, confirmed: [...named] }, markers);
     });
     this.replaced = false;
   }
@@ -189,32 +198,15 @@ export class ProjectRecord {
 
   async allows(fragment: string): Promise<boolean> {
     const own = this.#own;
-    return own !== null && own.allowed.length > 0 && own.allowed.includes(await digest(own.salt + fragment));
+    return own !== null && own.allowed.length > 0 && own.allowed.includes(await sha256(own.salt + fragment));
   }
 
   /** Notes that fragments may leave; as salted digests. */
   async allow(fragments: readonly string[]): Promise<void> {
     await this.#change(async (data) => {
-      const digests = await Promise.all(fragments.map((fragment) => digest(data.salt + fragment)));
+      const digests = await Promise.all(fragments.map((fragment) => sha256(data.salt + fragment)));
       return { ...data, allowed: [...new Set([...data.allowed, ...digests])] };
     });
-  }
-
-  /** Protects files that hold copies of protected content, until they are released. */
-  async addDerived(files: readonly DerivedFile[]): Promise<void> {
-    await this.#change((data) => {
-      const before = data.derived.filter(({ path }) => !files.some((file) => file.path === path));
-      return { ...data, derived: [...before, ...files] };
-    });
-  }
-
-  async meet(files: readonly SeenFile[]): Promise<void> {
-    await this.#attempt(() =>
-      this.#change(async (data) => {
-        const met = await Promise.all(files.map((file) => metFile(file, data.salt)));
-        return { ...data, met: [...data.met, ...met.filter((file) => file !== null)].slice(-MOST_KEPT) };
-      })
-    );
   }
 
   /** Releases derived files by their paths; what they were, or hold, is no longer looked for. */
@@ -222,7 +214,7 @@ export class ProjectRecord {
     await this.#change((data) => {
       const released = data.derived.filter(({ path }) => paths.includes(path));
       const isReleased = (file: MetFile) =>
-        released.some((one) => isSameDirectory(one, file) || (one.digest ?? "") !== "" && one.digest === file.digest);
+        released.some((one) => isSameFile(one, file) || (one.digest ?? "") !== "" && one.digest === file.digest);
       return {
         ...data,
         derived: data.derived.filter((file) => !released.includes(file)),
@@ -241,44 +233,44 @@ export class ProjectRecord {
     }
   }
 
-  /** Returns the main tree, for a linked worktree of git: its record is looked at too. */
-  async #find(): Promise<string | null> {
+  /** Finds what is known of the root, and returns whether an endpoint of its marker counts when it is first seen. */
+  async #find(): Promise<(endpoint: string) => boolean> {
     const { root } = this;
-    const main = mainTree(root);
+    const [main, common, here] = [mainTree(root), commonDirectory(root), identityAt(root)];
     this.#version = await recordsVersion(this.#home);
-    const here = identityAt(root);
-    const common = commonDirectory(root);
     const trees = new Set<string>();
     const all = await knownProjects(this.#home, (known) => {
       if (known.root !== root && known.common === common && common !== null) trees.add(known.root);
       return isWithin(known.root, root) || isWithin(root, known.root) || known.root === main || trees.has(known.root) ||
-        isSameDirectory(known, here);
+        isSameFile(known, here);
     });
     // Of a directory that was seen without markers, another one at its path is seen for the first time.
     const found = all.filter((data) => data.root !== root || !isOpen(data) || [0, here.inode].includes(data.inode));
     const own = found.find((data) => data.root === root);
-    const moved = found.find((data) => data.root !== root && isSameDirectory(data, here));
+    const moved = found.find((data) => data.root !== root && isSameFile(data, here));
     const others = found.filter((data) => data !== own && data !== moved);
     this.#own = own ?? (moved === undefined ? null : rebased(moved, root));
     // One that was taken away has no number: nothing in it counts as it stands now.
     if (this.#own !== null && isOpen(this.#own) && this.#own.inode !== 0) this.#own = this.#blank();
-    const hereToo = [...others.filter((data) => trees.has(data.root)), ...own === undefined ? [] : [moved]];
+    const sameHere = others.filter((data) => trees.has(data.root));
+    if (own !== undefined && moved !== undefined) sameHere.push(moved);
     this.#others = [
       ...others.map(heldBy),
       // What another tree of the repository protects, this one has under the same names.
-      ...hereToo.filter((data) => data !== undefined).map((data) => ({ ...rebased(heldBy(data), root), met: [] })),
+      ...sameHere.map((data) => ({ ...rebased(heldBy(data), root), met: [] })),
     ];
     this.replaced = own !== undefined && (here.inode !== own.inode || here.born !== own.born);
-    if (own === undefined && moved !== undefined && !isOpen(moved)) {
-      // Mounted at two places, it was not moved.
-      if (!isSameDirectory(identityAt(moved.root), here)) this.movedFrom = moved.root;
-    }
+    // Mounted at two places, it was not moved.
+    const isMoved = own === undefined && moved !== undefined && !isOpen(moved) &&
+      !isSameFile(identityAt(moved.root), here);
+    if (isMoved) this.movedFrom = moved.root;
     // Known before the project around it was, its trust was given to it as it stands.
-    if (this.#own !== null) return main;
+    if (this.#own !== null) return () => false;
     const around = others.map((data) => data.root).filter((at) => isWithin(at, root));
-    this.outer = around.sort((one, other) => other.length - one.length)[0] ??
-      others.find((data) => data.root === main)?.root ?? null;
-    return main;
+    const ofMain = others.find((data) => data.root === main);
+    this.outer = around.sort((one, other) => other.length - one.length)[0] ?? ofMain?.root ?? null;
+    // A linked worktree is another place of its main tree's project, and trusts what that trusts.
+    return (endpoint) => this.outer === null || this.outer === main && ofMain?.endpoints.includes(endpoint) === true;
   }
 
   #blank(): RecordData {
@@ -286,25 +278,23 @@ export class ProjectRecord {
   }
 
   async #change(
-    work: (data: RecordData, isNew: boolean) => RecordData | Promise<RecordData>,
+    work: (data: RecordData) => RecordData | Promise<RecordData>,
+    before = this.#own ?? this.#blank(),
   ): Promise<void> {
-    const place = { root: this.root, moved: this.movedFrom, before: this.#own };
-    this.#own = await changeRecord(this.#home, place, (data) => work(data ?? this.#blank(), data === null));
+    this.#own = await changeRecord(this.#home, { root: this.root, moved: this.movedFrom, before }, work);
   }
 }
 
-/** A record with markers and lines that it may not have yet; the same one when it has them all. */
-function added(data: RecordData, seen: readonly MarkerLines[]): RecordData {
+/** Returns the record with markers and lines that it may not have yet; the same one when it has them all. */
+function withMarkers(data: RecordData, seen: readonly MarkerLines[]): RecordData {
   const markers = new Map(data.markers.map(({ path, lines }) => [path, lines]));
   let isNew = false;
   for (const { path, lines } of seen) {
     const before = markers.get(path);
-    const keys = new Set(before?.map(({ tier, pattern }) => `${tier} ${pattern}`));
-    const more = lines.map(({ tier, pattern }) => ({ tier, pattern })).filter(({ tier, pattern }) =>
-      !keys.has(`${tier} ${pattern}`)
-    );
+    const known = new Set(before?.map(({ tier, pattern }) => `${tier} ${pattern}`));
+    const more = lines.filter(({ tier, pattern }) => !known.has(`${tier} ${pattern}`));
     if (before !== undefined && more.length === 0) continue;
-    markers.set(path, [...before ?? [], ...more]);
+    markers.set(path, [...before ?? [], ...more.map(({ tier, pattern }) => ({ tier, pattern }))]);
     isNew = true;
   }
   return isNew ? { ...data, markers: [...markers].map(([path, lines]) => ({ path, lines })) } : data;

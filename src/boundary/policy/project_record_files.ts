@@ -8,6 +8,7 @@ import { listSync, statSync } from "../../platform/files_sync.ts";
 import type { Home } from "../../platform/home.ts";
 import { dirname, isWithin, join, relativeTo } from "../../platform/path.ts";
 import { quietly } from "../../platform/real_path.ts";
+import { sha256 } from "../../platform/digest.ts";
 import { commonDirectory } from "./git_directory.ts";
 import type { Tier } from "./marker.ts";
 import type { MetFile } from "./inode_index.ts";
@@ -78,11 +79,6 @@ export async function recordsVersion(home: Home): Promise<string> {
   return `${inode} ${modified} ${size}`;
 }
 
-/** Returns whether any project ever had a marker. */
-export async function anyProtectedProject(home: Home): Promise<boolean> {
-  return (await knownRoots(home)).length > 0;
-}
-
 /** Returns the roots of the projects that ever had a marker. */
 export async function knownRoots(home: Home): Promise<string[]> {
   return Object.values(await readIndex(home)).filter(isProtected).map(({ root }) => root);
@@ -126,10 +122,10 @@ export function currentProjects(home: Home): () => Promise<readonly RecordData[]
 }
 
 function renamed(data: RecordData): RecordData[] {
-  if (isSameDirectory(data, identityAt(data.root))) return [];
+  if (isSameFile(data, identityAt(data.root))) return [];
   const up = dirname(data.root);
   const beside = (quietly(() => listSync(up)) ?? []).map(({ name }) => join(up, name));
-  return beside.filter((root) => isSameDirectory(data, identityAt(root))).map((root) => rebased(data, root));
+  return beside.filter((root) => isSameFile(data, identityAt(root))).map((root) => rebased(data, root));
 }
 
 /** Whether nothing is remembered of a project but that it was seen. */
@@ -184,8 +180,8 @@ async function readRecord(home: Home, id: string, root = "a project"): Promise<R
  */
 export async function changeRecord(
   home: Home,
-  { root, moved, before }: { root: string; moved: string | null; before: RecordData | null },
-  work: (data: RecordData | null) => RecordData | Promise<RecordData>,
+  { root, moved, before }: { root: string; moved: string | null; before: RecordData },
+  work: (data: RecordData) => RecordData | Promise<RecordData>,
 ): Promise<RecordData> {
   const nameOf = (id: string) => `${DIRECTORY}/${id}.json`;
   const [id, old] = [await idOf(root), moved === null ? null : await idOf(moved)];
@@ -258,16 +254,11 @@ export function identityAt(path: string): Identity {
 }
 
 /** Numbers are used again: without the time when it came to be, another directory could have that of one that is gone. */
-export function isSameDirectory(one: Identity, other: Identity): boolean {
+export function isSameFile(one: Identity, other: Identity): boolean {
   return one.inode !== 0 && one.born !== 0 && one.device === other.device && one.inode === other.inode &&
     one.born === other.born;
 }
 
 async function idOf(root: string): Promise<string> {
-  return (await digest(root)).slice(0, 32);
-}
-
-/** Returns SHA-256 in hexadecimal. */
-export async function digest(text: string): Promise<string> {
-  return new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text))).toHex();
+  return (await sha256(root)).slice(0, 32);
 }

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { type ToolHome, toolHome } from "../../../tests/helpers/tool_home.ts";
 import { lstatSync } from "../../platform/files_sync.ts";
-import { openProjectRecord } from "./project_record.ts";
-import { anyProtectedProject, knownProjects, type MarkerLines } from "./project_record_files.ts";
+import { ProjectRecord } from "./project_record.ts";
+import { knownProjects, knownRoots, type MarkerLines } from "./project_record_files.ts";
 
 interface Place {
   /** A directory with an empty directory `project`. */
@@ -32,14 +32,14 @@ function patternsOf(markers: readonly MarkerLines[]): string[] {
   return markers.flatMap(({ lines }) => lines.map(({ pattern }) => pattern)).sort();
 }
 
-const NOTHING = { seen: [], endpoints: [] };
+const NOTHING = { markers: [], endpoints: [] };
 const unix = { ignore: Deno.build.os === "windows" };
 
 Deno.test("a project without a marker leaves nothing in the home", () =>
   inPlace(async ({ base, home }) => {
-    const record = await openProjectRecord(home, `${base}/project`, { seen: [], endpoints: ["never.lan"] });
+    const record = await ProjectRecord.open(home, `${base}/project`, { markers: [], endpoints: ["never.lan"] });
     assert.deepEqual([record.known, record.trustedEndpoints, record.problem], [false, [], null]);
-    assert.equal(await anyProtectedProject(home), false);
+    assert.equal((await knownRoots(home)).length, 0);
     assert.equal(lstatSync(home.path), null);
   }));
 
@@ -49,12 +49,12 @@ Deno.test(
   () =>
     inPlace(async ({ base, home }) => {
       const root = `${base}/project`;
-      const seen = [marker(root, ".env")];
-      await openProjectRecord(home, root, { seen, endpoints: ["gpu.lan"], create: false });
-      assert.equal(await anyProtectedProject(home), false, "a look leaves nothing");
-      await openProjectRecord(home, root, { seen, endpoints: ["gpu.lan"] });
-      assert.equal(await anyProtectedProject(home), true);
-      const again = await openProjectRecord(home, root, { seen, endpoints: ["gpu.lan", "later.lan"] });
+      const markers = [marker(root, ".env")];
+      await ProjectRecord.open(home, root, { markers, endpoints: ["gpu.lan"], create: false });
+      assert.equal((await knownRoots(home)).length, 0, "a look leaves nothing");
+      await ProjectRecord.open(home, root, { markers, endpoints: ["gpu.lan"] });
+      assert.equal((await knownRoots(home)).length, 1);
+      const again = await ProjectRecord.open(home, root, { markers, endpoints: ["gpu.lan", "later.lan"] });
       assert.deepEqual([patternsOf(again.markers), again.trustedEndpoints], [[".env"], ["gpu.lan"]]);
       for (const { name } of Deno.readDirSync(home.file("projects"))) {
         assert.equal(lstatSync(home.file(`projects/${name}`))?.mode, 0o600, name);
@@ -66,27 +66,29 @@ Deno.test(
 Deno.test("what a marker said is remembered when its line, or the marker, is gone, until the user says so", () =>
   inPlace(async ({ base, home }) => {
     const root = `${base}/project`;
-    await openProjectRecord(home, root, { seen: [marker(root, ".env", "keys")], endpoints: [] });
-    const fewer = await openProjectRecord(home, root, { seen: [marker(root, ".env", "new")], endpoints: [] });
+    await ProjectRecord.open(home, root, { markers: [marker(root, ".env", "keys")], endpoints: [] });
+    const fewer = await ProjectRecord.open(home, root, { markers: [marker(root, ".env", "new")], endpoints: [] });
     assert.deepEqual(patternsOf(fewer.markers), [".env", "keys", "new"]);
     Deno.removeSync(`${root}/.agentclisecret`);
-    const none = await openProjectRecord(home, root, NOTHING);
+    const none = await ProjectRecord.open(home, root, NOTHING);
     assert.deepEqual(patternsOf(none.markers), [".env", "keys", "new"]);
-    await none.trust({ seen: [marker(root, "new")], endpoints: ["gpu.lan"], confirmed: [] });
-    const told = await openProjectRecord(home, root, NOTHING);
+    await none.trust({ markers: [marker(root, "new")], endpoints: ["gpu.lan"], confirmed: [] });
+    const told = await ProjectRecord.open(home, root, NOTHING);
     assert.deepEqual([patternsOf(told.markers), told.trustedEndpoints], [["new"], ["gpu.lan"]]);
     await told.trust({ ...NOTHING, confirmed: [] });
-    assert.equal(await anyProtectedProject(home), false);
-    assert.equal((await openProjectRecord(home, root, NOTHING)).known, false);
+    assert.equal((await knownRoots(home)).length, 0);
+    assert.equal((await ProjectRecord.open(home, root, NOTHING)).known, false);
   }));
 
 Deno.test("markers that are met later are added, and a project that gets its first one then trusts no endpoint", () =>
   inPlace(async ({ base, home }) => {
     const root = `${base}/project`;
-    const record = await openProjectRecord(home, root, NOTHING);
-    await record.remember([marker(`${root}/sub`, "x")]);
-    await record.remember(Array.from({ length: 100 }, (_, at) => marker(`${root}/d${at}`, `f${at}`)));
-    const again = await openProjectRecord(home, root, { seen: [], endpoints: ["gpu.lan"] });
+    const record = await ProjectRecord.open(home, root, NOTHING);
+    await record.tighten({ markers: [marker(`${root}/sub`, "x")] });
+    await record.tighten({
+      markers: Array.from({ length: 100 }, (_, at) => marker(`${root}/d${at}`, `f${at}`)),
+    });
+    const again = await ProjectRecord.open(home, root, { markers: [], endpoints: ["gpu.lan"] });
     assert.equal(again.markers.length, 101);
     assert.deepEqual(again.trustedEndpoints, []);
     assert.ok(again.markers.some(({ path }) => path === `${root}/sub/.agentclisecret`));
@@ -96,17 +98,20 @@ Deno.test("a project below a known one trusts no endpoint by itself, one that wa
   inPlace(async ({ base, home }) => {
     const root = `${base}/project`;
     const [before, after] = [`${root}/before`, `${root}/after`];
-    const seen = [marker(root, ".env")];
-    await openProjectRecord(home, before, { seen: [marker(before, "a")], endpoints: ["gpu.lan"] });
-    await openProjectRecord(home, root, { seen, endpoints: [] });
-    const inner = await openProjectRecord(home, after, { seen: [marker(after, "b")], endpoints: ["cloud.example"] });
+    const markers = [marker(root, ".env")];
+    await ProjectRecord.open(home, before, { markers: [marker(before, "a")], endpoints: ["gpu.lan"] });
+    await ProjectRecord.open(home, root, { markers, endpoints: [] });
+    const inner = await ProjectRecord.open(home, after, {
+      markers: [marker(after, "b")],
+      endpoints: ["cloud.example"],
+    });
     assert.deepEqual([inner.outer, inner.trustedEndpoints], [root, []]);
     assert.deepEqual(patternsOf(inner.markers), [".env", "b"], "the rules around it hold");
     await inner.trustEndpoint("cloud.example");
-    const known = await openProjectRecord(home, after, NOTHING);
+    const known = await ProjectRecord.open(home, after, NOTHING);
     assert.deepEqual(known.trustedEndpoints, ["cloud.example"]);
-    assert.deepEqual((await openProjectRecord(home, before, NOTHING)).trustedEndpoints, ["gpu.lan"]);
-    const outer = await openProjectRecord(home, root, NOTHING);
+    assert.deepEqual((await ProjectRecord.open(home, before, NOTHING)).trustedEndpoints, ["gpu.lan"]);
+    const outer = await ProjectRecord.open(home, root, NOTHING);
     assert.deepEqual(patternsOf(outer.markers), [".env", "a", "b"], "the rules inside of it hold too");
     assert.deepEqual(outer.trustedEndpoints, []);
   }));
@@ -117,21 +122,21 @@ Deno.test(
   () =>
     inPlace(async ({ base, home }) => {
       const root = `${base}/project`;
-      const first = await openProjectRecord(home, root, { seen: [marker(root, ".env")], endpoints: ["gpu.lan"] });
+      const first = await ProjectRecord.open(home, root, { markers: [marker(root, ".env")], endpoints: ["gpu.lan"] });
       await first.allow(["harmless words"]);
       Deno.renameSync(root, `${base}/moved`);
       Deno.mkdirSync(`${base}/copy`);
-      const copy = await openProjectRecord(home, `${base}/copy`, NOTHING);
+      const copy = await ProjectRecord.open(home, `${base}/copy`, NOTHING);
       assert.equal(copy.known, false);
-      const moved = await openProjectRecord(home, `${base}/moved`, NOTHING);
+      const moved = await ProjectRecord.open(home, `${base}/moved`, NOTHING);
       assert.deepEqual([moved.movedFrom, moved.trustedEndpoints], [root, ["gpu.lan"]]);
       assert.equal(moved.markers[0]?.path, `${base}/moved/.agentclisecret`);
       assert.equal(await moved.allows("harmless words"), true);
-      const again = await openProjectRecord(home, `${base}/moved`, NOTHING);
+      const again = await ProjectRecord.open(home, `${base}/moved`, NOTHING);
       assert.deepEqual([again.movedFrom, again.trustedEndpoints], [null, ["gpu.lan"]], "it is told once");
       assert.deepEqual((await knownProjects(home)).map((known) => known.root), [`${base}/moved`]);
       Deno.mkdirSync(root);
-      assert.equal((await openProjectRecord(home, root, NOTHING)).known, false);
+      assert.equal((await ProjectRecord.open(home, root, NOTHING)).known, false);
     }),
 );
 
@@ -141,15 +146,15 @@ Deno.test(
   () =>
     inPlace(async ({ base, home }) => {
       const root = `${base}/project`;
-      const first = await openProjectRecord(home, root, { seen: [marker(root, ".env")], endpoints: ["gpu.lan"] });
+      const first = await ProjectRecord.open(home, root, { markers: [marker(root, ".env")], endpoints: ["gpu.lan"] });
       assert.equal(first.replaced, false);
       Deno.renameSync(root, `${base}/away`);
-      const seen = [marker(root, "other")];
-      const second = await openProjectRecord(home, root, { seen, endpoints: ["gpu.lan"] });
+      const markers = [marker(root, "other")];
+      const second = await ProjectRecord.open(home, root, { markers, endpoints: ["gpu.lan"] });
       assert.deepEqual([second.replaced, second.trustedEndpoints], [true, []]);
       assert.deepEqual(patternsOf(second.markers), [".env", "other"]);
-      await second.trust({ seen, endpoints: ["gpu.lan"], confirmed: [] });
-      const third = await openProjectRecord(home, root, NOTHING);
+      await second.trust({ markers, endpoints: ["gpu.lan"], confirmed: [] });
+      const third = await ProjectRecord.open(home, root, NOTHING);
       assert.deepEqual([third.replaced, third.trustedEndpoints, patternsOf(third.markers)], [false, ["gpu.lan"], [
         "other",
       ]]);
@@ -159,31 +164,31 @@ Deno.test(
 Deno.test("a record that was removed while the index knows the project is not first seen: nothing is trusted until the user says so", () =>
   inPlace(async ({ base, home }) => {
     const root = `${base}/project`;
-    const seen = [marker(root, ".env")];
-    await openProjectRecord(home, root, { seen, endpoints: ["gpu.lan"] });
+    const markers = [marker(root, ".env")];
+    await ProjectRecord.open(home, root, { markers, endpoints: ["gpu.lan"] });
     const name = [...Deno.readDirSync(home.file("projects"))].find((entry) => /^[0-9a-f]{32}/.test(entry.name))?.name;
     Deno.removeSync(home.file(`projects/${name}`));
     for (const session of ["first", "second"]) {
-      const lost = await openProjectRecord(home, root, { seen, endpoints: ["cloud.example"] });
+      const lost = await ProjectRecord.open(home, root, { markers, endpoints: ["cloud.example"] });
       assert.deepEqual([lost.replaced, lost.trustedEndpoints, lost.firstHead], [true, [], null], session);
       assert.deepEqual(patternsOf(lost.markers), [".env"], "the marker protects as it is found");
     }
-    const inner = await openProjectRecord(home, `${root}/inner`, {
-      seen: [marker(`${root}/inner`, "x")],
+    const inner = await ProjectRecord.open(home, `${root}/inner`, {
+      markers: [marker(`${root}/inner`, "x")],
       endpoints: ["cloud.example"],
     });
     assert.deepEqual([inner.outer, inner.trustedEndpoints], [root, []]);
-    const trusting = await openProjectRecord(home, root, { seen, endpoints: [] });
-    await trusting.trust({ seen, endpoints: ["gpu.lan"], confirmed: [] });
-    const after = await openProjectRecord(home, root, { seen, endpoints: ["gpu.lan"] });
+    const trusting = await ProjectRecord.open(home, root, { markers, endpoints: [] });
+    await trusting.trust({ markers, endpoints: ["gpu.lan"], confirmed: [] });
+    const after = await ProjectRecord.open(home, root, { markers, endpoints: ["gpu.lan"] });
     assert.deepEqual([after.replaced, after.trustedEndpoints], [false, ["gpu.lan"]]);
   }));
 
 Deno.test("fragments are allowed by salted digests, and nothing of their text is in the home", () =>
   inPlace(async ({ base, home }) => {
-    const record = await openProjectRecord(home, `${base}/project`, NOTHING);
+    const record = await ProjectRecord.open(home, `${base}/project`, NOTHING);
     await record.allow(["FRAGMENT-one", "FRAGMENT-two"]);
-    const again = await openProjectRecord(home, `${base}/project`, NOTHING);
+    const again = await ProjectRecord.open(home, `${base}/project`, NOTHING);
     const allowed = ["FRAGMENT-one", "FRAGMENT-two", "FRAGMENT-three"].map((text) => again.allows(text));
     assert.deepEqual(await Promise.all(allowed), [true, true, false]);
     for (const { name } of Deno.readDirSync(home.file("projects"))) {
@@ -194,7 +199,7 @@ Deno.test("fragments are allowed by salted digests, and nothing of their text is
 Deno.test("derived files are recorded until they are released", () =>
   inPlace(async ({ base, home }) => {
     const root = `${base}/project`;
-    const record = await openProjectRecord(home, root, { seen: [marker(root, ".env")], endpoints: [] });
+    const record = await ProjectRecord.open(home, root, { markers: [marker(root, ".env")], endpoints: [] });
     const of = (name: string) => ({
       path: `${root}/${name}`,
       device: 1,
@@ -202,13 +207,13 @@ Deno.test("derived files are recorded until they are released", () =>
       born: 3,
       source: `${root}/.env`,
     });
-    await record.addDerived([of("a"), of("b"), of("a")].slice(0, 2));
-    await record.addDerived([of("a")]);
-    const again = await openProjectRecord(home, root, NOTHING);
+    await record.tighten({ derived: [of("a"), of("b"), of("a")].slice(0, 2) });
+    await record.tighten({ derived: [of("a")] });
+    const again = await ProjectRecord.open(home, root, NOTHING);
     assert.deepEqual(again.derived.map(({ path }) => path).sort(), [`${root}/a`, `${root}/b`]);
     assert.equal(again.derived[0]?.source, `${root}/.env`);
     await again.releaseDerived([`${root}/a`]);
-    const kept = await openProjectRecord(home, root, NOTHING);
+    const kept = await ProjectRecord.open(home, root, NOTHING);
     assert.deepEqual(kept.derived.map(({ path }) => path), [`${root}/b`]);
   }));
 
@@ -233,10 +238,10 @@ Deno.test("the commit when a project is first seen is read from a branch, a pack
         Deno.mkdirSync(file.slice(0, file.lastIndexOf("/")), { recursive: true });
         Deno.writeTextFileSync(file, text);
       }
-      const record = await openProjectRecord(home, root, { seen: [marker(root, ".env")], endpoints: [] });
+      const record = await ProjectRecord.open(home, root, { markers: [marker(root, ".env")], endpoints: [] });
       assert.equal(record.firstHead, head, name);
       Deno.writeTextFileSync(`${root}/.git/HEAD`, `${"3".repeat(40)}\n`);
-      assert.equal((await openProjectRecord(home, root, NOTHING)).firstHead, head, "and stays");
+      assert.equal((await ProjectRecord.open(home, root, NOTHING)).firstHead, head, "and stays");
     }
   }));
 
@@ -249,7 +254,7 @@ Deno.test("a linked worktree is read where the shared branches are", () =>
     Deno.writeTextFileSync(`${base}/main/.git/worktrees/w/commondir`, "../..\n");
     Deno.writeTextFileSync(`${base}/main/.git/worktrees/w/HEAD`, "ref: refs/heads/side\n");
     Deno.writeTextFileSync(`${root}/.git`, `gitdir: ${base}/main/.git/worktrees/w\n`);
-    const record = await openProjectRecord(home, root, { seen: [marker(root, "x")], endpoints: [] });
+    const record = await ProjectRecord.open(home, root, { markers: [marker(root, "x")], endpoints: [] });
     assert.equal(record.firstHead, "a".repeat(64));
   }));
 
@@ -259,21 +264,21 @@ Deno.test(
   () =>
     inPlace(async ({ base, home }) => {
       const root = `${base}/project`;
-      const seen = [marker(root, ".env")];
+      const markers = [marker(root, ".env")];
       Deno.mkdirSync(home.path, { mode: 0o700 });
       Deno.writeTextFileSync(home.file("projects"), "in the way");
-      const blocked = await openProjectRecord(home, root, { seen, endpoints: ["gpu.lan"] });
+      const blocked = await ProjectRecord.open(home, root, { markers, endpoints: ["gpu.lan"] });
       assert.match(blocked.problem?.message ?? "", /^cannot use the home/);
       assert.deepEqual(blocked.trustedEndpoints, []);
       Deno.removeSync(home.file("projects"));
-      assert.equal((await openProjectRecord(home, root, { seen, endpoints: ["gpu.lan"] })).problem, null);
+      assert.equal((await ProjectRecord.open(home, root, { markers, endpoints: ["gpu.lan"] })).problem, null);
       Deno.writeTextFileSync(home.file("projects/index.json"), "{");
-      assert.deepEqual((await openProjectRecord(home, root, NOTHING)).trustedEndpoints, ["gpu.lan"]);
+      assert.deepEqual((await ProjectRecord.open(home, root, NOTHING)).trustedEndpoints, ["gpu.lan"]);
       const name = [...Deno.readDirSync(home.file("projects"))].find((entry) => /^[0-9a-f]{32}/.test(entry.name))?.name;
       Deno.writeTextFileSync(home.file(`projects/${name}`), "{}");
       Deno.removeSync(home.file("projects/index.json"));
-      await openProjectRecord(home, `${base}/other`, { seen: [marker(`${base}/other`, "x")], endpoints: [] });
-      const damaged = await openProjectRecord(home, root, { seen, endpoints: ["gpu.lan"] });
+      await ProjectRecord.open(home, `${base}/other`, { markers: [marker(`${base}/other`, "x")], endpoints: [] });
+      const damaged = await ProjectRecord.open(home, root, { markers, endpoints: ["gpu.lan"] });
       assert.match(damaged.problem?.message ?? "", /record of a project, cannot be read/);
       assert.deepEqual(damaged.trustedEndpoints, []);
     }),
@@ -293,14 +298,14 @@ Deno.test("a record with a value that is none is told with the way on, whatever 
     await test.step(String(ruin), () =>
       inPlace(async ({ base, home }) => {
         const root = `${base}/project`;
-        const seen = [marker(root, ".env")];
-        await openProjectRecord(home, root, { seen, endpoints: [] });
+        const markers = [marker(root, ".env")];
+        await ProjectRecord.open(home, root, { markers, endpoints: [] });
         const file = [...Deno.readDirSync(home.file("projects"))].find(({ name }) => /^[0-9a-f]{32}\.json$/.test(name));
         const path = home.file(`projects/${file?.name}`);
         const data = JSON.parse(Deno.readTextFileSync(path));
         ruin(data);
         Deno.writeTextFileSync(path, JSON.stringify(data));
-        const { problem } = await openProjectRecord(home, root, { seen, endpoints: [] });
+        const { problem } = await ProjectRecord.open(home, root, { markers, endpoints: [] });
         assert.match(problem?.message ?? "", /the record of .*, cannot be read/);
         assert.match(problem?.hint ?? "", /remove that file/);
       }));
@@ -312,9 +317,9 @@ Deno.test("an index with an entry that is none is made again", async (test) => {
     await test.step(JSON.stringify(projects), () =>
       inPlace(async ({ base, home }) => {
         const root = `${base}/project`;
-        await openProjectRecord(home, root, { seen: [marker(root, ".env")], endpoints: ["gpu.lan"] });
+        await ProjectRecord.open(home, root, { markers: [marker(root, ".env")], endpoints: ["gpu.lan"] });
         Deno.writeTextFileSync(home.file("projects/index.json"), JSON.stringify({ format: 1, projects }));
-        const record = await openProjectRecord(home, root, NOTHING);
+        const record = await ProjectRecord.open(home, root, NOTHING);
         assert.deepEqual([patternsOf(record.markers), record.trustedEndpoints, record.problem], [
           [".env"],
           ["gpu.lan"],
@@ -329,8 +334,11 @@ Deno.test("sessions that see a project at the same time leave one whole record",
     const root = `${base}/project`;
     Deno.mkdirSync(home.path, { mode: 0o700 });
     await Promise.all(Array.from({ length: 8 }, async (_, at) => {
-      const record = await openProjectRecord(home, root, { seen: [marker(`${root}/d${at}`, `f${at}`)], endpoints: [] });
-      await record.remember([marker(`${root}/e${at}`, `g${at}`)]);
+      const record = await ProjectRecord.open(home, root, {
+        markers: [marker(`${root}/d${at}`, `f${at}`)],
+        endpoints: [],
+      });
+      await record.tighten({ markers: [marker(`${root}/e${at}`, `g${at}`)] });
     }));
-    assert.equal((await openProjectRecord(home, root, NOTHING)).markers.length, 16);
+    assert.equal((await ProjectRecord.open(home, root, NOTHING)).markers.length, 16);
   }));

@@ -47,7 +47,8 @@ export async function protectCopies(search: CopySearch, record: ProjectRecord | 
   for (const copy of copies) protection.protectCopy(copy);
   // A name that holds protected content is stored nowhere: the scan finds it in whatever would leave.
   const stored = copies.filter(({ isNameProtected }) => !isNameProtected);
-  if (stored.length > 0) await record?.addDerived(stored.map(({ isNameProtected: _, ...file }) => file));
+  if (stored.length > 0) await record?.tighten({ derived: stored.map(({ isNameProtected: _, ...file }) => file) });
+  if (record !== undefined && record.problem !== null) throw record.problem;
   const names = stored.map(({ path }) => relativeTo(roots[0] ?? "", path));
   if (copies.length > stored.length) names.push("a file whose name holds some");
   const why = exposed === undefined

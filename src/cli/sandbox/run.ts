@@ -1,6 +1,6 @@
 /** Runs a command in the view of the project, for a person or for another program. */
 import { findProgram } from "../../boundary/programs.ts";
-import { anyProtectedProject, currentProjects } from "../../boundary/policy/project_record_files.ts";
+import { currentProjects, knownRoots } from "../../boundary/policy/project_record_files.ts";
 import { protectCopies } from "../../boundary/scan/copies.ts";
 import { LeakScanner } from "../../boundary/scan/leak_scanner.ts";
 import { sandboxEnvironment } from "../../boundary/sandbox/environment.ts";
@@ -45,7 +45,7 @@ export async function run(
     userHome: io.env(io.os === "windows" ? "USERPROFILE" : "HOME"),
     path: io.env("PATH") ?? "",
     env: io.env,
-    projects: { any: () => anyProtectedProject(home), all: currentProjects(home) },
+    projects: { any: async () => (await knownRoots(home)).length > 0, all: currentProjects(home) },
   });
   protection.refresh();
   const network = options.network || settings.network;

@@ -224,7 +224,7 @@ export async function trustProject({ arguments: words, context }: Invocation): P
     now.start();
     void now.any;
     await record.trust({
-      seen: now.seen,
+      markers: now.seen,
       endpoints: now.localEndpoints,
       confirmed: change.endpoints,
     });

@@ -1,10 +1,11 @@
 /** The state of the guard and the origin of what is installed. */
+import { sha256 } from "../../platform/digest.ts";
 import type { HookEvent } from "../hooks/events.ts";
 import type { FoundArtifact } from "../resources/found.ts";
 import { SCAFFOLDS } from "../hooks/scaffold_ids.ts";
 import type { Finding } from "./try_server.ts";
 import { resourceHash } from "../resources/artifact.ts";
-import { readFound, sha256 } from "../plan/disk.ts";
+import { readFound } from "../plan/disk.ts";
 import { canonical } from "../resources/json_tree.ts";
 import type { Installed, Ledger } from "../plan/ledger.ts";
 import { artifactsInWorktree, worktreesAround } from "../plan/other_places.ts";

@@ -1,9 +1,10 @@
 /** Carries out a plan: all of it or nothing, keeping the ledger and the originals. */
 import { AgentcliError } from "../../errors.ts";
+import { sha256 } from "../../platform/digest.ts";
 import { lstat, removeFile, removeLeftovers } from "../../platform/files.ts";
 import type { Home } from "../../platform/home.ts";
 import { dirname, isWithin } from "../../platform/path.ts";
-import { DISK, type DiskAccess, perform, readFound, sha256, takeBack } from "./disk.ts";
+import { DISK, type DiskAccess, perform, readFound, takeBack } from "./disk.ts";
 import {
   betweenLedgers,
   dropOriginal,

@@ -46,13 +46,6 @@ export function sameBytes(one: Uint8Array | null, other: Uint8Array | null): boo
   return one.length === other.length && one.every((byte, at) => byte === other[at]);
 }
 
-/** SHA-256 in hexadecimal. */
-export async function sha256(content: string | Uint8Array<ArrayBuffer>): Promise<string> {
-  const bytes = typeof content === "string" ? new TextEncoder().encode(content) : content;
-  const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", bytes));
-  return Array.from(digest, (byte) => byte.toString(16).padStart(2, "0")).join("");
-}
-
 /**
  * Returns the link that stands between `base` and `path`, or at `path` itself; null when there is none. Nothing is written
  * through one: it could lead out of the place that was shown. What `path` is not below is judged by itself alone.

@@ -4,9 +4,10 @@
  * between any two writes, and whichever the next run finds is known to be ours, so that what was begun can be finished.
  */
 import { AgentcliError } from "../../errors.ts";
+import { sha256 } from "../../platform/digest.ts";
 import type { Home } from "../../platform/home.ts";
 import { ArtifactHead, artifactKey, decodeBase64, resourceKey, ResourceSchema } from "../resources/artifact.ts";
-import { type FoundFile, sha256 } from "./disk.ts";
+import { type FoundFile } from "./disk.ts";
 import * as z from "../../config/zod.ts";
 
 /** Name of the ledger in the home. */

@@ -1,8 +1,9 @@
 /** Installations in other places: linked worktrees, other system directories, and the path that a project had before. */
+import { sha256 } from "../../platform/digest.ts";
 import { listSync, lstatSync } from "../../platform/files_sync.ts";
 import { dirname, isWithin, join, relativeTo } from "../../platform/path.ts";
 import { AgentcliError } from "../../errors.ts";
-import { lookAt, readFound, sha256 } from "./disk.ts";
+import { lookAt, readFound } from "./disk.ts";
 import { JsonProblem } from "../resources/json_tree.ts";
 import type { Installed, InstalledResource, Ledger } from "./ledger.ts";
 import { type LiveText, textsOnDisk } from "./draft.ts";

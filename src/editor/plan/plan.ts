@@ -1,8 +1,9 @@
 /** Works out what has to change on the disk to remove the drift. Only reads; `apply.ts` writes. */
 import { AgentcliError } from "../../errors.ts";
+import { sha256 } from "../../platform/digest.ts";
 import type { Home } from "../../platform/home.ts";
 import { artifactId, artifactKey, type Resource, resourceHash } from "../resources/artifact.ts";
-import { type FoundFile, sameBytes, sha256 } from "./disk.ts";
+import { type FoundFile, sameBytes } from "./disk.ts";
 import { bytesNow, type Draft, LiveText, liveText, openDraft } from "./draft.ts";
 import { JsonProblem } from "../resources/json_tree.ts";
 import {

@@ -1,8 +1,8 @@
 /** Artifacts: a name, and the resources that each consists of. */
+import { sha256 } from "../../platform/digest.ts";
 import { AgentcliError } from "../../errors.ts";
 import * as z from "../../config/zod.ts";
 import { DIALECT_IDS, SCOPES } from "../dialect.ts";
-import { sha256 } from "../plan/disk.ts";
 import { canonical } from "./json_tree.ts";
 
 /** The kinds of artifacts. */

@@ -1,7 +1,8 @@
 /** A resource in a text: its state there, the text with it, the text without it. */
+import { sha256 } from "../../platform/digest.ts";
 import { lstatSync } from "../../platform/files_sync.ts";
 import { decodeBase64, type Resource } from "./artifact.ts";
-import { sha256, textOf } from "../plan/disk.ts";
+import { textOf } from "../plan/disk.ts";
 import { addItem, removeItem, removeMember, replaceItem, restoreEmpty, setMember } from "./json_edit.ts";
 import { canonical, dataOf, type JsonNode, JsonProblem, nodeAt } from "./json_tree.ts";
 import type { LiveText } from "../plan/draft.ts";
