@@ -30,13 +30,14 @@ export class PromptAdmission {
 
   /** Admits a prompt; `allowed` lets a protected one through. Throws what refuses it. */
   async admit(
-    { text, label = "open", files = [], mentions = [], images = [] }: PromptInput,
+    { text, typed, label = "open", files = [], mentions = [], images = [] }: PromptInput,
     { session, hooks, signal }: TurnScope,
     allowed: SessionOptions["allowProtectedPrompt"] = false,
   ): Promise<AdmittedPrompt> {
     const named = { files: this.#filesAttached ? files : [...this.#files(), ...files], mentions };
     const item = await userItem(text, named, { session, io: this.#host.io, signal, notice: this.#host.notice });
     item.label = highestLabel([item.label, label]);
+    if (typed !== undefined) item.typed = typed;
     if (images.length > 0) item.images = [...images, ...item.images ?? []];
     let admitted = await admitPrompt(session, item, { allowed });
     if (hooks !== null) {

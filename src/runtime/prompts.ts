@@ -8,6 +8,8 @@ import type { Host } from "./host.ts";
 /** The input of one turn. */
 export interface PromptInput {
   text: string;
+  /** The line that the text was made from; absent where nobody typed one. */
+  typed?: string;
   /** Of what the text was made from; absent: `open`. */
   label?: Label;
   /** Paths of files and images that are attached, besides those of the options. */

@@ -48,6 +48,8 @@ export interface UserItem {
    * user did between two prompts; it goes out with the next one. `steering`: said by the user while the turn ran.
    */
   origin?: "engine" | "summary" | "note" | "steering";
+  /** The line that a person typed, from which the text was made; never stored. */
+  typed?: string;
   /** Of a `no-cloud` item, where it is known. */
   source?: ProtectedSource;
   files?: UsedFiles;

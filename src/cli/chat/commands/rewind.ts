@@ -9,7 +9,7 @@ import { type Row, row } from "../../../terminal/style.ts";
 import { fit } from "../../../terminal/table.ts";
 import type { CommandTarget } from "./commands.ts";
 import { textRows } from "../view/event_rows.ts";
-import { turnsText, typedText } from "../view/replay.ts";
+import { turnsText, typedText, wordsToSendAgain } from "../view/replay.ts";
 
 /** Cells of the first words. */
 const WORDS = 48;
@@ -33,9 +33,8 @@ export async function rewindTo({ chat, view }: Pick<CommandTarget, "chat" | "vie
   if (parts === null) return;
   const rewound = await view.during("going back", chat.rewind(point.prompt, parts));
   view.print(reportRows(rewound, { parts, turns: chosen + 1, isChanged, width: view.width() }));
-  const text = typedText(point.prompt);
-  // Of a protected prompt only a placeholder may be there.
-  if (parts.words && !text.startsWith("[redacted: ")) view.draft(text);
+  const text = wordsToSendAgain(point.prompt);
+  if (parts.words && text !== null) view.draft(text);
 }
 
 /** Brings back what the last `/rewind` took. */

@@ -10,7 +10,7 @@ import { type Row, row } from "../../../terminal/style.ts";
 import { entryRows } from "../view/event_rows.ts";
 import { tokensText } from "../../run/text_output.ts";
 import type { CommandTarget } from "./commands.ts";
-import { turnsText, typedText } from "../view/replay.ts";
+import { turnsText, wordsToSendAgain } from "../view/replay.ts";
 import { askParts } from "./rewind.ts";
 import INIT_PROMPT from "./init_prompt.md" with { type: "text" };
 
@@ -68,10 +68,16 @@ async function think(word: string, { chat, view }: CommandTarget): Promise<void>
 async function retry({ chat, view }: CommandTarget): Promise<void> {
   const point = (await chat.rewindPoints()).at(-1);
   if (point === undefined) throw new AgentcliError("usage", "there is no prompt to send again");
+  const words = wordsToSendAgain(point.prompt);
+  if (words === null) {
+    throw new AgentcliError("usage", "the last prompt is protected: what was typed of it is not stored", {
+      hint: "type it again",
+    });
+  }
   const parts = point.files.length > 0 ? await askParts(view) : { words: true, files: false };
   if (parts === null) return;
   await chat.rewind(point.prompt, { ...parts, words: true });
-  view.send(typedText(point.prompt));
+  view.send(words);
 }
 
 /** Longest text that terminals take into the clipboard, in bytes. */

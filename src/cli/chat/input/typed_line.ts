@@ -75,6 +75,8 @@ export function commandSource(prepared: OpenSession | null): CommandSource | nul
 /** Words for the model. `from` names the file of the project that they come from; null for typed ones. */
 export interface TypedPrompt {
   kind: "prompt";
+  /** The line itself. */
+  typed: string;
   text: string;
   /** Of that file; open for what was typed. */
   label: Label;
@@ -144,7 +146,7 @@ export async function readTyped(line: string, chat: AgentSession): Promise<Typed
   if (/^(?:exit|quit)\s*$/.test(line)) return { kind: "command", name: "exit", argument: "" };
   const shell = readShell(line);
   if (shell !== null) return shell;
-  const words: TypedLine = { kind: "prompt", text: line, label: "open", from: null };
+  const words: TypedLine = { kind: "prompt", typed: line, text: line, label: "open", from: null };
   const named = !line.startsWith(" ") && /^\/[\w-]+:\S/.test(line) ? await ofServer(line, chat) : null;
   if (named !== null) return named;
   const typed = /^\/([a-z0-9][a-z0-9._-]{0,63})(?:\s+([^]*))?$/.exec(line.trim());
@@ -165,31 +167,31 @@ export async function readTyped(line: string, chat: AgentSession): Promise<Typed
     return words;
   }
   const prompt = await customPrompt({ command, argument: argument.trim() }, source);
-  return { kind: "prompt", ...prompt, from: command.file.display };
+  return { kind: "prompt", typed: line, ...prompt, from: command.file.display };
 }
 
 /** A prompt of an MCP server, `/server:prompt`; null for a line that names none. */
 async function ofServer(line: string, chat: AgentSession): Promise<TypedPrompt | null> {
   const { serverPrompt } = await import("../commands/mcp.ts");
   const found = await serverPrompt(line, (await chat.ready()).servers, new AbortController().signal);
-  return found === null ? null : { kind: "prompt", ...found, from: "an MCP server" };
+  return found === null ? null : { kind: "prompt", typed: line, ...found, from: "an MCP server" };
 }
 
 /** Returns what was typed as a prompt, with the files that its words name. Throws what opening the session throws. */
 export async function promptOf(
-  { text, label, from }: TypedPrompt,
+  { typed, text, label, from }: TypedPrompt,
   chat: AgentSession,
   notice: (text: string) => void,
 ): Promise<PromptInput> {
   const { session } = await chat.ready();
   const mentions = from === null ? await mentioned(text, session.workspace, notice) : [];
-  if (from !== null || !/@[\w-]+:\S/.test(text)) return { text, label, mentions };
+  if (from !== null || !/@[\w-]+:\S/.test(text)) return { typed, text, label, mentions };
   const { serverResources } = await import("../commands/mcp.ts");
   const { servers } = await chat.ready();
   const { parts, problems } = await serverResources(text, servers, new AbortController().signal);
   for (const problem of problems) notice(problem);
   const whole = [text, ...parts.map((part) => part.text)].join("\n\n");
-  return { text: whole, label: highestLabel([label, ...parts.map((part) => part.label)]), mentions };
+  return { typed, text: whole, label: highestLabel([label, ...parts.map((part) => part.label)]), mentions };
 }
 
 async function mentioned(text: string, workspace: Workspace, notice: (text: string) => void): Promise<string[]> {

@@ -80,10 +80,19 @@ export function ageText(milliseconds: number): string {
   return `${Math.floor(minutes / (24 * 60))}d ago`;
 }
 
-/** Returns what a person typed of a prompt: without the files that were attached to it. */
-export function typedText({ text }: Pick<UserItem, "text">): string {
+/** Returns what a person typed of a prompt: without what was attached to it, as far as that is known. */
+export function typedText({ text, typed }: Pick<UserItem, "text" | "typed">): string {
+  if (typed !== undefined) return typed;
   const attached = text.search(/\n\n(?:(?:File|Image|Directory) [^\n]+:(?:\n| )|\[Plan mode)/);
   return attached < 0 ? text : text.slice(0, attached);
+}
+
+/**
+ * Returns what may be sent again as the person's own words, which have no label: null for a protected prompt of which the
+ * typed line is not known, since its text may hold what was attached.
+ */
+export function wordsToSendAgain(prompt: UserItem): string | null {
+  return prompt.typed === undefined && prompt.label !== "open" ? null : typedText(prompt);
 }
 
 /** The items of the last turns, and how many turns come before them. */

@@ -1,0 +1,81 @@
+/** What MCP servers say outside of tool results: prompts, resources, lists. It is labeled before it is kept or sent, by whichever way it came. */
+import assert from "node:assert/strict";
+import { say, startFakeServer } from "../helpers/fake_server.ts";
+import { joinBytes } from "../helpers/fake_http.ts";
+import { runInProcess } from "../helpers/in_process.ts";
+import { planServer, type ServerPlan } from "../helpers/mcp.ts";
+import { configure } from "../helpers/program.ts";
+import { openStage, type Stage } from "./harness.ts";
+
+const ALL = ["--permission-mode", "bypassPermissions"];
+
+/** A server that gives a text as a prompt and as a resource, and its settings. */
+async function speaking(stage: Stage, text: string, more: Partial<ServerPlan> & { label?: string } = {}) {
+  const { label, ...plan } = more;
+  const server = await planServer(`${stage.home.root}/servers`, "hub", {
+    era: "legacy",
+    tools: [],
+    prompts: [{ name: "mail", messages: [{ role: "user", content: { type: "text", text: `Sum up: ${text}` } }] }],
+    resources: [{ uri: "mail://1", name: "the first", text }],
+    ...plan,
+  });
+  return { mcp_servers: { hub: { ...server.entry, ...label && { label } } } };
+}
+
+/** Types lines into a chat with a local model; returns what that was sent. */
+async function typed(stage: Stage, lines: readonly string[], options: { settings: object; cwd?: string }) {
+  await using near = startFakeServer({ script: () => say("Fine.") });
+  const models = [{ id: "fake", context_window: 32_768 }];
+  await configure(stage.home, { loc: { baseUrl: near.baseUrl, models } }, {
+    default_provider: "loc",
+    ...options.settings,
+  });
+  const stdin = lines.map((line) => `${line}\n`).join("");
+  const { cwd } = options;
+  await runInProcess(["chat"], { home: stage.home, stdin, terminal: true, ...cwd && { cwd } });
+  return new TextDecoder().decode(joinBytes(near.received()));
+}
+
+/** The files of the home of agentcli that hold a text. */
+async function keeping(stage: Stage, text: string): Promise<string[]> {
+  const { stdout } = await new Deno.Command("grep", { args: ["-rl", text, stage.home.agentcliHome] }).output();
+  return new TextDecoder().decode(stdout).split("\n").filter((line) => line !== "");
+}
+
+/** Whether a remote model that goes on with the last session is sent a text. */
+async function leaves(stage: Stage, text: string, options: { settings: Record<string, unknown>; cwd?: string }) {
+  const on = await stage.play("rem", {
+    script: [say("Done.")],
+    prompt: "on",
+    args: [...ALL, "--continue"],
+    ...options,
+  });
+  assert.match(on.done.stderr, on.done.code === 0 ? /response/ : /no-cloud/);
+  return on.sent.includes(text);
+}
+
+for (const line of ["/hub:mail", "look at @hub:mail://1"]) {
+  Deno.test(`a prompt that is sent again keeps the label of what it was made from: ${line}`, async () => {
+    await using stage = await openStage({ marker: null, bare: true });
+    for (const label of ["no-cloud", undefined]) {
+      const mail = `MAIL_${crypto.randomUUID()}`;
+      const settings = await speaking(stage, mail, label === undefined ? {} : { label });
+      const sent = await typed(stage, [line, "/retry"], { settings });
+      assert.equal(sent.split(mail).length - 1, 2, "control: the local model got it, and again");
+      assert.equal((await keeping(stage, mail)).length, label === undefined ? 1 : 0, `kept with ${label}`);
+      assert.equal(await leaves(stage, mail, { settings }), label === undefined, `sent with ${label}`);
+    }
+  });
+}
+
+Deno.test("a protected prompt of which only the text is known is not sent again as words of the person", async () => {
+  await using stage = await openStage({ marker: null, bare: true });
+  const mail = `MAIL_${crypto.randomUUID()}`;
+  const settings = await speaking(stage, mail, { label: "no-cloud" });
+  await typed(stage, ["/hub:mail"], { settings });
+  await using near = startFakeServer({ script: () => say("Fine.") });
+  await configure(stage.home, { loc: { baseUrl: near.baseUrl } }, { default_provider: "loc" });
+  const later = await runInProcess(["chat", "--continue"], { home: stage.home, stdin: "/retry\n", terminal: true });
+  assert.match(later.stderr, /the last prompt is protected: what was typed of it is not stored/);
+  assert.equal(near.chats().length, 0);
+});
