@@ -2,21 +2,11 @@
  * The slips of small models, one row each: what the model does wrong, which words bring it back, and what must have come
  * of it. The model of a row never recovers by itself: only an answer of the program that names the next call helps it.
  */
-import { ask, type PlannedCall, say, type Step } from "../../tests/helpers/fake_server.ts";
+import { say } from "../../tests/helpers/fake_server.ts";
+import { CALLS } from "./slip_calls.ts";
 import type { Slip } from "./slip_run.ts";
+import { bash, call, EDIT, edit, FIXED, meant, READ, read, unfinished, use, write } from "./slip_steps.ts";
 
-const CALC = "def add(a, b):\n    return a - b\n";
-const FIXED = "def add(a, b):\n    return a + b\n";
-
-const call = (name: string, input: Record<string, unknown> | string): PlannedCall => ({ name, input });
-const read = (file_path: string, more = {}) => ask(call("Read", { file_path, ...more }));
-const write = (file_path: string, content: string) => ask(call("Write", { file_path, content }));
-const edit = (file_path: string, old_string: string, new_string: string) =>
-  ask(call("Edit", { file_path, old_string, new_string }));
-const bash = (command: string) => ask(call("Bash", { command }));
-
-const READ = read("calc.py");
-const EDIT = edit("calc.py", "    return a - b", "    return a + b");
 const CREATE = '{"name": "Write", "arguments": {"file_path": "n.txt", "content": "one\\ntwo\\n"}}';
 const CREATED = { "n.txt": "one\ntwo\n" };
 
@@ -36,19 +26,7 @@ const PATCH = "*** Begin Patch\n*** Update File: calc.py\n@@ def add(a, b):\n-  
 /** Kinds that do not come right yet. Every other one must: a change that breaks it fails the tests. */
 export const PENDING: readonly string[] = [];
 
-/** Rows of one habit: a call that a person understands, and that has to be taken as it is meant. */
-function meant(kind: string, slips: readonly Step[], more: Partial<Slip> = {}): Slip {
-  return { kind, rounds: slips.length + 1, slips, leaves: { "calc.py": FIXED }, ...more };
-}
-
-/** Rows of one habit: the turn would end without the work. */
-function unfinished(kind: string, { last, words }: { last: Step; words: RegExp }): Slip {
-  const [slips, leaves] = [[READ, last], { "calc.py": FIXED }];
-  return { kind, rounds: 4, slips, recovers: [[words, EDIT]], leaves };
-}
-
-/** Every kind. The order is that of the printed table. */
-export const SLIPS: readonly Slip[] = [
+const KINDS: readonly Slip[] = [
   unfinished("announces and does not call", { last: say("I see it. Now I'll edit calc.py:"), words: /not made|call/i }),
   unfinished("claims a change that it did not make", {
     last: say("I have fixed add in calc.py."),
@@ -63,7 +41,7 @@ export const SLIPS: readonly Slip[] = [
     rounds: 5,
     slips: [READ, EDIT, say("I changed calc.py, and all tests pass.")],
     recovers: [[/\b(command|run|ran)\b/i, bash("echo yes > ran.txt")]],
-    leaves: { "calc.py": FIXED, "ran.txt": "yes\n" },
+    leaves: { ...FIXED, "ran.txt": "yes\n" },
   },
   unfinished("replies nothing", { last: say(""), words: /\bcall a tool\b/ }),
   unfinished("only thinks", { last: say("", { reasoning: "I have to edit it." }), words: /\bcall a tool\b/ }),
@@ -111,30 +89,30 @@ export const SLIPS: readonly Slip[] = [
     kind: "inserts the same text twice",
     rounds: 4,
     slips: [READ, ...[1, 2].map(() => edit("calc.py", "def add(a, b):\n", "def add(a, b):\n    # The sum.\n"))],
-    leaves: { "calc.py": CALC.replace(":\n", ":\n    # The sum.\n") },
+    leaves: { "calc.py": "def add(a, b):\n    return a - b\n".replace(":\n", ":\n    # The sum.\n") },
   },
-  meant("letter case of a tool's name", [ask(call("read", { file_path: "calc.py" })), EDIT]),
-  meant("functions.Read", [ask(call("functions.Read", { file_path: "calc.py" })), EDIT]),
+  meant("letter case of a tool's name", [use("read", { file_path: "calc.py" }), EDIT]),
+  meant("functions.Read", [use("functions.Read", { file_path: "calc.py" }), EDIT]),
   meant("read_file and str_replace", [
-    ask(call("read_file", { path: "calc.py" })),
-    ask(call("str_replace", { path: "calc.py", old_str: "a - b", new_str: "a + b" })),
+    use("read_file", { path: "calc.py" }),
+    use("str_replace", { path: "calc.py", old_str: "a - b", new_str: "a + b" }),
   ]),
   meant("str_replace_editor with its commands", [
-    ask(call("str_replace_editor", { command: "view", path: "calc.py" })),
-    ask(call("str_replace_editor", { command: "str_replace", path: "calc.py", old_str: "a - b", new_str: "a + b" })),
+    use("str_replace_editor", { command: "view", path: "calc.py" }),
+    use("str_replace_editor", { command: "str_replace", path: "calc.py", old_str: "a - b", new_str: "a + b" }),
   ]),
   meant("write_file, run_shell_command, shell", [
-    ask(call("write_file", { path: "n.txt", content: "one\n" })),
-    ask(call("run_shell_command", { command: "echo two >> n.txt" })),
-    ask(call("shell", { command: "sed -i 's/-/+/' calc.py" })),
-  ], { leaves: { ...CREATED, "calc.py": FIXED } }),
+    use("write_file", { path: "n.txt", content: "one\n" }),
+    use("run_shell_command", { command: "echo two >> n.txt" }),
+    use("shell", { command: "sed -i 's/-/+/' calc.py" }),
+  ], { leaves: { ...CREATED, ...FIXED } }),
   meant("names of arguments", [
-    ask(call("Read", { filePath: "calc.py" })),
-    ask(call("Edit", { path: "calc.py", oldText: "a - b", "new-string": "a + b" })),
+    use("Read", { filePath: "calc.py" }),
+    use("Edit", { path: "calc.py", oldText: "a - b", "new-string": "a + b" }),
   ]),
   meant("a list of edits", [
     READ,
-    ask(call("Edit", { file_path: "calc.py", edits: [{ old_string: "a - b", new_string: "a + b" }] })),
+    use("Edit", { file_path: "calc.py", edits: [{ old_string: "a - b", new_string: "a + b" }] }),
   ]),
   meant("line numbers in old_string", [
     READ,
@@ -151,11 +129,11 @@ export const SLIPS: readonly Slip[] = [
   meant("an exact edit of a file that it has not read", [EDIT]),
   meant("a comma too many in the arguments", [
     READ,
-    ask(call("Edit", `{"file_path": "calc.py", "old_string": "a - b", "new_string": "a + b",}`)),
+    use("Edit", `{"file_path": "calc.py", "old_string": "a - b", "new_string": "a + b",}`),
   ]),
   meant("arguments as JSON text in JSON", [
     READ,
-    ask(call("Edit", JSON.stringify(`{"file_path": "calc.py", "old_string": "a - b", "new_string": "a + b"}`))),
+    use("Edit", JSON.stringify(`{"file_path": "calc.py", "old_string": "a - b", "new_string": "a + b"}`)),
   ]),
   meant("Action: and Action Input:", [
     say('I look.\nAction: Read\nAction Input: {"file_path": "calc.py"}'),
@@ -169,11 +147,11 @@ export const SLIPS: readonly Slip[] = [
   meant("a call in a fence behind a few words", [
     say(`I'll make the file.\n\n\`\`\`json\n${CREATE}\n\`\`\``),
   ], { leaves: CREATED }),
-  meant("a call of apply_patch", [READ, ask(call("apply_patch", { input: PATCH }))]),
+  meant("a call of apply_patch", [READ, use("apply_patch", { input: PATCH })]),
   meant("apply_patch in a command", [READ, bash(`apply_patch <<'EOF'\n${PATCH}\nEOF`)]),
   meant("a patch as old_string of Edit", [
     READ,
-    ask(call("Edit", { file_path: "calc.py", patch: PATCH })),
+    use("Edit", { file_path: "calc.py", patch: PATCH }),
   ]),
   meant("SEARCH/REPLACE in the text", [
     say('<tool_call>\n{"name": "Read", "arguments": {"file_path": "calc.py"}}\n</tool_call>'),
@@ -182,9 +160,9 @@ export const SLIPS: readonly Slip[] = [
   {
     kind: "arguments that nobody can read",
     rounds: 4,
-    slips: [READ, ask(call("Edit", "file_path: calc.py, replace the minus by a plus"))],
+    slips: [READ, use("Edit", "file_path: calc.py, replace the minus by a plus")],
     recovers: [[/JSON/, EDIT]],
-    leaves: { "calc.py": FIXED },
+    leaves: FIXED,
   },
   {
     kind: "a call in a form of its own",
@@ -209,7 +187,7 @@ export const SLIPS: readonly Slip[] = [
     rounds: 4,
     slips: [READ, edit("calc.py", "    return a-b  # difference", "    return a + b")],
     recovers: [[/return a - b/, EDIT]],
-    leaves: { "calc.py": FIXED },
+    leaves: FIXED,
   },
   {
     kind: "old_string in several places",
@@ -224,20 +202,20 @@ export const SLIPS: readonly Slip[] = [
     rounds: 4,
     slips: [read("/workspace/calc.py")],
     recovers: [[/(?<!\/workspace\/)\bcalc\.py/, READ], [/return a - b/, EDIT]],
-    leaves: { "calc.py": FIXED },
+    leaves: FIXED,
   },
   {
     kind: "a name spelled wrong",
     rounds: 4,
     slips: [read("clac.py")],
     recovers: [[/\bcalc\.py/, READ], [/return a - b/, EDIT]],
-    leaves: { "calc.py": FIXED },
+    leaves: FIXED,
   },
   {
     kind: "a tool that does not exist",
     rounds: 4,
-    slips: [ask(call("SearchCode", { query: "add" }))],
-    recovers: [[/\bGrep\b/, ask(call("Grep", { pattern: "def add", output_mode: "content" }))], [/calc\.py/, READ]],
+    slips: [use("SearchCode", { query: "add" })],
+    recovers: [[/\bGrep\b/, use("Grep", { pattern: "def add", output_mode: "content" })], [/calc\.py/, READ]],
     answers: /That is all/,
   },
   {
@@ -245,7 +223,7 @@ export const SLIPS: readonly Slip[] = [
     rounds: 5,
     slips: [READ, READ, READ],
     recovers: [[/same call/, EDIT]],
-    leaves: { "calc.py": FIXED },
+    leaves: FIXED,
   },
   {
     kind: "a file with an error of syntax",
@@ -285,6 +263,9 @@ export const SLIPS: readonly Slip[] = [
     slips: [read("one.txt"), read("two.txt"), read("three.txt"), EDIT],
     window: 4096,
     cuts: true,
-    leaves: { "calc.py": FIXED },
+    leaves: FIXED,
   },
 ];
+
+/** Every kind. The order is that of the printed table. */
+export const SLIPS: readonly Slip[] = [...KINDS, ...CALLS];

@@ -28,29 +28,33 @@ export function deferHoldback(enabled: boolean): DeferredHoldback {
 }
 
 /** No form of a written call does without one of these. */
-const COULD_BE_CALL = /[<[{]/;
+const COULD_BE_CALL = /[<[{(]/;
 
 /**
  * The response with the calls found in its text, or null when there are none. Only where the response has no structured calls
- * and was not cut (specification, wire reference §8).
+ * and was not cut (specification, wire reference §8). Calls that end the reasoning count where there is no text.
  */
 export async function recoverTextCalls(
   response: ChatResponse,
   tools: readonly ToolSchema[],
 ): Promise<{ response: ChatResponse; family: string } | null> {
   if (response.calls.length > 0 || response.finish === "length" || tools.length === 0) return null;
-  if (!COULD_BE_CALL.test(response.text)) return null;
+  // A model that goes over to its call and forgets to close its reasoning first.
+  const isThought = response.text.trim() === "";
+  const text = isThought ? response.reasoning : response.text;
+  if (!COULD_BE_CALL.test(text)) return null;
   // Loaded after the response: the way to the first request stays short.
-  const { recoverMended } = await import("../provider/text_calls/recover.ts");
-  const found = await recoverMended(response.text, tools);
+  const { recoverMended, recoverThought } = await import("../provider/text_calls/recover.ts");
+  const found = isThought ? recoverThought(text, tools) : await recoverMended(text, tools);
   if (found === null) return null;
+  const said = isThought ? { reasoning: found.rest } : { text: found.rest };
   const calls = found.calls.map((call) => ({
     id: "",
     name: call.name,
     input: call.input,
     raw: JSON.stringify(call.input),
   }));
-  return { response: { ...response, text: found.rest, calls, finish: "tool_calls" }, family: found.family };
+  return { response: { ...response, ...said, calls, finish: "tool_calls" }, family: found.family };
 }
 
 /** No form of a written call does without one of these and the name of a tool. */

@@ -42,6 +42,12 @@ export function plainToolName(name: string): string {
   return bare.toLowerCase().replace(/[\s_-]+/g, "").replace(/(?<=.)tool$/, "");
 }
 
+/** Whether models call a tool by this name, here or elsewhere. */
+export function isToolName(name: string): boolean {
+  const plain = plainToolName(name);
+  return BY_NAME.has(plain) || Object.keys(TOOLS).some((tool) => tool.toLowerCase() === plain);
+}
+
 /**
  * The declared tool that is meant by a name: itself, the same in another spelling, or what the name means elsewhere.
  * Null where none is, and where two are.

@@ -64,5 +64,5 @@ Deno.test("a file that is no model ends with the words of the server", async () 
   await home.write("broken.gguf", "no model");
   const done = await runProgram(["local-model", "serve", ...words, "--quiet"], { home, env });
   assert.equal(done.code, 1);
-  assert.match(done.stderr, /\| .*failed to load model[^]*runtime_d \(llama\.cpp server\) exited on its own/);
+  assert.match(done.stderr, /\| .*failed to load model[^]*llama\.cpp \(runtime_d\) exited on its own/);
 });

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { SAMPLE_TOOLS, type SampleCall } from "../../../tests/helpers/text_calls.ts";
-import { recoverCalls } from "./recover.ts";
+import { recoverCalls, recoverThought } from "./recover.ts";
 
 const LIST: SampleCall = { name: "list", input: {} };
 
@@ -92,6 +92,63 @@ Deno.test("a call behind a closed answer, or in one fence behind a short paragra
     `<answer>I look.</answer>\n${call}\nThat was it.`,
   ];
   for (const text of others) assert.equal(recoverCalls(text, SAMPLE_TOOLS), null, text);
+});
+
+Deno.test("calls in the forms of other programs count where a message is, or ends with, nothing else", () => {
+  const read = { name: "read_file", input: { path: "a" } };
+  const object = '{"name": "read_file", "arguments": {"path": "a"}}';
+  const gone: [text: string, rest: string][] = [
+    [`{"tool_calls": [${object}]}`, ""],
+    [`{"role": "assistant", "content": null, "tool_calls": [{"type": "function", "function": ${object}}]}`, ""],
+    [`{"function_call": ${object}}`, ""],
+    [`${object}\n</tool_call>`, ""],
+    ['{"tool": "read_file", "path": "a"}', ""],
+    [`1. I read it:\n   \`\`\`json\n   ${object}\n   \`\`\``, "1. I read it:"],
+    ["<read_file>\n<path>a</path>\n</read_file>", ""],
+    ["I look.\n\n<read_file><path>a</path></read_file>", "I look."],
+  ];
+  // What is not held back while it streams stays in the text.
+  const kept = [
+    "read_file(path='a')",
+    "I look.\n\nread_file(path='a')",
+    "\`\`\`tool_code\nprint(read_file(path='a'))\n\`\`\`",
+    'read_file {"path": "a"}',
+    'Tool call: read_file\n{"path": "a"}',
+    '\`\`\`read_file\n{"path": "a"}\n\`\`\`',
+    `I look.\n\n${object}`,
+  ];
+  for (const [text, rest] of [...gone, ...kept.map((one) => [one, one] as const)]) {
+    const found = recoverCalls(text, SAMPLE_TOOLS);
+    assert.deepEqual(found?.calls, [read], text);
+    assert.equal(found?.rest, rest, text);
+  }
+  const others = [
+    `Here it is:\n\n${object}`,
+    "It would be:\n\nread_file(path='a')",
+    "read_file(path='a') reads it.",
+    "read_file(nothing='a')",
+    'read_file {"other": 1}',
+    '{"tool": "read_file", "path": "a", "version": 1}',
+    '{"tool": "read_file", "limit": 1}',
+    `{"tool_calls": [${object}], "usage": 1}`,
+    "<view><p>a</p></view>",
+    "<read_file>a</read_file>",
+    "The element <read_file><path>a</path></read_file> opens it.",
+    "```python\nread_file('a')\n```",
+  ];
+  for (const text of others) assert.equal(recoverCalls(text, SAMPLE_TOOLS), null, text);
+});
+
+Deno.test("calls that end the reasoning of a reply without text count", () => {
+  const call = '<tool_call>\n{"name": "read_file", "arguments": {"path": "a"}}\n</tool_call>';
+  for (const text of [`I look.\n${call}`, `I look.\n${call}\n</think>`]) {
+    const found = recoverThought(text, SAMPLE_TOOLS);
+    assert.deepEqual(found?.calls, [{ name: "read_file", input: { path: "a" } }], text);
+    assert.equal(found?.rest, "I look.");
+  }
+  for (const text of [`${call}\nOr rather not.`, `I could send ${call}`, "I think.", `\`\`\`\n${call}\n\`\`\``]) {
+    assert.equal(recoverThought(text, SAMPLE_TOOLS), null, text);
+  }
 });
 
 Deno.test("the weak form does not take data for a call", () => {

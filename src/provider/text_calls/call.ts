@@ -1,7 +1,7 @@
 /** Parses calls of declared tools written as JSON objects: `{"name": …, "arguments": {…}}` and its variants. */
 import { readArgumentsWith, type RepairJson } from "../chat/arguments.ts";
 import { isRecord, parseJson } from "../../platform/record.ts";
-import { meantTool } from "../trained_names.ts";
+import { meantParameter, meantTool } from "../trained_names.ts";
 import type { ToolSchema } from "../types.ts";
 import { type Cursor, type JsonResult, readJson } from "./cursor.ts";
 import { closingMarks } from "./marks.ts";
@@ -105,9 +105,12 @@ const TRIES = 8;
  * The name and arguments that an object states, or null when it is no call.
  * Shapes: the keys of the table, inside `function` too (the API's own form), or one key that names a tool (Apertus);
  * arguments also as the serialized text of an object. No arguments mean an empty object only where no other key could
- * have been meant.
+ * have been meant; `flat` when they stand beside the name instead, all that the tool needs and nothing else.
  */
-export function callOfObject(value: unknown, context: CallContext): { name: string; input: unknown } | null {
+export function callOfObject(
+  value: unknown,
+  context: CallContext,
+): { name: string; input: unknown; flat?: true } | null {
   if (!isRecord(value)) return null;
   const call = isRecord(value.function) ? value.function : value;
   const name = NAMES.map((key) => call[key]).find((found) => typeof found === "string") ??
@@ -119,9 +122,21 @@ export function callOfObject(value: unknown, context: CallContext): { name: stri
   }
   const input = ARGUMENTS.map((key) => call[key]).find((found) => found !== undefined && found !== null);
   if (input === undefined) {
-    return Object.keys(call).every((key) => COMPANIONS.has(key)) ? { name, input: {} } : null;
+    const beside = Object.entries(call).filter(([key]) => !COMPANIONS.has(key));
+    if (beside.length === 0) return { name, input: {} };
+    return areArguments(beside.map(([key]) => key), name, context)
+      ? { name, input: Object.fromEntries(beside), flat: true }
+      : null;
   }
   return { name, input: typeof input === "string" ? parseJson(input) ?? mendObject(input, context) : input };
+}
+
+/** Whether keys are parameters of a declared tool, all of them, and those that it requires are among them. */
+function areArguments(keys: readonly string[], name: string, context: CallContext): boolean {
+  const properties = propertiesOf(name, context);
+  const required = parametersOf(name, context)?.required;
+  const meant = new Set(keys.map((key) => meantParameter(key, properties)));
+  return !meant.has(null) && Array.isArray(required) && required.every((key) => meant.has(key));
 }
 
 /** True when an object has no key but those of a call, and its arguments. */
@@ -161,6 +176,12 @@ export function readCallObjects(cursor: Cursor, context: CallContext): ParseResu
   return allOf(results);
 }
 
+/** With the one or two braces that a model forgot before the mark that closes its call: all strings are closed. */
+function withBraces(json: string): string {
+  if (!json.endsWith("}")) return json;
+  return [json, `${json}}`, `${json}}}`].find((one) => parseJson(one) !== undefined) ?? json;
+}
+
 /**
  * Reads an object or an array by the letter of JSON; where that fails it is mended, up to a closing mark or the end of
  * the text: where else it ends is a guess.
@@ -177,7 +198,8 @@ function readObject(cursor: Cursor, context: CallContext): JsonResult {
     if (written.endsWith("```")) written = written.slice(0, -3).trimEnd();
     // An array is mended as the only value of an object.
     const isArray = written.startsWith("[");
-    const mended = mendObject(isArray ? `{"calls":${written}}` : written, context);
+    const closed = close < text.length ? withBraces(written) : written;
+    const mended = mendObject(isArray ? `{"calls":${written}}` : closed, context);
     if (mended === null) continue;
     cursor.at = start + written.length;
     return { kind: "value", value: isArray ? mended.calls : mended };

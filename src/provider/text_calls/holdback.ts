@@ -1,4 +1,5 @@
 /** Keeps text that may become a tool call from being shown while it streams. */
+import { isToolName } from "../trained_names.ts";
 import { callMarkAt, GAP, lineTail, OPENER, openerTail, PARAGRAPH_LIMIT } from "./marks.ts";
 
 /** UTF-16 units that are deferred at most; more is a text about calls, not a call that is worth the wait. */
@@ -118,8 +119,9 @@ function classifyAction(behind: string): Decision {
   if (/^(?:[{[]|```)/.test(body)) return "call";
   const name = /^`?[A-Za-z_][\w.-]{0,127}`?[ \t\r]*/.exec(body)?.[0] ?? "";
   const next = body.slice(name.length);
+  if (name !== "" && next.startsWith("(")) return "call";
   if (name === "" || (next !== "" && !next.startsWith("\n"))) return "other";
-  const line = next.trimStart().replace(/^\*+/, "");
+  const line = next.trimStart().replaceAll("*", "");
   if (/^Action[ _]Input:/.test(line)) return "call";
   return "Action Input:".startsWith(line) || "Action_Input:".startsWith(line) ? "open" : "other";
 }
@@ -127,9 +129,14 @@ function classifyAction(behind: string): Decision {
 /** Classifies the text behind a mark: a name, a tag or an object, or words about it. */
 function classifyBehind(mark: string, behind: string): Decision {
   if (/ to=$/.test(mark)) return behind === "" ? "open" : /^[\w.-]/.test(behind) ? "call" : "other";
-  if (mark.endsWith("Action:")) return classifyAction(behind);
+  if (/Action\**:$/.test(mark)) return classifyAction(behind);
   if (mark.endsWith("=")) return classifyTag(behind);
   const body = behind.replace(GAP_START, "");
+  // An argument stands in an element of its own.
+  const tool = /^<([A-Za-z_][\w-]*)>$/.exec(mark)?.[1];
+  if (tool !== undefined && isToolName(tool)) {
+    return body === "" ? "open" : /^<\w/.test(body) ? "call" : body === "<" ? "open" : "other";
+  }
   if (body === "" || /^`{1,2}$/.test(body)) return isOpening(mark) ? "open" : "other";
   if (!isOpening(mark)) return "other";
   if (/^(?:[<{[]|```|\]<\])/.test(body)) return "call";
@@ -160,7 +167,7 @@ const FENCES = ["", "```", "```json", "```tool_call", "```tool_calls", "```tool_
 const BRACKETS = ["{", "[{"];
 const FIRST_KEYS = [
   ...['"name"', '"type":"function"', '"function"', '"arguments"', '"parameters"', '"id"', '"action"', '"args"'],
-  ...['"tool"', '"tool_name"', '"tool_call_id"'],
+  ...['"tool"', '"tool_name"', '"tool_call_id"', '"tool_calls"', '"function_call"'],
 ];
 
 /** Returns whether a message that begins like this may be nothing but calls. */

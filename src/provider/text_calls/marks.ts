@@ -47,7 +47,7 @@ const TAG = String
   .raw`<(?:[|｜]?[\w.-]{1,24}[:|｜])?(?:function|function_call|invoke|tool_call|tool_use|tool|call)(?:=|[\s\u0120]*name\s?=)`;
 
 /** A line of the ReAct form that names a tool; bold in some replies. */
-const ACTION = String.raw`(?<=^|\n)\*{0,2}Action:`;
+const ACTION = String.raw`(?<=^|\n)\*{0,2}Action\*{0,2}:`;
 
 /** The end of a turn or of an answer, which goes with a call that stands before it. */
 const TURN_ENDS = String.raw`<\/s>|<\/(?:answer|response)>|<end_of_turn>|<｜end▁of▁sentence｜>|` +
@@ -75,7 +75,7 @@ export const GAP = new RegExp(
 const BRACKETED = [...[...LITERALS.keys()].filter((mark) => mark.startsWith("[")), ...HEADERS, "]<]minimax[>["];
 
 /** Texts that lines of calls begin with. */
-const LINES = [...[...LITERALS.keys()].filter((mark) => !mark.startsWith("[")), "Action:", "**Action:"];
+const LINES = [...[...LITERALS.keys()].filter((mark) => !mark.startsWith("[")), "Action:", "**Action:", "**Action**:"];
 
 /** The mark at `at`, or null. */
 export function callMarkAt(text: string, at: number): CallMark | null {

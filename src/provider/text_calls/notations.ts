@@ -42,8 +42,8 @@ const HEADER =
 
 /** ReAct: the tool and its arguments on lines of their own, or both in one object behind `Action:`. */
 const ACTION_NAME =
-  /\*{0,2}Action:\*{0,2}[ \t]*`?([A-Za-z_][\w.-]{0,127})`?[ \t\r]*\n\s*\*{0,2}Action[ _]Input:\*{0,2}\s*/y;
-const ACTION_OBJECT = /\*{0,2}Action:\*{0,2}\s*(?=[{[`])/y;
+  /\*{0,2}Action\*{0,2}:\*{0,2}[ \t]*`?([A-Za-z_][\w.-]{0,127})`?[ \t\r]*\n\s*\*{0,2}Action[ _]Input\*{0,2}:\*{0,2}\s*/y;
+const ACTION_OBJECT = /\*{0,2}Action\*{0,2}:\*{0,2}\s*(?=[{[`]|[A-Za-z_][\w.]{0,127}\()/y;
 
 /** Separators between the name of a tool and its arguments. Source: mistral-common; the tool call guide of Kimi K2. */
 const BEHIND_NAME = /\s+|:\d{1,8}|\[CALL_ID\][\w-]{0,64}|\[ARGS\]/y;
@@ -61,6 +61,9 @@ export function readMarked(cursor: Cursor, context: CallContext): MarkedResult |
   const action = cursor.takePattern(ACTION_NAME) ?? cursor.takePattern(ACTION_OBJECT);
   if (action !== null) {
     cursor.takePattern(GAP);
+    if (opensPython(cursor, { list: false })) {
+      return { result: readPythonCalls(cursor, context), form: "react", tagged: false };
+    }
     if (!/[{[]/.test(cursor.character)) return null;
     const [, name] = action;
     const result = name === undefined

@@ -1,23 +1,10 @@
 /** Recovers tool calls that a server left in the text of a message. Source: specification of backends, section 8. */
 import { loadRepair } from "../chat/arguments.ts";
-import { isRecord } from "../../platform/record.ts";
-import { meantParameter, plainToolName } from "../trained_names.ts";
 import type { ToolSchema } from "../types.ts";
-import {
-  type CallContext,
-  callOfObject,
-  contextOf,
-  declaredName,
-  isNothingButCall,
-  mendObject,
-  propertiesOf,
-  type TextCall,
-} from "./call.ts";
+import { isBareFrom, readBare, SHOWS } from "./bare.ts";
 import { readBlocks } from "./blocks.ts";
+import { type CallContext, contextOf, declaredName, type TextCall } from "./call.ts";
 import { findMarked, type MarkedSpan } from "./marked.ts";
-import { Cursor, readJson } from "./cursor.ts";
-import { opensPython, readPythonList } from "./python.ts";
-import { PARAGRAPH_LIMIT } from "./marks.ts";
 import { skipThought } from "./quotation.ts";
 
 /** The calls and the rest of a text. */
@@ -55,8 +42,23 @@ export async function recoverMended(text: string, tools: readonly ToolSchema[]):
   return context.mended === 0 ? found : recover(text, contextOf(tools, await loadRepair()));
 }
 
+/** The marked calls that a reply of nothing but reasoning ends with, or null. */
+export function recoverThought(text: string, tools: readonly ToolSchema[]): Recovered | null {
+  const { spans } = findMarked(text.replace(/\s*<\/think(?:ing)?>\s*$/, ""), contextOf(tools));
+  const first = spans.findIndex((span, index) =>
+    span.position === "alone" && spans.slice(index).every(({ calls }) => calls.length > 0)
+  );
+  const last = spans.slice(first === -1 ? spans.length : first);
+  if (last[0] === undefined || text.slice(last.at(-1)?.end).replace(/<\/think(?:ing)?>/, "").trim() !== "") return null;
+  return {
+    calls: last.flatMap(({ calls }) => calls),
+    rest: textWithout(text.slice(0, last.at(-1)?.end), last),
+    family: last[0].form,
+  };
+}
+
 function recover(text: string, context: CallContext): Recovered | null {
-  if (context.tools.size === 0 || !/[<{[]/.test(text)) return null;
+  if (context.tools.size === 0 || !/[<{[(]/.test(text)) return null;
   const bare = readBare(text, context);
   if (bare.kind === "calls") return { calls: bare.calls, rest: bare.rest, family: "bare" };
   if (bare.kind === "data") return null;
@@ -84,110 +86,6 @@ function textWithout(text: string, spans: readonly MarkedSpan[]): string {
     from = end;
   }
   return parts.join("\n\n");
-}
-
-/** Result of reading a whole message. */
-type BareResult =
-  | { kind: "calls"; calls: TextCall[]; rest: string }
-  /** Data: one JSON value that is no call. Markers in its strings are content. */
-  | { kind: "data" }
-  /** Anything else. */
-  | { kind: "prose" };
-
-/** Words of somebody who shows a call, and does not make it. */
-const SHOWS =
-  /\b(?:examples?|e\.g\.|instance|such as|like this|looks? like|form(?:at)?|syntax|schema|would|could|might)\b/i;
-
-/** Reads the message after its reasoning; behind an answer that is closed; or one fence behind a short paragraph. */
-function readBare(text: string, context: CallContext): BareResult {
-  const start = skipThought(text);
-  const whole = readWhole(text, { start, context });
-  if (whole.kind !== "prose") return whole;
-  for (const place of [behindAnswer(text, start), lastFence(text, start)]) {
-    const result = place === null ? whole : readWhole(text, { start: place, context });
-    if (result.kind === "calls") return result;
-  }
-  return whole;
-}
-
-function readWhole(text: string, { start, context }: { start: number; context: CallContext }): BareResult {
-  const { message, code } = unfenced(text.slice(start).trim().replace(/^functools(?=\[)/, ""));
-  const cursor = new Cursor(message);
-  if (opensPython(cursor, { list: true })) {
-    const result = readPythonList(cursor, context);
-    const calls = result.kind === "calls" && cursor.at === message.length ? result.calls : [];
-    const plausible = calls.length > 0 && calls.every((call) => isPlausible(call, context));
-    return plausible ? { kind: "calls", calls, rest: text.slice(0, start).trimEnd() } : { kind: "prose" };
-  }
-  const values = code ? null : readValues(cursor) ?? mendedValues(message, context);
-  if (values === null) return { kind: "prose" };
-  const calls = values.map((value) => weakCall(value, context)).filter((call) => call !== null);
-  if (calls.length === 0 || calls.length < values.length) return { kind: "data" };
-  return { kind: "calls", calls, rest: text.slice(0, start).trimEnd() };
-}
-
-/** True when a text from `start` on is nothing but calls. */
-function isBareFrom(text: string, start: number, context: CallContext): boolean {
-  return readWhole(text, { start, context }).kind === "calls";
-}
-
-/** The JSON values that a message consists of; null when it has anything else. */
-function readValues(cursor: Cursor): unknown[] | null {
-  let values: unknown[] = [];
-  while (cursor.at < cursor.text.length) {
-    const json = /[{[]/.test(cursor.character) ? readJson(cursor) : null;
-    if (json?.kind !== "value") return null;
-    if (values.length === 0 && Array.isArray(json.value)) values = json.value;
-    else values.push(json.value);
-    cursor.takePattern(/\s*[,;]?\s*/y);
-  }
-  return cursor.text === "" ? null : values;
-}
-
-/** A message that is one object, but not quite JSON. */
-function mendedValues(message: string, context: CallContext): unknown[] | null {
-  if (!/^\{\s*["'\w][^]*\}$/.test(message)) return null;
-  const mended = mendObject(message, context);
-  return isNothingButCall(mended) ? [mended] : null;
-}
-
-/** The inside of a message that is one fence; else the message. `code` when the fence is one of Python. */
-function unfenced(message: string): { message: string; code: boolean } {
-  const [opening, language] = /^```(json|tool_calls?|tool_code|python)?[ \t]*\r?\n/.exec(message) ?? [];
-  if (opening === undefined || !message.endsWith("\n```")) return { message, code: false };
-  return { message: message.slice(opening.length, -"\n```".length).trim(), code: language === "python" };
-}
-
-/** Returns the offset behind a marked answer, where a call may stand. */
-function behindAnswer(text: string, start: number): number | null {
-  const end = /<\/(?:answer|response)>\s*(?=[[{`])/g;
-  end.lastIndex = start;
-  return end.test(text) ? end.lastIndex : null;
-}
-
-/** Returns the offset of the only fence, at the end of a message, behind one paragraph that shows no example. */
-function lastFence(text: string, start: number): number | null {
-  const message = text.slice(start).trimStart();
-  const [opening, paragraph = ""] = /^((?:[^\n`]+\n){1,8})\n?(?=```)/.exec(message.slice(0, PARAGRAPH_LIMIT + 4)) ?? [];
-  if (opening === undefined || SHOWS.test(paragraph) || /Action:\**\s*$/.test(paragraph)) return null;
-  return text.length - message.length + opening.length;
-}
-
-/** Stricter than a marked call: no foreign keys, arguments are there, and one of them at least is the tool's. */
-function weakCall(value: unknown, context: CallContext): TextCall | null {
-  const call = isNothingButCall(value) ? callOfObject(value, context) : null;
-  const name = call === null ? null : declaredName(call.name, context);
-  if (call === null || name === null || !isRecord(call.input)) return null;
-  // Without marks, what a name means elsewhere is no proof of a call: it may be data.
-  if (plainToolName(name) !== plainToolName(call.name)) return null;
-  return isPlausible({ name, input: call.input }, context) ? { name, input: call.input } : null;
-}
-
-/** Keeps out the definition of a tool (`{"name":…,"parameters":{"type":"object",…}}`), which has the same shape. */
-function isPlausible({ name, input }: TextCall, context: CallContext): boolean {
-  const given = Object.keys(input);
-  const properties = propertiesOf(name, context);
-  return given.length === 0 || given.some((key) => meantParameter(key, properties) !== null);
 }
 
 /** A call that was not read. */
@@ -222,9 +120,10 @@ export function unparsedCall(text: string, tools: readonly ToolSchema[]): Unpars
     const name = nameIn(text.slice(refused.start, Math.min(refused.end, refused.start + NAME_WITHIN)), context);
     return name === null && !ends ? null : { name, ends };
   }
-  if (!ends) return null;
-  const name = nameOfUnknown(withoutHidden(text, hidden), context) ?? nameOfLast(text, context);
-  return name === null ? null : { name, ends };
+  const unknown = ends ? nameOfUnknown(withoutHidden(text, hidden), context) ?? nameOfLast(text, context) : null;
+  if (unknown !== null) return { name: unknown, ends };
+  const shown = nameOfOnlyFence(text, context) ?? nameWithArguments(withoutHidden(text, hidden), context);
+  return shown === null ? null : { name: shown, ends: false };
 }
 
 /** The first declared name that stands in `text` as a word. */
@@ -243,8 +142,9 @@ function nameOfUnknown(text: string, context: CallContext): string | null {
   const line = text.trimEnd().split("\n").at(-1)?.trim() ?? "";
   const tag = /<([A-Za-z_][\w.-]{0,127})>[^]*<\/\1>\s*$/.exec(text)?.[1];
   const code = /^([A-Za-z_][\w.-]{0,127})\(.*\)$/.exec(line)?.[1];
-  const action = /(?:^|\n)\*{0,2}Action:\*{0,2}\s*`?([A-Za-z_][\w.-]{0,127})/.exec(text)?.[1];
-  return [tag, code, action].find((name) => name !== undefined && context.tools.has(name)) ?? null;
+  const action = /(?:^|\n)\*{0,2}Action\*{0,2}:\*{0,2}\s*`?([A-Za-z_][\w.-]{0,127})/.exec(text)?.[1];
+  return [tag, code, action].map((name) => name === undefined ? null : declaredName(name, context))
+    .find((name) => name !== null) ?? null;
 }
 
 /** The tool of calls that end a message and were not taken: an object behind words, or calls in a fence. */
@@ -257,6 +157,30 @@ function nameOfLast(text: string, context: CallContext): string | null {
   const isCall = isBareFrom(content, 0, context) ||
     findMarked(content, context).spans.some((span) => span.calls.length > 0);
   return isCall ? nameIn(content, context) : null;
+}
+
+/** The tool of a call in the only fence of a message, with words behind it that do not say that it is shown. */
+function nameOfOnlyFence(text: string, context: CallContext): string | null {
+  const [, before = "", content, behind = ""] =
+    /^([^`]*)```(?:json|tool_calls?|tool_code)?\n([^`]*)\n[ \t]*```([^`]*)$/.exec(text) ?? [];
+  if (content === undefined || SHOWS.test(before) || SHOWS.test(behind)) return null;
+  return isBareFrom(content, 0, context) ? nameIn(content, context) : null;
+}
+
+/** The tool that a line names, with its required arguments on the lines behind it: YAML, or a list of them. */
+function nameWithArguments(text: string, { tools }: CallContext): string | null {
+  for (const [name, schema] of tools) {
+    const required: unknown[] = Array.isArray(schema.required) ? schema.required : [];
+    if (required.length === 0) continue;
+    const keys = required.map((key) =>
+      String.raw`(?=[^]{0,4000}^[\s*\`"-]*${RegExp.escape(String(key))}[\`"*]*\s*[:=])`
+    );
+    const opener = String.raw`^[\s*\`"#-]*(?:(?:tool|function|name|action|call)\w*[\`"*]*\s*[:=]\s*)?[\`"*]*${
+      RegExp.escape(name)
+    }[\`"*:]*\s*$`;
+    if (new RegExp(opener + keys.join(""), "m").test(text)) return name;
+  }
+  return null;
 }
 
 /** A text with spaces for what is thought or quoted. */

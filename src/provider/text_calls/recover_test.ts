@@ -231,7 +231,8 @@ Deno.test("slips around marked calls do not matter", () => {
 Deno.test("marked objects that are no valid call stay in the text, and later calls count", () => {
   const later = "<tool_call>list\n</tool_call>";
   const refused = [
-    '<tool_call>{"name":"read_file","path":"a"}</tool_call>',
+    '<tool_call>{"name":"read_file","limit":1}</tool_call>',
+    '<tool_call>{"name":"read_file","path":"a","version":1}</tool_call>',
     '<tool_call>{"name":"read_file","arguments":"a.ts"}</tool_call>',
     '<tool_call>{"name":"read_file","arguments":{path:"a"}}</tool_call>',
     '<tool_call>{"name":5,"arguments":{}}</tool_call>',
@@ -254,6 +255,10 @@ Deno.test("marked objects that are closed but not quite JSON are mended like the
     [`{"name": "write_file", "arguments": {"path": "C:\\d", "content": ${raw}}}`, [call]],
     ["<tool_call>{'name': 'list', 'arguments': {},}</tool_call>", [LIST]],
     ['<functioncall> {"name": "read_file", "arguments": \'{"path": "a"}\'}', [{
+      name: "read_file",
+      input: { path: "a" },
+    }]],
+    ['<tool_call>{"name": "read_file", "arguments": {"path": "a"}</tool_call>', [{
       name: "read_file",
       input: { path: "a" },
     }]],

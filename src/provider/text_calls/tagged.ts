@@ -8,7 +8,7 @@ import {
   readArgumentsObject,
 } from "./call.ts";
 import { isRecord, parseJson } from "../../platform/record.ts";
-import { meantParameter } from "../trained_names.ts";
+import { isToolName, meantParameter } from "../trained_names.ts";
 import type { Cursor } from "./cursor.ts";
 import { GAP, NAMESPACE } from "./marks.ts";
 
@@ -18,6 +18,8 @@ const NAME = String.raw`(?:=\s?|[\s\u0120]*name\s?=\s?)["']?([A-Za-z_][\w.-]{0,1
 
 const CALL_TAG = new RegExp(`<(${PREFIX}(?:function|function_call|invoke|tool_call|tool_use|tool|call))${NAME}`, "y");
 const PARAMETER_TAG = new RegExp(`<(${PREFIX}(?:parameter|param|argument|arg))${NAME}`, "y");
+/** The tag of a tool, with the tag of an argument behind it. Source: Cline, whose prompt models were trained with. */
+const TOOL_TAG = /<([A-Za-z_][\w-]{0,47})>\s*(?=<([A-Za-z_][\w-]{0,127})>)/y;
 const KEY_TAG = new RegExp(`<([A-Za-z_][\\w-]{0,127})>`, "y");
 const PAIR = new RegExp(
   String.raw`<([^\s<>\/]{0,24}arg_key[^\s<>]{0,24})>\s*([A-Za-z_][\w.-]{0,127})\s*<\/\1>\s*` +
@@ -59,7 +61,7 @@ interface TaggedCall {
  */
 export function readTag(cursor: Cursor, context: CallContext, around: string | undefined): ParseResult | null {
   const tag = cursor.takePattern(CALL_TAG);
-  if (tag === null) return null;
+  if (tag === null) return readElement(cursor, context);
   const [, word = "", name = "", attributes = ""] = tag;
   const keys = propertiesOf(name, context);
   const given = attributeArguments(attributes, keys);
@@ -73,6 +75,19 @@ export function readTag(cursor: Cursor, context: CallContext, around: string | u
     close: [`</${word}>`, ...(around === undefined ? [] : [`</${around}>`])],
     open: (at) => openParameter(at) ?? openKey(at, keys),
   }, context);
+}
+
+/** Reads a call as an element that has the tool's name and holds one for each argument. */
+function readElement(cursor: Cursor, context: CallContext): ParseResult | null {
+  const [, name = "", first = ""] = cursor.takePattern(TOOL_TAG) ?? [];
+  if (!isToolName(name) || meantParameter(first, propertiesOf(name, context)) === null) return null;
+  const open = (at: Cursor): Opening | null => {
+    const [, key] = at.takePattern(KEY_TAG) ?? [];
+    return key === undefined
+      ? null
+      : { key, open: new RegExp(RegExp.escape(`<${key}>`)), close: `</${key}>`, section: true };
+  };
+  return readTagged(cursor, { name, close: [`</${name}>`], open }, context);
 }
 
 /** Reads the rest of a call between pairs of tags; its name and the mark `around` stood before. */
@@ -235,7 +250,7 @@ export function typedArguments(
     const stated = json ? parseJson(value.trim()) : undefined;
     typed.set(
       name,
-      stated ?? typedValue(value, typesOf(Object.hasOwn(properties, name) ? properties[name] : undefined)),
+      stated ?? typedValue(value, typesOf(properties[meantParameter(name, properties) ?? ""])),
     );
   }
   return Object.fromEntries(typed);

@@ -14,9 +14,9 @@ Deno.test("a call that cannot be read is seen, with its tool", () => {
     ["I look.\n<|plugin_call|>read_file{path=a}", "read_file"],
     ['<|recipient|>read_file\n<|content|>{"path": "a"}', "read_file"],
     ["<use_tool><tool_name>read_file</tool_name><path>a</path></use_tool>", "read_file"],
-    ["<read_file>\n<path>a</path>\n</read_file>", "read_file"],
-    ["I look.\n\nread_file(path='a')", "read_file"],
-    ['I look.\n\n{"name": "read_file", "arguments": {"path": "a"}}', "read_file"],
+    ["<read_file>\n<args><path>a</path></args>\n</read_file>", "read_file"],
+    ["It would be:\n\nread_file(path='a')", "read_file"],
+    ['Here it is:\n\n{"name": "read_file", "arguments": {"path": "a"}}', "read_file"],
     ['First this.\n\nThen that.\n\n```json\n{"name": "read_file", "arguments": {"path": "a"}}\n```', "read_file"],
     ['```xml\n<tool_call>{"name": "read_file", "arguments": {"path": "a"}}</tool_call>\n```', "read_file"],
     ["Action: read_file\nAction Input: [a]", "read_file"],
@@ -47,6 +47,28 @@ Deno.test("answers are no calls that cannot be read", () => {
     const found = unparsedCall(text, SAMPLE_TOOLS);
     if (found !== null) assert.equal(found.ends, false, text);
   }
+});
+
+Deno.test("a call with words behind it, and one as YAML, is seen and may be meant as words", () => {
+  const call = '{"name": "read_file", "arguments": {"path": "a"}}';
+  for (
+    const text of [
+      `I look.\n\`\`\`json\n${call}\n\`\`\`\nThen I know.`,
+      "I look.\n\ntool: read_file\npath: a",
+      "**read_file**\n- path: a",
+    ]
+  ) {
+    assert.equal(recoverCalls(text, SAMPLE_TOOLS), null, text);
+    assert.deepEqual(unparsedCall(text, SAMPLE_TOOLS), { name: "read_file", ends: false }, text);
+  }
+  for (
+    const text of [
+      `For example:\n\`\`\`json\n${call}\n\`\`\`\nThen you know.`,
+      `\`\`\`json\n${call}\n\`\`\`\nThat is the format.`,
+      "read_file takes one argument.\npath: where it is",
+      "read_file\nlimit: 3",
+    ]
+  ) assert.equal(unparsedCall(text, SAMPLE_TOOLS), null, text);
 });
 
 Deno.test("a call amid a sentence is seen, and is no end", () => {
