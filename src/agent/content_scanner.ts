@@ -50,6 +50,8 @@ export interface ContentScanner {
   ): Promise<void>;
   /** Judges a part of requests. Throws `policy_refused` for a provider that is not local. */
   checkPart(parts: readonly string[], subject: ScanSubject, destination: ScanDestination): Promise<ScanResult>;
+  /** Returns whether texts hold what a known project protects: this one, looked at as for a remote model, or another. */
+  holds(texts: readonly string[]): Promise<boolean>;
   /** Returns a refusal when a text for a place that is not protected holds protected content. */
   checkWrite(text: string, options: { display: string }): Promise<Refusal | null>;
   /**
@@ -97,10 +99,10 @@ class WorkspaceScanner implements ContentScanner {
   }
 
   /** Null where nothing is protected. */
-  async #open(): Promise<LeakScanner | null> {
+  async #open({ isLeaving = false } = {}): Promise<LeakScanner | null> {
     const { protection, root, local } = this.#workspace;
     // What stays here is looked through for what is stored.
-    if (!(local ? protection.anySoon : protection.any)) return null;
+    if (!(local && !isLeaving ? protection.anySoon : protection.any)) return null;
     const { LeakScanner } = await import("../boundary/scan/leak_scanner.ts");
     return this.#scanner ??= new LeakScanner(protection, { root, allowed: this.#allowed });
   }
@@ -149,6 +151,11 @@ class WorkspaceScanner implements ContentScanner {
 
   async checkPart(parts: readonly string[], subject: ScanSubject, destination: ScanDestination): Promise<ScanResult> {
     return await this.#check(parts, subject, destination);
+  }
+
+  async holds(texts: readonly string[]): Promise<boolean> {
+    const scanner = await this.#open({ isLeaving: true });
+    return (await scanner?.check(texts, { once: true }) ?? null) !== null || await this.#holdsOfOthers(texts);
   }
 
   async checkWrite(text: string, { display }: { display: string }): Promise<Refusal | null> {

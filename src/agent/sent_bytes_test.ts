@@ -25,6 +25,7 @@ function notingScanner(refused: number): ContentScanner & { messages: string[] }
         : Promise.resolve();
     },
     checkPart: () => Promise.resolve("open"),
+    holds: () => Promise.resolve(false),
     protectCopies: () => Promise.resolve(null),
     notScanned: () => Promise.resolve([]),
     checkWrite: () => Promise.resolve(null),

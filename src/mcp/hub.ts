@@ -1,23 +1,23 @@
 /** The MCP servers of one session: what is known of them, and the calls. A server starts with its first call. */
-import { approvedServers, approveServer } from "./approved_servers.ts";
+import { highestLabel, type Label } from "../boundary/policy/label.ts";
 import { protectedArgument, serverClass, serverRefusal, type ServerRules } from "../boundary/policy/tool_server.ts";
-import { AgentcliError } from "../errors.ts";
 import { sha256 } from "../platform/digest.ts";
 import type { Home } from "../platform/home.ts";
 import type { Io } from "../platform/io.ts";
 import { fieldsOf, type JsonRecord, stringsOf } from "../platform/record.ts";
 import type { HttpClient } from "../provider/http/client.ts";
-import { RpcError } from "../rpc/message.ts";
+import { approvedServers, approveServer } from "./approved_servers.ts";
 import { type ClientInfo, McpClient, type ServerAsks } from "./client.ts";
 import type { FormAnswer, ServerForm } from "./elicit.ts";
 import { guardedForms } from "./guarded_forms.ts";
-import { ServerFailed } from "./link.ts";
+import { failureOf, ServerFailed } from "./link.ts";
 import { forgetManifest, isStale, readManifest, storeManifest } from "./manifest_cache.ts";
 import { openLink } from "./open_link.ts";
+import { logOf, ServerLog } from "./server_log.ts";
 import { type Isolation, isolationOf, type SessionScope } from "./program.ts";
 import { ResultFiles } from "./result_files.ts";
 import { type McpServer, serverHash } from "./server.ts";
-import { cleanText, type Manifest, toolsText } from "./tool_info.ts";
+import { type Manifest, toolsText } from "./tool_info.ts";
 
 /** Seconds until a server that starts must have listed its tools: the first start of some downloads them. */
 const START_SECONDS = 90;
@@ -25,8 +25,6 @@ const START_SECONDS = 90;
 const MOST_ENDS = 2;
 /** Milliseconds between looks whether something is protected now, while a program runs that could see it. */
 const WATCH_MS = 1_000;
-/** Bytes that are kept of what a server writes to its standard error. */
-const LOG_BYTES = 64 * 1024;
 
 /** The servers of a session, and the parts of it that they use. */
 export interface HubOptions {
@@ -60,7 +58,7 @@ interface Entry extends ServerState {
   isolation: Isolation;
   connecting: Promise<McpClient> | null;
   ends: number;
-  log: Uint8Array[];
+  log: ServerLog;
 }
 
 /** One call of a server. */
@@ -97,6 +95,12 @@ export class McpHub {
    */
   async prepare(signal: AbortSignal): Promise<void> {
     await this.load();
+    for (const entry of this.#entries) {
+      // What it lists may be protected since it was stored.
+      if (entry.manifest === null || !await this.#holdsProtected(entry.manifest)) continue;
+      entry.manifest = null;
+      await forgetManifest(this.#options.home, entry.hash);
+    }
     const now = this.#options.io.clock.now();
     await Promise.all(
       this.#entries.filter(({ problem, manifest, server }) =>
@@ -116,7 +120,8 @@ export class McpHub {
         const hash = await serverHash(server);
         const isApproved = server.origin !== "project" || approved.get(server.name)?.hash === hash;
         return {
-          ...{ server, hash, client: null, isolation: "none", connecting: null, ends: 0, log: [], isRunning: false },
+          ...{ server, hash, client: null, isolation: "none", connecting: null, ends: 0, isRunning: false },
+          ...{ log: new ServerLog() },
           manifest: isApproved ? await readManifest(home, hash) : null,
           problem: isApproved ? null : "it is not approved",
         };
@@ -229,6 +234,17 @@ export class McpHub {
     return await this.#options.scope().found([text]) ? null : this.#results.keep(text);
   }
 
+  /** Returns the label of what a server said by another way than a tool result: no lower than that of its data. */
+  async labelOf(name: string, text: string): Promise<Label> {
+    const label = this.#find(name)?.server.label ?? "open";
+    return label === "open" && await this.#options.scope().found([text]) ? "no-cloud" : label;
+  }
+
+  /** Returns whether what a server lists holds protected content: it would stand in files, and before every message. */
+  async #holdsProtected(manifest: Manifest): Promise<boolean> {
+    return await this.#options.scope().found([...stringsOf(manifest), JSON.stringify(manifest)]);
+  }
+
   /** A connection that fits what the session holds now. */
   async #connected(entry: Entry, { signal, starting }: Pick<CallOptions, "signal" | "starting">): Promise<McpClient> {
     if (entry.client?.ended === null && await this.#fits(entry)) return entry.client;
@@ -301,9 +317,8 @@ export class McpHub {
     const { info, io } = this.#options;
     const log = (bytes: Uint8Array) => {
       // A log outlives the session: it holds nothing that was said while something protected was there.
-      if (this.#options.scope().label() !== "open" || entry.server.label !== undefined) return;
-      entry.log.push(bytes.slice(-LOG_BYTES));
-      while (entry.log.reduce((sum, { length }) => sum + length, 0) > LOG_BYTES) entry.log.shift();
+      const label = highestLabel([this.#options.scope().label(), entry.server.label ?? "open"]);
+      if (label === "open") entry.log.add(bytes);
     };
     const link = await openLink(entry.server, {
       ...this.#options,
@@ -320,6 +335,7 @@ export class McpHub {
   async #compare(entry: Entry, manifest: Manifest): Promise<void> {
     const { home, root, notify } = this.#options;
     const { server, hash, manifest: before } = entry;
+    if (await this.#holdsProtected(manifest)) throw new ServerFailed("names protected content in what it lists");
     const tools = await sha256(toolsText(manifest));
     if (server.origin === "project") {
       const approved = (await approvedServers(home, root)).get(server.name);
@@ -361,27 +377,13 @@ export class McpHub {
   /** Ends the servers, and keeps what they wrote to their standard error. */
   async close(): Promise<void> {
     this.#closing.abort();
-    const started = this.#entries.filter(({ client, log }) => client !== null || log.length > 0);
-    await Promise.all([this.#results.close(), ...started.map((entry) => this.#drop(entry))]);
-    for (const { server, log } of started.filter(({ log }) => log.length > 0)) {
-      const text = new TextDecoder().decode(await new Blob(log.map((bytes) => bytes.slice())).arrayBuffer());
-      if (await this.#options.scope().found([text])) continue;
+    await Promise.all([this.#results.close(), ...this.#entries.map((entry) => this.#drop(entry))]);
+    for (const { server, log } of this.#entries) {
+      const { text } = log;
+      if (text === "" || await this.#options.scope().found([text])) continue;
       await this.#options.home.write(logOf(server.name), text).catch(() => {});
     }
   }
-}
-
-/** The file of the home that holds what a server wrote to its standard error the last time. */
-export function logOf(name: string): string {
-  return `logs/mcp-${name}.log`;
-}
-
-/** Returns what went wrong as a clause without a subject. */
-export function failureOf(error: unknown): string {
-  if (error instanceof ServerFailed) return error.message;
-  if (error instanceof RpcError) return `answered with an error: ${cleanText(error.message, 300)}`;
-  if (error instanceof AgentcliError) return `cannot be reached: ${error.message}`;
-  throw error;
 }
 
 function timeoutOr(error: unknown, late: AbortSignal, signal: AbortSignal): unknown {

@@ -1,5 +1,8 @@
 /** The connection to one server, whichever way it is reached: requests and notifications, without what they mean. */
+import { AgentcliError } from "../errors.ts";
 import type { JsonRecord } from "../platform/record.ts";
+import { RpcError } from "../rpc/message.ts";
+import { cleanText } from "./tool_info.ts";
 
 /** The revision that needs no handshake. */
 export const MODERN = "2026-07-28";
@@ -64,4 +67,12 @@ export async function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promi
   } finally {
     signal.removeEventListener("abort", stop);
   }
+}
+
+/** Returns what went wrong as a clause without a subject. */
+export function failureOf(error: unknown): string {
+  if (error instanceof ServerFailed) return error.message;
+  if (error instanceof RpcError) return `answered with an error: ${cleanText(error.message, 300)}`;
+  if (error instanceof AgentcliError) return `cannot be reached: ${error.message}`;
+  throw error;
 }

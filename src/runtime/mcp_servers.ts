@@ -1,5 +1,5 @@
 /** The MCP servers of a session, from their configuration to the tools that its model gets. Loaded where there are any. */
-import { type ContentScanner, openContentScanner, resultOf } from "../agent/content_scanner.ts";
+import { type ContentScanner, openContentScanner } from "../agent/content_scanner.ts";
 import type { Label } from "../boundary/policy/label.ts";
 import { createSessionSandbox, type SessionSandbox } from "../boundary/sandbox/sandbox.ts";
 import { openWorkspace } from "../boundary/workspace/disk.ts";
@@ -90,8 +90,7 @@ function hubOf(servers: readonly McpServer[], parts: Omit<ServerParts, "window" 
       provider,
       secretVariables: keyVariables(configuration.providers),
       // A server without a sandbox may have read what other projects protect, so that is looked for too.
-      found: async (texts) =>
-        await scanner.checkPart([...texts], resultOf("a server"), { provider, local: true }) === "protected",
+      found: async (texts) => await scanner.holds([...texts]),
       async protectCopies(since, exposed, places) {
         const notice = await scanner.protectCopies(since, exposed, places);
         if (notice !== null) await host.notice(notice);
@@ -125,7 +124,7 @@ export async function openProjectServers(host: Host, given: readonly McpServer[]
   });
   const client = createHttpClient(io);
   const { servers, problems } = configuredServers(configuration, { root, given });
-  const scanner = openContentScanner(workspace);
+  const scanner = openContentScanner(workspace, { projects: projects.all });
   const parts = {
     host,
     project,

@@ -1,9 +1,9 @@
 /** What MCP servers say outside of tool results: prompts, resources, lists. It is labeled before it is kept or sent, by whichever way it came. */
 import assert from "node:assert/strict";
-import { say, startFakeServer } from "../helpers/fake_server.ts";
+import { say, type Script, startFakeServer } from "../helpers/fake_server.ts";
 import { joinBytes } from "../helpers/fake_http.ts";
 import { runInProcess } from "../helpers/in_process.ts";
-import { planServer, type ServerPlan } from "../helpers/mcp.ts";
+import { planServer, type ServerPlan, textArguments } from "../helpers/mcp.ts";
 import { configure } from "../helpers/program.ts";
 import { openStage, type Stage } from "./harness.ts";
 
@@ -23,8 +23,12 @@ async function speaking(stage: Stage, text: string, more: Partial<ServerPlan> & 
 }
 
 /** Types lines into a chat with a local model; returns what that was sent. */
-async function typed(stage: Stage, lines: readonly string[], options: { settings: object; cwd?: string }) {
-  await using near = startFakeServer({ script: () => say("Fine.") });
+async function typed(
+  stage: Stage,
+  lines: readonly string[],
+  options: { settings: object; cwd?: string; script?: Script },
+) {
+  await using near = startFakeServer({ script: options.script ?? (() => say("Fine.")) });
   const models = [{ id: "fake", context_window: 32_768 }];
   await configure(stage.home, { loc: { baseUrl: near.baseUrl, models } }, {
     default_provider: "loc",
@@ -32,7 +36,7 @@ async function typed(stage: Stage, lines: readonly string[], options: { settings
   });
   const stdin = lines.map((line) => `${line}\n`).join("");
   const { cwd } = options;
-  await runInProcess(["chat"], { home: stage.home, stdin, terminal: true, ...cwd && { cwd } });
+  await runInProcess(["chat", ...ALL], { home: stage.home, stdin, terminal: true, ...cwd && { cwd } });
   return new TextDecoder().decode(joinBytes(near.received()));
 }
 
@@ -78,4 +82,52 @@ Deno.test("a protected prompt of which only the text is known is not sent again 
   const later = await runInProcess(["chat", "--continue"], { home: stage.home, stdin: "/retry\n", terminal: true });
   assert.match(later.stderr, /the last prompt is protected: what was typed of it is not stored/);
   assert.equal(near.chats().length, 0);
+});
+
+/** A project `A` without a marker, and another one with a protected file; `meet` lets the home know of that. */
+async function beside(stage: Stage) {
+  const other = `${stage.home.root}/B`;
+  await stage.plant(`${other}/.env`, "env", (canary) => `API_TOKEN=${canary}\n`);
+  await stage.write(`${other}/.agentclisecret`, "no-cloud: .env\n");
+  await stage.write(`${stage.home.root}/A/open.txt`, "an open line\n");
+  const meet = () => stage.play("loc", { cwd: other, script: [say("Hello.")] });
+  return { cwd: `${stage.home.root}/A`, canary: stage.canary("env"), meet };
+}
+
+for (const line of ["/hub:mail", "look at @hub:mail://1"]) {
+  Deno.test(`what ${line} brings of another project's protected file stays here`, async () => {
+    await using stage = await openStage({ marker: null, bare: true });
+    const { cwd, canary, meet } = await beside(stage);
+    const settings = await speaking(stage, canary);
+    for (const isKnown of [false, true]) {
+      if (isKnown) await meet();
+      const kept = await keeping(stage, canary);
+      const sent = await typed(stage, [line], { settings, cwd });
+      assert.ok(sent.includes(canary), "control: the local model got it");
+      assert.equal((await keeping(stage, canary)).length - kept.length, isKnown ? 0 : 1);
+      assert.equal(await leaves(stage, canary, { settings, cwd }), !isKnown);
+    }
+  });
+}
+
+Deno.test("what a server lists of another project's protected file is neither stored nor sent", async () => {
+  await using stage = await openStage({ marker: null, bare: true });
+  const { cwd, canary, meet } = await beside(stage);
+  const tools = [{ name: "get", description: `needs ${canary}`, inputSchema: textArguments("text") }];
+  const settings = await speaking(stage, "nothing", { tools, stderr: `found ${canary}\n` });
+  const play = { cwd, args: ALL, settings, script: [say("Done.")] };
+  const control = await stage.play("loc", play);
+  assert.ok(control.sent.includes(canary), "control: the model was told");
+  assert.equal((await keeping(stage, canary)).length, 3, "control: the transcript, the list and the log hold it");
+  await meet();
+  const remote = await stage.play("rem", play);
+  assert.ok(!remote.sent.includes(canary), "the stored list was not looked through");
+  await Deno.remove(`${stage.home.agentcliHome}/cache`, { recursive: true });
+  await Deno.remove(`${stage.home.agentcliHome}/logs`, { recursive: true });
+  const kept = await keeping(stage, canary);
+  const local = await stage.play("loc", play);
+  assert.match(local.done.stderr, /hub is left out: it names protected content in what it lists/);
+  const tested = await stage.play("loc", { ...play, argv: ["mcp", "test", "hub"] });
+  assert.match(tested.done.stdout, /it names protected content/);
+  assert.deepEqual(await keeping(stage, canary), kept);
 });

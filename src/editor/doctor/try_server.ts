@@ -8,7 +8,7 @@ import { run } from "../../platform/process.ts";
 import { AgentcliError } from "../../errors.ts";
 import { McpClient } from "../../mcp/client.ts";
 import { withOrigin } from "../../mcp/configured.ts";
-import { failureOf } from "../../mcp/hub.ts";
+import { failureOf } from "../../mcp/link.ts";
 import type { Link, LinkHandlers } from "../../mcp/link.ts";
 import { readServers } from "../../mcp/server.ts";
 import { openStdio } from "../../mcp/stdio.ts";

@@ -1,10 +1,9 @@
 /** One call of a server's tool: what may be told to it, and what is made of its answer. */
 import type { Label } from "../../boundary/policy/label.ts";
 import { membersOf } from "../../platform/record.ts";
-import { failureOf } from "../../mcp/hub.ts";
 import { toolLine } from "../../mcp/find.ts";
 import { headerParameters } from "../../mcp/header_parameters.ts";
-import { ServerFailed } from "../../mcp/link.ts";
+import { failureOf, ServerFailed } from "../../mcp/link.ts";
 import type { McpOffer, MeantTool } from "../../mcp/offer.ts";
 import { readBlocks, readResult, type ServerResult } from "../../mcp/result.ts";
 import { RPC_CODES, RpcError } from "../../rpc/message.ts";

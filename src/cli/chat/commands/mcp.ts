@@ -1,8 +1,8 @@
 /** MCP servers in the chat: the list of them, their prompts as commands, and their resources by name. */
-import { highestLabel, type Label } from "../../../boundary/policy/label.ts";
+import type { Label } from "../../../boundary/policy/label.ts";
 import { serverClass } from "../../../boundary/policy/tool_server.ts";
 import { AgentcliError } from "../../../errors.ts";
-import { failureOf } from "../../../mcp/hub.ts";
+import { failureOf } from "../../../mcp/link.ts";
 import type { McpOffer } from "../../../mcp/offer.ts";
 import { readBlocks } from "../../../mcp/result.ts";
 import { grouped } from "../../../platform/number.ts";
@@ -80,7 +80,7 @@ export async function serverPrompt(
   const answer = await asked(offer, server, { method: "prompts/get", params: { name, arguments: args }, signal });
   const blocks = membersOf(answer.messages).map((message) => fieldsOf(message).content);
   const { text } = await readBlocks(blocks.flat(), { name: `${server}:${name}` });
-  return { text, label: highestLabel([state.server.label ?? "open"]) };
+  return { text, label: await offer.hub.labelOf(server, text) };
 }
 
 /** `name=value` by name, quoted where it has spaces; without names the whole text is the first argument. */
@@ -119,7 +119,8 @@ export async function serverResources(
       const answer = await asked(offer, server, { method: "resources/read", params: { uri }, signal });
       const read = await readBlocks(membersOf(answer.contents), { name: uri });
       const cut = read.text.length > RESOURCE_LIMIT ? `${read.text.slice(0, RESOURCE_LIMIT)}\n[cut]` : read.text;
-      found.parts.push({ text: `Resource ${server}:${uri}:\n${cut}`, label: state.server.label ?? "open" });
+      const label = await offer.hub.labelOf(server, read.text);
+      found.parts.push({ text: `Resource ${server}:${uri}:\n${cut}`, label });
     } catch (error) {
       if (!(error instanceof AgentcliError)) throw error;
       found.problems.push(`@${server}:${uri} is not attached: ${error.message}`);

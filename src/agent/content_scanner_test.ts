@@ -1,0 +1,26 @@
+import assert from "node:assert/strict";
+import { openWorkspace } from "../boundary/workspace/disk.ts";
+import { openContentScanner } from "./content_scanner.ts";
+
+Deno.test("what leaves for a server elsewhere is looked through after the whole walk, in a local session too", async () => {
+  const root = await Deno.realPath(await Deno.makeTempDir());
+  try {
+    await Deno.mkdir(`${root}/deep`);
+    await Deno.writeTextFile(`${root}/deep/.agentclisecret`, "no-cloud: .env\n");
+    await Deno.writeTextFile(`${root}/deep/.env`, "TOKEN=canary-1234567890\n");
+    const workspace = await openWorkspace({
+      ...{ root, additional: [], cwd: root, home: `${root}-home`, markers: { localEndpoints: [] } },
+      provider: { local: true, name: "loc" },
+    });
+    // As in a project that is too large to be walked in a moment.
+    Object.defineProperty(workspace.protection, "anySoon", { get: () => null });
+    const scanner = openContentScanner(workspace);
+    const text = "the token is canary-1234567890";
+    const part = await scanner.checkPart([text], { name: "it", hint: "" }, { provider: "loc", local: true });
+    assert.equal(part, "open", "control: what stays here does not wait for the walk");
+    assert.equal(await scanner.holds([text]), true);
+    assert.equal(await scanner.holds(["nothing of it"]), false);
+  } finally {
+    await Deno.remove(root, { recursive: true });
+  }
+});
