@@ -58,6 +58,8 @@ interface Entry extends ServerState {
   isolation: Isolation;
   connecting: Promise<McpClient> | null;
   ends: number;
+  /** The highest label of a session that told its program something: the program remembers, whatever the session forgets. */
+  heard: Label;
   log: ServerLog;
 }
 
@@ -121,7 +123,7 @@ export class McpHub {
         const isApproved = server.origin !== "project" || approved.get(server.name)?.hash === hash;
         return {
           ...{ server, hash, client: null, isolation: "none", connecting: null, ends: 0, isRunning: false },
-          ...{ log: new ServerLog() },
+          ...{ heard: "open", log: new ServerLog() },
           manifest: isApproved ? await readManifest(home, hash) : null,
           problem: isApproved ? null : "it is not approved",
         };
@@ -216,12 +218,15 @@ export class McpHub {
     const { label } = this.#options.scope();
     // What could pass something on does not run beside what must not be passed on.
     if (label() !== "open") await this.#endNetworked();
+    // What a program was told in turns that are gone, it would tell as something open.
+    else if (entry.heard !== "open" && entry.server.url === undefined) await this.#drop(entry);
     const forbidden = await this.forbidden(name, params);
     if (forbidden !== null) throw new ServerFailed(`may not be called. ${forbidden}`);
     const client = await this.#connected(entry, options);
     try {
       const { signal, progress, headers } = options;
       const elicit = guardedForms(entry.server, this.#options);
+      entry.heard = highestLabel([entry.heard, label()]);
       const asks: ServerAsks = { ...progress && { progress }, ...elicit && { elicit } };
       return await client.request(method, params, { signal, asks, ...headers && { headers } });
     } finally {
@@ -268,6 +273,7 @@ export class McpHub {
     const { server } = entry;
     const scope = this.#options.scope();
     entry.isolation = server.url === undefined ? await isolationOf(scope) : "none";
+    entry.heard = "open";
     const revision = entry.manifest?.revision ?? null;
     let client = await this.#open(entry);
     const late = AbortSignal.any([signal, AbortSignal.timeout(START_SECONDS * 1_000)]);
@@ -317,7 +323,7 @@ export class McpHub {
     const { info, io } = this.#options;
     const log = (bytes: Uint8Array) => {
       // A log outlives the session: it holds nothing that was said while something protected was there.
-      const label = highestLabel([this.#options.scope().label(), entry.server.label ?? "open"]);
+      const label = highestLabel([this.#options.scope().label(), entry.heard, entry.server.label ?? "open"]);
       if (label === "open") entry.log.add(bytes);
     };
     const link = await openLink(entry.server, {

@@ -1,4 +1,4 @@
-/** What a server writes to its standard error: the end of it, and where it is kept. */
+/** Keeps the end of what a server writes to its standard error, and names its file. */
 
 /** Bytes that are kept. */
 const MOST_BYTES = 64 * 1024;

@@ -1,11 +1,12 @@
 /** What MCP servers say outside of tool results: prompts, resources, lists. It is labeled before it is kept or sent, by whichever way it came. */
 import assert from "node:assert/strict";
-import { say, type Script, startFakeServer } from "../helpers/fake_server.ts";
+import { ask, say, type Script, startFakeServer, want } from "../helpers/fake_server.ts";
 import { joinBytes } from "../helpers/fake_http.ts";
 import { runInProcess } from "../helpers/in_process.ts";
 import { planServer, type ServerPlan, textArguments } from "../helpers/mcp.ts";
 import { configure } from "../helpers/program.ts";
 import { openStage, type Stage } from "./harness.ts";
+import { hasBubblewrap } from "./sandbox_project.ts";
 
 const ALL = ["--permission-mode", "bypassPermissions"];
 
@@ -131,3 +132,43 @@ Deno.test("what a server lists of another project's protected file is neither st
   assert.match(tested.done.stdout, /it names protected content/);
   assert.deepEqual(await keeping(stage, canary), kept);
 });
+
+const sandboxed = { ignore: !hasBubblewrap() };
+
+Deno.test(
+  "what a program was told in a turn that is gone, it cannot tell a session that is open again",
+  sandboxed,
+  async () => {
+    await using stage = await openStage();
+    const canary = stage.canary("env");
+    // Outside of the project, where it can note nothing.
+    const directory = `${stage.home.root}/servers`;
+    const server = await planServer(directory, "hub", {
+      era: "legacy",
+      tools: [
+        { name: "remember", does: "remember", inputSchema: textArguments("text") },
+        { name: "recall", does: "recall", inputSchema: {} },
+      ],
+    });
+    const settings = { mcp_servers: { hub: server.entry }, sandbox: { read: [directory] } };
+    const calls: Record<string, Parameters<typeof ask>[0][]> = {
+      tell: [want("read", { path: ".env" }), { name: "mcp__hub__remember", input: { text: canary } }],
+      ask: [{ name: "mcp__hub__recall", input: {} }],
+    };
+    const script: Script = ({ json }) => {
+      const messages = json.messages as { role: string; content: string }[];
+      const at = messages.findLastIndex(({ role }) => role === "user");
+      const done = messages.slice(at).filter(({ role }) => role === "tool").length;
+      const call = calls[messages[at]!.content]?.[done];
+      return call === undefined ? say("Fine.") : ask(call);
+    };
+    const coded = [...canary].join("x and ");
+    for (const isGone of [false, true]) {
+      const lines = isGone ? ["first", "tell", "/rewind", "1", "ask"] : ["first", "tell", "ask"];
+      const sent = await typed(stage, lines, { settings, script });
+      assert.ok(sent.includes(canary), "control: the model read it and told the server");
+      assert.equal(sent.includes(coded), !isGone, "the server remembers");
+      assert.deepEqual(await keeping(stage, coded), []);
+    }
+  },
+);

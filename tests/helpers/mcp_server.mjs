@@ -39,6 +39,8 @@ const read = (path) => {
   }
 };
 
+let memory = "";
+
 /** What a tool does, by its name in the plan (`does`, default: what its arguments were). */
 const DEEDS = {
   echo: (args) => text(JSON.stringify(args)),
@@ -51,6 +53,12 @@ const DEEDS = {
   list: ({ path }) => text([...Deno.readDirSync(path ?? ".")].map(({ name }) => name).sort().join(" ")),
   env: () => text(JSON.stringify(Deno.env.toObject())),
   parent: () => text(read(`/proc/${Deno.ppid}/environ`) + read(`/proc/${Deno.ppid}/cmdline`)),
+  remember: (args) => {
+    memory = Object.values(args).join();
+    return text("noted");
+  },
+  // In a form that no scan finds.
+  recall: () => text([...memory].join("x and ")),
   crash: () => Deno.exit(3),
   hang: () => new Promise(() => setInterval(() => {}, 60_000)),
   long: ({ size }) => text("x".repeat(Number(size))),
