@@ -28,35 +28,25 @@ export interface SearchedPlaces {
   system?: readonly string[];
 }
 
-/** Returns which files stand at paths; null for what is gone. */
-export function identitiesOf(paths: readonly string[]): (string | null)[] {
-  return paths.map((path) => {
-    const found = quietly(() => lstatSync(path));
-    return found === null ? null : lastingIdentityOf(found);
-  });
-}
-
-/** A file as it was found at a path. */
+/** A file as it was found at a path: its number as `find` prints it, too. */
 interface FoundFile {
   path: string;
-  identity: string;
+  file: string;
   lasting: string;
   links: number;
 }
 
+function namesIn({ directory, entries }: Listing): string[] {
+  return (entries ?? []).filter(({ isFile }) => isFile).map(({ name }) => within(directory, name));
+}
+
 function filesAt(paths: Iterable<string>): FoundFile[] {
-  const found: FoundFile[] = [];
-  for (const path of paths) {
+  return [...paths].flatMap((path) => {
     const status = quietly(() => lstatSync(path));
-    if (status?.kind !== "file") continue;
-    found.push({
-      path,
-      identity: `${status.device}:${status.inode}`,
-      lasting: lastingIdentityOf(status),
-      links: status.links,
-    });
-  }
-  return found;
+    if (status?.kind !== "file") return [];
+    const file = `${status.device}:${status.inode}`;
+    return [{ path, file, lasting: lastingIdentityOf(status), links: status.links }];
+  });
 }
 
 /** Searches for other names, again and again: in a directory that has not changed its names belong to the same files. */
@@ -73,25 +63,22 @@ export class HardLinkSearch {
     { files, directories = [], nameless = [], unjudged = [] }: CoveredFiles,
     { own, system = [] }: SearchedPlaces,
   ): Promise<string[]> {
-    const inside = directories.flatMap((directory) => [...this.#below(directory)]);
-    const names = inside.flatMap(({ directory, entries }) =>
-      (entries ?? []).map(({ name }) => within(directory, name))
-    );
-    /** By identity, how many names are not covered yet. */
+    const gone = new Set(nameless);
+    /** How many names of a file are not covered yet. */
     const missing = new Map<string, number>();
-    for (const { identity, links } of filesAt(new Set([...files, ...names]))) {
-      missing.set(identity, (missing.get(identity) ?? links) - 1);
+    const inside = directories.flatMap((directory) => [...this.#below(directory)]);
+    for (const { file, links } of filesAt(new Set([...files, ...inside.flatMap(namesIn)]))) {
+      missing.set(file, (missing.get(file) ?? links) - 1);
     }
-    for (const identity of nameless) missing.set(identity, 1);
     const blind = inside.filter((listing) => listing.unjudged.length > 0).map(({ directory }) => directory);
-    for (const [identity, names] of await linkedBelow(outermost([...unjudged, ...blind]))) missing.set(identity, names);
-    if (missing.size === 0) return [];
+    for (const [file, names] of await linkedBelow(outermost([...unjudged, ...blind]))) missing.set(file, names);
+    if (missing.size + gone.size === 0) return [];
     const covered = new Set([...files, ...directories]);
     const found = new Set<string>();
-    const check = ({ path, identity, lasting }: FoundFile) => {
-      if (!missing.has(identity) && !missing.has(lasting) || covered.has(path) || found.has(path)) return;
+    const check = ({ path, file, lasting }: FoundFile) => {
+      if (!missing.has(file) && !gone.has(lasting) || covered.has(path) || found.has(path)) return;
       found.add(path);
-      missing.set(identity, (missing.get(identity) ?? 1) - 1);
+      missing.set(file, (missing.get(file) ?? 1) - 1);
     };
     const look = (place: string) => {
       if (directories.some((directory) => isWithin(directory, place))) return;
@@ -99,13 +86,12 @@ export class HardLinkSearch {
       filesAt([place]).forEach(check);
       for (const listing of this.#below(place, covered)) this.#filesIn(listing).forEach(check);
     };
-    if ([...missing.values()].some((names) => names > 0)) own.forEach(look);
+    const unnamed = () => [...missing].filter(([, names]) => names > 0);
+    if (gone.size > 0 || unnamed().length > 0) own.forEach(look);
     const places = [...own, ...system];
     mountPoints().filter((point) => places.some((place) => point !== place && isWithin(place, point))).forEach(look);
     // What is gone from its path was moved by its owner, who does not own the system: there only names of what is there count.
-    const devices = new Set(
-      [...missing].filter(([key, names]) => names > 0 && key.split(":").length === 2).map(([key]) => key.split(":")[0]),
-    );
+    const devices = new Set(unnamed().map(([file]) => file.split(":")[0]));
     for (const place of system) {
       if (devices.has(String(quietly(() => lstatSync(place))?.device))) look(place);
     }
@@ -128,8 +114,7 @@ export class HardLinkSearch {
   #filesIn(listing: Listing): readonly FoundFile[] {
     let found = this.#files.get(listing);
     if (found === undefined) {
-      const files = (listing.entries ?? []).filter(({ isFile }) => isFile);
-      this.#files.set(listing, found = filesAt(files.map(({ name }) => within(listing.directory, name))));
+      this.#files.set(listing, found = filesAt(namesIn(listing)));
     }
     return found;
   }

@@ -1,13 +1,15 @@
 /** Making a session's sandbox: the first backend that passes the self-check, found once, used for every command. */
 import { AgentcliError } from "../../errors.ts";
+import { lstatSync } from "../../platform/files_sync.ts";
 import { endingWithUs } from "../../platform/process_group.ts";
 import { basename, isAbsolute, isWithin } from "../../platform/path.ts";
-import { exists, realOrNamed } from "../../platform/real_path.ts";
+import { exists, quietly, realOrNamed } from "../../platform/real_path.ts";
+import { lastingIdentityOf } from "../policy/inode_index.ts";
 import type { ProtectedPlaces } from "../policy/protected_tree.ts";
 import type { SandboxBackend } from "./backend.ts";
 import { gitPrograms, type GitUser } from "./git_programs.ts";
-import { HardLinkSearch, identitiesOf } from "./hard_links.ts";
-import { findBoundPlaces } from "./places.ts";
+import { HardLinkSearch } from "./hard_links.ts";
+import { type BoundPlaces, type BoundWalk, findBoundPlaces } from "./places.ts";
 import { quarantine } from "./quarantine.ts";
 import type {
   SandboxedCommand,
@@ -17,14 +19,15 @@ import type {
   SessionSandboxOptions,
 } from "./sandbox.ts";
 import { findCheckedBackend } from "./self_check.ts";
-import { type FoundPlaces, madeSince, newNames, TamperCheck } from "./tamper_check.ts";
+import { madeSince, newNames, TamperCheck } from "./tamper_check.ts";
 import { noteCommand } from "./unfinished.ts";
-import { buildView, protectedPaths, refuse, type ViewBase } from "./view.ts";
+import { buildView, refuse, type ViewBase } from "./view.ts";
 
 interface Ready {
   kind: "ready";
   backend: SandboxBackend;
   base: ViewBase;
+  bound: BoundPlaces;
   tamper: TamperCheck;
   user: GitUser;
   /** Files that commands made, that could run code later, and that nobody has moved away. */
@@ -48,25 +51,23 @@ export function openSandbox(options: SessionSandboxOptions): SessionSandbox["wra
 
 /** Wraps one command, and looks at what it made when it has ended. */
 async function wrap(request: SandboxRequest, ready: Ready): Promise<SandboxedCommand | SandboxRefusal> {
-  const { base, backend, tamper, left } = ready;
+  const { base, bound, backend, tamper, left } = ready;
+  const { protection } = request;
   const [still] = [...left].filter(exists);
   if (still !== undefined) {
     return refuse(`${still} could run code later, and cannot be moved to quarantine`, "remove it");
   }
   // Where git is open, the settings of git and editors are the user's as they are outside of a sandbox.
   const isWatched = request.git !== "open";
-  const roots = [request.root, ...request.additional, ...isWatched ? base.bound.written : []];
-  const { protection } = request;
-  const hide = await protection.hidden();
-  const bound = await base.bound.hidden();
-  const places = writtenPlaces(hide, bound, base);
+  const roots = [request.root, ...request.additional, ...isWatched ? bound.written : []];
+  const found = together(await protection.hidden(), await bound.walk());
   const programs = isWatched && request.gitTool?.roots !== "read"
-    ? gitPrograms(places, { roots, user: ready.user })
+    ? gitPrograms(found, { roots, user: ready.user })
     : [];
   if (programs === null) return refuse("git has more settings here than can be read", "look at git config --list");
-  const before = isWatched ? tamper.watch(places, { roots, programs }) : null;
-  const frozen = [...protection.markers, ...before?.present ?? []];
-  const view = await buildView({ ...request, hide, bound, frozen }, base);
+  const before = isWatched ? tamper.watch(found, { roots, programs }) : null;
+  const frozen = [...protection.markers, ...found.readOnly, ...before?.present ?? []];
+  const view = await buildView({ ...request, found, frozen }, base);
   if ("kind" in view) return view;
   const line = backend.line(view.plan);
   if (line === null) {
@@ -74,43 +75,40 @@ async function wrap(request: SandboxRequest, ready: Ready): Promise<SandboxedCom
     return refuse(`${backend.name} cannot express a path of this project`, hint);
   }
   const place = { home: base.home, root: request.root };
-  const note = before === null || request.gitTool !== undefined
-    ? null
-    : await noteCommand(before, { ...place, roots, programs });
-  const hidden = identitiesOf(view.hidden);
-  const known = new Set([hide, bound].flatMap(protectedPaths));
+  const isNoted = before !== null && request.gitTool === undefined;
+  const note = isNoted ? await noteCommand(before, { ...place, roots, programs }) : null;
+  const identities = new Map(view.hidden.map((path) => [path, identityAt(path)]));
+  const known = new Set(protectedPaths(found));
   /** Of the last look that found nothing exposed. */
-  let clean = request.gitTool === undefined ? places.listings : [];
+  let clean = found.listings;
   return {
     kind: "ready",
-    written: base.bound.written,
+    written: bound.written,
     // Killed with us: what goes on alone would make things after the next session has looked for them.
     argv: [...await endingWithUs(line.argv)],
     env: line.env,
     cwd: "/",
     notices: [
-      ...base.bound.notices,
+      ...bound.notices,
       ...view.unjudged.map(({ directory, reason }) => `commands do not see ${directory}: it ${reason}`),
     ],
     async look() {
       protection.refresh();
-      const after = await protection.hidden();
-      const bound = await base.bound.hidden();
+      const now = together(await protection.hidden(), await bound.walk());
       // A file that is replaced from outside slips out from under its mount, and its new content is there for the command;
-      // so is what came to be protected meanwhile. Compared first: nothing that a command makes may keep this from being told.
-      const now = identitiesOf(view.hidden);
-      const replaced = view.hidden.filter((_, at) => now[at] !== hidden[at]);
-      const added = [after, bound].flatMap(protectedPaths).filter((path) => !known.has(path));
+      // so is what came to be protected meanwhile.
+      const replaced = view.hidden.filter((path) => identityAt(path) !== identities.get(path));
+      const added = protectedPaths(now).filter((path) => !known.has(path));
       const exposed = [...new Set([...replaced, ...added])];
-      const places = writtenPlaces(after, bound, base);
-      if (exposed.length === 0 && request.gitTool === undefined) clean = places.listings;
-      const made = before === null ? [] : madeSince(before, tamper.watch(places, { roots, programs }));
+      if (exposed.length === 0) clean = now.listings;
+      const made = before === null ? [] : madeSince(before, tamper.watch(now, { roots, programs }));
       made.forEach((path) => left.add(path));
       try {
         const quarantined = made.length === 0 ? null : await quarantine(made, { ...place, now: Date.now() });
         left.clear();
         return { quarantined, exposed, failure: null };
       } catch (failure) {
+        // Nothing that a command makes may keep from being told what it could see.
         return { quarantined: null, exposed, failure };
       }
     },
@@ -133,17 +131,28 @@ function isNamedByRule(
   return rule.pattern.replace(/^.*\/(?=[^/])|\/$/g, "") === basename(path);
 }
 
-/** Returns what a walk found now wherever commands write: in the roots, and below `sandbox.write`. */
-function writtenPlaces(
-  { listings, repositories }: ProtectedPlaces,
-  found: ProtectedPlaces,
-  { bound }: ViewBase,
-): FoundPlaces {
-  const isWritten = (path: string) => bound.written.some((directory) => isWithin(directory, path));
+/** Joins the findings of a walk of the roots and of one of the places that are bound. */
+function together(own: ProtectedPlaces, bound: BoundWalk): BoundWalk {
   return {
-    listings: [...listings, ...found.listings.filter(({ directory }) => isWritten(directory))],
-    repositories: [...repositories, ...found.repositories.filter(isWritten)],
+    files: [...own.files, ...bound.files],
+    directories: [...own.directories, ...bound.directories],
+    unjudged: [...own.unjudged, ...bound.unjudged],
+    special: [...own.special, ...bound.special],
+    repositories: [...own.repositories, ...bound.repositories],
+    listings: [...own.listings, ...bound.listings],
+    nameless: [...own.nameless, ...bound.nameless],
+    readOnly: bound.readOnly,
   };
+}
+
+function protectedPaths({ files, directories }: ProtectedPlaces): string[] {
+  return [...files, ...directories];
+}
+
+/** Returns which file stands at a path; null where none does. */
+function identityAt(path: string): string | null {
+  const status = quietly(() => lstatSync(path));
+  return status === null ? null : lastingIdentityOf(status);
 }
 
 async function prepare(options: SessionSandboxOptions): Promise<Ready | SandboxRefusal> {
@@ -154,11 +163,11 @@ async function prepare(options: SessionSandboxOptions): Promise<Ready | SandboxR
   const userHome = isAbsolute(options.userHome ?? "") ? realOrNamed(options.userHome ?? "") : null;
   const { path, roots, settings: { read, write } } = options;
   const bound = await findBoundPlaces({ path, read, write }, { roots, home, userHome }, options.projects?.all);
-  const base = { system, bound, home, userHome, links: new HardLinkSearch() };
   return {
     kind: "ready",
     backend,
-    base,
+    base: { system, bound: bound.steps, home, userHome, links: new HardLinkSearch() },
+    bound,
     tamper: new TamperCheck(userHome),
     user: { userHome, env: options.env },
     left: new Set(),

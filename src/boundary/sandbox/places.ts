@@ -56,10 +56,13 @@ export interface BoundPlaces {
   written: readonly string[];
   /** Why others are not bound, one sentence each. */
   notices: readonly string[];
-  /** Returns what a walk finds in them now: the user may have protected something there since the last one. */
-  hidden(): Promise<ProtectedPlaces>;
-  /** Returns what may not be changed below `sandbox.write`: markers, known once `hidden` was asked, and directories of PATH. */
-  readOnly(): readonly string[];
+  /** Walks them: the user may have protected something there since the last time. Of `listings` it has those of `written`. */
+  walk(): Promise<BoundWalk>;
+}
+
+/** Protected places in directories that are bound, and what may not be changed there: markers, and directories of PATH. */
+export interface BoundWalk extends ProtectedPlaces {
+  readOnly: readonly string[];
 }
 
 /** Places of the system: seen whole, or not seen at all. */
@@ -121,11 +124,12 @@ export async function findBoundPlaces(
     steps,
     written,
     notices,
-    readOnly: () => [...protection.markers, ...programs],
-    async hidden() {
+    async walk() {
       await update();
       protection.refresh();
-      return await protection.hidden();
+      const found = await protection.hidden();
+      const listings = found.listings.filter(({ directory }) => written.some((source) => isWithin(source, directory)));
+      return { ...found, listings, readOnly: [...protection.markers, ...programs] };
     },
   };
 }

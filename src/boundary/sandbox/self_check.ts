@@ -5,7 +5,7 @@ import { run } from "../../platform/process.ts";
 import { type BackendOptions, type SandboxBackend, trustedProgram } from "./backend.ts";
 import { bubblewrapBackends } from "./bubblewrap.ts";
 import { HardLinkSearch } from "./hard_links.ts";
-import { findBoundPlaces, systemSteps } from "./places.ts";
+import { systemSteps } from "./places.ts";
 import { seatbeltBackends } from "./seatbelt.ts";
 import { unshareBackends } from "./unshare.ts";
 import { buildView, type ViewBase } from "./view.ts";
@@ -59,8 +59,6 @@ async function selfCheck(backend: SandboxBackend, system: ViewBase["system"]): P
     directory.write(MARKER, "rules");
     directory.write("project/.git/hooks/old", canary);
     directory.link("project/.env", "project/other-name");
-    const bounds = { roots: [root], home, userHome: null };
-    const bound = await findBoundPlaces({ path: "", read: [], write: [] }, bounds);
     const view = await buildView({
       root,
       additional: [],
@@ -69,15 +67,14 @@ async function selfCheck(backend: SandboxBackend, system: ViewBase["system"]): P
       env: { PATH: "/usr/bin:/bin" },
       git: "hidden",
       network: false,
-      hide: {
+      found: {
         files: [join(root, ".env"), join(root, "deep/down/key")],
         directories: [join(root, "list")],
         repositories: [join(root, ".git")],
         ...{ unjudged: [], special: [], listings: [], nameless: [] },
       },
-      bound: await bound.hidden(),
       frozen: [join(root, ".agentclisecret")],
-    }, { system, bound, home, userHome: null, links: new HardLinkSearch() });
+    }, { system, bound: [], home, userHome: null, links: new HardLinkSearch() });
     if ("kind" in view) return view.reason;
     const line = backend.line(view.plan);
     if (line === null) return "it cannot express a path of the temporary directory";

@@ -44,6 +44,7 @@ export class TamperCheck {
     { listings, repositories }: FoundPlaces,
     { roots, programs }: { roots: readonly string[]; programs: readonly string[] },
   ): WatchedFiles {
+    const isIn = (path: string) => roots.some((root) => isWithin(root, path));
     const present: string[] = [];
     const known = new Map<string, string>();
     const add = (path: string, behind: readonly string[] = []) => {
@@ -52,7 +53,7 @@ export class TamperCheck {
       const real = quietly(() => realPathSync(path));
       // The system uses numbers again, within a tick of its clock: where a link leads tells it from another one.
       known.set(path, status.kind === "symlink" ? [lastingIdentityOf(status), real, ...behind].join("/") : "");
-      if (real !== null && roots.some((root) => real !== root && isWithin(root, real))) present.push(real);
+      if (real !== null && !roots.includes(real) && isIn(real)) present.push(real);
     };
     for (const listing of listings) {
       if (listing.settings.length === 0) continue;
@@ -64,7 +65,7 @@ export class TamperCheck {
       }
     }
     // Objects alone make git run nothing, and the rest of a repository is not there for commands.
-    for (const path of repositories) if (!ARCHIVE_NAME.test(path)) known.set(path, "");
+    for (const path of repositories) if (!ARCHIVE_NAME.test(path) && isIn(path)) known.set(path, "");
     for (const path of programs) add(path);
     return { present: outermost(present), known };
   }

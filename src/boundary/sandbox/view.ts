@@ -9,14 +9,14 @@ import { readRegularFile } from "../reader.ts";
 import type { ProtectedPlaces } from "../policy/protected_tree.ts";
 import type { PlanStep, SandboxPlan } from "./backend.ts";
 import type { HardLinkSearch } from "./hard_links.ts";
-import type { BoundPlaces } from "./places.ts";
 import type { SandboxRefusal, SandboxRequest } from "./sandbox.ts";
 
 /** The part of a view that stays the same for a session. */
 export interface ViewBase {
   /** From `systemSteps`. */
   system: readonly PlanStep[];
-  bound: BoundPlaces;
+  /** Directories besides the roots. */
+  bound: readonly PlanStep[];
   /** The tool's own home, a real path. */
   home: string;
   /** The user's home, a real path; null when unknown. */
@@ -52,16 +52,14 @@ const MOST_STEPS = 1_500;
 
 /** A request, and what a walk found now. */
 interface ViewRequest extends Omit<SandboxRequest, "protection"> {
-  /** In the roots. */
-  hide: ProtectedPlaces;
-  /** In the places that are bound. */
-  bound: ProtectedPlaces;
-  /** Paths that may not be changed, besides those of the Git tool and of bound places. */
+  found: ProtectedPlaces;
+  /** Paths that may not be changed, besides those of the Git tool. */
   frozen: readonly string[];
 }
 
 /** Returns the plan of a request, or why there can be none. Reads the disk; changes nothing. */
 export async function buildView(request: ViewRequest, base: ViewBase): Promise<View | SandboxRefusal> {
+  const { found, gitTool } = request;
   const roots = [request.root, ...request.additional];
   const wide = roots.find((root) => NO_ROOT.includes(root));
   if (wide !== undefined) return refuse(`${wide} is too much of the disk to run commands on`);
@@ -69,29 +67,26 @@ export async function buildView(request: ViewRequest, base: ViewBase): Promise<V
   if (unnamed !== undefined) return refuse("the path of the project is not UTF-8", "rename its directories");
   const home = homeOf(request, base);
   const visible = byDepth([
-    ...base.bound.steps,
-    ...roots.map((path): PlanStep => ({ kind: request.gitTool?.roots ?? "write", path })),
-    ...request.gitTool?.places ?? [],
+    ...base.bound,
+    ...roots.map((path): PlanStep => ({ kind: gitTool?.roots ?? "write", path })),
+    ...gitTool?.places ?? [],
     ...request.git === "open" && home.step.length > 0 ? gitSettingsOf(home.path, base) : [],
   ]);
   const shown = shownBy([...base.system, ...visible]);
   const cover = new Cover(shown);
-  for (const found of [request.hide, request.bound]) {
-    for (const path of protectedPaths(found)) cover.add(path, { protects: true });
-    for (const path of found.special) cover.add(path);
-    for (const place of found.unjudged) cover.addUnjudged(place);
-  }
-  cover.add(base.home);
-  const stores = [...request.hide.repositories, ...request.bound.repositories].filter(isStore);
+  for (const path of [...found.files, ...found.directories]) cover.add(path, { protects: true });
+  for (const path of [...found.special, base.home]) cover.add(path);
+  for (const place of found.unjudged) cover.addUnjudged(place);
+  const stores = found.repositories.filter(isStore);
   const isAsked = (store: string) => {
     const real = realOrNull(store) ?? store;
-    return (request.gitTool?.places ?? []).some(({ path }) => isWithin(real, path) || isWithin(path, real));
+    return gitTool?.places.some(({ path }) => isWithin(real, path) || isWithin(path, real)) ?? false;
   };
   if (request.git === "hidden") stores.filter((store) => !isAsked(store)).forEach((store) => cover.add(store));
   const covered = {
     files: [...cover.files],
     directories: [...cover.directories],
-    nameless: request.hide.nameless,
+    nameless: found.nameless,
     unjudged: cover.unjudged.map(({ directory }) => directory),
   };
   const everywhere = { own: sourcesOf(visible), system: sourcesOf(base.system) };
@@ -99,12 +94,7 @@ export async function buildView(request: ViewRequest, base: ViewBase): Promise<V
   const problem = uncoverable(cover, request);
   if (problem !== null) return problem;
   const { directories, files } = cover.places();
-  const named = [
-    ...request.frozen,
-    ...request.gitTool?.readOnly ?? [],
-    ...base.bound.readOnly(),
-    ...request.git === "read-only" ? stores : [],
-  ];
+  const named = [...request.frozen, ...gitTool?.readOnly ?? [], ...request.git === "read-only" ? stores : []];
   const held = named.map(realOrNull).filter((path) => path !== null);
   const others = await base.links.find({ files: held }, { own: roots });
   const isWritable = (path: string) => shown.some((place) => place.writable && isWithin(place.path, path));
@@ -143,11 +133,6 @@ function shownBy(steps: readonly PlanStep[]): Shown[] {
 
 function sourcesOf(steps: readonly PlanStep[]): string[] {
   return outermost(shownBy(steps).map(({ source }) => source));
-}
-
-/** Returns the paths that hold protected content, of the roots and elsewhere. */
-export function protectedPaths({ files, directories }: ProtectedPlaces): string[] {
-  return [...files, ...directories];
 }
 
 /** Collects what is covered, by the real place and by where that is shown. */
