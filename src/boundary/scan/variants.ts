@@ -1,25 +1,18 @@
 /**
  * Decoded variants of a text: what it would be if all of it were written in a form, normalized. Whatever comes of the rest
- * harms nothing.
+ * harms nothing. Numbers, hex and base64 are undone twice: what people pack, they pack again.
  */
 import { compatible, keyOf, normalizeBytes, reversed } from "./normalize.ts";
 
 export type Form =
-  | "plain"
-  | "escaped"
-  | "separated"
-  | "percent"
-  | "quoted-printable"
-  | "reversed"
-  | "hex"
-  | NumberForm
-  | "base64"
-  | "reversed base64";
+  | ("plain" | "escaped" | "separated" | "percent" | "quoted-printable" | "reversed")
+  | (Packing | `${Packing} in ${Packing}`);
 
-type NumberForm = "decimal" | "octal" | "binary";
+/** Ways to write all bytes with a few signs. */
+type Packing = "decimal" | "octal" | "binary" | "hex" | "base64" | "reversed base64";
 
 /** Bytes as numbers: their base, and most digits of one. */
-const NUMBERS: readonly (readonly [NumberForm, number, number])[] = [
+const NUMBERS: readonly (readonly [Packing, number, number])[] = [
   ["decimal", 10, 4],
   ["octal", 8, 4],
   ["binary", 2, 8],
@@ -35,6 +28,8 @@ const PAIRS: readonly (readonly [Form, RegExp])[] = [
 const SHORTEST_SEPARATED = 8;
 /** An escape inside of an escape (JSON in JSON) is undone so often. */
 const ESCAPE_DEPTH = 3;
+/** Shortest run of ASCII that is unpacked again: base64 of what a short value has. */
+const SHORTEST_PACKED = 10;
 /** Stands between two runs: no text has it. */
 const CUT = 0xff;
 
@@ -72,15 +67,42 @@ function* decodedVariants(text: string): Generator<Variant> {
     if (text.search(pairs) >= 0) yield { form, bytes: normalizeBytes(pairsDecoded(raw, pairs)) };
   }
   yield { form: "reversed", bytes: reversed(plain) };
-  for (const [form, base, digits] of NUMBERS) {
-    yield { form, bytes: normalizeBytes(numbersDecoded(raw, { base, digits })) };
-  }
   // `0x41` and `\x41`: the sign only introduces a byte.
   const hex = /[\\0]x/i.test(text) ? encoder.encode(text.replace(/[\\0]x/gi, " ")) : raw;
-  yield* packedIn("hex", digitRuns(hex, HEX), HEX);
+  for (const [form, bytes] of unpacked(raw, hex)) {
+    yield { form, bytes: normalizeBytes(bytes) };
+    const words = wordsIn(bytes);
+    if (words.length === 0) continue;
+    for (const [inner, unpackedAgain] of unpacked(words)) {
+      yield { form: `${inner} in ${form}`, bytes: normalizeBytes(unpackedAgain) };
+    }
+  }
+}
+
+/** Returns what bytes are in each packing. */
+function* unpacked(raw: Uint8Array, hex = raw): Generator<[Packing, Uint8Array]> {
+  for (const [packing, base, digits] of NUMBERS) yield [packing, numbersDecoded(raw, { base, digits })];
+  for (const bytes of packedIn(digitRuns(hex, HEX), HEX)) yield ["hex", bytes];
   const digits = digitRuns(raw, BASE64);
-  yield* packedIn("base64", digits, BASE64);
-  yield* packedIn("reversed base64", digits.reverse(), BASE64);
+  for (const bytes of packedIn(digits, BASE64)) yield ["base64", bytes];
+  for (const bytes of packedIn(digits.reverse(), BASE64)) yield ["reversed base64", bytes];
+}
+
+/** Returns the runs of ASCII that can be packed again: what comes of a text that was not packed is noise. */
+function wordsIn(bytes: Uint8Array): Uint8Array {
+  const out = new Uint8Array(bytes.length);
+  let [length, start] = [0, 0];
+  for (let at = 0; at <= bytes.length; at++) {
+    const byte = bytes[at] ?? CUT;
+    const isText = byte < 0x7f && (byte >= 0x20 || (byte >= 0x09 && byte <= 0x0d));
+    if (isText) out[length++] = byte;
+    else {
+      if (length - start < SHORTEST_PACKED) length = start;
+      else out[length++] = CUT;
+      start = length;
+    }
+  }
+  return out.subarray(0, length);
 }
 
 const encoder = new TextEncoder();
@@ -163,7 +185,7 @@ function numbersDecoded(raw: Uint8Array, { base, digits }: { base: number; digit
 }
 
 /** Writes bytes as digits that hold some bits of them each. */
-interface Code {
+interface Digits {
   bits: number;
   /** Shortest run of digits worth decoding: 12 bytes, or what a longer text has of them. */
   shortest: number;
@@ -187,7 +209,7 @@ function digitsOf(alphabets: readonly string[], between: string): Uint8Array {
 }
 
 /** The digits of all runs, {@link NO_DIGIT} behind each. Byte by byte: a pattern runs out of stack on a run of megabytes. */
-function digitRuns(raw: Uint8Array, { digits, shortest }: Code): Uint8Array {
+function digitRuns(raw: Uint8Array, { digits, shortest }: Digits): Uint8Array {
   const out = new Uint8Array(raw.length + 1);
   let [length, start] = [0, 0];
   for (let at = 0; at <= raw.length; at++) {
@@ -205,7 +227,7 @@ function digitRuns(raw: Uint8Array, { digits, shortest }: Code): Uint8Array {
 }
 
 /** Digits as bytes, at every alignment: where a run began says nothing, since words before it look the same. */
-function* packedIn(form: Form, digits: Uint8Array, { bits }: Code): Generator<Variant> {
+function* packedIn(digits: Uint8Array, { bits }: Digits): Generator<Uint8Array> {
   if (digits.length === 0) return;
   for (let alignment = 0; alignment * bits % 8 !== 0 || alignment === 0; alignment++) {
     const out = new Uint8Array(digits.length);
@@ -224,6 +246,6 @@ function* packedIn(form: Form, digits: Uint8Array, { bits }: Code): Generator<Va
         out[length++] = word >> held & 0xff;
       }
     }
-    yield { form, bytes: normalizeBytes(out.subarray(0, length)) };
+    yield out.subarray(0, length);
   }
 }
