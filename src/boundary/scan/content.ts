@@ -9,6 +9,13 @@ const CONTENT_LIMIT = 64 * 1024 * 1024;
 
 const [NEWLINE, EQUALS, COLON, HASH, DASH, COMMA, SEMICOLON] = [0x0a, 0x3d, 0x3a, 0x23, 0x2d, 0x2c, 0x3b];
 
+/**
+ * A line up to its `=`, where that sets a variable: words in upper case. Open code names the variables that it reads, so
+ * their names are no secret. Narrow, since what stands there could be one: no word of a key looks like this.
+ */
+const NAME = /^\s*(?:export\s+|-\s+)?(?:\d{0,2}[A-Z]{0,24}\d{0,3}_)+\d{0,2}[A-Z]{0,24}\d{0,3}\s*$/;
+const LONGEST_NAME = 128;
+
 /** A place in a file. Lines count from 1. */
 export interface Place {
   path: string;
@@ -21,6 +28,13 @@ function isQuote(byte: number): boolean {
   return byte === 0x22 || byte === 0x27 || byte === 0x60;
 }
 
+/** Whether the line is the name of a variable up to a sign, and a value follows: an `=` at the end belongs to base64. */
+function isName(source: Uint8Array, start: number, sign: number): boolean {
+  const next = source[sign + 1] ?? NEWLINE;
+  if (source[sign] !== EQUALS || next === EQUALS || next < 0x20 || sign - start > LONGEST_NAME) return false;
+  return NAME.test(keyOf(source.subarray(start, sign)));
+}
+
 /** Collects files one after another. */
 export class Content {
   #bytes: Uint8Array = new Uint8Array(64 * 1024);
@@ -30,6 +44,8 @@ export class Content {
   readonly #files: { path: string; start: number; firstLine: number }[] = [];
   /** Whole values and lines of a length in {@link WHOLE}, and where they stand. */
   readonly wholes = new Map<string, number>();
+  /** Names of variables with what stands around them in their lines, normalized. */
+  readonly #names = new Set<string>();
   /** Files that were too much: their content is not found. */
   readonly leftOut: string[] = [];
   readonly #limit: number;
@@ -76,6 +92,7 @@ export class Content {
     let commented = -1;
     this.#lines.push(this.#length);
     let lineStart = this.#length;
+    let sourceStart = 0;
     for (let at = 0; at <= source.length; at++) {
       const byte = at < source.length ? source[at] ?? 0 : NEWLINE;
       const folded = foldedByte(byte);
@@ -86,8 +103,10 @@ export class Content {
         target[this.#length] = folded;
         if (byte >= 0x80) foldLetter(target, this.#length);
         this.#length += 1;
-        if (value < 0 && (byte === EQUALS || byte === COLON)) value = this.#length;
-        else if (byte === DASH && this.#length === lineStart + 1) item = this.#length;
+        if (value < 0 && (byte === EQUALS || byte === COLON)) {
+          value = this.#length;
+          if (isName(source, sourceStart, at)) this.#names.add(keyOf(target.subarray(lineStart, value)));
+        } else if (byte === DASH && this.#length === lineStart + 1) item = this.#length;
       } else if (isQuote(byte)) {
         if (quote === 0) [quote, quoted] = [byte, this.#length];
         else if (quote === byte) {
@@ -101,6 +120,7 @@ export class Content {
         [value, item, quote, commented] = [-1, -1, 0, -1];
         if (at < source.length) this.#lines.push(end);
         lineStart = end;
+        sourceStart = at + 1;
       }
       previous = byte;
     }
@@ -119,6 +139,11 @@ export class Content {
     if (end - start < WHOLE.shortest || end - start > WHOLE.longest) return;
     const key = keyOf(this.#bytes.subarray(start, end));
     if (!this.wholes.has(key)) this.wholes.set(key, start);
+  }
+
+  /** Whether a normalized fragment is nothing but the name of a variable. */
+  isName(fragment: string): boolean {
+    return [...this.#names].some((name) => name.includes(fragment));
   }
 
   placeOf(start: number, end: number): Place {

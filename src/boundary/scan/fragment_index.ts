@@ -22,9 +22,9 @@ class WindowTable {
   /** The slot of an equal window, or the free one where it belongs. */
   #slotOf(bytes: Uint8Array, start: number): number {
     const last = this.#slots.length - 1;
-    let hash = 0x811c9dc5;
-    for (let at = start; at < start + SHORTEST_FRAGMENT; at++) hash = Math.imul(hash ^ (bytes[at] ?? 0), BASE);
-    let slot = Math.imul(hash ^ (hash >>> 15), 0x85ebca6b) & last;
+    // Windows come here whose first grams are mostly one.
+    const hash = Math.imul(gramHash(bytes, start), SCATTER) + gramHash(bytes, start + SHORTEST_FRAGMENT - GRAM);
+    let slot = Math.imul(hash ^ (hash >>> 15), SCATTER) >>> 5 & last;
     for (;;) {
       const at = this.#slots[slot] ?? 0;
       const length = SHORTEST_FRAGMENT;

@@ -105,7 +105,7 @@ export class Scanner {
       this.#index.search(bytes, (shared) => {
         if (!tells(bytes, shared)) return false;
         const normalized = keyOf(bytes.subarray(shared.start, shared.end));
-        if (stopWords(normalized) || found.has(normalized)) return false;
+        if (stopWords(normalized) || this.content.isName(normalized) || found.has(normalized)) return false;
         const place = this.content.placeOf(shared.at, shared.at + shared.end - shared.start);
         found.set(normalized, { hit: { ...place, form }, normalized, at: shared.at });
         return found.size >= limit;
@@ -135,24 +135,13 @@ interface Found extends Fragment {
 
 /** Bytes of the content that the fragments are, each counted once. */
 function bytesOf(fragments: readonly Found[]): number {
-  let [bytes, counted] = [0, 0];
-  for (const { at, normalized } of fragments.toSorted((one, other) => one.at - other.at)) {
-    const end = at + normalized.length;
-    bytes += Math.max(0, end - Math.max(at, counted));
-    counted = Math.max(counted, end);
-  }
-  return bytes;
+  return new Set(fragments.flatMap(({ at, normalized }) => Array.from(normalized, (_, index) => at + index))).size;
 }
 
 /** Whether a stretch says anything: more than two different bytes. */
 function tells(bytes: Uint8Array, { start, end }: Shared): boolean {
-  const first = bytes[start];
-  let second: number | undefined;
-  for (let at = start + 1; at < end; at++) {
-    const byte = bytes[at];
-    if (byte === first || byte === second) continue;
-    if (second !== undefined) return true;
-    second = byte;
-  }
-  return false;
+  const stretch = bytes.subarray(start, end);
+  const [first] = stretch;
+  const second = stretch.find((byte) => byte !== first);
+  return stretch.some((byte) => byte !== first && byte !== second);
 }
