@@ -93,7 +93,7 @@ for (
     "<|tool_call|>Read: a.txt",
     'tool_call: Read({"file_path": "a.txt"',
     '{"name": "Read", "arguments": {"file_path": "a.txt"',
-    "<Read>\n<file_path>a.txt",
+    "<Read>\na.txt",
     '```tool_call\nRead(file_path="a.txt"\n```',
   ]
 ) {
@@ -113,7 +113,6 @@ for (
     ["How do I write a file", "Use Write. If you want, I'll write it."],
     ["Write beta to b.txt", "Let me know which beta you mean."],
     ["Write beta to b.txt", "Which encoding shall I use?"],
-    ["Write beta to b.txt", "Should I read a.txt first?"],
     ["Write beta to b.txt", "I will not write it: the file is protected."],
     ["Write a function that sorts", "I'll write it:\n\n```python\nsorted(x)\n```"],
     ["Plan the work", "My steps:\n1. I will read a.txt.\n2. I will write b.txt."],
@@ -133,6 +132,12 @@ for (
     ["Fix a.txt", "I have not changed anything: a.txt is fine."],
     ["Fix a.txt", "If the tests pass, the file is fine."],
     ["Run nothing", "Make sure that the tests pass."],
+    ["Remember the number 5", "Done."],
+    ["Show me how to fix a.txt", "So:\n\n```text\nbeta\n```"],
+    ["Write a sort in Python", "Here it is:\n\n```python\nsorted(x)\n```"],
+    ["How do I fix a.txt?", "So:\n\n```text\nbeta\n```\nWould you like me to do it?"],
+    ["Fix a.txt", "Which of the two lines do you mean?"],
+    ["Fix a.txt", "There is nothing to do: a.txt is done well."],
   ] as const
 ) {
   Deno.test(`stands as it is: ${prompt} - ${reply.split("\n", 1)[0]} ${args.join(" ")}`, async () => {
@@ -155,14 +160,79 @@ for (
     "我已经修复了这个文件。",
     "ファイルを修正しました。",
     "파일을 수정했습니다.",
+    "Done!",
+    "The task is complete.",
+    "`a.txt` now returns beta.",
+    "I looked at it.\n\nEverything is done.",
+    "Erledigt.",
+    "Terminé.",
+    "Listo.",
+    "Feito.",
+    "Готово.",
+    "完成了。",
+    "完了しました。",
+    "완료했습니다.",
   ]
 ) {
   Deno.test(`claims: ${reply}`, async () => {
     const run = await ran("Fix a.txt", [reply, "It needs no change.", "never"]);
     assert.deepEqual([run.requests, run.code, run.answer], [2, 0, "It needs no change."], run.stderr);
-    assert.match(run.told[0], /no file was changed and no command ran in this turn/);
+    assert.match(run.told[0], /no file was changed in this turn, and no command ran/);
   });
 }
+
+for (
+  const [prompt, reply] of [
+    ["Fix a.txt", "Here is the corrected text:\n\n```text\nbeta\n```"],
+    ["Fix the typo", "In a.txt it should be:\n\n```diff\n-alpha\n+beta\n```\nThat repairs it."],
+  ] as const
+) {
+  Deno.test(`shows code in place of a change: ${reply.split("\n", 1)[0]}`, async () => {
+    const run = await ran(prompt, [reply, WRITE, "It is there."]);
+    assert.deepEqual([run.requests, run.code, run.answer], [3, 0, "It is there."], run.stderr);
+    assert.match(run.told[0], /shows code, but no file was changed/);
+  });
+}
+
+for (
+  const reply of [
+    "I found it. Would you like me to fix it?",
+    "Should I change a.txt?",
+    "Soll ich das ändern?",
+    "Voulez-vous que je le corrige ?",
+    "¿Quieres que lo corrija?",
+    "Quer que eu corrija?",
+    "Vuoi che lo corregga?",
+    "Хотите, чтобы я исправил?",
+    "需要我修复吗？",
+    "修正しましょうか？",
+    "수정할까요?",
+  ]
+) {
+  Deno.test(`offers what was asked for, where nobody answers: ${reply}`, async () => {
+    const run = await ran("Fix a.txt", [reply, WRITE, "It is there."]);
+    assert.deepEqual([run.requests, run.code, run.answer], [3, 0, "It is there."], run.stderr);
+    assert.match(run.told[0], /nobody can answer/);
+  });
+}
+
+Deno.test("an offer, where a person can answer it, is the answer", async () => {
+  await using home = await temporaryHome();
+  await using server = startFakeServer({ script: [say("Would you like me to fix it?"), say("never")] });
+  await configure(home, { loc: { baseUrl: server.baseUrl, models: [{ id: "fake", context_window: 32768 }] } });
+  await runInProcess(["chat"], { home, stdin: "Fix a.txt\n" });
+  assert.equal(server.chats().length, 1);
+});
+
+Deno.test("a command that only looks changed nothing, and one that failed proves no tests", async () => {
+  const look = ask(want("shell", { command: "cat a.txt | head -3" }));
+  const looked = await ran("Fix it", [look, "I fixed a.txt.", "It needs no change."]);
+  assert.deepEqual([looked.requests, looked.answer], [3, "It needs no change."]);
+  const fail = ask(want("shell", { command: "sh -c 'exit 1'" }));
+  const failed = await ran("Fix it", [WRITE, fail, "I created b.txt, and all tests pass.", "They fail."]);
+  assert.deepEqual([failed.requests, failed.answer], [4, "They fail."]);
+  assert.match(failed.told[0], /the last command of this turn failed/);
+});
 
 Deno.test("a claim is answered once, after an announcement too", async () => {
   const run = await ran("Fix a.txt", ["I'll fix it.", "I fixed it.", "I fixed it.", "never"]);

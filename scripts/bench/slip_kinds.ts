@@ -36,6 +36,19 @@ const KINDS: readonly Slip[] = [
     last: say("Ich habe den Fehler in calc.py behoben."),
     words: /no file|not.* changed/i,
   }),
+  unfinished("says that it is done", { last: say("Done."), words: /no file|not.* changed/i }),
+  unfinished("shows the code instead", {
+    last: say("Here is the corrected function:\n\n```python\ndef add(a, b):\n    return a + b\n```"),
+    words: /no file|not.* changed/i,
+  }),
+  unfinished("offers to do it", { last: say("It subtracts. Would you like me to fix it?"), words: /\bdo it now\b/i }),
+  {
+    kind: "only looks and claims a change",
+    rounds: 4,
+    slips: [bash("cat calc.py"), say("I have fixed add in calc.py.")],
+    recovers: [[/no file|not.* changed/i, EDIT]],
+    leaves: FIXED,
+  },
   {
     kind: "says that the tests pass, ran none",
     rounds: 5,

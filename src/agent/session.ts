@@ -136,7 +136,7 @@ export function createSession(options: SessionParts): Session {
     profile,
     schemas: toolSchemas([...parts.tools]),
     memory: { files: new Map(), warned: new Set(), failedEdits: new Map(), todos: [] },
-    work: { changes: 0, commands: 0 },
+    work: { changes: 0, commands: 0, failed: false },
     items: [],
     context: createContextState(toolProtocol ?? entry.toolCalls ?? "native", {
       keepReasoning: profile.keepsReasoning,

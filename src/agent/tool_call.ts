@@ -5,7 +5,8 @@ import type { TurnListener } from "../protocol/turn_event.ts";
 import { imageUrl } from "../provider/chat/content.ts";
 import { imagesOf, type ToolCall, type ToolResultItem } from "../session/item.ts";
 import { checkCall } from "../tools/arguments.ts";
-import { decide, type Decision, readDenials, ruleNames } from "../tools/permission.ts";
+import { coveringRule, decide, type Decision, readDenials, ruleNames } from "../tools/permission.ts";
+import { onlyLooks } from "../tools/plan_commands.ts";
 import type { FileChange, Tool, ToolContext, ToolResult } from "../tools/tool.ts";
 import { closest } from "../config/suggest.ts";
 import { LoopDetected } from "./guards.ts";
@@ -173,17 +174,25 @@ export async function runTool(
       ? undefined
       : (bytes: Uint8Array) => options.emit({ kind: "tool_output", callId, bytes });
     const result = await tool.run(input, { ...contextOf(session, options), protectChanges, explore, onOutput });
-    countWork(tool, result, session);
+    countWork(tool, { result, subject: tool.subject(input) }, session);
     return result;
   } finally {
     if (isWatched) await protectChanges(started);
   }
 }
 
-/** A command that failed ran all the same; one that was refused has nothing to tell of itself. */
-function countWork({ kind }: Tool, { isError, details }: ToolResult, { work }: Session): void {
+/** A command that failed ran all the same; one that was refused has nothing to tell of itself. What only looks is no work. */
+function countWork(
+  { kind, name }: Tool,
+  { result, subject }: { result: ToolResult; subject: string },
+  { work }: Session,
+): void {
+  const { isError, details } = result;
   if (kind === "write" && !isError) work.changes++;
-  if (kind === "execute" && (!isError || details !== undefined)) work.commands++;
+  if (kind !== "execute" || (isError && details === undefined)) return;
+  if (name === "Bash" && onlyLooks(subject, coveringRule)) return;
+  work.commands++;
+  work.failed = isError;
 }
 
 /** Loaded with the first search. */

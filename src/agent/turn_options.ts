@@ -25,6 +25,8 @@ export interface TurnOptions extends Omit<CallOptions, "io"> {
   steered?(): AsyncIterable<SteeredMessage>;
   /** End after this many responses. */
   maxTurns: number | undefined;
+  /** No prompt can follow: nobody answers what the model asks. */
+  isSingle?: boolean;
 }
 
 /** The options of a turn that runs, with what is counted. */

@@ -267,6 +267,7 @@ export class AgentSession {
       emit: this.#recorded(onEvent),
       steered: () => this.#admission.steered(this.queue, scope, { isOver: () => this.#isModelStale }),
       maxTurns: this.#options.maxTurns,
+      isSingle: this.#host.isSingleTurn === true,
       ...asked === null ? {} : { hooks: asked },
     });
     // What is too long for the window by itself would make every later turn fail too.

@@ -13,6 +13,10 @@ export interface Language {
   made: RegExp;
   /** Something is said to be changed, by nobody in particular: counts at the beginning of a reply alone. */
   was: RegExp;
+  /** The work is said to be over: counts at the beginning and the end of a reply to a prompt that wants a change. */
+  over: RegExp;
+  /** An offer to do it, at the end: counts where nobody can take it. */
+  offers: RegExp;
   /** Tests are said to pass. */
   tests: RegExp;
   /** A prompt that wants words: a question without its mark, a summary, a text. */
@@ -59,6 +63,15 @@ export const LANGUAGES: readonly Language[] = [
           .raw`(?:the|your|all|this|both|it|[\w.${"`"}/-]+)(?: [\w.${"`"}/'-]+){0,5} (?:has|have)(?: now| just)? been ` +
         String.raw`(?:now |successfully )?(?:${ENGLISH_DONE})\b|.{1,60} (?:is|are) now (?:${ENGLISH_DONE})\b)`,
     ),
+    over: new RegExp(
+      String.raw`^(?:(?:okay|ok|great|yes)[,.!]?\s+)?(?:all )?(?:is )?(?:done|finished|completed?|fixed)[.!\s]*$|` +
+        String
+          .raw`^(?:the|your|all|this|that|everything|it)(?: [\w.'${"`"}/-]+){0,4}? (?:is|are|has been|have been|['’]s)` +
+        String.raw`(?: now| all)? (?:complete|completed|done|finished|fixed)\b|` +
+        String.raw`\bnow (?:correctly |properly |also )?(?!is\b|has\b|was\b|does\b)[a-z]{2,12}s\b`,
+    ),
+    offers:
+      /^(?:would you like me to|do you want me to|want me to|shall i|should i|may i|can i) (?!know\b)|\blet me know if you(?:['’]d| would)? (?:like|want) me to\b/,
     tests:
       /\btests? (?:now |all |are |have |suite )*(?:pass(?:es|ed|ing)?|succeed(?:s|ed)?|green)\b|\b(?:i|we)(?:['’]ve| have)? (?:ran|run|executed) (?:the|all|your) (?:\w+ )?tests?\b/,
     tells: new RegExp(
@@ -82,6 +95,9 @@ export const LANGUAGES: readonly Language[] = [
       /(?<![\wß-ÿ])(?:ich habe|habe ich)(?![\wß-ÿ]).{0,120}(?<![\wß-ÿ])(?:behoben|korrigiert|aktualisiert|erstellt|angelegt|hinzugefügt|geändert|ersetzt|umbenannt|entfernt|gelöscht|implementiert|geschrieben|angepasst|repariert|gespeichert|eingefügt)/,
     was:
       /(?:wurden?|ist|sind)(?: \S+){0,4} (?:behoben|korrigiert|aktualisiert|erstellt|angelegt|hinzugefügt|geändert|ersetzt|umbenannt|entfernt|gelöscht|implementiert|angepasst|repariert)/,
+    over:
+      /^(?:alles )?(?:erledigt|fertig|behoben)[.!\s]*$|^(?:die|das|der|alles|es)(?: \S+){0,4} (?:ist|sind)(?: jetzt| nun)? (?:erledigt|fertig|abgeschlossen|behoben)/,
+    offers: /^(?:soll ich|möchtest du, dass ich|möchten sie, dass ich|darf ich)(?![\wß-ÿ])/,
     tests: /(?<![\wß-ÿ])tests? (?:\S+ ){0,3}(?:bestanden|erfolgreich|grün|durch|bestehen)(?![\wß-ÿ])/,
     tells:
       /^(?:bitte\s+)?(?:was|warum|wieso|weshalb|wie|welche[\wß-ÿ]*|wer|wo|wann|erkläre?|beschreibe?|fasse?|sage?|zeige?|liste|nenne|erzähle?|berichte|vergleiche|übersetze|danke)(?![\wß-ÿ])/,
@@ -97,6 +113,10 @@ export const LANGUAGES: readonly Language[] = [
       /(?<![\wß-ÿ])j['’]ai (?:\S+ ){0,2}(?:corrigé|créé|mis à jour|modifié|ajouté|remplacé|renommé|supprimé|écrit|implémenté|changé|réparé|appliqué)/,
     was:
       /(?:a|ont) été (?:\S+ )?(?:corrigé|créé|mise?s? à jour|modifié|ajouté|remplacé|renommé|supprimé|écrit|implémenté|changé|réparé)/,
+    over:
+      /^(?:c['’]est )?(?:fait|terminé|corrigé|fini)[.!\s]*$|^(?:la|le|les|tout)(?: \S+){0,4} (?:est|sont)(?: maintenant)? (?:terminée?s?|faite?s?|corrigée?s?)/,
+    offers:
+      /^(?:veux-tu que je|voulez-vous que je|souhaitez-vous que je|souhaites-tu que je|dois-je|puis-je)(?![\wß-ÿ])/,
     tests: /(?<![\wß-ÿ])tests (?:\S+ ){0,3}(?:passent|réussissent|passés|réussis)(?![\wß-ÿ])/,
     tells:
       /^(?:que|qu['’]|quoi|pourquoi|comment|quel[\wß-ÿ]*|qui|où|quand|est-ce|explique[\wß-ÿ]*|décri[\wß-ÿ]*|résume[\wß-ÿ]*|dis|dites|montre[\wß-ÿ]*|liste[\wß-ÿ]*|traduis[\wß-ÿ]*|merci)(?![\wß-ÿ])/,
@@ -111,6 +131,9 @@ export const LANGUAGES: readonly Language[] = [
       /(?<![\wß-ÿ])he (?:\S+ )?(?:corregido|creado|actualizado|modificado|añadido|agregado|reemplazado|renombrado|cambiado|eliminado|escrito|implementado|arreglado)/,
     was:
       /(?:ha|han) sido (?:\S+ )?(?:corregid|cread|actualizad|modificad|añadid|agregad|reemplazad|cambiad|eliminad|escrit|implementad|arreglad)|se (?:ha|han) (?:corregido|creado|actualizado|modificado|añadido|agregado|cambiado|eliminado)/,
+    over:
+      /^(?:¡)?(?:listo|hecho|terminado|corregido)[.!\s]*$|^(?:la|el|los|todo)(?: \S+){0,4} (?:está|están)(?: ahora)? (?:list[oa]s?|hech[oa]s?|terminad[oa]s?|completad[oa]s?|corregid[oa]s?)/,
+    offers: /^¿?(?:quieres que|quiere que|deseas que|desea que|te gustaría que|debo|puedo)(?![\wß-ÿ])/,
     tests: /(?<![\wß-ÿ])(?:pruebas|tests) (?:\S+ ){0,3}(?:pasan|pasaron|pasado|exitosas)(?![\wß-ÿ])/,
     tells:
       /^(?:[¿]|(?:qué|por qué|cómo|cuál[\wß-ÿ]*|quién[\wß-ÿ]*|dónde|cuándo|explica[\wß-ÿ]*|describe|resume|dime|muestra[\wß-ÿ]*|lista|traduce|gracias)(?![\wß-ÿ]))/,
@@ -126,6 +149,9 @@ export const LANGUAGES: readonly Language[] = [
       /(?<![\wß-ÿ])(?:corrigi|criei|atualizei|modifiquei|adicionei|substituí|renomeei|removi|escrevi|implementei|alterei|mudei|ho (?:\S+ )?(?:corretto|creato|aggiornato|modificato|aggiunto|sostituito|rinominato|rimosso|scritto|implementato|cambiato|sistemato))(?![\wß-ÿ])/,
     was:
       /(?:foi|foram) (?:\S+ )?(?:corrigid|criad|atualizad|modificad|adicionad|substituíd|removid|alterad)|(?:è stat[oa]|sono stat[ie]) (?:\S+ )?(?:corrett|creat|aggiornat|modificat|aggiunt|sostituit|rimoss|cambiat)/,
+    over:
+      /^(?:pronto|feito|concluído|fatto|finito)[.!\s]*$|^(?:a|o|os|tudo|il|la|tutto)(?: \S+){0,4} (?:está|estão|é|sono)(?: agora| ora)? (?:pront[oa]s?|feit[oa]s?|concluíd[oa]s?|fatt[oa]|completat[oa]|risolt[oa])/,
+    offers: /^(?:quer que eu|você quer que|deseja que eu|devo|posso|vuoi che|vuole che|desideri che)(?![\wß-ÿ])/,
     tests: /(?<![\wß-ÿ])(?:testes|test) (?:\S+ ){0,3}(?:passam|passaram|passando|passano|passati|superati)(?![\wß-ÿ])/,
     tells:
       /^(?:o que|por que|como|qual|quem|onde|explique|descreva|resuma|diga|mostre|liste|obrigad[oa]|che|cosa|perché|come|quale|chi|dove|spiega[\wß-ÿ]*|descrivi|riassumi|dimmi|mostra[\wß-ÿ]*|elenca|grazie)(?![\wß-ÿ])/,
@@ -140,6 +166,9 @@ export const LANGUAGES: readonly Language[] = [
     made: /(?<![а-ё])(?:исправил|создал|обновил|изменил|добавил|заменил|переименовал|удалил|написал|внёс)а?(?![а-ё])/,
     was:
       /(?:был[аио]?\s+)?(?:исправлен|создан|обновл[её]н|измен[её]н|добавлен|замен[её]н|удал[её]н)(?:[аыо]|на|ны|но)?(?![а-ё])/,
+    over:
+      /^(?:всё |все )?(?:готово|сделано|исправлено)[.!\s]*$|^(?:задача|работа)(?: \S+){0,3} (?:выполнена|завершена|готова)/,
+    offers: /^(?:хотите,? чтобы я|хочешь,? чтобы я|мне (?:исправить|изменить|продолжить|сделать|добавить)|могу ли я)/,
     tests: /(?<![а-ё])тесты (?:\S+ ){0,3}(?:проходят|прошли|пройдены)(?![а-ё])/,
     tells:
       /^(?:что|почему|зачем|как|како[а-ё]*|кто|где|когда|объясни[а-ё]*|опиши[а-ё]*|расскажи[а-ё]*|покажи[а-ё]*|перечисли[а-ё]*|переведи[а-ё]*|спасибо)(?![а-ё])/,
@@ -152,6 +181,8 @@ export const LANGUAGES: readonly Language[] = [
     but: /如果|不|没|请告诉|等待|您|应该/,
     made: /(?:已经?|我)(?:成功)?(?:将|把)?.{0,40}?(?:修复|创建|更新|修改|添加|替换|重命名|删除|写入|改为|实现)了?/,
     was: /已被?(?:成功)?(?:修复|创建|更新|修改|添加|替换|删除)/,
+    over: /^(?:已经?)?(?:全部)?(?:完成|搞定|好)了?[。！!.\s]*$|任务(?:已经?)?完成|现在(?:会|可以|能)?(?:正确)?返回/,
+    offers: /(?:需要|要不要|是否需要|想让|希望)我.*[?？吗]/,
     tests: /测试(?:都|全部|均|已|现在)*(?:通过|成功)/,
     tells: /什么|为什么|怎么|如何|哪|谁|吗|解释|描述|总结|告诉|列出|翻译|谢谢/,
     polite: /请|帮我|能不能|可以/,
@@ -164,6 +195,9 @@ export const LANGUAGES: readonly Language[] = [
     made:
       /(?:修正|作成|更新|変更|追加|置換|削除|実装|保存)(?:し|を行い)ました|書き換えました|(?:수정|생성|업데이트|변경|추가|교체|삭제|작성|구현)(?:했습니다|하였습니다|했어요)/,
     was: /(?:修正|作成|更新|変更|追加|置換|削除)されました|(?:수정|생성|변경|추가|삭제)되었습니다/,
+    over:
+      /^(?:完了|完成|対応)(?:です|しました|済みです)?[。！!.\s]*$|作業.{0,8}完了しました|^(?:완료|끝)(?:했습니다|되었습니다|났습니다|입니다)?[.!\s]*$/,
+    offers: /(?:しましょうか|よろしいですか|いたしましょうか)|(?:할까요|드릴까요|해도 될까요)/,
     tests:
       /テスト.{0,12}(?:通りました|成功しました|パスしました|通っています)|테스트.{0,12}(?:통과했|통과합니다|성공했)/,
     tells:

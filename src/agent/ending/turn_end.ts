@@ -12,16 +12,31 @@ const NUDGES = {
     notice: "the response announces a step without a tool call; asked the model to make it",
   },
   change: {
-    text:
-      "Your reply says that something was changed, but no file was changed and no command ran in this turn. Make the " +
-      "change now. If none is needed, say so. If you spoke of earlier work, give your answer again.",
+    text: "Your reply says that something was changed, but no file was changed in this turn, and no command ran that " +
+      "could have. Make the change now. If none is needed, say so. If you spoke of earlier work, give your answer again.",
     notice: "the response claims a change, but no file was changed and no command ran; told the model so",
+  },
+  code: {
+    text:
+      "Your reply shows code, but no file was changed. If a file is to hold it, call Edit or Write now. If not, give " +
+      "your answer again.",
+    notice: "the response shows code, but no file was changed; asked the model to make the change",
+  },
+  offer: {
+    text: "You were asked to do it, and nobody can answer you here. Do it now, or say why it cannot be done.",
+    notice: "the response offers what was asked for; told the model to go on",
   },
   tests: {
     text:
       "Your reply says that tests pass, but no command ran in this turn. Run them now, or give your answer without " +
       "that claim.",
     notice: "the response claims that tests pass, but no command ran; told the model so",
+  },
+  failed: {
+    text:
+      "Your reply says that tests pass, but the last command of this turn failed. Repair what is wrong and run them " +
+      "again, or give your answer without that claim.",
+    notice: "the response claims that tests pass, but the last command failed; told the model so",
   },
 } as const;
 
@@ -35,13 +50,15 @@ export function createNudges(session: Session, turn: RunningTurn): (text: string
   const find = async (text: string): Promise<keyof typeof NUDGES | null> => {
     // In plan mode nothing is to be done, and a reply that was cut is not the model's last word.
     if (tools.length === 0 || policy.mode === "plan" || turn.count.stopReason !== "end_turn") return null;
-    const { announcesStep, emptyClaim } = await import("./unfinished.ts");
+    const { announcesStep, emptyClaim, leavesUndone } = await import("./unfinished.ts");
     const last = session.items.findLast(isUsersWords);
     const prompt = last?.kind === "user" ? last.text : "";
     if (!asked.has("step") && announcesStep({ text, prompt })) return "step";
     if (asked.has("claim") || !tools.some(({ kind }) => kind === "write" || kind === "execute")) return null;
-    const done = { changes: work.changes - before.changes, commands: work.commands - before.commands };
-    return emptyClaim({ text, prompt, done, workedBefore });
+    const done = { ...work, changes: work.changes - before.changes, commands: work.commands - before.commands };
+    const isIdle = done.changes + done.commands === 0;
+    return emptyClaim({ text, prompt, done, workedBefore }) ??
+      (isIdle ? leavesUndone({ text, prompt, workedBefore, isAlone: turn.isSingle === true }) : null);
   };
   return async (text) => {
     // A reply that is all that there may be stands as it is.

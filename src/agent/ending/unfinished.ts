@@ -1,10 +1,14 @@
 /** Judges the reply that would end a turn: a step that was announced and not made, and a change that nothing made. */
-import { LANGUAGES } from "./languages.ts";
+import { type Language, LANGUAGES } from "./languages.ts";
 
-/** The work of a session: files that its tools wrote, commands and external tools that ran. */
+/** The work of a session. */
 export interface WorkDone {
+  /** Files that its tools wrote. */
   changes: number;
+  /** Commands that do more than look, and external tools, that ran. */
   commands: number;
+  /** The last of them ended with an error. */
+  failed: boolean;
 }
 
 /** The reply that would end a turn, and what it is judged by. */
@@ -37,21 +41,49 @@ export function announcesStep({ text, prompt }: Pick<EndingReply, "text" | "prom
   return LANGUAGES.some(({ future, but }) => future.test(last.text) && !but.test(last.text));
 }
 
+/** A false claim: a change that was not made, tests that did not run, or tests that failed. */
+type Claim = "change" | "tests" | "failed";
+
 /** Returns what a response claims to have done in this turn and did not; never where the user only asked a question. */
-export function emptyClaim({ text, prompt, done, workedBefore }: EndingReply): "change" | "tests" | null {
-  if (done.commands > 0) return null;
+export function emptyClaim({ text, prompt, done, workedBefore }: EndingReply): Claim | null {
+  const isIdle = done.commands === 0;
+  if (!isIdle && !done.failed) return null;
   const sentences = sentencesOf(
     unquoted(text.length > 2 * READ ? `${text.slice(0, READ)}\n${text.slice(-READ)}` : text),
   )
     .filter((sentence) => !/[?？؟]$/.test(sentence.text));
-  const says = (test: (language: typeof LANGUAGES[number]) => RegExp, among = sentences) =>
+  const says = (test: (language: Language) => RegExp, among = sentences) =>
     LANGUAGES.some((language) =>
       among.some((sentence) => test(language).test(sentence.text) && !language.but.test(sentence.text))
     );
+  const own = sentences.filter((sentence) => !sentence.isListed);
   const head = sentences.slice(0, HEAD).filter((sentence) => !sentence.isListed);
-  const isChange = done.changes === 0 && (says(({ made }) => made) || says(({ was }) => was, head));
+  const isOver = () => wantsChange(prompt) && says(({ over }) => over, [...head, ...own.slice(-1)]);
+  const isChange = isIdle && done.changes === 0 &&
+    (says(({ made }) => made) || says(({ was }) => was, head) || isOver());
   if (!isChange && !says(({ tests }) => tests)) return null;
-  return wantsWords(prompt, workedBefore) ? null : isChange ? "change" : "tests";
+  if (wantsWords(prompt, workedBefore)) return null;
+  return isChange ? "change" : isIdle ? "tests" : "failed";
+}
+
+/**
+ * Whether a reply holds code, or offers to make the change, where the user wanted a change of a file and nothing was done.
+ * An offer counts where nobody can take it.
+ */
+export function leavesUndone(
+  { text, prompt, workedBefore, isAlone }: Omit<EndingReply, "done"> & { isAlone: boolean },
+): "code" | "offer" | null {
+  if (!wantsChange(prompt) || wantsWords(prompt, workedBefore)) return null;
+  const end = sentencesOf(unquoted(text.slice(-READ))).at(-1)?.text ?? "";
+  if (isAlone && LANGUAGES.some(({ offers }) => offers.test(end))) return "offer";
+  if (!/^[ \t]*```[^\n]*\n[^]*?^[ \t]*```/m.test(text)) return null;
+  return NAMES_FILE.test(prompt) || NAMES_FILE.test(unquoted(text)) ? "code" : null;
+}
+
+/** Whether the words of the user ask for a change. */
+function wantsChange(prompt: string): boolean {
+  const [first] = wordsOfPrompt(prompt);
+  return LANGUAGES.some(({ change }) => change.test(first));
 }
 
 /** A question that is not a request in the form of one. */
