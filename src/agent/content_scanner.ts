@@ -3,6 +3,7 @@
  * copied to another file) is found by looking for it. Source: specification of the boundary, "Letting out".
  */
 import type { AllowedFragments, LeakScanner } from "../boundary/scan/leak_scanner.ts";
+import type { ScanHit } from "../boundary/scan/scanner.ts";
 import type { RecordData } from "../boundary/policy/project_record_files.ts";
 import type { Refusal, Workspace } from "../boundary/workspace/workspace.ts";
 import { AgentcliError } from "../errors.ts";
@@ -53,7 +54,7 @@ export interface ContentScanner {
   /** Returns whether texts hold what a known project protects: this one, looked at as for a remote model, or another. */
   holds(texts: readonly string[]): Promise<boolean>;
   /** Returns a refusal when a text for a place that is not protected holds protected content. */
-  checkWrite(text: string, options: { display: string }): Promise<Refusal | null>;
+  checkWrite(text: string, target: WriteTarget): Promise<Refusal | null>;
   /**
    * Protects the files that changed since then (milliseconds since 1970) and hold protected content, or cannot be looked
    * through; with `exposed`, a protected path, all that changed: any of them can hold it. Returns the notice for a person;
@@ -62,6 +63,13 @@ export interface ContentScanner {
   protectCopies(since: number, exposed?: string, places?: readonly string[]): Promise<string | null>;
   /** Protected files whose content is not found; absolute paths. Reads them. */
   notScanned(): Promise<readonly string[]>;
+}
+
+/** Where a text would be written. */
+export interface WriteTarget {
+  display: string;
+  /** Whether what other projects protect counts too: where a local model may have met it. */
+  others: boolean;
 }
 
 interface ScannerOptions {
@@ -84,7 +92,7 @@ class WorkspaceScanner implements ContentScanner {
   readonly #allowed: AllowedFragments | undefined;
   readonly #projects: ScannerOptions["projects"];
   #scanner: LeakScanner | null = null;
-  #holdsOther: ((texts: Iterable<string>) => Promise<boolean>) | null = null;
+  #others: Pick<LeakScanner, "check"> | null = null;
 
   constructor(
     workspace: Workspace,
@@ -116,7 +124,7 @@ class WorkspaceScanner implements ContentScanner {
     const scanner = await this.#open();
     const hit = await scanner?.check(texts, { signal }) ?? null;
     if (scanner === null || hit === null) {
-      return local && subject.isResult && await this.#holdsOfOthers(texts) ? "protected" : "open";
+      return local && subject.isResult && await this.#hitOfOthers(texts) !== null ? "protected" : "open";
     }
     if (local) return "protected";
     throw new AgentcliError(
@@ -126,12 +134,13 @@ class WorkspaceScanner implements ContentScanner {
     );
   }
 
-  async #holdsOfOthers(texts: Iterable<string>): Promise<boolean> {
-    if (this.#projects === undefined) return false;
+  /** Finds what other known projects protect. */
+  async #hitOfOthers(texts: Iterable<string>, options?: Parameters<LeakScanner["check"]>[1]): Promise<ScanHit | null> {
+    if (this.#projects === undefined) return null;
     const { scannerOfOthers } = await import("../boundary/scan/leak_scanner.ts");
     const { root, additional } = this.#workspace;
-    this.#holdsOther ??= scannerOfOthers(this.#projects, [root, ...additional]);
-    return await this.#holdsOther(texts);
+    this.#others ??= scannerOfOthers(this.#projects, [root, ...additional]);
+    return await this.#others.check(texts, options);
   }
 
   async checkRequest(
@@ -155,24 +164,34 @@ class WorkspaceScanner implements ContentScanner {
 
   async holds(texts: readonly string[]): Promise<boolean> {
     const scanner = await this.#open({ isLeaving: true });
-    return (await scanner?.check(texts, { once: true }) ?? null) !== null || await this.#holdsOfOthers(texts);
+    return (await scanner?.check(texts, { once: true }) ?? null) !== null || await this.#hitOfOthers(texts) !== null;
   }
 
-  async checkWrite(text: string, { display }: { display: string }): Promise<Refusal | null> {
+  async checkWrite(text: string, { display, others }: WriteTarget): Promise<Refusal | null> {
     const scanner = await this.#open();
     const hit = await scanner?.check([text], { once: true }) ?? null;
-    if (scanner === null || hit === null) return null;
+    const found = scanner !== null && hit !== null
+      ? scanner.describe(hit)
+      : others && this.#workspace.local && await this.#hitOfOthers([text]) !== null
+      ? "what another project of the user protects"
+      : null;
+    if (found === null) return null;
     return {
       refused: "protected",
-      message: `${display} is not protected, and the text holds ${scanner.describe(hit)}. ` +
+      message: `${display} is not protected, and the text holds ${found}. ` +
         "Leave that content out, refer to it by name, or tell the user to protect the file first",
     };
   }
 
   async protectCopies(since: number, exposed?: string, places: readonly string[] = []): Promise<string | null> {
-    const scanner = await this.#open();
-    const { protection, record, root, additional } = this.#workspace;
-    if (scanner === null) return null;
+    const own = await this.#open();
+    const { protection, record, root, additional, local } = this.#workspace;
+    // What a remote model gets was looked through, and its commands see nothing of other projects.
+    if (own === null && (!local || exposed !== undefined)) return null;
+    const scanner: Pick<LeakScanner, "check"> = {
+      check: async (texts, options) =>
+        await own?.check(texts, options) ?? (local ? await this.#hitOfOthers(texts, options) : null),
+    };
     const { protectCopies } = await import("../boundary/scan/copies.ts");
     return await protectCopies(
       { roots: [root, ...additional, ...places], protection, scanner, since, exposed },

@@ -96,7 +96,7 @@ export async function saveFile(
   // A session that holds protected content could carry it into a file that anybody may read.
   if (context.sessionLabel !== "open" && context.workspace.ruleAt(path) === null) {
     for (const text of [new TextDecoder().decode(bytes), path.display]) {
-      const found = await context.checkWrite?.(text, { display: path.display }) ?? null;
+      const found = await context.checkWrite?.(text, { display: path.display, others: true }) ?? null;
       if (found !== null) return found;
     }
   }
@@ -117,13 +117,18 @@ async function keepPrevious(path: ResolvedPath, after: Uint8Array<ArrayBuffer>, 
   const covered = workspace.ruleAt(path) === null ? "open" : "no-cloud";
   const known = highestLabel([before?.label ?? "open", covered, sessionLabel ?? "no-cloud"]);
   // The model may have seen a few lines of an open file: no label tells what the others are copies of.
-  const isOpen = known === "open" && await isFree(before?.bytes, path, context) && await isFree(after, path, context);
+  const isOpen = known === "open" && await isFree([before?.bytes, after], path, context);
   const label = isOpen ? "open" : "no-cloud";
   await context.keepPrevious({ path: path.path, before: before?.bytes ?? null, after, label });
 }
 
-/** Returns whether bytes hold nothing of a protected file, as far as the leak scanner sees. */
-async function isFree(bytes: Uint8Array | undefined, path: ResolvedPath, context: ToolContext): Promise<boolean> {
-  if (bytes === undefined || context.checkWrite === undefined) return true;
-  return await context.checkWrite(new TextDecoder().decode(bytes), { display: path.display }) === null;
+/** Returns whether contents hold nothing of a protected file, as far as the leak scanner sees. */
+async function isFree(
+  contents: readonly (Uint8Array | undefined)[],
+  { display }: ResolvedPath,
+  { checkWrite }: ToolContext,
+): Promise<boolean> {
+  const decoder = new TextDecoder();
+  const text = contents.map((bytes) => decoder.decode(bytes)).join("\n");
+  return checkWrite === undefined || await checkWrite(text, { display, others: true }) === null;
 }

@@ -72,8 +72,8 @@ export interface ToolContext {
   resultBytes: number;
   /** The sandbox of commands where paths are protected; without it none run there. */
   sandbox?: SessionSandbox | undefined;
-  /** Looks for protected content in a text for a file that is not protected. */
-  checkWrite?: ((text: string, options: { display: string }) => Promise<Refusal | null>) | undefined;
+  /** Looks for protected content in a text for a file that is not protected; `others`: of other projects, too. */
+  checkWrite?: ((text: string, target: { display: string; others: boolean }) => Promise<Refusal | null>) | undefined;
   /** Protects all that changed since a time (milliseconds since 1970): a command could see what stands at `path`. */
   protectChanges?: ((since: number, path: string, places?: readonly string[]) => Promise<void>) | undefined;
   /** Tells the person something that is no error; never the model. */

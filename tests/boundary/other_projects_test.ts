@@ -78,6 +78,68 @@ Deno.test("a file that came after the other project was met is known by the proj
   assert.doesNotMatch(remote.sent, /CNRY_/);
 });
 
+Deno.test("a local session that met another project's content carries it into no open file", linux, async () => {
+  await using stage = await openStage({ bare: true, marker: null });
+  const { a, b } = await beside(stage);
+  stage.exempt(`${a}/printed.txt`);
+  const line = `API_TOKEN=${stage.canary("env")}`;
+  const carry = [
+    want("write", { path: "written.txt", content: `${line}\n` }),
+    want("shell", { command: `echo ${line} > printed.txt` }),
+  ];
+  const read = (path: string) => ask(want("read", { path }));
+  const meets = [ask(want("shell", { command: `cat '${b}/.env'` }))];
+  const local = await stage.play("loc", {
+    cwd: a,
+    args,
+    script: [...meets, ...carry.map((call) => ask(call)), say("Done.")],
+  });
+  assert.match(local.results[1] ?? "", /written\.txt is not protected, and the text holds what another project/);
+  assert.match(local.done.stderr, /protected from now on, since they hold protected content: printed\.txt/);
+  assert.deepEqual(local.leaks.disk, []);
+  const remote = await stage.play("rem", {
+    cwd: a,
+    args,
+    script: [read("written.txt"), read("printed.txt"), say("Done.")],
+  });
+  assert.deepEqual(remote.leaks.wire, []);
+  assert.match(remote.results[1] ?? "", /printed\.txt is protected/);
+  const open = [
+    ask(want("write", { path: "open.md", content: "nobody's secret\n" })),
+    ask(want("shell", { command: "echo nothing > none.txt" })),
+    say("Done."),
+  ];
+  await stage.play("loc", { cwd: a, args, script: [...meets, ...open] });
+  const control = await stage.play("rem", { cwd: a, args, script: [read("open.md"), read("none.txt"), say("Done.")] });
+  assert.match(control.sent, /nobody's secret/, "control: what else it writes stays open");
+  assert.match(control.results[1] ?? "", /nothing/);
+});
+
+Deno.test(
+  "no list of changes keeps what another project protects, also of lines that the model did not see",
+  linux,
+  async () => {
+    await using stage = await openStage({ bare: true, marker: null });
+    const [a, b] = [`${stage.home.root}/A`, `${stage.home.root}/B`];
+    await stage.plant(`${b}/.env`, "env", (canary) => `API_TOKEN=${canary}\n`);
+    await stage.write(`${b}/.agentclisecret`, "no-cloud: .env\n");
+    stage.exempt(`${a}/notes.txt`);
+    for (const isKnown of [false, true]) {
+      if (isKnown) await stage.play("loc", { cwd: b, script: [say("Hello.")] });
+      await stage.write(`${a}/notes.txt`, `first\n${"line\n".repeat(50)}${stage.canary("env")}\n`);
+      const script = [
+        ask({ name: "Read", input: { file_path: "notes.txt", limit: 2 } }),
+        ask({ name: "Edit", input: { file_path: "notes.txt", old_string: "first\n", new_string: "second\n" } }),
+        say("Done."),
+      ];
+      const played = await stage.play("loc", { cwd: a, args, script });
+      assert.match(await Deno.readTextFile(`${a}/notes.txt`), /^second/, played.results.join());
+      assert.equal(played.leaks.disk.some((found) => found.includes("/undo/")), !isKnown, played.leaks.disk.join());
+      await Deno.remove(`${stage.home.agentcliHome}/undo`, { recursive: true }).catch(() => {});
+    }
+  },
+);
+
 Deno.test("what commands print of nobody's secrets stays open beside a known project", linux, async () => {
   await using stage = await openStage({ bare: true, marker: null });
   const { a } = await beside(stage);

@@ -22,7 +22,7 @@ export interface CopySearch {
   /** Real paths. */
   roots: readonly string[];
   protection: ProtectedSet;
-  scanner: LeakScanner;
+  scanner: Pick<LeakScanner, "check">;
   /** When the command began, milliseconds since 1970. */
   since: number;
   /** A protected path whose content every one of them can hold, in a form that no scan finds. */
@@ -61,14 +61,19 @@ export async function protectCopies(search: CopySearch, record: ProjectRecord | 
 /** Files, and directories that may not be listed. Links are not followed, and what git keeps is not entered: commands cannot write there. */
 async function findCopies({ roots, protection, scanner, since, exposed }: CopySearch): Promise<FoundCopy[]> {
   const source = exposed ?? [...protection.files()][0];
-  if (source === undefined) return [];
+  let again = false;
+  const holding = async (text: string) => {
+    const hit = await scanner.check([text], { once: true, again });
+    again = true;
+    return hit;
+  };
   const found: FoundCopy[] = [];
   let left = SCAN_LIMIT;
   const at = Date.now();
   for (const root of roots) {
     for (const { path, status } of changedFiles(root, { protection, since: since - SLACK_MS })) {
       const { device, inode, born } = status;
-      const nameHit = await scanner.check([relativeTo(root, path)], { once: true });
+      const nameHit = await holding(relativeTo(root, path));
       const copy = { path, device, inode, born, at, isNameProtected: nameHit !== null };
       if (exposed !== undefined) {
         found.push({ ...copy, source: exposed });
@@ -78,10 +83,10 @@ async function findCopies({ roots, protection, scanner, since, exposed }: CopySe
       const read = left < 0 ? null : readRegularFile(path, { display: path });
       if (read === null || "refused" in read || read.more) {
         if (read !== null && "refused" in read && read.refused === "absent") continue;
-        found.push({ ...copy, source });
+        if (source !== undefined) found.push({ ...copy, source });
         continue;
       }
-      const hit = nameHit ?? await scanner.check([new TextDecoder().decode(read.bytes)], { once: true });
+      const hit = nameHit ?? await holding(new TextDecoder().decode(read.bytes));
       if (hit !== null) found.push({ ...copy, source: hit.path });
     }
   }

@@ -25,17 +25,24 @@ const SLICE_MS = 50;
  */
 export type AllowedFragments = (fragments: readonly Fragment[]) => Promise<ReadonlySet<string>>;
 
+/** How {@link LeakScanner.check} looks. */
+interface CheckOptions {
+  once?: boolean;
+  again?: boolean;
+  signal?: AbortSignal | undefined;
+}
+
 type ScannedFiles = Pick<ProtectedSet, "rule"> & { files(): Iterable<string> };
 
 /** Longest walk of other projects before a check, in milliseconds, and most files of one of them. */
 const OTHERS_MS = 200;
 const MOST_OF_OTHER = 10_000;
 
-/** Returns what tells whether texts hold what other projects than those of `roots` protect, all that are known by then. */
+/** Returns what finds content that other projects than those of `roots` protect, all that are known by then. */
 export function scannerOfOthers(
   projects: () => Promise<readonly RecordData[]>,
   roots: readonly string[],
-): (texts: Iterable<string>) => Promise<boolean> {
+): Pick<LeakScanner, "check"> {
   let known: readonly RecordData[] = [];
   let others: readonly OtherProject[] = [];
   const files = () => {
@@ -43,7 +50,7 @@ export function scannerOfOthers(
     return new Set(others.flatMap((other) => other.files(until - performance.now())));
   };
   const scanner = new LeakScanner({ files, rule: () => null }, { root: "/" });
-  return async (texts) => {
+  const check: LeakScanner["check"] = async (texts, options) => {
     const now = await projects();
     if (now !== known) {
       known = now;
@@ -52,8 +59,9 @@ export function scannerOfOthers(
         !roots.some((own) => isWithin(own, root) || isWithin(root, own))
       ).map((one) => new OtherProject(one));
     }
-    return others.length > 0 && await scanner.check(texts, { once: true }) !== null;
+    return others.length > 0 ? await scanner.check(texts, { once: true, ...options }) : null;
   };
+  return { check };
 }
 
 /** Another project: the files met there, and those that its markers cover as far as there was time to look. */
@@ -118,13 +126,14 @@ export class LeakScanner {
 
   /**
    * Returns the first fragment of a protected file in any of the texts, null when there is none. A text that passed is
-   * kept and not looked at again; `once` says that nobody will ask for it again. Throws the signal's reason.
+   * kept and not looked at again; `once` says that nobody will ask for it again, `again` that the check before has looked
+   * at the files just now. Throws the signal's reason.
    */
   async check(
     texts: Iterable<string>,
-    { once = false, signal }: { once?: boolean; signal?: AbortSignal | undefined } = {},
+    { once = false, again = false, signal }: CheckOptions = {},
   ): Promise<ScanHit | null> {
-    await this.#upToDate(signal);
+    if (!again) await this.#upToDate(signal);
     // What another check reads meanwhile was not asked here: a text that passes has passed what was known.
     const passed = this.#passed;
     for (const text of texts) {

@@ -109,7 +109,8 @@ export async function inSandbox(
   const environment = await sandboxEnvironment(context.io.environment(), {
     named: sandbox.settings.env,
     secret: context.secretVariables,
-    holdsProtected: checkWrite && (async (text) => await checkWrite(text, { display: "the environment" }) !== null),
+    holdsProtected: checkWrite &&
+      (async (text) => await checkWrite(text, { display: "the environment", others: false }) !== null),
   });
   const git = reason !== "project" ? "open" : label === "open" ? "hidden" : "read-only";
   // What a person saves at a protected path while a command runs is there for it, and sent at once: no look is soon enough.

@@ -141,7 +141,7 @@ async function writeRules(
   { session: { workspace, scanner }, view, io }: { session: Session; view: ChatView; io: Io },
 ): Promise<void> {
   try {
-    const refusal = await scanner?.checkWrite(rules.join("\n"), { display: "it" }) ?? null;
+    const refusal = await scanner?.checkWrite(rules.join("\n"), { display: "it", others: true }) ?? null;
     if (refusal !== null) throw new AgentcliError("policy_refused", "it holds protected content");
     await addProjectRules(await openHome(io), { root: workspace.root, rules });
     const named = rules.map((rule) => clean(rule)).join(", ");
