@@ -3,10 +3,11 @@
  * MCP configuration, shell start-up files, and this program; and those that commands may not make besides.
  */
 import { entriesSync, lstatSync, realPathSync, statSync } from "../../platform/files_sync.ts";
-import { basename, isWithin, join, normalize, relativeTo } from "../../platform/path.ts";
-import { quietly } from "../../platform/real_path.ts";
+import { basename, dirname, isWithin, join, normalize, relativeTo } from "../../platform/path.ts";
+import { ancestors, exists, quietly, realOrNamed } from "../../platform/real_path.ts";
 import { isProgramFile } from "../../platform/runtime.ts";
 import { foldedName } from "../case_folded.ts";
+import type { GitUser } from "../sandbox/git_programs.ts";
 import { MARKER_NAME } from "./marker.ts";
 
 /** Files of editors and agents that start processes, in any directory. */
@@ -106,16 +107,25 @@ export function commandProtection(path: string, userHome: string | null): string
 }
 
 /**
- * Why writing a real path would change a write-protected file by another of its names, a few words; null when it would
- * not. Looks at the markers, and at what stands at the top of the roots and in their dot directories: behind links, and by
- * device and inode.
+ * Why no tool may change a path, a few words; null when one may: by its names, by other names of the same file, and by
+ * what git says it would run.
  */
-export function otherNameProtection(
+export async function writeProtectionOnDisk(
+  { path, real }: { path: string; real: string },
+  { roots, markers, user }: { roots: readonly string[]; markers: readonly string[]; user: GitUser },
+): Promise<string | null> {
+  return writeProtection(path, user.userHome) ?? writeProtection(real, user.userHome) ??
+    otherNameProtection(real, { places: [...markers, ...placesNear(roots)], ...user }) ??
+    await gitProtection(real, { roots, user });
+}
+
+/** Behind links, and by device and inode, of the markers, and of what stands at the top of the roots and in their dot directories. */
+function otherNameProtection(
   real: string,
-  { roots, markers, userHome }: { roots: readonly string[]; markers: readonly string[]; userHome: string | null },
+  { places, userHome }: { places: readonly string[]; userHome: string | null },
 ): string | null {
   const status = quietly(() => statSync(real));
-  for (const place of [...markers, ...placesNear(roots)]) {
+  for (const place of places) {
     const found = quietly(() => lstatSync(place));
     const target = found?.kind === "symlink" ? quietly(() => realPathSync(place)) : null;
     const end = target === null ? null : normalize(target);
@@ -126,6 +136,21 @@ export function otherNameProtection(
     if (reason !== null) return reason;
   }
   return null;
+}
+
+/** Hooks and their kind need not lie in `.git`: the repositories above a path are asked. */
+async function gitProtection(
+  real: string,
+  { roots, user }: { roots: readonly string[]; user: GitUser },
+): Promise<string | null> {
+  const repositories = ancestors(dirname(real)).map((above) => join(above, ".git")).filter(exists);
+  if (repositories.length === 0) return null;
+  const { gitPrograms } = await import("../sandbox/git_programs.ts");
+  const programs = gitPrograms({ repositories }, { roots, user });
+  if (programs === null) return "git has more settings here than can be read, and could run it";
+  return programs.some((program) => isWithin(realOrNamed(program), real))
+    ? "git runs it, or reads settings from it"
+    : null;
 }
 
 function* placesNear(roots: readonly string[]): Generator<string> {

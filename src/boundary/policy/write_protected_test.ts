@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { otherNameProtection, writeProtection } from "./write_protected.ts";
+import { writeProtection, writeProtectionOnDisk } from "./write_protected.ts";
 
 const home = "/home/u";
 
@@ -116,13 +116,14 @@ Deno.test("another name of a write-protected file is known behind links and by w
     await Deno.link(`${root}/.mcp.json`, `${root}/second.txt`);
     await Deno.link(`${root}/open.txt`, `${root}/twice.txt`);
     await Deno.symlink("open.txt", `${root}/.link`);
-    const options = { roots: [root], markers: [`${root}/sub/.agentclisecret`], userHome: null };
-    const reason = (name: string) => otherNameProtection(`${root}/${name}`, options);
+    const options = { roots: [root], markers: [`${root}/sub/.agentclisecret`], user: { userHome: null } };
+    const reason = (name: string) =>
+      writeProtectionOnDisk({ path: `${root}/${name}`, real: `${root}/${name}` }, options);
     for (const name of ["conf/settings.json", "conf/settings.new.json", "tasks.json", "rules/m", "second.txt"]) {
-      assert.ok(reason(name), name);
+      assert.ok(await reason(name), name);
     }
     for (const name of ["open.txt", "twice.txt", "conf/other.txt", "new.txt", "sub/own", "rules/other"]) {
-      assert.equal(reason(name), null, name);
+      assert.equal(await reason(name), null, name);
     }
   } finally {
     await Deno.remove(root, { recursive: true });

@@ -2,8 +2,8 @@
 import { AgentcliError } from "../../errors.ts";
 import { systemReason } from "../../platform/disk_failure.ts";
 import { type DirectoryEntry, type FileStatus, listDirectory, realPath, stat } from "../../platform/files.ts";
-import { dirname, isAbsolute, isWithin, join, normalize, relativeTo } from "../../platform/path.ts";
-import { exists, realOrNamed } from "../../platform/real_path.ts";
+import { isAbsolute, isWithin, normalize, relativeTo } from "../../platform/path.ts";
+import { realOrNamed } from "../../platform/real_path.ts";
 import { foldedPath } from "../case_folded.ts";
 import type { Label } from "../policy/label.ts";
 import { isLocal } from "../policy/locality.ts";
@@ -16,7 +16,7 @@ import { describeRule, isOfGit, type ProtectionRule, ruleOfGit } from "../policy
 import { readRegularFile } from "../reader.ts";
 import { checkWritable, refuse, removeFile, replaceFile, resolvePath, rootOf } from "./paths.ts";
 import { isOfSystem } from "../policy/listing.ts";
-import { otherNameProtection, writeProtection } from "../policy/write_protected.ts";
+import { writeProtectionOnDisk } from "../policy/write_protected.ts";
 import type { ByteRange, LabeledBytes, Refusal, ResolvedPath, Workspace } from "./workspace.ts";
 
 /** The options of {@link openWorkspace}. */
@@ -71,7 +71,7 @@ export async function openWorkspace(options: WorkspaceOptions): Promise<Workspac
   const additional = await Promise.all(options.additional.map(realDirectory));
   const [root, cwd] = [await realDirectory(options.root), await realDirectory(options.cwd)];
   const workspace = new DiskWorkspace({ ...options, root, cwd, additional });
-  await workspace.start();
+  await workspace.refresh();
   return workspace;
 }
 
@@ -113,8 +113,9 @@ export class DiskWorkspace {
     this.#userHome = isAbsolute(userHome) ? realOrNamed(normalize(userHome)) : null;
     this.local = options.provider.local;
     this.#localEndpoints = options.markers.localEndpoints;
-    const all = [root, ...additional];
-    this.protection = protection?.isOf(all) ? protection : new ProtectedSet(all, { remembered: records });
+    const roots = [root, ...additional];
+    this.protection = protection?.isOf(roots) ? protection : new ProtectedSet(roots);
+    this.protection.remember(records);
   }
 
   /** Label of things that are not one file: names, listings, command output. Protected when a marker cannot be used. */
@@ -122,24 +123,17 @@ export class DiskWorkspace {
     return this.protection.damaged === null ? "open" : "no-cloud";
   }
 
-  /** Looks at the markers; for a provider that is not local also at those below the roots, since one may be damaged. */
-  async start(): Promise<void> {
-    if (this.protection === this.#options.protection) {
-      this.protection.remember(this.#records);
-      this.protection.refresh();
-    } else this.protection.start();
-    await this.#settle();
-    this.#refuseUnsafe();
-  }
-
   /**
-   * Called before each request: reads the markers again and classifies the provider's address anew. What was protected
-   * stays so. Throws `policy_refused` when a marker cannot be used and the provider is not local.
+   * Called first and before each request: reads the markers (for a provider that is not local also those below the roots,
+   * since one may be damaged) and classifies the provider's address anew. What was protected stays so. Throws
+   * `policy_refused` when a marker cannot be used and the provider is not local.
    */
   async refresh(signal?: AbortSignal): Promise<void> {
     await this.protection.reread();
     this.protection.refresh();
-    await this.#settle(signal);
+    // Where a marker was met, and for a provider that is not local, all that is protected is known from then on.
+    const isKnown = !this.local || this.protection.met;
+    await this.#remember(isKnown ? await this.protection.settle({ signal, onSlow: this.#options.notify }) : []);
     if (this.#localEndpoints.length > 0) {
       // What is no longer in the marker has no effect, and what is new in it has none in this session.
       const markers = findMarkers(this.root);
@@ -151,12 +145,6 @@ export class DiskWorkspace {
       this.local &&= baseUrl === undefined || this.countsAsLocal(baseUrl);
     }
     this.#refuseUnsafe();
-  }
-
-  /** Where a marker was met, and for a provider that is not local, all that is protected is known from then on. */
-  async #settle(signal?: AbortSignal): Promise<void> {
-    const isKnown = !this.local || this.protection.met;
-    await this.#remember(isKnown ? await this.protection.settle({ signal, onSlow: this.#options.notify }) : []);
   }
 
   /**
@@ -229,7 +217,10 @@ export class DiskWorkspace {
 
   // deno-lint-ignore require-await -- done synchronously; a promise, so that callers need not know
   async read(path: ResolvedPath, range: ByteRange = {}): Promise<LabeledBytes | Refusal> {
-    return this.#read(path, range, (real) => this.noteUsed({ path: path.path, real }));
+    const read = this.#read(path, range);
+    // Since it was resolved, a link can have come or gone.
+    if (!("refused" in read)) this.noteUsed({ path: path.path, real: read.real });
+    return read;
   }
 
   /** Lets tools read one file outside of the roots, by its real path: the rest of a long result. */
@@ -257,8 +248,7 @@ export class DiskWorkspace {
     for (const path of paths) yield this.#read(path, range);
   }
 
-  /** `onRead` gets where the file lay: since it was resolved, a link can have come or gone. */
-  #read(path: ResolvedPath, range: ByteRange, onRead?: (real: string) => void): LabeledBytes | Refusal {
+  #read(path: ResolvedPath, range: ByteRange): LabeledBytes | Refusal {
     const { display } = path;
     let rule: ProtectionRule | null = null;
     const precheck = (real: string, status: FileStatus): Refusal | null => {
@@ -268,11 +258,9 @@ export class DiskWorkspace {
     const read = this.#outOfReach(path.real, display) ??
       readRegularFile(path.path, { ...range, display, precheck });
     if ("refused" in read) return read;
-    const { bytes, more, status } = read;
-    onRead?.(read.real);
     // The reader has asked `precheck`, which the compiler cannot see.
     const found = rule as ProtectionRule | null;
-    return { bytes, more, status, ...found === null ? { label: "open" } : { label: "no-cloud", rule: found } };
+    return { ...read, ...found === null ? { label: "open" } : { label: "no-cloud", rule: found } };
   }
 
   async status(path: ResolvedPath): Promise<FileStatus | null> {
@@ -310,35 +298,10 @@ export class DiskWorkspace {
       : refuse(path.display, `${protection}; only the user changes it: tell the user what to change`);
   }
 
-  /**
-   * Why no tool may change a path that other programs believe or run, a few words; null when one may: by its names, by other
-   * names of the same file, and by what git says it would run.
-   */
-  async writeProtection({ path, real }: Pick<ResolvedPath, "path" | "real">): Promise<string | null> {
-    const userHome = this.#userHome;
-    const roots = [this.root, ...this.additional];
-    return writeProtection(path, userHome) ?? writeProtection(real, userHome) ??
-      otherNameProtection(real, { userHome, roots, markers: this.protection.markers }) ??
-      await this.#gitProtection(real, roots);
-  }
-
-  /** Hooks and their kind need not lie in `.git`: the repositories above a path are asked. */
-  async #gitProtection(real: string, roots: readonly string[]): Promise<string | null> {
-    const repositories: string[] = [];
-    for (let at = real; dirname(at) !== at;) {
-      at = dirname(at);
-      if (exists(join(at, ".git"))) repositories.push(join(at, ".git"));
-    }
-    if (repositories.length === 0) return null;
-    const { gitPrograms } = await import("../sandbox/git_programs.ts");
-    const programs = gitPrograms({ repositories }, {
-      roots,
-      user: { userHome: this.#userHome, env: this.#options.env },
-    });
-    if (programs === null) return "git has more settings here than can be read, and could run it";
-    return programs.some((program) => isWithin(realOrNamed(program), real))
-      ? "git runs it, or reads settings from it"
-      : null;
+  /** Why no tool may change a path, whatever it is called, a few words; null when one may. */
+  writeProtection(path: Pick<ResolvedPath, "path" | "real">): Promise<string | null> {
+    const { roots, markers } = this.protection;
+    return writeProtectionOnDisk(path, { roots, markers, user: { userHome: this.#userHome, env: this.#options.env } });
   }
 
   /** Replaces or creates the file, parents included; never through a symlink; the mode of an existing file is kept. */

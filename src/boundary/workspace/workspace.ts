@@ -1,7 +1,7 @@
 /** The part of the disk a session works on, as tools see it: paths resolved, files read and written under the rules. */
-import type { FileStatus } from "../../platform/files.ts";
 import type { Label } from "../policy/label.ts";
 import type { ProtectionRule } from "../policy/protection_rule.ts";
+import type { FileBytes } from "../reader.ts";
 import type { DiskWorkspace } from "./disk.ts";
 
 /** A path that passed the rules of where tools may go. */
@@ -15,14 +15,10 @@ export interface ResolvedPath {
 }
 
 /** Content with its label. */
-export interface LabeledBytes {
-  bytes: Uint8Array<ArrayBuffer>;
-  /** True when the file is longer than what was asked for. */
-  more: boolean;
+export interface LabeledBytes extends FileBytes {
   label: Label;
   /** The line of a marker that covers the file; with it the label is `no-cloud`. */
   rule?: ProtectionRule | undefined;
-  status: FileStatus;
 }
 
 /** At most `limit` bytes from `offset`; when absent, as many as the reader gives from the first. */
@@ -43,4 +39,4 @@ export interface Refusal {
 }
 
 /** Where tools read and write. Everything returned is labeled; everything refused says why. */
-export type Workspace = Omit<DiskWorkspace, "start">;
+export type Workspace = Pick<DiskWorkspace, keyof DiskWorkspace>;
