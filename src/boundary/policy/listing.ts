@@ -40,8 +40,8 @@ interface Facts {
   entries: readonly PlainEntry[] | null;
   /** By name, which link it is: one can be given to another while it keeps its name. */
   links: Map<string, string>;
-  /** By any name that some file system takes for a marker's. */
-  hasMarker: boolean;
+  /** Rules can begin here: it holds something that some file system takes for a marker or a repository by its name. */
+  mayRule: boolean;
   /** Sockets, FIFOs and devices. */
   special: string[];
   /** Directories of version control; the directory itself where it is one. */
@@ -128,7 +128,7 @@ export class Listings {
 
 function factsOf(directory: string): Facts {
   const facts: Facts = {
-    ...{ entries: null, links: new Map(), hasMarker: false },
+    ...{ entries: null, links: new Map(), mayRule: false },
     ...{ special: [], repositories: [], settings: [], ignoreFiles: [], unjudged: [] },
   };
   const entries = listEntries(directory);
@@ -150,7 +150,7 @@ function factsOf(directory: string): Facts {
     if (!isDirectory && !isFile && !entry.isSymlink) facts.special.push(within(directory, name));
     else if (isFile && ARCHIVE_NAME.test(name)) facts.repositories.push(within(directory, name));
     const folded = foldedName(name);
-    facts.hasMarker ||= folded === MARKER_NAME;
+    facts.mayRule ||= folded === MARKER_NAME || folded === ".git";
     if (VERSION_CONTROL.has(folded)) facts.repositories.push(within(directory, name));
     else if (isDotted || folded.startsWith(".") || SETTINGS_NAME.test(folded)) {
       facts.settings.push(within(directory, name));

@@ -123,10 +123,14 @@ export class PathRules {
     return this.#damaged ?? found;
   }
 
-  /** Meets a directory; returns whether a rule can cover what lies right in it. Its listing tells whether it has a marker. */
-  covers(directory: string, hasMarker: boolean): boolean {
-    const { covered, scopes, worktree } = this.#settled(() => this.#placeOf(directory, hasMarker));
-    return covered !== null || scopes.length > 0 || worktree !== null || this.#damaged !== null;
+  /**
+   * Meets a directory; returns what tells the rule of a path right in it, null where none can be covered. `mayRule` is of
+   * its listing.
+   */
+  rulesIn(directory: string, mayRule: boolean): ((path: string) => ProtectionRule | null) | null {
+    const { covered, scopes, worktree } = this.#settled(() => this.#placeOf(directory, mayRule));
+    const isRuled = covered !== null || scopes.length > 0 || worktree !== null || this.#damaged !== null;
+    return isRuled ? (path) => this.rule(path) : null;
   }
 
   /** Works something out until no marker is met on the way: one can cover places that were worked out before it. */
@@ -179,7 +183,7 @@ export class PathRules {
     this.#move(dirname(real), { names: [basename(real)], rule });
   }
 
-  #placeOf(directory: string, hasMarker = true): Place {
+  #placeOf(directory: string, mayRule = true): Place {
     const known = this.#places.get(directory);
     if (known !== undefined) return known;
     const up = dirname(directory);
@@ -189,7 +193,7 @@ export class PathRules {
       : above.scopes.map((scope) => scope.below(basename(directory)));
     const marker = join(directory, MARKER_NAME);
     // Whatever the system objects to, a marker may stand there.
-    if (hasMarker && presentOrForbidden(() => lstatSync(marker)) !== null) this.#learn(marker);
+    if (mayRule && presentOrForbidden(() => lstatSync(marker)) !== null) this.#learn(marker);
     for (const learnt of [this.#markers.get(marker), this.#moved.get(directory)]) {
       if (learnt !== undefined) scopes.push(learnt.patterns.start);
     }
@@ -199,7 +203,7 @@ export class PathRules {
         above === null ? null : ruleBelow(above, basename(directory)),
       ),
       scopes: scopes.filter((scope) => scope.leadsOn),
-      worktree: this.#worktreeOf(directory, above),
+      worktree: mayRule ? this.#worktreeOf(directory, above) : above?.worktree ?? null,
     };
     this.#places.set(directory, place);
     return place;

@@ -116,12 +116,7 @@ export class ProtectedSet extends PathRules {
   /** Places that a view must not show as they are. Walks the roots. */
   async hidden(options: WalkOptions = {}): Promise<ProtectedPlaces> {
     await this.settle(options);
-    const { listings, files, directories, unjudged } = this.#tree.found;
-    return {
-      ...{ files, directories, unjudged, listings, nameless: this.#identities.nameless },
-      special: listings.flatMap(({ special }) => special),
-      repositories: listings.flatMap(({ repositories }) => repositories),
-    };
+    return { ...this.#tree.found, nameless: this.#identities.nameless };
   }
 
   /** Whether anything inside of the roots is protected now, or would be if it appeared. Walks the roots. */

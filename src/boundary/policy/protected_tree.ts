@@ -8,7 +8,7 @@ import type { ProtectedFile } from "./inode_index.ts";
 import { isOfSystem, isTooLong, type Listing, Listings, NO_UTF8, type UnjudgedPlace, within } from "./listing.ts";
 import { MARKER_NAME } from "./marker.ts";
 import type { PathRules } from "./path_rules.ts";
-import type { Scope } from "./patterns.ts";
+import { type Coverage, ruleBelow } from "./patterns.ts";
 import type { ProtectionRule } from "./protection_rule.ts";
 
 /** Places that a view must not show as they are. Absolute paths; links are not followed. */
@@ -28,7 +28,7 @@ export interface ProtectedPlaces {
   nameless: readonly string[];
 }
 
-type TreeRules = Pick<PathRules, "version" | "patterns" | "rule" | "covers" | "follow">;
+type TreeRules = Pick<PathRules, "version" | "patterns" | "rule" | "rulesIn" | "follow">;
 
 export interface WalkOptions {
   signal?: AbortSignal | undefined;
@@ -61,25 +61,32 @@ interface Sorted {
   blind: boolean;
 }
 
-/** Protected places outside of the roots. */
-interface Outside {
-  files: readonly ProtectedFile[];
-  directories: readonly string[];
-  unjudged: readonly UnjudgedPlace[];
-}
+/** What a walk finds. */
+class Found {
+  readonly files: string[] = [];
+  readonly directories: string[] = [];
+  readonly unjudged: UnjudgedPlace[] = [];
+  readonly special: string[] = [];
+  readonly repositories: string[] = [];
+  readonly listings: Listing[] = [];
+  /** All protected files, with those in covered directories. */
+  readonly protected: ProtectedFile[] = [];
+  blind = false;
 
-interface Found {
-  /** Of the rules: it holds as long as they stay as they are. */
-  version: number;
-  /** Of open directories: where they lie. */
-  listings: readonly Listing[];
-  /** Files that views hide one by one. */
-  files: readonly string[];
-  directories: readonly string[];
-  unjudged: readonly UnjudgedPlace[];
-  /** All, with those in covered directories. */
-  protected: readonly ProtectedFile[];
-  blind: boolean;
+  open(listing: Listing): void {
+    this.listings.push(listing);
+    this.special.push(...listing.special);
+    this.repositories.push(...listing.repositories);
+    this.unjudged.push(...listing.unjudged);
+  }
+
+  add({ files, directories, unjudged, protected: all }: Found): void {
+    // One by one: a call takes only so many arguments.
+    for (const file of files) this.files.push(file);
+    for (const directory of directories) this.directories.push(directory);
+    for (const place of unjudged) this.unjudged.push(place);
+    for (const file of all) this.protected.push(file);
+  }
 }
 
 /** Walks for one session. */
@@ -88,10 +95,11 @@ export class ProtectedTree {
   readonly #rules: TreeRules;
   readonly listings: Listings;
   readonly #sorted = new WeakMap<Listing, Sorted>();
-  #found: Found | null = null;
+  /** It holds as long as the rules stay as they are. */
+  #found: { places: Found; version: number } | null = null;
   /** A search that has not come to its end. */
   #search: Iterator<void> | null = null;
-  #outside: { found: Outside; version: number; until: number } | null = null;
+  #outside: { found: Found; version: number; until: number } | null = null;
 
   constructor(
     roots: readonly string[],
@@ -138,60 +146,51 @@ export class ProtectedTree {
   get found(): Found {
     while (this.step());
     if (this.#found === null) throw new Error("a walk ended without a result");
-    return this.#found;
+    return this.#found.places;
   }
 
   *#searchAll(): Generator<void> {
     for (let walk = 1;; walk++) {
       const { version } = this.#rules;
-      const found = yield* this.#walkRoots();
-      const outside = yield* this.#walkOutside();
+      const places = yield* this.#walkRoots();
+      places.add(yield* this.#walkOutside());
       const isEndless = walk >= MOST_WALKS;
       if (this.#rules.version !== version && !isEndless) continue;
       const reason = "its protected links lead on without an end";
-      const endless = isEndless ? this.#roots.map((directory) => ({ directory, reason })) : [];
-      this.#found = {
-        ...found,
-        version: this.#rules.version,
-        files: [...found.files, ...outside.files.map(({ path }) => path)],
-        directories: [...found.directories, ...outside.directories],
-        unjudged: [...found.unjudged, ...outside.unjudged, ...endless],
-        protected: [...found.protected, ...outside.files],
-      };
+      if (isEndless) { for (const directory of this.#roots) places.unjudged.push({ directory, reason }); }
+      this.#found = { places, version: this.#rules.version };
       return;
     }
   }
 
-  *#walkRoots(): Generator<void, Omit<Found, "version">> {
-    const [listings, files, directories]: [Listing[], string[], string[]] = [[], [], []];
-    const unjudged: UnjudgedPlace[] = [];
-    const all: ProtectedFile[] = [];
-    let blind = false;
+  *#walkRoots(): Generator<void, Found> {
+    const found = new Found();
     const waiting: { directory: string; isCovered: boolean }[] = [];
-    const enter = (directory: string, { isCovered, isIn = false }: { isCovered: boolean; isIn?: boolean }) => {
-      waiting.push({ directory, isCovered });
-      if (isCovered && !isIn) directories.push(directory);
-    };
     for (const root of this.#roots) {
-      if (isOfSystem(root)) unjudged.push({ directory: root, reason: "belongs to the system" });
-      else enter(root, { isCovered: this.#rules.rule(root) !== null });
+      if (isOfSystem(root)) {
+        found.unjudged.push({ directory: root, reason: "belongs to the system" });
+        continue;
+      }
+      const isCovered = this.#rules.rule(root) !== null;
+      if (isCovered) found.directories.push(root);
+      waiting.push({ directory: root, isCovered });
     }
     for (let at = waiting.pop(); at !== undefined; at = waiting.pop()) {
       const { directory, isCovered } = at;
       const listing = this.listings.of(directory);
       const sorted = this.#sort(listing, { isCovered });
-      blind ||= sorted.blind;
-      for (const file of sorted.files) all.push(file);
-      for (const below of sorted.covered) enter(below, { isCovered: true, isIn: isCovered });
+      found.blind ||= sorted.blind;
+      for (const file of sorted.files) found.protected.push(file);
+      for (const below of sorted.covered) waiting.push({ directory: below, isCovered: true });
       yield;
       if (isCovered) continue;
-      listings.push(listing);
-      for (const { path } of sorted.files) files.push(path);
-      for (const place of listing.unjudged) unjudged.push(place);
-      for (const below of sorted.open) enter(below, { isCovered: false });
+      found.open(listing);
+      for (const { path } of sorted.files) found.files.push(path);
+      for (const below of sorted.covered) found.directories.push(below);
+      for (const below of sorted.open) waiting.push({ directory: below, isCovered: false });
       for (const { path, rule } of sorted.links) followLink(path, rule, this.#rules);
     }
-    return { listings, files, directories, unjudged, protected: all, blind };
+    return found;
   }
 
   #sort(listing: Listing, { isCovered }: { isCovered: boolean }): Sorted {
@@ -199,17 +198,17 @@ export class ProtectedTree {
     // What is met from here on can cover what was sorted before it: then the directory is sorted again.
     const { version } = this.#rules;
     if (known?.version === version) return known;
-    const { directory, entries, hasMarker } = listing;
+    const { directory, entries, mayRule } = listing;
     const [open, covered, files, links]: [string[], string[], ProtectedFile[], ProtectedFile[]] = [[], [], [], []];
     let blind = entries === null && isCovered;
-    const isRuled = entries !== null && this.#rules.covers(directory, hasMarker);
+    const ruleOf = entries === null ? null : this.#rules.rulesIn(directory, mayRule);
     const isLong = isTooLong(directory);
     for (const entry of entries ?? []) {
       const { name, isDirectory, isFile, isSymlink } = entry;
       // Most of a tree: nothing that lies here is covered.
-      if (!isRuled && !isDirectory) continue;
+      if (ruleOf === null && !isDirectory) continue;
       const path = within(directory, name);
-      const rule = isRuled ? this.#rules.rule(path) : null;
+      const rule = ruleOf?.(path) ?? null;
       // A name that nobody can say leads nowhere; any rule may cover something in a directory of such a name.
       if (name.includes(NO_UTF8)) blind ||= rule !== null || isDirectory;
       else if (rule === null || (name === MARKER_NAME && !isCovered)) {
@@ -229,49 +228,49 @@ export class ProtectedTree {
    * a view may show it, and another name of it, or its content, may lie in a root. Only what the patterns lead to is
    * walked, and no more than a limit; the roots are not entered again.
    */
-  *#walkOutside(): Generator<void, Outside> {
+  *#walkOutside(): Generator<void, Found> {
     const { version } = this.#rules;
     const start = performance.now();
     const last = this.#outside;
     if (last !== null && last.version === version && start < last.until) return last.found;
-    const [files, directories, unjudged]: [ProtectedFile[], string[], UnjudgedPlace[]] = [[], [], []];
+    const found = new Found();
     const isInRoots = (path: string) => this.#roots.some((root) => isWithin(root, path));
-    const waiting: { directory: string; scope: Scope | null; rule: ProtectionRule | null }[] = [];
+    const waiting: (Coverage & { directory: string })[] = [];
     for (const { directory, patterns: { start: scope } } of this.#rules.patterns) {
       if (isInRoots(directory)) continue;
-      waiting.push({ directory, scope, rule: scope.rule });
-      if (scope.rule !== null) directories.push(directory);
+      waiting.push({ directory, scopes: [scope], covered: scope.rule });
+      if (scope.rule !== null) found.directories.push(directory);
     }
     let entries = 0;
     // Nearest things first: a limit that is reached must not leave out what is named plainly. It grows on the way.
-    for (const { directory, scope, rule } of waiting) {
-      if (entries > ENTRY_LIMIT || files.length >= FILE_LIMIT) {
-        if (rule === null) unjudged.push({ directory, reason: "was not reached by the search for protected files" });
+    for (const { directory, scopes, covered } of waiting) {
+      if (entries > ENTRY_LIMIT || found.files.length >= FILE_LIMIT) {
+        const reason = "was not reached by the search for protected files";
+        if (covered === null) found.unjudged.push({ directory, reason });
         continue;
       }
       const listing = this.listings.of(directory);
       // A link, and what is no directory, has no entries.
       if (listing.status !== null && listing.status.kind !== "directory") continue;
-      if (rule === null || listing.entries === null) unjudged.push(...listing.unjudged);
+      if (covered === null || listing.entries === null) found.unjudged.push(...listing.unjudged);
       entries += listing.entries?.length ?? 0;
       for (const { name, isDirectory, isFile, isSymlink } of listing.entries ?? []) {
         const path = within(directory, name);
-        const below = scope?.below(name) ?? null;
-        const covering = rule ?? below?.rule ?? null;
-        if (isDirectory) {
-          if (isOfSystem(path) || isInRoots(path)) continue;
-          if (covering !== null) {
-            if (rule === null) directories.push(path);
-            waiting.push({ directory: path, scope: null, rule: covering });
-          } else if (below?.leadsOn === true && name !== ".git" && !isTooLong(directory)) {
-            waiting.push({ directory: path, scope: below, rule: null });
-          }
-        } else if (covering !== null && isFile) files.push({ path, rule: covering });
-        else if (covering !== null && isSymlink && rule === null) followLink(path, covering, this.#rules);
+        if (isDirectory && (isOfSystem(path) || isInRoots(path))) continue;
+        const rule = ruleBelow({ scopes, covered }, name);
+        if (isDirectory && rule !== null) {
+          if (covered === null) found.directories.push(path);
+          waiting.push({ directory: path, scopes: [], covered: rule });
+        } else if (isDirectory && name !== ".git" && !isTooLong(directory)) {
+          const below = scopes.map((scope) => scope.below(name)).filter(({ leadsOn }) => leadsOn);
+          if (below.length > 0) waiting.push({ directory: path, scopes: below, covered: null });
+        } else if (isFile && rule !== null) {
+          found.files.push(path);
+          found.protected.push({ path, rule });
+        } else if (isSymlink && rule !== null && covered === null) followLink(path, rule, this.#rules);
       }
       yield;
     }
-    const found = { files, directories, unjudged };
     const end = performance.now();
     this.#outside = { found, version, until: end + REUSED_FOR * (end - start) };
     return found;
