@@ -118,45 +118,43 @@ async function digestOf(path: string, salt: string): Promise<string | null> {
   return new Uint8Array(await crypto.subtle.sign("HMAC", key, read.bytes)).toHex();
 }
 
-/** Files that are not at their place any more as they were met: somewhere else they may be. */
+/** Finds what protected files were: files that are not at their place any more as they were met may be somewhere else. */
 export class FormerFiles {
-  readonly #files: readonly SaltedFile[];
-  readonly #sizes: ReadonlySet<number>;
-  readonly #identities: ReadonlyMap<string, SaltedFile>;
-  /** Searched in vain, as long as they stay as they are. */
-  readonly #searched = new WeakSet<Listing>();
+  #gone: readonly SaltedFile[] = [];
+  /** Searched in vain, as long as they and what is gone stay as they are. */
+  #searched = new WeakSet<Listing>();
 
-  constructor(files: readonly SaltedFile[]) {
-    this.#files = files;
-    this.#sizes = new Set(files.filter(({ digest }) => digest !== "").map(({ size }) => size));
-    // Without the time when it came to be, another file may have the number of one that is gone.
-    const lasting = files.filter(({ inode, born }) => inode !== 0 && born !== 0);
-    this.#identities = new Map(lasting.map((file) => [lastingIdentityOf(file), file]));
-  }
-
-  /** Those of the files that have changed, or are gone. */
-  static of(met: readonly SaltedFile[]): readonly SaltedFile[] {
-    return met.filter((file) => {
+  /**
+   * Returns the files of directories that are one of the met ones that have changed or gone, or hold the content of one,
+   * and that no rule covers yet.
+   */
+  async find(
+    met: readonly SaltedFile[],
+    { listings, isCovered }: { listings: readonly Listing[]; isCovered: (path: string) => boolean },
+  ): Promise<DerivedFile[]> {
+    const gone = met.filter((file) => {
       const status = quietly(() => lstatSync(file.path));
       return status === null || stateOf(file.path, status) !== stateOf(file.path, file);
     });
-  }
-
-  isOf(files: readonly SaltedFile[]): boolean {
-    return files.length === this.#files.length && files.every((file, index) => file === this.#files[index]);
-  }
-
-  /** Returns the files of directories that are one of them, or hold the content of one, and that no rule covers yet. */
-  async find(listings: readonly Listing[], isCovered: (path: string) => boolean): Promise<DerivedFile[]> {
+    if (gone.length !== this.#gone.length || gone.some((file, at) => file !== this.#gone[at])) {
+      this.#gone = gone;
+      this.#searched = new WeakSet();
+    }
+    // Without the time when it came to be, another file may have the number of one that is gone.
+    const lasting = gone.filter(({ inode, born }) => inode !== 0 && born !== 0);
+    const identities = new Map(lasting.map((file) => [lastingIdentityOf(file), file]));
+    const sizes = new Set(gone.filter(({ digest }) => digest !== "").map(({ size }) => size));
     const found: DerivedFile[] = [];
-    for (const listing of this.#files.length === 0 ? [] : listings) {
+    for (const listing of gone.length === 0 ? [] : listings) {
       if (this.#searched.has(listing)) continue;
       this.#searched.add(listing);
       for (const { name, isFile } of listing.entries ?? []) {
         const path = within(listing.directory, name);
         const status = isFile ? quietly(() => lstatSync(path)) : null;
-        const known = status === null || isCovered(path) ? null : await this.#formerOf({ path, status });
-        if (status === null || known === null) continue;
+        if (status === null || isCovered(path)) continue;
+        const known = identities.get(lastingIdentityOf(status)) ??
+          (sizes.has(status.size) ? await this.#contentOf(path, status) : undefined);
+        if (known === undefined) continue;
         const { device, inode, born } = status;
         found.push({ path, device, inode, born, source: known.path, at: 0, digest: known.digest });
       }
@@ -164,13 +162,10 @@ export class FormerFiles {
     return found;
   }
 
-  async #formerOf({ path, status }: SeenFile): Promise<SaltedFile | null> {
-    const same = this.#identities.get(lastingIdentityOf(status));
-    if (same !== undefined || !this.#sizes.has(status.size)) return same ?? null;
-    for (const file of this.#files) {
-      if (file.size !== status.size || file.digest === "") continue;
-      if (await digestOf(path, file.salt) === file.digest) return file;
+  async #contentOf(path: string, { size }: FileStatus): Promise<SaltedFile | undefined> {
+    for (const file of this.#gone) {
+      if (file.size === size && file.digest !== "" && await digestOf(path, file.salt) === file.digest) return file;
     }
-    return null;
+    return undefined;
   }
 }

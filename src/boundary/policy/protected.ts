@@ -29,8 +29,7 @@ export class ProtectedSet extends PathRules {
   readonly #identities = new InodeIndex();
   #remembered: readonly Remembered[] = [];
   #met: readonly SaltedFile[] = [];
-  /** Those of them that have changed or gone since. */
-  #former = new FormerFiles([]);
+  readonly #former = new FormerFiles();
   readonly #unnamed = new Set<string>();
   /** The walk whose files are in the index. */
   #identified: object | null = null;
@@ -75,10 +74,9 @@ export class ProtectedSet extends PathRules {
    */
   async settle(options: WalkOptions = {}): Promise<readonly DerivedFile[]> {
     await this.reread();
-    const gone = FormerFiles.of(this.#met);
-    if (!this.#former.isOf(gone)) this.#former = new FormerFiles(gone);
     await this.#tree.walk(options);
-    const found = await this.#former.find(this.#tree.found.listings, (path) => this.rule(path) !== null);
+    const { listings } = this.#tree.found;
+    const found = await this.#former.find(this.#met, { listings, isCovered: (path) => this.rule(path) !== null });
     for (const file of found) this.protectCopy(file);
     if (found.length > 0) await this.#tree.walk(options);
     if (this.any) this.identify();
