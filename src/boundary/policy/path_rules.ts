@@ -8,19 +8,13 @@ import { basename, dirname, isWithin, join, relativeTo } from "../../platform/pa
 import { quietly, realOrNamed } from "../../platform/real_path.ts";
 import { mainTree } from "./git_directory.ts";
 import { MARKER_NAME, type MarkerEntry, readMarker } from "./marker.ts";
-import { compilePatterns, type Coverage, isWild, Patterns, ruleBelow } from "./patterns.ts";
+import { compilePatterns, type Coverage, isWild, type Pattern, Patterns, ruleBelow } from "./patterns.ts";
 import type { MarkerLines } from "./project_record_files.ts";
 import { type ProtectionRule, stricter } from "./protection_rule.ts";
 
 interface Place extends Coverage {
   /** The linked worktree that it lies in, and the main tree whose rules hold there too. */
   worktree: { at: string; main: string } | null;
-}
-
-interface KnownMarker {
-  patterns: Patterns;
-  /** By `tier path`. */
-  rules: Map<string, ProtectionRule>;
 }
 
 /** Lines of all markers together. */
@@ -50,9 +44,12 @@ function endpointProblem(path: string, own: string): string | null {
 /** Keeps the rules of one session. */
 export class PathRules {
   readonly roots: readonly string[];
-  readonly #markers = new Map<string, KnownMarker>();
-  /** Patterns that hold below a directory because a link of a marker's line leads there. */
-  readonly #moved = new Map<string, KnownMarker>();
+  /** By the path of a marker, and by `tier pattern`. */
+  readonly #markers = new Map<string, Map<string, ProtectionRule>>();
+  /** By the directory that they start from: of its marker, and because a link of some marker's line leads there. */
+  readonly #patterns = new Map<string, Patterns>();
+  /** Which of them are in it. */
+  readonly #started = new Set<string>();
   readonly #warnings = new Set<string>();
   #damaged: ProtectionRule | null = null;
   #localEndpoints: readonly string[] = [];
@@ -109,12 +106,9 @@ export class PathRules {
     if (lines.length > 0) this.#take(path, { entries, remembered: true });
   }
 
-  /** Patterns with the directory that each starts from, of markers and of links that their lines lead through. */
-  get patterns(): readonly { directory: string; patterns: Patterns }[] {
-    return [
-      ...[...this.#markers].map(([path, { patterns }]) => ({ directory: dirname(path), patterns })),
-      ...[...this.#moved].map(([directory, { patterns }]) => ({ directory, patterns })),
-    ];
+  /** Patterns by the directory that they start from, of markers and of links that their lines lead through. */
+  get patterns(): ReadonlyMap<string, Patterns> {
+    return this.#patterns;
   }
 
   /** The rule that covers a real path, whether or not something stands there; null when none does. Throws never. */
@@ -170,17 +164,17 @@ export class PathRules {
 
   /** Every line that protects something, of the markers that were met; a damaged marker is in {@link damaged}. */
   get rules(): readonly ProtectionRule[] {
-    return [...this.#markers.values()].flatMap(({ rules }) => [...rules.values()]);
+    return [...this.#markers.values()].flatMap((rules) => [...rules.values()]);
   }
 
   /** The markers that were met with their rules, for the record of the project. */
   get seen(): readonly MarkerLines[] {
-    return [...this.#markers].map(([path, { rules }]) => ({ path, lines: [...rules.values()] }));
+    return [...this.#markers].map(([path, rules]) => ({ path, lines: [...rules.values()] }));
   }
 
   /** Notes that a link at a covered place leads to `real`: that is covered too. */
   follow(real: string, rule: ProtectionRule): void {
-    this.#move(dirname(real), { names: [basename(real)], rule });
+    this.#start(dirname(real), rule, { names: [basename(real)] });
   }
 
   #placeOf(directory: string, mayRule = true): Place {
@@ -194,9 +188,8 @@ export class PathRules {
     const marker = join(directory, MARKER_NAME);
     // Whatever the system objects to, a marker may stand there.
     if (mayRule && presentOrForbidden(() => lstatSync(marker)) !== null) this.#learn(marker);
-    for (const learnt of [this.#markers.get(marker), this.#moved.get(directory)]) {
-      if (learnt !== undefined) scopes.push(learnt.patterns.start);
-    }
+    const begun = this.#patterns.get(directory);
+    if (begun !== undefined) scopes.push(begun.start);
     const place = {
       covered: scopes.reduce(
         (rule, scope) => stricter(rule, scope.rule),
@@ -219,7 +212,6 @@ export class PathRules {
   #learn(path: string): void {
     if (this.#read.has(path)) return;
     this.#read.add(path);
-    if (!this.#markers.has(path)) this.#take(path, { entries: [], remembered: false });
     // One that was there and is gone still protects what it did.
     if (presentOrForbidden(() => lstatSync(path)) === null) return;
     const marker = readMarker(path);
@@ -234,25 +226,23 @@ export class PathRules {
   }
 
   #take(path: string, { entries, remembered }: { entries: readonly MarkerEntry[]; remembered: boolean }): void {
-    let known = this.#markers.get(path);
-    if (known === undefined) {
-      this.#markers.set(path, known = { patterns: new Patterns(), rules: new Map() });
-      this.#version++;
-    }
+    const rules = this.#markers.get(path) ?? new Map<string, ProtectionRule>();
+    if (!this.#markers.has(path)) this.#version++;
+    this.#markers.set(path, rules);
     for (const entry of entries) {
       // Every name of the project is held against every wildcard: a repository could make each session wait for minutes.
       if (this.#lines > LINE_LIMIT || this.#wildLines > WILD_LIMIT) return;
       const key = `${entry.tier} ${entry.path}`;
       const patterns = compilePatterns(entry.path);
-      let rule = known.rules.get(key);
+      let rule = rules.get(key);
       if (rule === undefined) {
         rule = { tier: entry.tier, pattern: entry.path, marker: path, line: entry.line };
         if (remembered) rule.remembered = true;
         if (patterns.some(({ names }) => names.some(isWild))) this.#wildLines++;
         if (++this.#lines > LINE_LIMIT || this.#wildLines > WILD_LIMIT) this.#damage(path, TOO_MANY);
-        known.rules.set(key, rule);
+        rules.set(key, rule);
         this.#version++;
-        for (const pattern of patterns) known.patterns.add(rule, pattern);
+        for (const pattern of patterns) this.#start(dirname(path), rule, pattern);
       } else if (rule.remembered && !remembered) Object.assign(rule, { line: entry.line, remembered: false });
       for (const { names } of patterns) this.#followStart(dirname(path), { names, rule });
     }
@@ -272,17 +262,17 @@ export class PathRules {
     const named = join(directory, ...start);
     const real = realOrNamed(named);
     if (real === named) return;
-    if (wild < 0) this.#move(dirname(real), { names: [basename(real)], rule });
-    else this.#move(real, { names: names.slice(wild), rule });
+    if (wild < 0) this.#start(dirname(real), rule, { names: [basename(real)] });
+    else this.#start(real, rule, { names: names.slice(wild) });
   }
 
-  #move(directory: string, { names, rule }: { names: readonly string[]; rule: ProtectionRule }): void {
-    let known = this.#moved.get(directory);
-    if (known === undefined) this.#moved.set(directory, known = { patterns: new Patterns(), rules: new Map() });
-    const key = `${rule.tier} ${rule.pattern} ${names.join("/")}`;
-    if (known.rules.has(key)) return;
-    known.rules.set(key, rule);
-    known.patterns.add(rule, { names });
+  #start(directory: string, rule: ProtectionRule, pattern: Pattern): void {
+    const key = JSON.stringify([directory, rule.tier, rule.pattern, pattern]);
+    if (this.#started.has(key)) return;
+    this.#started.add(key);
+    const patterns = this.#patterns.get(directory) ?? new Patterns();
+    this.#patterns.set(directory, patterns);
+    patterns.add(rule, pattern);
     this.#version++;
   }
 }

@@ -236,7 +236,7 @@ export class ProtectedTree {
     const found = new Found();
     const isInRoots = (path: string) => this.#roots.some((root) => isWithin(root, path));
     const waiting: (Coverage & { directory: string })[] = [];
-    for (const { directory, patterns: { start: scope } } of this.#rules.patterns) {
+    for (const [directory, { start: scope }] of this.#rules.patterns) {
       if (isInRoots(directory)) continue;
       waiting.push({ directory, scopes: [scope], covered: scope.rule });
       if (scope.rule !== null) found.directories.push(directory);
