@@ -1,5 +1,5 @@
 /** The forms of a server on their way to a person, and the answers on theirs to the server. */
-import { protectedArgument, serverClass } from "../boundary/policy/tool_server.ts";
+import { protectedArgument, serverClass } from "./server_admission.ts";
 import { stringsOf } from "../platform/record.ts";
 import type { ServerAsks } from "./client.ts";
 import { answerRecord, readForm } from "./elicit.ts";

@@ -1,6 +1,6 @@
 /** The MCP servers of one session: what is known of them, and the calls. A server starts with its first call. */
 import { highestLabel, type Label } from "../boundary/policy/label.ts";
-import { protectedArgument, serverClass, serverRefusal, type ServerRules } from "../boundary/policy/tool_server.ts";
+import { protectedArgument, serverClass, serverRefusal, type ServerRules } from "./server_admission.ts";
 import { sha256 } from "../platform/digest.ts";
 import type { Home } from "../platform/home.ts";
 import type { Io } from "../platform/io.ts";

@@ -1,6 +1,6 @@
 /** Starts a server that is a program: behind the sandbox of commands wherever they are, and with its own variables alone. */
 import { highestLabel, type Label } from "../boundary/policy/label.ts";
-import { serverClass } from "../boundary/policy/tool_server.ts";
+import { serverClass } from "./server_admission.ts";
 import { findProgram } from "../boundary/programs.ts";
 import { sandboxEnvironment } from "../boundary/sandbox/environment.ts";
 import type { SessionSandbox } from "../boundary/sandbox/sandbox.ts";

@@ -2,9 +2,9 @@
 import { entriesSync } from "../platform/files_sync.ts";
 import { dirname, isWithin, join, relativeTo } from "../platform/path.ts";
 import { exists, quietly } from "../platform/real_path.ts";
-import { foldedName } from "../boundary/case_folded.ts";
+import { foldedName } from "../platform/case_folded.ts";
 import { isOfSystem, type UnjudgedPlace } from "../boundary/policy/listing.ts";
-import { doubtOf, MARKER_NAME } from "../boundary/policy/marker.ts";
+import { MARKER_NAME } from "../boundary/policy/marker.ts";
 import { compilePatterns, isWild, Patterns, type Scope } from "../boundary/policy/patterns.ts";
 import type { ProtectedSet } from "../boundary/policy/protected.ts";
 import { describeRule, type ProtectionRule } from "../boundary/policy/protection_rule.ts";
@@ -118,6 +118,22 @@ function meet(
     else before.push(path);
   }
   return below;
+}
+
+/** Signs that may belong to a name; where a line covers nothing they are more likely why. */
+const DOUBTFUL: readonly (readonly [RegExp, string])[] = [
+  [/^-\s/, "it begins with a dash"],
+  [/\s(?:\/\/|--)\s|;/, "it seems to hold a comment or two paths"],
+  [/\s/, "it seems to hold two paths; write one path a line"],
+  [/[^/]\*\*|\*\*[^/]/, "** beside other signs means the same as *"],
+  [/^\//, "it begins with a slash, which means the directory of the marker"],
+];
+
+/** Returns why a path may cover nothing; null when nothing looks so. */
+export function doubtOf(path: string): string | null {
+  // A backslash takes the meaning of the sign after it away.
+  const plain = path.replace(/\\[^]/g, "");
+  return DOUBTFUL.find(([sign]) => sign.test(plain))?.[1] ?? null;
 }
 
 /** Why a line covers nothing, as far as its text tells, as a sentence. */

@@ -9,7 +9,7 @@ import { entriesSync, lstatSync, type PlainEntry } from "../../platform/files_sy
 import type { Clock } from "../../platform/io.ts";
 import { dirname } from "../../platform/path.ts";
 import { quietly } from "../../platform/real_path.ts";
-import { foldedName } from "../case_folded.ts";
+import { foldedName } from "../../platform/case_folded.ts";
 import { isUnchanged, lastingIdentityOf } from "./inode_index.ts";
 import { MARKER_NAME } from "./marker.ts";
 

@@ -50,20 +50,6 @@ const FOREIGN: readonly (readonly [RegExp, string])[] = [
   [/\t/, "has a tab in its path; write one path a line"],
 ];
 
-/** Signs that may belong to a name; where a line covers nothing they are more likely why. */
-const DOUBTFUL: readonly (readonly [RegExp, string])[] = [
-  [/^-\s/, "it begins with a dash"],
-  [/\s(?:\/\/|--)\s|;/, "it seems to hold a comment or two paths"],
-  [/\s/, "it seems to hold two paths; write one path a line"],
-  [/[^/]\*\*|\*\*[^/]/, "** beside other signs means the same as *"],
-  [/^\//, "it begins with a slash, which means the directory of the marker"],
-];
-
-/** Returns why a path may cover nothing; null when nothing looks so. */
-export function doubtOf(path: string): string | null {
-  return DOUBTFUL.find(([sign]) => sign.test(withoutEscapes(path)))?.[1] ?? null;
-}
-
 /** A backslash takes the meaning of the sign after it away. */
 function withoutEscapes(path: string): string {
   return path.replace(/\\[^]/g, "");

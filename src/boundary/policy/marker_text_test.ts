@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import * as fc from "../../../tests/property.ts";
-import { doubtOf, escapedPath, parseMarker } from "./marker.ts";
+import { escapedPath, parseMarker } from "./marker.ts";
 import { compilePatterns, Patterns } from "./patterns.ts";
 
 const bytes = (text: string) => new TextEncoder().encode(text);
@@ -57,17 +57,6 @@ Deno.test("spaces at the end of a line are ignored, but for one behind a backsla
     "a\\\\",
     "a b",
   ]);
-});
-
-Deno.test("a line that looks like two paths or holds a comment is doubted, one with escaped signs is not", () => {
-  for (
-    const path of [".env .env.local", ".env; secrets", ".env // note", ".env -- note", "- .env", "**.pem", "/etc/x"]
-  ) {
-    assert.ok(doubtOf(path), path);
-  }
-  for (const path of [".env", "**/*.pem", "a/**", "my\\ file.txt", "a\\;b", "src/*.ts"]) {
-    assert.equal(doubtOf(path), null, path);
-  }
 });
 
 Deno.test("a line that other tools would read otherwise damages the marker instead of protecting nothing", () => {

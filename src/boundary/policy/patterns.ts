@@ -4,7 +4,7 @@
  * system would. All patterns of a directory are one tree, so that hundreds of them cost as much as one.
  */
 import { nameBehindTemporary } from "../../platform/files.ts";
-import { foldedText, strippedName } from "../case_folded.ts";
+import { foldedText, strippedName } from "../../platform/case_folded.ts";
 import { type ProtectionRule, stricter } from "./protection_rule.ts";
 
 /** One meaning of a line of a marker. */

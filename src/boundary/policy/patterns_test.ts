@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import * as fc from "../../../tests/property.ts";
-import { foldedName, foldedText } from "../case_folded.ts";
+import { foldedName, foldedText } from "../../platform/case_folded.ts";
 import { compilePatterns, Patterns, ruleBelow } from "./patterns.ts";
 import type { ProtectionRule } from "./protection_rule.ts";
 

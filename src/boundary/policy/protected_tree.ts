@@ -61,7 +61,7 @@ interface Sorted {
   blind: boolean;
 }
 
-/** What a walk finds. */
+/** Places and files that a walk found. */
 class Found {
   readonly files: string[] = [];
   readonly directories: string[] = [];

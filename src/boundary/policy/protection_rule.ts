@@ -1,6 +1,6 @@
 /** The rule that protects a path, and how it is named to people and models. */
 import { isWithin, relativeTo } from "../../platform/path.ts";
-import { foldedPath } from "../case_folded.ts";
+import { foldedPath } from "../../platform/case_folded.ts";
 import { MARKER_NAME, type Tier } from "./marker.ts";
 
 /** One line of a marker that covers a path; also what stands for a marker that cannot be used. */

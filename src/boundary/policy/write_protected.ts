@@ -6,7 +6,7 @@ import { entriesSync, lstatSync, realPathSync, statSync } from "../../platform/f
 import { basename, dirname, isWithin, join, normalize, relativeTo } from "../../platform/path.ts";
 import { ancestors, exists, quietly, realOrNamed } from "../../platform/real_path.ts";
 import { isProgramFile } from "../../platform/runtime.ts";
-import { foldedName } from "../case_folded.ts";
+import { foldedName } from "../../platform/case_folded.ts";
 import type { GitUser } from "../sandbox/git_programs.ts";
 import { MARKER_NAME } from "./marker.ts";
 

@@ -5,7 +5,7 @@
 import { listSync, lstatSync, realPathSync } from "../../platform/files_sync.ts";
 import { basename, isWithin, join } from "../../platform/path.ts";
 import { outermost, quietly } from "../../platform/real_path.ts";
-import { foldedName } from "../case_folded.ts";
+import { foldedName } from "../../platform/case_folded.ts";
 import { lastingIdentityOf } from "../policy/inode_index.ts";
 import { ARCHIVE_NAME, type Listing, Listings, within } from "../policy/listing.ts";
 import { MARKER_NAME } from "../policy/marker.ts";

@@ -4,7 +4,7 @@ import { systemReason } from "../../platform/disk_failure.ts";
 import { type DirectoryEntry, type FileStatus, listDirectory, realPath, stat } from "../../platform/files.ts";
 import { isAbsolute, isWithin, normalize, relativeTo } from "../../platform/path.ts";
 import { realOrNamed } from "../../platform/real_path.ts";
-import { foldedPath } from "../case_folded.ts";
+import { foldedPath } from "../../platform/case_folded.ts";
 import type { Label } from "../policy/label.ts";
 import { isLocal } from "../policy/locality.ts";
 import { endpointsThatCount, realDirectory, recordSeen } from "../policy/project.ts";

@@ -1,6 +1,6 @@
 /** Runs `agentcli mcp list`, `show`, `test` and `approve`. */
 import { approveServer } from "../../mcp/approved_servers.ts";
-import { serverClass } from "../../boundary/policy/tool_server.ts";
+import { serverClass } from "../../mcp/server_admission.ts";
 import { didYouMean } from "../../config/suggest.ts";
 import { AgentcliError } from "../../errors.ts";
 import { type ExposedTool, exposeTools } from "../../mcp/exposure.ts";

@@ -1,5 +1,4 @@
 /** Prints what is protected: the whole project, or the paths that are named. */
-import { doubtOf } from "../../boundary/policy/marker.ts";
 import { describeRule, type ProtectionRule } from "../../boundary/policy/protection_rule.ts";
 import { relativeTo, resolve } from "../../platform/path.ts";
 import { clean, jsonText } from "../../terminal/clean.ts";
@@ -17,7 +16,7 @@ import {
   warnOfMarkers,
 } from "./context.ts";
 import type { SECRETS_OPTIONS } from "./command.ts";
-import { describeReport } from "../../runtime/marker_report.ts";
+import { describeReport, doubtOf } from "../../runtime/marker_report.ts";
 import { lstat } from "../../platform/files.ts";
 import { realOrNamed, walkedPath } from "../../platform/real_path.ts";
 

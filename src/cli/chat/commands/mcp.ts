@@ -1,6 +1,6 @@
 /** MCP servers in the chat: the list of them, their prompts as commands, and their resources by name. */
 import type { Label } from "../../../boundary/policy/label.ts";
-import { serverClass } from "../../../boundary/policy/tool_server.ts";
+import { serverClass } from "../../../mcp/server_admission.ts";
 import { AgentcliError } from "../../../errors.ts";
 import { failureOf } from "../../../mcp/link.ts";
 import type { McpOffer } from "../../../mcp/offer.ts";

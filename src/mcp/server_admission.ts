@@ -2,13 +2,13 @@
  * What an MCP server may be told, and what becomes of what it says. A server is a program or an address that somebody else
  * wrote: its arguments are a way out, and its results are a text from anybody.
  */
-import { isAbsolute, resolve } from "../../platform/path.ts";
-import { realPathSync } from "../../platform/files_sync.ts";
-import { quietly } from "../../platform/real_path.ts";
-import type { Workspace } from "../workspace/workspace.ts";
-import type { Label } from "./label.ts";
-import { isLocal } from "./locality.ts";
-import { describeRule } from "./protection_rule.ts";
+import { isAbsolute, resolve } from "../platform/path.ts";
+import { realPathSync } from "../platform/files_sync.ts";
+import { quietly } from "../platform/real_path.ts";
+import type { Workspace } from "../boundary/workspace/workspace.ts";
+import type { Label } from "../boundary/policy/label.ts";
+import { isLocal } from "../boundary/policy/locality.ts";
+import { describeRule } from "../boundary/policy/protection_rule.ts";
 
 /** `local-only`: what it is told stays on this machine. `networked`: it may go anywhere. */
 export type ServerClass = "local-only" | "networked";
