@@ -74,7 +74,7 @@ Deno.test("! runs a command and tells the model, !! runs it without; a space in 
   const typed = ["!ls; echo told; exit 3", "!!echo untold; exit 4", "what was that?", " !words"];
   const done = await runInProcess(["chat"], { home, stdin: typed.join("\n") });
   assert.equal(done.code, 0, done.stderr);
-  assert.match(done.stderr, /a\.txt\n *told\n *\[exit code 3\]\n *untold\n *exit code 4\n/);
+  assert.match(done.stderr, /a\.txt\n *told\n *\[exit code 3\]\n *untold\n *\[exit code 4\]\n/);
   const [first, second] = server.chats().map(({ json }) =>
     json.messages.filter(({ role }: { role: string }) => role === "user").map(({ content }: { content: string }) =>
       content
@@ -114,6 +114,39 @@ terminalTest(
   },
 );
 
+terminalTest("a !! that waits for the end of a turn has the whole terminal too", async () => {
+  await using home = await temporaryHome();
+  const gate = Promise.withResolvers<void>();
+  await using server = startFakeServer({ script: [{ kind: "gated", gate: gate.promise, then: say("The answer.") }] });
+  await configure(home, { loc: { baseUrl: server.baseUrl } });
+  await using terminal = await openTerminal(["chat", "go"], { home });
+  await server.arrived(0);
+  await terminal.type('!!printf "name? "; read name; echo "hello $name"; exit 5');
+  await terminal.press("Enter");
+  await terminal.shows(/queued: !!printf/);
+  await terminal.type("draft");
+  gate.resolve();
+  await terminal.shows(/^name\?$/m);
+  await terminal.type("Ann");
+  await terminal.press("Enter");
+  await terminal.shows(/The answer\.[^]*^name\? Ann\nhello Ann\n {2}exit code 5\n[^]*^> draft$/m);
+});
+
+Deno.test("!! without a terminal shows nothing protected, as !", async () => {
+  await using home = await temporaryHome();
+  await home.write(".agentclisecret", "no-cloud: keys.txt\n");
+  await home.write("keys.txt", "the word is hippopotamus-4711-zebra\n");
+  await home.write("open.txt", "the word is open\n");
+  await using server = startFakeServer({ script: () => say("Fine.") });
+  await configure(home, { loc: { baseUrl: server.baseUrl } });
+  for (const sign of ["!", "!!"]) {
+    const done = await runInProcess(["chat"], { home, stdin: `${sign}cat open.txt keys.txt` });
+    assert.match(done.stderr, /the word is open/, sign);
+    assert.doesNotMatch(done.stdout + done.stderr, /hippopotamus/, sign);
+  }
+  assert.equal(server.chats().length, 0);
+});
+
 terminalTest(
   "Ctrl-G writes the draft in the editor of the person; one that fails or is missing changes nothing",
   async () => {
@@ -133,6 +166,7 @@ terminalTest(
       await terminal.shows(/local · loc:fake/);
       await terminal.type("paint");
       await terminal.press("C-g");
+      await terminal.shows(/^editing$/m);
       await terminal.type("dry");
       await terminal.press("Enter");
       await terminal.shows(/^> paint and dry$/m);

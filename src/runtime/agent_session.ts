@@ -108,10 +108,16 @@ export class AgentSession {
     return await this.#between(undoLastTurn);
   }
 
-  /** Runs a command of the person's own, whose output goes out with the next prompt. Throws what a scan of it throws. */
-  async runCommand(command: string, { signal, onEvent }: Pick<TurnSurface, "signal" | "onEvent">): Promise<void> {
+  /**
+   * Runs a command of the person's own; where the model `isTold`, its output goes out with the next prompt. Throws what a
+   * scan of it throws.
+   */
+  async runCommand(
+    command: string,
+    { signal, onEvent, isTold }: Pick<TurnSurface, "signal" | "onEvent"> & { isTold: boolean },
+  ): Promise<void> {
     const { runUserCommand } = await import("./user_command.ts");
-    const call = { io: this.#host.io, signal, emit: onEvent };
+    const call = { io: this.#host.io, signal, emit: onEvent, isTold };
     await this.#between(({ session }) => runUserCommand(command, session, call));
   }
 

@@ -12,14 +12,14 @@ import type { Host } from "./host.ts";
 const CALL_ID = "typed";
 
 /**
- * Runs a command and puts it with its output behind what was said. No rule is asked: it is the person who wants it. What
- * it prints reaches the model as what the model runs does: from the sandbox where paths are protected, looked through, and
- * labeled. Throws `policy_refused` where it may not go to this model; then the session has nothing of it.
+ * Runs a command and, where the model `isTold`, puts it with its output behind what was said. No rule is asked: it is the
+ * person who wants it. What it prints is treated as what the model runs: from the sandbox where paths are protected, looked
+ * through, and labeled. Throws `policy_refused` where it may not go to this model; then the session has nothing of it.
  */
 export async function runUserCommand(
   command: string,
   session: Session,
-  { io, signal, emit }: { io: Host["io"]; signal: AbortSignal; emit: TurnListener },
+  { io, signal, emit, isTold }: { io: Host["io"]; signal: AbortSignal; emit: TurnListener; isTold: boolean },
 ): Promise<void> {
   const tool = builtinTools({}).find(({ name }) => name === "Bash");
   if (tool === undefined) throw new AgentcliError("usage", "there is no shell to run commands with");
@@ -35,7 +35,7 @@ export async function runUserCommand(
   const text = `[The user ran this command: ${command}]\n${content}`;
   const files = session.workspace.takeUsed();
   const label = highestLabel([result.label, await labelOfText(text, "the command", session)]);
-  session.items.push({ kind: "user", origin: "note", text, label, files });
+  if (isTold) session.items.push({ kind: "user", origin: "note", text, label, files });
   const item = { kind: "tool_result", callId: CALL_ID, name: tool.name, content, isError, label } as const;
   await emit({ kind: "tool_result", item, details });
 }

@@ -32,6 +32,8 @@ export type KeyName =
   | "edit_outside"
   | "suspend"
   | "save"
+  /** No key: the terminal answers that it is there (`CSI 5 n`). */
+  | "ready"
   | "unfold";
 
 /** One key. `paste` is everything between the marks of one bracketed paste. */
@@ -192,6 +194,7 @@ function sequenceName(parameters: string, final: string): KeyName | undefined {
     if (first === "27") return code === "13" ? "newline" : undefined;
     return first === "3" && byWord ? "delete_word_right" : NUMBERED[first];
   }
+  if (final === "n") return first === "0" ? "ready" : undefined;
   if (byWord && final === "C") return "word_right";
   if (byWord && final === "D") return "word_left";
   return FINAL[final];

@@ -178,6 +178,7 @@ function named(state: EditorState, name: KeyName): Edited {
     case "back_tab":
       return only(state, { kind: "back_tab" });
     case "save":
+    case "ready":
       return only(state);
     case "page_up":
     case "page_down":

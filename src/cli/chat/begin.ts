@@ -42,6 +42,8 @@ export interface ChatView {
   draft(text: string): void;
   /** Draws the end of a session that was taken up. */
   replay(opened: OpenSession): Promise<void>;
+  /** Lets work have the terminal; false where there is none that can be lent. Absent: there never is one. */
+  lend?(work: () => Promise<void>): Promise<boolean>;
   /** Ends the chat after what runs now. */
   leave(): void;
   clear(): void;

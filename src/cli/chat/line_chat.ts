@@ -168,6 +168,15 @@ class LineChat implements ChatView {
     replaySession(opened, { ...surface, view }, { isTerminal: this.isTerminal, head });
   }
 
+  /** Between two lines nothing is read. What goes anywhere but to terminals may be kept by somebody. */
+  async lend(work: () => Promise<void>): Promise<boolean> {
+    const { stdin, stdout, stderr } = this.#context.io;
+    if (!stdin.isTerminal || !stdout.isTerminal || !stderr.isTerminal) return false;
+    await this.#written;
+    await work();
+    return true;
+  }
+
   leave(): void {
     this.#leaving = true;
   }

@@ -11,7 +11,7 @@ import {
   type TypedCommand,
   type TypedShell,
 } from "../input/typed_line.ts";
-import { entryRows, textRows } from "../view/event_rows.ts";
+import { entryRows } from "../view/event_rows.ts";
 import type { ChatView } from "../begin.ts";
 
 /** Targets of commands. */
@@ -27,10 +27,14 @@ export interface CommandTarget {
 export async function runLine(typed: TypedCommand | TypedShell, target: CommandTarget): Promise<void> {
   if (typed.kind === "command") return await runCommand(typed, target);
   const { chat, view, context: { io, globals: { cwd } }, signal, emit } = target;
-  if (typed.isTold) return await chat.runCommand(typed.command, { signal, onEvent: emit });
-  const { runCaptured } = await import("../terminal/outside.ts");
-  const print = (text: string) => view.print(textRows(text, { width: view.width(), style: "plain" }));
-  view.print(await runCaptured(typed.command, { io, cwd, signal, print }));
+  const { command, isTold } = typed;
+  if (!isTold) {
+    const { runOutside } = await import("../terminal/outside.ts");
+    if (await view.lend?.(async () => view.print(await runOutside(command, { io, cwd }))) === true) return;
+    signal.throwIfAborted();
+  }
+  // Without a terminal of its own, what it prints is shown as what the model runs: it may go into a log.
+  await chat.runCommand(command, { signal, onEvent: emit, isTold });
 }
 
 /** Runs a command. Throws what it meets. */

@@ -80,6 +80,8 @@ export interface InputOwner {
   takeLast?(): string | null;
   /** Another program has the terminal until this settles; null for none. */
   away?(): Promise<void> | null;
+  /** The terminal answered that it is there. */
+  ready?(): void;
 }
 
 /** The input of one chat. */
@@ -164,12 +166,23 @@ export class ChatInput {
         : await reading;
       if (bytes === null) return;
       const keys = bytes === "late" ? decoder.flush() : decoder.push(bytes);
-      for (const key of keys) this.#key(key);
+      await this.#takeKeys(keys);
       if (keys.length > 0) this.#owner.drawn();
       // No read may wait while another program has the terminal: it would take the first key from it.
-      if (bytes === "late") continue;
-      await this.#owner.away?.();
-      reading = stdin.read();
+      if (bytes !== "late") reading = stdin.read();
+    }
+  }
+
+  /** Takes keys that came together, until another program has the terminal: it cannot be given what was typed ahead. */
+  async #takeKeys(keys: readonly Key[]): Promise<void> {
+    for (const [at, key] of keys.entries()) {
+      this.#key(key);
+      const away = this.#owner.away?.() ?? null;
+      if (away === null) continue;
+      await away;
+      // Letters are not lost, but nothing is sent that was meant for somebody else.
+      for (const ahead of keys.slice(at + 1)) if (ahead.kind !== "named") this.#lineKey(ahead);
+      return;
     }
   }
 
@@ -210,6 +223,7 @@ export class ChatInput {
   }
 
   #key(key: Key): void {
+    if (isNamed(key, "ready")) return this.#owner.ready?.();
     const taking = this.#taking;
     if (taking.kind === "pick") return this.#pickKey(taking, key);
     if (taking.kind === "ask") return this.#askKey(taking, key);

@@ -6,7 +6,7 @@ import { plainText } from "../../../terminal/style.ts";
 import { ChatInput } from "./chat_input.ts";
 
 /** An input whose reads are given one by one; each is taken before the next is given. */
-function typedInput(options: { running: boolean }) {
+function typedInput(options: { running: boolean; away?: () => Promise<void> | null }) {
   const effects: EditorEffect[] = [];
   const hints: string[] = [];
   let interrupts = 0;
@@ -24,6 +24,7 @@ function typedInput(options: { running: boolean }) {
     effect: (effect) => void effects.push(effect),
     hint: (text) => void hints.push(text),
     drawn: () => drawn.resolve(),
+    ...options.away === undefined ? {} : { away: options.away },
   });
   const done = input.readKeys();
   return {
@@ -240,4 +241,14 @@ Deno.test("a command for the chat or the shell is no answer to a question", asyn
     assert.equal(question.given(), "nothing yet");
     await typed.end();
   }
+});
+
+Deno.test("what is typed ahead for a program that gets the terminal is kept in the line, and sends nothing", async () => {
+  const away = () => typed.effects.length === 0 ? null : Promise.resolve();
+  const typed: ReturnType<typeof typedInput> = typedInput({ running: false, away });
+  await typed.type("draft");
+  await typed.type("\x07secret\r");
+  assert.deepEqual(typed.effects, [{ kind: "edit_outside", text: "draft" }]);
+  assert.match(typed.line(), /^> draftsecret$/m);
+  await typed.end();
 });

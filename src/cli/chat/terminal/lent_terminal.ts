@@ -10,6 +10,10 @@ const GIVE_BACK = "\x1b[?2004l\x1b[?25h";
 const TELL_APART = { on: "\x1b[>1u", off: "\x1b[<u" };
 /** Terminals that know it by their names; others may take the sequence for another one. */
 const KNOWING = /kitty|ghostty|foot|alacritty|wezterm|iterm|vscode|rio/i;
+/** Asks a terminal whether it is there; its answer ends the read that waits for keys. */
+const ASK_READY = "\x1b[5n";
+/** Longest wait for the answer. Milliseconds. */
+const READY_MS = 3000;
 
 /** Who is told when the terminal is back. */
 interface LentOwner {
@@ -20,14 +24,15 @@ interface LentOwner {
 
 /** The terminal of one chat: taken, lent, and given back. */
 export class LentTerminal {
-  readonly #io: Pick<Io, "stdin" | "stdout">;
+  readonly #io: Pick<Io, "stdin" | "stdout" | "clock">;
   readonly #tellsApart: boolean;
   readonly #screen: Screen;
   readonly #owner: LentOwner;
   #kept: Row[] = [];
   #until: Promise<void> | null = null;
+  #onReady: (() => void) | null = null;
 
-  constructor(io: Pick<Io, "stdin" | "stdout" | "env">, screen: Screen, owner: LentOwner) {
+  constructor(io: Pick<Io, "stdin" | "stdout" | "clock" | "env">, screen: Screen, owner: LentOwner) {
     this.#io = io;
     this.#tellsApart = KNOWING.test(`${io.env("TERM") ?? ""} ${io.env("TERM_PROGRAM") ?? ""}`);
     this.#screen = screen;
@@ -58,8 +63,11 @@ export class LentTerminal {
     await this.#io.stdout.write(this.#tellsApart ? TELL_APART.off + GIVE_BACK : GIVE_BACK).catch(() => {});
   }
 
-  /** Lends the terminal for as long as the work takes, then prints what was kept, and what went wrong. */
-  lend(work: () => Promise<void>): void {
+  /**
+   * Lends the terminal for as long as the work takes, then prints what was kept, and what went wrong. Called while a key
+   * is taken: then no read waits for the next one, which would take it from the program that has the terminal.
+   */
+  async lend(work: () => Promise<void>): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#until = promise;
     const lent = async () => {
@@ -67,12 +75,38 @@ export class LentTerminal {
       await work();
     };
     const { print, failed, returned } = this.#owner;
-    lent().then(() => null, (error: unknown) => ({ error })).then(async (wrong) => {
+    const wrong = await lent().then(() => null, (error: unknown) => ({ error }));
+    try {
       await this.take();
       this.#until = null;
       print(this.#kept.splice(0));
       if (wrong !== null) failed(wrong.error);
       returned();
-    }).finally(resolve);
+    } finally {
+      resolve();
+    }
+  }
+
+  /** Lends it at any time: once the terminal has answered, for which it is asked. False where it does not answer. */
+  async lendWhenReady(work: () => Promise<void>): Promise<boolean> {
+    const lent = Promise.withResolvers<boolean>();
+    // Whichever comes first counts.
+    this.#onReady = () => lent.resolve(this.lend(work).then(() => true));
+    const late = new AbortController();
+    this.#io.clock.sleep(READY_MS, late.signal).then(() => lent.resolve(false), () => {});
+    await this.#io.stdout.write(ASK_READY);
+    try {
+      return await lent.promise;
+    } finally {
+      late.abort();
+      this.#onReady = null;
+    }
+  }
+
+  /** The terminal has answered. */
+  ready(): void {
+    const onReady = this.#onReady;
+    this.#onReady = null;
+    onReady?.();
   }
 }

@@ -2,7 +2,6 @@
 import { AgentcliError } from "../../../errors.ts";
 import { openHome } from "../../../platform/home.ts";
 import type { Io } from "../../../platform/io.ts";
-import { run } from "../../../platform/process.ts";
 import { runOnOwnStreams, suspendJob } from "../../../platform/runtime.ts";
 import { clean } from "../../../terminal/clean.ts";
 import { type Row, row } from "../../../terminal/style.ts";
@@ -50,11 +49,11 @@ function ownShell(command: string, { env, os }: Pick<Io, "env" | "os">): [string
 /** Runs a command of the person's own with the terminal; returns what to tell of it. The model hears nothing of it. */
 export async function runOutside(command: string, { io, cwd }: { io: Io; cwd: string }): Promise<Row[]> {
   const code = await runOnOwnStreams(ownShell(command, io), { env: io.environment(), io, cwd });
-  return [...exitRows(code), []];
+  return exitRows(code);
 }
 
 /** Returns a row on an exit code that is no success. */
-export function exitRows(code: number): Row[] {
+function exitRows(code: number): Row[] {
   return code === 0 ? [] : [row(`  exit code ${code}`, "warning")];
 }
 
@@ -64,27 +63,4 @@ const SUSPENDING_MS = 50;
 /** Stops this process until the shell goes on with it. */
 export async function suspend({ io }: { io: Pick<Io, "clock"> }): Promise<void> {
   if (suspendJob()) await io.clock.sleep(SUSPENDING_MS);
-}
-
-/** {@link runOutside} without a terminal of its own: what it prints is handed over line by line. */
-export async function runCaptured(
-  command: string,
-  { io, cwd, signal, print }: { io: Io; cwd: string; signal: AbortSignal; print(text: string): void },
-): Promise<Row[]> {
-  const decoder = new TextDecoder();
-  let rest = "";
-  const { code } = await run({
-    argv: ownShell(command, io),
-    cwd,
-    env: io.environment(),
-    signal,
-    onOutput: (bytes) => {
-      const lines = (rest + decoder.decode(bytes, { stream: true })).split("\n");
-      rest = lines.pop() ?? "";
-      if (lines.length > 0) print(lines.join("\n"));
-    },
-  });
-  if (rest !== "") print(rest);
-  signal.throwIfAborted();
-  return exitRows(code);
 }

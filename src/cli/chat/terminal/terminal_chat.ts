@@ -84,6 +84,7 @@ class TerminalChat {
       drawn: () => this.#view.frames.now(),
       takeLast: () => this.#work.takeLast(),
       away: () => this.#view.lent.until,
+      ready: () => this.#view.lent.ready(),
     });
     this.#work = new ChatWork(io.clock, this.#chat.queue, {
       failed: (error) => {
@@ -235,7 +236,9 @@ class TerminalChat {
     const shell = readShell(text);
     if (shell?.isTold === false && !this.#work.isRunning) {
       this.#view.print(echoRows(text, this.#width));
-      return this.#outside(async ({ runOutside }, place) => this.#view.print(await runOutside(shell.command, place)));
+      return this.#outside(async ({ runOutside }, place) =>
+        this.#view.print([...await runOutside(shell.command, place), []])
+      );
     }
     const beside = this.#work.isRunning && session !== undefined ? readBeside(text) : null;
     if (beside === null) return this.#work.add({ ...this.#message(text), isForLater });
@@ -275,7 +278,7 @@ class TerminalChat {
   /** Lends the terminal to a program of the person's own. */
   #outside(work: (outside: Outside, place: { io: Io; cwd: string }) => Promise<void>): void {
     const place = { io: this.#context.io, cwd: this.#context.globals.cwd };
-    this.#view.lent.lend(async () => await work(await import("./outside.ts"), place));
+    void this.#view.lent.lend(async () => await work(await import("./outside.ts"), place));
   }
 
   async #complete(query: Parameters<typeof candidatesFor>[0]): Promise<void> {

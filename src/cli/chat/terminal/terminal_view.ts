@@ -120,6 +120,10 @@ export class TerminalView implements ChatView {
     }
   }
 
+  lend(work: () => Promise<void>): Promise<boolean> {
+    return this.lent.lendWhenReady(work);
+  }
+
   send(text: string): void {
     this.#shown.send(text);
   }
