@@ -186,3 +186,64 @@ terminalTest(
     assert.deepEqual(words.slice(-3), ["question 2", "answer **2**", "question 3"]);
   },
 );
+
+terminalTest("/rename names a session: the list, the head and --resume have the name", async () => {
+  await using home = await temporaryHome();
+  await using server = startFakeServer({ script: (request) => say(`Answer ${request.index + 1}.`) });
+  await configure(home, { loc: { baseUrl: server.baseUrl } });
+  {
+    await using terminal = await openTerminal(["chat", "paint the shed"], { home, columns: 100 });
+    await terminal.shows(/Answer 1\./);
+    await terminal.type("/rename");
+    await terminal.press("Enter", "Enter");
+    await terminal.shows(/Name of this session/);
+    await terminal.type("The red shed");
+    await terminal.press("Enter");
+    await terminal.shows(/the session is named The red shed/);
+    await terminal.press("C-d");
+    await terminal.shows(/EXIT 0/);
+  }
+  const other = await runProgram(["run", "mend the roof"], { home });
+  assert.equal(other.code, 0, other.stderr);
+  await using terminal = await openTerminal(["-r"], { home, columns: 100 });
+  await terminal.shows(/just now {2}mend the roof.*\n.*just now {2}The red shed {2}1 turn/);
+  await terminal.type("red");
+  await terminal.shows(/> just now {2}The red shed/);
+  await terminal.press("Enter");
+  await terminal.shows(/session \w{8} · The red shed · 1 turn[^]*> paint the shed[^]*Answer 1\./);
+  await terminal.type("/rename The blue one");
+  await terminal.press("Enter");
+  await terminal.shows(/the session is named The blue one/);
+  await terminal.press("C-d");
+  await terminal.shows(/EXIT 0/);
+  const listed = await runInProcess(["sessions", "list"], { home });
+  assert.match(listed.stdout, /The blue one\n/);
+  assert.doesNotMatch(listed.stdout, /red shed/);
+  const resumed = await runInProcess(["run", "--resume", "the blue one", "and now?"], { home });
+  assert.equal(resumed.code, 0, resumed.stderr);
+  assert.equal(server.chats().at(-1)?.json.messages.at(-3)?.content, "paint the shed");
+});
+
+Deno.test("sessions rename names a stored session; protected content is no name, here or in a chat", async () => {
+  await using home = await temporaryHome();
+  await home.write(".agentclisecret", "no-cloud: keys.txt\n");
+  await home.write("keys.txt", "hippopotamus-4711-zebra-violin\n");
+  await using server = startFakeServer({ script: () => say("Fine.") });
+  await configure(home, { loc: { baseUrl: server.baseUrl } });
+  const chat = await runInProcess(["chat"], {
+    home,
+    stdin: "paint the shed\n/rename hippopotamus-4711-zebra-violin\n/rename shed\n",
+  });
+  assert.match(chat.stderr, /the name holds protected content[^]*the session is named shed/);
+  const secret = await runInProcess(["sessions", "rename", "latest", "hippopotamus-4711-zebra-violin"], { home });
+  assert.equal(secret.code, 6, secret.stderr);
+  const json = async () =>
+    JSON.parse((await runInProcess(["sessions", "list", "--json"], { home })).stdout).sessions[0];
+  assert.equal((await json()).title, "shed");
+  const done = await runInProcess(["sessions", "rename", "latest", "The\nred  shed"], { home });
+  assert.match(done.stdout, /is now named The red shed\n/);
+  assert.deepEqual([(await json()).title, (await json()).first_prompt], ["The red shed", "paint the shed"]);
+  const none = await runInProcess(["sessions", "rename", "the red shed", ""], { home });
+  assert.equal(none.code, 0, none.stderr);
+  assert.equal((await json()).title, null);
+});

@@ -206,6 +206,14 @@ export class AgentSession {
     if (policy !== undefined) policy.allow = policy.allow.filter(({ text }) => text !== rule);
   }
 
+  /** Names the session in its transcript; false where it is not stored. Throws what `titleOf` throws. */
+  async rename(text: string): Promise<boolean> {
+    const { session, recorder } = await this.ready();
+    const [{ titleOf }, { openHome }] = await Promise.all([import("./rename.ts"), import("../platform/home.ts")]);
+    const title = await titleOf(text, { home: await openHome(this.#host.io), scanner: session.scanner });
+    return this.#isStored && await recorder.rename(title);
+  }
+
   /** Goes on with another model from the next turn on; undefined for the configured one. */
   chooseModel(selector: string | undefined): void {
     this.configure({ model: selector });

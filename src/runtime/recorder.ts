@@ -14,11 +14,19 @@ export interface Recorder {
   before(listener: TurnListener): TurnListener;
   /** Brings the transcript to what the session holds now. */
   settle(): Promise<void>;
+  /** Names the session; false where it is not stored. */
+  rename(title: string): Promise<boolean>;
 }
 
 /** A recorder; without a transcript it passes everything on. */
 export function createRecorder(session: Session, transcript: Transcript | null): Recorder {
-  if (transcript === null) return { before: (listener) => listener, settle: () => Promise.resolve() };
+  if (transcript === null) {
+    return {
+      before: (listener) => listener,
+      settle: () => Promise.resolve(),
+      rename: () => Promise.resolve(false),
+    };
+  }
   let noted = false;
   let failed: { error: unknown } | null = null;
   const record = async (facts?: ItemFacts) => {
@@ -62,6 +70,7 @@ export function createRecorder(session: Session, transcript: Transcript | null):
       }
     },
     settle: () => record(),
+    rename: (title) => transcript.rename(title).then(() => true),
   };
 }
 

@@ -13,6 +13,7 @@ export function sessionValue(stored: StoredSession): Record<string, unknown> {
     created: meta?.timestamp ?? null,
     updated: stored.updated === "" ? null : stored.updated,
     forked_from: meta?.forkedFrom ?? null,
+    title: stored.title ?? null,
     provider: stored.provider ?? null,
     model: stored.model,
     turns: stored.turns,
@@ -65,6 +66,7 @@ function imageValues(item: SessionItem): { images?: Record<string, unknown>[] } 
 /** Facts about a session, each with its name. */
 export function sessionFacts({ meta, ...stored }: StoredSession): [string, string][] {
   const facts: [string, string | undefined][] = [
+    ["Name", stored.title],
     ["Project", meta?.projectRoot],
     ["Started", meta?.timestamp],
     ["Last written", stored.updated],

@@ -21,6 +21,7 @@ function noting(): { transcript: Transcript; calls: unknown[][] } {
     record: (items) => note("record", ...items),
     setContext: (context) => void note("context", context),
     note: (fields) => note("note", fields),
+    rename: (title) => note("rename", title),
     close: () => note("close"),
   };
   return { transcript, calls };
@@ -35,6 +36,7 @@ Deno.test("a late transcript is opened by the first record, once, and has the co
   });
   late.setContext(CONTEXT);
   await late.note({ outcome: "nothing was said yet" });
+  await late.rename("early");
   assert.deepEqual([late.file, late.turns, opened], ["/home/a.jsonl", 0, 0]);
   const items = [PROMPT];
   const [first, second] = [late.record(items), late.record(items)];
@@ -45,6 +47,7 @@ Deno.test("a late transcript is opened by the first record, once, and has the co
   await late.close();
   assert.deepEqual(calls, [
     ["context", CONTEXT],
+    ["rename", "early"],
     ["record", PROMPT],
     ["record", PROMPT],
     ["note", { outcome: "told" }],

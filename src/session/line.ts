@@ -23,6 +23,8 @@ export interface LineState {
   model: string;
   /** The provider of the model as the configuration names it; absent in what earlier versions wrote. */
   provider?: string | undefined;
+  /** The name that a person gave the session; absent for none. */
+  title?: string | undefined;
 }
 
 /** The system message and the tools of a request. */

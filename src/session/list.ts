@@ -17,6 +17,8 @@ export interface SessionSummary {
   projectRoot: string | null;
   /** The user's first words as they were typed, cut; empty when they were not stored. Not cleaned for a terminal. */
   firstPrompt: string;
+  /** The name that a person gave it; empty for none. Not cleaned for a terminal. */
+  title: string;
   /** ISO 8601; empty when unknown. */
   created: string;
   /** Milliseconds since 1970, of the file. */
@@ -80,8 +82,8 @@ function belongs({ projectRoot }: { projectRoot: string | null }, scope: Session
 }
 
 /**
- * The session that `id` names in the scope: a whole id, or a beginning that only one has (at least 4 characters), or
- * `latest`. Throws `unknown_session` with what is near, or with the project it belongs to.
+ * The session that `id` names in the scope: a whole id, or a beginning that only one has (at least 4 characters), the
+ * name that a person gave it, or `latest`. Throws `unknown_session` with what is near, or with the project it belongs to.
  */
 export async function findSession(home: Home, id: string, scope: SessionScope): Promise<SessionSummary> {
   if (id === "latest") {
@@ -94,17 +96,27 @@ export async function findSession(home: Home, id: string, scope: SessionScope): 
     });
   }
   const wanted = id.toLowerCase();
-  const listed = /^[0-9a-f-]{4,36}$/.test(wanted) ? await matching(home, wanted, scope) : [];
+  const byId = /^[0-9a-f-]{4,36}$/.test(wanted) ? await matching(home, wanted, scope) : [];
+  const listed = byId.length > 0 ? byId : await named(home, wanted, scope);
   const [first, second] = listed;
   if (first !== undefined && second === undefined) return first;
   if (first !== undefined) {
-    throw new AgentcliError("unknown_session", `"${id}" is the beginning of ${listed.length} sessions`, {
-      hint: `give more of the id: ${listed.slice(0, 3).map((summary) => summary.id).join(", ")}`,
+    const what = byId.length > 0 ? "the beginning" : "the name";
+    throw new AgentcliError("unknown_session", `"${id}" is ${what} of ${listed.length} sessions`, {
+      hint: `give ${byId.length > 0 ? "more of the" : "an"} id: ${
+        listed.slice(0, 3).map((summary) => summary.id).join(", ")
+      }`,
     });
   }
   throw new AgentcliError("unknown_session", `no session "${id.slice(0, 64)}"${scope === "all" ? "" : " here"}`, {
     hint: await hintFor(home, wanted, scope),
   });
+}
+
+/** The sessions of a name, whatever its case. */
+async function named(home: Home, wanted: string, scope: SessionScope): Promise<SessionSummary[]> {
+  if (wanted === "") return [];
+  return (await listSessions(home, scope)).filter(({ title }) => title.toLowerCase() === wanted);
 }
 
 async function matching(home: Home, beginning: string, scope: SessionScope): Promise<SessionSummary[]> {
@@ -132,8 +144,8 @@ async function summarize(home: Home, file: SessionFile): Promise<SessionSummary 
   const tail = await tailOf(home, name);
   const base = { id: file.id, slug: file.slug, updated: file.modified, size: file.size };
   if (head.said && tail !== null) {
-    const { turn, model, provider, sessionLabel } = tail;
-    return { ...base, ...head.facts, turns: turn, model, provider, label: sessionLabel };
+    const { turn, model, provider, title = "", sessionLabel } = tail;
+    return { ...base, ...head.facts, title, turns: turn, model, provider, label: sessionLabel };
   }
   // Lines longer than what was read, or damage: only the whole file tells.
   const stored = await loadTranscript(home, file);
@@ -144,6 +156,7 @@ async function summarize(home: Home, file: SessionFile): Promise<SessionSummary 
     projectRoot: stored.meta?.projectRoot ?? null,
     created: stored.meta?.timestamp ?? "",
     firstPrompt: first?.kind === "user" ? shown(first.text) : "",
+    title: stored.title ?? "",
     turns: stored.turns,
     model: stored.model,
     provider: stored.provider,

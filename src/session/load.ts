@@ -88,6 +88,8 @@ export interface StoredSession {
   model: string;
   /** The model's provider; undefined where an earlier version wrote the session. */
   provider: string | undefined;
+  /** The name that a person gave it; undefined for none. */
+  title: string | undefined;
   /** Prompts of the user. */
   turns: number;
   /** The number of the turn that each prompt among the items began; null where it is not known. */
@@ -149,6 +151,7 @@ class Replay {
   #context: SessionContext | null = null;
   #model: string | null = null;
   #provider: string | undefined;
+  #title: string | undefined;
   #turns = 0;
   #parent: string | null = null;
   /** By the names of their lines: a prompt that was taken back may come again. */
@@ -178,6 +181,7 @@ class Replay {
     if (line.state !== null) {
       this.#model = line.state.model;
       this.#provider = line.state.provider;
+      this.#title = line.state.title;
       this.#turns = Math.max(this.#turns, line.state.turn);
     }
     switch (line.kind) {
@@ -249,6 +253,7 @@ class Replay {
       label: highestLabel([...this.#context === null ? [] : [this.#context.system.label], ...items.map(labeled)]),
       model: this.#model ?? this.#meta?.model ?? "",
       provider: this.#provider,
+      title: this.#title,
       turns: this.#turns,
       promptTurns: this.#items.filter(({ item }) => isPrompt(item)).map(({ uuid }) =>
         this.#promptTurns.get(uuid) ?? null

@@ -97,6 +97,23 @@ export async function forkSession(
   return { items, removed, transcript };
 }
 
+/** Names a stored session; empty for no name. Throws `session_in_use`, and `home_unusable` where it cannot be written. */
+export async function renameSession(
+  home: Home,
+  place: { slug: string; id: string },
+  { title, ...options }: { title: string } & Pick<TranscriptOptions, "version" | "clock">,
+): Promise<void> {
+  const onTrouble = (message: string) => {
+    throw new AgentcliError("home_unusable", message);
+  };
+  const { transcript } = await resumeTranscript(home, { ...place, ...options, projectRoot: "/", cwd: "/", onTrouble });
+  try {
+    await transcript.rename(title);
+  } finally {
+    await transcript.close();
+  }
+}
+
 /** Removes a session with all that was kept for it. Throws `session_in_use` while a process writes it. */
 export async function deleteSession(home: Home, place: { slug: string; id: string }): Promise<void> {
   const lock = await takeLock(home, place);

@@ -60,11 +60,13 @@ export function reasonOf(error: unknown): string {
  */
 export function lateTranscript(file: string, open: () => Promise<Transcript>): Transcript {
   let context: SessionContext | null = null;
+  let title: string | null = null;
   let opening: Promise<Transcript> | null = null;
   let transcript: Transcript | null = null;
   const start = async () => {
     transcript = await open();
     if (context !== null) transcript.setContext(context);
+    if (title !== null) await transcript.rename(title);
     return transcript;
   };
   return {
@@ -82,6 +84,10 @@ export function lateTranscript(file: string, open: () => Promise<Transcript>): T
     },
     // Nothing is kept of a session in which nothing was said.
     note: async (fields) => await (await opening)?.note(fields),
+    async rename(next) {
+      title = next;
+      await (await opening)?.rename(next);
+    },
     // One that did not open has nothing to give back.
     close: async () => await (await opening?.catch(() => null))?.close(),
   };

@@ -74,6 +74,7 @@ function readLineState(value: unknown): LineState | null {
     turn: fields.turn,
     model: fields.model,
     provider: textOf(fields.provider) ?? undefined,
+    title: textOf(fields.title) ?? undefined,
     sessionLabel: readLabel(fields.sessionLabel),
   };
 }

@@ -63,6 +63,8 @@ export interface Transcript {
   setContext(context: SessionContext): void;
   /** Something to remember that is no item. Holds no content: a name of a model, an outcome. */
   note(fields: Record<string, string | number | boolean | null>): Promise<void>;
+  /** Names the session from now on; empty for no name. Holds no protected content: callers have made it so. */
+  rename(title: string): Promise<void>;
   /** Ends writing and gives the lock back. */
   close(): Promise<void>;
 }
@@ -94,6 +96,7 @@ export class FileTranscript implements Transcript {
   #written: string | null;
   #model: string;
   #provider: string | undefined;
+  #title: string | undefined;
   #turns: number;
   /** Of the recorded items. */
   #itemLabel: Label;
@@ -114,6 +117,7 @@ export class FileTranscript implements Transcript {
     this.#written = stored === null || stored.context === null ? null : JSON.stringify(stored.context);
     this.#model = parts.model;
     this.#provider = parts.provider;
+    this.#title = stored?.title;
     this.#turns = stored?.turns ?? 0;
     this.#itemLabel = highestLabel(this.#recorded.map(({ item }) => item.label));
     this.#lastTime = Date.parse(stored?.updated ?? "") || 0;
@@ -143,6 +147,11 @@ export class FileTranscript implements Transcript {
       if (this.#recorded.length === 0) return;
       await this.#write([ownLine("note", this.#lineOptions(), { note: fields })]);
     });
+  }
+
+  async rename(title: string): Promise<void> {
+    this.#title = title === "" ? undefined : title;
+    await this.note({ title });
   }
 
   close(): Promise<void> {
@@ -219,9 +228,10 @@ export class FileTranscript implements Transcript {
     const { sessionId, cwd, version, gitBranch, clock } = this.#parts;
     this.#lastTime = Math.max(this.#lastTime, clock.now());
     const timestamp = new Date(this.#lastTime).toISOString();
+    const [turn, model, provider, title] = [this.#turns, this.#model, this.#provider, this.#title];
     return {
       facts: { sessionId, cwd, version, gitBranch, timestamp },
-      state: { turn: this.#turns, sessionLabel: this.#label(), model: this.#model, provider: this.#provider },
+      state: { turn, sessionLabel: this.#label(), model, provider, title },
     };
   }
 

@@ -176,9 +176,9 @@ async function placeOf({ cwd, additionalDirectories, mcpServers }: RpcParams): P
   return { cwd: cwd as string, directories, mcpServers: servers, problems };
 }
 
-function sessionInfo({ id, projectRoot, firstPrompt, updated }: SessionSummary, cwd: string | null) {
+function sessionInfo({ id, projectRoot, title: named, firstPrompt, updated }: SessionSummary, cwd: string | null) {
   if (projectRoot === null) return [];
-  const title = titleOfPrompt(firstPrompt);
+  const title = titleOfPrompt(named || firstPrompt);
   const info = { sessionId: id, cwd: cwd ?? projectRoot, updatedAt: new Date(updated).toISOString() };
   return [{ ...info, ...title === "" ? {} : { title } }];
 }

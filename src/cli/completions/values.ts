@@ -75,7 +75,7 @@ async function sessions(context: Context): Promise<Candidate[]> {
   ]);
   const { home, scope } = await openScope(context, { all: false });
   const found = (await listSessions(home, scope)).slice(0, SESSION_LIMIT);
-  return found.map(({ id, firstPrompt }) => ({ value: id, brief: firstPrompt.slice(0, 60) }));
+  return found.map(({ id, title, firstPrompt }) => ({ value: id, brief: (title || firstPrompt).slice(0, 60) }));
 }
 
 async function topics(): Promise<Candidate[]> {

@@ -27,7 +27,7 @@ export const PRUNE_OPTIONS = {
 } as const;
 
 export const sessionsCommand = group({
-  brief: "List, show, export and delete stored sessions",
+  brief: "List, show, name, export and delete stored sessions",
   detail:
     "Sessions are stored in the home under projects/, one file each. They never contain protected content: a placeholder says where it came from.",
   commands: {
@@ -44,6 +44,17 @@ export const sessionsCommand = group({
       options: LIST_OPTIONS,
       examples: ["agentcli sessions show latest", "agentcli sessions show 1f0c --json"],
       load: async () => (await import("./run.ts")).showStored,
+    }),
+    rename: command({
+      brief: "Name a session; lists show the name, and --resume takes it",
+      detail: 'An empty name ("") removes the one it has. In a chat: /rename.',
+      arguments: [SESSION, { name: "name", brief: "The name, in one line" }],
+      options: LIST_OPTIONS,
+      examples: [
+        'agentcli sessions rename latest "The port of the pump"',
+        'agentcli run --resume "The port of the pump" "Go on."',
+      ],
+      load: async () => (await import("./run.ts")).renameOne,
     }),
     export: command({
       brief: "Export a session as Markdown, JSON or HTML",

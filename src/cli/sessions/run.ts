@@ -13,6 +13,7 @@ import { resolve } from "../../platform/path.ts";
 import { reasonOf } from "../../session/place.ts";
 import { deleteSession } from "../../session/open_transcript.ts";
 import { confirm } from "../../terminal/prompt.ts";
+import { VERSION } from "../version.ts";
 import { findProjectRoot } from "../../boundary/policy/project.ts";
 import { type Home, openHome } from "../../platform/home.ts";
 
@@ -41,16 +42,16 @@ export async function listStored({ options, context }: Invocation<typeof LIST_OP
     "MODEL",
     "LABEL",
     ...options.all ? ["PROJECT"] : [],
-    "PROMPT",
+    "NAME OR PROMPT",
   ];
   const rows = await Promise.all(sessions.map((session) => sessionRow(session, options)));
   await io.stdout.write(table([heading, ...rows], { width }));
 }
 
 async function sessionRow(session: SessionSummary, { all }: { all: boolean }): Promise<string[]> {
-  const { id, updated, turns, size, provider, model, label, firstPrompt } = session;
+  const { id, updated, turns, size, provider, model, label, title, firstPrompt } = session;
   const named = provider === undefined ? model : `${provider}:${model}`;
-  const prompt = clean(firstPrompt.replace(/\s+/g, " ").trim());
+  const prompt = clean((title || firstPrompt).replace(/\s+/g, " ").trim());
   const project = all ? [await projectText(session)] : [];
   return [id, minute(updated), String(turns), sizeText(size), clean(named), label, ...project, prompt];
 }
@@ -126,8 +127,8 @@ export async function deleteOne(
 ): Promise<number> {
   const { io, globals } = context;
   const { home, session } = await openNamed(context, { id: words[0] ?? "", all: options.all });
-  const { id, turns, firstPrompt } = session;
-  const what = `${id} (${turns === 1 ? "1 turn" : `${turns} turns`}: ${clean(firstPrompt.slice(0, 60))})`;
+  const { id, turns, title, firstPrompt } = session;
+  const what = `${id} (${turns === 1 ? "1 turn" : `${turns} turns`}: ${clean((title || firstPrompt).slice(0, 60))})`;
   if (!globals.yes && !await confirm(io, `Delete the session ${what}?`)) {
     await notice(context, "nothing changed");
     return 1;
@@ -135,6 +136,23 @@ export async function deleteOne(
   await deleteSession(home, session);
   await io.stdout.write(globals.json ? jsonText({ id, change: "deleted" }) : `deleted ${id}\n`);
   return 0;
+}
+
+/** Runs the command. */
+export async function renameOne(
+  { options, arguments: words, context }: Invocation<typeof LIST_OPTIONS>,
+): Promise<void> {
+  const { io, globals } = context;
+  const { home, session } = await openNamed(context, { id: words[0] ?? "", all: options.all });
+  const [{ titleOf }, { renameSession }] = await Promise.all([
+    import("../../runtime/rename.ts"),
+    import("../../session/open_transcript.ts"),
+  ]);
+  const title = await titleOf(words[1] ?? "", { home });
+  await renameSession(home, session, { title, version: VERSION, clock: io.clock });
+  const { id } = session;
+  const said = title === "" ? `${id} has no name any more\n` : `${id} is now named ${clean(title)}\n`;
+  await io.stdout.write(globals.json ? jsonText({ id, title: title === "" ? null : title }) : said);
 }
 
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -214,6 +232,7 @@ function summaryJson(session: SessionSummary): Record<string, unknown> {
   return {
     id: session.id,
     project: session.projectRoot,
+    title: session.title === "" ? null : session.title,
     first_prompt: session.firstPrompt,
     created: session.created === "" ? null : session.created,
     updated: new Date(session.updated).toISOString(),

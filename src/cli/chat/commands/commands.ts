@@ -108,9 +108,10 @@ async function runCommand(
       const { turnCommand } = await import("./turn_commands.ts");
       return await turnCommand(name, argument, target);
     }
-    case "resume": {
-      const { resumeStored } = await import("./stored_sessions.ts");
-      return await resumeStored(argument, target);
+    case "resume":
+    case "rename": {
+      const { renameThis, resumeStored } = await import("./stored_sessions.ts");
+      return await (name === "resume" ? resumeStored : renameThis)(argument, target);
     }
     default: {
       const files = await import("./session_commands.ts");

@@ -4,6 +4,7 @@ import { effectiveBaseUrl } from "../../../config/base_url.ts";
 import { findProjectContext } from "../../../runtime/project_context.ts";
 import { listSessions, type SessionSummary } from "../../../session/list.ts";
 import { clean } from "../../../terminal/clean.ts";
+import { textRows } from "../view/event_rows.ts";
 import { row } from "../../../terminal/style.ts";
 import type { Choice } from "../../../terminal/picker.ts";
 import type { CommandTarget } from "./commands.ts";
@@ -34,8 +35,8 @@ export async function chooseStored(
 }
 
 function choiceOf(summary: SessionSummary, { now, place }: { now: number; place: string | undefined }): Choice {
-  const { id, updated, firstPrompt, turns, provider, model, label } = summary;
-  const words = clean(typedText({ text: firstPrompt }).replace(/\s+/g, " ").trim());
+  const { id, updated, title, firstPrompt, turns, provider, model, label } = summary;
+  const words = clean(title || typedText({ text: firstPrompt }).replace(/\s+/g, " ").trim());
   const named = provider === undefined ? model : `${provider}:${model}`;
   const facts = [
     turnsText(turns),
@@ -53,4 +54,17 @@ export async function resumeStored(argument: string, { chat, view, context }: Co
   const id = argument === "" ? await chooseStored({ view, context, current }) : argument;
   if (id === null) return;
   await view.replay(await view.during("reading the session", chat.resume(id)));
+}
+
+/** Names the session. Without a name on the line, asks for one. */
+export async function renameThis(argument: string, { chat, view }: CommandTarget): Promise<void> {
+  const name = argument === "" ? await view.ask("Name of this session (empty: none)") : argument;
+  if (name === null) return;
+  const isStored = await chat.rename(name);
+  const said = !isStored
+    ? "this session is not stored, so it has no name"
+    : name.trim() === ""
+    ? "the session has no name any more"
+    : `the session is named ${clean(name.trim())}`;
+  view.print(textRows(said, { width: view.width(), style: "dim" }));
 }

@@ -31,6 +31,7 @@ export const COMMAND_NAMES = [
   { name: "undo", brief: "restore the files that the last turn changed" },
   { name: "diff", brief: "show the changes of this session" },
   { name: "resume", brief: "continue a stored session" },
+  { name: "rename", brief: "name the session; lists show it: /rename [name]" },
   { name: "export", brief: "write the session to a file: /export [json|html] [file]" },
   { name: "secrets", brief: "list the protected paths" },
   { name: "exit", brief: "leave; also /quit, exit and quit" },

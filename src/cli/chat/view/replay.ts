@@ -50,7 +50,7 @@ export function replaySession(
   drawItems(shown.filter(isOpen), session, surface);
 }
 
-/** Returns the line that names a session: `session 1a2b3c4d · 12 turns · 3h ago · provider:model · directory`. */
+/** Returns the line that names a session: `session 1a2b3c4d · its name · 12 turns · 3h ago · provider:model · directory`. */
 export async function sessionHead(opened: OpenSession, { io }: Context): Promise<string> {
   const { session } = opened;
   const { root } = session.workspace;
@@ -58,6 +58,7 @@ export async function sessionHead(opened: OpenSession, { io }: Context): Promise
   const turns = summary?.turns ?? session.items.filter(isPrompt).length;
   const parts = [
     `session ${session.id.slice(0, 8)}`,
+    ...summary === null || summary.title === "" ? [] : [clean(summary.title)],
     turnsText(turns),
     ...summary === null ? [] : [ageText(io.clock.now() - summary.updated)],
     clean(selectorOf(opened)),

@@ -1,0 +1,30 @@
+/** Names of sessions, as a person gives them. Loaded with the first. */
+import type { Session } from "../agent/session.ts";
+import { scannerOfOthers } from "../boundary/scan/leak_scanner.ts";
+import { AgentcliError } from "../errors.ts";
+import type { Home } from "../platform/home.ts";
+import { protectedProjects } from "./make_session.ts";
+
+/** Longest name, in characters. */
+const LONGEST = 100;
+
+/**
+ * Returns the text as a name that may be stored: in one line. Throws `usage` for one that is too long, `policy_refused`
+ * for one that holds what any project protects.
+ */
+export async function titleOf(
+  text: string,
+  { home, scanner }: { home: Home; scanner?: Session["scanner"] },
+): Promise<string> {
+  const title = text.replace(/[\p{Cc}\s]+/gu, " ").trim();
+  if (title.length > LONGEST) {
+    throw new AgentcliError("usage", `the name has ${title.length} characters; a session's has at most ${LONGEST}`);
+  }
+  const isProtected = await scanner?.checkWrite(title, { display: "the name" }) ?? null;
+  if (isProtected !== null || await scannerOfOthers(protectedProjects(home).all, [])([title])) {
+    throw new AgentcliError("policy_refused", "the name holds protected content, which is not stored", {
+      hint: "choose another name",
+    });
+  }
+  return title;
+}
