@@ -1,9 +1,13 @@
-/** Prompts of a session: the item of one with its attachments, and the queue of messages that wait. */
+/** Prompts of a session: the item of one with its attachments, its admission, and the queue of messages that wait. */
+import { admitPrompt, type AdmittedPrompt } from "../agent/admission.ts";
 import type { Session } from "../agent/session.ts";
+import type { SteeredMessage } from "../agent/turn_options.ts";
 import { highestLabel, type Label } from "../boundary/policy/label.ts";
+import { AgentcliError } from "../errors.ts";
 import type { ShownImage } from "../provider/chat/content.ts";
 import { isPrompt, type UserItem } from "../session/item.ts";
-import type { Host } from "./host.ts";
+import type { Host, SessionOptions } from "./host.ts";
+import type { PromptHooks } from "./turn_surface.ts";
 
 /** The input of one turn. */
 export interface PromptInput {
@@ -161,5 +165,76 @@ export class MessageQueue {
   #wake(): void {
     this.#changed.resolve();
     this.#changed = Promise.withResolvers<void>();
+  }
+}
+
+/** The scope in which the prompts of one turn are admitted. */
+export interface TurnScope {
+  session: Session;
+  hooks: PromptHooks | null;
+  signal: AbortSignal;
+}
+
+/** Admits the prompts of one owner of sessions: each with what is attached to it and what hooks add, as a whole. */
+export class PromptAdmission {
+  readonly #host: Host;
+  readonly #files: () => readonly string[];
+  #filesAttached = false;
+
+  /** `files` are attached to the first prompt that is admitted. */
+  constructor(host: Host, files: () => readonly string[]) {
+    this.#host = host;
+    this.#files = files;
+  }
+
+  /** Admits a prompt; `allowed` lets a protected one through. Throws what refuses it. */
+  async admit(
+    { text, typed, label = "open", files = [], mentions = [], images = [] }: PromptInput,
+    { session, hooks, signal }: TurnScope,
+    allowed: SessionOptions["allowProtectedPrompt"] = false,
+  ): Promise<AdmittedPrompt> {
+    const named = { files: this.#filesAttached ? files : [...this.#files(), ...files], mentions };
+    const item = await userItem(text, named, { session, io: this.#host.io, signal, notice: this.#host.notice });
+    item.label = highestLabel([item.label, label]);
+    if (typed !== undefined) item.typed = typed;
+    if (images.length > 0) item.images = [...images, ...item.images ?? []];
+    let admitted = await admitPrompt(session, item, { allowed });
+    if (hooks !== null) {
+      // What may not leave the session is not told to them.
+      const told = admitted.admitted === "open" && item.label === "open" ? text : null;
+      const { blocked, context } = await hooks.submit(told, signal);
+      if (blocked !== null) throw new AgentcliError("permission_denied", `a hook refused the prompt: ${blocked}`);
+      if (context !== "") {
+        admitted = await admitPrompt(session, { ...item, text: `${item.text}\n\n${context}` }, { allowed });
+      }
+    }
+    this.#filesAttached = true;
+    return admitted;
+  }
+
+  /**
+   * Yields queued messages that are admitted as prompts of the running turn; nobody may release a protected one here. From
+   * the first that is a command or is refused on, the rest waits: it has its own turn, where the refusal is shown.
+   */
+  async *steered(
+    queue: MessageQueue,
+    scope: TurnScope,
+    { isOver }: { isOver(): boolean },
+  ): AsyncGenerator<SteeredMessage> {
+    for (let next = queue.firstForTurn; next !== null && !isOver(); next = queue.firstForTurn) {
+      let item: UserItem;
+      try {
+        const input = await next.toPrompt();
+        if (input === null) return;
+        ({ item } = await this.admit(input, scope));
+      } catch (error) {
+        scope.signal.throwIfAborted();
+        if (error instanceof AgentcliError) return;
+        throw error;
+      }
+      // Looking through it takes time, in which it may have been taken back.
+      if (!queue.remove(next)) continue;
+      yield { item: { ...item, origin: "steering" }, text: next.text, id: next.id };
+    }
   }
 }
