@@ -20,8 +20,9 @@ export async function titleOf(
   if (title.length > LONGEST) {
     throw new AgentcliError("usage", `the name has ${title.length} characters; a session's has at most ${LONGEST}`);
   }
-  const isProtected = await scanner?.checkWrite(title, { display: "the name" }) ?? null;
-  if (isProtected !== null || await scannerOfOthers(protectedProjects(home).all, [])([title])) {
+  const refusal = await scanner?.checkWrite(title, { display: "the name", others: false }) ?? null;
+  const everywhere = scannerOfOthers(protectedProjects(home).all, []);
+  if (refusal !== null || await everywhere.check([title]) !== null) {
     throw new AgentcliError("policy_refused", "the name holds protected content, which is not stored", {
       hint: "choose another name",
     });
