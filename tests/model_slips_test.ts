@@ -109,7 +109,7 @@ Deno.test("a guessed path means a file of the project, under its rules, and tell
     call("Read", { file_path: "/etc/src/../passwd" }),
     call("Write", { file_path: "/repo/new.ts", content: "x" }),
   ]);
-  assert.equal(results[0], "[/workspace/src/deep/x.ts is outside of the project; taken as src/deep/x.ts]\n1\tone");
+  assert.equal(results[0], "[/workspace/src/deep/x.ts is not there; taken as src/deep/x.ts]\n1\tone");
   assert.match(results[1] ?? "", /taken as src\/deep\/x\.ts\]\nEdited/);
   for (const result of results.slice(2)) assert.match(result, /is outside of the project; give a path below /);
   const home = (await runCalls({ "a.txt": "one\n" }, [
@@ -121,6 +121,83 @@ Deno.test("a guessed path means a file of the project, under its rules, and tell
     args: ["--disallowed-tools", "Read(src/deep/**)"],
   });
   assert.match(denied.results[0] ?? "", /denies/);
+});
+
+const SPELLINGS = [
+  "src/a-b.ts:2",
+  "src/a-b.ts:2:5",
+  "src/a-b.ts#L2-L3",
+  "src/a-b.ts (line 2)",
+  "src/a-b.ts.",
+  "src/a-b.ts/",
+  " src/a-b.ts\n",
+  '"src/a-b.ts"',
+  "`src/a-b.ts`",
+  "[a-b](src/a-b.ts)",
+  "@src/a-b.ts",
+  "./src\\a-b.ts",
+  "a/src/a-b.ts",
+  "src/a\u2011b.ts",
+  "src/a-b.ts\u200b",
+  "file://src/a-b.ts",
+  "file:///workspace/src/a%2Db.ts",
+  "~/project/src/a-b.ts",
+];
+
+Deno.test("a path with something around it is the file that it means, under its rules", async () => {
+  const files = { "src/a-b.ts": "one\n" };
+  const calls = SPELLINGS.map((file_path, index) => call("Read", { file_path, limit: index + 9 }));
+  const { results } = await runCalls(files, calls, { args: ["--max-turns", "40"] });
+  for (const [index, result] of results.entries()) {
+    assert.match(result, /taken as src\/a-b\.ts\]\n1\tone$/, SPELLINGS[index]);
+  }
+  const denied = await runCalls(files, calls, { args: ["--max-turns", "40", "--disallowed-tools", "Read(src/**)"] });
+  for (const [index, result] of denied.results.entries()) assert.match(result, /denies/, SPELLINGS[index]);
+});
+
+Deno.test("a protected file stays protected in every spelling of its path", async () => {
+  const spellings = [
+    "keys/a-b.pem",
+    ...SPELLINGS.map((path) => path.replace("src/a", "keys/a").replace(/\bts/, "pem")),
+  ];
+  for (const host of ["127.0.0.2", "127.0.0.1"] as const) {
+    await using home = await temporaryHome();
+    await home.write(".agentclisecret", "no-cloud: keys/\n");
+    await home.write("keys/a-b.pem", "KEPT-CONTENT-OF-A-KEY\n");
+    const calls = spellings.map((file_path, index) => ask(call("Read", { file_path, limit: index + 9 })));
+    await using server = startFakeServer({ host, script: [...calls, say("Done.")] });
+    await configure(home, { loc: { baseUrl: server.baseUrl, models: [{ id: "fake", context_window: 32_768 }] } });
+    await runInProcess(["run", "go"], { home });
+    const isTold = server.requests.some(({ text }) => text.includes("KEPT-CONTENT"));
+    assert.equal(isTold, host === "127.0.0.1", host);
+    assert.ok(server.chats().length > 1);
+  }
+});
+
+Deno.test("a name that is there is meant as it stands, and one with dots that lead up is left alone", async () => {
+  const files = { "a.ts:2": "odd\n", "a.ts": "plain\n" };
+  const { results } = await runCalls(files, [
+    call("Read", { file_path: "a.ts:2" }),
+    call("Read", { file_path: "/repo/../a.ts" }),
+    call("Write", { file_path: ' "new.ts"\n', content: "x\n" }),
+    call("Read", { file_path: "new.ts" }),
+  ]);
+  assert.equal(results[0], "1\todd");
+  assert.doesNotMatch(results[1] ?? "", /plain/);
+  assert.match(results[3] ?? "", /1\tx/);
+});
+
+Deno.test("a search below a guessed root is one of the project", async () => {
+  const { results } = await runCalls({ "src/a.ts": "one\n" }, [
+    call("Grep", { pattern: "one", path: "/workspace" }),
+    call("Glob", { pattern: "/workspace/**/*.ts" }),
+    call("Glob", { pattern: "*.ts", path: "/repo/src" }),
+    call("Grep", { pattern: "x", path: "/usr/share" }),
+  ]);
+  assert.match(results[0] ?? "", /taken as \.\]\nsrc\/a\.ts:1:one/);
+  assert.match(results[1] ?? "", /\]\nsrc\/a\.ts$/);
+  assert.match(results[2] ?? "", /\]\nsrc\/a\.ts$/);
+  assert.match(results[3] ?? "", /outside of the project/);
 });
 
 Deno.test("a change that breaks the syntax of a file is told with its line, and the next change mends it", async () => {

@@ -41,5 +41,25 @@ const WRITTEN: readonly Slip[] = [
   },
 ];
 
+/** Paths. */
+const PATHS: readonly Slip[] = [
+  ...[
+    "calc.py:2:5",
+    "calc.py#L2-L3",
+    '"calc.py"',
+    "calc.py\n",
+    "@calc.py",
+    "./src\\..\\calc.py",
+    "b/calc.py",
+    "calc.py.",
+  ],
+  ...["file:///workspace/calc.py", "~/calc.py", "calc\u200b.py"],
+].map((file_path) =>
+  meant(`the path ${JSON.stringify(file_path)}`, [
+    use("Read", { file_path }),
+    use("Edit", { ...EDITED, file_path }),
+  ])
+);
+
 /** All of them. */
-export const CALLS: readonly Slip[] = WRITTEN;
+export const CALLS: readonly Slip[] = [...WRITTEN, ...PATHS];

@@ -34,6 +34,12 @@ export interface OneCallOptions extends CallOptions {
 /** The reader of what a model calls a tool, loaded with the first calls. */
 type Forms = typeof import("../tools/meant_call.ts");
 
+/** Work that is done in the order of the calls. */
+export type InOrder = <T>(work: () => Promise<T>) => Promise<T>;
+
+/** Options of a call among those of one response. */
+type BatchOptions = OneCallOptions & { forms: Forms; inOrder: InOrder };
+
 /** A result with what clients of the protocol are told of it. */
 export interface CallOutcome {
   item: ToolResultItem;
@@ -50,7 +56,7 @@ export interface CallOutcome {
 export async function runCall(
   call: ToolCall,
   session: Session,
-  options: OneCallOptions & { forms: Forms },
+  options: BatchOptions,
 ): Promise<CallOutcome> {
   const done = await callOutcome(call, session, options);
   const content = cutResult(done.item.content, options.resultBytes);
@@ -60,7 +66,7 @@ export async function runCall(
 async function callOutcome(
   call: ToolCall,
   session: Session,
-  options: OneCallOptions & { forms: Forms },
+  options: BatchOptions,
 ): Promise<CallOutcome> {
   // Who denies a call may say why in any words, protected ones too.
   const fail = (content: string, interrupt = false): Promise<CallOutcome> =>
@@ -75,7 +81,9 @@ async function callOutcome(
   if ("problem" in given) return fail(given.problem);
   const checked = tool.check !== undefined
     ? { ...given, note: null }
-    : await pathInProject(given.value, { workspace: session.workspace, signal: options.signal });
+    : await options.inOrder(() =>
+      pathInProject({ tool: tool.name, value: given.value }, { workspace: session.workspace, signal: options.signal })
+    );
   const verdict = tool.mayRepeat === true ? "run" : session.guard.check(tool.name, checked.value);
   if (verdict === "stop") throw new LoopDetected(tool.name);
   if (verdict === "notice") {

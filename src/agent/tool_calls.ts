@@ -1,6 +1,6 @@
 /** The calls of one response: run in order, each with exactly one result. */
 import type { ToolCall } from "../session/item.ts";
-import { type CallOutcome, runCall } from "./tool_call.ts";
+import { type CallOutcome, type InOrder, runCall } from "./tool_call.ts";
 import { FAILURES_NOTICE, failuresDetected } from "./guards.ts";
 import { resultLimit } from "./context/tokens.ts";
 import { type Session, sessionLabel } from "./session.ts";
@@ -19,11 +19,12 @@ export async function runCalls(
   const { model: { contextWindow }, context: { bytesPerToken } } = session;
   const resultBytes = resultLimit({ window: contextWindow, bytesPerToken, count: calls.length });
   session.failures.countResponse();
-  // Before the calls that run together, which start in their order.
   const forms = await import("../tools/meant_call.ts");
   for (const batch of batches(calls, session)) {
     options.signal.throwIfAborted();
-    const outcomes = await Promise.all(batch.map((call) => runCall(call, session, { ...options, resultBytes, forms })));
+    const inOrder = createOrder();
+    const more = { resultBytes, forms, inOrder };
+    const outcomes = await Promise.all(batch.map((call) => runCall(call, session, { ...options, ...more })));
     options.signal.throwIfAborted();
     for (const outcome of outcomes) {
       const last = outcome.item.callId === calls.at(-1)?.id;
@@ -34,6 +35,16 @@ export async function runCalls(
   }
   if (!interrupt && session.failures.exceeded()) throw failuresDetected();
   return interrupt;
+}
+
+/** Does the work of calls that run together one after the other, so that they start in their order. */
+function createOrder(): InOrder {
+  let last: Promise<unknown> = Promise.resolve();
+  return (work) => {
+    const done = last.then(work);
+    last = done.catch(() => {});
+    return done;
+  };
 }
 
 /** For the model, behind the last result of the response: every call has a result, and those have no call. */

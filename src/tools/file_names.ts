@@ -37,8 +37,8 @@ async function namesIn(
   return entries.map((entry) => ({ name: entry.name, directory: entry.kind === "directory" }));
 }
 
-/** Files of that name below the project root, nearest to the root first. */
-async function sameName(name: string, context: Pick<ToolContext, "workspace" | "signal">): Promise<string[]> {
+/** Returns the files of that name below the project root, nearest to the root first. */
+export async function sameName(name: string, context: Pick<ToolContext, "workspace" | "signal">): Promise<string[]> {
   const wanted = name.toLowerCase();
   const found: string[] = [];
   const waiting = [context.workspace.root];
@@ -66,29 +66,4 @@ export async function suggestPaths(path: ResolvedPath, context: ToolContext): Pr
     if (!isRefusal(resolved)) shown.push(resolved.display);
   }
   return shown.length > 0 ? `Did you mean ${shown.join(" or ")}?` : "List the directory or search for the name.";
-}
-
-/**
- * The path in the project that is meant by an absolute one outside of it that leads nowhere: models guess the root
- * (`/workspace/src/x.ts`, `/repo/x.ts`). The longest end of the path that is there from the root on; else the one file
- * of that name. Null for every other path.
- */
-export async function guessedPath(
-  given: string,
-  context: Pick<ToolContext, "workspace" | "signal">,
-): Promise<string | null> {
-  const { workspace } = context;
-  const refused = await workspace.resolve(given);
-  if (!isRefusal(refused) || refused.unknown !== true) return null;
-  const parts = given.split(/[/\\]+/).filter((part) => part !== "").slice(0, 64);
-  // Something that leads up could end anywhere.
-  if (parts.includes("..")) return null;
-  for (let at = 1; at < parts.length; at++) {
-    const path = parts.slice(at).join("/");
-    const resolved = await workspace.resolve(join(workspace.root, path));
-    if (!isRefusal(resolved) && await workspace.status(resolved) !== null) return resolved.display;
-  }
-  const found = await sameName(parts.at(-1) ?? "", context);
-  const resolved = found.length === 1 ? await workspace.resolve(found[0] ?? "") : null;
-  return resolved === null || isRefusal(resolved) ? null : resolved.display;
 }

@@ -1,20 +1,33 @@
 /** A call as a model wrote it, in the names and forms that it was trained on, as the call of a tool here. */
 import { meantTool, plainToolName } from "../provider/trained_names.ts";
 import { isPatch, type Patch, readPatch } from "./edit/patch.ts";
-import { isAbsolute } from "../platform/path.ts";
-import { guessedPath } from "./file_names.ts";
+import { shownName } from "./file_names.ts";
+import { meantPath, meantPattern } from "./meant_path.ts";
 import type { Tool, ToolContext } from "./tool.ts";
 
-/** The arguments of a checked call, where a path outside of the project is the one file in it that ends the same. */
+/** The parameters that hold the path of a call, by tool. */
+const PATHS: Readonly<Record<string, string>> = {
+  Read: "file_path",
+  Write: "file_path",
+  Edit: "file_path",
+  Glob: "path",
+  Grep: "path",
+};
+
+/** The arguments of a checked call, where a path that leads nowhere means one of the project, and what the model is told. */
 export async function pathInProject(
-  value: Input,
+  { tool, value }: { tool: string; value: Input },
   context: Pick<ToolContext, "workspace" | "signal">,
 ): Promise<{ value: Input; note: string | null }> {
-  const { file_path: path } = value;
-  // Calls that run together start in their order: none of them waits for more than the others do.
-  const meant = typeof path === "string" && isAbsolute(path) ? await guessedPath(path, context) : null;
-  if (meant === null) return { value, note: null };
-  return { value: { ...value, file_path: meant }, note: `[${path} is outside of the project; taken as ${meant}]` };
+  const name = PATHS[tool];
+  if (name === undefined) return { value, note: null };
+  const { [name]: path, pattern } = value;
+  const meant = typeof path === "string" ? await meantPath(path, context) : null;
+  const below = tool === "Glob" && typeof pattern === "string" ? await meantPattern(pattern, context) : null;
+  if (meant === null && below === null) return { value, note: null };
+  const taken = { ...value, ...meant === null ? {} : { [name]: meant }, ...below === null ? {} : { pattern: below } };
+  const note = `[${shownName(String(meant === null ? pattern : path))} is not there; taken as ${meant ?? below}]`;
+  return { value: taken, note };
 }
 
 /** The tool and its arguments, or what the model is told instead. */

@@ -1,4 +1,5 @@
 /** Finds and replaces old_string, exactly or up to indentation. */
+import { PLAIN, SIGN, withPlainSigns } from "../signs.ts";
 import { findAll } from "./nearest.ts";
 
 /** A part of the file, as positions in its text, and what comes in its place. */
@@ -117,25 +118,6 @@ function choose(
     if (span.start >= (replacements.at(-1)?.end ?? 0)) replacements.push({ ...span, text: options.text(span) });
   }
   return { kind: "found", replacements, differs };
-}
-
-/** Signs that models mix up with plain ones, each of one UTF-16 unit like the plain one. */
-const SIGNS: readonly (readonly [signs: string, plain: string])[] = [
-  ["\u2018\u2019\u201a\u201b\u2032", "'"],
-  ["\u201c\u201d\u201e\u201f\u2033", '"'],
-  ["\u2010\u2011\u2012\u2013\u2014\u2015\u2212", "-"],
-  ["\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u205f\u3000", " "],
-];
-
-const PLAIN: ReadonlyMap<string, string> = new Map(
-  SIGNS.flatMap(([signs, plain]) => [...signs].map((sign) => [sign, plain])),
-);
-
-const SIGN = new RegExp(`[${SIGNS.map(([signs]) => signs).join("")}]`, "g");
-
-/** The text with plain signs; every position stays. */
-function withPlainSigns(text: string): string {
-  return text.replace(SIGN, (sign) => PLAIN.get(sign) ?? sign);
 }
 
 /** Places where the text differs in signs only. */
