@@ -46,6 +46,7 @@ const ROWS: readonly (readonly string[])[] = [
   ["tools", "session", "protocol"],
   ["agent"],
   ["runtime"],
+  ["private"],
   ["cli"],
 ];
 

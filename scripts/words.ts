@@ -16,10 +16,23 @@ interface Rule {
 
 /** Rooms and pages that have none of these words. */
 const DONE: readonly string[] = [
-  ...["agent", "boundary", "cli", "config", "demo", "mcp", "provider", "session", "tools"].map((room) => `src/${room}`),
+  ...["agent", "boundary", "cli", "config", "demo", "mcp", "private", "provider", "session", "tools"].map((room) =>
+    `src/${room}`
+  ),
   "README.md",
   "CONTRIBUTING.md",
-  ...["architecture", "decisions", "editor", "limits", "performance", "permissions", "protocol", "recipes", "usage"]
+  ...[
+    "architecture",
+    "decisions",
+    "editor",
+    "limits",
+    "performance",
+    "permissions",
+    "protocol",
+    "private-mcp",
+    "recipes",
+    "usage",
+  ]
     .map((page) => `docs/${page}.md`),
 ];
 

@@ -30,8 +30,8 @@ export interface SessionOptions extends StoreOptions {
   disallowedTools: readonly string[];
   /** Names of the tools that are offered; `none` for none. */
   tools: readonly string[];
-  /** MCP servers besides those of the configuration and the project, from a command line or a client. */
-  mcpServers?: readonly McpServer[] | undefined;
+  /** MCP servers besides those of the configuration and the project, from a command line or a client; null for none at all. */
+  mcpServers?: readonly McpServer[] | null | undefined;
   /** The command that checks what a turn changed; `none` for none. Absent: that of the project or the configuration. */
   check?: string | undefined;
   /** Responses of one turn, at most. */

@@ -41,7 +41,8 @@ import type { ProjectContext } from "./project_context.ts";
 import type { SessionServers } from "./mcp_servers.ts";
 import { offeredTools, policyOf } from "./tools_and_rules.ts";
 import { projectChecks } from "./project_checks.ts";
-import { createTurnNumbers, type TurnNumbers } from "./recorder.ts";
+import { createTurnNumbers } from "./recorder.ts";
+import type { OpenSession } from "./open_session.ts";
 
 /** Parts that were opened for a session. */
 export interface OpenedParts {
@@ -72,7 +73,7 @@ export interface OpenedParts {
 export async function makeSession(
   options: SessionOptions,
   parts: OpenedParts,
-): Promise<{ session: Session; model: AskModel; numbers: TurnNumbers; servers: SessionServers | null }> {
+): Promise<Pick<OpenSession, "session" | "model" | "numbers" | "runsHere"> & { servers: SessionServers | null }> {
   const { host, project, client, reach, chosen, known, workspace, store, before, previous, undo } = parts;
   const { io } = host;
   const { home, userHome, configuration } = project;
@@ -107,8 +108,9 @@ export async function makeSession(
     env: io.env,
     projects,
   });
-  const hasServers = toolProtocol !== "none" &&
-    (options.mcpServers !== undefined && options.mcpServers.length > 0 || mayHaveServers(project));
+  const { mcpServers = [] } = options;
+  const hasServers = toolProtocol !== "none" && mcpServers !== null &&
+    (mcpServers.length > 0 || mayHaveServers(project));
   let made: Session | null = null;
   const servers = !hasServers ? null : await (await import("./mcp_servers.ts")).openServers(options, {
     ...{ host, project, client, workspace, sandbox, scanner, provider: provider.name, window: model.contextWindow },
@@ -128,6 +130,7 @@ export async function makeSession(
     window: knownWindow,
   });
   const localities = createLocalityCache(client, io.clock);
+  const ownPlace = { endpoint, model: entry.id, trusted: provider.local };
   const withAdmission = (asking: AskModel, located: LocatedModel, own: boolean, asker = () => session) =>
     admitted(asking, { located, localities, own, onRemote }, asker);
   const onRemote = (reason: string) => void host.warn(`"${provider.name}" does not count as local: ${reason}`);
@@ -141,7 +144,7 @@ export async function makeSession(
     const direct: AskModel = (request, asked) => askWithinLimit(once, { request, profile: asker().profile }, asked);
     // The demo is this process itself.
     if (demo !== null) return direct;
-    return withAdmission(direct, { endpoint, model: entry.id, trusted: provider.local }, true, asker);
+    return withAdmission(direct, ownPlace, true, asker);
   };
   const explorer = async () => {
     const { findExplorer } = await import("./explorer.ts");
@@ -178,7 +181,9 @@ export async function makeSession(
   });
   made = session;
   const numbers = createTurnNumbers(session, store);
-  return { session, model: ownModel(() => session), numbers, servers };
+  const runsHere = async (signal: AbortSignal) =>
+    demo !== null || (await localities.of(ownPlace, signal)).kind === "here";
+  return { session, model: ownModel(() => session), numbers, servers, runsHere };
 }
 
 /** Returns whether the configuration or the project names MCP servers: nothing of them is loaded before that. */

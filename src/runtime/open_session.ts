@@ -39,6 +39,8 @@ export interface OpenSession {
   numbers: TurnNumbers;
   /** Its MCP servers; null where there are none. */
   servers: McpOffer | null;
+  /** Whether the model is proven to run here, by its address and by its server's own word. */
+  runsHere(signal: AbortSignal): Promise<boolean>;
   /** Absolute path of the transcript; null where none is written. */
   transcriptFile: string | null;
   /** Ends what was opened for the session: connections, the demo server, its transcript. */
@@ -111,7 +113,7 @@ export async function openSession(options: SessionOptions, host: Host, extras: O
       openWorkspace: (model: Pick<ChosenModel, "provider" | "endpoint">) => open(model, workspace),
     };
     const made = await makeSession(options, parts);
-    const { model, numbers, servers } = made;
+    const { model, numbers, servers, runsHere } = made;
     const session = opening = made.session;
     if (previous !== null) {
       carryOver(session, previous.session);
@@ -149,6 +151,7 @@ export async function openSession(options: SessionOptions, host: Host, extras: O
       undo,
       numbers,
       servers: servers?.offer ?? null,
+      runsHere,
       transcriptFile: store.transcript?.file ?? null,
       close,
       release: () => opened.disposeAsync().then(() => store),

@@ -1,5 +1,6 @@
 /** `agentcli mcp …`: the MCP servers whose tools a model may use. */
 import { KEY_STORES } from "../../config/keys/store.ts";
+import { RUN_OPTIONS } from "../run/command.ts";
 import { choice, command, decimal, flag, group, list, text } from "../command.ts";
 
 const SERVER = { name: "server", brief: "A configured server", completion: "mcp_server" } as const;
@@ -24,6 +25,11 @@ export const IMPORT_OPTIONS = {
 
 export const SET_KEY_OPTIONS = {
   store: choice(KEY_STORES, "keyring: the system keyring, the default; file: credentials.json in the home"),
+} as const;
+
+export const SERVE_OPTIONS = {
+  model: RUN_OPTIONS.model,
+  audit: flag("Print each answer with its bits to standard error"),
 } as const;
 
 export const mcpCommand = group({
@@ -90,6 +96,15 @@ export const mcpCommand = group({
       options: IMPORT_OPTIONS,
       examples: ["agentcli mcp import ~/.cursor/mcp.json", "agentcli mcp import ~/.codex/config.toml"],
       load: async () => (await import("./change.ts")).importServers,
+    }),
+    serve: command({
+      brief: "Serve an assistant that may not see protected files: it asks, a local model answers",
+      detail:
+        "Speaks MCP on standard input and output; the assistant starts it itself. Its tools answer questions about protected files with one of the values that the question names; all answers of a day together carry 64 bits at most. See docs/private-mcp.md.",
+      arguments: [],
+      options: SERVE_OPTIONS,
+      examples: ["agentcli mcp serve", "agentcli mcp serve --model local:qwen3 --audit"],
+      load: async () => (await import("./serve.ts")).serve,
     }),
     "set-key": command({
       brief: "Store the key of a server at an address",

@@ -1,0 +1,78 @@
+/** Serves one client over MCP on standard input and output until it ends its input, or a signal comes. */
+import { openHome } from "../../platform/home.ts";
+import { AgentcliError } from "../../errors.ts";
+import { factsOf, rootOf } from "../../private/facts.ts";
+import { McpServer } from "../../private/mcp_server.ts";
+import { bits, clientResult, costOfOutcome, type Outcome } from "../../private/outcome.ts";
+import { PrivateService, type ServiceClock } from "../../private/service.ts";
+import { RpcPeer } from "../../rpc/peer.ts";
+import { listenForInterrupt } from "../../runtime/interrupt.ts";
+import type { Context, Invocation } from "../command.ts";
+import { reexecWithoutLeaks } from "../reexec.ts";
+import { VERSION } from "../version.ts";
+import type { SERVE_OPTIONS } from "./command.ts";
+
+/**
+ * Runs the command. Standard error has lines of the start alone, and with `--audit` what the client gets. `clock` is what
+ * answers are timed by.
+ */
+export async function serve(
+  { options, context }: Invocation<typeof SERVE_OPTIONS>,
+  clock: ServiceClock = { ...context.io.clock, hold: context.io.clock.sleep },
+): Promise<number> {
+  const { io, globals } = context;
+  const again = await reexecWithoutLeaks(io, [globals.cwd]);
+  if (again !== null) return again;
+  const service = await openService(context, { model: options.model, clock });
+  const server = new McpServer({
+    version: VERSION,
+    service,
+    ...options.audit ? { heard: (tool: string, outcome: Outcome) => audit(context, tool, outcome) } : {},
+  });
+  const stream = { read: () => io.stdin.read(), write: (text: string) => io.stdout.write(text) };
+  const peer = new RpcPeer(stream, {
+    request: (method, params, call) => server.request(method, params, call),
+    notification: () => {},
+  }, {
+    cancel: { method: "notifications/cancelled", isAnswered: false },
+    broken: { isAnswered: true, hear: () => {} },
+  });
+  const interrupt = listenForInterrupt(io, undefined);
+  const stopped = Promise.withResolvers<void>();
+  interrupt.signal.addEventListener("abort", () => stopped.resolve(), { once: true });
+  const run = async () => {
+    await Promise.race([peer.run(), stopped.promise]).finally(() => peer.close());
+    const { aborted, reason } = interrupt.signal;
+    return aborted && reason instanceof AgentcliError ? reason.exitCode : 0;
+  };
+  try {
+    return await Promise.race([run(), interrupt.forced]);
+  } finally {
+    interrupt.end();
+  }
+}
+
+async function openService(
+  { io, globals }: Context,
+  { model, clock }: { model: string | undefined; clock: ServiceClock },
+): Promise<PrivateService> {
+  const home = await openHome(io);
+  const root = await rootOf(io, globals.cwd);
+  return new PrivateService({
+    home,
+    root,
+    clock,
+    facts: () => factsOf(home, { io, root, model }),
+    async open(given, signal) {
+      const { openPrivateSession } = await import("../../private/session.ts");
+      return await openPrivateSession({ io, cwd: globals.cwd, version: VERSION, model, ...given }, signal);
+    },
+  });
+}
+
+/** One line for each outcome: what the client gets, and what it cost. */
+async function audit({ io }: Context, tool: string, outcome: Outcome): Promise<void> {
+  const { structuredContent, content } = clientResult(outcome);
+  const line = { time: new Date(io.clock.now()).toISOString(), tool, bits: bits(costOfOutcome(outcome)) };
+  await io.stderr.write(JSON.stringify({ ...line, told: structuredContent ?? content }) + "\n");
+}

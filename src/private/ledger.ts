@@ -1,0 +1,179 @@
+/**
+ * The ledger of the bits that reached clients: `private/ledger.json` of the home. It is charged before a model is asked,
+ * by the size of the set of answers, so that nothing that happens afterwards (a failure, no time left, a process that is
+ * killed) tells anything that was not paid for.
+ *
+ * There is one budget for all that is protected, of all projects, files, rules and clients. A budget for each file would
+ * begin anew with a copy, a new name or another root, and a value that stands in two files would be paid for by both.
+ */
+import { AgentcliError } from "../errors.ts";
+import type { Home } from "../platform/home.ts";
+import type { Clock } from "../platform/io.ts";
+import { fieldsOf, isRecord, membersOf } from "../provider/record.ts";
+import type { ClosedAnswer } from "./answer.ts";
+
+const FILE = "private/ledger.json";
+
+/** The most that reaches clients in any 24 hours, in thousandths of a bit. */
+export const BUDGET = 64_000;
+const WINDOW_MS = 24 * 60 * 60 * 1000;
+
+/** A question that was paid for. */
+interface Entry {
+  at: number;
+  cost: number;
+  /** Digest of the question, its place and its set. */
+  key: string;
+  /** Absent until there is one. `unknown` is not kept: it is asked again, and paid for again. */
+  answer?: ClosedAnswer;
+}
+
+interface State {
+  /** The latest time that was seen: a clock that is set back does not give anything back. */
+  latest: number;
+  entries: Entry[];
+  /** Added by the user, by hand. */
+  added: { at: number; cost: number }[];
+  /** Roots of projects where the next question may see values, as the user said. */
+  values: string[];
+}
+
+/** A question as it is paid for. */
+export interface Question {
+  key: string;
+  cost: number;
+  /** Real path of the project. */
+  root: string;
+  /** It is asked anew, and paid for anew, though there is an answer. */
+  again: boolean;
+}
+
+/** The state of a question before a model is asked. */
+export type Looked =
+  | { kind: "known"; answer: ClosedAnswer }
+  | { kind: "over" }
+  /** `values`: the user lets this one see values. */
+  | { kind: "asked"; values: boolean };
+
+/** The ledger of a home. Each call locks the file: all clients and processes share it. */
+export class Ledger {
+  readonly #home: Home;
+  readonly #clock: Pick<Clock, "now">;
+
+  constructor(home: Home, clock: Pick<Clock, "now">) {
+    this.#home = home;
+    this.#clock = clock;
+  }
+
+  /** Returns the thousandths of a bit that are left now. */
+  async left(): Promise<number> {
+    return leftOf(await this.#read());
+  }
+
+  /** Looks without paying. */
+  async look(question: Question): Promise<Looked> {
+    return lookIn(await this.#read(), question);
+  }
+
+  /** Pays for a question that {@link look} leaves to be asked; what it returns is as the ledger stands now. */
+  async charge(question: Question): Promise<Looked> {
+    return await this.#change((state) => {
+      const looked = lookIn(state, question);
+      if (looked.kind !== "asked") return looked;
+      if (looked.values) state.values.splice(state.values.indexOf(question.root), 1);
+      state.entries = state.entries.filter(({ key }) => key !== question.key).concat(
+        // What an earlier answer cost stays on the account.
+        state.entries.filter(({ key }) => key === question.key).map(({ at, cost }) => ({ at, cost, key: "" })),
+        { at: state.latest, cost: question.cost, key: question.key },
+      );
+      return looked;
+    });
+  }
+
+  /** Pays for something that is never asked alike; false where it is over the budget. */
+  async spend(cost: number): Promise<boolean> {
+    return await this.#change((state) => {
+      if (leftOf(state) < cost) return false;
+      state.entries.push({ at: state.latest, cost, key: "" });
+      return true;
+    });
+  }
+
+  /** Keeps the answer to a question that was paid for. */
+  async keep(key: string, answer: ClosedAnswer): Promise<void> {
+    await this.#change(({ entries }) => {
+      const entry = entries.find((one) => one.key === key);
+      if (entry !== undefined) entry.answer = answer;
+    });
+  }
+
+  /** Adds to the budget for the next 24 hours, by the user's word. */
+  async add(cost: number): Promise<void> {
+    await this.#change(({ added, latest }) => void added.push({ at: latest, cost }));
+  }
+
+  /** Lets the next question of a project see values, by the user's word. */
+  async showValues(root: string): Promise<void> {
+    await this.#change(({ values }) => void values.push(root));
+  }
+
+  async #change<T>(work: (state: State) => T): Promise<T> {
+    return await this.#home.locked(FILE, async () => {
+      const state = await this.#read();
+      const result = work(state);
+      await this.#home.write(FILE, JSON.stringify(state) + "\n");
+      return result;
+    });
+  }
+
+  /** Leaves out all that is older than the window. */
+  async #read(): Promise<State> {
+    const text = await this.#home.read(FILE);
+    const state = text === null ? { latest: 0, entries: [], added: [], values: [] } : stateIn(text);
+    if (state === null) {
+      throw new AgentcliError("home_unusable", `${this.#home.file(FILE)} is no ledger of private answers`, {
+        hint: "nothing is answered until you remove it; what was answered today is forgotten then",
+      });
+    }
+    const latest = Math.max(state.latest, this.#clock.now());
+    const isCurrent = ({ at }: { at: number }) => at > latest - WINDOW_MS;
+    return { ...state, latest, entries: state.entries.filter(isCurrent), added: state.added.filter(isCurrent) };
+  }
+}
+
+function sum(costs: readonly { cost: number }[]): number {
+  return costs.reduce((total, { cost }) => total + cost, 0);
+}
+
+function leftOf({ entries, added }: State): number {
+  return Math.max(0, BUDGET + sum(added) - sum(entries));
+}
+
+function lookIn(state: State, { key, cost, root, again }: Question): Looked {
+  const answer = state.entries.find((entry) => entry.key === key)?.answer;
+  if (answer !== undefined && !again) return { kind: "known", answer };
+  if (leftOf(state) < cost) return { kind: "over" };
+  return { kind: "asked", values: state.values.includes(root) };
+}
+
+/** Null for a text that is none of ours: nothing is answered then. */
+function stateIn(text: string): State | null {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return null;
+  }
+  if (!isRecord(value)) return null;
+  const isPaid = (one: unknown) => {
+    const { at, cost } = fieldsOf(one);
+    return Number.isFinite(at) && Number.isFinite(cost) && Number(cost) >= 0;
+  };
+  const { latest, entries, added, values } = value;
+  const lists = [entries, added, values];
+  if (!Number.isFinite(latest) || !lists.every(Array.isArray)) return null;
+  const isWhole = [...membersOf(entries), ...membersOf(added)].every(isPaid) &&
+    membersOf(entries).every((entry) => typeof fieldsOf(entry).key === "string") &&
+    membersOf(values).every((root) => typeof root === "string");
+  return isWhole ? value as unknown as State : null;
+}

@@ -1,0 +1,101 @@
+/** The server's side of MCP in both eras: 2026-07-28, where every request says what it needs to, and with a handshake before. */
+import { LEGACY, MCP_CODES, MODERN } from "../mcp/link.ts";
+import { fieldsOf, isRecord, textOf } from "../provider/record.ts";
+import { methodNotFound, RPC_CODES, RpcError, type RpcParams } from "../rpc/message.ts";
+import { clientResult, type Outcome } from "./outcome.ts";
+import type { PrivateCall, PrivateService } from "./service.ts";
+import { TOOLS } from "./tools.ts";
+
+const META = "io.modelcontextprotocol";
+/** The list never changes while the program is the same. */
+const LIST = { ttlMs: 24 * 60 * 60 * 1000, cacheScope: "public" };
+const NAME_LIMIT = 60;
+
+const INSTRUCTIONS =
+  "Some files of this project are protected: you may not read them. ask_private has a local model look " +
+  "into them and gives you one of the answers that you allow; it costs bits of a daily budget.";
+
+/** The parts of an {@link McpServer}. */
+export interface ServerParts {
+  version: string;
+  service: Pick<PrivateService, "call">;
+  /** Hears what a client gets, for the audit. */
+  heard?(tool: string, outcome: Outcome): Promise<void>;
+}
+
+/** The methods for one client. */
+export class McpServer {
+  readonly #parts: ServerParts;
+  /** The name that the client gave itself: for the user to see, never for a decision. */
+  #client = "";
+
+  constructor(parts: ServerParts) {
+    this.#parts = parts;
+  }
+
+  /** Answers a request. Throws {@link RpcError}. */
+  async request(method: string, params: RpcParams, { signal }: Pick<PrivateCall, "signal">): Promise<unknown> {
+    const isModern = this.#isModern(params);
+    const result = await this.#perform(method, params, signal);
+    return isModern ? { resultType: "complete", ...result } : result;
+  }
+
+  /** Whether the request is of the era without a handshake. */
+  #isModern({ _meta: meta }: RpcParams): boolean {
+    const named = fieldsOf(meta)[`${META}/protocolVersion`];
+    if (named === undefined) return false;
+    if (named !== MODERN) {
+      const data = { supported: [MODERN], requested: String(named).slice(0, NAME_LIMIT) };
+      throw new RpcError(MCP_CODES.unsupportedVersion, "this revision is not supported", data);
+    }
+    this.#know(fieldsOf(meta)[`${META}/clientInfo`]);
+    return true;
+  }
+
+  async #perform(method: string, params: RpcParams, signal: AbortSignal): Promise<Record<string, unknown>> {
+    switch (method) {
+      case "initialize":
+        this.#know(params.clientInfo);
+        return {
+          protocolVersion: LEGACY.find((revision) => revision === params.protocolVersion) ?? LEGACY[0],
+          capabilities: { tools: {} },
+          serverInfo: this.#info(),
+          instructions: INSTRUCTIONS,
+        };
+      case "server/discover":
+        return {
+          supportedVersions: [MODERN],
+          capabilities: { tools: {} },
+          instructions: INSTRUCTIONS,
+          ...LIST,
+          _meta: { [`${META}/serverInfo`]: this.#info() },
+        };
+      case "ping":
+        return {};
+      case "tools/list":
+        return { tools: TOOLS, ...LIST };
+      case "tools/call":
+        return await this.#call(params, signal);
+      default:
+        throw methodNotFound(method);
+    }
+  }
+
+  async #call({ name, arguments: given = {} }: RpcParams, signal: AbortSignal): Promise<Record<string, unknown>> {
+    if (typeof name !== "string" || !isRecord(given)) {
+      throw new RpcError(RPC_CODES.invalidParams, "a call has a name and arguments");
+    }
+    const outcome = await this.#parts.service.call(name, given, { client: this.#client, signal });
+    if (outcome === null) throw new RpcError(RPC_CODES.invalidParams, "there is no tool of this name");
+    await this.#parts.heard?.(name, outcome);
+    return { ...clientResult(outcome) };
+  }
+
+  #info() {
+    return { name: "agentcli", title: "agentcli", version: this.#parts.version };
+  }
+
+  #know(info: unknown): void {
+    this.#client = (textOf(fieldsOf(info).name) ?? this.#client).slice(0, NAME_LIMIT);
+  }
+}

@@ -1,0 +1,79 @@
+/**
+ * What a client may hear, and the one function that says it. Whatever happened inside comes here as one of these outcomes;
+ * an error, a token count or a model's name has no place in any of them.
+ */
+import type { ClosedAnswer } from "./answer.ts";
+
+/** Why nothing was done. None of them depends on what stands in a protected file. */
+const REFUSALS = {
+  arguments: "The arguments are not as the schema of the tool says.",
+  budget:
+    "What may be told of protected files in 24 hours is used up. The user can add to it: agentcli mcp allow --bits N",
+  busy: "Another client's question is being answered. Ask again in a minute.",
+  no_local_model: "No model is known to run on this machine. The user can check: agentcli doctor",
+  path: "A path is not a file or directory of the project, or is for no model at all.",
+  too_many_held: "Too many answers wait for the user. Tell them: agentcli mcp pending",
+  unavailable: "The project or the home cannot be used. The user can check: agentcli doctor",
+  unknown_id: "No answer has this id.",
+} as const;
+
+/** The code of a refusal. */
+export type RefusalCode = keyof typeof REFUSALS;
+
+/** The outcome of a call. */
+export type Outcome =
+  | { kind: "status"; ready: boolean; protected: number; left: number; waiting: readonly string[] }
+  | { kind: "answer"; answer: ClosedAnswer; cost: number }
+  | { kind: "held"; id: string }
+  | { kind: "decision"; decision: "waiting" | "kept" }
+  /** `released`: by the user. `open`: made of nothing protected. */
+  | { kind: "text"; text: string; why: "released" | "open" }
+  | { kind: "refused"; code: RefusalCode };
+
+/** The result of a tool call, as the protocol has it. */
+export interface ClientResult {
+  content: { type: "text"; text: string }[];
+  structuredContent?: Record<string, unknown>;
+  isError?: true;
+}
+
+/** Returns the result that a client gets: nothing reaches it any other way. */
+export function clientResult(outcome: Outcome): ClientResult {
+  if (outcome.kind === "refused") {
+    const { code } = outcome;
+    return { ...structured({ refused: code, reason: REFUSALS[code] }), isError: true };
+  }
+  if (outcome.kind === "text" && outcome.why === "open") return { content: [{ type: "text", text: outcome.text }] };
+  return structured(fieldsOf(outcome));
+}
+
+function structured(fields: Record<string, unknown>): ClientResult {
+  return { content: [{ type: "text", text: JSON.stringify(fields) }], structuredContent: fields };
+}
+
+function fieldsOf(outcome: Exclude<Outcome, { kind: "refused" }>): Record<string, unknown> {
+  switch (outcome.kind) {
+    case "status": {
+      const { ready, protected: rules, left, waiting } = outcome;
+      return { ready, protected: rules, budget_bits_left: bits(left), waiting };
+    }
+    case "answer":
+      return { answer: outcome.answer, bits: bits(outcome.cost) };
+    case "held":
+      return { held: outcome.id, next: `The user decides: agentcli mcp release ${outcome.id}. Then call answer_of.` };
+    case "decision":
+      return { status: outcome.decision };
+    case "text":
+      return { released: outcome.text };
+  }
+}
+
+/** Returns the bits that an outcome cost, for the audit. */
+export function costOfOutcome(outcome: Outcome): number {
+  return outcome.kind === "answer" ? outcome.cost : 0;
+}
+
+/** Thousandths as bits. */
+export function bits(thousandths: number): number {
+  return thousandths / 1000;
+}

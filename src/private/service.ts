@@ -1,0 +1,194 @@
+/**
+ * What clients that may not see protected files get of them: at most the budget of the ledger, and what the user released.
+ * An outcome and the time at which it comes are a function of what clients said, of the ledger, and of one value of a set
+ * that was paid for before a model was asked.
+ */
+import { digest } from "../boundary/policy/project_record_files.ts";
+import type { Home } from "../platform/home.ts";
+import { orAborted } from "../mcp/link.ts";
+import type { Clock } from "../platform/io.ts";
+import { holdLock } from "../platform/journal.ts";
+import { answerIn, costOf, UNKNOWN } from "./answer.ts";
+import { Ledger, type Looked, type Question } from "./ledger.ts";
+import type { Outcome, RefusalCode } from "./outcome.ts";
+import { type PrivateQuestion, readQuestion } from "./tools.ts";
+
+/** A local model over the files of the project, for one question. */
+export interface PrivateSession {
+  /** Returns which of the paths cannot be asked about; by their names and kinds alone. */
+  problem(paths: readonly string[]): Promise<RefusalCode | null>;
+  /** Returns the model's reply; throws whatever keeps it from one. */
+  answer(question: PrivateQuestion, signal: AbortSignal): Promise<string>;
+  close(): Promise<void>;
+}
+
+/** Time, and what holds an answer back until it is due. */
+export interface ServiceClock extends Clock {
+  hold: Clock["sleep"];
+}
+
+/** The parts of a {@link PrivateService}. */
+export interface ServiceParts {
+  home: Home;
+  clock: ServiceClock;
+  /** Real path of the project. */
+  root: string;
+  /** Facts that `private_status` tells: nothing protected is read for them. */
+  facts(): Promise<{ ready: boolean; rules: number }>;
+  /** Opens a session with a model that is proven to run here; null where none is. */
+  open(options: { values: boolean }, signal: AbortSignal): Promise<PrivateSession | null>;
+}
+
+/** Who calls. */
+export interface PrivateCall {
+  client: string;
+  /** Aborted when the client takes the call back: then nobody hears of it. */
+  signal: AbortSignal;
+}
+
+/** Ends a model's work so long before its answer is due that the end itself takes no part in when it comes. */
+const MARGIN_MS = 200;
+const SECOND_MS = 1000;
+/** One question at a time on this machine: how busy its model is tells of another question. */
+const SLOT = "private/slot.lock";
+
+/** The time by which a timer may be late. */
+const TIMER_MS = 100;
+
+interface StartedCall extends PrivateCall {
+  /** By the monotonic clock. */
+  started: number;
+}
+
+class Refused extends Error {
+  readonly code: RefusalCode;
+
+  constructor(code: RefusalCode) {
+    super(code);
+    this.code = code;
+  }
+}
+
+/** The tools behind the server, for all clients of one process. */
+export class PrivateService {
+  readonly #parts: ServiceParts;
+  readonly #ledger: Ledger;
+  /** The last of the questions that wait for each other. */
+  #last: Promise<unknown> = Promise.resolve();
+
+  constructor(parts: ServiceParts) {
+    this.#parts = parts;
+    this.#ledger = new Ledger(parts.home, parts.clock);
+  }
+
+  /** Returns null for a tool that there is not. Throws only what the signal says. */
+  async call(name: string, given: unknown, call: PrivateCall): Promise<Outcome | null> {
+    switch (name) {
+      case "private_status":
+        return await this.#outcome(() => this.#status());
+      case "ask_private":
+        return await this.#atFullSecond((started) => this.#ask(given, { ...call, started }), call.signal);
+      default:
+        return null;
+    }
+  }
+
+  /** Turns all that is thrown into a refusal: nothing of it is for a client to hear. */
+  async #outcome(work: () => Promise<Outcome>): Promise<Outcome> {
+    try {
+      return await work();
+    } catch (error) {
+      return { kind: "refused", code: error instanceof Refused ? error.code : "unavailable" };
+    }
+  }
+
+  /** Ends at a full second since the call came, the first or a later one. */
+  async #atFullSecond(work: (started: number) => Promise<Outcome>, signal: AbortSignal): Promise<Outcome> {
+    const { clock } = this.#parts;
+    const started = clock.monotonic();
+    const outcome = await this.#outcome(() => work(started));
+    const seconds = Math.max(1, Math.ceil((clock.monotonic() - started - TIMER_MS) / SECOND_MS));
+    await clock.hold(Math.max(0, started + seconds * SECOND_MS - clock.monotonic()), signal);
+    return outcome;
+  }
+
+  async #status(): Promise<Outcome> {
+    const [{ ready, rules }, left] = await Promise.all([this.#parts.facts(), this.#ledger.left()]);
+    return { kind: "status", ready, protected: rules, left, waiting: [] };
+  }
+
+  async #ask(given: unknown, call: StartedCall): Promise<Outcome> {
+    const asked = readQuestion(given);
+    if (asked === null) throw new Refused("arguments");
+    const { root } = this.#parts;
+    const { question, paths, set, again } = asked;
+    const key = await digest(JSON.stringify([root, question, [...paths].sort(), set]));
+    const paid: Question = { key, cost: costOf(set), root, again };
+    const known = settled(await this.#ledger.look(paid));
+    if (known !== null) return known;
+    return await this.#inTurn(asked.seconds, call, async (signal, ending) => {
+      // Another client may have asked meanwhile.
+      const looked = await this.#ledger.look(paid);
+      if (looked.kind !== "asked") return settled(looked) ?? { kind: "refused", code: "budget" };
+      const session = await this.#parts.open({ values: looked.values }, signal);
+      if (session === null) throw new Refused("no_local_model");
+      ending.defer(() => session.close().catch(() => {}));
+      const problem = await session.problem(paths);
+      if (problem !== null) throw new Refused(problem);
+      // From here on what happens may depend on what the model reads: it is paid for before.
+      const charged = settled(await this.#ledger.charge(paid));
+      if (charged !== null) return charged;
+      const reply = await orAborted(session.answer(asked, signal), signal).catch(() => "");
+      const answer = answerIn(reply, set);
+      if (answer !== UNKNOWN) await this.#ledger.keep(key, answer).catch(() => {});
+      return { kind: "answer", answer, cost: paid.cost };
+    });
+  }
+
+  /**
+   * Runs `work` when nothing else runs, and ends exactly so many seconds after its turn came: when an answer comes is the
+   * caller's choice and tells nothing of how long the model took.
+   */
+  async #inTurn(
+    seconds: number,
+    call: StartedCall,
+    work: (signal: AbortSignal, ending: AsyncDisposableStack) => Promise<Outcome>,
+  ): Promise<Outcome> {
+    const turn = this.#last.then(() => this.#withSlot(seconds, call, work));
+    this.#last = turn.then(({ ended }) => ended).catch(() => {});
+    return (await turn).outcome;
+  }
+
+  async #withSlot(
+    seconds: number,
+    call: StartedCall,
+    work: (signal: AbortSignal, ending: AsyncDisposableStack) => Promise<Outcome>,
+  ): Promise<{ outcome: Outcome; ended: Promise<void> }> {
+    call.signal.throwIfAborted();
+    const { clock, home } = this.#parts;
+    const ending = new AsyncDisposableStack();
+    const slot = await holdLock(home, SLOT);
+    if (slot === null) throw new Refused("busy");
+    ending.defer(() => slot.release());
+    const waited = Math.round((clock.monotonic() - call.started) / SECOND_MS);
+    const due = call.started + (waited + seconds) * SECOND_MS;
+    const [late, done] = [new AbortController(), new AbortController()];
+    void clock.sleep(due - clock.monotonic() - MARGIN_MS, done.signal).then(() => late.abort(), () => {});
+    try {
+      const outcome = await this.#outcome(() => work(AbortSignal.any([call.signal, late.signal]), ending));
+      done.abort();
+      // A refusal depends on nothing protected, and need not be waited for.
+      if (outcome.kind !== "refused") await clock.hold(Math.max(0, due - clock.monotonic()), call.signal);
+      return { outcome, ended: ending.disposeAsync() };
+    } catch (error) {
+      await ending.disposeAsync();
+      throw error;
+    }
+  }
+}
+
+/** The outcome that needs no model; null where one has to be asked. */
+function settled(looked: Looked): Outcome | null {
+  if (looked.kind === "known") return { kind: "answer", answer: looked.answer, cost: 0 };
+  return looked.kind === "over" ? { kind: "refused", code: "budget" } : null;
+}

@@ -1,0 +1,276 @@
+import assert from "node:assert/strict";
+import { type ToolHome, toolHome } from "../../tests/helpers/tool_home.ts";
+import { Ledger } from "./ledger.ts";
+import { clientResult, type Outcome } from "./outcome.ts";
+import { PrivateService, type PrivateSession, type ServiceClock, type ServiceParts } from "./service.ts";
+import type { PrivateQuestion } from "./tools.ts";
+
+/** Time that goes on as answers are held back. `late`: the time for a model's work is over at once. */
+function testClock({ late = false } = {}): ServiceClock & { set(time: number): void; time: number } {
+  const clock = {
+    time: 1_000_000,
+    set: (time: number) => void (clock.time = time),
+    now: () => clock.time,
+    monotonic: () => clock.time,
+    sleep: (_: number, signal?: AbortSignal) =>
+      late
+        ? Promise.resolve()
+        : new Promise<void>((_, reject) => signal?.addEventListener("abort", () => reject(signal.reason))),
+    hold(milliseconds: number, signal?: AbortSignal) {
+      signal?.throwIfAborted();
+      clock.time += milliseconds;
+      return Promise.resolve();
+    },
+  };
+  return clock;
+}
+
+type Model = (asked: PrivateQuestion, signal: AbortSignal) => string | Promise<string>;
+
+function service(place: ToolHome, model: Model, more: Partial<ServiceParts> = {}): PrivateService {
+  const session: PrivateSession = {
+    problem: () => Promise.resolve(null),
+    answer: async (asked, signal) => await model(asked, signal),
+    close: () => Promise.resolve(),
+  };
+  return new PrivateService({
+    home: place.home,
+    clock: testClock(),
+    root: "/project",
+    facts: () => Promise.resolve({ ready: true, rules: 1 }),
+    open: () => Promise.resolve(session),
+    ...more,
+  });
+}
+
+const call = { client: "test", signal: new AbortController().signal };
+const YES_NO = { type: "yes_no" };
+
+async function ask(asked: PrivateService, question: string, more: Record<string, unknown> = {}): Promise<Outcome> {
+  const outcome = await asked.call("ask_private", { question, answer: YES_NO, seconds: 1, ...more }, call);
+  assert(outcome !== null);
+  return outcome;
+}
+
+async function left(asked: PrivateService): Promise<number> {
+  const status = await asked.call("private_status", {}, call);
+  assert(status?.kind === "status");
+  return status.left;
+}
+
+const yes: Model = () => '{"answer":"yes"}';
+const BOMB = new Error("the key is 4711");
+
+/** Asks so many questions about 128 bits, each chosen by the answers so far; returns the bits that came out. */
+async function attack(
+  place: ToolHome,
+  canary: string,
+  questions: number,
+): Promise<{ known: Map<number, string>; refused: number }> {
+  const truthful: Model = ({ question }) => {
+    const at = Number(/bit (\d+)/.exec(question)?.[1]);
+    return JSON.stringify({ answer: canary[at] === "1" ? "yes" : "no" });
+  };
+  const known = new Map<number, string>();
+  let refused = 0;
+  // Each restarts the server and names itself anew; both share the home.
+  const clients = [service(place, truthful), service(place, truthful)];
+  for (let at = 0; at < questions; at++) {
+    const next = [...canary].findIndex((_, bit) => !known.has(bit));
+    const bit = next < 0 ? at % canary.length : next;
+    const words = [`Is bit ${bit} set?`, `is bit ${bit} of it one`, `bit ${bit}: ${at}?`][at % 3] ?? "";
+    const outcome = await clients[at % 2]?.call("ask_private", { question: words, answer: YES_NO }, {
+      ...call,
+      client: `client ${at}`,
+    });
+    if (outcome?.kind === "refused") refused++;
+    else if (outcome?.kind === "answer" && outcome.answer !== "unknown") known.set(bit, outcome.answer as string);
+  }
+  return { known, refused };
+}
+
+Deno.test(
+  "10,000 adaptive questions to a truthful model give no more than the budget",
+  { timeout: 60_000 },
+  async () => {
+    const canary = Array.from(crypto.getRandomValues(new Uint8Array(128)), (byte) => byte & 1).join("");
+    await using place = await toolHome(null);
+    const { known, refused } = await attack(place, canary, 10_000);
+    // Three values for each question: 64 / log2(3).
+    assert.equal(known.size, 40);
+    assert(refused >= 9_800, `${refused} refused`);
+    assert(new Set([...known.keys()]).size <= 64);
+
+    // The control: the same attack, where the budget does not end, has the whole canary.
+    await using open = await toolHome(null);
+    await new Ledger(open.home, { now: () => 1_000_000 }).add(1_000_000_000);
+    const all = await attack(open, canary, canary.length);
+    assert.equal([...canary].map((_, bit) => all.known.get(bit) === "yes" ? "1" : "0").join(""), canary);
+  },
+);
+
+Deno.test("each kind of set is charged by its size, and the sum stays within the budget", async () => {
+  await using place = await toolHome(null);
+  const asked = service(place, ({ set }) => set.type === "count" ? '{"answer":321}' : '{"answer":["a"]}');
+  const counts: Outcome[] = [];
+  for (let at = 0; at < 8; at++) {
+    counts.push(await ask(asked, `How many ${at}?`, { answer: { type: "count", max: 1000 } }));
+  }
+  assert.equal(counts.filter(({ kind }) => kind === "answer").length, 6);
+  const outcome = await ask(asked, "Which?", { answer: { type: "paths", among: ["a", "b", "c", "d", "e"] } });
+  assert.deepEqual(outcome, { kind: "refused", code: "budget" });
+  assert.equal((await ask(asked, "Is it?", { answer: YES_NO })).kind, "answer");
+});
+
+Deno.test("an equal question has the same answer for nothing, from any client and after a restart", async () => {
+  await using place = await toolHome(null);
+  let asked = 0;
+  const model: Model = () => (asked++, asked === 1 ? '{"answer":"yes"}' : '{"answer":"no"}');
+  assert.deepEqual(await ask(service(place, model), "Is  it\nset?"), { kind: "answer", answer: "yes", cost: 1585 });
+  assert.deepEqual(await ask(service(place, model), " Is it set? "), { kind: "answer", answer: "yes", cost: 0 });
+  assert.equal(await left(service(place, model)), 64_000 - 1585);
+  // Controls: another set, another project and `again` are other questions, each paid for.
+  const other = await ask(service(place, model, { root: "/other" }), "Is it set?");
+  assert.deepEqual(other, { kind: "answer", answer: "no", cost: 1585 });
+  assert.deepEqual(await ask(service(place, model), "Is it set?", { again: true }), { ...other, answer: "no" });
+  assert.equal(await left(service(place, model)), 64_000 - 3 * 1585);
+});
+
+Deno.test("a question is paid for before the model is asked: failures, cancels and kills give nothing back", async () => {
+  await using place = await toolHome(null);
+  const unknown = { kind: "answer", answer: "unknown", cost: 1585 };
+  const fails: Model = () => Promise.reject(BOMB);
+  assert.deepEqual(await ask(service(place, fails), "Does it fail?"), unknown);
+  // Nothing is kept of it: the next one is paid for again.
+  assert.deepEqual(await ask(service(place, fails), "Does it fail?"), unknown);
+  assert.equal(await left(service(place, fails)), 64_000 - 2 * 1585);
+
+  // Taken back while the model works.
+  const cancel = new AbortController();
+  const stopped = service(place, () => (cancel.abort(BOMB), new Promise<string>(() => {})));
+  const gone = stopped.call("ask_private", { question: "Is it gone?", answer: YES_NO }, {
+    ...call,
+    signal: cancel.signal,
+  });
+  await assert.rejects(gone);
+  assert.equal(await left(stopped), 64_000 - 3 * 1585);
+
+  // As a process that is killed leaves it: charged, without an answer.
+  let during = 0;
+  const killed = service(place, async () => (during = await left(killed), '{"answer":"yes"}'));
+  await ask(killed, "Is it alive?");
+  assert.equal(during, 64_000 - 4 * 1585);
+});
+
+Deno.test("an answer comes at the second that the caller named, whatever the model did", async () => {
+  const models: Record<string, Model> = {
+    quick: yes,
+    failing: () => Promise.reject(BOMB),
+    talking: () => "the key is 4711",
+    silent: (_, signal) => new Promise((_, reject) => signal.addEventListener("abort", () => reject(BOMB))),
+    deaf: () => new Promise(() => {}),
+  };
+  for (const [name, model] of Object.entries(models)) {
+    await using place = await toolHome(null);
+    const clock = testClock({ late: name === "silent" || name === "deaf" });
+    const before = clock.time;
+    const outcome = await ask(service(place, model, { clock }), "Is it?", { seconds: 7 });
+    assert.equal(clock.time - before, 7_000, name);
+    assert.deepEqual(outcome, { kind: "answer", answer: name === "quick" ? "yes" : "unknown", cost: 1585 });
+    // What waited for nothing protected comes at a full second.
+    await ask(service(place, model, { clock, open: () => Promise.resolve(null) }), "Is it local?", { seconds: 7 });
+    assert.equal((clock.time - before) % 1000, 0, name);
+  }
+});
+
+Deno.test("a late model's answer is not kept for the next question", async () => {
+  await using place = await toolHome(null);
+  const late = Promise.withResolvers<string>();
+  const asked = service(place, () => late.promise, { clock: testClock({ late: true }) });
+  assert.deepEqual(await ask(asked, "Is it late?"), { kind: "answer", answer: "unknown", cost: 1585 });
+  late.resolve('{"answer":"yes"}');
+  await late.promise;
+  assert.deepEqual(await ask(service(place, () => "no"), "Is it late?"), { kind: "answer", answer: "no", cost: 1585 });
+});
+
+Deno.test("the clock set back gives nothing back, and a day later the budget is whole", async () => {
+  await using place = await toolHome(null);
+  const clock = testClock();
+  const asked = service(place, yes, { clock });
+  for (let at = 0; at < 41; at++) await ask(asked, `Is bit ${at} set?`);
+  const spent = await left(asked);
+  assert(spent < 1585);
+  const time = clock.time;
+  for (const set of [0, time - 48 * 3_600_000, time + 23 * 3_600_000, 5]) {
+    clock.set(set);
+    assert.equal(await left(asked), spent);
+    assert.deepEqual(await ask(asked, `Is it set at ${set}?`), { kind: "refused", code: "budget" });
+  }
+  clock.set(time + 25 * 3_600_000);
+  assert.equal(await left(asked), 64_000);
+});
+
+Deno.test("a damaged ledger answers nothing", async () => {
+  for (
+    const text of [
+      "",
+      "{}",
+      '{"latest":0,"entries":[],"added":[]}',
+      '{"latest":0,"entries":[{"at":1,"cost":-9,"key":""}],"added":[],"values":[]}',
+    ]
+  ) {
+    await using place = await toolHome("version: 1\n");
+    await place.home.write("private/ledger.json", text);
+    assert.deepEqual(await ask(service(place, yes), "Is it?"), { kind: "refused", code: "unavailable" });
+  }
+});
+
+Deno.test("two clients at once are answered one after the other, and two processes refuse each other", async () => {
+  await using place = await toolHome(null);
+  let running = 0;
+  let most = 0;
+  const model: Model = async () => {
+    most = Math.max(most, ++running);
+    await Promise.resolve();
+    running--;
+    return '{"answer":"yes"}';
+  };
+  const asked = service(place, model);
+  const both = await Promise.all([1, 2, 3].map((at) => ask(asked, `Is it ${at}?`)));
+  assert(both.every(({ kind }) => kind === "answer"));
+  assert.equal(most, 1);
+  let other: Outcome | null = null;
+  await ask(
+    service(place, async () => (other = await ask(service(place, yes), "Is it another?"), "yes")),
+    "Is it one?",
+  );
+  assert.deepEqual(other, { kind: "refused", code: "busy" });
+});
+
+Deno.test("nothing that fails inside is told: each refusal is one of a few fixed texts", async () => {
+  await using place = await toolHome(null);
+  const bomb = () => Promise.reject(BOMB);
+  const broken = [
+    service(place, yes, { open: bomb }),
+    service(place, yes, { facts: bomb }),
+    service(place, yes, { open: () => Promise.resolve({ problem: bomb, answer: bomb, close: bomb }) }),
+    service(place, yes, {
+      open: () => Promise.resolve({ problem: () => Promise.resolve(null), answer: bomb, close: bomb }),
+    }),
+  ];
+  for (const one of broken) {
+    const told = JSON.stringify([
+      clientResult(await ask(one, "Is it?")),
+      clientResult(await one.call("private_status", {}, call) ?? { kind: "refused", code: "busy" }),
+    ]);
+    assert(!told.includes("4711"), told);
+  }
+  for (
+    const given of [{}, { question: "" }, { question: "x", answer: { type: "text!" } }, { question: 1, answer: YES_NO }]
+  ) {
+    assert.deepEqual(await service(place, yes).call("ask_private", given, call), {
+      kind: "refused",
+      code: "arguments",
+    });
+  }
+});

@@ -1,0 +1,121 @@
+/** The tools of the server as clients are told of them, and their arguments once they are checked. */
+import { fieldsOf, isRecord, membersOf, textOf } from "../provider/record.ts";
+import { type AnswerSet, readAnswerSet } from "./answer.ts";
+
+/** A tool as `tools/list` names it. */
+export interface DeclaredTool {
+  name: string;
+  description: string;
+  inputSchema: Record<string, unknown>;
+  annotations: Record<string, boolean>;
+}
+
+const QUESTION_LIMIT = 4_000;
+const MOST_PATHS = 16;
+/** After how long an answer comes, in seconds: what the caller says, or this. */
+const SECONDS = { least: 1, usual: 20, most: 300 };
+
+const text = (description: string) => ({ type: "string", description });
+const PATH_LIST = { type: "array", items: { type: "string" }, maxItems: MOST_PATHS };
+const PATHS = { ...PATH_LIST, description: "Files to look at first, relative to the project" };
+const WHEN = {
+  type: "integer",
+  minimum: SECONDS.least,
+  maximum: SECONDS.most,
+  description: `The answer comes exactly then; default ${SECONDS.usual}`,
+};
+const ANSWER = {
+  description: "Text is held until the user releases it",
+  oneOf: [
+    { type: "object", properties: { type: { const: "yes_no" } }, required: ["type"] },
+    {
+      type: "object",
+      properties: {
+        type: { const: "choice" },
+        options: { type: "array", items: { type: "string", maxLength: 60 }, minItems: 2, maxItems: 16 },
+      },
+      required: ["type", "options"],
+    },
+    {
+      type: "object",
+      properties: { type: { const: "count" }, max: { type: "integer", minimum: 1, maximum: 1000 } },
+      required: ["type", "max"],
+    },
+    {
+      type: "object",
+      properties: {
+        type: { const: "paths" },
+        among: { type: "array", items: { type: "string" }, minItems: 1, maxItems: 64 },
+      },
+      required: ["type", "among"],
+    },
+  ],
+};
+
+const READS = { readOnlyHint: true, openWorldHint: false };
+
+/** In the order in which they are listed. */
+export const TOOLS: readonly DeclaredTool[] = [
+  {
+    name: "private_status",
+    description: "Tells whether a local model is configured, how many rules protect files, and how many bits may be " +
+      "answered today.",
+    inputSchema: { type: "object", properties: {} },
+    annotations: READS,
+  },
+  {
+    name: "ask_private",
+    description:
+      "Asks a local model about files that you may not read. The answer is one of the values that `answer` " +
+      "allows, or `unknown`. It costs bits of a daily budget; the same question costs nothing again.",
+    inputSchema: {
+      type: "object",
+      properties: {
+        question: text("One question; values are hidden from the local model too, names and shapes are not"),
+        paths: PATHS,
+        answer: ANSWER,
+        again: { type: "boolean", description: "Asks anew, and pays anew, after files changed" },
+        seconds: WHEN,
+      },
+      required: ["question", "answer"],
+    },
+    annotations: READS,
+  },
+];
+
+/** The arguments of `ask_private`. */
+export interface PrivateQuestion {
+  question: string;
+  paths: readonly string[];
+  set: AnswerSet;
+  again: boolean;
+  seconds: number;
+}
+
+/** Reads the arguments of `ask_private`; null where they are not as the schema says. */
+export function readQuestion(given: unknown): PrivateQuestion | null {
+  const { question, answer, again = false } = fieldsOf(given);
+  const [read, paths, seconds, set] = [readText(question), readPaths(given), readSeconds(given), readAnswerSet(answer)];
+  if (!isRecord(given) || read === null || paths === null || seconds === null || set === null) return null;
+  return typeof again === "boolean" ? { question: read, paths, set, again, seconds } : null;
+}
+
+/** One form for texts that say the same. */
+function readText(value: unknown): string | null {
+  const plain = textOf(value)?.normalize("NFC").replace(/\s+/g, " ").trim() ?? "";
+  return plain === "" || plain.length > QUESTION_LIMIT ? null : plain;
+}
+
+function readPaths(given: unknown): string[] | null {
+  const { paths = [] } = fieldsOf(given);
+  const names = membersOf(paths).filter((path) => typeof path === "string" && path !== "" && !path.includes("\0"));
+  if (!Array.isArray(paths) || names.length !== paths.length || names.length > MOST_PATHS) return null;
+  return [...new Set(names as string[])];
+}
+
+function readSeconds(given: unknown): number | null {
+  const { seconds = SECONDS.usual } = fieldsOf(given);
+  return Number.isInteger(seconds) && Number(seconds) >= SECONDS.least && Number(seconds) <= SECONDS.most
+    ? Number(seconds)
+    : null;
+}
