@@ -2,7 +2,7 @@
  * Closed answers: one value of a set that the caller wrote down before anything was read. What such an answer can carry is
  * the size of its set, whatever question was asked and whatever the model was told by the files it read.
  */
-import { fieldsOf, membersOf } from "../provider/record.ts";
+import { fieldsOf, membersOf } from "../platform/record.ts";
 
 /** The set that an answer is taken from; `unknown` is always one of its values. */
 export type AnswerSet =

@@ -9,7 +9,7 @@
 import { AgentcliError } from "../errors.ts";
 import type { Home } from "../platform/home.ts";
 import type { Clock } from "../platform/io.ts";
-import { fieldsOf, isRecord, membersOf } from "../provider/record.ts";
+import { fieldsOf, isRecord, membersOf } from "../platform/record.ts";
 import type { ClosedAnswer } from "./answer.ts";
 
 const FILE = "private/ledger.json";

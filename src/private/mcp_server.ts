@@ -1,6 +1,6 @@
 /** The server's side of MCP in both eras: 2026-07-28, where every request says what it needs to, and with a handshake before. */
 import { LEGACY, MCP_CODES, MODERN } from "../mcp/link.ts";
-import { fieldsOf, isRecord, textOf } from "../provider/record.ts";
+import { fieldsOf, isRecord, textOf } from "../platform/record.ts";
 import { methodNotFound, RPC_CODES, RpcError, type RpcParams } from "../rpc/message.ts";
 import { clientResult, type Outcome } from "./outcome.ts";
 import type { PrivateCall, PrivateService } from "./service.ts";

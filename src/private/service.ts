@@ -3,7 +3,7 @@
  * An outcome and the time at which it comes are a function of what clients said, of the ledger, and of one value of a set
  * that was paid for before a model was asked.
  */
-import { digest } from "../boundary/policy/project_record_files.ts";
+import { sha256 } from "../platform/digest.ts";
 import type { Home } from "../platform/home.ts";
 import { orAborted } from "../mcp/link.ts";
 import type { Clock } from "../platform/io.ts";
@@ -122,7 +122,7 @@ export class PrivateService {
     if (asked === null) throw new Refused("arguments");
     const { root } = this.#parts;
     const { question, paths, set, again } = asked;
-    const key = await digest(JSON.stringify([root, question, [...paths].sort(), set]));
+    const key = await sha256(JSON.stringify([root, question, [...paths].sort(), set]));
     const paid: Question = { key, cost: costOf(set), root, again };
     const known = settled(await this.#ledger.look(paid));
     if (known !== null) return known;

@@ -1,5 +1,5 @@
 /** The tools of the server as clients are told of them, and their arguments once they are checked. */
-import { fieldsOf, isRecord, membersOf, textOf } from "../provider/record.ts";
+import { fieldsOf, isRecord, membersOf, textOf } from "../platform/record.ts";
 import { type AnswerSet, readAnswerSet } from "./answer.ts";
 
 /** A tool as `tools/list` names it. */
