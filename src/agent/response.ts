@@ -115,6 +115,7 @@ async function ask(
   let messageId = "";
   let arrived: string[] = [];
   let holdback = deferHoldback(false);
+  let isUnjudged: boolean | undefined;
   let server = "";
   const begin = () => {
     messageId = `msg_${crypto.randomUUID().replaceAll("-", "")}`;
@@ -137,6 +138,10 @@ async function ask(
         if (mayDropCalls(session, name)) await (await import("./shape_trial.ts")).checkTemplate(session);
       },
       onDelta(delta) {
+        if (delta.kind === "tool_call") {
+          isUnjudged ??= mayBeProtected(session);
+          return turn.emit({ kind: "delta", messageId, delta, isUnjudged });
+        }
         if (delta.kind !== "text") return turn.emit({ kind: "delta", messageId, delta });
         arrived.push(delta.text);
         const shown = holdback.push(delta.text);
@@ -166,6 +171,11 @@ async function ask(
   function emitText(text: string): void | Promise<void> {
     if (text !== "") return turn.emit({ kind: "delta", messageId, delta: { kind: "text", text } });
   }
+}
+
+/** Whether what the model says is looked through once it is whole: of a model that is not local, before it is sent. */
+function mayBeProtected({ model, workspace }: Session): boolean {
+  return model.local && workspace.protection.anySoon !== false;
 }
 
 /** Says once that another model responds than was requested. */

@@ -8,8 +8,9 @@ import type { ContentBlock, ProtocolUsage, StreamEventBody } from "./schema.ts";
 export interface PartialBlocks {
   /** `position` is the place of the response in the session, from which the ids of its calls follow. */
   start(messageId: string, position: number): StreamEventBody[];
-  delta(delta: ChatDelta): StreamEventBody[];
-  /** Ends the open block. */
+  /** What is unjudged is told when the label of its response is known, by {@link PartialBlocks.close}. */
+  delta(delta: ChatDelta, isUnjudged?: boolean): StreamEventBody[];
+  /** Ends the open block, and tells what waited for the label. */
   close(): StreamEventBody[];
   end(stopReason: string, usage: ProtocolUsage): StreamEventBody[];
 }
@@ -44,17 +45,48 @@ export function createPartialBlocks(model: string, trace: LabelTrace): PartialBl
   let open: string | null = null;
   /** A message was started and not ended: its request failed on the way and is sent again. */
   let unfinished = false;
-  const close = (): StreamEventBody[] => {
+  /** Calls by their number, until the label of the response is known. */
+  const unjudged = new Map<number, ChatDelta & { kind: "tool_call" }>();
+  const stop = (): StreamEventBody[] => {
     if (open === null) return [];
     open = null;
     return [{ type: "content_block_stop", index }];
   };
+  const tell = (delta: Exclude<ChatDelta, { kind: "prefill" }>): StreamEventBody[] => {
+    const events: StreamEventBody[] = [];
+    const block = blockOf(delta);
+    if (block !== open) {
+      events.push(...stop());
+      open = block;
+      index++;
+      events.push({ type: "content_block_start", index, content_block: opening(delta, position, trace) });
+      if (delta.kind === "tool_call" && trace.label !== "open") {
+        const piece = { type: "input_json_delta" as const, partial_json: JSON.stringify(REDACTED_INPUT) };
+        events.push({ type: "content_block_delta", index, delta: piece });
+      }
+    }
+    if (delta.kind === "text") {
+      events.push({ type: "content_block_delta", index, delta: { type: "text_delta", text: delta.text } });
+    } else if (delta.kind === "reasoning") {
+      events.push({ type: "content_block_delta", index, delta: { type: "thinking_delta", thinking: delta.text } });
+    } else if (delta.arguments !== "" && trace.label === "open") {
+      const piece = { type: "input_json_delta" as const, partial_json: delta.arguments };
+      events.push({ type: "content_block_delta", index, delta: piece });
+    }
+    return events;
+  };
+  const close = (): StreamEventBody[] => {
+    const calls = [...unjudged.values()];
+    unjudged.clear();
+    return [...calls.flatMap((call) => tell(call)), ...stop()];
+  };
   return {
     start(id, at) {
-      const before = unfinished ? [...close(), ...ending("end_turn", NO_USAGE)] : [];
+      const before = unfinished ? [...stop(), ...ending("end_turn", NO_USAGE)] : [];
       position = at;
       index = -1;
       open = null;
+      unjudged.clear();
       unfinished = true;
       return [...before, {
         type: "message_start",
@@ -70,29 +102,12 @@ export function createPartialBlocks(model: string, trace: LabelTrace): PartialBl
         },
       }];
     },
-    delta(delta) {
+    delta(delta, isUnjudged = false) {
       if (delta.kind === "prefill") return [];
-      const events: StreamEventBody[] = [];
-      const block = blockOf(delta);
-      if (block !== open) {
-        events.push(...close());
-        open = block;
-        index++;
-        events.push({ type: "content_block_start", index, content_block: opening(delta, position, trace) });
-        if (delta.kind === "tool_call" && trace.label !== "open") {
-          const piece = { type: "input_json_delta" as const, partial_json: JSON.stringify(REDACTED_INPUT) };
-          events.push({ type: "content_block_delta", index, delta: piece });
-        }
-      }
-      if (delta.kind === "text") {
-        events.push({ type: "content_block_delta", index, delta: { type: "text_delta", text: delta.text } });
-      } else if (delta.kind === "reasoning") {
-        events.push({ type: "content_block_delta", index, delta: { type: "thinking_delta", thinking: delta.text } });
-      } else if (delta.arguments !== "" && trace.label === "open") {
-        const piece = { type: "input_json_delta" as const, partial_json: delta.arguments };
-        events.push({ type: "content_block_delta", index, delta: piece });
-      }
-      return events;
+      if (delta.kind !== "tool_call" || !isUnjudged || trace.label !== "open") return tell(delta);
+      const before = unjudged.get(delta.index);
+      unjudged.set(delta.index, { ...delta, ...before, arguments: (before?.arguments ?? "") + delta.arguments });
+      return [];
     },
     close,
     end(stopReason, usage) {

@@ -108,7 +108,8 @@ export type TurnEvent =
   | { kind: "request"; messageId: string; turn: number; position: number }
   /** The request is on its way: what need not come before it is done now, while the server works. */
   | { kind: "sent" }
-  | { kind: "delta"; messageId: string; delta: ChatDelta }
+  /** `isUnjudged`: a part of a call that may turn out to hold protected content once the response is whole. */
+  | { kind: "delta"; messageId: string; delta: ChatDelta; isUnjudged?: boolean }
   /** A complete response. */
   | { kind: "response"; item: AssistantItem; model: string; usage: Usage | null; stopReason: string }
   /** A call is about to run. `subject` is what it acts on, for people. */

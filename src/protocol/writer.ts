@@ -81,7 +81,7 @@ export function createProtocolWriter(options: WriterOptions): ProtocolWriter {
         case "sent":
           return "";
         case "delta":
-          return blocks === null ? "" : streamed(blocks.delta(event.delta));
+          return blocks === null ? "" : streamed(blocks.delta(event.delta, event.isUnjudged));
         case "response": {
           let text = blocks === null ? "" : streamed(blocks.close());
           for (const content of contentBlocks(shownWords(event.item, parent), trace)) {

@@ -82,3 +82,21 @@ Deno.test("the pieces of a protected call are JSON that says so", linux, async (
     .filter((block) => block.type === "tool_use");
   assert.deepEqual(calls.map(({ input }) => "redacted" in input), [false, true, true, true, true]);
 });
+
+Deno.test(
+  "pieces of a call wait for the label of their response: a model can quote what no label saw it read",
+  linux,
+  async () => {
+    for (const marker of [undefined, null]) {
+      await using stage = await openStage(marker === null ? { marker } : {});
+      const canary = stage.canary("env");
+      const played = await stage.play("loc", {
+        script: [ask(want("shell", { command: `echo ${canary}` })), say("Done.")],
+        args: [...ALL, ...FORMATS.partial!],
+      });
+      assertArrived(played, canary);
+      assert.match(played.done.stdout, /"input_json_delta"/);
+      assert.equal(played.done.stdout.includes(canary), marker === null, played.done.stdout);
+    }
+  },
+);
