@@ -33,6 +33,7 @@ export interface TurnChange {
     kind: "not_kept";
     reason: string;
   };
+  /** The highest of all contents that the turn gave it, and of the one before. */
   label: Label;
 }
 
@@ -153,9 +154,10 @@ class HomeUndo implements UndoStore {
 
   async changes(turn: number): Promise<TurnChange[]> {
     return await Promise.all(
-      this.#files(turn).map(async ({ first }) => ({
+      this.#files(turn).map(async ({ first, last }) => ({
         path: first.path,
-        label: first.label,
+        // Labels only rise in a session.
+        label: last.label,
         before: await this.#before(first),
       })),
     );
@@ -227,7 +229,7 @@ class HomeUndo implements UndoStore {
     workspace: Workspace,
     { onReplaced }: { onReplaced(change: FileChange): void },
   ): Promise<Restored> {
-    const { path, turn, label } = first;
+    const { path, turn } = first;
     const refuse = (reason: string): Restored => ({ path, outcome: "refused", reason });
     const before = await this.#before(first);
     if (before.kind === "not_kept") return refuse(before.reason);
@@ -243,7 +245,13 @@ class HomeUndo implements UndoStore {
       ? await workspace.remove(resolved)
       : await workspace.write(resolved, before.bytes);
     if (failed !== null && "refused" in failed) return refuse(failed.message);
-    onReplaced({ turn, path, before: before.kind === "absent" ? null : before.bytes, after: now.bytes, label });
+    onReplaced({
+      turn,
+      path,
+      before: before.kind === "absent" ? null : before.bytes,
+      after: now.bytes,
+      label: last.label,
+    });
     return { path, outcome: before.kind === "absent" ? "removed" : "restored" };
   }
 

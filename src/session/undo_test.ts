@@ -224,3 +224,17 @@ Deno.test("what was taken back is made again where nobody changed the file since
     assert.equal(await project.text("a"), "one");
   });
 });
+
+Deno.test("a file that an open turn changed is as protected as its last change, also when that is made again", async () => {
+  await using place = await toolHome(null);
+  await inToolProject(async (project) => {
+    const { workspace } = project.context;
+    const store = await open(place.home);
+    await change(store, project, { turn: 1, name: "a.txt", to: "one" });
+    await change(store, project, { turn: 1, name: "a.txt", to: "two", label: "no-cloud" });
+    assert.deepEqual((await store.changes(1)).map(({ label }) => label), ["no-cloud"]);
+    const replaced: FileChange[] = [];
+    await store.undo(1, workspace, { onReplaced: (made) => void replaced.push(made) });
+    assert.deepEqual(replaced.map(({ label }) => label), ["no-cloud"]);
+  });
+});

@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
-import { ask, say, startFakeServer, want } from "../helpers/fake_server.ts";
+import { ask, say, type Script, startFakeServer, want } from "../helpers/fake_server.ts";
 import { joinBytes } from "../helpers/fake_http.ts";
 import { runInProcess } from "../helpers/in_process.ts";
 import { configure } from "../helpers/program.ts";
 import { openStage, type Stage } from "./harness.ts";
+import { coded } from "./slipped.ts";
 
 const linux = { ignore: Deno.build.os !== "linux" };
 
@@ -102,3 +103,34 @@ Deno.test("an export leaves out what is protected, also what became so after it 
     assert.ok(written.includes("PUB_marker"), "control: what was read before is there");
   }
 });
+
+Deno.test(
+  "/diff on a pipe shows no file that a protected session changed, whatever it was at first",
+  linux,
+  async () => {
+    await using stage = await openStage();
+    const secret = coded(stage.canary("env"));
+    const write = (content: string) => ({ name: "Write", input: { file_path: "made.txt", content } });
+    const calls: Record<string, Parameters<typeof ask>> = {
+      "write it": [write("first\n")],
+      "read it": [want("read", { path: ".env" })],
+      "write both": [write("second\n"), want("read", { path: ".env" })],
+      "write the secret": [write(`${secret}\n`)],
+    };
+    const script: Script = ({ json }) => {
+      const last = (json.messages as { role: string; content: string }[]).at(-1);
+      const made = last?.role === "user" ? calls[last.content] : undefined;
+      return made === undefined ? say("Fine.") : ask(...made);
+    };
+    for (const [lines, isOpen] of [[["read it"], false], [["write both"], false], [[], true]] as const) {
+      await using near = startFakeServer({ script });
+      await configure(stage.home, { loc: { baseUrl: near.baseUrl } }, { default_provider: "loc" });
+      const stdin = ["write it", ...lines, "write the secret", "/diff"].map((line) => `${line}\n`).join("");
+      const argv = ["chat", "--permission-mode", "bypassPermissions"];
+      const done = await runInProcess(argv, { home: stage.home, stdin });
+      assert.equal(await Deno.readTextFile(`${stage.project}/made.txt`), `${secret}\n`, "control: it was written");
+      assert.equal((done.stdout + done.stderr).includes(secret), isOpen, done.stderr);
+      await Deno.remove(`${stage.project}/made.txt`);
+    }
+  },
+);

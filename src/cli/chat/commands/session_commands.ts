@@ -1,6 +1,7 @@
 /** Commands of the chat about its session and its files. Loaded with the first of them. */
 import { baseBytes, estimateOf } from "../../../agent/chat_request.ts";
 import { byteLength, limitsOf } from "../../../agent/context/tokens.ts";
+import { highestLabel } from "../../../boundary/policy/label.ts";
 import type { Session } from "../../../agent/session.ts";
 import { type Row, row, span } from "../../../terminal/style.ts";
 import { fit } from "../../../terminal/table.ts";
@@ -74,7 +75,10 @@ export async function showDiff({ chat, view }: CommandTarget): Promise<void> {
   const store = await undo();
   const first = new Map<string, TurnChange>();
   for (const turn of store.turns()) {
-    for (const change of await store.changes(turn)) if (!first.has(change.path)) first.set(change.path, change);
+    for (const change of await store.changes(turn)) {
+      const { label, ...before } = first.get(change.path) ?? change;
+      first.set(change.path, { ...before, label: highestLabel([label, change.label]) });
+    }
   }
   if (first.size === 0) return view.print([row("this session has changed no files", "dim")]);
   for (const { path, before, label } of first.values()) {
