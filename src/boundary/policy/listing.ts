@@ -4,7 +4,7 @@
  * be listed again. Changes inside of files are not seen this way.
  */
 import { presentOrForbidden, systemReason } from "../../platform/disk_failure.ts";
-import { type FileKind, type FileStatus, kindOf } from "../../platform/files.ts";
+import type { FileStatus } from "../../platform/files.ts";
 import { entriesSync, lstatSync, type PlainEntry } from "../../platform/files_sync.ts";
 import type { Clock } from "../../platform/io.ts";
 import { dirname } from "../../platform/path.ts";
@@ -28,12 +28,6 @@ export interface UnjudgedPlace {
   reason: string;
 }
 
-/** Something named as files are that tell searches what to leave out. */
-export interface IgnoreFile {
-  path: string;
-  kind: FileKind;
-}
-
 /** Facts that the names and kinds of a directory's entries tell, whatever the rules are; absolute paths. */
 interface Facts {
   /** Null for a directory that may not be listed. */
@@ -48,7 +42,6 @@ interface Facts {
   repositories: string[];
   /** Entries that are named as settings of other programs are. */
   settings: string[];
-  ignoreFiles: IgnoreFile[];
   unjudged: UnjudgedPlace[];
 }
 
@@ -63,8 +56,6 @@ export interface Listing extends Readonly<Facts> {
   settled: boolean;
 }
 
-/** Not only git's: some programs have one of their own, or one for all. */
-const IGNORE_NAME = /^\.\w*ignore$/;
 /** Other letters can fold to those of a name. */
 const NOT_PLAIN = /[^\x20-\x7e]/;
 /** Stands in names for bytes that are no UTF-8: no such name leads back to such an entry. */
@@ -129,7 +120,7 @@ export class Listings {
 function factsOf(directory: string): Facts {
   const facts: Facts = {
     ...{ entries: null, links: new Map(), mayRule: false },
-    ...{ special: [], repositories: [], settings: [], ignoreFiles: [], unjudged: [] },
+    ...{ special: [], repositories: [], settings: [], unjudged: [] },
   };
   const entries = listEntries(directory);
   // Without a listing nothing is known of it, not even that no marker stands there.
@@ -155,7 +146,6 @@ function factsOf(directory: string): Facts {
     else if (isDotted || folded.startsWith(".") || SETTINGS_NAME.test(folded)) {
       facts.settings.push(within(directory, name));
     }
-    if (IGNORE_NAME.test(name)) facts.ignoreFiles.push({ path: within(directory, name), kind: kindOf(entry) });
   }
   if (isRepository(below, entries)) facts.repositories = [directory];
   if (isUnnamed) facts.unjudged.push({ directory, reason: "holds a name that is not UTF-8" });

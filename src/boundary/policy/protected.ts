@@ -5,7 +5,7 @@
 import type { FileStatus } from "../../platform/files.ts";
 import type { Clock } from "../../platform/io.ts";
 import { FormerFiles, InodeIndex, type SaltedFile, type SeenFile, stateOf } from "./inode_index.ts";
-import type { IgnoreFile, Listing } from "./listing.ts";
+import type { Listing } from "./listing.ts";
 import { PathRules } from "./path_rules.ts";
 import type { DerivedFile, MarkerLines } from "./project_record_files.ts";
 import { type ProtectedPlaces, ProtectedTree, type WalkOptions } from "./protected_tree.ts";
@@ -148,10 +148,9 @@ export class ProtectedSet extends PathRules {
     for (const { path } of this.#tree.found.protected) yield path;
   }
 
-  /** Files of open directories that tell searches what to leave out; null where some directory may not be listed. */
-  get ignoreFiles(): readonly IgnoreFile[] | null {
-    const { listings } = this.#tree.found;
-    return listings.some(({ entries }) => entries === null) ? null : listings.flatMap(({ ignoreFiles }) => ignoreFiles);
+  /** The open directories inside of the roots as they stand. Walks the roots. */
+  get openDirectories(): readonly Listing[] {
+    return this.#tree.found.listings;
   }
 
   /** Protects a file that holds content of a protected one; one whose name holds some is not told to the home. */
@@ -165,13 +164,8 @@ export class ProtectedSet extends PathRules {
     this.#identities.add(file, rule);
   }
 
-  /** Returns what stands in a directory now; one that is as it was is not listed again. */
-  list(directory: string): Listing {
-    return this.#tree.listings.of(directory);
-  }
-
-  /** How many times an open directory was listed, for tests: one that is as it was is not listed again. */
-  get listings(): number {
+  /** How many times a directory was listed, for tests: one that is as it was is not listed again. */
+  get timesListed(): number {
     return this.#tree.listings.count;
   }
 }

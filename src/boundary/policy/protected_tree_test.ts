@@ -20,10 +20,10 @@ function settledSet(root: string): { set: ProtectedSet; listedAgain: number } {
   const set = new ProtectedSet([root], { clock: { now: () => Date.now() + 120_000 } });
   set.start();
   if (set.any) set.identify();
-  const before = set.listings;
+  const before = set.timesListed;
   set.refresh();
   void set.any;
-  const listedAgain = set.listings - before;
+  const listedAgain = set.timesListed - before;
   waitForNewTimes(root);
   return { set, listedAgain };
 }
@@ -46,10 +46,10 @@ Deno.test("a directory is listed each time until it has been at rest for a minut
     const clock = { later: 0, now: () => Date.now() + clock.later };
     const set = new ProtectedSet([root], { clock });
     const look = () => {
-      const before = set.listings;
+      const before = set.timesListed;
       set.refresh();
       void set.any;
-      return set.listings - before;
+      return set.timesListed - before;
     };
     assert.deepEqual([look(), look()], [2, 2], "it may have changed again in the same moment");
     clock.later = 120_000;
@@ -76,10 +76,10 @@ Deno.test("a directory that was just made is listed each time until it has been 
     const set = new ProtectedSet([root], { clock });
     const lookAt = (at: number) => {
       clock.at = start + at;
-      const before = set.listings;
+      const before = set.timesListed;
       set.refresh();
       void set.any;
-      return set.listings - before;
+      return set.timesListed - before;
     };
     assert.deepEqual([0, 2_999, 3_000, 3_000].map(lookAt), [2, 2, 2, 0]);
     waitForNewTimes(root);
@@ -101,7 +101,7 @@ Deno.test("a walk of a large tree lets signals be heard, ends with one, and says
     const told: string[] = [];
     const limits = { sliceMs: 0, slowMs: -1 };
     await assert.rejects(set.settle({ signal: stop.signal, onSlow: (text) => told.push(text), ...limits }), /stopped/);
-    assert.ok(set.listings < 300, "it went on after the signal");
+    assert.ok(set.timesListed < 300, "it went on after the signal");
     assert.equal(told.length, 1);
     await set.settle(limits);
     assert.equal(set.any, false);

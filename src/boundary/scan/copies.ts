@@ -4,12 +4,12 @@
  */
 import type { FileStatus } from "../../platform/files.ts";
 import { lstatSync } from "../../platform/files_sync.ts";
-import { relativeTo } from "../../platform/path.ts";
+import { isWithin, relativeTo } from "../../platform/path.ts";
 import { quietly } from "../../platform/real_path.ts";
-import { within } from "../policy/listing.ts";
+import { type Listing, within } from "../policy/listing.ts";
 import type { ProjectRecord } from "../policy/project_record.ts";
 import type { DerivedFile } from "../policy/project_record_files.ts";
-import type { ProtectedSet } from "../policy/protected.ts";
+import { ProtectedSet } from "../policy/protected.ts";
 import { readRegularFile } from "../reader.ts";
 import type { LeakScanner } from "./leak_scanner.ts";
 
@@ -70,8 +70,12 @@ async function findCopies({ roots, protection, scanner, since, exposed }: CopySe
   const found: FoundCopy[] = [];
   let left = SCAN_LIMIT;
   const at = Date.now();
-  for (const root of roots) {
-    for (const { path, status } of changedFiles(root, { protection, since: since - SLACK_MS })) {
+  const places = roots.filter((place) => !protection.roots.some((root) => isWithin(root, place)));
+  const sets = places.length === 0 ? [protection] : [protection, new ProtectedSet(places)];
+  for (const listing of sets.flatMap(({ openDirectories }) => openDirectories)) {
+    const root = roots.find((one) => isWithin(one, listing.directory)) ?? "/";
+    for (const { path, status } of changedFiles(listing, since - SLACK_MS)) {
+      if (protection.ruleOfFile(status, path) !== null) continue;
       const { device, inode, born } = status;
       const nameHit = await holding(relativeTo(root, path));
       const copy = { path, device, inode, born, at, isNameProtected: nameHit !== null };
@@ -94,23 +98,13 @@ async function findCopies({ roots, protection, scanner, since, exposed }: CopySe
 }
 
 function* changedFiles(
-  root: string,
-  { protection, since }: { protection: ProtectedSet; since: number },
+  { directory, entries }: Listing,
+  since: number,
 ): Generator<{ path: string; status: FileStatus }> {
-  const waiting = [root];
-  for (let directory = waiting.pop(); directory !== undefined; directory = waiting.pop()) {
-    const { entries } = protection.list(directory);
-    const paths: string[] = [];
-    for (const { name, isDirectory, isFile } of entries ?? []) {
-      const path = within(directory, name);
-      if (isDirectory && name !== ".git" && protection.rule(path) === null) waiting.push(path);
-      if (isFile) paths.push(path);
-    }
-    // What nobody can list can hold anything.
-    for (const path of entries === null ? [directory] : paths) {
-      const status = quietly(() => lstatSync(path));
-      if (status === null || Math.max(status.modified, status.changed) < since) continue;
-      if (protection.ruleOfFile(status, path) === null) yield { path, status };
-    }
+  const files = entries?.filter(({ isFile }) => isFile).map(({ name }) => within(directory, name));
+  // What nobody can list can hold anything.
+  for (const path of files ?? [directory]) {
+    const status = quietly(() => lstatSync(path));
+    if (status !== null && Math.max(status.modified, status.changed) >= since) yield { path, status };
   }
 }

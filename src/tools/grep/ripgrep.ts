@@ -113,10 +113,10 @@ function isOpen(start: ResolvedPath, workspace: Workspace): boolean {
   protection.refresh();
   if (protection.any || workspace.ambientLabel !== "open") return false;
   // Version 13 obeys a `.rgignore` whatever it is told, and a pipe is opened by all, and waited for.
-  return protection.ignoreFiles?.every(({ path, kind }) => {
-    const foreign = path.endsWith("/.rgignore") || (path.endsWith("/.gitignore") && kind !== "file");
-    return !foreign || !isWithin(start.real, path);
-  }) ?? false;
+  return protection.openDirectories.every(({ directory, entries }) =>
+    entries !== null && (!isWithin(start.real, directory) ||
+      entries.every(({ name, isFile }) => name !== ".rgignore" && (name !== ".gitignore" || isFile)))
+  );
 }
 
 /** Reads and searches what was found, as without ripgrep; null when that has not all that belongs into the report. */
