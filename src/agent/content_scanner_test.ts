@@ -9,7 +9,7 @@ Deno.test("what leaves for a server elsewhere is looked through after the whole 
     await Deno.writeTextFile(`${root}/deep/.agentclisecret`, "no-cloud: .env\n");
     await Deno.writeTextFile(`${root}/deep/.env`, "TOKEN=canary-1234567890\n");
     const workspace = await openWorkspace({
-      ...{ root, additional: [], cwd: root, home: `${root}-home`, markers: { localEndpoints: [] } },
+      ...{ root, additional: [], cwd: root, home: `${root}-home`, localEndpoints: [] },
       provider: { local: true, name: "loc" },
     });
     // As in a project that is too large to be walked in a moment.

@@ -18,7 +18,7 @@ export async function factsOf(
   home: Home,
   { io, root, model }: { io: Pick<Io, "env">; root: string; model: string | undefined },
 ): Promise<{ ready: boolean; rules: number }> {
-  const [{ providers }, { markers, records }] = await Promise.all([
+  const [{ providers }, { localEndpoints, records }] = await Promise.all([
     loadConfiguration(home),
     openProject(home, root, { create: false }),
   ]);
@@ -26,7 +26,7 @@ export async function factsOf(
   const ready = named === DEMO ||
     providers.some((provider) =>
       (named === undefined || provider.name === named) &&
-      isLocal(effectiveBaseUrl(provider, io.env), markers.localEndpoints)
+      isLocal(effectiveBaseUrl(provider, io.env), localEndpoints)
     );
   return { ready, rules: new ProtectedSet([root], { remembered: records }).rules.length };
 }

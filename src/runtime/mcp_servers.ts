@@ -111,10 +111,10 @@ export interface ProjectServers {
 /** Opens the servers of a directory under the same rules as in a session; none is started. */
 export async function openProjectServers(host: Host, given: readonly McpServer[] = []): Promise<ProjectServers> {
   const project = await findProjectContext(host);
-  const { home, userHome, projectRoot: root, configuration, markers, records } = project;
+  const { home, userHome, projectRoot: root, configuration, localEndpoints, records } = project;
   const { io } = host;
   const workspace = await openWorkspace({
-    ...{ root, additional: [], cwd: root, home: home.path, userHome, env: io.env, markers, records },
+    ...{ root, additional: [], cwd: root, home: home.path, userHome, env: io.env, localEndpoints, records },
     provider: { local: true, name: "agentcli" },
   });
   const projects = protectedProjects(home);

@@ -12,7 +12,6 @@ import { type ModelMetadata, readModelMetadata, storeModelMetadata } from "../pr
 import type { SessionContext } from "../session/line.ts";
 import type { Host, SessionOptions } from "./host.ts";
 import { isLocal } from "../boundary/policy/locality.ts";
-import type { MarkerState } from "../boundary/policy/path_rules.ts";
 import { effectiveBaseUrl, productOf } from "../config/base_url.ts";
 import { resolveEndpoint } from "../config/endpoint.ts";
 import type { HttpClient } from "../provider/http/client.ts";
@@ -173,10 +172,13 @@ export interface ProviderReach {
   servedModels: ServedModels;
 }
 
-/** The providers of a configuration as they are seen from a project with these markers. */
-export function reachProviders(client: HttpClient, { io, markers }: { io: Io; markers: MarkerState }): ProviderReach {
+/** The providers of a configuration as they are seen from a project with these local endpoints. */
+export function reachProviders(
+  client: HttpClient,
+  { io, localEndpoints }: { io: Io; localEndpoints: readonly string[] },
+): ProviderReach {
   const endpointOf = async (provider: ProviderEntry) => {
-    const local = isLocal(effectiveBaseUrl(provider, io.env), markers.localEndpoints);
+    const local = isLocal(effectiveBaseUrl(provider, io.env), localEndpoints);
     return await resolveEndpoint(provider, { env: io.env, local, stores: io });
   };
   return {

@@ -74,7 +74,7 @@ export async function openSession(options: SessionOptions, host: Host, extras: O
   const { previous, tools } = extras;
   const carried = await previous?.release() ?? null;
   const project = await findProjectContext(host, options);
-  const { home, configuration, markers } = project;
+  const { home, configuration, rules, localEndpoints } = project;
   const opened = new AsyncDisposableStack();
   let storing: Promise<SessionStore> | null = carried === null ? null : Promise.resolve(carried);
   let opening: Session | undefined;
@@ -87,7 +87,7 @@ export async function openSession(options: SessionOptions, host: Host, extras: O
   try {
     const client = createHttpClient(io);
     opened.defer(() => client.close());
-    const reach = reachProviders(client, { io, markers });
+    const reach = reachProviders(client, { io, localEndpoints });
     const named = host.clientNames ? clientModel(options.model, configuration) : options.model;
     const stored = storedModel(options, project);
     const chosen = await chooseModel(named, { io, configuration, reach, opened, stored });
@@ -133,11 +133,11 @@ export async function openSession(options: SessionOptions, host: Host, extras: O
       ...await hiddenNotice(session),
       ...configuration.warnings,
       ...project.notices,
-      ...endpointNotices(markers, workspace.root),
-      ...markers.warnings,
-      ...markers.damaged === null
+      ...endpointNotices(localEndpoints, workspace.root),
+      ...rules.warnings,
+      ...rules.damaged === null
         ? []
-        : [`${markers.damaged.marker}: ${markers.damaged.damaged}; everything counts as protected`],
+        : [`${rules.damaged.marker}: ${rules.damaged.damaged}; everything counts as protected`],
       ...chosen.notices,
       ...readBack === null ? [] : storedNotices(readBack),
       ...previous === null ? permissionNotices(session) : [],
@@ -219,7 +219,7 @@ async function openProject(
     previous: Workspace | undefined;
   },
 ): Promise<Workspace> {
-  const { home, userHome, projectRoot, markers, records } = project;
+  const { home, userHome, projectRoot, localEndpoints, records } = project;
   const { provider, endpoint } = chosen;
   return await openWorkspace({
     root: projectRoot,
@@ -228,7 +228,7 @@ async function openProject(
     home: home.path,
     userHome,
     env: io.env,
-    markers,
+    localEndpoints,
     records,
     protection: previous?.protection,
     notify: (message) => void notice(message),

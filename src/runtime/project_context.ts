@@ -1,6 +1,6 @@
 /** The project context, read before a model is chosen: the home, the configuration, the project, its markers, and what to say of them. */
 import { MARKER_NAME } from "../boundary/policy/marker.ts";
-import type { MarkerState } from "../boundary/policy/path_rules.ts";
+import type { PathRules } from "../boundary/policy/path_rules.ts";
 import { findProjectRoot, openProject, realDirectory } from "../boundary/policy/project.ts";
 import type { ProjectRecord } from "../boundary/policy/project_record.ts";
 import { loadConfiguration } from "../config/load.ts";
@@ -25,7 +25,10 @@ export interface ProjectContext {
   projectRules: readonly string[];
   /** Real path. */
   projectRoot: string;
-  markers: MarkerState;
+  /** Of the markers as they stand. */
+  rules: PathRules;
+  /** The values of `local-endpoints:` that have an effect. */
+  localEndpoints: readonly string[];
   records: readonly ProjectRecord[];
   /** For stderr. */
   notices: string[];
@@ -48,14 +51,28 @@ export async function findProjectContext(
     const additional = await Promise.all(addDir.map((directory) => realDirectory(resolve(cwd, directory))));
     return await openProject(home, root, { additional, create: true });
   };
-  const [configuration, { root, markers, records, notices }] = await Promise.all([loadConfiguration(home), find()]);
-  const isProtected = markers.markers.length > 0 || records.some(({ known }) => known);
+  const [configuration, { root, rules, localEndpoints, records, notices }] = await Promise.all([
+    loadConfiguration(home),
+    find(),
+  ]);
+  const isProtected = rules.markers.length > 0 || records.some(({ known }) => known);
   const projectRules = await readProjectRules(home, root);
-  return { home, userHome, configuration, projectRules, projectRoot: root, markers, records, notices, isProtected };
+  return {
+    home,
+    userHome,
+    configuration,
+    projectRules,
+    projectRoot: root,
+    rules,
+    localEndpoints,
+    records,
+    notices,
+    isProtected,
+  };
 }
 
 /** Which hosts the project opts in. */
-export function endpointNotices({ localEndpoints }: MarkerState, root: string): string[] {
+export function endpointNotices(localEndpoints: readonly string[], root: string): string[] {
   if (localEndpoints.length === 0) return [];
   return [`counts as local here: ${localEndpoints.join(", ")} (local-endpoints of ${join(root, MARKER_NAME)})`];
 }

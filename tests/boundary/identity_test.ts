@@ -214,7 +214,7 @@ Deno.test("of thousands of reads of such a file none gives protected bytes to a 
     additional: [],
     cwd: project,
     home: home.agentcliHome,
-    markers: findMarkers(project),
+    localEndpoints: findMarkers(project).standingEndpoints,
     provider: { local: false, name: "rem" },
   });
   const path = await workspace.resolve("a.txt");

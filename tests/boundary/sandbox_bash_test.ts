@@ -12,9 +12,9 @@ async function contextOf(project: SandboxProject, options: { local: boolean }): 
   const { root, home, userHome } = project;
   const environment = { PATH: "/usr/bin:/bin", HOME: userHome, SOME_API_KEY: project.canary };
   const provider = { ...options, name: "test" };
-  const markers = findMarkers(root);
+  const localEndpoints = findMarkers(root).standingEndpoints;
   return {
-    workspace: await openWorkspace({ root, additional: [], cwd: root, home, markers, provider }),
+    workspace: await openWorkspace({ root, additional: [], cwd: root, home, localEndpoints, provider }),
     memory: { files: new Map(), warned: new Set(), failedEdits: new Map(), todos: [] },
     resultBytes: 100_000,
     signal: new AbortController().signal,

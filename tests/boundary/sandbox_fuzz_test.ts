@@ -59,7 +59,7 @@ Deno.test(
               additional: [],
               cwd: root,
               home,
-              markers: findMarkers(root),
+              localEndpoints: findMarkers(root).standingEndpoints,
               provider: { local: false, name: "test" },
             });
             const { protection } = workspace;

@@ -49,7 +49,7 @@ async function contextOf(root: string, local: boolean): Promise<ToolContext> {
     additional: [],
     cwd: root,
     home: `${root}/../never-made-home`,
-    markers: findMarkers(root),
+    localEndpoints: findMarkers(root).standingEndpoints,
     provider: { local, name: "test" },
   });
   return {

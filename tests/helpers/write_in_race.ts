@@ -13,7 +13,7 @@ const workspace = await openWorkspace({
   additional: [],
   cwd: root,
   home,
-  markers: findMarkers(root),
+  localEndpoints: findMarkers(root).standingEndpoints,
   provider,
   ownProcess: true,
 });

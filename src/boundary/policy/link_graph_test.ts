@@ -58,7 +58,7 @@ Deno.test("no graph of links and no spelling brings protected bytes to a remote 
               additional: [],
               cwd: root,
               home: `${root}/../no-home`,
-              markers: findMarkers(root),
+              localEndpoints: findMarkers(root).standingEndpoints,
               provider: { local, name: "p" },
             });
           const [local, remote] = [await open(true), await open(false)];
@@ -100,7 +100,13 @@ Deno.test("the file that was opened counts as used, not the one that the path le
   try {
     Deno.writeTextFileSync(`${root}/.env`, SECRET);
     Deno.symlinkSync(".env", `${root}/turning`);
-    const options = { root, additional: [], cwd: root, home: `${root}/../no-home`, markers: findMarkers(root) };
+    const options = {
+      root,
+      additional: [],
+      cwd: root,
+      home: `${root}/../no-home`,
+      localEndpoints: findMarkers(root).standingEndpoints,
+    };
     const workspace = await openWorkspace({ ...options, provider: { local: true, name: "p" } });
     const there = await workspace.resolve("turning");
     assert.ok("real" in there);

@@ -26,7 +26,7 @@ Deno.test("only the marker of the root opts hosts in", () =>
     await Deno.writeTextFile(`${root}/.agentclisecret`, "no-cloud: x\nlocal-endpoints: own.lan\n");
     await Deno.writeTextFile(`${directory}/.agentclisecret`, "local-endpoints: above.lan\n");
     const state = findMarkers(root);
-    assert.deepEqual(state.localEndpoints, ["own.lan"]);
+    assert.deepEqual(state.standingEndpoints, ["own.lan"]);
     assert.equal(state.warnings.length, 1);
   }));
 
@@ -34,7 +34,7 @@ Deno.test("a damaged marker is told by name and opens nothing", () =>
   inTemporary(async (directory) => {
     await Deno.writeTextFile(`${directory}/.agentclisecret`, "local-endpoints: own.lan\nno-cloud:\n");
     const state = findMarkers(directory);
-    assert.deepEqual(state.localEndpoints, []);
+    assert.deepEqual(state.standingEndpoints, []);
     assert.deepEqual([state.damaged?.marker, state.damaged?.damaged], [
       `${directory}/.agentclisecret`,
       "line 2 names no path",
@@ -56,7 +56,7 @@ Deno.test("the marker of the main tree counts in a linked git worktree", () =>
     await Deno.writeTextFile(`${directory}/wt/.git`, `gitdir: ${directory}/main/.git/worktrees/wt\n`);
     const state = findMarkers(`${directory}/wt`);
     assert.deepEqual(state.markers, [`${directory}/main/.agentclisecret`]);
-    assert.deepEqual(state.localEndpoints, []);
+    assert.deepEqual(state.standingEndpoints, []);
   }));
 
 Deno.test("the project root is the nearest ancestor with .git, before one with a marker", () =>

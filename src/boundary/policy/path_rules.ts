@@ -22,9 +22,6 @@ const LINE_LIMIT = 10_000;
 const WILD_LIMIT = 1_000;
 const TOO_MANY = `with it the markers have more than ${LINE_LIMIT} lines, or more than ${WILD_LIMIT} with wildcards`;
 
-/** The markers that cover a project, as they stand. */
-export type MarkerState = Pick<PathRules, "markers" | "seen" | "warnings" | "damaged" | "localEndpoints">;
-
 /** Reads the markers at the root, a real path, above it, and of the main tree of a linked worktree. */
 export function findMarkers(root: string): PathRules {
   const rules = new PathRules([root]);
@@ -52,7 +49,7 @@ export class PathRules {
   readonly #started = new Set<string>();
   readonly #warnings = new Set<string>();
   #damaged: ProtectionRule | null = null;
-  #localEndpoints: readonly string[] = [];
+  #standingEndpoints: readonly string[] = [];
   #lines = 0;
   #wildLines = 0;
   /** Counts what was learnt: what was worked out before is worked out again. */
@@ -77,9 +74,12 @@ export class PathRules {
     return this.#damaged;
   }
 
-  /** Valid values of the first root's own marker; none while a marker cannot be relied on. */
-  get localEndpoints(): readonly string[] {
-    return this.#damaged === null ? this.#localEndpoints : [];
+  /**
+   * Valid values of `local-endpoints:` in the first root's own marker, whoever wrote them; none while a marker cannot be
+   * relied on. `endpointsThatCount` tells which have an effect.
+   */
+  get standingEndpoints(): readonly string[] {
+    return this.#damaged === null ? this.#standingEndpoints : [];
   }
 
   /** One sentence each, with the path of the marker. */
@@ -95,7 +95,7 @@ export class PathRules {
   protected refreshRules(): void {
     this.#places.clear();
     this.#read.clear();
-    this.#localEndpoints = [];
+    this.#standingEndpoints = [];
     for (const path of [...this.#markers.keys()]) this.#learn(path);
     this.start();
   }
@@ -217,7 +217,7 @@ export class PathRules {
     const marker = readMarker(path);
     if (marker.localEndpoints.length > 0) {
       const problem = endpointProblem(path, join(this.roots[0] ?? "/", MARKER_NAME));
-      if (problem === null) this.#localEndpoints = marker.localEndpoints;
+      if (problem === null) this.#standingEndpoints = marker.localEndpoints;
       else marker.warnings.push(`local-endpoints has no effect: ${problem}`);
     }
     for (const warning of marker.warnings) this.#warnings.add(`${path}: ${warning}`);

@@ -6,7 +6,7 @@ import { type Home, openHome } from "../../platform/home.ts";
 import type { Io } from "../../platform/io.ts";
 import { ancestors, exists } from "../../platform/real_path.ts";
 import { MARKER_NAME } from "./marker.ts";
-import { findMarkers, type MarkerState } from "./path_rules.ts";
+import { findMarkers, type PathRules } from "./path_rules.ts";
 import { ProjectRecord } from "./project_record.ts";
 import type { DerivedFile } from "./project_record_files.ts";
 import type { ProtectedSet } from "./protected.ts";
@@ -44,8 +44,10 @@ export async function realDirectory(path: string): Promise<string> {
 export interface Project {
   /** Real path. */
   root: string;
-  /** As they stand; `localEndpoints` are those that have an effect. */
-  markers: MarkerState;
+  /** Of the markers as they stand. */
+  rules: PathRules;
+  /** The values of `local-endpoints:` that have an effect. */
+  localEndpoints: readonly string[];
   /** Of the root, and of each additional directory; none without a home. */
   records: readonly ProjectRecord[];
   /** One sentence each, for the user. */
@@ -61,26 +63,18 @@ export async function openProject(
   root: string,
   { additional = [], create }: { additional?: readonly string[]; create: boolean },
 ): Promise<Project> {
-  const markers = findMarkers(root);
-  const open = async (directory: string, { seen, localEndpoints }: MarkerState) =>
+  const rules = findMarkers(root);
+  const open = async (directory: string, { seen, standingEndpoints }: PathRules) =>
     home === null
       ? []
-      : [await ProjectRecord.open(home, directory, { markers: seen, endpoints: localEndpoints, create })];
-  const own = await open(root, markers);
+      : [await ProjectRecord.open(home, directory, { markers: seen, endpoints: standingEndpoints, create })];
+  const own = await open(root, rules);
   const others = await Promise.all(
     additional.map(async (directory) => await open(directory, findMarkers(directory))),
   );
   const records = [...own, ...others.flat()];
-  const { count, notices } = endpointsThatCount(root, { markers, records });
-  return {
-    root,
-    markers: {
-      ...{ markers: markers.markers, seen: markers.seen, warnings: markers.warnings, damaged: markers.damaged },
-      localEndpoints: count,
-    },
-    records,
-    notices: [...records.flatMap(recordNotices), ...notices],
-  };
+  const { count, notices } = endpointsThatCount(rules, records);
+  return { root, rules, localEndpoints: count, records, notices: [...records.flatMap(recordNotices), ...notices] };
 }
 
 /**
@@ -118,11 +112,12 @@ function recordNotices({ root, movedFrom, replaced, problem }: ProjectRecord): s
  * has to have said so.
  */
 export function endpointsThatCount(
-  root: string,
-  { markers, records }: { markers: MarkerState; records: readonly ProjectRecord[] },
+  rules: PathRules,
+  records: readonly ProjectRecord[],
 ): { count: string[]; notices: string[] } {
   const [own, ...others] = records;
-  const foreign = [...markers.seen, ...own?.markers ?? []].filter(({ path, lines }) =>
+  const root = rules.roots[0] ?? "/";
+  const foreign = [...rules.seen, ...own?.markers ?? []].filter(({ path, lines }) =>
     lines.length > 0 && !isWithin(root, path)
   );
   const result = { count: [] as string[], notices: [] as string[] };
@@ -131,7 +126,7 @@ export function endpointsThatCount(
       `${join(root, MARKER_NAME)}: "local-endpoints: ${value}" has no effect: ${reason}; ` +
         "if that server is yours: agentcli secrets trust",
     );
-  for (const value of new Set(markers.localEndpoints)) {
+  for (const value of new Set(rules.standingEndpoints)) {
     const closed = foreign.find(({ path }) => own?.opens(value, path) !== true)?.path ??
       others.find((record) => record.known && !record.trustedEndpoints.includes(value))?.root;
     if (own?.trustedEndpoints.includes(value) !== true) {

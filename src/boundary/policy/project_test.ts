@@ -67,7 +67,7 @@ Deno.test("whatever is done to the files of a known project, nothing opens there
             const found = await findProjectRoot(directory, base);
             return await openProject(place.home, found, { create: true });
           };
-          assert.deepEqual((await at(root)).markers.localEndpoints, ["own.example"]);
+          assert.deepEqual((await at(root)).localEndpoints, ["own.example"]);
           for (const [index, one] of steps.entries()) {
             doStep(root, one);
             // A session in between must not turn what it finds into trust.
@@ -77,7 +77,7 @@ Deno.test("whatever is done to the files of a known project, nothing opens there
           }
           for (const directory of directoriesIn(root)) {
             const project = await at(directory);
-            const { localEndpoints } = project.markers;
+            const { localEndpoints } = project;
             if (project.notices.some((notice) => notice.includes("evil.example"))) evil++;
             if (project.root !== root) inner++;
             assert.deepEqual(localEndpoints.filter((value) => value !== "own.example"), [], directory);
@@ -107,12 +107,12 @@ Deno.test("a project that nobody knows opens what its own marker says, and no mo
     const three = marked("three", "no-cloud: z\nlocal-endpoints: gpu.lan\n");
     const open = async (root: string, additional: string[] = []) =>
       await openProject(place.home, root, { additional, create: true });
-    assert.deepEqual((await open(one)).markers.localEndpoints, ["gpu.lan"]);
-    assert.deepEqual((await open(one, [two])).markers.localEndpoints, [], "another project protects something too");
-    assert.deepEqual((await open(one, [three])).markers.localEndpoints, ["gpu.lan"], "which trusts the same host");
+    assert.deepEqual((await open(one)).localEndpoints, ["gpu.lan"]);
+    assert.deepEqual((await open(one, [two])).localEndpoints, [], "another project protects something too");
+    assert.deepEqual((await open(one, [three])).localEndpoints, ["gpu.lan"], "which trusts the same host");
     Deno.writeTextFileSync(`${base}/.agentclisecret`, "no-cloud: one/y\n");
-    const { markers, notices } = await open(one);
-    assert.deepEqual(markers.localEndpoints, []);
+    const { localEndpoints, notices } = await open(one);
+    assert.deepEqual(localEndpoints, []);
     assert.match(notices.join(), /\.agentclisecret protects paths here too/);
   });
 });
@@ -130,7 +130,7 @@ Deno.test("a linked worktree trusts what its main tree trusts, and nothing that 
       `${tree}/.agentclisecret`,
       "no-cloud: x\nlocal-endpoints: gpu.lan\nlocal-endpoints: evil.example\n",
     );
-    const open = async (root: string) => (await openProject(place.home, root, { create: true })).markers.localEndpoints;
+    const open = async (root: string) => (await openProject(place.home, root, { create: true })).localEndpoints;
     assert.deepEqual(await open(main), ["gpu.lan"]);
     assert.deepEqual(await open(tree), ["gpu.lan"]);
     assert.deepEqual(await open(tree), ["gpu.lan"]);

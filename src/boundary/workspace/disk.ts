@@ -8,7 +8,7 @@ import { foldedPath } from "../../platform/case_folded.ts";
 import type { Label } from "../policy/label.ts";
 import { isLocal } from "../policy/locality.ts";
 import { endpointsThatCount, realDirectory, recordSeen } from "../policy/project.ts";
-import { findMarkers, type MarkerState } from "../policy/path_rules.ts";
+import { findMarkers } from "../policy/path_rules.ts";
 import type { ProjectRecord } from "../policy/project_record.ts";
 import type { DerivedFile } from "../policy/project_record_files.ts";
 import { ProtectedSet } from "../policy/protected.ts";
@@ -33,8 +33,8 @@ export interface WorkspaceOptions {
   userHome?: string | undefined;
   /** Our variables, of which git takes where its settings lie. */
   env?: ((name: string) => string | undefined) | undefined;
-  /** Of the root, from `findMarkers` or `openProject`. */
-  markers: Pick<MarkerState, "localEndpoints">;
+  /** The values of `local-endpoints:` that have an effect, from `openProject`. */
+  localEndpoints: readonly string[];
   /** The records in the home of the root and the additional directories. */
   records?: readonly ProjectRecord[];
   /** Of a session that goes on here, with what it has seen; taken where the roots are the same. */
@@ -112,7 +112,7 @@ export class DiskWorkspace {
     this.#home = foldedPath(realOrNamed(normalize(options.home)));
     this.#userHome = isAbsolute(userHome) ? realOrNamed(normalize(userHome)) : null;
     this.local = options.provider.local;
-    this.#localEndpoints = options.markers.localEndpoints;
+    this.#localEndpoints = options.localEndpoints;
     const roots = [root, ...additional];
     this.protection = protection?.isOf(roots) ? protection : new ProtectedSet(roots);
     this.protection.remember(records);
@@ -136,11 +136,9 @@ export class DiskWorkspace {
     await this.#remember(isKnown ? await this.protection.settle({ signal, onSlow: this.#options.notify }) : []);
     if (this.#localEndpoints.length > 0) {
       // What is no longer in the marker has no effect, and what is new in it has none in this session.
-      const markers = findMarkers(this.root);
+      const rules = findMarkers(this.root);
       const { baseUrl } = this.#options.provider;
-      const now = this.#records.length === 0
-        ? markers.localEndpoints
-        : endpointsThatCount(this.root, { markers, records: this.#records }).count;
+      const now = this.#records.length === 0 ? rules.standingEndpoints : endpointsThatCount(rules, this.#records).count;
       this.#localEndpoints = this.#localEndpoints.filter((value) => now.includes(value));
       this.local &&= baseUrl === undefined || this.countsAsLocal(baseUrl);
     }

@@ -29,7 +29,7 @@ async function inProject(work: (place: Place) => Promise<void>): Promise<void> {
           cwd: more.cwd ?? root,
           home: `${directory}/home/.agentcli`,
           userHome: `${directory}/home`,
-          markers: findMarkers(root),
+          localEndpoints: findMarkers(root).standingEndpoints,
           provider: { local: more.local ?? true, name: "prov" },
         }),
     });
@@ -192,7 +192,7 @@ Deno.test("a host that the marker no longer opts in stops being local, and one t
         additional: [],
         cwd: root,
         home: `${directory}/home/.agentcli`,
-        markers: findMarkers(root),
+        localEndpoints: findMarkers(root).standingEndpoints,
         provider: { local, name: "lan", baseUrl: "http://127.0.0.2:9/v1" },
       });
     const workspace = await open(true);
@@ -381,7 +381,7 @@ Deno.test("the tool's own home is neither read, listed nor written, even when it
       cwd: root,
       home: `${root}/.agentcli`,
       userHome: root,
-      markers: findMarkers(root),
+      localEndpoints: findMarkers(root).standingEndpoints,
       provider: { local: true, name: "prov" },
     });
     assert.equal(refusedAs(await read(workspace, ".agentcli/providers.yaml")), "protected");

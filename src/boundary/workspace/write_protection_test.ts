@@ -23,7 +23,7 @@ Deno.test(
           cwd: root,
           home: `${base}/home`,
           userHome: `${base}/user`,
-          markers: findMarkers(root),
+          localEndpoints: findMarkers(root).standingEndpoints,
           provider: { local: true, name: "p" },
         });
       const workspace = await open();

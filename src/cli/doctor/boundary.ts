@@ -19,12 +19,12 @@ export async function checkBoundary(context: Context): Promise<Check[]> {
   let boundary: Check;
   try {
     const project = await openProjectContext(context);
-    const { root, markers: state, protection } = project;
+    const { root, localEndpoints, protection } = project;
     // Walks the project: markers below its root count too.
     const report = await reportOf(project);
     const found = [...new Set([...nestedMarkers(root), ...protection.markers])];
     markers = found.length;
-    const facts = { root, markers: found, local_endpoints: state.localEndpoints };
+    const facts = { root, markers: found, local_endpoints: localEndpoints };
     const broken = found.filter((path) => exists(path)).flatMap((path) => {
       const { damaged } = readMarker(path);
       return damaged === undefined ? [] : [`${path}: ${damaged}`];
@@ -32,7 +32,6 @@ export async function checkBoundary(context: Context): Promise<Check[]> {
     const warnings = [
       ...new Set([
         ...protection.warnings,
-        ...state.warnings,
         ...project.notices,
         ...describeReport(report, root),
       ]),

@@ -68,7 +68,7 @@ export async function addPaths({ options, arguments: words, context }: Invocatio
 async function trustHosts(hosts: readonly string[], { root, record }: ProjectContext): Promise<void> {
   if (hosts.length === 0 || record === null) return;
   if (record.problem !== null) throw record.problem;
-  const standing = findMarkers(root).localEndpoints;
+  const standing = findMarkers(root).standingEndpoints;
   const missing = hosts.filter((host) => !standing.includes(host));
   if (missing.length > 0) await addToMarker(root, missing.map((host) => `local-endpoints: ${host}`));
   for (const host of hosts) await record.trustEndpoint(host);
@@ -77,10 +77,10 @@ async function trustHosts(hosts: readonly string[], { root, record }: ProjectCon
 /** Hosts that may get what is protected here, and why: what was added may be protected from somebody else than was thought. */
 function trustedHosts(
   added: readonly string[],
-  { root, markers, record }: ProjectContext,
+  { root, localEndpoints, record }: ProjectContext,
 ): { host: string; from: string }[] {
   const first = `it stood in ${join(root, MARKER_NAME)} when the project was first seen`;
-  return [...new Set([...added, ...markers.localEndpoints])].map((host) => ({
+  return [...new Set([...added, ...localEndpoints])].map((host) => ({
     host,
     from: added.includes(host) || record?.own?.confirmed.includes(host) ? "you said so" : first,
   }));
@@ -225,7 +225,7 @@ export async function trustProject({ arguments: words, context }: Invocation): P
     void now.any;
     await record.trust({
       markers: now.seen,
-      endpoints: now.localEndpoints,
+      endpoints: now.standingEndpoints,
       confirmed: change.endpoints,
     });
   }
@@ -235,7 +235,7 @@ export async function trustProject({ arguments: words, context }: Invocation): P
   return 0;
 }
 
-function differenceOf({ root, protection, markers, record }: ProjectContext): Difference {
+function differenceOf({ root, protection, localEndpoints, record }: ProjectContext): Difference {
   // Markers below the root are met by a walk.
   void protection.any;
   const own = record?.own ?? null;
@@ -243,10 +243,10 @@ function differenceOf({ root, protection, markers, record }: ProjectContext): Di
     own?.markers.some(({ path, lines }) =>
       path === marker && lines.some((line) => line.tier === tier && line.pattern === pattern)
     ) === true;
-  const standing = findMarkers(root);
+  const standing = findMarkers(root).standingEndpoints;
   return {
     gone: protection.rules.filter((rule) => rule.remembered === true && isOwn(rule)),
-    endpoints: [...new Set(standing.localEndpoints)].filter((value) => !markers.localEndpoints.includes(value)),
+    endpoints: [...new Set(standing)].filter((value) => !localEndpoints.includes(value)),
     derived: (own?.derived ?? []).map(({ path }) => path),
     replaced: record?.replaced === true,
   };

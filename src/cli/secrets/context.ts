@@ -1,6 +1,5 @@
 /** The project as the commands see it: its protected set, and the provider that a session would use. */
 import { isLocal, localityReason } from "../../boundary/policy/locality.ts";
-import type { MarkerState } from "../../boundary/policy/path_rules.ts";
 import { type MarkerReport, reportMarkers } from "../../runtime/marker_report.ts";
 import { findProjectRoot, openProject } from "../../boundary/policy/project.ts";
 import type { ProjectRecord } from "../../boundary/policy/project_record.ts";
@@ -27,8 +26,8 @@ export interface ProjectContext {
   /** The working directory as a real path, as the root is one. */
   cwd: string;
   protection: ProtectedSet;
-  /** As they stand; `localEndpoints` are those that have an effect. */
-  markers: MarkerState;
+  /** The values of `local-endpoints:` that have an effect. */
+  localEndpoints: readonly string[];
   /** Null where there is no home that can be used. */
   record: ProjectRecord | null;
   /** For the user, one sentence each. */
@@ -46,7 +45,7 @@ export async function openProjectContext(
   const userHome = io.env(io.os === "windows" ? "USERPROFILE" : "HOME");
   // Which paths are protected does not depend on the home, as long as nothing is remembered in it.
   const home = create ? await openHome(io) : await openHome(io).catch(() => null);
-  const { root, markers, records, notices } = await openProject(
+  const { root, localEndpoints, records, notices } = await openProject(
     home,
     await findProjectRoot(globals.cwd, userHome),
     { create },
@@ -54,7 +53,7 @@ export async function openProjectContext(
   const protection = new ProtectedSet([root], { remembered: records });
   protection.start();
   const cwd = normalize(await realPath(globals.cwd) ?? globals.cwd);
-  return { root, cwd, protection, markers, record: records[0] ?? null, notices };
+  return { root, cwd, protection, localEndpoints, record: records[0] ?? null, notices };
 }
 
 /** The provider of a session started here. */
@@ -68,7 +67,7 @@ export interface ProviderView {
 /** The provider that `--model`, the environment or the settings choose; as a sentence why there is none. Asks no server. */
 export async function viewProvider(
   model: string | undefined,
-  { context, markers }: { context: Context; markers: MarkerState },
+  { context, localEndpoints }: { context: Context; localEndpoints: readonly string[] },
 ): Promise<ProviderView | string> {
   const { io } = context;
   try {
@@ -81,8 +80,12 @@ export async function viewProvider(
     const { provider } = selection;
     if (provider.name === DEMO) return { name: DEMO, baseUrl: "", local: true, reason: "part of this program" };
     const baseUrl = effectiveBaseUrl(provider, io.env);
-    const optedIn = markers.localEndpoints;
-    return { name: provider.name, baseUrl, local: isLocal(baseUrl, optedIn), reason: localityReason(baseUrl, optedIn) };
+    return {
+      name: provider.name,
+      baseUrl,
+      local: isLocal(baseUrl, localEndpoints),
+      reason: localityReason(baseUrl, localEndpoints),
+    };
   } catch (error) {
     // Which paths are protected does not depend on it; but a provider that was named must be one.
     if (!(error instanceof AgentcliError) || model !== undefined) throw error;
@@ -119,8 +122,8 @@ export function reportOf({ protection, root }: ProjectContext): Promise<MarkerRe
 }
 
 /** Prints warnings about the markers to stderr. */
-export async function warnOfMarkers({ protection, markers, notices }: ProjectContext, context: Context): Promise<void> {
-  for (const warning of new Set([...protection.warnings, ...markers.warnings, ...notices])) {
+export async function warnOfMarkers({ protection, notices }: ProjectContext, context: Context): Promise<void> {
+  for (const warning of new Set([...protection.warnings, ...notices])) {
     await warn(context, warning);
   }
   const { damaged } = protection;
@@ -131,6 +134,6 @@ export async function warnOfMarkers({ protection, markers, notices }: ProjectCon
 
 /** Tells whether a base URL is local: loopback, or opted in by the marker of the project that the directory is in. */
 export async function localityOf(context: Context): Promise<(baseUrl: string) => boolean> {
-  const { markers } = await openProjectContext(context);
-  return (baseUrl) => isLocal(baseUrl, markers.localEndpoints);
+  const { localEndpoints } = await openProjectContext(context);
+  return (baseUrl) => isLocal(baseUrl, localEndpoints);
 }

@@ -24,7 +24,7 @@ import { realOrNamed, walkedPath } from "../../platform/real_path.ts";
 export async function listProtected({ options, context }: Invocation<typeof SECRETS_OPTIONS>): Promise<void> {
   const { io, globals } = context;
   const project = await openProjectContext(context);
-  const { root, protection, markers } = project;
+  const { root, protection, localEndpoints } = project;
   const { files, directories } = await protection.hidden();
   const found = [
     ...directories.map((path) => ({ path, name: `${relativeTo(root, path)}/` })),
@@ -34,7 +34,7 @@ export async function listProtected({ options, context }: Invocation<typeof SECR
     return rule === null ? [] : [{ path, name, rule }];
   }).sort((one, other) => one.path < other.path ? -1 : 1);
   const { idle, namesakes, unjudged } = await reportOf(project);
-  const provider = await viewProvider(options.model, { context, markers });
+  const provider = await viewProvider(options.model, { context, localEndpoints });
   if (globals.json) {
     await io.stdout.write(jsonText({
       root,
@@ -47,7 +47,7 @@ export async function listProtected({ options, context }: Invocation<typeof SECR
       absent: idle.map((rule) => ({ ...ruleJson(rule, root), doubt: doubtOf(rule.pattern) })),
       uncovered: namesakes,
       not_judged: unjudged,
-      local_endpoints: markers.localEndpoints,
+      local_endpoints: localEndpoints,
       provider: providerJson(provider),
     }));
   } else if (found.length + idle.length + namesakes.length === 0) {
@@ -89,7 +89,7 @@ export async function checkPaths(
     const rule = await ruleOf(path, project) ?? (walked === null ? null : await ruleOf(walked, project));
     checked.push({ word, path, rule });
   }
-  const provider = await viewProvider(options.model, { context, markers: project.markers });
+  const provider = await viewProvider(options.model, { context, localEndpoints: project.localEndpoints });
   if (globals.json) {
     await io.stdout.write(jsonText({
       paths: checked.map(({ path, rule }) => ({

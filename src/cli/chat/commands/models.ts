@@ -46,10 +46,10 @@ export interface OfferedModel {
  */
 export async function offeredModels(context: Context, signal: AbortSignal): Promise<OfferedModel[]> {
   const { io } = context;
-  const { configuration, markers } = await findProjectContext({ io: context.io, cwd: context.globals.cwd });
+  const { configuration, localEndpoints } = await findProjectContext({ io: context.io, cwd: context.globals.cwd });
   const client = createHttpClient(io);
   const ask = async (provider: ProviderEntry): Promise<OfferedModel[]> => {
-    const local = isLocal(effectiveBaseUrl(provider, io.env), markers.localEndpoints);
+    const local = isLocal(effectiveBaseUrl(provider, io.env), localEndpoints);
     const base = { provider: provider.name, local };
     const place = local ? "local" : "remote";
     const isDefault = (id: string) =>

@@ -18,14 +18,14 @@ export async function chooseStored(
   { view, context, current }: Pick<CommandTarget, "view" | "context"> & { current: string | null },
 ): Promise<string | null> {
   const { io, globals } = context;
-  const { home, projectRoot, configuration, markers } = await findProjectContext({ io, cwd: globals.cwd });
+  const { home, projectRoot, configuration, localEndpoints } = await findProjectContext({ io, cwd: globals.cwd });
   const stored = (await listSessions(home, { projectRoot })).filter(({ id }) => id !== current);
   if (stored.length === 0) {
     view.print([row(`there is no ${current === null ? "" : "other "}session of this project`, "dim")]);
     return null;
   }
   const place = new Map(configuration.providers.map((provider) => {
-    const local = isLocal(effectiveBaseUrl(provider, io.env), markers.localEndpoints);
+    const local = isLocal(effectiveBaseUrl(provider, io.env), localEndpoints);
     return [provider.name, local ? "local" : "remote"] as const;
   }));
   const now = io.clock.now();
