@@ -8,6 +8,16 @@ function terminalTest(name: string, fn: () => Promise<void>): void {
   Deno.test({ name, ignore: !HAS_TMUX, fn });
 }
 
+/** The files below a directory that have the name of a draft. */
+async function draftsIn(directory: string): Promise<string[]> {
+  const found: string[] = [];
+  for await (const { name, isDirectory } of Deno.readDir(directory)) {
+    if (isDirectory) found.push(...await draftsIn(`${directory}/${name}`));
+    else if (name.startsWith("draft")) found.push(name);
+  }
+  return found;
+}
+
 terminalTest(
   "@ finds a file anywhere in the project by a part of its name, and what is named is attached",
   async () => {
@@ -153,7 +163,7 @@ terminalTest(
     await using home = await temporaryHome();
     const editor = await home.write(
       "bin/edit",
-      '#!/bin/sh\necho editing\nread words\nprintf "%s and %s\\n" "$(cat "$1")" "$words" >"$1"\n',
+      '#!/bin/sh\ncp "$1" "$1~"\necho editing\nread words\nprintf "%s and %s\\n" "$(cat "$1")" "$words" >"$1"\n',
     );
     await Deno.chmod(editor, 0o755);
     const failing = await home.write("bin/fail", '#!/bin/sh\necho ruined >"$1"; exit 3\n');
@@ -187,9 +197,25 @@ terminalTest(
       await terminal.shows(said);
       await terminal.shows(/^> as it was$/m);
     }
-    assert.deepEqual([...Deno.readDirSync(home.agentcliHome)].filter(({ name }) => name.startsWith("draft")), []);
+    assert.deepEqual(await draftsIn(home.root), [], "an editor left its backup");
   },
 );
+
+terminalTest("the draft is gone with the terminal that was lost while an editor had it", async () => {
+  await using home = await temporaryHome();
+  const editor = await home.write("edit", '#!/bin/sh\ncp "$1" "$1.swp"\necho editing\nread words\n');
+  await Deno.chmod(editor, 0o755);
+  await using server = startFakeServer({ script: () => say("Fine.") });
+  await configure(home, { loc: { baseUrl: server.baseUrl } });
+  await using terminal = await openTerminal(["chat"], { home, env: { EDITOR: `'${editor}'` } });
+  await terminal.shows(/local · loc:fake/);
+  await terminal.type("paint");
+  await terminal.press("C-g");
+  await terminal.shows(/^editing$/m);
+  assert.equal((await draftsIn(home.root)).length, 2, "control: they are there");
+  await terminal.hangUp();
+  assert.deepEqual(await draftsIn(home.root), []);
+});
 
 terminalTest("what a turn says while another program has the terminal comes behind it", async () => {
   await using home = await temporaryHome();

@@ -1,11 +1,14 @@
 /** Programs that get the terminal of the chat: the person's editor, and commands of their own. Loaded with the first. */
 import { AgentcliError } from "../../../errors.ts";
-import { openHome } from "../../../platform/home.ts";
 import type { Io } from "../../../platform/io.ts";
+import { join } from "../../../platform/path.ts";
 import { runOnOwnStreams, suspendJob } from "../../../platform/runtime.ts";
+import { withTemporaryDirectory } from "../../../platform/temporary.ts";
 import { clean } from "../../../terminal/clean.ts";
 import { type Row, row } from "../../../terminal/style.ts";
 
+/** The ending tells editors that it is Markdown. */
+const DRAFT = "draft.md";
 /** Where a shell says that a program is not there. */
 const NOT_FOUND = 127;
 
@@ -13,22 +16,18 @@ const NOT_FOUND = 127;
 export async function editOutside(draft: string, { io, cwd }: { io: Io; cwd: string }): Promise<string> {
   const named = ["VISUAL", "EDITOR"].map((name) => io.env(name)?.trim() ?? "").find((value) => value !== "");
   const editor = named ?? (io.os === "windows" ? "notepad" : "vi");
-  const home = await openHome(io);
-  // In the home, which is for its owner alone.
-  const name = `draft-${crypto.randomUUID()}.md`;
-  await home.write(name, draft);
-  try {
-    const file = home.file(name);
+  // A directory of its own: editors leave backups and swap files beside what they edit, and all of it goes.
+  return await withTemporaryDirectory(async (directory) => {
+    directory.write(DRAFT, draft);
+    const file = join(directory.path, DRAFT);
     // As git starts it: the variable may hold options.
     const command: [string, ...string[]] = io.os === "windows"
       ? ["cmd", "/d", "/c", `${editor} "${file}"`]
       : ["sh", "-c", `${editor} "$@"`, editor, file];
     const code = await runOnOwnStreams(command, { env: io.environment(), io, cwd });
     if (code !== 0) throw editorFailed(editor, code);
-    return (await home.read(name) ?? draft).replace(/\r\n?/g, "\n").replace(/\n+$/, "");
-  } finally {
-    await home.remove(name).catch(() => {});
-  }
+    return directory.read(DRAFT).replace(/\r\n?/g, "\n").replace(/\n+$/, "");
+  });
 }
 
 function editorFailed(editor: string, code: number): AgentcliError {
