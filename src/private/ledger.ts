@@ -17,6 +17,8 @@ const FILE = "private/ledger.json";
 /** The most that reaches clients in any 24 hours, in thousandths of a bit. */
 export const BUDGET = 64_000;
 const WINDOW_MS = 24 * 60 * 60 * 1000;
+/** That the model is gone tells which of some questions before took it along: fewer than two to this power in bits. */
+const MISSING = 8_000;
 
 /** A question that was paid for. */
 interface Entry {
@@ -36,6 +38,8 @@ interface State {
   added: { at: number; cost: number }[];
   /** Roots of projects where the next question may see values, as the user said. */
   values: string[];
+  /** A model was asked something since it was last missed. */
+  asked: boolean;
 }
 
 /** A question as it is paid for. */
@@ -80,6 +84,7 @@ export class Ledger {
     return await this.#change((state) => {
       const looked = lookIn(state, question);
       if (looked.kind !== "asked") return looked;
+      state.asked = true;
       if (looked.values) state.values.splice(state.values.indexOf(question.root), 1);
       state.entries = state.entries.filter(({ key }) => key !== question.key).concat(
         // What an earlier answer cost stays on the account.
@@ -94,7 +99,19 @@ export class Ledger {
   async spend(cost: number): Promise<boolean> {
     return await this.#change((state) => {
       if (leftOf(state) < cost) return false;
+      state.asked = true;
       state.entries.push({ at: state.latest, cost, key: "" });
+      return true;
+    });
+  }
+
+  /** Pays for telling that there is no model, where an earlier question can have taken it along; false as {@link spend}. */
+  async miss(): Promise<boolean> {
+    return await this.#change((state) => {
+      if (!state.asked) return true;
+      if (leftOf(state) < MISSING) return false;
+      state.asked = false;
+      state.entries.push({ at: state.latest, cost: MISSING, key: "" });
       return true;
     });
   }
@@ -129,7 +146,7 @@ export class Ledger {
   /** Leaves out all that is older than the window. */
   async #read(): Promise<State> {
     const text = await this.#home.read(FILE);
-    const state = text === null ? { latest: 0, entries: [], added: [], values: [] } : stateIn(text);
+    const state = text === null ? { latest: 0, entries: [], added: [], values: [], asked: false } : stateIn(text);
     if (state === null) {
       throw new AgentcliError("home_unusable", `${this.#home.file(FILE)} is no ledger of private answers`, {
         hint: "nothing is answered until you remove it; what was answered today is forgotten then",
@@ -169,9 +186,9 @@ function stateIn(text: string): State | null {
     const { at, cost } = fieldsOf(one);
     return Number.isFinite(at) && Number.isFinite(cost) && Number(cost) >= 0;
   };
-  const { latest, entries, added, values } = value;
+  const { latest, entries, added, values, asked } = value;
   const lists = [entries, added, values];
-  if (!Number.isFinite(latest) || !lists.every(Array.isArray)) return null;
+  if (!Number.isFinite(latest) || typeof asked !== "boolean" || !lists.every(Array.isArray)) return null;
   const isWhole = [...membersOf(entries), ...membersOf(added)].every(isPaid) &&
     membersOf(entries).every((entry) => typeof fieldsOf(entry).key === "string") &&
     membersOf(values).every((root) => typeof root === "string");

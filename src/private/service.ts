@@ -131,7 +131,7 @@ export class PrivateService {
       const looked = await this.#ledger.look(paid);
       if (looked.kind !== "asked") return settled(looked) ?? { kind: "refused", code: "budget" };
       const session = await this.#parts.open({ values: looked.values }, signal);
-      if (session === null) throw new Refused("no_local_model");
+      if (session === null) throw new Refused(await this.#ledger.miss() ? "no_local_model" : "budget");
       ending.defer(() => session.close().catch(() => {}));
       const problem = await session.problem(paths);
       if (problem !== null) throw new Refused(problem);

@@ -162,6 +162,17 @@ Deno.test("a question is paid for before the model is asked: failures, cancels a
   assert.equal(during, 64_000 - 4 * 1585);
 });
 
+Deno.test("that a model is gone after a question is paid for once", async () => {
+  await using place = await toolHome(null);
+  const gone = service(place, yes, { open: () => Promise.resolve(null) });
+  const missing = { kind: "refused", code: "no_local_model" };
+  assert.deepEqual(await ask(gone, "Is it?"), missing);
+  assert.equal(await left(gone), 64_000);
+  await ask(service(place, yes), "Is it there?");
+  for (const question of ["Is it?", "Is it now?"]) assert.deepEqual(await ask(gone, question), missing);
+  assert.equal(await left(gone), 64_000 - 1585 - 8_000);
+});
+
 Deno.test("an answer comes at the second that the caller named, whatever the model did", async () => {
   const models: Record<string, Model> = {
     quick: yes,
@@ -216,7 +227,7 @@ Deno.test("a damaged ledger answers nothing", async () => {
       "",
       "{}",
       '{"latest":0,"entries":[],"added":[]}',
-      '{"latest":0,"entries":[{"at":1,"cost":-9,"key":""}],"added":[],"values":[]}',
+      '{"latest":0,"entries":[{"at":1,"cost":-9,"key":""}],"added":[],"values":[],"asked":true}',
     ]
   ) {
     await using place = await toolHome("version: 1\n");

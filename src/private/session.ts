@@ -17,6 +17,8 @@ export interface SessionPlace {
   version: string;
   /** A selector; undefined for the configured model. */
   model: string | undefined;
+  /** Protected files are read as they are: the user allowed it for this question. */
+  values: boolean;
 }
 
 /** Responses of one question, at most. */
@@ -32,7 +34,7 @@ const SILENT: Io["stdout"] = { isTerminal: false, columns: () => 80, write: () =
 
 /** Opens a session over the project; null where there is no model that is proven to run here. */
 export async function openPrivateSession(
-  { io, cwd, version, model }: SessionPlace,
+  { io, cwd, version, model, values }: SessionPlace,
   signal: AbortSignal,
 ): Promise<PrivateSession | null> {
   const options: SessionOptions = {
@@ -48,6 +50,7 @@ export async function openPrivateSession(
     disallowedTools: [],
     tools: ["Read", "Grep", "Glob"],
     mcpServers: null,
+    structureView: !values,
     check: "none",
     maxTurns: MOST_RESPONSES,
   };

@@ -32,6 +32,8 @@ export interface SessionOptions extends StoreOptions {
   tools: readonly string[];
   /** MCP servers besides those of the configuration and the project, from a command line or a client; null for none at all. */
   mcpServers?: readonly McpServer[] | null | undefined;
+  /** Protected files are read as their structure: names, and shapes in place of values. */
+  structureView?: boolean;
   /** The command that checks what a turn changed; `none` for none. Absent: that of the project or the configuration. */
   check?: string | undefined;
   /** Responses of one turn, at most. */

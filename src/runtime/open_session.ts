@@ -211,7 +211,7 @@ async function startStore(
 }
 
 async function openProject(
-  { addDir }: SessionOptions,
+  { addDir, structureView }: SessionOptions,
   { cwd, io, notice }: Host,
   { project, chosen, previous }: {
     project: ProjectContext;
@@ -221,6 +221,9 @@ async function openProject(
 ): Promise<Workspace> {
   const { home, userHome, projectRoot, localEndpoints, records } = project;
   const { provider, endpoint } = chosen;
+  const view = structureView === true
+    ? (await import("../boundary/workspace/structure_view.ts")).structureView
+    : undefined;
   return await openWorkspace({
     root: projectRoot,
     additional: addDir.map((directory) => resolve(cwd, directory)),
@@ -230,6 +233,7 @@ async function openProject(
     env: io.env,
     localEndpoints,
     records,
+    view,
     protection: previous?.protection,
     notify: (message) => void notice(message),
     provider: { local: endpoint.local, name: provider.name, baseUrl: endpoint.baseUrl },

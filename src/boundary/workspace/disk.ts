@@ -13,11 +13,17 @@ import type { ProjectRecord } from "../policy/project_record.ts";
 import type { DerivedFile } from "../policy/project_record_files.ts";
 import { ProtectedSet } from "../policy/protected.ts";
 import { describeRule, isOfGit, type ProtectionRule, ruleOfGit } from "../policy/protection_rule.ts";
-import { readRegularFile } from "../reader.ts";
+import { type FileBytes, readRegularFile } from "../reader.ts";
 import { checkWritable, refuse, removeFile, replaceFile, resolvePath, rootOf } from "./paths.ts";
 import { isOfSystem } from "../policy/listing.ts";
 import { writeProtectionOnDisk } from "../policy/write_protected.ts";
 import type { ByteRange, LabeledBytes, Refusal, ResolvedPath, Workspace } from "./workspace.ts";
+
+/** Largest protected file that is shown in another way than it is, in bytes. */
+const VIEW_LIMIT = 4 * 1024 * 1024;
+
+/** Returns a range of what is shown of a protected file that was read from its beginning. */
+export type FileView = (whole: FileBytes | Refusal, path: ResolvedPath, range: ByteRange) => FileBytes | Refusal;
 
 /** The options of {@link openWorkspace}. */
 export interface WorkspaceOptions {
@@ -43,6 +49,8 @@ export interface WorkspaceOptions {
   notify?: ((message: string) => void) | undefined;
   /** `baseUrl`: the effective one, classified anew at each refresh; without it `local` holds as it is. */
   provider: { local: boolean; name: string; baseUrl?: string };
+  /** Shows protected files in another way than they are; absent: as they are. */
+  view?: FileView | undefined;
   /** As for `HoldOptions`; false when absent. */
   ownProcess?: boolean;
 }
@@ -258,7 +266,11 @@ export class DiskWorkspace {
     if ("refused" in read) return read;
     // The reader has asked `precheck`, which the compiler cannot see.
     const found = rule as ProtectionRule | null;
-    return { ...read, ...found === null ? { label: "open" } : { label: "no-cloud", rule: found } };
+    const view = found === null ? undefined : this.#options.view;
+    // Seen as a whole: no part of a file tells how it is made.
+    const seen = view?.(readRegularFile(path.path, { limit: VIEW_LIMIT, display, precheck }), path, range) ?? read;
+    if ("refused" in seen) return seen;
+    return { ...seen, ...found === null ? { label: "open" } : { label: "no-cloud", rule: found } };
   }
 
   async status(path: ResolvedPath): Promise<FileStatus | null> {

@@ -1,7 +1,7 @@
 /** `agentcli mcp …`: the MCP servers whose tools a model may use. */
 import { KEY_STORES } from "../../config/keys/store.ts";
 import { RUN_OPTIONS } from "../run/command.ts";
-import { choice, command, decimal, flag, group, list, text } from "../command.ts";
+import { choice, command, decimal, flag, group, integer, list, text } from "../command.ts";
 
 const SERVER = { name: "server", brief: "A configured server", completion: "mcp_server" } as const;
 
@@ -30,6 +30,11 @@ export const SET_KEY_OPTIONS = {
 export const SERVE_OPTIONS = {
   model: RUN_OPTIONS.model,
   audit: flag("Print each answer with its bits to standard error"),
+} as const;
+
+export const ALLOW_OPTIONS = {
+  bits: integer("N", "Add to the bits that may be answered in the next 24 hours", { minimum: 1, maximum: 1024 }),
+  values: flag("Let the local model see values, not only their shapes, for the next question about this project"),
 } as const;
 
 export const mcpCommand = group({
@@ -105,6 +110,14 @@ export const mcpCommand = group({
       options: SERVE_OPTIONS,
       examples: ["agentcli mcp serve", "agentcli mcp serve --model local:qwen3 --audit"],
       load: async () => (await import("./serve.ts")).serve,
+    }),
+    allow: command({
+      brief: "Let an assistant of mcp serve have more, for once; asks at the terminal",
+      detail: "Each use is logged in released.jsonl of the home. --yes does not answer for you.",
+      arguments: [],
+      options: ALLOW_OPTIONS,
+      examples: ["agentcli mcp allow --bits 32", "agentcli mcp allow --values"],
+      load: async () => (await import("./decide.ts")).allow,
     }),
     "set-key": command({
       brief: "Store the key of a server at an address",

@@ -1,0 +1,10 @@
+/** The user's word for `mcp serve`, as it stands in the home once it was said at a terminal. */
+import { Ledger } from "../../src/private/ledger.ts";
+import { openHome } from "../../src/platform/home.ts";
+import type { TemporaryHome } from "./home.ts";
+
+/** Allows values for the next question about the project. */
+export async function allowValues(home: TemporaryHome): Promise<void> {
+  const env = (name: string) => name === "AGENTCLI_HOME" ? home.agentcliHome : undefined;
+  await new Ledger(await openHome({ env, os: "linux" }), { now: () => Date.now() }).showValues(home.project);
+}
