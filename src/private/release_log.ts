@@ -11,7 +11,7 @@ export type LogEntry =
   | { what: "values allowed once"; project: string };
 
 /** Writes an entry; it is on the disk when it returns. */
-export async function logRelease(home: Home, entry: LogEntry, now: number): Promise<void> {
+export async function logRelease(home: Home, entry: LogEntry, { now }: { now: number }): Promise<void> {
   const journal = await openJournal(home, FILE);
   try {
     const line = JSON.stringify({ time: new Date(now).toISOString(), ...entry }) + "\n";

@@ -19,17 +19,17 @@ export async function allow({ options, context }: Invocation<typeof ALLOW_OPTION
   }
   const home = await openHome(io);
   const ledger = new Ledger(home, io.clock);
-  const now = () => io.clock.now();
+  const at = () => ({ now: io.clock.now() });
   if (options.bits !== undefined) {
     await agreed(context, `Let ${options.bits} more bits about protected files out in the next 24 hours?`);
-    await logRelease(home, { what: "bits added", bits: options.bits }, now());
+    await logRelease(home, { what: "bits added", bits: options.bits }, at());
     await ledger.add(options.bits * 1000);
     await notice(context, `${bits(await ledger.left())} bits are left`);
   }
   if (!options.values) return;
   const project = await rootOf(io, globals.cwd);
   await agreed(context, `Let the local model see values for the next question about ${clean(project)}?`);
-  await logRelease(home, { what: "values allowed once", project }, now());
+  await logRelease(home, { what: "values allowed once", project }, at());
   await ledger.showValues(project);
   await notice(context, "the next question sees values");
 }
