@@ -200,6 +200,57 @@ Deno.test("a search below a guessed root is one of the project", async () => {
   assert.match(results[3] ?? "", /outside of the project/);
 });
 
+Deno.test("a text that is written otherwise than it stands in the file is found, and changed as it stands there", async () => {
+  const text = 'if (a && b < "c") {\n  one();\n  two();\n}\n';
+  const rows: readonly [old: string, now: string, after: string][] = [
+    ["2\t  one();\n  two();", "2\t  one();\n  three();", text.replace("two", "three")],
+    ['1\tif (a && b < "c") {\n  one();', "if (b) {\n  one();", text.replace('a && b < "c"', "b")],
+    ["\ufeffone();\u200b", "1();", text.replace("one", "1")],
+    ["one();\\n  two();", 'one();\\n  say(\\"x\\");', text.replace("two()", 'say("x")')],
+    ["a &amp;&amp; b &lt; &quot;c&quot;", "a &amp;&amp; b", text.replace(' < "c"', "")],
+    ["a \uff06\uff06 b", "a || b", text.replace("&&", "||")],
+    ["one()", "", text.replace("one()", "")],
+    ["  one();", "", text.replace("  one();\n", "")],
+    ["one();", "", text.replace("  one();\n", "")],
+  ];
+  for (const [old_string, new_string, after] of rows) {
+    const edit = call("Edit", { file_path: "a.js", old_string, new_string });
+    const done = await runCalls({ "a.js": text }, [call("Read", { file_path: "a.js" }), edit]);
+    assert.equal(done.after["a.js"], after, `${JSON.stringify(old_string)}: ${done.results[1]}`);
+  }
+});
+
+Deno.test("as many places as are expected are all meant, and no other number", async () => {
+  const edit = (expected_replacements: number) =>
+    call("Edit", { file_path: "a.txt", old_string: "x", new_string: "y", expected_replacements });
+  const read = call("Read", { file_path: "a.txt" });
+  assert.equal((await runCalls({ "a.txt": "x\nx\n" }, [read, edit(2)])).after["a.txt"], "y\ny\n");
+  const other = await runCalls({ "a.txt": "x\nx\nx\n" }, [read, edit(2)]);
+  assert.equal(other.after["a.txt"], "x\nx\nx\n");
+  assert.match(other.results[1] ?? "", /occurs 3 times/);
+});
+
+Deno.test("an Edit without an old text makes a file that is not there, under the rules for Write", async () => {
+  const edit = call("Edit", { file_path: "src/new.txt", old_string: "", new_string: "one\n" });
+  const made = await runCalls({ "a.txt": "a\n" }, [edit, call("Read", { file_path: "src/new.txt" })]);
+  assert.match(made.results[0] ?? "", /^Created src\/new\.txt/);
+  const denied = await runCalls({ "a.txt": "a\n" }, [edit], { args: ["--disallowed-tools", "Write(src/**)"] });
+  assert.match(denied.results[0] ?? "", /Write\(src\/\*\*\) denies/);
+  const over = await runCalls({ "a.txt": "a\n" }, [
+    call("Edit", { file_path: "a.txt", old_string: "", new_string: "b" }),
+  ]);
+  assert.match(over.results[0] ?? "", /old_string is empty/);
+});
+
+Deno.test("no content is written over one, unless the same call comes again", async () => {
+  const empty = call("Write", { file_path: "a.txt", content: "\n" });
+  const read = call("Read", { file_path: "a.txt" });
+  const once = await runCalls({ "a.txt": "a\nb\n" }, [read, empty]);
+  assert.equal(once.after["a.txt"], "a\nb\n");
+  assert.match(once.results[1] ?? "", /^content is empty, and a\.txt has 2 lines: nothing was written/);
+  assert.equal((await runCalls({ "a.txt": "a\nb\n" }, [read, empty, empty])).after["a.txt"], "\n");
+});
+
 Deno.test("a change that breaks the syntax of a file is told with its line, and the next change mends it", async () => {
   const files = { "set.json": '{\n  "a": 1\n}\n' };
   const { results, after } = await runCalls(files, [

@@ -61,5 +61,84 @@ const PATHS: readonly Slip[] = [
   ])
 );
 
+const NUMBERED = "1\tdef add(a, b):\n2\t    return a + b\n";
+
+/** Names and arguments. */
+const ARGUMENTS: readonly Slip[] = [
+  meant("a number or a version behind a tool's name", [
+    use("functions.Read:0", { file_path: "calc.py" }),
+    use("edit_v2", EDITED),
+  ]),
+  meant("arguments in an object of their own", [READ, use("Edit", { name: "Edit", parameters: EDITED })]),
+  meant("texts as lists of lines", [
+    READ,
+    use("Edit", {
+      file_path: "calc.py",
+      old_string: ["def add(a, b):", "    return a - b"],
+      new_string: ["def add(a, b):", "    return a + b"],
+    }),
+  ]),
+  meant("null for no text", [use("Edit", { file_path: "n.txt", old_string: "one\n", new_string: null })], {
+    files: { "n.txt": "one\ntwo\n" },
+    leaves: { "n.txt": "two\n" },
+  }),
+  meant("an empty new_string for a line", [use("Edit", { file_path: "n.txt", old_string: "one", new_string: "" })], {
+    files: { "n.txt": "one\ntwo\n" },
+    leaves: { "n.txt": "two\n" },
+  }),
+  meant("replace_all as yes", [
+    use("Read", { file_path: "n.txt" }),
+    use("Edit", { file_path: "n.txt", old_string: "one", new_string: "two", replace_all: "yes" }),
+  ], { files: { "n.txt": "one\none\n" }, leaves: { "n.txt": "two\ntwo\n" } }),
+  meant("expected_replacements", [
+    use("Read", { file_path: "n.txt" }),
+    use("replace", { file_path: "n.txt", old_string: "one", new_string: "two", expected_replacements: 2 }),
+  ], { files: { "n.txt": "one\none\n" }, leaves: { "n.txt": "two\ntwo\n" } }),
+  meant("Edit without an old text for a new file", [
+    use("Edit", { file_path: "n.txt", old_string: "", new_string: "one\n" }),
+  ], { leaves: { "n.txt": "one\n" } }),
+  meant("a command behind a prompt, a time with its unit", [
+    use("Bash", { command: "$ sed -i 's/-/+/' calc.py", timeout: "30s" }),
+  ]),
+  meant("a command with entities of HTML", [use("Bash", { command: "true &amp;&amp; sed -i 's/-/+/' calc.py" })]),
+  meant("todos as a list of Markdown", [use("TodoWrite", { todos: "- [x] Read\n- [ ] Edit" }), use("Edit", EDITED)]),
+];
+
+/** Texts of files. */
+const TEXTS: readonly Slip[] = [
+  ...[
+    ["a line number before one line of two", "1\tdef add(a, b):\n    return a - b", "def add(a, b):\n    return a + b"],
+    ["fences around both texts", "```python\n    return a - b\n```", "```python\n    return a + b\n```"],
+    ["a fence around new_string", "    return a - b", "```python\n    return a + b\n```"],
+    ["line ends written as \\n", "def add(a, b):\\n    return a - b", "def add(a, b):\\n    return a + b"],
+    ["a wide minus in old_string", "a \uff0d b", "a + b"],
+    ["characters of no width in old_string", "\ufeffa - b\u200b", "a + b"],
+    ["a diff as new_string", "    return a - b", "-    return a - b\n+    return a + b"],
+  ].map(([kind = "", old_string, new_string]) =>
+    meant(kind, [READ, use("Edit", { file_path: "calc.py", old_string, new_string })])
+  ),
+  ...[
+    ["Write in a fence", "```python\ndef add(a, b):\n    return a + b\n```"],
+    ["Write in a fence behind a sentence", "Here it is:\n\`\`\`python\ndef add(a, b):\n    return a + b\n```"],
+    ["Write with line numbers", NUMBERED],
+    ["Write with line ends written as \\n", "def add(a, b):\\n    return a + b\\n"],
+    [
+      "Write of a diff",
+      "--- a/calc.py\n+++ b/calc.py\n@@ -1,2 +1,2 @@\n def add(a, b):\n-    return a - b\n+    return a + b\n",
+    ],
+  ].map(([kind = "", content]) => meant(kind, [READ, use("Write", { file_path: "calc.py", content })])),
+  meant("entities of HTML in old_string", [
+    use("Read", { file_path: "n.ts" }),
+    use("Edit", { file_path: "n.ts", old_string: "a &lt; b", new_string: "a &lt;= b" }),
+  ], { files: { "n.ts": "f(a < b)\n" }, leaves: { "n.ts": "f(a <= b)\n" } }),
+  {
+    kind: "Write of nothing over a file",
+    rounds: 4,
+    slips: [READ, use("Write", { file_path: "calc.py", content: "" })],
+    recovers: [[/whole content/, use("Edit", EDITED)]],
+    leaves: FIXED,
+  },
+];
+
 /** All of them. */
-export const CALLS: readonly Slip[] = [...WRITTEN, ...PATHS];
+export const CALLS: readonly Slip[] = [...WRITTEN, ...PATHS, ...ARGUMENTS, ...TEXTS];

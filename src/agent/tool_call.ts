@@ -71,19 +71,18 @@ async function callOutcome(
   // Who denies a call may say why in any words, protected ones too.
   const fail = (content: string, interrupt = false): Promise<CallOutcome> =>
     labeledByContent(outcome(call, refusal(content), { session, interrupt }), session);
-  const { meantCall, pathInProject } = options.forms;
+  const { meantCall, placedCall } = options.forms;
   const meant = meantCall({ name: call.name, input: call.input ?? {} }, session.tools);
   if (meant === null) return fail(unknownTool(call.name, session.tools));
   if (call.input === null) return fail(call.problem ?? "The arguments are not a JSON object. Call the tool again.");
   if ("problem" in meant) return fail(meant.problem);
-  const { tool } = meant;
-  const given = checkCall(tool, meant.input);
+  const given = checkCall(meant.tool, meant.input);
   if ("problem" in given) return fail(given.problem);
-  const checked = tool.check !== undefined
-    ? { ...given, note: null }
-    : await options.inOrder(() =>
-      pathInProject({ tool: tool.name, value: given.value }, { workspace: session.workspace, signal: options.signal })
-    );
+  const asked = { tool: meant.tool.name, value: given.value };
+  const checked = meant.tool.check !== undefined
+    ? { ...asked, note: null }
+    : await options.inOrder(() => placedCall(asked, { workspace: session.workspace, signal: options.signal }));
+  const tool = session.tools.find(({ name }) => name === checked.tool) ?? meant.tool;
   const verdict = tool.mayRepeat === true ? "run" : session.guard.check(tool.name, checked.value);
   if (verdict === "stop") throw new LoopDetected(tool.name);
   if (verdict === "notice") {
@@ -100,7 +99,8 @@ async function callOutcome(
     subject: tool.subject(permitted.input),
   });
   const ran = permitted.result ?? await runTool(tool, { input: permitted.input, callId: call.id, session, options });
-  const result = checked.note === null ? ran : { ...ran, content: `${checked.note}\n${ran.content}` };
+  const notes = [meant.note ?? "", checked.note ?? ""].filter((note) => note !== "");
+  const result = notes.length === 0 ? ran : { ...ran, content: [...notes, ran.content].join("\n") };
   const done = await labeledByContent(outcome(call, result, { session, interrupt: hooked?.stop === true }), session);
   if (options.hooks === undefined) return done;
   const after = await options.hooks.after({ ...told, input: permitted.input }, done.item, options.signal);

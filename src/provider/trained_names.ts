@@ -56,6 +56,13 @@ export function meantTool(name: string, declared: readonly string[]): string | n
   if (declared.includes(name)) return name;
   // Tools of other servers have names of their own.
   if (name.length > 128 || name.startsWith("mcp__")) return null;
+  return meantPlainly(name, declared) ?? meantPlainly(name.replace(BEHIND, ""), declared);
+}
+
+/** Finds what models write behind a name: a number of the call or a version, parentheses, a token of their template. */
+const BEHIND = /(?:[:#]\d+|[-_ ]?v?\d+(?:\.\d+)*|<[|｜][^]*|\([^]*\)?)$/;
+
+function meantPlainly(name: string, declared: readonly string[]): string | null {
   const plain = plainToolName(name);
   const [spelled, second] = declared.filter((one) => plainToolName(one) === plain);
   if (spelled !== undefined) return second === undefined ? spelled : null;
@@ -76,6 +83,9 @@ const PARAMETERS: Readonly<Record<string, readonly string[]>> = {
   absolute_path: ["file_path", "path"],
   target_file: ["file_path"],
   file_path: ["path"],
+  paths: ["file_path"],
+  file_paths: ["file_path"],
+  files: ["file_path"],
   relative_path: ["file_path", "path"],
   relative_workspace_path: ["file_path", "path"],
   dir: ["path", "file_path"],
@@ -104,6 +114,8 @@ const PARAMETERS: Readonly<Record<string, readonly string[]>> = {
   old_text: ["old_string"],
   old: ["old_string"],
   search: ["old_string", "pattern"],
+  allow_multiple: ["replace_all"],
+  all_occurrences: ["replace_all"],
   search_string: ["old_string"],
   find: ["old_string"],
   original: ["old_string"],

@@ -12,7 +12,7 @@ const QUOTE_LIMIT = 40;
 type Checked = { value: unknown } | { problem: string };
 
 /**
- * Gives `input` with declared names only. Mended: `"5"` → 5, `"true"` → true, a number for text, one value for a list,
+ * Gives `input` with declared names only. Mended: `"5"` → 5, `"yes"` → true, a number for text, one value for a list and a list of one for a text,
  * JSON text for a list or an object, letter case of an enumerated word, null for an optional value, near names.
  * Unknown names are dropped. The problem names the argument, what was expected and what came. Never throws.
  * Source: specification of the agent, loop step 3.
@@ -83,7 +83,8 @@ function namedAsDeclared(declared: Record<string, ParameterSchema>, input: Recor
 
 function checkValue(schema: ParameterSchema, value: unknown, at: string): Checked {
   const wrong: Checked = {
-    problem: `The argument \`${at}\` must be ${expectation(schema)}, not ${describe(value)}. Send the call again.`,
+    problem: `The argument \`${at}\` must be ${expectation(schema)}, not ${describe(value)}. ` +
+      (Array.isArray(value) && schema.type === "string" ? "Send one call for each." : "Send the call again."),
   };
   switch (schema.type) {
     case "string":
@@ -95,9 +96,9 @@ function checkValue(schema: ParameterSchema, value: unknown, at: string): Checke
       return schema.type === "integer" && !Number.isSafeInteger(number) ? wrong : { value: number };
     }
     case "boolean": {
-      const word = typeof value === "string" ? value.trim().toLowerCase() : value;
-      if (word === true || word === "true") return { value: true };
-      return word === false || word === "false" ? { value: false } : wrong;
+      const word = String(value).trim().toLowerCase();
+      if (/^(?:true|yes|on|1)$/.test(word)) return { value: true };
+      return /^(?:false|no|off|0)$/.test(word) ? { value: false } : wrong;
     }
     case "array":
       return checkList(schema, value, at);
@@ -111,7 +112,8 @@ function checkValue(schema: ParameterSchema, value: unknown, at: string): Checke
 }
 
 function checkText(schema: ParameterSchema, value: unknown, wrong: Checked): Checked {
-  const text = typeof value === "number" || typeof value === "boolean" ? String(value) : value;
+  const only = Array.isArray(value) && value.length === 1 ? value[0] : value;
+  const text = typeof only === "number" || typeof only === "boolean" ? String(only) : only;
   if (typeof text !== "string") return wrong;
   if (schema.enum === undefined || schema.enum.includes(text)) return { value: text };
   const lowered = text.trim().toLowerCase();

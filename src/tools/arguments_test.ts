@@ -85,8 +85,8 @@ Deno.test("the problem names the argument, what was expected, and what came", ()
     'The argument `mode` must be one of "content", "count", not the text "x". Send the call again.',
   );
   assert.equal(
-    problem({ file_path: ["a"] }),
-    "The argument `file_path` must be text, not a list. Send the call again.",
+    problem({ file_path: ["a", "b"] }),
+    "The argument `file_path` must be text, not a list. Send one call for each.",
   );
   assert.equal(
     problem({ file_path: "a", todos: [{ content: "x" }, {}] }),

@@ -107,6 +107,144 @@ Deno.test("arguments of other tools are those of ours", () => {
   });
 });
 
+Deno.test("names with a number, a version, parentheses or a token behind them are the tool", () => {
+  for (
+    const name of ["functions.Read:0", "Read-1.0", "read_v2", "Read()", 'Read(file_path="a")', "Read<|channel|>json"]
+  ) {
+    assert.deepEqual(read(name, { file_path: "a" }), ["Read", { file_path: "a" }], name);
+  }
+  const [readTool] = TOOLS;
+  assert.ok(readTool);
+  assert.deepEqual(read("Read2", { file_path: "a" }, [...TOOLS, { ...readTool, name: "Read2" }])?.valueOf(), [
+    "Read2",
+    { file_path: "a" },
+  ]);
+});
+
+Deno.test("arguments in an object of their own are the arguments", () => {
+  const edit = { file_path: "a", old_string: "x", new_string: "y" };
+  const { file_path, ...texts } = edit;
+  const rows: readonly Record<string, unknown>[] = [
+    { arguments: edit },
+    { name: "Edit", parameters: edit },
+    { input: JSON.stringify(edit) },
+    { file_path, edit: texts },
+    { Edit: [edit] },
+  ];
+  for (const input of rows) assert.deepEqual(read("Edit", input), ["Edit", edit], JSON.stringify(input));
+  assert.deepEqual(read("read_file", { files: [{ path: "a" }] }), ["Read", { file_path: "a" }]);
+  assert.deepEqual(read("read_file", { paths: ["a"] }), ["Read", { file_path: "a" }]);
+  assert.match(JSON.stringify(read("read_file", { paths: ["a", "b"] })), /not a list\. Send one call for each/);
+  assert.match(
+    JSON.stringify(read("Edit", { options: { deep: true } })),
+    /`file_path` is missing \(given: `options`\)/,
+  );
+});
+
+Deno.test("texts as lists of lines, null for no text, and what a tool takes for no text", () => {
+  const edit = (more: Record<string, unknown>) => ({ file_path: "a.py", old_string: "x\n  y", ...more });
+  assert.deepEqual(read("Edit", edit({ old_string: ["x", "  y"], new_string: ["z\n", "v\n"] })), [
+    "Edit",
+    edit({ new_string: "z\nv\n" }),
+  ]);
+  assert.deepEqual(read("Edit", edit({ new_string: null })), ["Edit", edit({ new_string: "" })]);
+  assert.deepEqual(read("str_replace", { path: "a.py", old_str: "x\n  y" }), ["Edit", edit({ new_string: "" })]);
+  assert.match(JSON.stringify(read("Edit", edit({}))), /`new_string` is missing/);
+  assert.deepEqual(read("Edit", edit({ new_string: "-x\n-  y\n+x\n+  z" })), ["Edit", edit({ new_string: "x\n  z" })]);
+  assert.deepEqual(read("Edit", edit({ new_string: "-x\n+z" })), ["Edit", edit({ new_string: "-x\n+z" })]);
+  for (const all of ["yes", 1, "on", "True"]) {
+    assert.deepEqual(read("Edit", edit({ new_string: "", replace_all: all })), [
+      "Edit",
+      edit({ new_string: "", replace_all: true }),
+    ]);
+  }
+});
+
+Deno.test("texts of code in a fence are the code, and a number of expected places is taken along", () => {
+  const edit = (old_string: string, new_string: string) => ({ file_path: "a.py", old_string, new_string });
+  assert.deepEqual(read("Edit", edit("```python\nx = 1\n```", "```python\nx = 2\n```\n")), [
+    "Edit",
+    edit("x = 1", "x = 2"),
+  ]);
+  assert.deepEqual(read("Edit", edit("x = 1\n", "```\nx = 2\n```")), ["Edit", edit("x = 1\n", "x = 2\n")]);
+  const prose = { ...edit("x", "```\nx = 2\n```"), file_path: "a.md" };
+  assert.deepEqual(read("Edit", prose), ["Edit", prose]);
+  assert.deepEqual(read("replace", { ...edit("x", "y"), expected_replacements: 2 }), [
+    "Edit",
+    { ...edit("x", "y"), expected_replacements: 2 },
+  ]);
+});
+
+Deno.test("a content is the file that it is meant to be, where nothing else can be meant", () => {
+  const write = (file_path: string, content: unknown) => read("Write", { file_path, content });
+  const code = "def f():\n    return 1\n";
+  const rows: readonly [file: string, content: unknown, meant: string][] = [
+    ["a.py", "```python\n" + code + "```", code],
+    ["a.py", "Here is a.py:\n\n```python\n" + code + "```\n", code],
+    ["a.py", "1\tdef f():\n2\t    return 1\n", code],
+    ["a.py", ["def f():", "    return 1"], code],
+    ["a.py", code.replaceAll("\n", "\\n"), code],
+    ["a.json", { a: [1] }, '{\n  "a": [\n    1\n  ]\n}\n'],
+  ];
+  for (const [file, content, meant] of rows) {
+    assert.deepEqual(write(file, content), ["Write", { file_path: file, content: meant }], String(content));
+  }
+  const kept: readonly [file: string, content: string][] = [
+    ["a.md", "```python\n" + code + "```"],
+    ["a.tsv", "1\tone\n2\ttwo\n"],
+    ["a.py", 'print("""\n```\nx\n```\n""")\n'],
+    ["a.py", "```python\nx = 1\n```\nand\n```python\ny = 1\n```\n"],
+    ["a.sh", 'printf "a\\nb\\n"'],
+    ["a.c", 'puts("x\\n");\n'],
+    ["a.py", "2\tx\n3\ty\n"],
+    ["fix.patch", "--- a/c.txt\n+++ b/c.txt\n@@ -1,2 +1,2 @@\n a\n-b\n+c\n"],
+  ];
+  for (const [file, content] of kept) {
+    assert.deepEqual(write(file, content), ["Write", { file_path: file, content }], content);
+  }
+  assert.deepEqual(write("c.py", "--- a/c.py\n+++ b/c.py\n@@ -1,2 +1,2 @@\n a\n-b\n+c\n"), ["Edit", {
+    file_path: "c.py",
+    old_string: "a\nb",
+    new_string: "a\nc",
+  }]);
+});
+
+Deno.test("commands as a page shows them, and times with their unit", () => {
+  const rows: readonly [given: string, meant: string][] = [
+    ["```bash\nls -l\n```", "ls -l"],
+    ["$ ls -l", "ls -l"],
+    ["$ cd src\n$ ls", "cd src\nls"],
+    ["a &amp;&amp; b &gt; c", "a && b > c"],
+    ["sed 's/&/&amp;/' a", "sed 's/&/&amp;/' a"],
+    ['echo "a &lt; b"', 'echo "a &lt; b"'],
+    ["$ ls\na.txt\n$ cat a.txt\nx", "$ ls\na.txt\n$ cat a.txt\nx"],
+    ["$EDITOR a", "$EDITOR a"],
+  ];
+  for (const [given, command] of rows) assert.deepEqual(read("Bash", { command: given }), ["Bash", { command }]);
+  for (const [timeout, ms] of [["30s", 30_000], ["2 minutes", 120_000], ["500ms", 500], ["40", 40]]) {
+    assert.deepEqual(read("Bash", { command: "ls", timeout }), ["Bash", { command: "ls", timeout: ms }]);
+  }
+});
+
+Deno.test("the options of search programs, and todos of other forms", () => {
+  const grep = (input: Record<string, unknown>) => read("Grep", { pattern: "x", ...input });
+  assert.deepEqual(grep({ "-i": true, "-n": true }), ["Grep", { pattern: "(?i)x" }]);
+  assert.deepEqual(grep({ case_sensitive: false }), ["Grep", { pattern: "(?i)x" }]);
+  assert.deepEqual(grep({ "-C": 2, type: "python" }), ["Grep", { pattern: "x", context: 2, glob: "*.py" }]);
+  assert.deepEqual(grep({ path: "src/**/*.ts" }), ["Grep", { pattern: "x", path: "src", glob: "**/*.ts" }]);
+  assert.deepEqual(grep({ path: "*.ts", "-i": "false" }), ["Grep", { pattern: "x", path: ".", glob: "*.ts" }]);
+  const todos = [{ content: "Read it", status: "completed" }, { content: "Change it", status: "pending" }];
+  for (
+    const input of [
+      { todos: "- [x] Read it\n- [ ] Change it" },
+      { todos: ["[x] Read it", "Change it"] },
+      { items: [{ task: "Read it", state: "done" }, { title: "Change it", status: "todo", id: 2 }] },
+      { todos: JSON.stringify(todos) },
+    ]
+  ) assert.deepEqual(read("TodoWrite", input), ["TodoWrite", { todos }], JSON.stringify(input));
+  assert.match(JSON.stringify(read("TodoWrite", { todos: [{ content: "a", status: "blocked" }] })), /one of/);
+});
+
 Deno.test("a call of the tool's own form stays as it is", () => {
   const rows: readonly [string, Record<string, unknown>][] = [
     ["Edit", { file_path: "a", old_string: "x", new_string: "y", replace_all: true }],

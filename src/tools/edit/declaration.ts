@@ -11,6 +11,8 @@ export interface EditInput extends Partial<EditPart> {
   /** The lines to replace, where old_string is not found; from one before the first on, nothing is replaced. */
   start_line?: number;
   end_line?: number;
+  /** How often old_string stands in the file, where all of them are meant. */
+  expected_replacements?: number;
 }
 
 /** One change. In a list, an empty `old_string` stands for the end of the file. */
@@ -49,6 +51,7 @@ export const editDeclaration: ToolDeclaration<EditInput> = {
       },
       start_line: { type: "integer" },
       end_line: { type: "integer" },
+      expected_replacements: { type: "integer" },
     },
     instead: [["file_path", "edits"], ["file_path", "new_string", "start_line", "end_line"]],
   },

@@ -127,10 +127,6 @@ function knownReason(file: string, old: string): string | null {
   const lines = old.split("\n").filter((line) => line.trim() !== "");
   if (lines.every((line) => /^ *\d+\t/.test(line))) return "old_string holds the line numbers of Read; leave them out";
   if (findAll(file.toLowerCase(), old.toLowerCase()).length > 0) return "only upper and lower case differ";
-  const plain = old.replaceAll("\\n", "\n").replaceAll("\\t", "\t").replaceAll('\\"', '"');
-  if (plain !== old && findAll(file, plain).length > 0) {
-    return "old_string holds backslash escapes that the file does not have";
-  }
   return null;
 }
 

@@ -11,6 +11,7 @@ import { refuseUnsaved } from "../unsaved.ts";
 import { explainNoMatch, linesAt } from "./nearest.ts";
 import { applyReplacements, matchEdit, type Replacement, standsAlready } from "./match.ts";
 import { editDeclaration, type EditInput, type EditPart } from "./declaration.ts";
+import { PLAINER, withoutLineNumbers } from "./plainer.ts";
 import { hunksOf, showChange } from "./report.ts";
 
 /** Line numbers listed when a text stands in several places. */
@@ -48,7 +49,7 @@ interface Found {
 }
 
 /** A place that a call wants to have changed. */
-type Wanted = Pick<EditInput, "replace_all" | "start_line" | "end_line"> & EditPart;
+type Wanted = Pick<EditInput, "replace_all" | "start_line" | "end_line" | "expected_replacements"> & EditPart;
 
 /** Plans the change, or returns the result of an impossible one. */
 async function plan(input: EditInput, context: ToolContext): Promise<PlannedEdit | ToolResult> {
@@ -179,18 +180,21 @@ function planIn(file: KnownText, call: Call & { wanted: readonly Wanted[] }): Pl
 /** The place of one change, or why there is none, for the model. */
 function findPlace(file: KnownText, call: Call & { wanted: Wanted }): Found | string {
   const { wanted, path, context } = call;
-  const { old_string: old, start_line: first } = wanted;
-  const byLines = first === undefined ? null : lineSpan(file, { ...call, first });
+  const { old_string: old, start_line: line } = wanted;
+  const byLines = line === undefined ? null : lineSpan(file, { ...call, first: line });
   if (old === "") {
     if (byLines !== null) return byLines;
     const text = (file.text === "" || file.text.endsWith("\n") ? "" : "\n") + wanted.new_string;
     return { replacements: [{ start: file.text.length, end: file.text.length, text }], differs: "none" };
   }
-  const match = matchEdit(file.text, { old, new: wanted.new_string, all: wanted.replace_all === true });
+  const edit = { old, new: wanted.new_string };
+  const first = matchEdit(file.text, { ...edit, all: wanted.replace_all === true });
+  const isCounted = first.kind === "several" && first.positions.length === wanted.expected_replacements;
+  const match = isCounted && first.differs === "none" ? matchEdit(file.text, { ...edit, all: true }) : first;
   if (
     match.kind === "found" && (file.unknown === null || (match.differs === "none" && match.replacements.length === 1))
   ) {
-    return match;
+    return { ...match, replacements: match.replacements.map((one) => wholeLines(file.text, one)) };
   }
   if (file.unknown !== null) return `${file.unknown}. Call Read, then Edit again.`;
   if (match.kind === "several") {
@@ -205,11 +209,12 @@ function findPlace(file: KnownText, call: Call & { wanted: Wanted }): Found | st
       ? `old_string occurs ${match.positions.length} times in ${path.display}: lines ${lines}. Add surrounding lines to make it unique, or set replace_all.`
       : `old_string was not found exactly in ${path.display}; ${match.positions.length} places differ only in ${match.differs}: lines ${lines}. Copy one of them exactly.`;
   }
-  const plain = withoutLineNumbers(old);
-  if (plain !== null) {
-    const numbered = withoutLineNumbers(wanted.new_string) ?? wanted.new_string;
-    const copied = matchEdit(file.text, { old: plain, new: numbered, all: false });
-    if (copied.kind === "found") return copied;
+  for (const plainer of PLAINER) {
+    const plain = plainer(old);
+    const copied = plain === null || plain === old
+      ? null
+      : matchEdit(file.text, { old: plain, new: plainer(wanted.new_string) ?? wanted.new_string, all: false });
+    if (copied?.kind === "found") return copied;
   }
   if (byLines !== null) return byLines;
   const near = explainNoMatch(file.text, old);
@@ -217,6 +222,16 @@ function findPlace(file: KnownText, call: Call & { wanted: Wanted }): Found | st
     ? ` Or replace whole lines: send file_path, new_string, start_line ${near.lines[0]} and end_line ${near.lines[1]}.`
     : "";
   return `old_string was not found in ${path.display}.${near.text}${offered}`;
+}
+
+/** Text that is taken out and is all that its lines hold is taken out with them. */
+function wholeLines(file: string, replacement: Replacement): Replacement {
+  const { start, end, text } = replacement;
+  if (text !== "" || start === end || file.slice(start, end).endsWith("\n")) return replacement;
+  const first = file.lastIndexOf("\n", start - 1) + 1;
+  const feed = file.indexOf("\n", end);
+  const isWhole = feed !== -1 && file.slice(first, start).trim() === "" && file.slice(end, feed).trim() === "";
+  return isWhole ? { start: start === 0 ? 0 : first, end: feed + 1, text } : replacement;
 }
 
 /** The lines that a call names by their numbers. Only lines that the session has seen can be meant. */
@@ -247,15 +262,6 @@ function lineSpan(file: KnownText, call: Call & { wanted: Wanted; first: number 
     ? lines
     : lines + ending;
   return { replacements: [{ start, end, text }], differs: "none" };
-}
-
-/** A text without the line numbers that Read shows, where every line has one and they follow each other; else null. */
-function withoutLineNumbers(text: string): string | null {
-  const lines = text.split("\n");
-  const parts = lines.map((line) => /^ *(\d{1,7})(?:\t|\u2192|: ?|\| ?)(.*)$/s.exec(line));
-  const first = Number(parts[0]?.[1]);
-  if (!parts.every((part, index) => part !== null && Number(part[1]) === first + index)) return null;
-  return parts.map((part) => part?.[2] ?? "").join("\n");
 }
 
 async function change(

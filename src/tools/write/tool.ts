@@ -69,6 +69,19 @@ async function leftOut(
   context: ToolContext,
 ): Promise<ToolResult | null> {
   const before = textOf(existing);
+  const { warned } = context.memory;
+  const key = `${path.real}\0`;
+  if (existing !== null && content.trim() === "" && before.trim() !== "" && !warned.has(key)) {
+    warned.add(key);
+    return failure(
+      `content is empty, and ${path.display} has ${
+        sizeOf(existing)
+      }: nothing was written. Send its whole content. If ` +
+        "it is to be empty, send the same call again.",
+      context,
+      { label: existing.label },
+    );
+  }
   const way = existing === null
     ? "Call Write with the whole content of the file."
     : "To change a part of the file call Edit; to replace it call Write with its whole content.";
