@@ -4,6 +4,7 @@
  */
 import assert from "node:assert/strict";
 import { parseHookInput } from "../src/editor/hooks/events.ts";
+import { questionOf } from "../src/editor/guard/action.ts";
 import { judge } from "../src/editor/guard/guard.ts";
 import { plainWords } from "../src/shell/command.ts";
 import { denoIo } from "../src/platform/deno_io.ts";
@@ -152,7 +153,9 @@ Deno.test("no spelling of a protected name passes the guard and is read by a she
       const input = parseHookInput(JSON.stringify({ tool_info: { command_line: line } }), "pre_run_command");
       const io = { os: "linux" as const, env: () => undefined, clock };
       const hasSandbox = () => Promise.resolve(false);
-      if (await judge(input, { cwd: root, userHome: `${root}-home`, io, hasSandbox }) === null) passed.push(line);
+      if (await judge(questionOf(input), { cwd: root, userHome: `${root}-home`, io, hasSandbox }) === null) {
+        passed.push(line);
+      }
     }
     for (const shell of shells) {
       assert.match(

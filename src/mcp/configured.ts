@@ -3,6 +3,7 @@ import { readRegularFile } from "../boundary/reader.ts";
 import type { Configuration, McpServerEntry } from "../config/types.ts";
 import { join } from "../platform/path.ts";
 import { parseJson } from "../platform/record.ts";
+import { startsOwnServer } from "./own_server.ts";
 import { type McpServer, readServers, type ServerOrigin, type ServerProblem } from "./server.ts";
 
 /** The file of a project that names servers, as most programs share it. */
@@ -28,8 +29,12 @@ export function configuredServers(
   { mcpServers = [] }: Pick<Configuration, "mcpServers">,
   { root, given = [] }: { root: string; given?: readonly McpServer[] },
 ): ConfiguredServers {
-  const project = projectServers(root);
-  const all = [...given, ...withOrigin(mcpServers, "user"), ...withOrigin(project.servers, "project")];
+  // Our own is for other programs: a session that started it would be its own client.
+  const isOther = (server: McpServerEntry) => !startsOwnServer(server);
+  const read = projectServers(root);
+  const project = { ...read, servers: read.servers.filter(isOther) };
+  const own = mcpServers.filter(isOther);
+  const all = [...given.filter(isOther), ...withOrigin(own, "user"), ...withOrigin(project.servers, "project")];
   const named = new Map<string, McpServer>();
   for (const server of all) if (!named.has(server.name)) named.set(server.name, server);
   const hidden = project.servers.filter(({ name }) => named.get(name)?.origin !== "project").map(({ name }) => name);

@@ -29,11 +29,17 @@ export async function done(home: TemporaryHome, ...args: string[]) {
 /** Runs what the script of a scaffolded hook calls, without a shell and a process. */
 export async function callHook(
   home: TemporaryHome,
-  { scaffold, event, settings = [] }: { scaffold: string; event: string; settings?: readonly string[] },
+  { scaffold, event, assistant, settings = [] }: {
+    scaffold: string;
+    event: string;
+    assistant?: string;
+    settings?: readonly string[];
+  },
   { input, env = {}, cwd }: LineOptions,
 ) {
   const given = settings.flatMap((setting) => ["--set", setting]);
-  return await runInProcess(["editor", "hook", scaffold, event, ...given], { home, env, cwd, stdin: input });
+  const words = [scaffold, event, ...assistant === undefined ? [] : [assistant]];
+  return await runInProcess(["editor", "hook", ...words, ...given], { home, env, cwd, stdin: input });
 }
 
 /** How a line is run. */

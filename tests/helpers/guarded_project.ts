@@ -1,6 +1,9 @@
 /** A project with protected files of many names, and the editor's guard as it is asked there. */
 import { denoIo } from "../../src/platform/deno_io.ts";
 import { type HookEvent, parseHookInput } from "../../src/editor/hooks/events.ts";
+import { questionOf } from "../../src/editor/guard/action.ts";
+import type { AssistantId } from "../../src/editor/assistants.ts";
+import { readPayload } from "../../src/editor/guard/payloads.ts";
 import { judge } from "../../src/editor/guard/guard.ts";
 import { plainDirectory } from "./plain_directory.ts";
 
@@ -50,15 +53,22 @@ export async function guardedProject({ sandbox = false, path = "" }: { sandbox?:
   };
   const env = (name: string) => variables[name];
   const hasSandbox = () => Promise.resolve(sandbox);
+  const placed = (value: unknown) => JSON.stringify(value).replace(/(?<=[\s":\\]|:\/\/[\w+-]*)\/P\b/g, root);
+  const placeAt = (cwd: string) => ({ cwd, userHome: home, io: { os: "linux" as const, env, clock }, hasSandbox });
   const ask = async (event: HookEvent, info: unknown, cwd = root) => {
-    const text = JSON.stringify({ tool_info: info }).replace(/(?<=[\s":]|:\/\/[\w+-]*)\/P\b/g, root);
-    const place = { cwd, userHome: home, io: { os: "linux" as const, env, clock }, hasSandbox };
-    return await judge(parseHookInput(text, event), place);
+    const text = placed({ tool_info: info });
+    const place = placeAt(cwd);
+    return await judge(questionOf(parseHookInput(text, event)), place);
   };
   return {
     root,
     home,
     ask,
+    /** As another assistant asks. */
+    askAs: async (id: AssistantId, event: string, payload: Record<string, unknown>) => {
+      const input = placed({ hook_event_name: event, workspace_roots: ["/P"], cwd: "/P", ...payload });
+      return await judge(readPayload(id, event, { input, env: () => root }), placeAt(root));
+    },
     read: (path: string) => ask("pre_read_code", { file_path: path }),
     write: (path: string) => ask("pre_write_code", { file_path: path, edits: [] }),
     command: (line: string, cwd?: string) => ask("pre_run_command", { command_line: line, cwd }),

@@ -45,10 +45,11 @@ const STARTED_LATER = new Set(
 const STARTED_LATER_NAMES =
   /(?:^|\/)(?:\.?(?:mise|lefthook)(?:[.-][\w-]+)*\.(?:toml|ya?ml|json)|[^/]+\.sublime-project|\.(?:aider|huskyrc|lintstagedrc)[^/]*|\.yarn\/(?:releases|plugins|sdks))(?:\/|$)/;
 
-/** Hooks of editors, of a project, of the user and of all users (the table of `editor/dialect.ts`). */
+/** Hooks of editors and assistants, of a project, of the user and of all users (the tables of `editor`). */
 const HOOKS = [
   /(?:^|\/)\.(?:ide|windsurf|devin)\/hooks(?:\.v\d+)?\.json$/,
-  /(?:^|\/)\.(?:ide|windsurf|devin|claude|cursor)\/hooks(?:\/|$)/,
+  /(?:^|\/)\.(?:ide|windsurf|devin|claude|cursor|codex)\/hooks(?:\/|$)/,
+  /(?:^|\/)\.(?:claude\/settings(?:\.local)?|(?:cursor|codex)\/hooks)\.json$/,
   /(?:^|\/)(?:\.vendor|\.vendor\/ide|\.codeium\/windsurf|\.config\/devin)\/hooks(?:(?:\.v\d+)?\.json$|\/|$)/,
   /^(?:\/etc|\/library\/application support|[a-z]:\/programdata)\/(?:windsurf|devin)\/hooks(?:\.json$|\/|$)/,
 ];

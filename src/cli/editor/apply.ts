@@ -59,7 +59,7 @@ function action({ before, after }: Plan["changes"][number]): string {
 /** A plan for `--json`. */
 async function planJson(plan: Plan, editor: EditorContext): Promise<Record<string, unknown>> {
   return {
-    dialect: editor.dialect.id,
+    dialect: editor.shownDialect ?? editor.dialect.id,
     changes: await Promise.all(plan.changes.map(async (change) => ({
       path: change.path,
       action: action(change),

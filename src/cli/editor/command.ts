@@ -192,7 +192,11 @@ export const editorCommand = group({
     }),
     hook: command({
       brief: "Called by the installed hooks",
-      arguments: [{ name: "scaffold", brief: "The hook" }, { name: "event", brief: "The event" }],
+      arguments: [
+        { name: "scaffold", brief: "The hook" },
+        { name: "event", brief: "The event" },
+        { name: "assistant", brief: "Whose event it is, where it is none of an editor", optional: true },
+      ],
       options: HOOK_OPTIONS,
       examples: [],
       hidden: true,

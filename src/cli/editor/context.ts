@@ -3,6 +3,7 @@
  * ownership index.
  */
 import { findProjectRoot } from "../../boundary/policy/project.ts";
+import { isAssistant } from "../../editor/assistants.ts";
 import type { Dialect, DialectId, Scope } from "../../editor/dialect.ts";
 import { chooseDialect, dialectsHere, type LookupOptions, type Places, placesOf } from "../../editor/places.ts";
 import { type Installed, readLedger } from "../../editor/plan/ledger.ts";
@@ -24,6 +25,8 @@ export interface EditorContext {
   context: Context;
   around: LookupOptions;
   dialect: Dialect;
+  /** An assistant for which something is installed, in place of the editor. */
+  shownDialect?: string;
   /** Other editors of which the project has files, where nobody said which one is meant. */
   otherDialects: readonly DialectId[];
   home: Home;
@@ -59,7 +62,7 @@ export async function openEditorContext(options: PlaceOptions, context: Context)
   const installed = (await readLedger(home)).artifacts.filter(({ scope, base }) =>
     scope === "project" && base === around.root
   );
-  const used = installed.map((one) => one.dialect);
+  const used = installed.flatMap((one) => isAssistant(one.dialect) ? [] : [one.dialect]);
   const dialect = chooseDialect(options.dialect, around, { used });
   const isSure = options.dialect !== undefined || used.includes(dialect.id);
   const otherDialects = isSure ? [] : dialectsHere(around).filter((id) => id !== dialect.id);

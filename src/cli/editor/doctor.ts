@@ -1,6 +1,7 @@
 /** Runs the installed hooks with recorded input, starts the servers, and says what does not load. */
 import { type Finding, startsProgram, tryServer } from "../../editor/doctor/try_server.ts";
 import { isGuard, missingGuards, type Origin, originOf, unprovenGuard } from "../../editor/doctor/guard_state.ts";
+import { isAssistantGuard, tryAssistants } from "../../editor/doctor/try_assistant.ts";
 import { subjectOf, tryHooks } from "../../editor/doctor/try_hook.ts";
 import type { FoundArtifact, PlaceProblem } from "../../editor/resources/found.ts";
 import { inspect } from "../../editor/resources/inspect.ts";
@@ -35,11 +36,12 @@ export async function run({ options, context }: Invocation<typeof DOCTOR_OPTIONS
     if (io.stderr.isTerminal && !globals.json) await notice(context, text);
   };
   findings.push(...await tryHooks(tried.hooks, { root: editor.around.root, io, progress }));
-  const installed = ledger.artifacts.some((one) =>
-    one.kind === "hook" && one.name === "no-cloud-guard" && editor.isHere(one)
-  );
+  const here = ledger.artifacts.filter(editor.isHere);
+  findings.push(...await tryAssistants(here, { root: editor.around.root, io, progress }));
+  const installed = here.some((one) => one.kind === "hook" && one.name === "no-cloud-guard" && !isAssistantGuard(one));
   const isStopped = problems.some(({ unusable }) => unusable);
-  findings.push(...missingGuards(found, { installed, isStopped }));
+  // Whoever uses another assistant alone misses nothing of this editor.
+  if (installed || !here.some(isAssistantGuard)) findings.push(...missingGuards(found, { installed, isStopped }));
   let tools = 0;
   for (const [index, server] of tried.servers.entries()) {
     await progress(`server ${index + 1} of ${tried.servers.length}: ${server.name}`);

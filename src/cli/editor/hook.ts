@@ -2,6 +2,7 @@
  * What the scripts of the scaffolded hooks call. Whatever goes wrong is exit 2: an editor lets the action pass on
  * others.
  */
+import { isAssistant } from "../../editor/assistants.ts";
 import { runHook } from "../../editor/hooks/run.ts";
 import { AgentcliError } from "../../errors.ts";
 import { clean } from "../../terminal/clean.ts";
@@ -10,24 +11,41 @@ import type { HOOK_OPTIONS } from "./command.ts";
 
 const BLOCKED = 2;
 
-/** Exit 0 lets the action pass, exit 2 blocks it; standard error says why, in one line without content. */
+/**
+ * Exit 0 lets the action pass, exit 2 blocks it; standard error says why, in one line without content. Standard output holds
+ * the decision, and behind it what an assistant takes besides.
+ */
 export async function run({ options, arguments: words, context }: Invocation<typeof HOOK_OPTIONS>): Promise<number> {
   const { io, globals } = context;
-  const [scaffold = "", event = ""] = words;
-  const print = (text: string) => io.stderr.write(`agentcli ${clean(scaffold)}: ${clean(text)}\n`);
-  try {
-    const outcome = await runHook({ scaffold, event, settings: options.set, cwd: globals.cwd }, io);
-    if (outcome.kind === "blocked") {
-      await print(`blocked: ${outcome.reason}. ${outcome.instead}.`);
-      return BLOCKED;
+  const [scaffold = "", event = "", assistant] = words;
+  const answer = async (decision: string, refusal: string | null) => {
+    const told = await answerFor(assistant, event, refusal);
+    if (decision !== "" || told !== "") {
+      await io.stdout.write((decision || `${clean(scaffold)}: blocked ${clean(event)}\n`) + told);
     }
-    if (outcome.output !== "") await io.stdout.write(outcome.output);
+  };
+  const block = async (text: string) => {
+    const refusal = `agentcli ${clean(scaffold)}: ${clean(text)}`;
+    await answer("", refusal);
+    await io.stderr.write(`${refusal}\n`);
+    return BLOCKED;
+  };
+  try {
+    const outcome = await runHook({ scaffold, event, assistant, settings: options.set, cwd: globals.cwd }, io);
+    if (outcome.kind === "blocked") return await block(`blocked: ${outcome.reason}. ${outcome.instead}.`);
+    await answer(outcome.output, null);
     return 0;
   } catch (error) {
     const reason = error instanceof AgentcliError
       ? error.message
       : `internal error (${error instanceof Error ? error.name : "?"})`;
-    await print(`stopped: ${reason}`);
-    return BLOCKED;
+    return await block(`stopped: ${reason}`);
   }
+}
+
+async function answerFor(assistant: string | undefined, event: string, refusal: string | null): Promise<string> {
+  if (assistant === undefined || !isAssistant(assistant)) return "";
+  const { answerOf } = await import("../../editor/guard/payloads.ts");
+  const told = answerOf(assistant, event, refusal);
+  return told === null ? "" : `${told}\n`;
 }

@@ -152,7 +152,7 @@ export async function showArtifact(
         ? PROTECTED
         : resource.kind === "file"
         ? lookAt(resource.path) ?? "(no text)"
-        : resource.kind === "section"
+        : "content" in resource
         ? resource.content
         : JSON.stringify(hideKeysOf(resource.value), null, 2);
       await io.stdout.write(clean(text.trimEnd(), { multiline: true }) + "\n");

@@ -21,6 +21,8 @@ export interface ProtectionPlace {
 
 /** The protected files of the project, and of another one that a file is taken from. */
 export interface Protection {
+  /** Whether anything is protected. */
+  any: boolean;
   /** Returns whether a rule covers the file at an absolute path, by any of its names. */
   covers(path: string): boolean;
   /**
@@ -49,6 +51,7 @@ export async function openProtection(place: ProtectionPlace, io: Io): Promise<Pr
     );
   };
   return {
+    any: lookup.set.any,
     covers: (path) => lookup.ruleAt(path) !== null,
     async mayKeep(path, bytes) {
       if (lookup.ruleAt(path) !== null) return false;

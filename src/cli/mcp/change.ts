@@ -8,6 +8,7 @@ import { didYouMean } from "../../config/suggest.ts";
 import type { Exposure, McpServerEntry } from "../../config/types.ts";
 import { AgentcliError } from "../../errors.ts";
 import { keyName } from "../../mcp/http.ts";
+import { startsOwnServer } from "../../mcp/own_server.ts";
 import { readServers } from "../../mcp/server.ts";
 import { type Home, openHome } from "../../platform/home.ts";
 import { join, resolve } from "../../platform/path.ts";
@@ -25,6 +26,11 @@ export async function addServer(
   const { io, globals } = context;
   const { url, apiKey, timeout, network, local, noCloud, replace } = options;
   const [program, ...args] = words;
+  if (startsOwnServer({ command: program, args })) {
+    throw new AgentcliError("usage", "that is the server of agentcli itself, which is for other programs", {
+      hint: "add it to one: agentcli mcp install claude",
+    });
+  }
   if ((program === undefined) === (url === undefined)) {
     throw new AgentcliError("usage", "give either a program or --url", {
       hint: `agentcli mcp add ${clean(name) || "NAME"} -- PROGRAM ARGUMENTS`,
@@ -122,6 +128,10 @@ export async function importServers(
   await editProviders(await openHome(io), (document) => {
     for (const server of servers) {
       const exists = Object.hasOwn(document.value().mcp_servers ?? {}, server.name);
+      if (startsOwnServer(server)) {
+        left.push({ name: server.name, problem: "it is the server of agentcli itself, for other programs" });
+        continue;
+      }
       if (exists && !options.replace) {
         left.push({ name: server.name, problem: "there is one of that name (--replace replaces it)" });
         continue;

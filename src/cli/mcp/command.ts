@@ -37,6 +37,28 @@ export const ALLOW_OPTIONS = {
   values: flag("Let the local model see values, not only their shapes, for the next question about this project"),
 } as const;
 
+const INSTALL = {
+  user: flag("For all of your projects instead of this one"),
+  dryRun: flag("Show the plan and write nothing"),
+  force: flag("Overwrite content of others or changed by hand"),
+} as const;
+
+export const INSTALL_OPTIONS = {
+  ...INSTALL,
+  program: text("PATH", "The program that the assistant starts (default: agentcli on PATH)", { completion: "file" }),
+} as const;
+
+export const UNINSTALL_OPTIONS = {
+  ...INSTALL,
+  keepGuard: flag("Leave the hook that blocks protected files"),
+} as const;
+
+const ASSISTANT = {
+  name: "assistant",
+  brief: "claude (Claude Code), codex, cursor or windsurf",
+  values: ["claude", "codex", "cursor", "windsurf"],
+} as const;
+
 export const mcpCommand = group({
   brief: "List, change and try MCP servers",
   detail:
@@ -118,6 +140,22 @@ export const mcpCommand = group({
       options: ALLOW_OPTIONS,
       examples: ["agentcli mcp allow --bits 32", "agentcli mcp allow --values"],
       load: async () => (await import("./decide.ts")).allow,
+    }),
+    install: command({
+      brief: "Let an assistant ask about protected files: adds the server, the guard hook and a rule",
+      detail:
+        "The hook blocks the assistant's own reads of what .agentclisecret protects, and names the tools to use instead. Shows the plan and asks; what others wrote in the same files stays as it is. See docs/private-mcp.md.",
+      arguments: [ASSISTANT],
+      options: INSTALL_OPTIONS,
+      examples: ["agentcli mcp install claude", "agentcli mcp install codex --user --dry-run"],
+      load: async () => (await import("./install.ts")).installAssistant,
+    }),
+    uninstall: command({
+      brief: "Remove what install added and nobody changed since",
+      arguments: [ASSISTANT],
+      options: UNINSTALL_OPTIONS,
+      examples: ["agentcli mcp uninstall claude", "agentcli mcp uninstall windsurf --keep-guard"],
+      load: async () => (await import("./install.ts")).uninstallAssistant,
     }),
     "set-key": command({
       brief: "Store the key of a server at an address",

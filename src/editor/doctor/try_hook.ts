@@ -20,7 +20,8 @@ const SLOW_MS = 2_000;
 const OUTPUT_LIMIT = 64 * 1024;
 const BLOCKED = 2;
 
-interface Trial {
+/** What came of one call. */
+export interface Trial {
   code: number;
   timedOut: boolean;
   stderr: string;
@@ -63,7 +64,7 @@ export async function tryHooks(hooks: readonly FoundArtifact[], context: TrialCo
 }
 
 /** Where there is no place to try hooks in, the doctor looks at everything else all the same. */
-function untried(error: unknown): Finding[] {
+export function untried(error: unknown): Finding[] {
   if (!(error instanceof AgentcliError)) throw error;
   return [{ level: "failure", subject: "hooks", message: `they were not tried: ${error.message}`, fix: error.hint }];
 }
@@ -179,7 +180,8 @@ function checkBlocked(subject: string, { trial, harmless }: { trial: Trial; harm
     : { level: "ok", subject, message: "blocks a protected file with exit 2 and says why" };
 }
 
-async function runLine(
+/** Runs a line as an editor does; null where its shell is not there. */
+export async function runLine(
   line: string,
   input: string,
   { cwd, root, io, environment }: { cwd: string; root: string; io: Io; environment: Record<string, string> },

@@ -10,6 +10,7 @@ import { McpClient } from "../../mcp/client.ts";
 import { withOrigin } from "../../mcp/configured.ts";
 import { failureOf } from "../../mcp/link.ts";
 import type { Link, LinkHandlers } from "../../mcp/link.ts";
+import { startsOwnServer } from "../../mcp/own_server.ts";
 import { readServers } from "../../mcp/server.ts";
 import { openStdio } from "../../mcp/stdio.ts";
 import { createHttpClient } from "../../provider/http/client.ts";
@@ -28,8 +29,8 @@ function addressOf({ serverUrl, url }: Record<string, unknown>): string | null {
 
 /** Returns whether trying it starts a program; a server that is switched off or at an address does not. */
 export function startsProgram({ entry }: FoundArtifact): boolean {
-  const { disabled, command } = (entry ?? {}) as Record<string, unknown>;
-  return disabled !== true && typeof command === "string";
+  const { disabled, command, args } = (entry ?? {}) as Record<string, unknown>;
+  return disabled !== true && typeof command === "string" && !startsOwnServer({ command, args });
 }
 
 /**
@@ -44,6 +45,7 @@ export async function tryServer(server: FoundArtifact, root: string, io: Io): Pr
     tools: 0,
   });
   if (entry.disabled === true) return trial("ok", "is switched off");
+  if (startsOwnServer(entry)) return trial("ok", "is the server of agentcli itself, which was not started");
   const url = addressOf(entry);
   if (url !== null && !isLocal(url, [])) {
     return trial("skipped", "is at an address outside of this machine, which was not asked");

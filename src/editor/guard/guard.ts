@@ -10,7 +10,9 @@ import { homePath } from "../../platform/home.ts";
 import type { Io } from "../../platform/io.ts";
 import { dirname, isWithin, join, resolve } from "../../platform/path.ts";
 import { exists, realOrNamed } from "../../platform/real_path.ts";
-import { type HookInput, optionalField, stringsIn, textField } from "../hooks/events.ts";
+import { stringsIn } from "../hooks/events.ts";
+import { isOwnTool } from "../../mcp/own_server.ts";
+import type { Action, Question } from "./action.ts";
 import type { CommandPlace } from "./sandboxed.ts";
 import { TamperCheck } from "./tamper_check.ts";
 import { ProtectedLookup } from "./lookup.ts";
@@ -36,8 +38,7 @@ export interface Refusal {
  * Returns why the action is blocked; null when nothing speaks against it. Throws for input that cannot be judged: callers
  * block then too.
  */
-export async function judge(input: HookInput, place: GuardPlace): Promise<Refusal | null> {
-  const named = optionalField(input, "cwd");
+export async function judge({ actions, cwd: named }: Question, place: GuardPlace): Promise<Refusal | null> {
   const cwd = named === null || named === "" ? place.cwd : resolve(place.cwd, named);
   const userHome = place.userHome === undefined ? null : realOrNamed(place.userHome);
   const root = await findProjectRoot(place.cwd, place.userHome);
@@ -49,7 +50,9 @@ export async function judge(input: HookInput, place: GuardPlace): Promise<Refusa
   const path = place.io.env("PATH") ?? "";
   const tamperCheck = new TamperCheck(lookup, { agentcliHome: agentcliHome(place.io), path });
   const commands = { program: place.program ?? "agentcli", path, cwd, roots };
-  const found = await checkEvent(input, { lookup, tamperCheck, commands, hasSandbox: place.hasSandbox });
+  const context: Context = { lookup, tamperCheck, commands, hasSandbox: place.hasSandbox };
+  let found: string | Refusal | null = null;
+  for (const action of actions) found ??= await checkAction(action, context);
   const { damaged } = lookup.set;
   const reason = damaged === null
     ? found
@@ -83,26 +86,26 @@ interface Context {
   hasSandbox(): Promise<boolean>;
 }
 
-async function checkEvent(input: HookInput, context: Context): Promise<string | Refusal | null> {
+async function checkAction(action: Action, context: Context): Promise<string | Refusal | null> {
   const { lookup } = context;
-  switch (input.event) {
-    case "pre_read_code":
-    case "post_read_code":
-      return await checkRead(textField(input, "file_path"), lookup);
-    case "pre_write_code":
-    case "post_write_code":
-      return checkWrite(textField(input, "file_path"), context) ??
-        await checkTexts(stringsIn(input.info.edits), { lookup, named: null });
-    case "pre_run_command":
-    case "post_run_command":
-      return await checkCommand(textField(input, "command_line"), input.info, context);
-    case "pre_mcp_tool_use":
-    case "post_mcp_tool_use":
-      return await checkTool(input.info.mcp_tool_arguments, input.info.mcp_tool_name, context);
-    case "pre_user_prompt":
-      return await checkTexts([textField(input, "user_prompt")], { lookup, named: "prose" });
-    default:
-      return await checkTexts(stringsIn(input.info), { lookup, named: null });
+  switch (action.kind) {
+    case "read":
+      return await checkRead(action.path, lookup, "read single files of it");
+    case "search":
+      return searchAdvice(await checkRead(action.path, lookup, "search in single files of it"), context);
+    case "list":
+      return checkNamed(action.path, lookup);
+    case "write":
+      return checkWrite(action.path, context) ?? await checkTexts(action.texts, { lookup, named: null });
+    case "command":
+      return await checkCommand(action.line, action.given, context);
+    case "tool":
+      // What its tools give is bounded by the server itself.
+      return isOwnTool(action) ? null : await checkTool(action.given, action.name, context);
+    case "prompt":
+      return await checkTexts([action.text], { lookup, named: "prose" });
+    case "texts":
+      return await checkTexts(action.texts, { lookup, named: null });
   }
 }
 
@@ -113,20 +116,37 @@ function meaningsOf(word: string, lookup: ProtectedLookup): string[] {
   return found;
 }
 
-async function checkRead(word: string, lookup: ProtectedLookup): Promise<string | null> {
+function checkNamed(word: string, lookup: ProtectedLookup): string | null {
   for (const path of meaningsOf(word, lookup)) {
     const rule = lookup.ruleAt(path) ?? lookup.ruleOfGit(path);
     if (rule !== null) return lookup.describe(path, rule);
+  }
+  return null;
+}
+
+/** `instead`: what is to be done with a directory that holds protected content. */
+async function checkRead(word: string, lookup: ProtectedLookup, instead: string): Promise<string | null> {
+  const named = checkNamed(word, lookup);
+  if (named !== null) return named;
+  for (const path of meaningsOf(word, lookup)) {
     const real = realOrNamed(path);
     if (statSync(real)?.kind !== "directory") continue;
     const inside = await lookup.insideOf(real);
     if (inside !== null) {
-      return `the directory holds protected content: ${
-        lookup.describe(inside.path, inside.rule)
-      }; read single files of it`;
+      return `the directory holds protected content: ${lookup.describe(inside.path, inside.rule)}; ${instead}`;
     }
   }
   return null;
+}
+
+/** A command searches everything else, where what is protected is not there. */
+async function searchAdvice(
+  reason: string | null,
+  { commands, hasSandbox }: Context,
+): Promise<string | Refusal | null> {
+  if (reason === null || !await hasSandbox()) return reason;
+  const { sandboxAdvice } = await import("./sandboxed.ts");
+  return { ...sandboxAdvice("grep -rn PATTERN .", commands), reason };
 }
 
 function checkWrite(word: string, { lookup, tamperCheck }: Context): string | null {
@@ -141,11 +161,11 @@ function checkWrite(word: string, { lookup, tamperCheck }: Context): string | nu
 
 async function checkCommand(
   line: string,
-  info: HookInput["info"],
+  given: unknown,
   context: Context,
 ): Promise<string | Refusal | null> {
   const { lookup } = context;
-  const call = { lines: [line], given: info, isShell: false };
+  const call = { lines: [line], given, isShell: false };
   return await checkTexts([line], { lookup, named: null }) ??
     await onlySandboxed(call, context, () => read(line, context));
 }
@@ -175,7 +195,11 @@ async function onlySandboxed(
   if ((bare === undefined && strange === null && reason === null) || !await hasSandbox()) return reason;
   // A variable can look like a line: where the command itself is well, it is told what is not.
   const isWell = lines.some((line) => isSandboxed(line, commands));
-  if (bare !== undefined && (strange === null || !isWell)) return sandboxAdvice(bare, commands);
+  if (bare !== undefined && (strange === null || !isWell)) {
+    const advice = sandboxAdvice(bare, commands);
+    // What it names is said too: in the sandbox it is not there.
+    return reason === null ? advice : { ...advice, reason: `${reason}; ${advice.reason}` };
+  }
   if (strange === null) return null;
   return {
     reason: `"${strange}" could change what the command runs, such as by variables of its environment`,

@@ -6,6 +6,7 @@ import { decidesProtection, writeProtection } from "../../boundary/policy/write_
 import { lstatSync, statSync } from "../../platform/files_sync.ts";
 import { basename, isAbsolute, isWithin, join, relativeTo } from "../../platform/path.ts";
 import { exists, quietly, realOrNamed } from "../../platform/real_path.ts";
+import { ASSISTANT_IDS, ASSISTANTS } from "../assistants.ts";
 import { DIALECT_IDS, DIALECTS } from "../dialect.ts";
 import type { ProtectedLookup } from "./lookup.ts";
 
@@ -17,7 +18,7 @@ const CHANGING =
  * a checkout's.
  */
 const OWN_COMMANDS =
-  /(?:agentcli|\bmain\.ts\b)[^]{1,500}?\b(?:config|editor|providers|quarantine|secrets)(?:\s+-\S+(?:\s+[^-\s]\S*)?){0,5}\s+(?:add|allow-fragment|apply|edit|import|init|remove|restore|set|trust)\b/i;
+  /(?:agentcli|\bmain\.ts\b)[^]{1,500}?\b(?:config|editor|mcp|providers|quarantine|secrets)(?:\s+-\S+(?:\s+[^-\s]\S*)?){0,5}\s+(?:add|allow|apply|approve|edit|import|init|install|keep|pending|release|remove|restore|set|trust|uninstall)\b/i;
 /** Below the home of the user. */
 const LOADED =
   /^(?:\.|bin(?:\/|$)|Library\/LaunchAgents(?:\/|$)|(?:OneDrive\/)?Documents\/(?:Windows)?PowerShell(?:\/|$))/i;
@@ -75,7 +76,11 @@ export class TamperCheck {
     if (roots.some((root) => isWithin(root, path))) return null;
     if (this.#path.some((directory) => isWithin(directory, path))) return "a shell finds programs there";
     const below = userHome !== null && isWithin(userHome, path) ? relativeTo(userHome, path) : "";
-    const isOwn = DIALECT_IDS.some((id) => isWithin(DIALECTS[id].userDirectory, below));
+    const own = [
+      ...DIALECT_IDS.map((id) => DIALECTS[id].userDirectory),
+      ...ASSISTANT_IDS.map((id) => ASSISTANTS[id].directory),
+    ];
+    const isOwn = own.some((directory) => isWithin(directory, below));
     return (LOADED.test(below) && !isOwn) || isWithin("/etc", path) ? "a shell may load it" : null;
   }
 
@@ -104,14 +109,17 @@ export class TamperCheck {
   #directories(): string[] {
     const { userHome } = this.#lookup;
     const own = DIALECT_IDS.map((id) => DIALECTS[id]);
+    const assistants = ASSISTANT_IDS.map((id) => ASSISTANTS[id].directory);
+    const ofProject = [...own.map(({ projectDirectory }) => projectDirectory), ...assistants];
+    const ofUser = [...own.map(({ userDirectory }) => userDirectory), ...assistants];
     return [
-      ...this.#lookup.bases.flatMap((base) => own.map(({ projectDirectory }) => join(base, projectDirectory))),
-      ...(userHome === null ? [] : own.map(({ userDirectory }) => join(userHome, userDirectory))),
+      ...this.#lookup.bases.flatMap((base) => ofProject.map((directory) => join(base, directory))),
+      ...(userHome === null ? [] : ofUser.map((directory) => join(userHome, directory))),
     ];
   }
 
   #candidates(): string[] {
-    const names = ["hooks.json", "hooks/no-cloud-guard.sh", "hooks/no-cloud-guard.ps1"];
+    const names = ["hooks.json", "settings.json", "hooks/no-cloud-guard.sh", "hooks/no-cloud-guard.ps1"];
     return [
       ...this.#lookup.set.markers,
       ...this.#directories().flatMap((directory) => names.map((name) => join(directory, name))),

@@ -2,11 +2,26 @@
 import { AgentcliError } from "../../errors.ts";
 import { homePath } from "../../platform/home.ts";
 import type { Io } from "../../platform/io.ts";
+import { isAssistant } from "../assistants.ts";
+import { SERVER_NAME } from "../../mcp/own_server.ts";
+import { type Question, questionOf } from "../guard/action.ts";
 import { INPUT_LIMIT, isEvent, parseHookInput } from "./events.ts";
 import { isFor, isScaffold } from "./scaffold_ids.ts";
 
 /** The outcome of a hook. `blocked`: why the action must not be done, and what to do. */
 export type HookOutcome = { kind: "pass"; output: string } | { kind: "blocked"; reason: string; instead: string };
+
+/** One call of a hook. */
+export interface HookCall {
+  scaffold: string;
+  event: string;
+  assistant: string | undefined;
+  settings: readonly string[];
+  cwd: string;
+}
+
+/** What an assistant does instead, without a full stop. */
+const ASK_PRIVATE = `To find out something about protected files, use ask_private of the MCP server ${SERVER_NAME}`;
 
 async function readInput(io: Pick<Io, "stdin">): Promise<string> {
   const decoder = new TextDecoder("utf-8", { fatal: true });
@@ -22,33 +37,48 @@ async function readInput(io: Pick<Io, "stdin">): Promise<string> {
 
 /**
  * Runs one hook. Throws for everything that is not as it should be: an unknown name, an event that the hook is not for,
- * input that cannot be read. The caller blocks then.
+ * input that cannot be read. The caller blocks then. `assistant`: one whose hooks have events of their own.
  */
-export async function runHook(
-  { scaffold, event, settings, cwd }: { scaffold: string; event: string; settings: readonly string[]; cwd: string },
-  io: Io,
-): Promise<HookOutcome> {
+export async function runHook(call: HookCall, io: Io): Promise<HookOutcome> {
+  const { scaffold, event, assistant, settings, cwd } = call;
   if (!isScaffold(scaffold)) throw new AgentcliError("usage", "there is no such hook");
-  if (!isEvent(event) || !isFor(scaffold, event)) {
-    throw new AgentcliError("usage", `${scaffold} is not for the event "${event}"`);
-  }
-  const input = parseHookInput(await readInput(io), event);
   const userHome = io.env(io.os === "windows" ? "USERPROFILE" : "HOME");
   const parameters = new Map(settings.map((setting) => {
     const at = setting.indexOf("=");
     return [setting.slice(0, at), setting.slice(at + 1)] as const;
   }));
-  if (scaffold === "no-cloud-guard") {
-    const { judge } = await import("../guard/guard.ts");
-    const program = parameters.get("agentcli");
-    const refusal = await judge(input, { cwd, userHome, io, program, hasSandbox: () => hasSandbox(io) });
-    // The scripts let nothing pass without this word: other programs end with 0 too.
-    return refusal === null
-      ? { kind: "pass", output: `${scaffold}: pass ${event}\n` }
-      : { kind: "blocked", ...refusal };
+  if (assistant !== undefined) {
+    if (scaffold !== "no-cloud-guard" || !isAssistant(assistant)) {
+      throw new AgentcliError("usage", `${scaffold} is not for "${assistant}"`);
+    }
+    const { readPayload } = await import("../guard/payloads.ts");
+    const { root, ...question } = readPayload(assistant, event, { input: await readInput(io), env: io.env });
+    return await askGuard(question, { ...call, cwd: root ?? cwd, userHome, parameters }, io);
   }
+  if (!isEvent(event) || !isFor(scaffold, event)) {
+    throw new AgentcliError("usage", `${scaffold} is not for the event "${event}"`);
+  }
+  const input = parseHookInput(await readInput(io), event);
+  if (scaffold === "no-cloud-guard") return await askGuard(questionOf(input), { ...call, userHome, parameters }, io);
   const { runPostHook } = await import("./post.ts");
   return { kind: "pass", output: await runPostHook({ scaffold, input, parameters, cwd, userHome }, io) };
+}
+
+async function askGuard(
+  question: Question,
+  { scaffold, event, cwd, userHome, parameters }: HookCall & {
+    userHome: string | undefined;
+    parameters: ReadonlyMap<string, string>;
+  },
+  io: Io,
+): Promise<HookOutcome> {
+  const { judge } = await import("../guard/guard.ts");
+  const program = parameters.get("agentcli");
+  const refusal = await judge(question, { cwd, userHome, io, program, hasSandbox: () => hasSandbox(io) });
+  // The scripts let nothing pass without this word: other programs end with 0 too.
+  if (refusal === null) return { kind: "pass", output: `${scaffold}: pass ${event}\n` };
+  if (parameters.get("ask_private") !== "yes") return { kind: "blocked", ...refusal };
+  return { kind: "blocked", ...refusal, instead: `${refusal.instead}. ${ASK_PRIVATE}` };
 }
 
 async function hasSandbox(io: Io): Promise<boolean> {

@@ -39,7 +39,8 @@ export const SCAFFOLDS: Readonly<Record<ScaffoldId, ScaffoldFacts>> = {
   "no-cloud-guard": {
     brief: "blocks what .agentclisecret protects",
     events: ["pre_read_code", "pre_write_code", "pre_run_command", "pre_mcp_tool_use", "pre_user_prompt"],
-    parameters: ["agentcli", "limit_seconds"],
+    parameters: ["agentcli", "limit_seconds", "ask_private"],
+    choices: { ask_private: ["no", "yes"] },
     guard: true,
     showOutput: true,
   },

@@ -5,7 +5,10 @@ import { isEvent } from "./events.ts";
 import type { Installed } from "../plan/ledger.ts";
 import { makeScaffold } from "../resources/make_artifact.ts";
 import { bytesOf } from "../resources/resource.ts";
-import { parametersOf, scriptsOf } from "./scaffold.ts";
+import { type AssistantId, ASSISTANTS, isAssistant } from "../assistants.ts";
+import { handlersOf } from "../resources/hook_entry.ts";
+import { makeAssistantGuard } from "../resources/make_assistant.ts";
+import { parametersOf, type Scripts, scriptsOf } from "./scaffold.ts";
 import { isScaffold, SCAFFOLDS } from "./scaffold_ids.ts";
 import { dirname } from "../../platform/path.ts";
 
@@ -22,14 +25,34 @@ export function scaffoldAsNow({ kind, name, scope, base, dialect, resources }: I
   const items = resources.flatMap(({ resource }) => resource.kind === "item" ? resource : []);
   const [first] = items;
   if (script?.kind !== "file" || first === undefined) return null;
-  const parameters = parametersOf(name, new TextDecoder().decode(bytesOf(script)));
-  return makeScaffold(name, scriptsOf(name, parameters), {
+  const scripts = scriptsOf(name, parametersOf(name, new TextDecoder().decode(bytesOf(script))));
+  const places = { scope, base, hooks: first.path, scripts: dirname(script.path) };
+  if (isAssistant(dialect)) return guardAsNow(dialect, scripts, { ...places, items });
+  return makeScaffold(name, scripts, {
     ...SCAFFOLDS[name],
     events: items.map(({ at }) => at.at(-1) ?? "").filter(isEvent),
-    to: {
-      dialect: DIALECTS[dialect],
-      places: { scope, base, hooks: first.path, scripts: dirname(script.path) },
-    },
+    to: { dialect: DIALECTS[dialect], places },
+  });
+}
+
+/** Returns the guard of an assistant; of one line, for the system for which it was written. */
+function guardAsNow(
+  id: AssistantId,
+  scripts: Scripts,
+  { scope, items, ...places }: Pick<Installed, "scope" | "base"> & {
+    hooks: string;
+    scripts: string;
+    items: readonly { value?: unknown }[];
+  },
+): Artifact | null {
+  if (scope === "system") return null;
+  const isWindows = items.some(({ value }) =>
+    handlersOf(value).some(({ command }) => typeof command === "string" && !command.startsWith("bash "))
+  );
+  return makeAssistantGuard(scripts, {
+    assistant: ASSISTANTS[id],
+    places: { ...places, scope, servers: "", rule: null },
+    os: isWindows ? "windows" : "linux",
   });
 }
 

@@ -3,7 +3,7 @@ import { AgentcliError } from "../../errors.ts";
 import { sha256 } from "../../platform/digest.ts";
 import { lstat, removeFile, removeLeftovers } from "../../platform/files.ts";
 import type { Home } from "../../platform/home.ts";
-import { dirname, isWithin } from "../../platform/path.ts";
+import { dirname } from "../../platform/path.ts";
 import { DISK, type DiskAccess, perform, readFound, takeBack } from "./disk.ts";
 import {
   betweenLedgers,
@@ -185,10 +185,9 @@ async function recordAfter(
   };
 }
 
-/** Returns the directories that have to be made for a file below `base`, the innermost first; the system's may be new itself. */
-async function missingAbove(path: string, base: string): Promise<string[]> {
+/** Returns the directories that have to be made for a file, the innermost first. */
+async function missingAbove(path: string): Promise<string[]> {
   const missing: string[] = [];
-  if (!isWithin(base, path)) return missing;
   for (let at = dirname(path); at !== dirname(at); at = dirname(at)) {
     if (await lstat(at) !== null) break;
     missing.push(at);
@@ -211,8 +210,8 @@ function failed(error: unknown, stay: readonly Change[]): AgentcliError {
 /** Returns those of the ledger that still stand, and those that will be made. */
 async function directoriesAfter(ledger: Ledger, plan: Plan): Promise<string[]> {
   const found = new Set(await existing(ledger.directories));
-  for (const { path, base, after } of plan.changes) {
-    if (after !== null) { for (const directory of await missingAbove(path, base)) found.add(directory); }
+  for (const { path, after } of plan.changes) {
+    if (after !== null) { for (const directory of await missingAbove(path)) found.add(directory); }
   }
   return [...found].sort();
 }
@@ -235,7 +234,7 @@ export type MayKeep = (path: string, bytes: Uint8Array) => Promise<boolean>;
 
 function contentOf(resource: Resource): Uint8Array {
   if (resource.kind === "file") return bytesOf(resource);
-  const text = resource.kind === "section" ? resource.content : [...stringsIn(resource.value)].join("\n");
+  const text = "content" in resource ? resource.content : [...stringsIn(resource.value)].join("\n");
   return new TextEncoder().encode(text);
 }
 

@@ -4,11 +4,9 @@ import { listSync, lstatSync } from "../../platform/files_sync.ts";
 import { dirname, isWithin, join, relativeTo } from "../../platform/path.ts";
 import { AgentcliError } from "../../errors.ts";
 import { lookAt, readFound } from "./disk.ts";
-import { JsonProblem } from "../resources/json_tree.ts";
 import type { Installed, InstalledResource, Ledger } from "./ledger.ts";
 import { type LiveText, textsOnDisk } from "./draft.ts";
-import { isPresent, stateIn, UNKNOWN } from "../resources/resource.ts";
-import { SectionProblem } from "../resources/section.ts";
+import { isPresent, isTextProblem, stateIn, UNKNOWN } from "../resources/resource.ts";
 import { mainTree } from "../../boundary/policy/git_directory.ts";
 import { artifactId, type Resource } from "../resources/artifact.ts";
 
@@ -67,7 +65,7 @@ async function isInstalledIn(
     const file = texts(path);
     return file !== null && (await stateIn(file, resource, UNKNOWN)).hash === written;
   } catch (error) {
-    if (error instanceof JsonProblem || error instanceof SectionProblem || error instanceof AgentcliError) return false;
+    if (isTextProblem(error) || error instanceof AgentcliError) return false;
     throw error;
   }
 }

@@ -5,7 +5,6 @@ import type { Home } from "../../platform/home.ts";
 import { artifactId, artifactKey, type Resource, resourceHash } from "../resources/artifact.ts";
 import { type FoundFile, sameBytes } from "./disk.ts";
 import { bytesNow, type Draft, LiveText, liveText, openDraft } from "./draft.ts";
-import { JsonProblem } from "../resources/json_tree.ts";
 import {
   discards,
   type Operation,
@@ -19,13 +18,14 @@ import { lengthProblem } from "../limits.ts";
 import {
   bytesOf,
   isBare,
+  isNeeded,
+  isTextProblem,
   type PlaceState,
   putResource,
   stateIn,
   takeResource,
   textOfFile,
 } from "../resources/resource.ts";
-import { SectionProblem } from "../resources/section.ts";
 
 /** A file before and after; null: not there. */
 export interface Change {
@@ -76,7 +76,7 @@ async function planOf(ledger: Ledger, wanted: Wanted, { home }: { home: Home }):
   const known = ownershipIndex(ledger, drafts);
   const problems = new Map<string, Problem>();
   const givenBack = new Set<string>();
-  for (const operation of scriptsLast(operations)) {
+  for (const operation of neededLast(operations)) {
     const resource = operation.next ?? operation.old?.resource;
     if (resource === undefined) continue;
     const { path } = resource;
@@ -100,8 +100,7 @@ async function planOf(ledger: Ledger, wanted: Wanted, { home }: { home: Home }):
       else if (operation.stays) operation.artifact.resources.push(outcome);
       else if (operation.old?.adopted && operation.next !== null) givenBack.add(artifactId(operation.artifact));
     } catch (error) {
-      if (error instanceof JsonProblem || error instanceof SectionProblem) report("unusable", error.message);
-      else if (error instanceof AgentcliError) report("unusable", error.message);
+      if (isTextProblem(error) || error instanceof AgentcliError) report("unusable", error.message);
       else throw error;
     }
   }
@@ -119,9 +118,11 @@ async function planOf(ledger: Ledger, wanted: Wanted, { home }: { home: Home }):
   return { changes, problems: [...problems.values()], givenBack: [...givenBack], artifacts: left };
 }
 
-/** Returns the operations in their order, but what is to go for good as a file at the end: a line that stays may need it. */
-function scriptsLast(operations: readonly Operation[]): Operation[] {
-  const goes = ({ next, old }: Operation) => next === null && old?.resource.kind === "file";
+/** Returns the operations in their order, but at the end what is to go for good and may be needed by what stays: scripts, headers. */
+function neededLast(operations: readonly Operation[]): Operation[] {
+  const isFile = (resource: Resource | undefined) => resource?.kind === "file";
+  const isHeader = (resource: Resource | undefined) => resource?.kind === "member" && resource.header === true;
+  const goes = ({ next, old }: Operation) => next === null && (isFile(old?.resource) || isHeader(old?.resource));
   return [...operations.filter((operation) => !goes(operation)), ...operations.filter(goes)];
 }
 
@@ -180,6 +181,8 @@ async function perform(
   }
   // What somebody has taken away is not brought back only to leave it there.
   if (!stays && state.hash === null) return noted;
+  const file = stays || resource.kind !== "member" ? null : liveText(draft);
+  if (file !== null && resource.kind === "member" && isNeeded(file, resource)) return noted;
   const ours = owned && ownStates(old).includes(state.hash);
   if (state.hash !== null && !ours && !wanted.force) {
     return owned

@@ -2,6 +2,7 @@
 import { sha256 } from "../../platform/digest.ts";
 import { AgentcliError } from "../../errors.ts";
 import * as z from "../../config/zod.ts";
+import { ASSISTANT_IDS, isAssistant } from "../assistants.ts";
 import { DIALECT_IDS, SCOPES } from "../dialect.ts";
 import { canonical } from "./json_tree.ts";
 
@@ -24,6 +25,8 @@ const MemberResource = z.object({
   path: z.string(),
   at: z.array(z.string()),
   value: z.unknown(),
+  /** What the file needs whatever else is in it: taken away only with the last of its other members. */
+  header: z.literal(true).optional(),
 });
 /** An item of a list of a JSON file. */
 const ItemResource = z.object({
@@ -42,6 +45,13 @@ const SectionResource = z.object({
   content: z.string(),
   limit: z.number().nullable(),
 });
+/** A table of a TOML file, as text with its header. */
+const TableResource = z.object({
+  kind: z.literal("table"),
+  path: z.string(),
+  at: z.array(z.string()),
+  content: z.string(),
+});
 
 /** The shape of a resource in the ledger. */
 export const ResourceSchema = z.discriminatedUnion("kind", [
@@ -49,6 +59,7 @@ export const ResourceSchema = z.discriminatedUnion("kind", [
   MemberResource,
   ItemResource,
   SectionResource,
+  TableResource,
 ]);
 
 /** One file, or one entry of a shared file, that an artifact consists of. Paths are absolute. */
@@ -59,7 +70,8 @@ export const ArtifactHead = z.object({
   kind: z.enum(KINDS),
   name: z.string(),
   scope: z.enum(SCOPES),
-  dialect: z.enum(DIALECT_IDS),
+  /** The editor or the assistant that it is for. */
+  dialect: z.enum([...DIALECT_IDS, ...ASSISTANT_IDS]),
   /** Absolute: the project, the home or the system directory. Nothing between it and a file may be a link. */
   base: z.string(),
 });
@@ -74,9 +86,9 @@ export function artifactId({ kind, name }: Pick<Artifact, "kind" | "name">): str
   return `${kind}:${name}`;
 }
 
-/** Tells artifacts apart: kind, name and where it is installed. */
+/** Tells artifacts apart: kind, name and where it is installed; editors share their places, assistants do not. */
 export function artifactKey(one: Omit<Artifact, "resources">): string {
-  return `${artifactId(one)} ${one.scope} ${one.base}`;
+  return `${artifactId(one)} ${one.scope} ${one.base}${isAssistant(one.dialect) ? ` ${one.dialect}` : ""}`;
 }
 
 /** Tells resources of one artifact apart; two versions of one resource have the same. */
@@ -89,7 +101,7 @@ export function resourceKey(resource: Resource): string {
 /** Hash of what a resource puts there. */
 export function resourceHash(resource: Resource): Promise<string> {
   if (resource.kind === "file") return sha256(decodeBase64(resource.content));
-  return sha256(resource.kind === "section" ? resource.content : canonical(resource.value));
+  return sha256("content" in resource ? resource.content : canonical(resource.value));
 }
 
 /** Returns the bytes of a base64 text. Throws `internal` for a damaged one. */

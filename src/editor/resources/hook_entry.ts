@@ -14,20 +14,24 @@ import { statSync } from "../../platform/files_sync.ts";
 import { basename, dirname, isWithin, resolve } from "../../platform/path.ts";
 import { isEvent } from "../hooks/events.ts";
 
-function lineOf(value: unknown, member: "command" | "powershell"): string | null {
-  if (typeof value !== "object" || value === null) return null;
-  const line = (value as Record<string, unknown>)[member];
-  return typeof line === "string" ? line : null;
+/** Returns what runs: the entry itself, or the handlers of a group with a matcher. */
+export function handlersOf(entry: unknown): Record<string, unknown>[] {
+  if (!isRecord(entry)) return [];
+  return Array.isArray(entry.hooks) ? entry.hooks.filter(isRecord) : [entry];
+}
+
+function linesOf(value: unknown, member: "command" | "powershell"): string[] {
+  return handlersOf(value).map((handler) => handler[member]).filter((line) => typeof line === "string");
 }
 
 /** By what an entry is known; two that share one of `keysOfHook` and `keysOfSameHook` are one hook. */
 export function keysOfHook(entry: unknown): string[] {
-  const [command, powershell] = [lineOf(entry, "command"), lineOf(entry, "powershell")];
+  const [commands, powershells] = [linesOf(entry, "command"), linesOf(entry, "powershell")];
   return [
     entryKey(canonical(entry)),
-    ...command === null ? [] : [`command ${command}`],
-    ...powershell === null ? [] : [powershellKey(powershell)],
-    ...powershell === null || command !== null ? [] : [`no command ${powershell}`],
+    ...commands.map((line) => `command ${line}`),
+    ...powershells.map(powershellKey),
+    ...commands.length > 0 ? [] : powershells.map((line) => `no command ${line}`),
   ];
 }
 
@@ -36,11 +40,11 @@ export function keysOfHook(entry: unknown): string[] {
  * PowerShell. That alone says little: many hooks do the same nothing there.
  */
 export function keysOfSameHook(entry: unknown): string[] {
-  const [command, powershell] = [lineOf(entry, "command"), lineOf(entry, "powershell")];
+  const [commands, powershells] = [linesOf(entry, "command"), linesOf(entry, "powershell")];
   return [
     entryKey(canonical(entry)),
-    ...command === null ? [] : [`command ${command}`],
-    ...powershell === null ? [] : [command === null ? powershellKey(powershell) : `no command ${powershell}`],
+    ...commands.map((line) => `command ${line}`),
+    ...powershells.map((line) => commands.length === 0 ? powershellKey(line) : `no command ${line}`),
   ];
 }
 
@@ -100,7 +104,7 @@ export class HookList {
     const isIt = ({ entry }: Noted) => !isOther(entry);
     const same = this.#first(versions.flatMap(keysOfSameHook), isIt);
     if (same >= 0 || !loosely) return same;
-    const lines = versions.flatMap((version) => lineOf(version, "powershell") ?? []);
+    const lines = versions.flatMap((version) => linesOf(version, "powershell"));
     return this.#first(lines.map(powershellKey), isIt);
   }
 
@@ -127,8 +131,9 @@ export interface HookInFile {
 
 /** Returns the command lines of an entry, bash first. */
 function commandLines(entry: unknown): string[] {
-  if (!isRecord(entry)) return [];
-  return [entry.command, entry.powershell].filter((line) => typeof line === "string");
+  return handlersOf(entry).flatMap(({ command, powershell, commandWindows }) =>
+    [command, powershell, commandWindows].filter((line) => typeof line === "string")
+  );
 }
 
 /** Returns the words of a command line, quotes taken off; what a shell would expand stays as it is. */

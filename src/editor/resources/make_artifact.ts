@@ -145,6 +145,18 @@ export function makeHook(
   return artifact("hook", name, { to, resources });
 }
 
+/** Returns the scripts of a hook in a directory. */
+export function scriptResources(
+  name: string,
+  { bash, powershell }: Scripts,
+  { directory }: { directory: string },
+): Resource[] {
+  return [
+    textFile(join(directory, `${name}.sh`), bash, { executable: true }),
+    textFile(join(directory, `${name}.ps1`), powershell),
+  ];
+}
+
 /** Returns a scaffolded hook: two scripts, and an entry for each event that runs them. */
 export function makeScaffold(
   name: string,
@@ -159,8 +171,7 @@ export function makeScaffold(
   const { places } = to;
   const [bash, powershell] = [join(places.scripts, `${name}.sh`), join(places.scripts, `${name}.ps1`)];
   const resources: Resource[] = [
-    textFile(bash, scripts.bash, { executable: true }),
-    textFile(powershell, scripts.powershell),
+    ...scriptResources(name, scripts, { directory: places.scripts }),
     ...events.map((event): Resource => ({
       kind: "item",
       path: places.hooks,
@@ -190,12 +201,18 @@ function scriptPath(path: string, event: HookEvent, { scope, base }: Pick<Places
 
 /**
  * Runs a script's text in the shell that is there, since an execution policy forbids files and a second shell would cost
- * a third of a second. A script that is not there leaves no exit code, which is not 0 either.
+ * a third of a second. A script that is not there leaves no exit code, which is not 0 either. `tells`: a failure is said on
+ * standard error, without which some assistants do not take it for a refusal.
  */
-function powershellLine(script: string, event: string, { guard }: { guard: boolean }): string {
+export function powershellLine(
+  script: string,
+  words: string,
+  { guard, tells = false }: { guard: boolean; tells?: boolean },
+): string {
   const code = guard ? 2 : 1;
+  const failed = tells ? `[Console]::Error.WriteLine($_); exit ${code}` : `exit ${code}`;
   const block = `[scriptblock]::Create((Get-Content -Raw -Encoding UTF8 -LiteralPath ${script}))`;
-  return `$ErrorActionPreference = 'Stop'; try { $input | & (${block}) ${event} } catch { exit ${code} }; ` +
+  return `$ErrorActionPreference = 'Stop'; try { $input | & (${block}) ${words} } catch { ${failed} }; ` +
     `if ($LASTEXITCODE -ne 0) { exit ${code} }`;
 }
 

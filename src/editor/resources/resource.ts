@@ -6,6 +6,7 @@ import { textOf } from "../plan/disk.ts";
 import { addItem, removeItem, removeMember, replaceItem, restoreEmpty, setMember } from "./json_edit.ts";
 import { canonical, dataOf, type JsonNode, JsonProblem, nodeAt } from "./json_tree.ts";
 import type { LiveText } from "../plan/draft.ts";
+import { readTable, removeTable, TomlProblem, writeTable } from "./toml_table.ts";
 import { ownMarks, readSection, removeSection, type SectionMarks, SectionProblem, writeSection } from "./section.ts";
 
 /** A resource of a file that is text to us. */
@@ -56,7 +57,7 @@ function valueIn(
   return node === undefined ? null : { node, index };
 }
 
-/** Returns the state of a resource's place. Throws `JsonProblem` and `SectionProblem` for a text that cannot be read. */
+/** Returns the state of a resource's place. Throws a {@link TextProblem} for a text that cannot be read. */
 export async function stateIn(
   file: LiveText,
   resource: TextResource,
@@ -64,6 +65,10 @@ export async function stateIn(
 ): Promise<PlaceState> {
   if (resource.kind === "section") {
     const content = readSection(file.text, marksOf(resource));
+    return content === null ? NOTHING : { hash: await sha256(content), index: 0, found: { ...resource, content } };
+  }
+  if (resource.kind === "table") {
+    const content = readTable(file.text, resource.at);
     return content === null ? NOTHING : { hash: await sha256(content), index: 0, found: { ...resource, content } };
   }
   const found = valueIn(file, resource, search);
@@ -81,9 +86,10 @@ export function isPresent(resource: Resource, texts: (path: string) => LiveText 
   if (resource.kind === "file" || file === null) return lstatSync(resource.path) !== null;
   try {
     if (resource.kind === "section") return readSection(file.text, marksOf(resource)) !== null;
+    if (resource.kind === "table") return readTable(file.text, resource.at) !== null;
     return valueIn(file, resource, UNKNOWN) !== null;
   } catch (error) {
-    if (error instanceof JsonProblem || error instanceof SectionProblem) return true;
+    if (isTextProblem(error)) return true;
     throw error;
   }
 }
@@ -93,6 +99,7 @@ export function putResource(file: LiveText, resource: TextResource, { index }: {
   if (resource.kind === "section") {
     return file.set(writeSection(file.text, marksOf(resource), { content: resource.content }));
   }
+  if (resource.kind === "table") return file.set(writeTable(file.text, resource.at, resource));
   const { json } = file;
   if (resource.kind === "member") setMember(json, resource.at, resource.value);
   else {
@@ -115,6 +122,7 @@ export function takeResource(
   { index, original }: { index: number; original: LiveText | null },
 ): void {
   if (resource.kind === "section") return file.set(removeSection(file.text, marksOf(resource)));
+  if (resource.kind === "table") return file.set(removeTable(file.text, resource.at));
   // Both are read before anything is changed: either may be no JSON.
   const { json } = file;
   const first = original === null || original.isBlank ? null : original.json.root;
@@ -139,6 +147,20 @@ function isEmpty(node: JsonNode | null): boolean {
 /** Returns whether nothing is left that anybody wrote: white space, or an empty object. */
 export function isBare(text: string): boolean {
   return /^\ufeff?\s*(?:\{\s*\})?\s*$/.test(text);
+}
+
+/** Returns whether a member is what the file needs for the others that it has. */
+export function isNeeded(file: LiveText, { header, at }: Extract<Resource, { kind: "member" }>): boolean {
+  const above = header === true && !file.isBlank ? nodeAt(file.json.root, at.slice(0, -1)) : null;
+  return above?.kind === "object" && above.children.some(({ key }) => key !== at.at(-1));
+}
+
+/** A text that does not parse, or has something in a form that cannot be changed. */
+export type TextProblem = JsonProblem | SectionProblem | TomlProblem;
+
+/** Returns whether an error is one of these. */
+export function isTextProblem(error: unknown): error is TextProblem {
+  return error instanceof JsonProblem || error instanceof SectionProblem || error instanceof TomlProblem;
 }
 
 /** Returns the text of bytes; null when they are no text. */

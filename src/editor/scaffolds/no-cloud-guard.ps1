@@ -1,8 +1,10 @@
 # no-cloud-guard: blocks an action of the assistant that touches what .agentclisecret protects.
 # Exit 2 blocks. Whatever goes wrong here is exit 2 too: an editor lets the action pass on any other code.
-param([string]$hookEvent)
+param([string]$hookEvent, [string]$assistant)
 $agentcli = 'agentcli'
 $limitSeconds = '20'
+# Whether refusals name the tool ask_private, which the MCP server of agentcli has.
+$askPrivate = 'no'
 
 $ErrorActionPreference = 'Stop'
 try {
@@ -24,7 +26,7 @@ try {
         $bytes = $memory.ToArray()
     }
     $program = (Get-Command -Name $agentcli -CommandType Application | Select-Object -First 1).Source
-    $words = "editor hook no-cloud-guard $hookEvent"
+    $words = "editor hook no-cloud-guard $hookEvent $assistant --set ask_private=$askPrivate"
     # The name that a refusal gives to the assistant; one that a command line could change is left out.
     if ($agentcli -notmatch '["%^&|<>]|\\$') { $words += " --set `"agentcli=$agentcli`"" }
     $start = New-Object System.Diagnostics.ProcessStartInfo
@@ -52,8 +54,12 @@ try {
         & taskkill.exe /T /F /PID $process.Id | Out-Null
         exit 2
     }
-    # Exit 0 alone says little: whatever is called agentcli, or shows its help, ends so.
-    $passed = $process.ExitCode -eq 0 -and $answer.Wait($limit) -and $answer.Result.Trim() -ceq "no-cloud-guard: pass $hookEvent"
+    # Exit 0 alone says little: whatever is called agentcli, or shows its help, ends so. Behind this line stands what the
+    # assistant takes besides the exit code.
+    $lines = if ($answer.Wait($limit)) { $answer.Result.Trim() -split '\r?\n', 2 } else { @('') }
+    $isDecision = $lines[0] -ceq "no-cloud-guard: pass $hookEvent" -or $lines[0] -ceq "no-cloud-guard: blocked $hookEvent"
+    if ($isDecision -and $lines.Count -gt 1) { [Console]::Out.WriteLine($lines[1]) }
+    $passed = $process.ExitCode -eq 0 -and $lines[0] -ceq "no-cloud-guard: pass $hookEvent"
     if ($passed) { exit 0 }
     if ($process.ExitCode -ne 2) {
         [Console]::Error.WriteLine("no-cloud-guard: agentcli gave no answer (exit $($process.ExitCode)); the action is blocked")

@@ -1,0 +1,123 @@
+/** Tries the guards of assistants, as they stand in their files now, with inputs as the assistants write them. */
+import { type AssistantId, ASSISTANTS, isAssistant } from "../assistants.ts";
+import { withTemporaryDirectory } from "../../platform/temporary.ts";
+import type { Installed } from "../plan/ledger.ts";
+import { resourceHash } from "../resources/artifact.ts";
+import { sha256 } from "../../platform/digest.ts";
+import { readFound } from "../plan/disk.ts";
+import { textsOnDisk } from "../plan/draft.ts";
+import { handlersOf } from "../resources/hook_entry.ts";
+import { isTextProblem, stateIn, UNKNOWN } from "../resources/resource.ts";
+import { makeTrialPlace, type TrialPlace } from "./trial_place.ts";
+import { runLine, type TrialContext, untried } from "./try_hook.ts";
+import type { Finding } from "./try_server.ts";
+
+const BLOCKED = 2;
+
+/** One event of an installed guard. */
+interface Guarded {
+  id: AssistantId;
+  scope: string;
+  event: string;
+  /** What runs; null: the entry or a script is gone, or not as it was written. */
+  line: string | null;
+}
+
+/** Returns whether an artifact is the guard of an assistant. */
+export function isAssistantGuard({ kind, dialect }: Pick<Installed, "kind" | "dialect">): boolean {
+  return kind === "hook" && isAssistant(dialect);
+}
+
+/** Runs each guard with something open, something protected, and an input that is cut. */
+export async function tryAssistants(installed: readonly Installed[], context: TrialContext): Promise<Finding[]> {
+  const guards = (await Promise.all(installed.filter(isAssistantGuard).map((one) => guardedEvents(one, context))))
+    .flat();
+  if (guards.length === 0) return [];
+  return await withTemporaryDirectory(async (directory) => {
+    const place = await makeTrialPlace(directory, { ...context, needsWorktree: false });
+    const findings: Finding[] = [];
+    for (const guard of guards) findings.push(await tryGuard(guard, { ...context, place }));
+    return findings;
+  }).catch(untried);
+}
+
+async function guardedEvents({ dialect, scope, resources }: Installed, { io }: TrialContext): Promise<Guarded[]> {
+  if (!isAssistant(dialect)) return [];
+  const texts = textsOnDisk();
+  let isWhole = true;
+  const events: Guarded[] = [];
+  for (const { resource, written } of resources) {
+    if (resource.kind === "file") isWhole &&= await hashOfFile(resource.path) === written;
+    if (resource.kind !== "item") continue;
+    const file = texts(resource.path);
+    const state = file === null ? null : await stateIn(file, resource, UNKNOWN).catch(nothingFor);
+    const [handler] = state?.hash === await resourceHash(resource) ? handlersOf(resource.value) : [];
+    const windows = io.os === "windows" ? ASSISTANTS[dialect].hooks.powershell : null;
+    const line = handler?.[windows ?? "command"];
+    events.push({ id: dialect, scope, event: resource.at.at(-1) ?? "", line: typeof line === "string" ? line : null });
+  }
+  return events.map((one) => isWhole ? one : { ...one, line: null });
+}
+
+function nothingFor(error: unknown): null {
+  if (isTextProblem(error)) return null;
+  throw error;
+}
+
+async function hashOfFile(path: string): Promise<string | null> {
+  try {
+    const found = readFound(path);
+    return found === null ? null : await sha256(found.bytes);
+  } catch {
+    // What cannot be read is not what was written.
+    return null;
+  }
+}
+
+async function tryGuard(
+  { id, scope, event, line }: Guarded,
+  { root, io, place, progress }: TrialContext & { place: TrialPlace },
+): Promise<Finding> {
+  const subject = `${ASSISTANTS[id].label}, ${event} (${scope})`;
+  const fix = `agentcli mcp install ${id}${scope === "user" ? " --user" : ""} --force`;
+  const failure = (message: string): Finding => ({ level: "failure", subject, message, fix });
+  if (line === null) return failure("the guard is gone or not as it was written, so nothing shows that it blocks");
+  await progress(`guard of ${subject}`);
+  const environment = { ...io.environment(), CLAUDE_PROJECT_DIR: root };
+  const ask = (input: string) => runLine(line, input, { cwd: root, root, io, environment });
+  const touching = (path: string) => ask(payloadOf(id, event, { path, place }));
+  const [harmless, secret, cut] = [await touching(place.open), await touching(place.secret), await ask("{")];
+  if (harmless === null || secret === null || cut === null) return failure("the shell that runs it is not there");
+  const why = harmless.stderr.trim().split("\n")[0]?.slice(0, 200) ?? "";
+  if (harmless.code !== 0) return failure(`it does not let a harmless action pass (exit ${harmless.code}): ${why}`);
+  if (secret.code !== BLOCKED) return failure(`it does not block a protected file (exit ${secret.code} instead of 2)`);
+  if (cut.code !== BLOCKED) return failure(`it lets an input pass that it cannot read (exit ${cut.code} instead of 2)`);
+  // Some of them take an exit code without a reason for a failure, and go on.
+  if (secret.stderr.trim() === "") {
+    return failure("it blocks without a reason, which the assistant may not take for a refusal");
+  }
+  return { level: "ok", subject, message: "lets a harmless action pass, and blocks a protected file with its rule" };
+}
+
+/** Returns the input of an event that touches a path. */
+function payloadOf(id: AssistantId, event: string, { path, place }: { path: string; place: TrialPlace }): string {
+  const common = { hook_event_name: event, cwd: place.directory };
+  if (/prompt/i.test(event)) return JSON.stringify({ ...common, prompt: `explain @${path}`, attachments: [] });
+  const isOpen = path === place.open;
+  const command = `${isOpen ? "agentcli sandbox -- 'cat'" : "cat"} '${path}'`;
+  switch (event) {
+    case "beforeShellExecution":
+      return JSON.stringify({ ...common, command });
+    case "beforeMCPExecution":
+      return JSON.stringify({ ...common, tool_name: "read_file", tool_input: JSON.stringify({ path }) });
+    case "beforeReadFile":
+    case "beforeTabFileRead":
+      return JSON.stringify({ ...common, file_path: path, content: "" });
+    default: {
+      const call = id === "codex"
+        ? { tool_name: "Bash", tool_input: { command } }
+        : { tool_name: "Read", tool_input: { file_path: path } };
+      return JSON.stringify({ ...common, ...call });
+    }
+  }
+}

@@ -1,0 +1,226 @@
+/**
+ * The inputs that assistants give their hooks, and the answers that they take, as tables: what a tool does, by its name, and
+ * where its arguments hold what is judged. What no table knows is judged as a call of an unknown tool.
+ */
+import { fieldsOf, isRecord } from "../../platform/record.ts";
+import { AgentcliError } from "../../errors.ts";
+import type { AssistantId } from "../assistants.ts";
+import { stringsIn } from "../hooks/events.ts";
+import type { Action, Question } from "./action.ts";
+
+/** What a tool does with what its arguments name. `none`: it touches no file and runs nothing. */
+type Deed = "read" | "search" | "list" | "write" | "command" | "patch" | "none";
+
+/** The tools of the assistants: Claude Code, Codex and Cursor. One name means the same in all of them. */
+const TOOLS: Readonly<Record<Deed, readonly string[]>> = {
+  read: ["Read", "ReadFile", "NotebookRead", "TabRead", "read_file", "view_image"],
+  search: ["Grep", "SemanticSearch", "grep_files"],
+  list: ["Glob", "LS", "list_dir"],
+  write: ["Write", "Edit", "MultiEdit", "NotebookEdit", "StrReplace", "Delete", "TabWrite", "EditNotebook"],
+  command: ["Bash", "PowerShell", "Shell", "Monitor"],
+  patch: ["apply_patch", "ApplyPatch"],
+  // What they pass on is judged when it comes to a tool.
+  none: [
+    ...["Agent", "Task", "TaskCreate", "TaskUpdate", "TodoWrite", "AskUserQuestion", "EnterPlanMode", "ExitPlanMode"],
+    ...["SendMessage", "ToolSearch", "update_plan", "spawn_agent", "request_user_input"],
+  ],
+};
+
+const DEEDS = new Map(
+  Object.entries(TOOLS).flatMap(([deed, names]) => names.map((name) => [name, deed as Deed] as const)),
+);
+
+/** Arguments that name the file or directory of a tool. */
+const PATH_NAMES = ["file_path", "notebook_path", "target_file", "path", "dir_path"];
+
+function firstText(fields: Readonly<Record<string, unknown>>, names: readonly string[]): string | null {
+  for (const name of names) {
+    const value = fields[name];
+    if (typeof value === "string" && value !== "") return value;
+  }
+  return null;
+}
+
+/** Every part of a pattern before its first sign that stands for more than itself. */
+function fixedPart(pattern: string): string {
+  const plain = /^[^*?[{]*/.exec(pattern)?.[0] ?? "";
+  return plain === pattern ? plain : plain.replace(/[^/\\]*$/, "");
+}
+
+const PATCH_LINE = /^\*\*\* (?:(?:Add|Update|Delete) File|Move to): (.+?)\s*$/gm;
+
+/** Returns the actions of a call of a tool. */
+function actionsOf(tool: string, input: unknown): Action[] {
+  const fields = fieldsOf(input);
+  const path = firstText(fields, PATH_NAMES);
+  const unknown: Action[] = [serverCall(tool, input)];
+  switch (DEEDS.get(tool)) {
+    case "none":
+      return [];
+    case "read":
+      return path === null ? unknown : [{ kind: "read", path }];
+    case "search":
+      return [{ kind: "search", path: path ?? "." }];
+    case "list": {
+      const pattern = firstText(fields, ["pattern", "glob_pattern"]);
+      const below = pattern === null ? "" : fixedPart(pattern);
+      const places = [path ?? ".", ...below === "" ? [] : [below, ...path === null ? [] : [`${path}/${below}`]]];
+      return places.map((place) => ({ kind: "list", path: place }));
+    }
+    case "write":
+      return path === null ? unknown : [{ kind: "write", path, texts: stringsIn(input) }];
+    case "command": {
+      const line = [fields.command].flat().filter((word) => typeof word === "string").join(" ");
+      return line === "" ? unknown : [{ kind: "command", line, given: { command: line } }];
+    }
+    case "patch": {
+      const text = firstText(fields, ["command", "input", "patch"]) ?? "";
+      const files = [...text.matchAll(PATCH_LINE)].map(([, file = ""]) => file);
+      if (files.length === 0) return unknown;
+      return files.map((file, at) => ({ kind: "write", path: file, texts: at === 0 ? [text] : [] }));
+    }
+    default:
+      return unknown;
+  }
+}
+
+/** `mcp__server__tool`, `MCP:tool`. */
+function serverCall(tool: string, given: unknown): Action {
+  const [, server, name] = /^mcp__(.+?)__(.+)$/.exec(tool) ?? [];
+  if (name !== undefined) return { kind: "tool", server, name, given };
+  const plain = /^MCP:(?:(.+):)?(.+)$/.exec(tool);
+  if (plain !== null) return { kind: "tool", server: plain[1], name: plain[2], given };
+  return { kind: "tool", server: null, name: tool, given };
+}
+
+/** A file that a person names in a prompt: the assistant adds it without asking a hook. */
+const MENTION = /(?:^|[\s("'`])@(?:"([^"]+)"|'([^']+)'|([^\s"'`]+))/g;
+
+/** Names alone pass in a prompt: whoever is to be told what is in a file has to name it. */
+function promptActions(text: string): Action[] {
+  const named = [...text.matchAll(MENTION)].map(([, double, single, bare = ""]) =>
+    // Lines of it, and what ends the sentence.
+    (double ?? single ?? bare).replace(/[#:][L\d-]*$/, "").replace(/[,.;:!?)\]]+$/, "")
+  );
+  const reads = named.filter((path) => path !== "").map((path): Action => ({ kind: "read", path }));
+  return [...reads, { kind: "texts", texts: [text] }];
+}
+
+type Payload = Readonly<Record<string, unknown>>;
+type Reading = (payload: Payload) => Action[];
+
+function text(payload: Payload, name: string): string {
+  const value = payload[name];
+  if (typeof value === "string") return value;
+  throw new AgentcliError("usage", `the hook's input has no ${name}`);
+}
+
+const toolCall: Reading = (payload) => actionsOf(text(payload, "tool_name"), payload.tool_input);
+
+const fileRead: Reading = (payload) => [
+  { kind: "read", path: text(payload, "file_path") },
+  ...attached(payload),
+];
+
+function attached({ attachments }: Payload): Action[] {
+  const files = Array.isArray(attachments) ? attachments.filter(isRecord) : [];
+  return files.flatMap((file): Action[] => {
+    const path = firstText(file, ["file_path", "filePath", "path"]);
+    return path === null ? [] : [{ kind: "read", path }];
+  });
+}
+
+/** How one assistant asks its hooks, and takes their answers. */
+interface Row {
+  /** By the name of an event: what the input of it asks. */
+  events: Readonly<Record<string, Reading>>;
+  /** Where the assistant was started, if its input or its environment says so. */
+  root(payload: Payload, env: (name: string) => string | undefined): unknown;
+  /** What it takes on standard output besides the exit code; null: nothing. */
+  answer(event: string, refusal: string | null): string | null;
+}
+
+const noAnswer: Row["answer"] = () => null;
+
+const ROWS: Readonly<Record<AssistantId, Row>> = {
+  // https://code.claude.com/docs/en/hooks
+  claude: {
+    events: { PreToolUse: toolCall, UserPromptSubmit: (payload) => promptActions(text(payload, "prompt")) },
+    root: (_, env) => env("CLAUDE_PROJECT_DIR"),
+    answer: noAnswer,
+  },
+  // https://developers.openai.com/codex/hooks
+  codex: {
+    events: { PreToolUse: toolCall, UserPromptSubmit: (payload) => promptActions(text(payload, "prompt")) },
+    root: (payload) => payload.cwd,
+    answer: noAnswer,
+  },
+  // https://cursor.com/docs/agent/hooks
+  cursor: {
+    events: {
+      preToolUse: toolCall,
+      beforeReadFile: fileRead,
+      beforeTabFileRead: fileRead,
+      beforeShellExecution: (payload) => actionsOf("Shell", { command: text(payload, "command") }),
+      beforeMCPExecution: (payload) => [serverCall(`MCP:${text(payload, "tool_name")}`, payload.tool_input)],
+      beforeSubmitPrompt: (payload) => [...promptActions(text(payload, "prompt")), ...attached(payload)],
+    },
+    root: ({ workspace_roots }) => Array.isArray(workspace_roots) ? workspace_roots[0] : undefined,
+    answer: (event, refusal) => {
+      if (event === "beforeSubmitPrompt") {
+        return JSON.stringify(refusal === null ? { continue: true } : { continue: false, user_message: refusal });
+      }
+      return JSON.stringify(
+        refusal === null
+          ? { permission: "allow" }
+          : { permission: "deny", user_message: refusal, agent_message: refusal },
+      );
+    },
+  },
+};
+
+/** Returns the events of an assistant that the guard answers. */
+export function eventsOf(id: AssistantId): string[] {
+  return Object.keys(ROWS[id].events);
+}
+
+/** Returns what an assistant takes on standard output for a decision; null: nothing. */
+export function answerOf(id: AssistantId, event: string, refusal: string | null): string | null {
+  return ROWS[id].answer(event, refusal);
+}
+
+/**
+ * Reads the JSON that an assistant gives its hook; `root`: where it was started, null where nothing says so. Throws `usage` for
+ * what is none, and for another event.
+ */
+export function readPayload(
+  id: AssistantId,
+  event: string,
+  { input, env }: { input: string; env: (name: string) => string | undefined },
+): Question & { root: string | null } {
+  const { events, root } = ROWS[id];
+  const read = Object.hasOwn(events, event) ? events[event] : undefined;
+  if (read === undefined) throw new AgentcliError("usage", `the guard is not for the event "${event}"`);
+  const payload = parsed(input);
+  if (payload.hook_event_name !== undefined && payload.hook_event_name !== event) {
+    throw new AgentcliError("usage", `the hook's input is not of the event ${event}`);
+  }
+  const started = root(payload, env);
+  return {
+    actions: read(payload),
+    cwd: typeof payload.cwd === "string" && payload.cwd !== "" ? payload.cwd : null,
+    root: typeof started === "string" && started !== "" ? started : null,
+  };
+}
+
+function parsed(input: string): Payload {
+  // Some versions write a mark of their own before it.
+  const start = input.indexOf("{");
+  try {
+    const value: unknown = JSON.parse(input.slice(Math.max(start, 0)));
+    if (isRecord(value)) return value;
+  } catch {
+    // Said below.
+  }
+  throw new AgentcliError("usage", "the hook's input is no JSON object");
+}

@@ -1,0 +1,123 @@
+/** What is installed for an assistant that asks about protected files: its MCP server, its guard, and a rule. */
+import { relativeTo } from "../../platform/path.ts";
+import { SERVER_NAME } from "../../mcp/own_server.ts";
+import type { Assistant, AssistantPlaces } from "../assistants.ts";
+import { bashQuoted, powershellQuoted, type Scripts } from "../hooks/scaffold.ts";
+import { eventsOf } from "../guard/payloads.ts";
+import { type Artifact, type ArtifactKind, fileContent, type Resource } from "./artifact.ts";
+import { powershellLine, scriptResources } from "./make_artifact.ts";
+import { tableText } from "./toml_table.ts";
+import RULE from "../starting_set/private_rule.md" with { type: "text" };
+
+/** The name of the rule. */
+export const RULE_NAME = "agentcli-private";
+
+/** The text of the rule. */
+export const RULE_TEXT = RULE;
+
+/** The name of the guard among the hooks. */
+export const GUARD_NAME = "no-cloud-guard";
+
+/** Where an artifact goes. */
+interface Destination {
+  assistant: Assistant;
+  places: AssistantPlaces;
+}
+
+function artifact(
+  kind: ArtifactKind,
+  name: string,
+  { to: { assistant, places }, resources }: { to: Destination; resources: Resource[] },
+): Artifact {
+  return { kind, name, scope: places.scope, dialect: assistant.id, base: places.base, resources };
+}
+
+/** A program and the words that start the server. */
+export interface ServerCommand {
+  command: string;
+  args: readonly string[];
+}
+
+/** Returns the entry of the server. */
+export function makeOwnServer({ command, args }: ServerCommand, to: Destination): Artifact {
+  const { servers } = to.assistant;
+  const path = to.places.servers;
+  const resource: Resource = servers.form === "toml"
+    ? {
+      kind: "table",
+      path,
+      at: ["mcp_servers", SERVER_NAME],
+      content: tableText(["mcp_servers", SERVER_NAME], { command, args }),
+    }
+    : { kind: "member", path, at: ["mcpServers", SERVER_NAME], value: { ...servers.entry, command, args } };
+  return artifact("mcp", SERVER_NAME, { to, resources: [resource] });
+}
+
+/** Returns the guard: its scripts, and an entry for each event that it answers. `os`: of one line, the shell that runs it. */
+export function makeAssistantGuard(
+  scripts: Scripts,
+  { os, ...to }: Destination & { os: "linux" | "darwin" | "windows" },
+): Artifact {
+  const { assistant: { id, hooks }, places } = to;
+  const resources: Resource[] = [
+    ...scriptResources(GUARD_NAME, scripts, { directory: places.scripts }),
+    ...Object.entries(hooks.header).map(([name, value]): Resource => ({
+      kind: "member",
+      path: places.hooks,
+      at: [name],
+      value,
+      header: true,
+    })),
+    ...eventsOf(id).map((event): Resource => ({
+      kind: "item",
+      path: places.hooks,
+      at: ["hooks", event],
+      value: entryOf(event, { os, ...to }),
+    })),
+  ];
+  return artifact("hook", GUARD_NAME, { to, resources });
+}
+
+function entryOf(event: string, { os, ...to }: Destination & { os: string }): Record<string, unknown> {
+  const { hooks } = to.assistant;
+  const { bash, powershell } = linesOf(event, to);
+  const isWindows = os === "windows" && hooks.powershell === null;
+  const handler = {
+    ...hooks.form === "grouped" ? { type: "command" } : {},
+    command: isWindows ? powershell : bash,
+    ...hooks.powershell === null ? {} : { [hooks.powershell]: powershell },
+    ...isWindows && hooks.form === "grouped" ? { shell: "powershell" } : {},
+    ...hooks.handler,
+  };
+  return hooks.form === "grouped" ? { hooks: [handler] } : handler;
+}
+
+/** Returns the lines that run the guard; those of a project name it from where the assistant says that the project is. */
+function linesOf(event: string, { assistant: { id, root }, places: { scope, base, scripts } }: Destination): Scripts {
+  const [bash, powershell] = ["sh", "ps1"].map((ending) => {
+    const path = `${scripts}/${GUARD_NAME}.${ending}`;
+    return scope === "project" ? relativeTo(base, path) : path;
+  }) as [string, string];
+  const words = `${event} ${id}`;
+  const from = scope === "project" ? root ?? "" : "";
+  return {
+    bash: `bash ${from}${bashQuoted(bash)} ${words} || exit 2`,
+    powershell: powershellLine(powershellPath(powershell, { scope, from }), words, { guard: true, tells: true }),
+  };
+}
+
+function powershellPath(path: string, { scope, from }: { scope: string; from: string }): string {
+  const quoted = powershellQuoted(path);
+  if (scope !== "project" || !from.includes("CLAUDE_PROJECT_DIR")) return quoted;
+  return `([IO.Path]::Combine([string]$env:CLAUDE_PROJECT_DIR, ${quoted}))`;
+}
+
+/** Returns the rule that says when to ask; null where the assistant has no file for it. */
+export function makePrivateRule(to: Destination): Artifact | null {
+  const { assistant: { rule }, places } = to;
+  if (places.rule === null) return null;
+  const resource: Resource = rule.form === "section"
+    ? { kind: "section", path: places.rule, name: RULE_NAME, content: RULE.trim(), limit: null }
+    : { kind: "file", path: places.rule, content: fileContent(rule.frontmatter + RULE), executable: false };
+  return artifact("rule", RULE_NAME, { to, resources: [resource] });
+}

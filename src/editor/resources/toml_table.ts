@@ -1,0 +1,223 @@
+/**
+ * One table of a TOML file that others write too. Nothing around it changes: comments, order, line ends. What the table holds
+ * is compared as text, so a comment that somebody adds to it is a change by hand.
+ */
+
+/** The file is no TOML, or has the table in a form that cannot be replaced. */
+export class TomlProblem extends Error {
+  override readonly name = "TomlProblem";
+}
+
+/** A line of the file at its top level, with what belongs to it: a value over several lines is one statement. */
+interface Statement {
+  start: number;
+  end: number;
+  /** The whole name: of a header that of the table, of an assignment with that of its table. */
+  names: string[];
+  isHeader: boolean;
+  /** `[[name]]`. */
+  isList: boolean;
+}
+
+const BARE = /[\w-]+/y;
+const SPACE = /[ \t]*/y;
+
+/** Reads a text sign by sign, as far as the borders of values go. */
+class Scanner {
+  #at = 0;
+  readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+
+  get at(): number {
+    return this.#at;
+  }
+
+  get isDone(): boolean {
+    return this.#at >= this.text.length;
+  }
+
+  /** Skips lines without a statement. */
+  skipBlank(): void {
+    for (;;) {
+      this.#match(/\s*/y);
+      if (this.text[this.#at] !== "#") return;
+      this.#match(/[^\n]*/y);
+    }
+  }
+
+  take(sign: string): boolean {
+    if (!this.text.startsWith(sign, this.#at)) return false;
+    this.#at += sign.length;
+    return true;
+  }
+
+  /** A name of one or several parts: `a."b c".d`. */
+  names(): string[] {
+    const names: string[] = [];
+    do {
+      this.#match(SPACE);
+      const bare = this.#match(BARE);
+      if (bare !== "") names.push(bare);
+      else if (this.text[this.#at] === '"' || this.text[this.#at] === "'") names.push(this.#quoted());
+      else throw new TomlProblem(`line ${this.#line()} has no name`);
+      this.#match(SPACE);
+    } while (this.take("."));
+    return names;
+  }
+
+  /** Skips the rest of a statement up to the end of its line; brackets and texts may go over several. */
+  skipRest(): void {
+    for (let depth = 0; !this.isDone;) {
+      const sign = this.text[this.#at] ?? "";
+      if (sign === "\n" && depth === 0) return;
+      if (sign === "#") this.#match(/[^\n]*/y);
+      else if (sign === '"' || sign === "'") this.#skipText();
+      else {
+        if (sign === "[" || sign === "{") depth += 1;
+        if (sign === "]" || sign === "}") depth -= 1;
+        if (depth < 0) throw new TomlProblem(`line ${this.#line()} closes what it does not open`);
+        this.#at += 1;
+        if (depth > 0 && this.isDone) throw new TomlProblem("a list or a table does not end");
+      }
+    }
+  }
+
+  #skipText(): void {
+    const sign = this.text[this.#at] ?? "";
+    const long = sign.repeat(3);
+    if (!this.text.startsWith(long, this.#at)) return void this.#quoted();
+    // Up to two quotes can stand before those that end it.
+    const found = sign === '"' ? this.#match(/"""(?:\\[^]|[^\\])*?"{3,5}/y) : this.#match(/'''[^]*?'{3,5}/y);
+    if (found === "") throw new TomlProblem(`the text of line ${this.#line()} does not end`);
+  }
+
+  #quoted(): string {
+    const found = this.#match(/"(?:\\.|[^"\\\n])*"|'[^'\n]*'/y);
+    if (found === "") throw new TomlProblem(`the text of line ${this.#line()} does not end`);
+    if (found.startsWith("'")) return found.slice(1, -1);
+    try {
+      return JSON.parse(found);
+    } catch {
+      // Escapes that JSON does not have: the name is none of ours.
+      return found;
+    }
+  }
+
+  #line(): number {
+    return this.text.slice(0, this.#at).split("\n").length;
+  }
+
+  #match(pattern: RegExp): string {
+    pattern.lastIndex = this.#at;
+    const found = pattern.exec(this.text)?.[0] ?? "";
+    this.#at += found.length;
+    return found;
+  }
+}
+
+function statementsOf(text: string): Statement[] {
+  const scanner = new Scanner(text);
+  scanner.take("\ufeff");
+  const statements: Statement[] = [];
+  let table: string[] = [];
+  for (scanner.skipBlank(); !scanner.isDone; scanner.skipBlank()) {
+    const start = scanner.at;
+    const isHeader = scanner.take("[");
+    const isList = isHeader && scanner.take("[");
+    const names = scanner.names();
+    if (!scanner.take(isList ? "]]" : isHeader ? "]" : "=")) {
+      throw new TomlProblem("a line is neither a table nor a value");
+    }
+    scanner.skipRest();
+    if (isHeader) table = names;
+    const whole = isHeader ? names : [...table, ...names];
+    statements.push({ start, end: scanner.at, names: whole, isHeader, isList });
+  }
+  return statements;
+}
+
+function isBelow(names: readonly string[], above: readonly string[]): boolean {
+  return above.length <= names.length && above.every((name, at) => names[at] === name);
+}
+
+/** Where a table stands, and what belongs to it. */
+interface Place {
+  start: number;
+  /** The end of its own last value. */
+  end: number;
+  /** It and the tables below it, which its program may have added: each run of them. */
+  runs: { start: number; end: number }[];
+}
+
+function placeOf(text: string, at: readonly string[]): Place | null {
+  const statements = statementsOf(text);
+  const above = statements.find(({ names, isHeader, isList }) =>
+    names.length < at.length && isBelow(at, names) && (!isHeader || isList)
+  );
+  if (above !== undefined) {
+    throw new TomlProblem(`${above.names.join(".")} is one value there, so no table can be added`);
+  }
+  const runs: Statement[][] = [];
+  statements.forEach((one, index) => {
+    if (!isBelow(one.names, at)) return;
+    const before = statements[index - 1];
+    if (before !== undefined && isBelow(before.names, at)) runs.at(-1)?.push(one);
+    else runs.push([one]);
+  });
+  const header = runs[0]?.[0];
+  if (header === undefined) return null;
+  const isOwn = header.isHeader && !header.isList && header.names.length === at.length;
+  if (!isOwn || !runs.every(([first]) => first?.isHeader === true)) {
+    throw new TomlProblem(`${at.join(".")} is there, but not as a table of its own`);
+  }
+  const [, ...rest] = runs[0] ?? [];
+  const next = rest.findIndex(({ isHeader }) => isHeader);
+  const last = (next < 0 ? rest : rest.slice(0, next)).at(-1) ?? header;
+  return {
+    start: header.start,
+    end: last.end,
+    runs: runs.map((run) => ({ start: run[0]?.start ?? 0, end: run.at(-1)?.end ?? 0 })),
+  };
+}
+
+function plain(text: string): string {
+  return text.replaceAll("\r\n", "\n").replace(/\r$/, "").trimEnd();
+}
+
+/** Returns the own values of a table with plain line ends and its header; null when the file has none. Throws {@link TomlProblem}. */
+export function readTable(text: string, at: readonly string[]): string | null {
+  const place = placeOf(text, at);
+  return place === null ? null : plain(text.slice(place.start, place.end));
+}
+
+/** Returns the text with the table set: in its place, or behind everything with an empty line between. */
+export function writeTable(text: string, at: readonly string[], { content }: { content: string }): string {
+  const newline = text.includes("\r\n") ? "\r\n" : "\n";
+  const table = content.split("\n").join(newline);
+  const place = placeOf(text, at);
+  if (place !== null) {
+    const old = text.slice(place.start, place.end);
+    return text.slice(0, place.start) + table + (old.endsWith("\r") ? "\r" : "") + text.slice(place.end);
+  }
+  if (text.replace(/^\ufeff/, "") === "") return `${text}${table}${newline}`;
+  return text + (text.endsWith("\n") ? newline : newline + newline) + table + newline;
+}
+
+/** Returns the text without the table, those below it, and the empty line before each: without it they mean nothing. */
+export function removeTable(text: string, at: readonly string[]): string {
+  return (placeOf(text, at)?.runs ?? []).toReversed().reduce((left, { start, end }) => {
+    const before = left.slice(0, start).replace(/(\r?\n)\r?\n$/, "$1");
+    return before + left.slice(end).replace(/^\r?\n/, "");
+  }, text);
+}
+
+/** Returns a table of texts and lists of texts, header included. */
+export function tableText(at: readonly string[], values: Readonly<Record<string, string | readonly string[]>>): string {
+  const written = (value: string | readonly string[]): string =>
+    typeof value === "string" ? JSON.stringify(value) : `[${value.map(written).join(", ")}]`;
+  const lines = Object.entries(values).map(([name, value]) => `${name} = ${written(value)}`);
+  return [`[${at.join(".")}]`, ...lines].join("\n");
+}
