@@ -1,5 +1,5 @@
 /** The MCP servers of one session: what is known of them, and the calls. A server starts with its first call. */
-import { highestLabel, type Label } from "../boundary/policy/label.ts";
+import type { Label } from "../boundary/policy/label.ts";
 import { protectedArgument, serverClass, serverRefusal, type ServerRules } from "./server_admission.ts";
 import { sha256 } from "../platform/digest.ts";
 import type { Home } from "../platform/home.ts";
@@ -58,8 +58,8 @@ interface Entry extends ServerState {
   isolation: Isolation;
   connecting: Promise<McpClient> | null;
   ends: number;
-  /** The highest label of a session that told its program something: the program remembers, whatever the session forgets. */
-  heard: Label;
+  /** When a protected session first told it something, milliseconds since 1970: it knows, whatever the session forgets. */
+  told: number | null;
   log: ServerLog;
 }
 
@@ -123,7 +123,7 @@ export class McpHub {
         const isApproved = server.origin !== "project" || approved.get(server.name)?.hash === hash;
         return {
           ...{ server, hash, client: null, isolation: "none", connecting: null, ends: 0, isRunning: false },
-          ...{ heard: "open", log: new ServerLog() },
+          ...{ told: null, log: new ServerLog() },
           manifest: isApproved ? await readManifest(home, hash) : null,
           problem: isApproved ? null : "it is not approved",
         };
@@ -219,18 +219,21 @@ export class McpHub {
     // What could pass something on does not run beside what must not be passed on.
     if (label() !== "open") await this.#endNetworked();
     // What a program was told in turns that are gone, it would tell as something open.
-    else if (entry.heard !== "open" && entry.server.url === undefined) await this.#drop(entry);
+    else if (entry.told !== null && entry.server.url === undefined) await this.#drop(entry);
     const forbidden = await this.forbidden(name, params);
     if (forbidden !== null) throw new ServerFailed(`may not be called. ${forbidden}`);
     const client = await this.#connected(entry, options);
     try {
       const { signal, progress, headers } = options;
       const elicit = guardedForms(entry.server, this.#options);
-      entry.heard = highestLabel([entry.heard, label()]);
+      if (label() !== "open") entry.told ??= Date.now();
       const asks: ServerAsks = { ...progress && { progress }, ...elicit && { elicit } };
       return await client.request(method, params, { signal, asks, ...headers && { headers } });
     } finally {
-      if (client.ended !== null) await this.#ended(entry);
+      if (client.ended !== null) {
+        entry.ends++;
+        await this.#drop(entry);
+      }
     }
   }
 
@@ -273,7 +276,7 @@ export class McpHub {
     const { server } = entry;
     const scope = this.#options.scope();
     entry.isolation = server.url === undefined ? await isolationOf(scope) : "none";
-    entry.heard = "open";
+    entry.told = null;
     const revision = entry.manifest?.revision ?? null;
     let client = await this.#open(entry);
     const late = AbortSignal.any([signal, AbortSignal.timeout(START_SECONDS * 1_000)]);
@@ -323,8 +326,8 @@ export class McpHub {
     const { info, io } = this.#options;
     const log = (bytes: Uint8Array) => {
       // A log outlives the session: it holds nothing that was said while something protected was there.
-      const label = highestLabel([this.#options.scope().label(), entry.heard, entry.server.label ?? "open"]);
-      if (label === "open") entry.log.add(bytes);
+      const isOpen = this.#options.scope().label() === "open" && entry.server.label === undefined;
+      if (isOpen && entry.told === null) entry.log.add(bytes);
     };
     const link = await openLink(entry.server, {
       ...this.#options,
@@ -368,16 +371,13 @@ export class McpHub {
     await Promise.all(networked.map((entry) => this.#drop(entry)));
   }
 
-  async #ended(entry: Entry): Promise<void> {
-    entry.ends++;
-    await this.#drop(entry);
-  }
-
   async #drop(entry: Entry): Promise<void> {
     const { client } = entry;
     entry.client = null;
     entry.isRunning = false;
     await client?.close();
+    // Some write what they know when they end.
+    if (client !== null && entry.told !== null) await this.#options.scope().protectCopies(entry.told);
   }
 
   /** Ends the servers, and keeps what they wrote to their standard error. */

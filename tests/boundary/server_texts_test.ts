@@ -172,3 +172,33 @@ Deno.test(
     }
   },
 );
+
+Deno.test(
+  "what a program writes as it ends is protected like what it wrote while it was called",
+  sandboxed,
+  async () => {
+    await using stage = await openStage({ bare: true, marker: "no-cloud: .env\n" });
+    await stage.plant(".env", "env", (canary) => `FIRST=${canary}\nSECOND=x\n`);
+    const canary = stage.canary("env");
+    const directory = `${stage.home.root}/servers`;
+    for (const told of ["nobody's secret", canary]) {
+      const server = await planServer(directory, "hub", {
+        era: "legacy",
+        tools: [{ name: "remember", does: "remember", inputSchema: textArguments("text") }],
+        leaves: `${stage.project}/left.txt`,
+      });
+      const settings = { mcp_servers: { hub: server.entry }, sandbox: { read: [directory] } };
+      const remember = { name: "mcp__hub__remember", input: { text: told } };
+      const script = [ask(want("read", { path: ".env" })), ask(remember), say("Done.")];
+      const local = await stage.play("loc", { script, args: ALL, settings });
+      assert.equal(await Deno.readTextFile(`${stage.project}/left.txt`), told, local.results.join());
+      // What it held is in no file any more that a rule covers.
+      await stage.write(".env", "FIRST=another\n");
+      const reads = [ask(want("read", { path: "left.txt" })), say("Done.")];
+      const remote = await stage.play("rem", { script: reads, args: ALL });
+      assert.equal(remote.sent.includes(told), told !== canary, remote.results.join());
+      await stage.write(".env", `FIRST=${canary}\nSECOND=x\n`);
+      await Deno.remove(`${stage.project}/left.txt`);
+    }
+  },
+);

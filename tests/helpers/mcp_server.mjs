@@ -200,5 +200,7 @@ for await (const bytes of Deno.stdin.readable) {
     }
   }
 }
+// Some write what they know when they end.
+if (plan.leaves !== undefined) Deno.writeTextFileSync(plan.leaves, memory);
 if (plan.stays) await new Promise(() => setInterval(() => {}, 60_000));
 Deno.exit(0);
