@@ -247,3 +247,44 @@ Deno.test("sessions rename names a stored session; protected content is no name,
   assert.equal(none.code, 0, none.stderr);
   assert.equal((await json()).title, null);
 });
+
+terminalTest(
+  "a continued session has its changes with the lines that they changed, and its list of steps",
+  async () => {
+    await using home = await temporaryHome();
+    await home.write("a.txt", Array.from({ length: 30 }, (_, at) => `line ${at + 1}\n`).join(""));
+    await home.write("b.txt", "old\n");
+    const todos = [{ content: "Change the lines", status: "completed" }, { content: "Test them", status: "pending" }];
+    const read = (path: string) => want("read", { path });
+    await using server = startFakeServer({
+      script: [
+        ask(read("a.txt"), read("b.txt"), { name: "TodoWrite", input: { todos } }),
+        ask(want("edit", { path: "a.txt", old: "line 20", new: "twenty\nand more" })),
+        ask(want("edit", { path: "a.txt", old: "line 25\n", new: "" })),
+        ask(want("write", { path: "b.txt", content: "new\n" }), want("write", { path: "c.txt", content: "made\n" })),
+        say("Changed."),
+        say("Again."),
+      ],
+    });
+    await configure(home, { loc: { baseUrl: server.baseUrl } });
+    const first = await runProgram(["run", "--permission-mode", "acceptEdits", "change it"], { home });
+    assert.equal(first.code, 0, first.stderr);
+    await using terminal = await openTerminal(["chat", "--continue"], { home, rows: 60 });
+    const shown = await terminal.shows(/Changed\.[^]*local · loc:fake/);
+    assert.match(
+      shown,
+      /^\* Edit a\.txt {2}\+2 −1$[^]*^ {2}20 -line 20\n {2}20 \+twenty\n {2}21 \+and more\n {2}22 {2}line 21$/m,
+    );
+    assert.match(shown, /^\* Edit a\.txt {2}\+0 −1$[^]*^ {2}26 -line 25\n {2}26 {2}line 26$/m);
+    assert.match(shown, /^\* Write b\.txt {2}\+1 −1\n {2}1 -old\n {2}1 \+new$/m);
+    assert.match(shown, /^\* Write c\.txt {2}\+1 −0\n {2}1 \+made$/m);
+    assert.match(shown, /^\[x\] Change the lines\n\[ \] Test them\n>$/m);
+    const before = JSON.stringify(server.chats().at(-1)?.json.messages).length;
+    await terminal.type("go");
+    await terminal.press("Enter");
+    await terminal.shows(/Again\./);
+    const messages = server.chats().at(-1)?.json.messages;
+    // What the model knows of the list is what it wrote: the request has grown by the answer and the prompt alone.
+    assert.equal(JSON.stringify(messages.slice(0, -2)).length, before);
+  },
+);

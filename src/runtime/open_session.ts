@@ -118,7 +118,11 @@ export async function openSession(options: SessionOptions, host: Host, extras: O
     if (previous !== null) {
       carryOver(session, previous.session);
       await endUnsandboxed(session, host);
-    } else if (readBack !== null) restoreSession(session, { ...readBack, context: before });
+    } else if (readBack !== null) {
+      restoreSession(session, { ...readBack, context: before });
+      const { writtenTodos } = await import("../agent/todos.ts");
+      session.memory.todos.push(...writtenTodos(session.items));
+    }
     const prompts = session.items.filter(isPrompt);
     const numbered = (item: SessionItem, at: number) => {
       // A copy of a session has no changes to files, and numbers of its own.

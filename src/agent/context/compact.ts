@@ -4,9 +4,7 @@ import type { SessionItem, UserItem } from "../../session/item.ts";
 import { bytesUpTo, estimateOf, reportCacheInvalidation, requestBytes, shapeOf, sideFields } from "../chat_request.ts";
 import { type CompactPlan, compactRequest, planCompaction } from "./compact_plan.ts";
 import { headOf, tailOf } from "./shorten.ts";
-import { checkArguments } from "../../tools/arguments.ts";
-import { type TodoWriteInput, todoWriteTool } from "../../tools/todo_write/tool.ts";
-import type { SessionMemory } from "../../tools/tool.ts";
+import { todoText } from "../todos.ts";
 import { repeatsDetected } from "../guards.ts";
 import { byteLength, limitsOf, SUMMARY_SHARE } from "./tokens.ts";
 import { AgentcliError } from "../../errors.ts";
@@ -87,7 +85,7 @@ async function summarize(plan: CompactPlan, session: Session, options: CompactOp
   const text = await askForSummary(items, { session, options, label });
   const body = text === null || byteLength(text) >= replaced ? plainSummary(items, limit) : headOf(text, limit);
   const files = new Set(items.flatMap((item) => item.kind === "assistant" ? [] : item.files ?? []));
-  const todos = todoList(session, Math.floor(limit * TODO_SHARE));
+  const todos = headOf(todoText(session.memory.todos), Math.floor(limit * TODO_SHARE));
   const summary: UserItem = {
     kind: "user",
     origin: "summary",
@@ -97,26 +95,6 @@ async function summarize(plan: CompactPlan, session: Session, options: CompactOp
     ...files.size === 0 ? {} : { files: [...files] },
   };
   return sizeOf(summary) < replaced ? summary : null;
-}
-
-/** The todo list as it is: the one that the model wrote may be in the part that goes. */
-function todoList({ memory, items }: Session, limit: number): string {
-  // A session that was read back knows its list by the call alone.
-  if (memory.todos.length === 0) memory.todos = writtenTodos(items);
-  const { todos } = memory;
-  if (todos.length === 0) return "";
-  // Where there is no room for all, what is done is left out first.
-  const order = ["in_progress", "pending", "completed"];
-  const sorted = todos.toSorted((one, other) => order.indexOf(one.status) - order.indexOf(other.status));
-  return headOf(`\n\nTodo list:\n${sorted.map(({ content, status }) => `- [${status}] ${content}`).join("\n")}`, limit);
-}
-
-/** The todo list that the model wrote last; empty where there is none. */
-function writtenTodos(items: readonly SessionItem[]): SessionMemory["todos"] {
-  const calls = items.flatMap((item) => item.kind === "assistant" ? item.calls : []);
-  const written = calls.findLast((call) => call.name === todoWriteTool.name)?.input ?? {};
-  const checked = checkArguments(todoWriteTool.parameters, written);
-  return "problem" in checked ? [] : (checked.value as unknown as TodoWriteInput).todos;
 }
 
 function summaryBytes(session: Session): number {

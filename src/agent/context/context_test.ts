@@ -89,8 +89,8 @@ Deno.test("a model that only repeats what was summarized ends the turn", async (
 
 Deno.test("the first words of the user and the todo list outlast summaries, word by word", async () => {
   const session = testSession(4096, { tools: [testTool("Look", ({ path }) => `${path} `.repeat(400))] });
-  // As in a session that was read back: the call is there, the memory is not.
-  const todos = [{ content: "look behind the reeds", status: "pending" }];
+  const todos = [{ content: "look behind the reeds", status: "pending" as const }];
+  session.memory.todos.push(...todos);
   const call = { id: "call00000", name: "TodoWrite", input: { todos } };
   session.items.push(
     words("hello"),

@@ -1,7 +1,6 @@
 /** The history of a session as updates, for a client that loads it. */
+import { writtenTodos } from "../../agent/todos.ts";
 import { isUsersWords, type SessionItem, type UserItem } from "../../session/item.ts";
-import type { SessionMemory } from "../../tools/tool.ts";
-import { checkCall } from "../../tools/arguments.ts";
 import { type CallPlace, endedCall, openedCall } from "./tool_calls.ts";
 import { planOf } from "./updates.ts";
 import { type ContentBlock, type SendUpdate, shownText, textBlock } from "./wire.ts";
@@ -12,7 +11,6 @@ export async function replay(
   { place, send, showProtected }: { place: CallPlace; send: SendUpdate; showProtected: boolean },
 ): Promise<void> {
   const open = new Set<string>();
-  let todos: SessionMemory["todos"] | null = null;
   const words = (text: string, { label }: SessionItem) => textBlock(showProtected ? text : shownText(text, label));
   for (const [at, item] of items.entries()) {
     switch (item.kind) {
@@ -33,7 +31,6 @@ export async function replay(
         for (const call of item.calls) {
           open.add(call.id);
           await send({ sessionUpdate: "tool_call", ...openedCall(call, place, { isOpen: item.label === "open" }) });
-          if (call.name === "TodoWrite" && item.label === "open") todos = todosOf(call.input, place) ?? todos;
         }
         break;
       }
@@ -43,7 +40,8 @@ export async function replay(
     }
   }
   for (const toolCallId of open) await send({ sessionUpdate: "tool_call_update", toolCallId, status: "failed" });
-  if (todos !== null) await send({ sessionUpdate: "plan", entries: planOf(todos) });
+  const todos = writtenTodos(items.filter(({ label }) => label === "open"));
+  if (todos.length > 0) await send({ sessionUpdate: "plan", entries: planOf(todos) });
 }
 
 /** A protected message is a placeholder here too: it may hold what was attached to it. */
@@ -53,10 +51,4 @@ function userBlocks({ text, label, images = [] }: UserItem): ContentBlock[] {
     textBlock(shownText(text, label)),
     ...shown.map(({ mediaType, data }): ContentBlock => ({ type: "image", mimeType: mediaType, data })),
   ];
-}
-
-function todosOf(input: Record<string, unknown> | null, { tools }: CallPlace): SessionMemory["todos"] | null {
-  const tool = tools.find(({ name }) => name === "TodoWrite");
-  const checked = tool === undefined || input === null ? null : checkCall(tool, input);
-  return checked === null || "problem" in checked ? null : (checked.value as { todos: SessionMemory["todos"] }).todos;
 }

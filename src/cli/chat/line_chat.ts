@@ -165,7 +165,7 @@ class LineChat implements ChatView {
     const { clock } = this.#context.io;
     const view = new TurnView({ ...surface, color: false, clock, promptTokens: () => null, changed: () => {} });
     const head = await sessionHead(opened, this.#context);
-    replaySession(opened, { ...surface, view }, { isTerminal: this.isTerminal, head });
+    await replaySession(opened, { ...surface, view }, { isTerminal: this.isTerminal, head });
   }
 
   /** Between two lines nothing is read. What goes anywhere but to terminals may be kept by somebody. */

@@ -113,7 +113,8 @@ export async function changeOf({ toolName, input }: PermissionQuestion, workspac
   return after === null ? null : { ...file, after };
 }
 
-function editedText(before: string, input: Record<string, unknown>): string | null {
+/** Returns a text as the input of an Edit leaves it; null where that cannot be told. */
+export function editedText(before: string, input: Record<string, unknown>): string | null {
   const replacements: Replacement[] = [];
   for (const edit of Array.isArray(input.edits) ? input.edits : [input]) {
     const { old_string: old, new_string: text } = isRecord(edit) ? edit : {};

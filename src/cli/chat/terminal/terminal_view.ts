@@ -136,7 +136,7 @@ export class TerminalView implements ChatView {
     const { replaySession, sessionHead } = await import("../view/replay.ts");
     const head = await sessionHead(opened, this.#context);
     const surface = { view: this.turns, print: (rows: readonly Row[]) => this.print(rows), width: () => this.width() };
-    replaySession(opened, surface, { isTerminal: true, head });
+    await replaySession(opened, surface, { isTerminal: true, head });
   }
 
   leave(): void {

@@ -16,6 +16,7 @@ import type { OpenSession } from "../../../runtime/open_session.ts";
 import { selectorOf } from "../../../runtime/agent_session.ts";
 import type { Context } from "../../command.ts";
 import { echoRows } from "./event_rows.ts";
+import { type StoredChange, storedChanges } from "./stored_changes.ts";
 import type { TurnView } from "./turn_view.ts";
 
 /** Turns that are drawn at most. */
@@ -33,11 +34,12 @@ export interface ReplaySurface {
 }
 
 /** Draws the head of the session and its last turns. */
-export function replaySession(
-  { session }: OpenSession,
+export async function replaySession(
+  opened: OpenSession,
   surface: ReplaySurface,
   { isTerminal, head }: { isTerminal: boolean; head: string },
-): void {
+): Promise<void> {
+  const { session } = opened;
   const width = surface.width();
   surface.print([row(fit(head, width), "dim"), []]);
   const { shown, hidden } = lastTurns(session.items);
@@ -47,7 +49,8 @@ export function replaySession(
   }
   // Where the output may be kept by somebody, protected content has no place.
   const isOpen = (item: SessionItem) => item.label === "open" || isTerminal;
-  drawItems(shown.filter(isOpen), session, surface);
+  const changes = await storedChanges(shown, opened);
+  await drawItems(shown.filter(isOpen), { session, changes }, surface);
 }
 
 /** Returns the line that names a session: `session 1a2b3c4d · its name · 12 turns · 3h ago · provider:model · directory`. */
@@ -114,11 +117,11 @@ function drawnLength(item: SessionItem): number {
   return item.kind === "tool_result" ? 100 : item.text.length;
 }
 
-function drawItems(
+async function drawItems(
   items: readonly SessionItem[],
-  session: Session,
+  { session, changes }: { session: Session; changes: ReadonlyMap<string, StoredChange> },
   { view, print, width }: ReplaySurface,
-): void {
+): Promise<void> {
   const calls = new Map<string, ToolCall>();
   let isBegun = false;
   for (const item of items) {
@@ -135,8 +138,14 @@ function drawItems(
     } else {
       const call = calls.get(item.callId);
       const subject = call === undefined ? "" : subjectOf(call, session);
+      const change = changes.get(item.callId);
       view.event({ kind: "tool_start", callId: item.callId, toolName: item.name, subject });
-      view.event({ kind: "tool_result", item, details: endOf(item) });
+      await view.event({
+        kind: "tool_result",
+        item,
+        details: endOf(item),
+        ...change === undefined ? {} : { change },
+      });
     }
   }
   view.finish(null);

@@ -1,0 +1,43 @@
+/** The todo list of a session that was read back. Loaded with one. */
+import type { SessionItem } from "../session/item.ts";
+import { checkArguments } from "../tools/arguments.ts";
+import { type TodoWriteInput, todoWriteTool } from "../tools/todo_write/tool.ts";
+import type { SessionMemory } from "../tools/tool.ts";
+
+type Todos = SessionMemory["todos"];
+
+/** Begins the list in a summary. */
+const HEADING = "\n\nTodo list:\n";
+
+/** Returns the list as a summary tells it: empty for none. */
+export function todoText(todos: Todos): string {
+  if (todos.length === 0) return "";
+  // Where there is no room for all, what is done is left out first.
+  const order = ["in_progress", "pending", "completed"];
+  const sorted = todos.toSorted((one, other) => order.indexOf(one.status) - order.indexOf(other.status));
+  return HEADING + sorted.map(({ content, status }) => `- [${status}] ${content}`).join("\n");
+}
+
+/** Returns the list that items were left with: of the last call that was taken, else as their summary tells it. */
+export function writtenTodos(items: readonly SessionItem[]): Todos {
+  const calls = new Map(
+    items.flatMap((item) => item.kind === "assistant" ? item.calls : []).map((call) => [call.id, call]),
+  );
+  for (const item of items.toReversed()) {
+    if (item.kind === "tool_result" && item.name === todoWriteTool.name && !item.isError) {
+      const checked = checkArguments(todoWriteTool.parameters, calls.get(item.callId)?.input ?? {});
+      if (!("problem" in checked)) return (checked.value as unknown as TodoWriteInput).todos;
+    }
+    if (item.kind === "user" && item.origin === "summary") return readTodoText(item.text);
+  }
+  return [];
+}
+
+function readTodoText(summary: string): Todos {
+  const at = summary.lastIndexOf(HEADING);
+  const lines = at < 0 ? [] : summary.slice(at + HEADING.length).split("\n");
+  return lines.flatMap((line) => {
+    const [, status, content = ""] = /^- \[(pending|in_progress|completed)\] (.*)$/.exec(line) ?? [];
+    return status === undefined ? [] : [{ content, status: status as Todos[number]["status"] }];
+  });
+}
