@@ -3,6 +3,7 @@
  * in one write, so that nothing flickers; what has scrolled away is never touched.
  */
 import type { Output } from "../platform/io.ts";
+import { behindColumn, isAscii, keptColumns, rowChanges } from "./row_changes.ts";
 import { paint, type Row, rowWidth } from "./style.ts";
 
 /** Live rows and where the cursor stands in them. */
@@ -28,6 +29,11 @@ export interface Screen {
 const NOTHING: LiveRows = { rows: [], cursor: null };
 const HIDE = "\x1b[?25l";
 const SHOW = "\x1b[?25h";
+/**
+ * Empties a row before it is written. Emptied behind the text, tmux would still count the cells of what stood there, and
+ * break the row by them when it becomes narrower.
+ */
+const EMPTY = "\x1b[K";
 
 /** A screen on `output`, which is a terminal. */
 export function createScreen(output: Output, options: { color: boolean }): Screen {
@@ -61,42 +67,75 @@ class TerminalScreen implements Screen {
   }
 
   print(rows: readonly Row[], live: LiveRows): void {
-    if (rows.length === 0) return this.live(live);
-    const shown = this.#fitted(live);
-    const lines = [...rows, ...shown.rows].map((line) => this.#emptied(line));
-    const start = this.#toTop();
-    this.#lost = [];
-    this.#shown = shown;
-    const last = Math.max(0, shown.rows.length - 1);
-    this.#at = last;
-    const end = shown.rows.length === 0 ? "\r\n" : "";
-    this.#write(`${start}${lines.join("\r\n")}${end}\x1b[J${this.#toCursor(shown)}`);
+    this.#draw(rows, this.#fitted(live));
+    if (rows.length > 0) this.#lost = [];
   }
 
   live(live: LiveRows): void {
-    const shown = this.#fitted(live);
-    const before = this.#shown;
-    if (this.#columns !== this.#output.columns() || this.#height !== this.height()) {
-      const start = this.#toTop();
-      const lines = shown.rows.map((line) => this.#emptied(line));
-      this.#shown = shown;
-      this.#at = Math.max(0, shown.rows.length - 1);
-      return this.#write(`${start}${lines.join("\r\n")}\x1b[J${this.#toCursor(shown)}`);
-    }
-    let text = "";
-    for (const [index, line] of shown.rows.entries()) {
-      const old = before.rows[index];
-      if (old !== undefined && this.#paint(old) === this.#paint(line)) continue;
-      text += this.#toRow(index, before.rows.length) + this.#emptied(line);
-    }
-    if (before.rows.length > shown.rows.length) {
-      text += shown.rows.length === 0
-        ? `${this.#toRow(0, before.rows.length)}\x1b[J`
-        : `${this.#toRow(shown.rows.length, before.rows.length)}\x1b[J`;
-    }
+    this.#draw([], this.#fitted(live));
+  }
+
+  /** Puts rows that stay and the live ones in the place of the live ones that are shown. */
+  #draw(printed: readonly Row[], shown: LiveRows): void {
+    const { rows: old, cursor } = this.#shown;
+    const now = [...printed, ...shown.rows];
+    if (old.length + now.length === 0) return;
+    const isResized = this.#columns !== this.#output.columns() || this.#height !== this.height();
+    // What is higher than the terminal scrolls while it is written.
+    const isAnew = isResized || old.length === 0 || shown.rows.length === 0 || now.length >= this.height();
+    const text = isAnew ? this.#anew(now, shown.rows.length === 0 && printed.length > 0) : this.#changed(old, now);
     this.#shown = shown;
-    const cursor = this.#toCursor(shown);
-    if (text !== "" || !sameCursor(before, shown)) this.#write(text + cursor);
+    this.#at -= printed.length;
+    const isMoved = cursor?.row !== shown.cursor?.row || cursor?.column !== shown.cursor?.column;
+    const place = this.#toCursor(shown);
+    if (text !== "" || isMoved) this.#write(text + place);
+  }
+
+  /** Writes all rows over what is there; `isEnded`: nothing live is below them. */
+  #anew(rows: readonly Row[], isEnded: boolean): string {
+    const start = this.#toTop();
+    const lines = rows.map((line) => `${EMPTY}${this.#paint(line)}`);
+    this.#at = isEnded ? rows.length : Math.max(0, rows.length - 1);
+    return `${start}${lines.join("\r\n")}${isEnded ? "\r\n" : ""}\x1b[J`;
+  }
+
+  /** Makes rows into others: what stays the same is moved by taking rows out and putting rows in. */
+  #changed(old: readonly Row[], now: readonly Row[]): string {
+    const changes = rowChanges(old.map((line) => this.#paint(line)), now.map((line) => this.#paint(line)));
+    let text = "";
+    let [left, added] = [old.length, 0];
+    for (const change of changes.toReversed()) {
+      const fewer = change.removed - change.added;
+      added += Math.max(0, -fewer);
+      if (fewer <= 0) continue;
+      text += `${this.#toRow(change.old + change.added)}\x1b[${fewer}M`;
+      left -= fewer;
+    }
+    if (added > 0) {
+      // Room below: at the end of the screen all of it scrolls.
+      text += this.#toRow(left - 1) + "\r\n".repeat(added);
+      this.#at += added;
+    }
+    for (const change of changes) {
+      const both = Math.min(change.removed, change.added);
+      const more = change.added - both;
+      const isLast = change.old + change.removed === old.length;
+      for (let index = 0; index < change.added; index++) {
+        const at = change.now + index;
+        if (index === both && !isLast) text += `${this.#toRow(at)}\x1b[${more}L`;
+        text += this.#over(at, index < both ? old[change.old + index] ?? [] : [], now[at] ?? []);
+      }
+    }
+    return text;
+  }
+
+  /** Writes a row over another, from where they differ on. */
+  #over(at: number, old: Row, now: Row): string {
+    if (this.#paint(old) === this.#paint(now)) return "";
+    const isCovered = rowWidth(now) >= rowWidth(old) && old.every(({ text }) => isAscii(text));
+    const kept = isCovered ? keptColumns(old, now) : 0;
+    const start = kept > 0 ? `\x1b[${kept}C` : isCovered ? "" : EMPTY;
+    return `${this.#toRow(at)}${start}${this.#paint(behindColumn(now, kept))}`;
   }
 
   clear(): void {
@@ -109,14 +148,6 @@ class TerminalScreen implements Screen {
 
   async settled(): Promise<void> {
     await this.#writing;
-  }
-
-  /**
-   * A line on an emptied row. Emptied behind it, tmux would still count the cells of what stood there, and break the row
-   * by them when it becomes narrower.
-   */
-  #emptied(line: Row): string {
-    return `\x1b[K${this.#paint(line)}`;
   }
 
   #paint(line: Row): string {
@@ -164,13 +195,11 @@ class TerminalScreen implements Screen {
     return `${up > 0 ? `\x1b[${up}A` : ""}\r`;
   }
 
-  /** To a live row; `there` rows are on the terminal, what lies below is made by line feeds. */
-  #toRow(index: number, there: number): string {
-    const reachable = Math.min(index, Math.max(0, Math.max(there, this.#at + 1) - 1));
-    const move = reachable - this.#at;
-    const vertical = move > 0 ? `\x1b[${move}B` : move < 0 ? `\x1b[${-move}A` : "";
+  /** To a row that is there, counted from the first live one. */
+  #toRow(index: number): string {
+    const move = index - this.#at;
     this.#at = index;
-    return `${vertical}\r${"\r\n".repeat(index - reachable)}`;
+    return `${move > 0 ? `\x1b[${move}B` : move < 0 ? `\x1b[${-move}A` : ""}\r`;
   }
 
   #toCursor({ rows, cursor }: LiveRows): string {
@@ -187,8 +216,4 @@ class TerminalScreen implements Screen {
     // It is told to whoever waits next.
     this.#writing.catch(() => {});
   }
-}
-
-function sameCursor(one: LiveRows, other: LiveRows): boolean {
-  return one.cursor?.row === other.cursor?.row && one.cursor?.column === other.cursor?.column;
 }

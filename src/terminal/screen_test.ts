@@ -9,6 +9,8 @@ class Terminal implements Output {
   readonly isTerminal = true;
   readonly writes: string[] = [];
   lines: string[] = [""];
+  /** The first line that can be reached: what is above has scrolled away. */
+  top = 0;
   at = { line: 0, column: 0 };
 
   constructor(readonly width: number, readonly heightInRows: number) {}
@@ -28,13 +30,19 @@ class Terminal implements Output {
       const by = Number(count || 1);
       if (part === "\r") this.at.column = 0;
       else if (part === "\n") this.#down(1);
-      else if (final === "A") this.at.line = Math.max(this.#top(), this.at.line - by);
-      else if (final === "B") this.at.line = Math.min(this.lines.length - 1, this.at.line + by);
+      else if (final === "A") this.at.line = Math.max(this.top, this.at.line - by);
+      else if (final === "B") this.at.line = Math.min(this.top + this.heightInRows - 1, this.at.line + by);
       else if (final === "C") this.at.column += by;
       else if (final === "K") this.#set(this.#line().slice(0, this.at.column));
       else if (final === "J") {
         this.#set(this.#line().slice(0, this.at.column));
         this.lines.length = this.at.line + 1;
+      } else if (final === "L" || final === "M") {
+        const rows = Array.from({ length: by }, () => "");
+        const bottom = this.top + this.heightInRows;
+        while (this.lines.length < bottom) this.lines.push("");
+        this.lines.splice(final === "L" ? this.at.line : bottom, 0, ...rows);
+        this.lines.splice(final === "L" ? bottom : this.at.line, by);
       } else if (final === undefined) this.#put(part);
     }
     return Promise.resolve();
@@ -43,11 +51,6 @@ class Terminal implements Output {
   /** Every line that was ever shown, without empty ones at the end. */
   text(): string {
     return this.lines.map((line) => line.trimEnd()).join("\n").trimEnd();
-  }
-
-  /** The first line that can be reached: what is above has scrolled away. */
-  #top(): number {
-    return Math.max(0, this.lines.length - this.heightInRows);
   }
 
   #line(): string {
@@ -67,6 +70,7 @@ class Terminal implements Output {
 
   #down(by: number): void {
     this.at.line += by;
+    this.top = Math.max(this.top, this.at.line - this.heightInRows + 1);
     while (this.lines.length <= this.at.line) this.lines.push("");
   }
 }
@@ -75,9 +79,20 @@ function live(texts: readonly string[], cursor: LiveRows["cursor"] = null): Live
   return { rows: texts.map((text) => row(text)), cursor };
 }
 
+/** Rows that come again, grow and shrink. */
+const text = fc.constantFrom(
+  "",
+  "open",
+  "open and wider",
+  "a long line that stays the same",
+  "ünï",
+  "ünïcode",
+  ">",
+  "s",
+);
 const step = fc.record({
-  print: fc.array(fc.stringMatching(/^[a-z]{0,12}$/), { maxLength: 3 }),
-  live: fc.array(fc.stringMatching(/^[A-Z]{1,12}$/), { maxLength: 4 }),
+  print: fc.array(text, { maxLength: 9 }),
+  live: fc.array(fc.oneof(text, fc.stringMatching(/^[A-Z]{1,12}$/)), { maxLength: 6 }),
   cursor: fc.nat({ max: 3 }),
 });
 
@@ -110,6 +125,28 @@ Deno.test("only rows that changed are written again", async () => {
   assert.equal(terminal.writes.length, 2);
   assert.ok(!terminal.writes[1]?.includes("FIRST") && terminal.writes[1]?.includes("CHANGED"));
   assert.ok(!terminal.writes.join("").includes("\x1b[2J"));
+});
+
+Deno.test("rows that move are not written again, and what is live stays when it is printed", async () => {
+  const terminal = new Terminal(40, 10);
+  const screen = createScreen(terminal, { color: false });
+  const long = (name: string) => `${name} with so many words`;
+  screen.live(live([long("open"), "", "> ", long("STATUS")]));
+  screen.print([row(long("printed"))], live([long("open"), "", "> ", long("STATUS")]));
+  screen.print([row(long("open"))], live(["> ", long("STATUS")]));
+  screen.live(live([long("new"), "> ", long("STATUS")]));
+  screen.live(live([`${long("new")} and more`, "> ", long("STATUS")]));
+  await screen.settled();
+  const lines = ["printed", "open", "new"].map(long);
+  assert.equal(terminal.text(), `${lines.join("\n")} and more\n>\n${long("STATUS")}`);
+  // deno-lint-ignore no-control-regex -- sequences begin with the escape character
+  const wordsOf = (text: string) => text.replaceAll(/\x1b\[\??\d*[A-Za-z]/g, "").trim();
+  assert.deepEqual(terminal.writes.slice(1).map(wordsOf), [
+    long("printed"),
+    "",
+    long("new"),
+    "and more",
+  ]);
 });
 
 Deno.test("more live rows than the terminal has are cut at the top", async () => {
