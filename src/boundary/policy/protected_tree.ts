@@ -11,21 +11,29 @@ import type { PathRules } from "./path_rules.ts";
 import { type Coverage, ruleBelow } from "./patterns.ts";
 import type { ProtectionRule } from "./protection_rule.ts";
 
-/** Places that a view must not show as they are. Absolute paths; links are not followed. */
-export interface ProtectedPlaces {
-  /** Inside of the roots, and what the rules name elsewhere. */
-  files: readonly string[];
+/** The result of a walk. Absolute paths; links are not followed. */
+class Found {
+  /** Protected, inside of the roots, and what the rules name elsewhere; those in covered directories may be left out. */
+  readonly files: string[] = [];
   /** Covered as a whole. */
-  directories: readonly string[];
-  unjudged: readonly UnjudgedPlace[];
+  readonly directories: string[] = [];
+  readonly unjudged: UnjudgedPlace[] = [];
   /** Sockets, FIFOs and devices: what listens there is no part of the project. */
-  special: readonly string[];
+  readonly special: string[] = [];
   /** Content of version control: `.git` and its kind, bare repositories, and files named like packs and bundles. */
-  repositories: readonly string[];
+  readonly repositories: string[] = [];
   /** Open directories inside of the roots. */
-  listings: readonly Listing[];
+  readonly listings: Listing[] = [];
+  /** All protected files, with those in covered directories. */
+  readonly protected: ProtectedFile[] = [];
+  /** Some protected file cannot be looked at: its name is not UTF-8, or what holds it may not be listed. */
+  blind = false;
+}
+
+/** Places that a view must not show as they are, and open directories. */
+export interface ProtectedPlaces extends Omit<Found, "protected" | "blind"> {
   /** Lasting identities of protected files that no path names: their other names are hidden. */
-  nameless: readonly string[];
+  readonly nameless: readonly string[];
 }
 
 type TreeRules = Pick<PathRules, "version" | "patterns" | "rule" | "rulesIn" | "follow">;
@@ -57,36 +65,7 @@ interface Sorted {
   files: readonly ProtectedFile[];
   /** Covered ones: where they lead is covered too, and may change without a trace here. */
   links: readonly ProtectedFile[];
-  /** Some protected file cannot be looked at: its name is not UTF-8, or what holds it may not be listed. */
   blind: boolean;
-}
-
-/** Places and files that a walk found. */
-class Found {
-  readonly files: string[] = [];
-  readonly directories: string[] = [];
-  readonly unjudged: UnjudgedPlace[] = [];
-  readonly special: string[] = [];
-  readonly repositories: string[] = [];
-  readonly listings: Listing[] = [];
-  /** All protected files, with those in covered directories. */
-  readonly protected: ProtectedFile[] = [];
-  blind = false;
-
-  open(listing: Listing): void {
-    this.listings.push(listing);
-    this.special.push(...listing.special);
-    this.repositories.push(...listing.repositories);
-    this.unjudged.push(...listing.unjudged);
-  }
-
-  add({ files, directories, unjudged, protected: all }: Found): void {
-    // One by one: a call takes only so many arguments.
-    for (const file of files) this.files.push(file);
-    for (const directory of directories) this.directories.push(directory);
-    for (const place of unjudged) this.unjudged.push(place);
-    for (const file of all) this.protected.push(file);
-  }
 }
 
 /** Walks for one session. */
@@ -153,7 +132,12 @@ export class ProtectedTree {
     for (let walk = 1;; walk++) {
       const { version } = this.#rules;
       const places = yield* this.#walkRoots();
-      places.add(yield* this.#walkOutside());
+      const outside = yield* this.#walkOutside();
+      // One by one: a call takes only so many arguments.
+      for (const path of outside.files) places.files.push(path);
+      for (const path of outside.directories) places.directories.push(path);
+      for (const place of outside.unjudged) places.unjudged.push(place);
+      for (const file of outside.protected) places.protected.push(file);
       const isEndless = walk >= MOST_WALKS;
       if (this.#rules.version !== version && !isEndless) continue;
       const reason = "its protected links lead on without an end";
@@ -184,7 +168,10 @@ export class ProtectedTree {
       for (const below of sorted.covered) waiting.push({ directory: below, isCovered: true });
       yield;
       if (isCovered) continue;
-      found.open(listing);
+      found.listings.push(listing);
+      found.special.push(...listing.special);
+      found.repositories.push(...listing.repositories);
+      found.unjudged.push(...listing.unjudged);
       for (const { path } of sorted.files) found.files.push(path);
       for (const below of sorted.covered) found.directories.push(below);
       for (const below of sorted.open) waiting.push({ directory: below, isCovered: false });
