@@ -95,6 +95,19 @@ export class Ledger {
     });
   }
 
+  /** Whether the user lets the next question of a project see values. */
+  async values(root: string): Promise<boolean> {
+    return (await this.#read()).values.includes(root);
+  }
+
+  /** Notes that a model is asked something that costs nothing, and takes back the user's word for values. */
+  async begin(root: string): Promise<void> {
+    await this.#change((state) => {
+      state.asked = true;
+      if (state.values.includes(root)) state.values.splice(state.values.indexOf(root), 1);
+    });
+  }
+
   /** Pays for something that is never asked alike; false where it is over the budget. */
   async spend(cost: number): Promise<boolean> {
     return await this.#change((state) => {

@@ -10,6 +10,7 @@ const REFUSALS = {
   budget:
     "What may be told of protected files in 24 hours is used up. The user can add to it: agentcli mcp allow --bits N",
   busy: "Another client's question is being answered. Ask again in a minute.",
+  no_answer: "The model gave no answer in time.",
   no_local_model: "No model is known to run on this machine. The user can check: agentcli doctor",
   path: "A path is not a file or directory of the project, or is for no model at all.",
   too_many_held: "Too many answers wait for the user. Tell them: agentcli mcp pending",

@@ -8,17 +8,23 @@ import type { Home } from "../platform/home.ts";
 import { orAborted } from "../mcp/link.ts";
 import type { Clock } from "../platform/io.ts";
 import { holdLock } from "../platform/journal.ts";
+import { fieldsOf } from "../platform/record.ts";
 import { answerIn, costOf, UNKNOWN } from "./answer.ts";
+import { HeldAnswers } from "./held.ts";
 import { Ledger, type Looked, type Question } from "./ledger.ts";
 import type { Outcome, RefusalCode } from "./outcome.ts";
-import { type PrivateQuestion, readQuestion } from "./tools.ts";
+import { type ClosedQuestion, readLocalQuestion, readQuestion, type TextQuestion } from "./tools.ts";
 
 /** A local model over the files of the project, for one question. */
 export interface PrivateSession {
   /** Returns which of the paths cannot be asked about; by their names and kinds alone. */
   problem(paths: readonly string[]): Promise<RefusalCode | null>;
   /** Returns the model's reply; throws whatever keeps it from one. */
-  answer(question: PrivateQuestion, signal: AbortSignal): Promise<string>;
+  answer(question: ClosedQuestion, signal: AbortSignal): Promise<string>;
+  /** Returns a text made of protected files; throws whatever keeps it from one. */
+  text(question: TextQuestion, signal: AbortSignal): Promise<string>;
+  /** Returns a text made of open files alone; null where a path is protected, and nothing was asked then. */
+  openText(question: TextQuestion, signal: AbortSignal): Promise<string | null>;
   close(): Promise<void>;
 }
 
@@ -73,12 +79,14 @@ class Refused extends Error {
 export class PrivateService {
   readonly #parts: ServiceParts;
   readonly #ledger: Ledger;
+  readonly #held: HeldAnswers;
   /** The last of the questions that wait for each other. */
   #last: Promise<unknown> = Promise.resolve();
 
   constructor(parts: ServiceParts) {
     this.#parts = parts;
     this.#ledger = new Ledger(parts.home, parts.clock);
+    this.#held = new HeldAnswers(parts.home, parts);
   }
 
   /** Returns null for a tool that there is not. Throws only what the signal says. */
@@ -88,6 +96,10 @@ export class PrivateService {
         return await this.#outcome(() => this.#status());
       case "ask_private":
         return await this.#atFullSecond((started) => this.#ask(given, { ...call, started }), call.signal);
+      case "ask_local":
+        return await this.#atFullSecond((started) => this.#askLocal(given, { ...call, started }), call.signal);
+      case "answer_of":
+        return await this.#atFullSecond(() => this.#answerOf(given), call.signal);
       default:
         return null;
     }
@@ -113,13 +125,29 @@ export class PrivateService {
   }
 
   async #status(): Promise<Outcome> {
-    const [{ ready, rules }, left] = await Promise.all([this.#parts.facts(), this.#ledger.left()]);
-    return { kind: "status", ready, protected: rules, left, waiting: [] };
+    const [{ ready, rules }, left, waiting] = await Promise.all([
+      this.#parts.facts(),
+      this.#ledger.left(),
+      this.#held.waiting(),
+    ]);
+    return { kind: "status", ready, protected: rules, left, waiting };
   }
 
   async #ask(given: unknown, call: StartedCall): Promise<Outcome> {
     const asked = readQuestion(given);
     if (asked === null) throw new Refused("arguments");
+    if ("set" in asked) return await this.#askClosed(asked, call);
+    return await this.#inTurn(asked.seconds, call, async (signal, ending) => {
+      const session = await this.#session(asked, {
+        values: await this.#ledger.values(this.#parts.root),
+        signal,
+        ending,
+      });
+      return await this.#hold(session, asked, { client: call.client, signal });
+    });
+  }
+
+  async #askClosed(asked: ClosedQuestion, call: StartedCall): Promise<Outcome> {
     const { root } = this.#parts;
     const { question, paths, set, again } = asked;
     const key = await sha256(JSON.stringify([root, question, [...paths].sort(), set]));
@@ -130,11 +158,7 @@ export class PrivateService {
       // Another client may have asked meanwhile.
       const looked = await this.#ledger.look(paid);
       if (looked.kind !== "asked") return settled(looked) ?? { kind: "refused", code: "budget" };
-      const session = await this.#parts.open({ values: looked.values }, signal);
-      if (session === null) throw new Refused(await this.#ledger.miss() ? "no_local_model" : "budget");
-      ending.defer(() => session.close().catch(() => {}));
-      const problem = await session.problem(paths);
-      if (problem !== null) throw new Refused(problem);
+      const session = await this.#session(asked, { values: looked.values, signal, ending });
       // From here on what happens may depend on what the model reads: it is paid for before.
       const charged = settled(await this.#ledger.charge(paid));
       if (charged !== null) return charged;
@@ -143,6 +167,57 @@ export class PrivateService {
       if (answer !== UNKNOWN) await this.#ledger.keep(key, answer).catch(() => {});
       return { kind: "answer", answer, cost: paid.cost };
     });
+  }
+
+  /** Opens a session for a question; nothing was read for it. Throws {@link Refused}. */
+  async #session(
+    { paths }: TextQuestion,
+    { values, signal, ending }: { values: boolean; signal: AbortSignal; ending: AsyncDisposableStack },
+  ): Promise<PrivateSession> {
+    const session = await this.#parts.open({ values }, signal);
+    if (session === null) throw new Refused(await this.#ledger.miss() ? "no_local_model" : "budget");
+    ending.defer(() => session.close().catch(() => {}));
+    const problem = await session.problem(paths);
+    if (problem !== null) throw new Refused(problem);
+    return session;
+  }
+
+  /** Has a text written for the user: that there is one is all that the client hears, whatever becomes of it. */
+  async #hold(
+    session: PrivateSession,
+    asked: TextQuestion,
+    { client, signal }: { client: string; signal: AbortSignal },
+  ): Promise<Outcome> {
+    const id = await this.#held.begin({ question: asked.question, client });
+    if (id === null) throw new Refused("too_many_held");
+    await this.#ledger.begin(this.#parts.root);
+    const failed = (error: unknown) =>
+      signal.aborted ? "(no answer in time)" : `(no answer: ${error instanceof Error ? error.message : "unknown"})`;
+    const text = await orAborted(session.text(asked, signal), signal).catch(failed);
+    await this.#held.write(id, text).catch(() => {});
+    return { kind: "held", id };
+  }
+
+  async #askLocal(given: unknown, call: StartedCall): Promise<Outcome> {
+    const asked = readLocalQuestion(given);
+    if (asked === null) throw new Refused("arguments");
+    return await this.#inTurn(asked.seconds, call, async (signal, ending) => {
+      const session = await this.#session(asked, { values: false, signal, ending });
+      const answer = orAborted(session.openText(asked, signal), signal);
+      const text = await answer.catch(() => Promise.reject(new Refused("no_answer")));
+      if (text === null) return await this.#hold(session, asked, { client: call.client, signal });
+      return { kind: "text", text, why: "open" };
+    });
+  }
+
+  async #answerOf(given: unknown): Promise<Outcome> {
+    const { id } = fieldsOf(given);
+    if (typeof id !== "string") throw new Refused("arguments");
+    const answer = await this.#held.find(id);
+    if (answer === null) throw new Refused("unknown_id");
+    const { state, released } = answer;
+    if (state === "released") return { kind: "text", text: released ?? "", why: "released" };
+    return { kind: "decision", decision: state };
   }
 
   /**
@@ -177,8 +252,10 @@ export class PrivateService {
     try {
       const outcome = await this.#outcome(() => work(AbortSignal.any([call.signal, late.signal]), ending));
       done.abort();
-      // A refusal depends on nothing protected, and need not be waited for.
-      if (outcome.kind !== "refused") await clock.hold(Math.max(0, due - clock.monotonic()), call.signal);
+      // What depends on nothing protected need not be waited for.
+      if (outcome.kind === "answer" || outcome.kind === "held") {
+        await clock.hold(Math.max(0, due - clock.monotonic()), call.signal);
+      }
       return { outcome, ended: ending.disposeAsync() };
     } catch (error) {
       await ending.disposeAsync();

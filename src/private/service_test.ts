@@ -3,7 +3,7 @@ import { type ToolHome, toolHome } from "../../tests/helpers/tool_home.ts";
 import { Ledger } from "./ledger.ts";
 import { clientResult, type Outcome } from "./outcome.ts";
 import { PrivateService, type PrivateSession, type ServiceClock, type ServiceParts } from "./service.ts";
-import type { PrivateQuestion } from "./tools.ts";
+import type { ClosedQuestion } from "./tools.ts";
 
 /** Time that goes on as answers are held back. `late`: the time for a model's work is over at once. */
 function testClock({ late = false } = {}): ServiceClock & { set(time: number): void; time: number } {
@@ -25,12 +25,14 @@ function testClock({ late = false } = {}): ServiceClock & { set(time: number): v
   return clock;
 }
 
-type Model = (asked: PrivateQuestion, signal: AbortSignal) => string | Promise<string>;
+type Model = (asked: ClosedQuestion, signal: AbortSignal) => string | Promise<string>;
 
 function service(place: ToolHome, model: Model, more: Partial<ServiceParts> = {}): PrivateService {
   const session: PrivateSession = {
     problem: () => Promise.resolve(null),
     answer: async (asked, signal) => await model(asked, signal),
+    text: () => Promise.reject(BOMB),
+    openText: () => Promise.reject(BOMB),
     close: () => Promise.resolve(),
   };
   return new PrivateService({
@@ -261,12 +263,13 @@ Deno.test("two clients at once are answered one after the other, and two process
 Deno.test("nothing that fails inside is told: each refusal is one of a few fixed texts", async () => {
   await using place = await toolHome(null);
   const bomb = () => Promise.reject(BOMB);
+  const session = { answer: bomb, text: bomb, openText: bomb, close: bomb };
   const broken = [
     service(place, yes, { open: bomb }),
     service(place, yes, { facts: bomb }),
-    service(place, yes, { open: () => Promise.resolve({ problem: bomb, answer: bomb, close: bomb }) }),
+    service(place, yes, { open: () => Promise.resolve({ problem: bomb, ...session }) }),
     service(place, yes, {
-      open: () => Promise.resolve({ problem: () => Promise.resolve(null), answer: bomb, close: bomb }),
+      open: () => Promise.resolve({ problem: () => Promise.resolve(null), ...session }),
     }),
   ];
   for (const one of broken) {

@@ -1,12 +1,13 @@
 /** One question in a session of its own: a model that is proven to run here, tools that read, nothing that is stored. */
 import { sideFields } from "../agent/chat_request.ts";
+import { resultLimit } from "../agent/context/tokens.ts";
 import type { Io } from "../platform/io.ts";
 import { AgentSession } from "../runtime/agent_session.ts";
 import type { SessionOptions } from "../runtime/host.ts";
 import type { OpenSession } from "../runtime/open_session.ts";
 import { describeSet, schemaOf } from "./answer.ts";
 import type { PrivateSession } from "./service.ts";
-import type { PrivateQuestion } from "./tools.ts";
+import type { ClosedQuestion, TextQuestion } from "./tools.ts";
 import type { RefusalCode } from "./outcome.ts";
 
 /** The place and the model of the sessions. */
@@ -75,6 +76,17 @@ export async function openPrivateSession(
 
 function privateSession(session: AgentSession, opened: OpenSession): PrivateSession {
   const { workspace } = opened.session;
+  const run = async (
+    { question, paths }: TextQuestion,
+    { ending, signal }: { ending: string; signal: AbortSignal },
+  ) => {
+    const text = `The question:\n<question>\n${question}\n</question>\n${ending}`;
+    // Protected from the first word on, whatever is read: nothing of it is sent anywhere but to a model that runs here.
+    const prompt = { text, label: "no-cloud" as const, mentions: paths };
+    const result = await session.prompt(prompt, { signal, onEvent: () => {}, ask: () => Promise.resolve(null) });
+    if (result.errorCode !== null) throw new Error(result.errors[0] ?? result.errorCode);
+    return result.answer;
+  };
   return {
     async problem(paths): Promise<RefusalCode | null> {
       for (const path of paths) {
@@ -86,24 +98,21 @@ function privateSession(session: AgentSession, opened: OpenSession): PrivateSess
       return null;
     },
     async answer(asked, signal) {
-      // Protected from the first word on, whatever is read: nothing of it is sent anywhere but to a model that runs here.
-      const prompt = { text: promptOf(asked), label: "no-cloud" as const, mentions: asked.paths };
-      const surface = { signal, onEvent: () => {}, ask: () => Promise.resolve(null) };
-      const found = await session.prompt(prompt, surface);
-      return await replyOf(asked, { found: found.answer, opened, signal });
+      const ending =
+        `The answer is one of: ${describeSet(asked.set)}.\nFind it out, then say in one or two sentences ` +
+        "what you found.";
+      const found = await run(asked, { ending, signal });
+      return await replyOf(asked, { found, opened, signal });
     },
+    text: (asked, signal) => run(asked, { ending: "Find the answer, then give it.", signal }),
+    openText: (asked, signal) => openText(asked, { opened, signal }),
     close: () => session.close(),
   };
 }
 
-function promptOf({ question, set }: PrivateQuestion): string {
-  return `The question:\n<question>\n${question}\n</question>\n` +
-    `The answer is one of: ${describeSet(set)}.\nFind it out, then say in one or two sentences what you found.`;
-}
-
 /** A request of its own, short and without tools: servers that decode by a schema do that in no other. */
 async function replyOf(
-  { question, set }: PrivateQuestion,
+  { question, set }: ClosedQuestion,
   { found, opened, signal }: { found: string; opened: OpenSession; signal: AbortSignal },
 ): Promise<string> {
   const { session, model } = opened;
@@ -119,4 +128,28 @@ async function replyOf(
     params: { ...sideFields(session), response_format: { type: "json_schema", json_schema: schema } },
   }, { signal, onDelta: () => {}, onRetry: () => {} });
   return response.text;
+}
+
+/** One request with the files in it, and without tools: nothing that is protected can come into it. */
+async function openText(
+  { question, paths }: TextQuestion,
+  { opened, signal }: { opened: OpenSession; signal: AbortSignal },
+): Promise<string | null> {
+  const { session: { workspace, model: { entry, contextWindow }, context }, model } = opened;
+  const { bytesPerToken } = context;
+  const limit = resultLimit({ window: contextWindow, bytesPerToken, count: paths.length });
+  const files: string[] = [];
+  for (const path of paths) {
+    const resolved = await workspace.resolve(path);
+    if ("refused" in resolved) throw new Error(resolved.message);
+    const read = await workspace.read(resolved, { limit });
+    if ("refused" in read) throw new Error(read.message);
+    if (read.label !== "open") return null;
+    const cut = read.more ? "\n[the rest is left out]" : "";
+    files.push(`File ${resolved.display}:\n${new TextDecoder().decode(read.bytes)}${cut}`);
+  }
+  // Other first words than in a session over protected files: what a server keeps of those makes nothing faster here.
+  const messages = [{ role: "user" as const, content: [`Question: ${question}`, ...files, question].join("\n\n") }];
+  const request = { model: entry.id, messages, tools: [], params: sideFields(opened.session) };
+  return (await model(request, { signal, onDelta: () => {}, onRetry: () => {} })).text;
 }

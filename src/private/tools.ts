@@ -1,5 +1,5 @@
 /** The tools of the server as clients are told of them, and their arguments once they are checked. */
-import { fieldsOf, isRecord, membersOf, textOf } from "../platform/record.ts";
+import { fieldsOf, membersOf, textOf } from "../platform/record.ts";
 import { type AnswerSet, readAnswerSet } from "./answer.ts";
 
 /** A tool as `tools/list` names it. */
@@ -13,7 +13,7 @@ export interface DeclaredTool {
 const QUESTION_LIMIT = 4_000;
 const MOST_PATHS = 16;
 /** After how long an answer comes, in seconds: what the caller says, or this. */
-const SECONDS = { least: 1, usual: 20, most: 300 };
+const SECONDS = { least: 1, usual: 20, usualLocal: 60, most: 300 };
 
 const text = (description: string) => ({ type: "string", description });
 const PATH_LIST = { type: "array", items: { type: "string" }, maxItems: MOST_PATHS };
@@ -24,9 +24,11 @@ const WHEN = {
   maximum: SECONDS.most,
   description: `The answer comes exactly then; default ${SECONDS.usual}`,
 };
+const LIMIT = { ...WHEN, description: `At most; default ${SECONDS.usualLocal}` };
 const ANSWER = {
-  description: "Text is held until the user releases it",
+  description: "A text is held until the user releases it",
   oneOf: [
+    { type: "object", properties: { type: { const: "text" } }, required: ["type"] },
     { type: "object", properties: { type: { const: "yes_no" } }, required: ["type"] },
     {
       type: "object",
@@ -81,23 +83,58 @@ export const TOOLS: readonly DeclaredTool[] = [
     },
     annotations: READS,
   },
+  {
+    name: "ask_local",
+    description:
+      "Asks a local model about open files, to save tokens. The answer is its text; where a path is protected " +
+      "it is held until the user releases it.",
+    inputSchema: {
+      type: "object",
+      properties: { question: text("One question"), paths: { ...PATHS, minItems: 1 }, seconds: LIMIT },
+      required: ["question", "paths"],
+    },
+    annotations: READS,
+  },
+  {
+    name: "answer_of",
+    description: "Gives an answer that was held: waiting, kept by the user, or the text that they released.",
+    inputSchema: { type: "object", properties: { id: text("For example r-17") }, required: ["id"] },
+    annotations: READS,
+  },
 ];
 
-/** The arguments of `ask_private`. */
-export interface PrivateQuestion {
+/** A question about files that is answered by a text. */
+export interface TextQuestion {
   question: string;
   paths: readonly string[];
-  set: AnswerSet;
-  again: boolean;
   seconds: number;
 }
 
+/** A question that is answered by one value of a set. */
+export interface ClosedQuestion extends TextQuestion {
+  set: AnswerSet;
+  /** It is asked anew, though there is an answer. */
+  again: boolean;
+}
+
 /** Reads the arguments of `ask_private`; null where they are not as the schema says. */
-export function readQuestion(given: unknown): PrivateQuestion | null {
-  const { question, answer, again = false } = fieldsOf(given);
-  const [read, paths, seconds, set] = [readText(question), readPaths(given), readSeconds(given), readAnswerSet(answer)];
-  if (!isRecord(given) || read === null || paths === null || seconds === null || set === null) return null;
-  return typeof again === "boolean" ? { question: read, paths, set, again, seconds } : null;
+export function readQuestion(given: unknown): ClosedQuestion | TextQuestion | null {
+  const { answer, again = false } = fieldsOf(given);
+  const asked = readTextQuestion(given, SECONDS.usual);
+  const set = readAnswerSet(answer);
+  if (asked === null || fieldsOf(answer).type === "text") return asked;
+  return set !== null && typeof again === "boolean" ? { ...asked, set, again } : null;
+}
+
+/** Reads the arguments of `ask_local`; null where they are not as the schema says. */
+export function readLocalQuestion(given: unknown): TextQuestion | null {
+  const asked = readTextQuestion(given, SECONDS.usualLocal);
+  return asked !== null && asked.paths.length > 0 ? asked : null;
+}
+
+function readTextQuestion(given: unknown, usual: number): TextQuestion | null {
+  const [question, paths, seconds] = [readText(fieldsOf(given).question), readPaths(given), readSeconds(given, usual)];
+  return question === null || paths === null || seconds === null ? null : { question, paths, seconds };
 }
 
 /** One form for texts that say the same. */
@@ -113,8 +150,8 @@ function readPaths(given: unknown): string[] | null {
   return [...new Set(names as string[])];
 }
 
-function readSeconds(given: unknown): number | null {
-  const { seconds = SECONDS.usual } = fieldsOf(given);
+function readSeconds(given: unknown, usual: number): number | null {
+  const { seconds = usual } = fieldsOf(given);
   return Number.isInteger(seconds) && Number(seconds) >= SECONDS.least && Number(seconds) <= SECONDS.most
     ? Number(seconds)
     : null;

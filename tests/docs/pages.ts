@@ -101,6 +101,8 @@ export const SHOWN_SETUP = `cat > pump.ts <<'END'\n${PUMP}END\n`;
 /** Commands that are not run, known by words of them, and why. */
 export const NOT_RUN: readonly { page: string; words: string; why: string }[] = [
   { page: "docs/cli.md", words: "agentcli mcp set-key", why: "it needs a keyring; keys_test.ts has one" },
+  { page: "docs/cli.md", words: "agentcli mcp release", why: "it asks a person; mcp_held_test.ts has one" },
+  { page: "docs/cli.md", words: "agentcli mcp keep", why: "it needs an answer; mcp_held_test.ts has one" },
   { page: "docs/cli.md", words: "agentcli mcp allow", why: "it asks a person; mcp_serve_structure_test.ts has one" },
   { page: "docs/cli.md", words: "agentcli mcp show files", why: "it starts a server; mcp_commands_test.ts has one" },
   { page: "docs/cli.md", words: "agentcli mcp test files", why: "it starts a server; mcp_commands_test.ts has one" },

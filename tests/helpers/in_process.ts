@@ -14,11 +14,15 @@ import { environmentOf, type Finished, type RunOptions, runProgram } from "./pro
 export async function runInProcess(
   args: readonly string[],
   options: RunOptions & {
-    /** The streams say that they are a terminal; nobody types on it. */
+    /** The streams say that they are a terminal; nobody types on it but `answers`. */
     terminal?: boolean;
+    /** Typed one after the other, each once a question with `[y/N]` is shown. */
+    answers?: readonly string[];
   },
 ): Promise<Finished> {
-  const { terminal = false } = options;
+  const { terminal = false, answers = [] } = options;
+  const asked = answers.map(() => Promise.withResolvers<void>());
+  let [shown, read] = [0, 0];
   if (Deno.env.get("AGENTCLI_BIN") || options.permissions !== undefined) return await runProgram(args, options);
   const started = performance.now();
   const environment = environmentOf(options);
@@ -28,6 +32,7 @@ export async function runInProcess(
     columns: () => 80,
     write(text) {
       written[name] += text;
+      if (String(text).includes("[y/N]")) asked[shown++]?.resolve();
       return Promise.resolve();
     },
   });
@@ -39,7 +44,11 @@ export async function runInProcess(
   const io: Io = {
     stdin: {
       isTerminal: terminal,
-      read: () => Promise.resolve(waiting.pop() ?? null),
+      async read() {
+        const at = read++;
+        await asked[at]?.promise;
+        return answers[at] === undefined ? waiting.pop() ?? null : new TextEncoder().encode(`${answers[at]}\n`);
+      },
       setRaw: () => {},
     },
     stdout: output("stdout"),

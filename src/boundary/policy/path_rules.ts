@@ -10,7 +10,7 @@ import { mainTree } from "./git_directory.ts";
 import { MARKER_NAME, type MarkerEntry, readMarker } from "./marker.ts";
 import { compilePatterns, type Coverage, isWild, type Pattern, Patterns, ruleBelow } from "./patterns.ts";
 import type { MarkerLines } from "./project_record_files.ts";
-import { type ProtectionRule, stricter } from "./protection_rule.ts";
+import { type ProtectionRule, ruleOfHeld, stricter } from "./protection_rule.ts";
 
 interface Place extends Coverage {
   /** The linked worktree that it lies in, and the main tree whose rules hold there too. */
@@ -193,7 +193,7 @@ export class PathRules {
     const place = {
       covered: scopes.reduce(
         (rule, scope) => stricter(rule, scope.rule),
-        above === null ? null : ruleBelow(above, basename(directory)),
+        above === null ? null : ruleBelow(above, basename(directory)) ?? ruleOfHeld(directory),
       ),
       scopes: scopes.filter((scope) => scope.leadsOn),
       worktree: mayRule ? this.#worktreeOf(directory, above) : above?.worktree ?? null,

@@ -49,6 +49,16 @@ export function ruleOfGit(markers: readonly string[]): ProtectionRule {
   return { tier: "no-cloud", pattern: ".git", marker: markers[0] ?? MARKER_NAME, line: 0 };
 }
 
+/** Where the answers of `mcp serve` wait for the user, below the root of a project. */
+export const HELD_DIRECTORY = ".agentcli/private";
+const HELD = /[/\\]\.agentcli[/\\]private$/i;
+
+/** Returns the rule of a directory of such answers, which nobody needs to write; null for any other. */
+export function ruleOfHeld(directory: string): ProtectionRule | null {
+  if (!HELD.test(directory)) return null;
+  return { tier: "no-cloud", pattern: HELD_DIRECTORY, marker: directory.replace(HELD, `/${MARKER_NAME}`), line: 0 };
+}
+
 /** The one that allows less; null when neither is a rule. */
 export function stricter(one: ProtectionRule | null, other: ProtectionRule | null): ProtectionRule | null {
   if (one === null || other === null) return one ?? other;

@@ -59,6 +59,12 @@ const ASSISTANT = {
   values: ["claude", "codex", "cursor", "windsurf"],
 } as const;
 
+export const RELEASE_OPTIONS = {
+  lines: text("A-B", "Only these lines of the text"),
+} as const;
+
+const HELD = { name: "id", brief: "An answer that waits, for example r-17" } as const;
+
 export const mcpCommand = group({
   brief: "List, change and try MCP servers",
   detail:
@@ -132,6 +138,30 @@ export const mcpCommand = group({
       options: SERVE_OPTIONS,
       examples: ["agentcli mcp serve", "agentcli mcp serve --model local:qwen3 --audit"],
       load: async () => (await import("./serve.ts")).serve,
+    }),
+    pending: command({
+      brief: "List the answers that wait for your word; at a terminal with their texts",
+      detail: "A line with ! quotes a protected file.",
+      arguments: [],
+      options: {},
+      examples: ["agentcli mcp pending"],
+      load: async () => (await import("./decide.ts")).pending,
+    }),
+    release: command({
+      brief: "Show an answer that waits, and let the client have it once you said yes",
+      detail:
+        "Exactly what is shown goes out, once. The release is logged in released.jsonl of the home, without the text. --yes does not answer for you.",
+      arguments: [HELD],
+      options: RELEASE_OPTIONS,
+      examples: ["agentcli mcp release r-17", "agentcli mcp release r-17 --lines 3-9"],
+      load: async () => (await import("./decide.ts")).release,
+    }),
+    keep: command({
+      brief: "Keep an answer that waits: the client is told no more than that",
+      arguments: [HELD],
+      options: {},
+      examples: ["agentcli mcp keep r-17"],
+      load: async () => (await import("./decide.ts")).keep,
     }),
     allow: command({
       brief: "Let an assistant of mcp serve have more, for once; asks at the terminal",

@@ -2,14 +2,16 @@
 import { AgentcliError } from "../../errors.ts";
 import { openHome } from "../../platform/home.ts";
 import { rootOf } from "../../private/facts.ts";
+import { HeldAnswers } from "../../private/held.ts";
+import { quotedLines } from "../../private/quoted_lines.ts";
 import { Ledger } from "../../private/ledger.ts";
 import { logRelease } from "../../private/release_log.ts";
 import { bits } from "../../private/outcome.ts";
-import { clean } from "../../terminal/clean.ts";
+import { clean, jsonText } from "../../terminal/clean.ts";
 import { confirm } from "../../terminal/prompt.ts";
 import type { Context, Invocation } from "../command.ts";
 import { notice } from "../output.ts";
-import type { ALLOW_OPTIONS } from "./command.ts";
+import type { ALLOW_OPTIONS, RELEASE_OPTIONS } from "./command.ts";
 
 /** Runs the command. */
 export async function allow({ options, context }: Invocation<typeof ALLOW_OPTIONS>): Promise<void> {
@@ -34,12 +36,86 @@ export async function allow({ options, context }: Invocation<typeof ALLOW_OPTION
   await notice(context, "the next question sees values");
 }
 
+/** Runs `mcp pending`: what waits, with its text where a person looks at it. */
+export async function pending({ context }: Invocation): Promise<void> {
+  const { io, globals } = context;
+  const held = await heldHere(context);
+  const waiting = (await held.all()).filter(({ state }) => state === "waiting");
+  if (globals.json) {
+    const shown = waiting.map(({ id, question, client, at }) => ({ id, question, client, time: timeOf(at) }));
+    return void await io.stdout.write(jsonText({ waiting: shown }));
+  }
+  if (waiting.length === 0) return await notice(context, "no answer of this project waits");
+  for (const { id, question, client, at } of waiting) {
+    await io.stdout.write(`${id}  ${timeOf(at)}  ${clean(client) || "unnamed client"}: ${clean(question)}\n`);
+    if (!isAtTerminal(io)) continue;
+    const text = await held.text(id).catch((error) => `(${error.message})`);
+    await io.stdout.write(await marked(text, context) + "\n");
+  }
+  await notice(context, "agentcli mcp release ID lets one go, with --lines A-B a part of it; mcp keep ID keeps it");
+}
+
+/** Runs `mcp release`. */
+export async function release(
+  { options, arguments: [id = ""], context }: Invocation<typeof RELEASE_OPTIONS>,
+): Promise<void> {
+  const { io } = context;
+  requireTerminal(io);
+  const held = await heldHere(context);
+  const whole = await held.text(id);
+  const text = options.lines === undefined ? whole : linesOf(whole, options.lines);
+  const answer = await held.find(id);
+  await io.stdout.write(await marked(text, context) + "\n");
+  await agreed(context, `Give exactly this to ${clean(answer?.client ?? "") || "the client"}?`);
+  await held.release(id, text, { isWhole: text === whole });
+  await notice(context, `${id} is released`);
+}
+
+/** Runs `mcp keep`. */
+export async function keep({ arguments: [id = ""], context }: Invocation): Promise<void> {
+  await (await heldHere(context)).keep(id);
+  await notice(context, `${id} stays here`);
+}
+
+async function heldHere({ io, globals }: Context): Promise<HeldAnswers> {
+  return new HeldAnswers(await openHome(io), { root: await rootOf(io, globals.cwd), clock: io.clock });
+}
+
+function timeOf(at: number): string {
+  return new Date(at).toISOString();
+}
+
+/** Lines `A-B` of a text, from 1. Throws `usage` for what is no such range of it. */
+function linesOf(text: string, range: string): string {
+  const [, from = "", to = from] = /^(\d+)(?:-(\d+))?$/.exec(range) ?? [];
+  const lines = text.split("\n");
+  const [first, last] = [Number(from), Number(to)];
+  if (from === "" || first < 1 || last < first || last > lines.length) {
+    throw new AgentcliError("usage", `--lines ${range.slice(0, 20)}: the text has lines 1-${lines.length}`);
+  }
+  return lines.slice(first - 1, last).join("\n");
+}
+
+/** The lines with numbers; `!` stands before those that quote a protected file. */
+async function marked(text: string, { io, globals }: Context): Promise<string> {
+  const quotes = await quotedLines(io, { cwd: globals.cwd, text });
+  const lines = clean(text, { multiline: true }).split("\n");
+  return lines.map((line, at) => `${quotes.has(at) ? "!" : " "} ${String(at + 1).padStart(3)}  ${line}`).join("\n");
+}
+
+function isAtTerminal({ stdin, stdout, stderr }: Context["io"]): boolean {
+  return stdin.isTerminal && stdout.isTerminal && stderr.isTerminal;
+}
+
+function requireTerminal(io: Context["io"]): void {
+  if (isAtTerminal(io)) return;
+  throw new AgentcliError("permission_denied", "this is decided at a terminal, by a person", {
+    hint: "run it yourself, in a terminal of your own",
+  });
+}
+
 /** Throws where nobody says yes; `--yes` is no answer, since whoever may not see can type it too. */
 async function agreed({ io }: Context, question: string): Promise<void> {
-  if (!io.stdin.isTerminal || !io.stderr.isTerminal || !io.stdout.isTerminal) {
-    throw new AgentcliError("permission_denied", "this is decided at a terminal, by a person", {
-      hint: "run it yourself, in a terminal of your own",
-    });
-  }
+  requireTerminal(io);
   if (!await confirm(io, question)) throw new AgentcliError("permission_denied", "nothing was changed");
 }

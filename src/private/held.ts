@@ -1,0 +1,162 @@
+/**
+ * Answers in text, which wait for the user: each is a file of the project that a built-in rule protects, and an entry in the
+ * home that says what the user decided. Only what the user released is in the home, and goes to clients.
+ */
+import { HELD_DIRECTORY } from "../boundary/policy/protection_rule.ts";
+import { readRegularFile } from "../boundary/reader.ts";
+import { AgentcliError } from "../errors.ts";
+import { sha256 } from "../platform/digest.ts";
+import { lstat, makePrivateDirectory, realPath, removeFile, writeAtomically } from "../platform/files.ts";
+import type { Home } from "../platform/home.ts";
+import type { Clock } from "../platform/io.ts";
+import { join } from "../platform/path.ts";
+import { fieldsOf, isRecord, membersOf, parseJson } from "../platform/record.ts";
+import { logRelease } from "./release_log.ts";
+
+const FILE = "private/held.json";
+/** Answers of one project that may wait. */
+const MOST_WAITING = 100;
+/** Largest text, in bytes. */
+const TEXT_LIMIT = 256 * 1024;
+const IGNORE = ".gitignore";
+
+/** One answer that waited or waits. */
+export interface HeldAnswer {
+  id: string;
+  /** Real path of the project. */
+  root: string;
+  /** In the client's own words. */
+  question: string;
+  client: string;
+  /** Milliseconds since 1970. */
+  at: number;
+  state: "waiting" | "kept" | "released";
+  /** Exactly the text that the user released. */
+  released?: string;
+}
+
+interface State {
+  last: number;
+  answers: HeldAnswer[];
+}
+
+/** The held answers of one project. */
+export class HeldAnswers {
+  readonly #home: Home;
+  readonly #root: string;
+  readonly #clock: Pick<Clock, "now">;
+
+  constructor(home: Home, { root, clock }: { root: string; clock: Pick<Clock, "now"> }) {
+    this.#home = home;
+    this.#root = root;
+    this.#clock = clock;
+  }
+
+  /** Returns the answers of the project, oldest first. */
+  async all(): Promise<HeldAnswer[]> {
+    return (await this.#read()).answers.filter(({ root }) => root === this.#root);
+  }
+
+  /** Returns the ids of those that wait. */
+  async waiting(): Promise<string[]> {
+    return (await this.all()).filter(({ state }) => state === "waiting").map(({ id }) => id);
+  }
+
+  async find(id: string): Promise<HeldAnswer | null> {
+    return (await this.all()).find((answer) => answer.id === id) ?? null;
+  }
+
+  /** Makes room for an answer before anything is asked; null where too many wait. */
+  async begin({ question, client }: Pick<HeldAnswer, "question" | "client">): Promise<string | null> {
+    await this.#directory();
+    return await this.#change((state) => {
+      const own = state.answers.filter(({ root }) => root === this.#root);
+      if (own.filter((answer) => answer.state === "waiting").length >= MOST_WAITING) return null;
+      const id = `r-${++state.last}`;
+      state.answers.push({ id, root: this.#root, question, client, at: this.#clock.now(), state: "waiting" });
+      return id;
+    });
+  }
+
+  /** Writes the text of an answer, for the owner alone. */
+  async write(id: string, text: string): Promise<void> {
+    const bytes = new TextEncoder().encode(text).slice(0, TEXT_LIMIT);
+    await writeAtomically(join(await this.#directory(), `${id}.md`), bytes, { mode: 0o600 });
+  }
+
+  /** Returns the text of an answer that waits or was kept. Throws `usage` where there is none. */
+  async text(id: string): Promise<string> {
+    const path = join(await this.#directory(), `${id}.md`);
+    const isPlain = (await lstat(path))?.kind === "file";
+    const read = isPlain ? readRegularFile(path, { display: path, limit: TEXT_LIMIT }) : null;
+    if (read === null || "refused" in read) {
+      throw new AgentcliError("usage", `there is no text of ${id}: it is still being written, or ${path} was removed`);
+    }
+    return new TextDecoder().decode(read.bytes);
+  }
+
+  /** Lets exactly this text go, once: it is logged first. Throws `usage` for an answer that does not wait. */
+  async release(id: string, text: string, { isWhole }: { isWhole: boolean }): Promise<void> {
+    const answer = await this.#waitingOne(id);
+    const bytes = new TextEncoder().encode(text).length;
+    const { root: project, client } = answer;
+    const entry = { what: "released", id, project, asked_by: client, bytes, sha256: await sha256(text) } as const;
+    await logRelease(this.#home, entry, { now: this.#clock.now() });
+    await this.#decide(id, { state: "released", released: text });
+    if (isWhole) await removeFile(join(await this.#directory(), `${id}.md`));
+  }
+
+  /** Keeps an answer to the user for good. Throws as {@link release} does. */
+  async keep(id: string): Promise<void> {
+    await this.#waitingOne(id);
+    await this.#decide(id, { state: "kept" });
+  }
+
+  async #waitingOne(id: string): Promise<HeldAnswer> {
+    const answer = await this.find(id);
+    if (answer?.state === "waiting") return answer;
+    const why = answer === null
+      ? `no answer of this project has the id ${id.slice(0, 20)}`
+      : `${id} is ${answer.state}`;
+    throw new AgentcliError("usage", why, { hint: "agentcli mcp pending" });
+  }
+
+  async #decide(id: string, decision: Pick<HeldAnswer, "state" | "released">): Promise<void> {
+    await this.#change(({ answers }) => {
+      const answer = answers.find((one) => one.id === id && one.root === this.#root && one.state === "waiting");
+      if (answer !== undefined) Object.assign(answer, decision);
+    });
+  }
+
+  /** The directory of the texts: what leads elsewhere by a link is none. */
+  async #directory(): Promise<string> {
+    const directory = join(this.#root, HELD_DIRECTORY);
+    await makePrivateDirectory(directory);
+    if (await realPath(directory) !== directory) {
+      throw new AgentcliError("policy_refused", `${directory} leads elsewhere`, { hint: "remove the link" });
+    }
+    const ignore = join(directory, IGNORE);
+    if (await lstat(ignore) === null) await writeAtomically(ignore, "*\n", { mode: 0o600 });
+    return directory;
+  }
+
+  async #change<T>(work: (state: State) => T): Promise<T> {
+    return await this.#home.locked(FILE, async () => {
+      const state = await this.#read();
+      const result = work(state);
+      await this.#home.write(FILE, JSON.stringify(state) + "\n");
+      return result;
+    });
+  }
+
+  async #read(): Promise<State> {
+    const text = await this.#home.read(FILE);
+    const state = text === null ? { last: 0, answers: [] } : parseJson(text);
+    const isAnswer = (one: unknown) => isRecord(one) && typeof one.id === "string" && typeof one.root === "string";
+    const { last, answers } = fieldsOf(state);
+    if (Number.isInteger(last) && Array.isArray(answers) && membersOf(answers).every(isAnswer)) return state as State;
+    throw new AgentcliError("home_unusable", `${this.#home.file(FILE)} does not hold the answers of mcp serve`, {
+      hint: "remove it; the texts stay in their projects",
+    });
+  }
+}
