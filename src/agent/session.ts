@@ -172,12 +172,15 @@ export function sessionLabel(session: Session): Label {
 }
 
 /**
- * Returns the label of what a model said: no lower than the session's, and for a local model `no-cloud` where it holds
+ * Returns the label of what a model said: no lower than what it was told, and for a local model `no-cloud` where it holds
  * protected content, which it can have read off a picture that no label knows. Never throws for what is found: the words
  * are here already.
  */
-export async function labelOfWords(texts: readonly string[], session: Session): Promise<Label> {
-  const before = sessionLabel(session);
+export async function labelOfWords(
+  texts: readonly string[],
+  session: Session,
+  before = sessionLabel(session),
+): Promise<Label> {
   const { scanner, model } = session;
   if (before !== "open" || !model.local) return before;
   const found = await scanner?.checkPart(texts, { name: "the response", hint: "" }, model);

@@ -9,19 +9,23 @@ import { coded } from "./slipped.ts";
 const linux = { ignore: Deno.build.os !== "linux" };
 
 /** A chat at a terminal, line by line, with a local and a remote server that answer by the script. */
-async function converse(stage: Stage, typed: readonly string[], { model }: { model: "loc" | "rem" }) {
-  const script = ({ json }: { json: { messages: { role: string; content: string }[] } }) => {
+async function converse(
+  stage: Stage,
+  typed: readonly string[],
+  { model, script: given, args = [] }: { model: "loc" | "rem"; script?: Script; args?: readonly string[] },
+) {
+  const script: Script = given ?? (({ json }: { json: { messages: { role: string; content: string }[] } }) => {
     const last = json.messages.at(-1);
     return last?.role === "user" && last.content.startsWith("read ")
       ? ask(want("read", { path: last.content.slice("read ".length) }))
       : say("Fine.");
-  };
+  });
   await using near = startFakeServer({ script });
   await using far = startFakeServer({ host: "127.0.0.2", script });
   const settings = { default_provider: model };
   await configure(stage.home, { loc: { baseUrl: near.baseUrl }, rem: { baseUrl: far.baseUrl } }, settings);
   const stdin = typed.map((line) => `${line}\n`).join("");
-  const done = await runInProcess(["chat"], { home: stage.home, stdin, terminal: true });
+  const done = await runInProcess(["chat", ...args], { home: stage.home, stdin, terminal: true });
   const sent = (received: Uint8Array[]) => new TextDecoder().decode(joinBytes(received));
   return { shown: done.stdout + done.stderr, near: sent(near.received()), far: sent(far.received()) };
 }
@@ -134,3 +138,21 @@ Deno.test(
     }
   },
 );
+
+Deno.test("a summary that holds what a person said to keep is as protected as that", linux, async () => {
+  await using stage = await openStage();
+  const canary = stage.canary("env");
+  const script: Script = ({ json }) => {
+    const last = JSON.stringify(json.messages.at(-1));
+    const kept = [canary, "the pump"].find((words) => last.includes(words));
+    return say(kept === undefined ? "word ".repeat(3_000) : `It is about ${kept}.`);
+  };
+  for (const keep of ["the pump", canary]) {
+    const typed = ["one", "two", "three", "four", `/compact ${keep}`, "five"];
+    const chat = await converse(stage, typed, { model: "loc", script });
+    assert.match(chat.shown, /summarized the older part/);
+    assert.ok(chat.near.includes(`It is about ${keep}.`), "control: the summary holds it");
+    const stored = await runInProcess(["sessions", "show", "latest"], { home: stage.home });
+    assert.equal(stored.stdout.includes(`It is about ${keep}.`), keep !== canary);
+  }
+});

@@ -11,7 +11,7 @@ import { AgentcliError } from "../../errors.ts";
 import { ProviderFailure } from "../../provider/failure.ts";
 import type { SideModel } from "../server.ts";
 import { addUsage } from "../result.ts";
-import { type Session, sessionLabel } from "../session.ts";
+import { labelOfWords, type Session, sessionLabel } from "../session.ts";
 import type { RunningTurn } from "../turn_options.ts";
 
 /** Bytes of the longest summary. */
@@ -90,8 +90,8 @@ async function summarize(plan: CompactPlan, session: Session, options: CompactOp
     kind: "user",
     origin: "summary",
     text: `Summary of the session so far:\n${body}${todos}`,
-    // What is to be done may name what was read after the part that is summarized.
-    label: todos === "" ? label : sessionLabel(session),
+    // A person says what is kept; and what is to be done may name what was read after the part that is summarized.
+    label: await labelOfWords([body], session, todos === "" ? label : sessionLabel(session)),
     ...files.size === 0 ? {} : { files: [...files] },
   };
   return sizeOf(summary) < replaced ? summary : null;
