@@ -146,6 +146,8 @@ export class AgentSession {
     const opened = await this.ready();
     await this.#warmUp.stop();
     const done = await work(opened);
+    // Files that went back are in no item: they would protect the next prompt.
+    opened.session.workspace.takeUsed();
     await this.#settle();
     return done;
   }

@@ -75,13 +75,15 @@ async function changedFile(
   const resolved = await workspace.resolve(path);
   const name = "refused" in resolved ? path : resolved.display;
   const was = before.kind === "absent" ? null : before.kind === "content" ? before.bytes : undefined;
-  const became = after.has(path) || "refused" in resolved ? after.get(path) : await contentOf(resolved, workspace);
+  const became = after.has(path) || "refused" in resolved ? after.get(path) : contentOf(resolved, workspace);
   after.set(path, was);
   return { name, before: was, after: became, label };
 }
 
-async function contentOf(path: Parameters<Workspace["read"]>[0], workspace: Workspace): Promise<ChangedFile["after"]> {
-  const read = await workspace.read(path, { limit: COMPARED });
+function contentOf(path: Parameters<Workspace["read"]>[0], workspace: Workspace): ChangedFile["after"] {
+  // For the person alone: no item holds any of it.
+  const [read] = workspace.readAll([path], { limit: COMPARED });
+  if (read === undefined) return undefined;
   if ("refused" in read) return read.refused === "absent" ? null : undefined;
   return read.more ? undefined : read.bytes;
 }

@@ -156,3 +156,22 @@ Deno.test("a summary that holds what a person said to keep is as protected as th
     assert.equal(stored.stdout.includes(`It is about ${keep}.`), keep !== canary);
   }
 });
+
+Deno.test("files that go back protect nothing that is said afterwards", linux, async () => {
+  await using stage = await openStage();
+  const script: Script = ({ json }) => {
+    const last = (json.messages as { role: string; content: string }[]).at(-1);
+    const changes = [
+      { name: "Read", input: { file_path: ".env" } },
+      { name: "Write", input: { file_path: ".env", content: "API_TOKEN=another-value-1234\n" } },
+    ];
+    return last?.role === "user" && last.content === "edit" ? ask(...changes) : say("Fine.");
+  };
+  const to = ["/model rem", "1", "again"];
+  const options = { model: "loc", script, args: ["--permission-mode", "acceptEdits"] } as const;
+  const back = await converse(stage, ["first", "edit", "/rewind", "1", "1", "hello", ...to], options);
+  assert.match(back.shown, /went back 1 turn/);
+  assert.match(back.far, /first[^]*hello[^]*again/);
+  const stays = await converse(stage, ["first", "edit", "hello", ...to], options);
+  assert.ok(!stays.far.includes("again"), "control: without going back the session is not for a remote model");
+});

@@ -88,7 +88,9 @@ export async function showDiff({ chat, view }: CommandTarget): Promise<void> {
       view.print([row(`  ${clean(path)}: ${clean(reason)}`, "warning")]);
       continue;
     }
-    const now = await workspace.read(resolved, { limit: 1024 * 1024 });
+    // For the person alone: no item holds any of it.
+    const [now] = workspace.readAll([resolved], { limit: 1024 * 1024 });
+    if (now === undefined) continue;
     const isProtected = label !== "open" || !("refused" in now) && now.label !== "open";
     if (isProtected && !view.isTerminal) {
       view.print([row(`  ${clean(resolved.display)}: protected, so its changes are shown on a terminal only`, "dim")]);
