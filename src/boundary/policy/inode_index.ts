@@ -53,12 +53,12 @@ export class InodeIndex {
 
   /** The rule of an open file by what it is or was; null when it is none that was seen. */
   ruleOf(status: FileStatus): ProtectionRule | null {
-    return this.#rules.get(lastingIdentityOf(status)) ?? (status.links > 1 ? this.#blind : null);
+    return stricter(this.#rules.get(lastingIdentityOf(status)) ?? null, status.links > 1 ? this.#blind : null);
   }
 
   /** Looks at the protected files. `blind` stands for those that cannot be looked at; null when there are none. */
   look(files: readonly ProtectedFile[], blind: ProtectionRule | null): void {
-    this.#blind ??= blind;
+    this.#blind = stricter(this.#blind, blind);
     this.#present = new Set();
     this.seen = [];
     for (const { path, rule } of files) {

@@ -96,7 +96,7 @@ export class ProtectedSet extends PathRules {
     if (this.damaged !== null) return;
     const { found } = this.#tree;
     if (this.#identified === found) return;
-    this.#identities.look(found.protected, found.blind ? this.rules[0] ?? null : null);
+    this.#identities.look(found.protected, found.blind ? this.rules.reduce(stricter, null) : null);
     this.#identified = found;
   }
 

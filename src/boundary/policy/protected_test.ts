@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { inTemporary, write } from "../../../tests/helpers/protected_tree.ts";
+import { lstatSync } from "../../platform/files_sync.ts";
 import * as fc from "../../../tests/property.ts";
 import { ProtectedSet } from "./protected.ts";
 import { ProtectedTree } from "./protected_tree.ts";
@@ -315,3 +316,18 @@ Deno.test("more lines than anybody writes are a damaged marker, named, and hold 
     assert.equal(few.damaged, null, "lines that are read again are counted once");
   });
 });
+
+Deno.test("a file with several names may be the one that cannot be named: it is under the strictest rule there is", {
+  ignore: Deno.build.os !== "linux",
+}, () =>
+  inTemporary(async (root) => {
+    Deno.writeTextFileSync(`${root}/.agentclisecret`, "no-cloud: *.pem\nlist-only: vault\n");
+    const words = ["-c", "mkdir vault; echo secret > $'vault/\\xe9'; ln vault/* h.txt; echo open > o.txt"];
+    assert.ok((await new Deno.Command("bash", { args: words, cwd: root }).output()).success);
+    const set = new ProtectedSet([root]);
+    const tierOf = (name: string) => {
+      const status = lstatSync(`${root}/${name}`);
+      return status === null ? "absent" : set.ruleOfFile(status, `${root}/${name}`)?.tier;
+    };
+    assert.deepEqual([tierOf("h.txt"), tierOf("o.txt")], ["list-only", undefined]);
+  }));
