@@ -131,8 +131,8 @@ const DOUBTFUL: readonly (readonly [RegExp, string])[] = [
 
 /** Returns why a path may cover nothing; null when nothing looks so. */
 export function doubtOf(path: string): string | null {
-  // A backslash takes the meaning of the sign after it away.
-  const plain = path.replace(/\\[^]/g, "");
+  // A backslash takes the meaning of the sign after it away: any other one stands for both.
+  const plain = path.replace(/\\[^]/g, "_");
   return DOUBTFUL.find(([sign]) => sign.test(plain))?.[1] ?? null;
 }
 

@@ -50,9 +50,9 @@ const FOREIGN: readonly (readonly [RegExp, string])[] = [
   [/\t/, "has a tab in its path; write one path a line"],
 ];
 
-/** A backslash takes the meaning of the sign after it away. */
+/** A backslash takes the meaning of the sign after it away: any other one stands for both. */
 function withoutEscapes(path: string): string {
-  return path.replace(/\\[^]/g, "");
+  return path.replace(/\\[^]/g, "_");
 }
 
 /**
