@@ -6,7 +6,7 @@ import { openWorkspace } from "../../src/boundary/workspace/disk.ts";
 import { ask, say, type Script, want } from "../helpers/fake_server.ts";
 import { reads, tryWays } from "./cases.ts";
 import { assertArrived, assertRefusedResult, assertSealed, openStage, type Played, type Stage } from "./harness.ts";
-import { hasBubblewrap } from "./sandbox_project.ts";
+import { hasBubblewrap, holdsCanary, inSandboxProject } from "./sandbox_project.ts";
 
 const linux = { ignore: Deno.build.os !== "linux" };
 const canMount = Deno.build.os === "linux" && Deno.uid() === 0 &&
@@ -256,6 +256,21 @@ Deno.test(
     if (hasBubblewrap()) assert.ok(remote.results[1]?.includes(rot13("PUB_marker")), remote.results[1]);
   },
 );
+
+Deno.test("a command does not see a hard link that may be one to a file whose name is not UTF-8", {
+  ignore: !hasBubblewrap(),
+}, () =>
+  inSandboxProject(async (project) => {
+    const latin = "secrets/$'\\xe9'";
+    await project.unsandboxed(
+      `printf %s ${project.canary} > ${latin}; ln ${latin} open.txt; echo one > a; ln a b; echo two > c`,
+    );
+    const command = "cat open.txt; cat a b c";
+    const { text } = await project.sandboxed(command);
+    assert.ok(!holdsCanary(text, project.canary), text);
+    assert.match(text, /one\none\ntwo\n/, "a file whose names are all there is none");
+    assert.ok(holdsCanary(await project.unsandboxed(command), project.canary), "control");
+  }));
 
 Deno.test(
   "a bind mount of a protected file is that file, for the reader and for commands",

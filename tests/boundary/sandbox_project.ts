@@ -23,7 +23,16 @@ export interface Ran {
 }
 
 const NOTHING_PROTECTED: ProtectedPlaces = {
-  ...{ files: [], directories: [], unjudged: [], special: [], repositories: [], listings: [], nameless: [] },
+  ...{
+    files: [],
+    directories: [],
+    unjudged: [],
+    special: [],
+    repositories: [],
+    listings: [],
+    nameless: [],
+    blind: false,
+  },
 };
 
 /** `hide` takes the place of what is protected in the project. */

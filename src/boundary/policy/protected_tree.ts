@@ -31,7 +31,7 @@ class Found {
 }
 
 /** Places that a view must not show as they are, and open directories. */
-export interface ProtectedPlaces extends Omit<Found, "protected" | "blind"> {
+export interface ProtectedPlaces extends Readonly<Omit<Found, "protected">> {
   /** Lasting identities of protected files that no path names: their other names are hidden. */
   readonly nameless: readonly string[];
 }
@@ -200,7 +200,9 @@ export class ProtectedTree {
       if (name.includes(NO_UTF8)) blind ||= rule !== null || isDirectory;
       else if (rule === null || (name === MARKER_NAME && !isCovered)) {
         // What git keeps is not the user's tree, and what cannot be named is not there: views leave both out as a whole.
-        if (isDirectory && name !== ".git" && !isOfSystem(path) && !isLong) open.push(path);
+        if (!isDirectory || name === ".git" || isOfSystem(path)) continue;
+        if (isLong) blind = true;
+        else open.push(path);
       } else if (isDirectory) covered.push(path);
       else if (isSymlink) links.push({ path, rule });
       else if (isFile || !isCovered) files.push({ path, rule });

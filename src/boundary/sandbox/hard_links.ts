@@ -1,25 +1,17 @@
 /** Other names of protected files: a hard link or a bind mount is the same bytes under a path that no rule names. */
-import { AgentcliError } from "../../errors.ts";
 import { lstatSync, mountPoints } from "../../platform/files_sync.ts";
 import { isWithin } from "../../platform/path.ts";
-import { runForOutput } from "../../platform/process.ts";
-import { outermost, quietly } from "../../platform/real_path.ts";
+import { quietly } from "../../platform/real_path.ts";
 import { lastingIdentityOf } from "../policy/inode_index.ts";
 import { type Listing, Listings, within } from "../policy/listing.ts";
-import { trustedProgram } from "./backend.ts";
-
-/** Longest wait for `find`, in milliseconds. */
-const FIND_LIMIT_MS = 60_000;
-/** A path that every `find` which understands the question names. */
-const ANSWERS = "/dev/null";
 
 /** The files that are covered already: real paths, and protected files that none of them names. */
 export interface CoveredFiles {
   files: readonly string[];
   directories?: readonly string[];
   nameless?: readonly string[];
-  /** Directories in which this runtime cannot name everything. */
-  unjudged?: readonly string[];
+  /** Some of them cannot be looked at: any file may be one of those that has a name which is found nowhere. */
+  blind?: boolean;
 }
 
 /** Where to look, real paths. `system` is looked through only for a file that has a name more than were found elsewhere. */
@@ -56,13 +48,13 @@ export class HardLinkSearch {
 
   /**
    * Returns the paths that are other names of covered files. Looks everywhere only where some covered file has more names
-   * than are covered, or is gone from its path; costs one `lstat` for each covered file, and then one for each directory of
+   * than are covered, is gone from its path, or cannot be looked at; costs one `lstat` for each covered file, and then one for each directory of
    * the places. A bind mount is no name more, so what is mounted below them is always looked into. Links are not followed.
    */
-  async find(
-    { files, directories = [], nameless = [], unjudged = [] }: CoveredFiles,
+  find(
+    { files, directories = [], nameless = [], blind = false }: CoveredFiles,
     { own, system = [] }: SearchedPlaces,
-  ): Promise<string[]> {
+  ): string[] {
     const gone = new Set(nameless);
     /** How many names of a file are not covered yet. */
     const missing = new Map<string, number>();
@@ -70,15 +62,20 @@ export class HardLinkSearch {
     for (const { file, links } of filesAt(new Set([...files, ...inside.flatMap(namesIn)]))) {
       missing.set(file, (missing.get(file) ?? links) - 1);
     }
-    const blind = inside.filter((listing) => listing.unjudged.length > 0).map(({ directory }) => directory);
-    for (const [file, names] of await linkedBelow(outermost([...unjudged, ...blind]))) missing.set(file, names);
-    if (missing.size + gone.size === 0) return [];
+    if (missing.size + gone.size === 0 && !blind) return [];
     const covered = new Set([...files, ...directories]);
     const found = new Set<string>();
-    const check = ({ path, file, lasting }: FoundFile) => {
-      if (!missing.has(file) && !gone.has(lasting) || covered.has(path) || found.has(path)) return;
-      found.add(path);
-      missing.set(file, (missing.get(file) ?? 1) - 1);
+    /** Names of files that may be one which cannot be looked at. */
+    const suspects = new Map<string, { links: number; paths: Set<string> }>();
+    const check = ({ path, file, lasting, links }: FoundFile) => {
+      if (covered.has(path) || found.has(path)) return;
+      if (missing.has(file) || gone.has(lasting)) {
+        found.add(path);
+        missing.set(file, (missing.get(file) ?? 1) - 1);
+      } else if (blind && links > 1) {
+        if (!suspects.has(file)) suspects.set(file, { links, paths: new Set() });
+        suspects.get(file)?.paths.add(path);
+      }
     };
     const look = (place: string) => {
       if (directories.some((directory) => isWithin(directory, place))) return;
@@ -87,7 +84,7 @@ export class HardLinkSearch {
       for (const listing of this.#below(place, covered)) this.#filesIn(listing).forEach(check);
     };
     const unnamed = () => [...missing].filter(([, names]) => names > 0);
-    if (gone.size > 0 || unnamed().length > 0) own.forEach(look);
+    if (blind || gone.size > 0 || unnamed().length > 0) own.forEach(look);
     const places = [...own, ...system];
     mountPoints().filter((point) => places.some((place) => point !== place && isWithin(place, point))).forEach(look);
     // What is gone from its path was moved by its owner, who does not own the system: there only names of what is there count.
@@ -95,7 +92,8 @@ export class HardLinkSearch {
     for (const place of system) {
       if (devices.has(String(quietly(() => lstatSync(place))?.device))) look(place);
     }
-    return [...found];
+    const others = [...suspects.values()].flatMap(({ links, paths }) => paths.size < links ? [...paths] : []);
+    return [...found, ...others];
   }
 
   /** Yields a directory and those below it that are not covered. */
@@ -118,32 +116,4 @@ export class HardLinkSearch {
     }
     return found;
   }
-}
-
-/**
- * The files below directories that have another name somewhere, whatever bytes their own names are, and how many: asked of
- * `find`, since this runtime has no words for them. Throws `policy_refused` where it gives no answer.
- */
-async function linkedBelow(directories: readonly string[]): Promise<ReadonlyMap<string, number>> {
-  const found = new Map<string, number>();
-  if (directories.length === 0) return found;
-  const find = await trustedProgram("find");
-  const tests = ["(", "-type", "f", "-links", "+1", "-o", "-path", ANSWERS, ")", "-printf", "%D:%i %n\\n"];
-  const options = { cwd: "/", env: { LC_ALL: "C" }, timeoutMs: FIND_LIMIT_MS, limit: Infinity };
-  const answer = find === null
-    ? null
-    : await runForOutput({ argv: [find, ANSWERS, ...directories, "-xdev", ...tests], ...options });
-  const lines = new TextDecoder().decode(answer?.bytes);
-  if (answer?.ended !== "exit" || lines === "") {
-    const problem = answer?.ended === "timeout" ? `took more than ${FIND_LIMIT_MS / 1000} seconds` : "is missing";
-    throw new AgentcliError(
-      "policy_refused",
-      `other names of files below ${directories[0]} cannot be looked for: the program "find" ${problem}`,
-      { hint: "rename what is not UTF-8 there, or install findutils" },
-    );
-  }
-  for (const [, identity = "", links] of lines.matchAll(/^(\d+:\d+) (\d+)$/gm)) {
-    found.set(identity, (found.get(identity) ?? Number(links)) - 1);
-  }
-  return found;
 }

@@ -67,7 +67,7 @@ async function wrap(request: SandboxRequest, ready: Ready): Promise<SandboxedCom
   if (programs === null) return refuse("git has more settings here than can be read", "look at git config --list");
   const before = isWatched ? tamper.watch(found, { roots, programs }) : null;
   const frozen = [...protection.markers, ...found.readOnly, ...before?.present ?? []];
-  const view = await buildView({ ...request, found, frozen }, base);
+  const view = buildView({ ...request, found, frozen }, base);
   if ("kind" in view) return view;
   const line = backend.line(view.plan);
   if (line === null) {
@@ -141,6 +141,7 @@ function together(own: ProtectedPlaces, bound: BoundWalk): BoundWalk {
     repositories: [...own.repositories, ...bound.repositories],
     listings: [...own.listings, ...bound.listings],
     nameless: [...own.nameless, ...bound.nameless],
+    blind: own.blind || bound.blind,
     readOnly: bound.readOnly,
   };
 }

@@ -59,7 +59,7 @@ async function selfCheck(backend: SandboxBackend, system: ViewBase["system"]): P
     directory.write(MARKER, "rules");
     directory.write("project/.git/hooks/old", canary);
     directory.link("project/.env", "project/other-name");
-    const view = await buildView({
+    const view = buildView({
       root,
       additional: [],
       cwd: root,
@@ -71,7 +71,7 @@ async function selfCheck(backend: SandboxBackend, system: ViewBase["system"]): P
         files: [join(root, ".env"), join(root, "deep/down/key")],
         directories: [join(root, "list")],
         repositories: [join(root, ".git")],
-        ...{ unjudged: [], special: [], listings: [], nameless: [] },
+        ...{ unjudged: [], special: [], listings: [], nameless: [], blind: false },
       },
       frozen: [join(root, ".agentclisecret")],
     }, { system, bound: [], home, userHome: null, links: new HardLinkSearch() });

@@ -58,7 +58,7 @@ interface ViewRequest extends Omit<SandboxRequest, "protection"> {
 }
 
 /** Returns the plan of a request, or why there can be none. Reads the disk; changes nothing. */
-export async function buildView(request: ViewRequest, base: ViewBase): Promise<View | SandboxRefusal> {
+export function buildView(request: ViewRequest, base: ViewBase): View | SandboxRefusal {
   const { found, gitTool } = request;
   const roots = [request.root, ...request.additional];
   const wide = roots.find((root) => NO_ROOT.includes(root));
@@ -87,16 +87,16 @@ export async function buildView(request: ViewRequest, base: ViewBase): Promise<V
     files: [...cover.files],
     directories: [...cover.directories],
     nameless: found.nameless,
-    unjudged: cover.unjudged.map(({ directory }) => directory),
+    blind: found.blind || cover.isBlind,
   };
   const everywhere = { own: sourcesOf(visible), system: sourcesOf(base.system) };
-  for (const path of await base.links.find(covered, everywhere)) cover.add(path);
+  for (const path of base.links.find(covered, everywhere)) cover.add(path);
   const problem = uncoverable(cover, request);
   if (problem !== null) return problem;
   const { directories, files } = cover.places();
   const named = [...request.frozen, ...gitTool?.readOnly ?? [], ...request.git === "read-only" ? stores : []];
   const held = named.map(realOrNull).filter((path) => path !== null);
-  const others = await base.links.find({ files: held }, { own: roots });
+  const others = base.links.find({ files: held }, { own: roots });
   const isWritable = (path: string) => shown.some((place) => place.writable && isWithin(place.path, path));
   const freezes = cover.placesOf([...held, ...others]).filter((path) =>
     isWritable(path) && ![...files, ...directories].some((place) => isWithin(place, path))
@@ -144,6 +144,8 @@ class Cover {
   /** Of both, what is protected. */
   readonly protects = new Set<string>();
   readonly unjudged: UnjudgedPlace[] = [];
+  /** Some of what is protected cannot be reached. */
+  isBlind = false;
 
   constructor(shown: readonly Shown[]) {
     this.#shown = shown;
@@ -155,7 +157,10 @@ class Cover {
       const found = standsAt(at);
       if (found === null) return;
       if (found === "unreachable") continue;
-      if (at !== path) this.unjudged.push({ directory: at, reason: "holds protected paths that cannot be reached" });
+      if (at !== path) {
+        this.isBlind = true;
+        this.unjudged.push({ directory: at, reason: "holds protected paths that cannot be reached" });
+      }
       (found.directory ? this.directories : this.files).add(found.real);
       if (protects) this.protects.add(found.real);
       return;
