@@ -6,6 +6,7 @@ import type { Home } from "../platform/home.ts";
 import type { Io } from "../platform/io.ts";
 import { fieldsOf, type JsonRecord, stringsOf } from "../platform/record.ts";
 import type { HttpClient } from "../provider/http/client.ts";
+import type { SandboxReason } from "../boundary/sandbox/sandbox.ts";
 import { approvedServers, approveServer } from "./approved_servers.ts";
 import { type ClientInfo, McpClient, type ServerAsks } from "./client.ts";
 import type { FormAnswer, ServerForm } from "./elicit.ts";
@@ -14,7 +15,7 @@ import { failureOf, ServerFailed } from "./link.ts";
 import { forgetManifest, isStale, readManifest, storeManifest } from "./manifest_cache.ts";
 import { openLink } from "./open_link.ts";
 import { logOf, ServerLog } from "./server_log.ts";
-import { type Isolation, isolationOf, type SessionScope } from "./program.ts";
+import { isolationOf, type SessionScope } from "./program.ts";
 import { ResultFiles } from "./result_files.ts";
 import { type McpServer, serverHash } from "./server.ts";
 import { type Manifest, toolsText } from "./tool_info.ts";
@@ -55,7 +56,7 @@ export interface ServerState {
 interface Entry extends ServerState {
   hash: string;
   client: McpClient | null;
-  isolation: Isolation;
+  isolation: SandboxReason | null;
   connecting: Promise<McpClient> | null;
   ends: number;
   /** When a protected session first told it something, milliseconds since 1970: it knows, whatever the session forgets. */
@@ -122,7 +123,7 @@ export class McpHub {
         const hash = await serverHash(server);
         const isApproved = server.origin !== "project" || approved.get(server.name)?.hash === hash;
         return {
-          ...{ server, hash, client: null, isolation: "none", connecting: null, ends: 0, isRunning: false },
+          ...{ server, hash, client: null, isolation: null, connecting: null, ends: 0, isRunning: false },
           ...{ told: null, log: new ServerLog() },
           manifest: isApproved ? await readManifest(home, hash) : null,
           problem: isApproved ? null : "it is not approved",
@@ -269,13 +270,13 @@ export class McpHub {
   async #fits({ server, isolation }: Entry): Promise<boolean> {
     if (server.url !== undefined) return true;
     const needed = await isolationOf(this.#options.scope());
-    return needed === "none" || needed === isolation || isolation === "project";
+    return needed === null || needed === isolation || isolation === "project";
   }
 
   async #connect(entry: Entry, signal: AbortSignal): Promise<McpClient> {
     const { server } = entry;
     const scope = this.#options.scope();
-    entry.isolation = server.url === undefined ? await isolationOf(scope) : "none";
+    entry.isolation = server.url === undefined ? await isolationOf(scope) : null;
     entry.told = null;
     const revision = entry.manifest?.revision ?? null;
     let client = await this.#open(entry);

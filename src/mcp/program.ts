@@ -1,9 +1,15 @@
 /** Starts a server that is a program: behind the sandbox of commands wherever they are, and with its own variables alone. */
-import { highestLabel, type Label } from "../boundary/policy/label.ts";
+import type { Label } from "../boundary/policy/label.ts";
 import { serverClass } from "./server_admission.ts";
 import { findProgram } from "../boundary/programs.ts";
 import { sandboxEnvironment } from "../boundary/sandbox/environment.ts";
-import type { SessionSandbox } from "../boundary/sandbox/sandbox.ts";
+import {
+  gitAccess,
+  SANDBOX_REASONS,
+  type SandboxReason,
+  sandboxReason,
+  type SessionSandbox,
+} from "../boundary/sandbox/sandbox.ts";
 import { runWatched } from "../boundary/sandbox/watched_run.ts";
 import type { Workspace } from "../boundary/workspace/workspace.ts";
 import type { Io } from "../platform/io.ts";
@@ -30,17 +36,9 @@ export interface SessionScope {
   provider: string;
 }
 
-/** Why a program runs in a sandbox: as for commands, and wherever the session holds protected content. */
-export type Isolation = "project" | "always" | "external" | "none";
-
-/** Returns what a program has to run in now. */
-export async function isolationOf({ workspace, sandbox, label }: SessionScope): Promise<Isolation> {
-  const { protection } = workspace;
-  protection.refresh();
-  if (highestLabel([workspace.ambientLabel, label()]) !== "open" || protection.any) return "project";
-  if (sandbox === undefined || sandbox.settings.mode === "never") return "none";
-  if (sandbox.settings.mode === "always") return "always";
-  return !workspace.local && await sandbox.protectsElsewhere() ? "external" : "none";
+/** Returns why a server's program has to run in a sandbox now; null where it does not. */
+export async function isolationOf({ workspace, sandbox, label }: SessionScope): Promise<SandboxReason | null> {
+  return await sandboxReason({ workspace, sandbox, sessionLabel: label() });
 }
 
 /** How a program is started. */
@@ -48,7 +46,7 @@ export interface ProgramOptions {
   server: McpServer;
   resolved: ResolvedServer;
   scope: SessionScope;
-  isolation: Isolation;
+  isolation: SandboxReason | null;
   io: Pick<Io, "env" | "environment" | "os">;
   notify(text: string): void | Promise<void>;
 }
@@ -69,13 +67,13 @@ export function programOf(options: ProgramOptions): RunProgram {
     const wanted = resolve(root, options.resolved.cwd ?? root);
     const cwd = [root, ...additional].some((place) => isWithin(place, wanted)) ? wanted : root;
     const plain = async () => await run({ ...streams, argv: await endingWithUs(argv), env, cwd: wanted });
-    if (isolation === "none") return await plain();
+    if (isolation === null) return await plain();
     // What a person saves while a program with a network runs would be there for it, and sent at once: no look is soon
     // enough. So it sees nothing of the project.
     const isBlind = isolation === "project" && serverClass(server) === "networked";
     const places = isBlind ? null : { root, additional, cwd };
     const start = async (within: { root: string; additional: readonly string[]; cwd: string }) => {
-      const ran = await sandboxed({ ...options, argv, env, within }, streams);
+      const ran = await sandboxed({ ...options, isolation, argv, env, within }, streams);
       return ran === null ? await plain() : ran;
     };
     return places === null
@@ -86,6 +84,7 @@ export function programOf(options: ProgramOptions): RunProgram {
 
 async function sandboxed(
   { server, scope, isolation, argv, env, within, notify }: ProgramOptions & {
+    isolation: SandboxReason;
     argv: [string, ...string[]];
     env: Record<string, string>;
     within: { root: string; additional: readonly string[]; cwd: string };
@@ -98,18 +97,13 @@ async function sandboxed(
     argv,
     env,
     protection,
-    git: isolation !== "project" ? "open" : label() === "open" ? "hidden" : "read-only",
+    git: gitAccess(isolation, label()),
     network: server.network || isolation === "external",
   }) ?? { kind: "refused", missing: true, reason: "there is no sandbox", hint: "see agentcli doctor" };
   if (wrapped.kind === "refused") {
     // As for commands: only where nothing of this project is at stake.
     if (isolation === "external" && wrapped.missing) return null;
-    const why = isolation === "project"
-      ? "paths are protected here"
-      : isolation === "always"
-      ? "sandbox.mode is always"
-      : "other projects of yours have protected paths";
-    throw new ServerFailed(`was not started: ${why}, and ${wrapped.reason} (${wrapped.hint})`);
+    throw new ServerFailed(`was not started: ${SANDBOX_REASONS[isolation]}, and ${wrapped.reason} (${wrapped.hint})`);
   }
   for (const notice of wrapped.notices) await notify(notice);
   return await runWatched(wrapped, {

@@ -2,7 +2,7 @@
 import { carryOver, restoreSession, type Session } from "../agent/session.ts";
 import type { AskModel } from "../agent/turn.ts";
 import type { Workspace } from "../boundary/workspace/workspace.ts";
-import { quarantineNotice } from "../boundary/sandbox/sandbox.ts";
+import { quarantineNotice, sandboxReason } from "../boundary/sandbox/sandbox.ts";
 import { openWorkspace } from "../boundary/workspace/disk.ts";
 import type { WantedModel } from "../config/select.ts";
 import type { Home } from "../platform/home.ts";
@@ -171,7 +171,6 @@ export async function openSession(options: SessionOptions, host: Host, extras: O
 async function endUnsandboxed(session: Session, { notice }: Host): Promise<void> {
   const { commands } = session.memory;
   if (commands === undefined || commands.ids().length === 0) return;
-  const { sandboxReason } = await import("../tools/bash/start.ts");
   if (await sandboxReason(session) === null) return;
   await commands.endAll();
   await notice("background commands were ended: commands of this model run in a sandbox");

@@ -3,7 +3,7 @@ import { findProgram } from "../boundary/programs.ts";
 import { runWatched } from "../boundary/sandbox/watched_run.ts";
 import type { ResolvedPath } from "../boundary/workspace/workspace.ts";
 import { run } from "../platform/process.ts";
-import { childEnvironment, inSandbox, sandboxReason, watchOptions } from "./bash/start.ts";
+import { childEnvironment, inSandbox, watchOptions } from "./bash/start.ts";
 import { cutText } from "./text.ts";
 import type { ToolContext } from "./tool.ts";
 
@@ -191,8 +191,7 @@ async function outputOf(argv: [string, ...string[]], text: string, context: Tool
       length += bytes.length;
     },
   };
-  const reason = await sandboxReason(context);
-  const sandboxed = reason === null ? null : await inSandbox(argv, { context, reason });
+  const sandboxed = await inSandbox(argv, context);
   if (typeof sandboxed === "string") return "";
   const outcome = sandboxed === null
     ? { ...await run({ ...options, argv, ...unsandboxed(context) }), exposed: null }

@@ -102,7 +102,7 @@ Deno.test(
     const played = await stage.play("loc", { script: [say("Done.")], args: ALL, settings });
     assert.match(
       played.done.stderr,
-      /the MCP server hub is left out: it was not started: paths are protected here, and /,
+      /the MCP server hub is left out: it was not started: this project has protected paths, and /,
     );
     assert.equal(played.done.code, 0, played.done.stderr);
   },

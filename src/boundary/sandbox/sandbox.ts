@@ -7,6 +7,8 @@ import { listDirectory } from "../../platform/files.ts";
 import { join } from "../../platform/path.ts";
 import type { KnownProject } from "../policy/project_record_files.ts";
 import type { ProtectedSet } from "../policy/protected.ts";
+import type { Label } from "../policy/label.ts";
+import type { Workspace } from "../workspace/workspace.ts";
 import type { BackendOptions } from "./backend.ts";
 
 /**
@@ -107,6 +109,36 @@ export interface SandboxRefusal {
   hint: string;
   /** This machine can make none, for whatever command: nothing that stands in the project or the home is the reason. */
   missing?: true;
+}
+
+/** Why programs run in a sandbox. */
+export const SANDBOX_REASONS = {
+  project: "this project has protected paths",
+  always: "sandbox.mode is always",
+  external: "other projects of the user have protected paths",
+};
+export type SandboxReason = keyof typeof SANDBOX_REASONS;
+
+/** Returns why a program has to run in a sandbox now; null where it does not. */
+export async function sandboxReason(
+  { workspace, sandbox, sessionLabel = "open" }: {
+    workspace: Workspace;
+    sandbox?: SessionSandbox | undefined;
+    /** The highest label of what the session holds: what came from a server stands in no file that a rule covers. */
+    sessionLabel?: Label | undefined;
+  },
+): Promise<SandboxReason | null> {
+  // An earlier command of the same request can have made what is protected.
+  workspace.protection.refresh();
+  if (sessionLabel !== "open" || workspace.ambientLabel !== "open" || workspace.protection.any) return "project";
+  if (sandbox === undefined || sandbox.settings.mode === "never") return null;
+  if (sandbox.settings.mode === "always") return "always";
+  return !workspace.local && await sandbox.protectsElsewhere() ? "external" : null;
+}
+
+/** Returns what a program in a sandbox sees of repositories. */
+export function gitAccess(reason: SandboxReason, label: Label): GitAccess {
+  return reason !== "project" ? "open" : label === "open" ? "hidden" : "read-only";
 }
 
 /** The user's settings for sandboxes. */

@@ -6,7 +6,7 @@ import { type ProcessOptions, type ProcessOutcome, run } from "../../platform/pr
 import { after } from "../../platform/sleep.ts";
 import type { ToolContext } from "../tool.ts";
 import { BoundedOutput } from "./bounded_output.ts";
-import { sandboxReason } from "./start.ts";
+import { sandboxReason } from "../../boundary/sandbox/sandbox.ts";
 
 /** Commands of one session at a time. */
 const MOST = 8;

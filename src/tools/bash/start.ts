@@ -4,7 +4,13 @@ import type { Io } from "../../platform/io.ts";
 import { isCopyingVariable, isSecretVariable } from "../../boundary/policy/leaky_environment.ts";
 import { highestLabel, labelOf } from "../../boundary/policy/label.ts";
 import { sandboxEnvironment } from "../../boundary/sandbox/environment.ts";
-import type { SandboxedCommand, SandboxRefusal } from "../../boundary/sandbox/sandbox.ts";
+import {
+  gitAccess,
+  SANDBOX_REASONS,
+  type SandboxedCommand,
+  sandboxReason,
+  type SandboxRefusal,
+} from "../../boundary/sandbox/sandbox.ts";
 import type { WatchOptions } from "../../boundary/sandbox/watched_run.ts";
 import type { ToolContext } from "../tool.ts";
 
@@ -77,28 +83,10 @@ export interface Sandboxed {
   misses: { git: boolean; network: boolean };
 }
 
-/** Reason for a sandbox: `project` where its own paths are protected; null for no sandbox. */
-type SandboxReason = "project" | "always" | "external" | null;
-
-/** Returns why the command must run in a sandbox. */
-export async function sandboxReason(
-  { workspace, sandbox, sessionLabel }: Pick<ToolContext, "workspace" | "sandbox" | "sessionLabel">,
-): Promise<SandboxReason> {
-  // An earlier command of the same request can have made what is protected.
-  workspace.protection.refresh();
-  if (workspace.ambientLabel !== "open" || workspace.protection.any) return "project";
-  // What came from a server whose data is for local models stands in no file that a rule covers.
-  if (sessionLabel === "no-cloud") return "project";
-  if (sandbox === undefined || sandbox.settings.mode === "never") return null;
-  if (sandbox.settings.mode === "always") return "always";
-  return !workspace.local && await sandbox.protectsElsewhere() ? "external" : null;
-}
-
 /** The command in the sandbox; or, as text for the model, why it does not run; null where it may run without one. */
-export async function inSandbox(
-  argv: [string, ...string[]],
-  { context, reason }: { context: ToolContext; reason: Exclude<SandboxReason, null> },
-): Promise<Sandboxed | string | null> {
+export async function inSandbox(argv: [string, ...string[]], context: ToolContext): Promise<Sandboxed | string | null> {
+  const reason = await sandboxReason(context);
+  if (reason === null) return null;
   const { workspace, sandbox, sessionLabel, checkWrite } = context;
   const { protection } = workspace;
   if (sandbox === undefined) {
@@ -112,7 +100,7 @@ export async function inSandbox(
     holdsProtected: checkWrite &&
       (async (text) => await checkWrite(text, { display: "the environment", others: false }) !== null),
   });
-  const git = reason !== "project" ? "open" : label === "open" ? "hidden" : "read-only";
+  const git = gitAccess(reason, label);
   // What a person saves at a protected path while a command runs is there for it, and sent at once: no look is soon enough.
   const closed = reason === "project" && !workspace.local && sandbox.settings.network;
   if (closed) await notifyOnce(context, CLOSED_NETWORK);
@@ -131,18 +119,11 @@ export async function inSandbox(
   if (sandboxed.kind === "refused") {
     // What a command can leave in the project must not be a reason to run the next one without.
     if (reason === "external" && sandboxed.missing) return null;
-    const why = WHY[reason];
-    return `The command was not run: ${why}, and ${sandboxed.reason}. Tell the user: ` +
+    return `The command was not run: ${SANDBOX_REASONS[reason]}, and ${sandboxed.reason}. Tell the user: ` +
       `${sandboxed.hint}. Use Read, Grep and Glob to look, Edit and Write to change.`;
   }
   return { command: sandboxed, misses: { git: git === "hidden", network: !network } };
 }
-
-const WHY: Readonly<Record<Exclude<SandboxReason, null>, string>> = {
-  project: "this project has protected paths",
-  always: "sandbox.mode is always",
-  external: "other projects of the user have protected paths",
-};
 
 /** Returns how what a command left is dealt with. */
 export function watchOptions({ notify, protectChanges }: ToolContext): WatchOptions {

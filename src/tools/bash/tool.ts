@@ -5,7 +5,7 @@ import { endingWithUs } from "../../platform/process_group.ts";
 import { runWatched } from "../../boundary/sandbox/watched_run.ts";
 import { failure, success } from "../result.ts";
 import type { Tool, ToolContext, ToolResult } from "../tool.ts";
-import { childEnvironment, inSandbox, type Sandboxed, sandboxReason, shellFor, watchOptions } from "./start.ts";
+import { childEnvironment, inSandbox, type Sandboxed, shellFor, watchOptions } from "./start.ts";
 import { BoundedOutput } from "./bounded_output.ts";
 import { bashDeclaration, type BashInput } from "./declaration.ts";
 
@@ -57,8 +57,7 @@ async function runCommand(
   const { input, context } = call;
   const output = new BoundedOutput(context.resultBytes);
   const timeoutMs = timeoutOf(input);
-  const reason = await sandboxReason(context);
-  const sandboxed = reason === null ? null : await inSandbox(argv, { context, reason });
+  const sandboxed = await inSandbox(argv, context);
   if (typeof sandboxed === "string") return failure(sandboxed, context);
   const onOutput = (bytes: Uint8Array) => {
     output.add(bytes);
