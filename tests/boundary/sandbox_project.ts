@@ -10,7 +10,7 @@ import type {
   SandboxRefusal,
   SandboxRequest,
   SandboxSettings,
-  TamperReport,
+  LookReport,
 } from "../../src/boundary/sandbox/sandbox.ts";
 import { run } from "../../src/platform/process.ts";
 import { plainDirectory } from "../helpers/plain_directory.ts";
@@ -19,7 +19,7 @@ import { plainDirectory } from "../helpers/plain_directory.ts";
 export interface Ran {
   text: string;
   code: number;
-  report: TamperReport;
+  report: LookReport;
 }
 
 const NOTHING_PROTECTED: ProtectedPlaces = {

@@ -10,7 +10,7 @@ export interface CoveredFiles {
   files: readonly string[];
   directories?: readonly string[];
   nameless?: readonly string[];
-  /** Some of them cannot be looked at: any file may be one of those that has a name which is found nowhere. */
+  /** Some of them cannot be looked at: a file of the own places that has a name which is found nowhere may be one. */
   blind?: boolean;
 }
 
@@ -72,7 +72,7 @@ export class HardLinkSearch {
       if (missing.has(file) || gone.has(lasting)) {
         found.add(path);
         missing.set(file, (missing.get(file) ?? 1) - 1);
-      } else if (blind && links > 1) {
+      } else if (blind && links > 1 && own.some((place) => isWithin(place, path))) {
         if (!suspects.has(file)) suspects.set(file, { links, paths: new Set() });
         suspects.get(file)?.paths.add(path);
       }

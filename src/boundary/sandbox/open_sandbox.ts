@@ -19,7 +19,7 @@ import type {
   SessionSandboxOptions,
 } from "./sandbox.ts";
 import { findCheckedBackend } from "./self_check.ts";
-import { madeSince, newNames, TamperCheck } from "./tamper_check.ts";
+import { madeSince, newNames, StartedLater } from "./started_later.ts";
 import { noteCommand } from "./unfinished.ts";
 import { buildView, refuse, type ViewBase } from "./view.ts";
 
@@ -28,7 +28,7 @@ interface Ready {
   backend: SandboxBackend;
   base: ViewBase;
   bound: BoundPlaces;
-  tamper: TamperCheck;
+  tamper: StartedLater;
   user: GitUser;
   /** Files that commands made, that could run code later, and that nobody has moved away. */
   left: Set<string>;
@@ -169,7 +169,7 @@ async function prepare(options: SessionSandboxOptions): Promise<Ready | SandboxR
     backend,
     base: { system, bound: bound.steps, home, userHome, links: new HardLinkSearch() },
     bound,
-    tamper: new TamperCheck(userHome),
+    tamper: new StartedLater(userHome),
     user: { userHome, env: options.env },
     left: new Set(),
   };

@@ -11,14 +11,15 @@ import {
   writeAtomically,
 } from "../../platform/files.ts";
 import { dirname, isWithin, join } from "../../platform/path.ts";
-import { quietly } from "../../platform/real_path.ts";
+import { fieldsOf, type JsonRecord, parseJson } from "../../platform/record.ts";
 import { readRegularFile } from "../reader.ts";
 import type { QuarantineEntry } from "./sandbox.ts";
 
 /** Below the home; one directory for each entry, with `index.json` and the files as `0`, `1`, … */
 const DIRECTORY = "quarantine";
 const INDEX = "index.json";
-const INDEX_LIMIT = 64 * 1024 * 1024;
+/** Bytes of an index or a note: of thousands of paths. */
+const FILE_LIMIT = 64 * 1024 * 1024;
 
 /**
  * Moves paths of a project into the home; null when all of them have gone by themselves. Throws `policy_refused` for those
@@ -112,12 +113,15 @@ export async function restoreQuarantined(
   return { restored, blocked };
 }
 
+/** Returns the fields of a file of ours; none of one that is damaged, or being written. */
+export function readFields(path: string): JsonRecord {
+  const read = readRegularFile(path, { display: path, limit: FILE_LIMIT });
+  return "refused" in read ? {} : fieldsOf(parseJson(new TextDecoder().decode(read.bytes)));
+}
+
 function readEntry(home: string, id: string): QuarantineEntry | null {
   if (!/^[\w-]+$/.test(id)) return null;
-  const path = join(home, DIRECTORY, id, INDEX);
-  const read = readRegularFile(path, { display: path, limit: INDEX_LIMIT });
-  if ("refused" in read) return null;
-  const { time, root, paths } = quietly(() => JSON.parse(new TextDecoder().decode(read.bytes))) ?? {};
+  const { time, root, paths } = readFields(join(home, DIRECTORY, id, INDEX));
   return typeof time === "number" && typeof root === "string" && Array.isArray(paths)
     ? { id, time, root, paths: paths.map(String) }
     : null;

@@ -54,7 +54,7 @@ export interface SandboxedCommand {
   /** Names what the command will miss, one sentence each; what was said before is left out. */
   notices: string[];
   /** To be called while it runs and when it has ended: moves away what the command must not have made, and reports it. */
-  look(): Promise<TamperReport>;
+  look(): Promise<LookReport>;
   /** Real paths of what `sandbox.write` names. */
   written: readonly string[];
   /**
@@ -67,7 +67,7 @@ export interface SandboxedCommand {
 }
 
 /** The result of a look at the project. */
-export interface TamperReport {
+export interface LookReport {
   /** The files that the command made and that could run code later; null when there are none. */
   quarantined: QuarantineEntry | null;
   /** Hidden paths that are no longer what was hidden, and protected ones that came to be: the command can see them. */

@@ -7,16 +7,13 @@ import { systemReason } from "../../platform/disk_failure.ts";
 import { listDirectory, makePrivateDirectory, removeFile, writePrivately } from "../../platform/files.ts";
 import { isWithin, join } from "../../platform/path.ts";
 import { processIdentity } from "../../platform/process_group.ts";
-import { quietly } from "../../platform/real_path.ts";
 import { ProtectedSet } from "../policy/protected.ts";
-import { readRegularFile } from "../reader.ts";
-import { quarantine } from "./quarantine.ts";
+import { quarantine, readFields } from "./quarantine.ts";
 import type { QuarantineEntry } from "./sandbox.ts";
-import { madeSince, TamperCheck, type WatchedFiles } from "./tamper_check.ts";
+import { madeSince, StartedLater, type WatchedFiles } from "./started_later.ts";
 
 /** Below the home, as `createSessionSandbox` knows; one file for each command that runs. */
 const UNFINISHED = "unfinished";
-const NOTE_LIMIT = 64 * 1024 * 1024;
 
 /** A note of a command that runs. Paths are absolute. */
 interface Note {
@@ -60,7 +57,7 @@ export async function recoverUnfinished(
     if (note.process !== null && await processIdentity(parseInt(note.process)) === note.process) continue;
     const protection = new ProtectedSet(note.roots);
     protection.refresh();
-    const after = new TamperCheck(userHome).watch(await protection.hidden(), note);
+    const after = new StartedLater(userHome).watch(await protection.hidden(), note);
     const made = madeSince({ known: new Map(note.known) }, after);
     const entry = made.length > 0 ? await quarantine(made, { home, root: note.root, now: Date.now() }) : null;
     if (entry !== null) entries.push(entry);
@@ -71,8 +68,7 @@ export async function recoverUnfinished(
 
 /** Returns null for what is no note: it was being written, and its command had not begun. */
 function readNote(path: string): Note | null {
-  const read = readRegularFile(path, { display: path, limit: NOTE_LIMIT });
-  const note = "refused" in read ? null : quietly(() => JSON.parse(new TextDecoder().decode(read.bytes)));
-  const isNote = typeof note?.root === "string" && [note.roots, note.programs, note.known].every(Array.isArray);
-  return isNote ? note : null;
+  const note = readFields(path) as Partial<Note>;
+  const isNote = typeof note.root === "string" && [note.roots, note.programs, note.known].every(Array.isArray);
+  return isNote ? note as Note : null;
 }

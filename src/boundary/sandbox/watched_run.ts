@@ -42,6 +42,14 @@ export interface WatchedOutcome extends ProcessOutcome {
   quarantined: readonly QuarantineEntry[];
 }
 
+/** Output that came since the last look began: it is passed on when a later one has found nothing. */
+class HeldOutput {
+  readonly pieces: Parameters<ProcessOptions["onOutput"]>[] = [];
+  bytes = 0;
+  readonly arrived = Promise.withResolvers<void>();
+  readonly released = Promise.withResolvers<void>();
+}
+
 /**
  * Runs a command in its sandbox. `onOutput` gets what may be passed on. Throws what kept a look from its end, once what was
  * exposed is dealt with.
@@ -57,25 +65,22 @@ export async function runWatched(
   let failure: unknown = null;
   /** When the last look began that found nothing exposed. */
   let since = Date.now();
-  let held: Parameters<ProcessOptions["onOutput"]>[] = [];
-  let heldBytes = 0;
+  let held = new HeldOutput();
   let passing = Promise.resolve();
-  let [arrived, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const { argv, env, cwd } = command;
   const running = run({
     ...{ ...options, argv, env, cwd, signal: AbortSignal.any(signals) },
     onOutput(...piece) {
       if (stop.signal.aborted) return;
-      held.push(piece);
-      heldBytes += piece[0].length;
-      arrived.resolve();
-      return heldBytes > MOST_HELD ? released.promise : undefined;
+      held.pieces.push(piece);
+      held.bytes += piece[0].length;
+      held.arrived.resolve();
+      return held.bytes > MOST_HELD ? held.released.promise : undefined;
     },
   });
   const look = async () => {
-    const [pieces, isReleased, start] = [held, released, Date.now()];
-    [held, heldBytes] = [[], 0];
-    [arrived, released] = [Promise.withResolvers(), Promise.withResolvers()];
+    const [{ pieces, released }, start] = [held, Date.now()];
+    held = new HeldOutput();
     try {
       const report = await command.look();
       failure = report.failure;
@@ -94,7 +99,7 @@ export async function runWatched(
         for (const piece of pieces) await options.onOutput(...piece);
       });
     }
-    passing = passing.finally(isReleased.resolve);
+    passing = passing.finally(released.resolve);
   };
   const tidyUp = async ([path = UNKNOWN_PATH]: readonly string[]) => {
     try {
@@ -111,13 +116,13 @@ export async function runWatched(
     for (let cost = 0; !isOver && !stop.signal.aborted;) {
       const pause = Math.max(PAUSE_MS, COST_TIMES * cost);
       await within(pause, over);
-      if (held.length === 0) await within((QUIET_TIMES - 1) * pause, Promise.race([over, arrived.promise]));
+      if (held.bytes === 0) await within((QUIET_TIMES - 1) * pause, Promise.race([over, held.arrived.promise]));
       if (isOver) break;
       const start = performance.now();
       await look();
       cost = performance.now() - start;
     }
-    released.resolve();
+    held.released.resolve();
     const outcome = await running;
     await look();
     for (const entry of quarantined) await notify?.(quarantineNotice(name, entry));
@@ -129,7 +134,7 @@ export async function runWatched(
     return { ...outcome, exposed, quarantined };
   } catch (error) {
     stop.abort();
-    released.resolve();
+    held.released.resolve();
     await over;
     throw error;
   }

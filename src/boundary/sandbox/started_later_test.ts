@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { isWithin } from "../../platform/path.ts";
 import { ProtectedSet } from "../policy/protected.ts";
 import { writeProtection } from "../policy/write_protected.ts";
-import { madeSince, TamperCheck, type WatchedFiles } from "./tamper_check.ts";
+import { madeSince, StartedLater, type WatchedFiles } from "./started_later.ts";
 
 /** One of each kind that `writeProtection` knows, and of what version control makes. */
 const DECIDING = [
@@ -51,7 +51,7 @@ interface Place {
 async function inPlace(work: (place: Place) => Promise<void>): Promise<void> {
   const root = await Deno.realPath(await Deno.makeTempDir());
   const protection = new ProtectedSet([root]);
-  const check = new TamperCheck(null);
+  const check = new StartedLater(null);
   try {
     await work({
       root,

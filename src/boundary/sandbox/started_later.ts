@@ -30,7 +30,7 @@ interface Settings {
 }
 
 /** Looks at what was found in the roots, again and again; directories that have not changed are not judged anew. */
-export class TamperCheck {
+export class StartedLater {
   readonly #judged = new WeakMap<Listing, Settings>();
   readonly #userHome: string | null;
 
