@@ -1,7 +1,8 @@
 /** What a command saw that it must not: everything that it leaves behind is taken from the model, whatever else goes wrong. */
 import assert from "node:assert/strict";
 import { ask, say, want } from "../helpers/fake_server.ts";
-import { listQuarantine, quarantine, restoreQuarantined } from "../../src/boundary/sandbox/quarantine.ts";
+import { quarantine } from "../../src/boundary/sandbox/quarantine.ts";
+import { listQuarantine, restoreQuarantined } from "../../src/cli/quarantine/entries.ts";
 import { openStage, type Stage } from "./harness.ts";
 import { hasBubblewrap } from "./sandbox_project.ts";
 import { CODED, coded, quarantinedTexts, standing } from "./slipped.ts";

@@ -1,6 +1,6 @@
 /** Threat 43: what git keeps is not there for commands, and a repository that is itself the attack runs nothing. */
 import assert from "node:assert/strict";
-import { gitLine } from "../../src/boundary/sandbox/git_call.ts";
+import { gitLine } from "../../src/shell/git.ts";
 import { parseSettings } from "../../src/tools/git/call.ts";
 import { askGit, filtersOff, PLAIN_DIFF } from "../../src/tools/git/call.ts";
 import { hasBubblewrap, holdsCanary, inSandboxProject, type SandboxProject } from "./sandbox_project.ts";

@@ -7,10 +7,10 @@ import {
 import { ProtectedSet } from "../../src/boundary/policy/protected.ts";
 import type { ProtectedPlaces } from "../../src/boundary/policy/protected_tree.ts";
 import type {
+  LookReport,
   SandboxRefusal,
   SandboxRequest,
   SandboxSettings,
-  LookReport,
 } from "../../src/boundary/sandbox/sandbox.ts";
 import { run } from "../../src/platform/process.ts";
 import { plainDirectory } from "../helpers/plain_directory.ts";

@@ -7,7 +7,7 @@ import { basename, dirname, isWithin, join, normalize, relativeTo } from "../../
 import { ancestors, exists, quietly, realOrNamed } from "../../platform/real_path.ts";
 import { isProgramFile } from "../../platform/runtime.ts";
 import { foldedName } from "../../platform/case_folded.ts";
-import type { GitUser } from "../sandbox/git_programs.ts";
+import type { GitUser } from "../../shell/git.ts";
 import { MARKER_NAME } from "./marker.ts";
 
 /** Files of editors and agents that start processes, in any directory. */

@@ -3,8 +3,9 @@
  * itself is never asked outside of a sandbox. What counts only under a condition counts here always.
  */
 import { lstatSync } from "../../platform/files_sync.ts";
-import { basename, dirname, isAbsolute, isWithin, join, normalize, resolve } from "../../platform/path.ts";
+import { basename, dirname, isWithin, join, normalize, resolve } from "../../platform/path.ts";
 import { quietly } from "../../platform/real_path.ts";
+import { type GitUser, settingsIn, userGitSettings } from "../../shell/git.ts";
 import { type GitDirectory, gitDirectory } from "../policy/git_directory.ts";
 import { readRegularFile } from "../reader.ts";
 
@@ -24,23 +25,6 @@ interface Setting {
   key: string;
   value: string;
   file: string;
-}
-
-/** Who the user is for git. */
-export interface GitUser {
-  userHome: string | null;
-  /** The variables that name other files of settings. */
-  env?: ((name: string) => string | undefined) | undefined;
-}
-
-/** Returns the user's own files of settings, those that others override first. */
-export function userGitSettings({ userHome, env = () => undefined }: GitUser): string[] {
-  const named = env("GIT_CONFIG_GLOBAL") ?? "";
-  const home = userHome ?? "/nonexistent";
-  const own = named === ""
-    ? [join(env("XDG_CONFIG_HOME") || join(home, ".config"), "git/config"), join(home, ".gitconfig")]
-    : [named];
-  return own.filter(isAbsolute);
 }
 
 /**
@@ -78,32 +62,6 @@ function settingsOf({ directory, common }: GitDirectory, user: GitUser): Setting
     }
   }
   return found;
-}
-
-/** Returns what a file sets; of what can be read in two ways both. */
-export function settingsIn(text: string): [key: string, value: string][] {
-  const found: [string, string][] = [];
-  // A line goes on behind a backslash, unless that stands in a comment.
-  for (const lines of new Set([text, text.replace(/\\\r?\n/g, "")])) {
-    let section = "";
-    for (let line of lines.split(/\r?\n/)) {
-      for (let header; (header = /^\s*\[\s*([^\]"\s]*)\s*(?:"((?:[^"\\]|\\.)*)")?\s*\]/.exec(line)) !== null;) {
-        const below = header[2]?.replace(/\\(.)/g, "$1");
-        section = (header[1] ?? "").toLowerCase() + (below === undefined ? "" : `.${below}`);
-        line = line.slice(header[0].length);
-      }
-      const [, name, value = ""] = /^\s*([a-z][a-z0-9-]*)\s*=(.*)$/i.exec(line) ?? [];
-      if (name !== undefined) found.push([`${section}.${name.toLowerCase()}`, unquoted(value)]);
-    }
-  }
-  return found;
-}
-
-/** A value without its quotes and the comment behind it. */
-function unquoted(value: string): string {
-  const [taken = ""] = /^(?:"(?:[^"\\]|\\.)*"?|\\.|[^"\\#;])*/.exec(value.trim()) ?? [];
-  const signs: Readonly<Record<string, string>> = { n: "\n", t: "\t", b: "\b" };
-  return taken.trim().replace(/"|\\(.)/g, (_, sign: string = "") => signs[sign] ?? sign);
 }
 
 function inHome(path: string, { userHome }: GitUser): string {

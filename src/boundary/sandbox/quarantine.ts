@@ -6,17 +6,16 @@ import {
   lstat,
   makePrivateDirectory,
   movePath,
-  realPath,
   removeDirectory,
   writeAtomically,
 } from "../../platform/files.ts";
-import { dirname, isWithin, join } from "../../platform/path.ts";
+import { join } from "../../platform/path.ts";
 import { fieldsOf, type JsonRecord, parseJson } from "../../platform/record.ts";
 import { readRegularFile } from "../reader.ts";
 import type { QuarantineEntry } from "./sandbox.ts";
 
 /** Below the home; one directory for each entry, with `index.json` and the files as `0`, `1`, … */
-const DIRECTORY = "quarantine";
+export const QUARANTINE = "quarantine";
 const INDEX = "index.json";
 /** Bytes of an index or a note: of thousands of paths. */
 const FILE_LIMIT = 64 * 1024 * 1024;
@@ -30,13 +29,13 @@ export async function quarantine(
   { home, root, now, isSecret = false }: { home: string; root: string; now: number; isSecret?: boolean },
 ): Promise<QuarantineEntry | null> {
   const day = new Date(now).toISOString().replace(/[-:]|\..*/g, "").replace("T", "-");
-  const taken = new Set((await listDirectory(join(home, DIRECTORY)) ?? []).map(({ name }) => name));
+  const taken = new Set((await listDirectory(join(home, QUARANTINE)) ?? []).map(({ name }) => name));
   let number = 1;
   while (taken.has(`${day}-${number}`)) number++;
   const entry: QuarantineEntry = { id: `${day}-${number}`, time: now, root, paths: [...paths] };
-  const directory = join(home, DIRECTORY, entry.id);
+  const directory = join(home, QUARANTINE, entry.id);
   try {
-    await makePrivateDirectory(join(home, DIRECTORY));
+    await makePrivateDirectory(join(home, QUARANTINE));
     await makePrivateDirectory(directory);
     // Before anything is moved: what lies there without an index could not be put back.
     await writeAtomically(join(directory, INDEX), JSON.stringify(entry), { mode: 0o600 });
@@ -76,41 +75,8 @@ function refusal(
   return new AgentcliError(
     "policy_refused",
     `a command made ${made}, and it cannot be moved away: ${reason}`,
-    { hint: `look at these files and remove them; make ${join(home, DIRECTORY)} a place that can be written` },
+    { hint: `look at these files and remove them; make ${join(home, QUARANTINE)} a place that can be written` },
   );
-}
-
-/** Returns what lies in quarantine, the oldest first. */
-export async function listQuarantine(home: string): Promise<QuarantineEntry[]> {
-  const names = (await listDirectory(join(home, DIRECTORY)) ?? []).map(({ name }) => name);
-  const entries = names.map((name) => readEntry(home, name)).filter((entry) => entry !== null);
-  return entries.sort((one, other) => one.time - other.time || (one.id < other.id ? -1 : 1));
-}
-
-/**
- * Puts an entry back where it was. Where something stands by now, or the directory is gone, the file stays in quarantine.
- * Null when there is no such entry.
- */
-export async function restoreQuarantined(
-  home: string,
-  id: string,
-): Promise<{ restored: string[]; blocked: string[] } | null> {
-  const entry = readEntry(home, id);
-  if (entry === null) return null;
-  const directory = join(home, DIRECTORY, id);
-  const [restored, blocked] = [[] as string[], [] as string[]];
-  for (const [index, path] of entry.paths.entries()) {
-    const kept = join(directory, String(index));
-    if (await lstat(kept) === null) continue;
-    // A directory that is a link by now must not lead the file elsewhere; `sandbox.write` lies beside the project.
-    const parent = await realPath(dirname(path)).catch(() => null);
-    const stays = parent !== null && (parent === dirname(path) || isWithin(entry.root, parent));
-    const free = stays && await lstat(path).catch(() => null) === null;
-    if (free) await movePath(kept, path);
-    (free ? restored : blocked).push(path);
-  }
-  if (blocked.length === 0) await removeDirectory(directory);
-  return { restored, blocked };
 }
 
 /** Returns the fields of a file of ours; none of one that is damaged, or being written. */
@@ -119,9 +85,10 @@ export function readFields(path: string): JsonRecord {
   return "refused" in read ? {} : fieldsOf(parseJson(new TextDecoder().decode(read.bytes)));
 }
 
-function readEntry(home: string, id: string): QuarantineEntry | null {
+/** Returns an entry; null when there is no such one. */
+export function readEntry(home: string, id: string): QuarantineEntry | null {
   if (!/^[\w-]+$/.test(id)) return null;
-  const { time, root, paths } = readFields(join(home, DIRECTORY, id, INDEX));
+  const { time, root, paths } = readFields(join(home, QUARANTINE, id, INDEX));
   return typeof time === "number" && typeof root === "string" && Array.isArray(paths)
     ? { id, time, root, paths: paths.map(String) }
     : null;

@@ -1,5 +1,5 @@
 /** Runs `agentcli quarantine …`: lists quarantined files and restores them. */
-import { listQuarantine, restoreQuarantined } from "../../boundary/sandbox/quarantine.ts";
+import { listQuarantine, restoreQuarantined } from "./entries.ts";
 import { homePath } from "../../platform/home.ts";
 import { clean, jsonText } from "../../terminal/clean.ts";
 import { table } from "../../terminal/table.ts";

@@ -1,5 +1,5 @@
 /** Where hooks are tried: a small project with something protected, and where one is needed a git worktree of it. */
-import { gitLine } from "../../boundary/sandbox/git_call.ts";
+import { gitLine } from "../../shell/git.ts";
 import { MARKER_NAME } from "../../boundary/policy/marker.ts";
 import type { Io } from "../../platform/io.ts";
 import { lstatSync, statSync } from "../../platform/files_sync.ts";

@@ -1,6 +1,6 @@
 /** Runs git on the project's repository, which is untrusted data: always in a sandbox. */
 import type { GitDirectory } from "../../boundary/policy/git_directory.ts";
-import { gitLine } from "../../boundary/sandbox/git_call.ts";
+import { gitLine } from "../../shell/git.ts";
 import type { SandboxedCommand } from "../../boundary/sandbox/sandbox.ts";
 import { runForOutput } from "../../platform/process.ts";
 

@@ -1,7 +1,6 @@
 /** The project's repository in a sandbox of its own: what a repository can make git run sees nothing that is protected. */
 import { commandProtection } from "../../boundary/policy/write_protected.ts";
-import { GIT_PLACES } from "../../boundary/sandbox/git_call.ts";
-import { userGitSettings } from "../../boundary/sandbox/git_programs.ts";
+import { GIT_PLACES, userGitSettings } from "../../shell/git.ts";
 import { gitDirectory, pointsBack } from "../../boundary/policy/git_directory.ts";
 import type { ProtectedPlaces } from "../../boundary/policy/protected_tree.ts";
 import type { SandboxRequest } from "../../boundary/sandbox/sandbox.ts";

@@ -1,5 +1,8 @@
-/** Git on a repository that is untrusted data: what its settings can make git run is switched off, and the user's are not read. */
-import type { GitDirectory } from "../policy/git_directory.ts";
+/**
+ * Git's command line for a repository that is untrusted data: what its settings can make git run is switched off, and the
+ * user's are not read. And its files of settings, for those who judge what they say.
+ */
+import { isAbsolute, join } from "../platform/path.ts";
 
 /** Where git is looked for first, like shells. */
 export const GIT_PLACES = "/usr/bin:/bin:/usr/local/bin:/run/current-system/sw/bin";
@@ -28,7 +31,7 @@ function table(text: string): Readonly<Record<string, string>> {
 
 /** Returns what to start for a call of git: what the repository can make it run is switched off. */
 export function gitLine(
-  { git, top, directory }: { git: string } & Pick<GitDirectory, "top" | "directory">,
+  { git, top, directory }: { git: string; top: string; directory: string },
   { args, settings, env }: {
     args: readonly string[];
     /** More configuration, over that of the repository. */
@@ -44,4 +47,47 @@ export function gitLine(
     variables[`GIT_CONFIG_VALUE_${index}`] = value;
   }
   return { argv: [git, "--no-pager", `--git-dir=${directory}`, `--work-tree=${top}`, ...args], env: variables };
+}
+
+/** Who the user is for git. */
+export interface GitUser {
+  userHome: string | null;
+  /** The variables that name other files of settings. */
+  env?: ((name: string) => string | undefined) | undefined;
+}
+
+/** Returns the user's own files of settings, those that others override first. */
+export function userGitSettings({ userHome, env = () => undefined }: GitUser): string[] {
+  const named = env("GIT_CONFIG_GLOBAL") ?? "";
+  const home = userHome ?? "/nonexistent";
+  const own = named === ""
+    ? [join(env("XDG_CONFIG_HOME") || join(home, ".config"), "git/config"), join(home, ".gitconfig")]
+    : [named];
+  return own.filter(isAbsolute);
+}
+
+/** Returns what a file sets; of what can be read in two ways both. */
+export function settingsIn(text: string): [key: string, value: string][] {
+  const found: [string, string][] = [];
+  // A line goes on behind a backslash, unless that stands in a comment.
+  for (const lines of new Set([text, text.replace(/\\\r?\n/g, "")])) {
+    let section = "";
+    for (let line of lines.split(/\r?\n/)) {
+      for (let header; (header = /^\s*\[\s*([^\]"\s]*)\s*(?:"((?:[^"\\]|\\.)*)")?\s*\]/.exec(line)) !== null;) {
+        const below = header[2]?.replace(/\\(.)/g, "$1");
+        section = (header[1] ?? "").toLowerCase() + (below === undefined ? "" : `.${below}`);
+        line = line.slice(header[0].length);
+      }
+      const [, name, value = ""] = /^\s*([a-z][a-z0-9-]*)\s*=(.*)$/i.exec(line) ?? [];
+      if (name !== undefined) found.push([`${section}.${name.toLowerCase()}`, unquoted(value)]);
+    }
+  }
+  return found;
+}
+
+/** A value without its quotes and the comment behind it. */
+function unquoted(value: string): string {
+  const [taken = ""] = /^(?:"(?:[^"\\]|\\.)*"?|\\.|[^"\\#;])*/.exec(value.trim()) ?? [];
+  const signs: Readonly<Record<string, string>> = { n: "\n", t: "\t", b: "\b" };
+  return taken.trim().replace(/"|\\(.)/g, (_, sign: string = "") => signs[sign] ?? sign);
 }
