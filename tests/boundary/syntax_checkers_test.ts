@@ -59,7 +59,7 @@ Deno.test("what changed while a checker could see a protected path is protected"
       wrapCommand: () =>
         Promise.resolve({
           ...{ kind: "ready", argv: ["/bin/true"], env: {}, cwd: "/", notices: [], written: ["/cache"] },
-          look: () => Promise.resolve({ quarantined: null, exposed: ["/project/.env"], failure: null }),
+          look: () => Promise.resolve({ quarantined: null, exposed: ["/project/.env"] }),
           takeAway: () => Promise.resolve(null),
           close: () => Promise.resolve(),
         }),

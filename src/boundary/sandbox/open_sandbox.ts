@@ -104,14 +104,9 @@ async function wrap(request: SandboxRequest, ready: Ready): Promise<SandboxedCom
       if (exposed.length === 0) clean = now.listings;
       const made = before === null ? [] : madeSince(before, tamper.watch(now, { roots, programs }));
       made.forEach((path) => left.add(path));
-      try {
-        const quarantined = made.length === 0 ? null : await quarantine(made, { ...place, now: Date.now() });
-        left.clear();
-        return { quarantined, exposed, failure: null };
-      } catch (failure) {
-        // Nothing that a command makes may keep from being told what it could see.
-        return { quarantined: null, exposed, failure };
-      }
+      const quarantined = made.length === 0 ? null : await quarantine(made, { ...place, now: Date.now() });
+      left.clear();
+      return { quarantined, exposed };
     },
     async takeAway() {
       const made = newNames(clean);

