@@ -9,6 +9,8 @@ import { type Listing, Listings, within } from "../policy/listing.ts";
 export interface CoveredFiles {
   files: readonly string[];
   directories?: readonly string[];
+  /** Directories without protected files, such as git's: a file there is looked at again when its directory changes. */
+  stores?: readonly string[];
   nameless?: readonly string[];
   /** Some of them cannot be looked at: a file of the own places that has a name which is found nowhere may be one. */
   blind?: boolean;
@@ -52,18 +54,20 @@ export class HardLinkSearch {
    * the places. A bind mount is no name more, so what is mounted below them is always looked into. Links are not followed.
    */
   find(
-    { files, directories = [], nameless = [], blind = false }: CoveredFiles,
+    { files, directories = [], stores = [], nameless = [], blind = false }: CoveredFiles,
     { own, system = [] }: SearchedPlaces,
   ): string[] {
     const gone = new Set(nameless);
     /** How many names of a file are not covered yet. */
     const missing = new Map<string, number>();
-    const inside = directories.flatMap((directory) => [...this.#below(directory)]);
-    for (const { file, links } of filesAt(new Set([...files, ...inside.flatMap(namesIn)]))) {
+    const stored = stores.flatMap((directory) => [...this.#below(directory)].flatMap((one) => this.#filesIn(one)));
+    const inside = directories.flatMap((directory) => [...this.#below(directory)].flatMap(namesIn));
+    const present = filesAt(new Set([...files, ...inside]));
+    for (const { file, links } of new Map([...stored, ...present].map((one) => [one.path, one])).values()) {
       missing.set(file, (missing.get(file) ?? links) - 1);
     }
     if (missing.size + gone.size === 0 && !blind) return [];
-    const covered = new Set([...files, ...directories]);
+    const covered = new Set([...files, ...directories, ...stores]);
     const found = new Set<string>();
     /** Names of files that may be one which cannot be looked at. */
     const suspects = new Map<string, { links: number; paths: Set<string> }>();
@@ -78,7 +82,7 @@ export class HardLinkSearch {
       }
     };
     const look = (place: string) => {
-      if (directories.some((directory) => isWithin(directory, place))) return;
+      if ([...directories, ...stores].some((directory) => isWithin(directory, place))) return;
       // What is mounted may be one file.
       filesAt([place]).forEach(check);
       for (const listing of this.#below(place, covered)) this.#filesIn(listing).forEach(check);

@@ -85,7 +85,8 @@ export function buildView(request: ViewRequest, base: ViewBase): View | SandboxR
   if (request.git === "hidden") stores.filter((store) => !isAsked(store)).forEach((store) => cover.add(store));
   const covered = {
     files: [...cover.files],
-    directories: [...cover.directories],
+    directories: [...cover.directories].filter((directory) => cover.protects.has(directory)),
+    stores: [...cover.directories].filter((directory) => !cover.protects.has(directory)),
     nameless: found.nameless,
     blind: found.blind || cover.isBlind,
   };
