@@ -98,16 +98,19 @@ Deno.test("what somebody else changed since is kept and said", async () => {
   await assert.rejects(home.read("b.txt"));
 });
 
-Deno.test("files alone go back with a word to the model; what commands changed is said to stay", async () => {
+Deno.test("files alone go back with a word to the model, those of commands too", async () => {
   await using home = await temporaryHome();
   await using server = startFakeServer({ script: obey });
   await configure(home, { loc: { baseUrl: server.baseUrl } });
   const done = await lines(home, ["write a.txt one", "run touch made", "/rewind", "2", "3", "hello"]);
-  assert.match(done.stderr, /1 command ran in what went back: what\s+they changed besides these files stays/);
+  assert.match(
+    done.stderr,
+    /1 command ran in what went back: ignored files, \.git, and all outside of the\s+project stay/,
+  );
   const [, , note, hello] = prompts(server.chats().at(-1)!);
-  assert.match(note ?? "", /The user undid your changes\. Removed: a\.txt\./);
+  assert.match(note ?? "", /The user undid your changes\. Removed: made, a\.txt\./);
   assert.equal(hello ?? note?.split("\n").at(-1), "hello");
-  assert.equal(await Deno.stat(`${home.project}/made`).then(({ isFile }) => isFile), true);
+  assert.deepEqual([...Deno.readDirSync(home.project)], []);
 });
 
 Deno.test("a session that goes on later still knows what each turn changed", async () => {
@@ -121,4 +124,16 @@ Deno.test("a session that goes on later still knows what each turn changed", asy
   assert.match(later.stderr, /went back 2 turns/);
   assert.equal(await home.read("a.txt"), "zero\n");
   assert.deepEqual([...Deno.readDirSync(home.project)].map(({ name }) => name), ["a.txt"]);
+});
+
+Deno.test("a later session can go back to before what was brought back, its words alone or with its files", async () => {
+  for (const parts of ["1", "2"]) {
+    await using home = await temporaryHome();
+    await using server = startFakeServer({ script: obey });
+    await configure(home, { loc: { baseUrl: server.baseUrl } });
+    await lines(home, ["write a.txt one", "write b.txt two", "/rewind", "2", parts, "/redo"]);
+    const later = await lines(home, ["/rewind", "1", "1"], ["--continue"]);
+    assert.match(later.stderr, /1 {2}write b\.txt two {2}\(b\.txt \+1 \(new\)\)\n {2}2 {2}write a\.txt one {2}\(a/);
+    assert.deepEqual([...Deno.readDirSync(home.project)].map(({ name }) => name), ["a.txt"]);
+  }
 });

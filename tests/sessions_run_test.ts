@@ -273,10 +273,10 @@ Deno.test("what a turn changed is kept and can be taken back by a later process,
     `${home.project}/a.txt`,
     `${home.project}/new.txt`,
   ]);
-  const [kept] = changes.filter((change) => change.before.kind === "content");
-  assert.ok(kept?.before.kind === "content");
-  assert.equal(new TextDecoder().decode(kept.before.bytes), "before\n");
-  assert.equal((await store.changes(2))[0]?.before.kind, "not_kept");
+  const before = await Promise.all(changes.map((change) => change.before()));
+  const [kept] = before.filter((entry) => entry.kind === "file");
+  assert.equal(new TextDecoder().decode(kept?.bytes), "before\n");
+  assert.equal((await store.changes(2)[0]?.before())?.kind, "not_kept");
   for await (const text of filesBelow(home.agentcliHome)) assert.ok(!text.includes(canary));
 });
 

@@ -60,6 +60,19 @@ export interface SessionPolicy {
   deny: readonly Rule[];
 }
 
+/** Who looks at what commands change in the project, so that it can be undone. */
+export interface CommandWatch {
+  /** Called before a command. Throws the signal's reason. */
+  begin(signal: AbortSignal): Promise<void>;
+  /** Called when it has ended. */
+  end(): Promise<void>;
+  /** Called around a turn, in which a command may go on in the background. */
+  turnStart(signal: AbortSignal): Promise<void>;
+  turnEnd(): Promise<void>;
+  /** Called before a tool changes a file, by its real path. */
+  note(path: string): Promise<void>;
+}
+
 /** One session. The engine alone changes it. */
 export interface Session {
   readonly id: string;
@@ -83,6 +96,9 @@ export interface Session {
   readonly findChecks?: FindChecks | undefined;
   /** Keeps what changes to files replace. */
   readonly keepPrevious?: ToolContext["keepPrevious"];
+  /** Looks at what commands change from the first on; absent where nobody could take it back. */
+  readonly watchCommands?: (() => Promise<CommandWatch>) | undefined;
+  commandWatch?: CommandWatch | undefined;
   /** Asks an editor for its text of a file; absent where none can be asked. */
   readonly unsaved?: ToolContext["unsaved"];
   readonly memory: SessionMemory;
@@ -114,6 +130,7 @@ export interface SessionParts extends
     | "findChecks"
     | "explorer"
     | "keepPrevious"
+    | "watchCommands"
     | "unsaved"
     | "secretVariables"
   > {

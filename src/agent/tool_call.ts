@@ -171,6 +171,9 @@ export async function runTool(
   await session.workspace.beforeCall({ changes: tool.kind === "write" || tool.kind === "execute" });
   raiseLabels(session);
   const isWatched = tool.kind === "execute" && sessionLabel(session) !== "open";
+  if (tool.kind === "execute") session.commandWatch ??= await session.watchCommands?.();
+  const watch = tool.kind === "execute" ? session.commandWatch : undefined;
+  await watch?.begin(options.signal);
   const started = Date.now();
   const protectChanges = async (since: number, exposed?: string, places?: readonly string[]) => {
     const text = await session.scanner?.protectCopies(since, exposed, places) ?? null;
@@ -186,6 +189,7 @@ export async function runTool(
     return result;
   } finally {
     if (isWatched) await protectChanges(started);
+    await watch?.end();
   }
 }
 

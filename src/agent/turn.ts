@@ -45,6 +45,7 @@ export async function runTurn(session: Session, { item }: AdmittedPrompt, option
     forgetGuess(session);
     session.failures.reset();
     session.repeats.reset();
+    await session.commandWatch?.turnStart(options.signal);
     await emit({
       kind: "start",
       sessionId: session.id,
@@ -64,6 +65,8 @@ export async function runTurn(session: Session, { item }: AdmittedPrompt, option
     const { closeOpenCalls } = await import("./tool_calls.ts");
     closeOpenCalls(session, options.signal.aborted ? "Interrupted." : "Not run: the turn ended before.");
     return failure(session, { count, error: options.signal.aborted ? options.signal.reason : error }, options.io.clock);
+  } finally {
+    await session.commandWatch?.turnEnd();
   }
 }
 

@@ -18,6 +18,7 @@ const FAILURE_OF_CODE: Readonly<Record<string, Failure>> = {
   ENOTDIR: { reason: "a part of the path is not a directory" },
   EISDIR: { reason: "it is a directory" },
   EEXIST: { reason: "something of that name exists" },
+  ENOTEMPTY: { reason: "it holds other files" },
   ELOOP: { reason: "its links lead in a circle" },
   ENAMETOOLONG: { reason: "the name is too long" },
   EACCES: PERMISSION,

@@ -28,6 +28,11 @@ export function realPathSync(path: string): string | null {
   return presentOnly(() => Deno.realPathSync(path));
 }
 
+/** Returns where a link leads, as it says itself; null when there is none. */
+export function readLinkSync(path: string): string | null {
+  return presentOnly(() => Deno.readLinkSync(path));
+}
+
 /** Returns the entries of a directory, in the order of the system; null when there is no such directory. */
 export function listSync(path: string): DirectoryEntry[] | null {
   return entriesSync(path)?.map(entryOf) ?? null;

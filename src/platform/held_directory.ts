@@ -4,7 +4,7 @@
  * nothing else of this process runs there. Under narrow permissions the runtime makes every name absolute again: what was
  * written is then looked at afterwards, and taken back where it lies elsewhere.
  */
-import { type FileStatus, isAbsent, statusOf, temporaryName } from "./files.ts";
+import { type FileKind, type FileStatus, isAbsent, statusOf, temporaryName } from "./files.ts";
 import { lstatSync, realPathSync } from "./files_sync.ts";
 import { basename, dirname, join, normalize } from "./path.ts";
 import { hasAllPermissions } from "./runtime.ts";
@@ -34,30 +34,58 @@ interface HeldDirectory {
 }
 
 /**
- * Replaces or creates a regular file, with its parents, so that a kill at any moment leaves the old file or the new one.
- * `path` must be a real path. The mode of an existing file is kept, a new one gets `newMode`.
+ * Replaces or creates a regular file, with its parents, so that a kill at any moment leaves what was there or the new file.
+ * `path` must be a real path, and what stands there a file, or a link where `over` says so. The file gets `mode`, else
+ * keeps the mode of the one before, else gets `newMode`.
  */
 export function replaceRegularFile(
   path: string,
   bytes: Uint8Array,
-  { newMode, ownProcess }: HoldOptions & { newMode: number },
+  { newMode, mode: wanted, ...options }: ReplaceOptions & { newMode: number; mode?: number | undefined },
+): FileStatus {
+  return replace(path, options, (temporary, { found, verify }) => {
+    const mode = wanted ?? (found?.kind === "file" ? found.mode : null) ?? newMode;
+    const handle = Deno.openSync(temporary, { write: true, createNew: true, mode: 0o600 });
+    let file: FileStatus;
+    try {
+      verify(statusOf(handle.statSync()));
+      for (let at = 0; at < bytes.length;) at += handle.writeSync(bytes.subarray(at));
+      handle.syncSync();
+      file = statusOf(handle.statSync());
+    } finally {
+      handle.close();
+    }
+    if (Deno.build.os !== "windows") Deno.chmodSync(temporary, mode);
+    return file;
+  });
+}
+
+/** As {@link replaceRegularFile}, for a symbolic link. */
+export function replaceLink(path: string, target: string, options: ReplaceOptions): FileStatus {
+  return replace(path, options, (temporary) => {
+    Deno.symlinkSync(target, temporary);
+    return lstatSync(temporary) ?? fail(true);
+  });
+}
+
+/** What may stand at a path that is replaced; a file when absent. */
+export interface ReplaceOptions extends HoldOptions {
+  over?: "file" | "symlink" | undefined;
+}
+
+/** Puts what `make` makes under a temporary name in the place of what stands at a path. */
+function replace(
+  path: string,
+  { over = "file", ownProcess }: ReplaceOptions,
+  make: (temporary: string, place: { found: FileStatus | null; verify(file: FileStatus): void }) => FileStatus,
 ): FileStatus {
   const name = basename(path);
   return inDirectory(dirname(path), { make: true, ownProcess }, ({ exact, entry, verify }) => {
-    const mode = regularFile(entry(name))?.mode ?? newMode;
+    const found = entryOfKind(entry(name), over);
     const temporary = temporaryName(name);
-    const handle = Deno.openSync(entry(temporary), { write: true, createNew: true, mode: 0o600 });
-    let file: FileStatus;
+    let made: FileStatus;
     try {
-      try {
-        verify(temporary, statusOf(handle.statSync()));
-        for (let at = 0; at < bytes.length;) at += handle.writeSync(bytes.subarray(at));
-        handle.syncSync();
-        file = statusOf(handle.statSync());
-      } finally {
-        handle.close();
-      }
-      if (Deno.build.os !== "windows") Deno.chmodSync(entry(temporary), mode);
+      made = make(entry(temporary), { found, verify: (file) => verify(temporary, file) });
       Deno.renameSync(entry(temporary), entry(name));
     } catch (error) {
       const isGone = removeQuietly(entry(temporary));
@@ -65,17 +93,30 @@ export function replaceRegularFile(
       if (!isGone && !exact && !(error instanceof ReplacedError)) fail(true);
       throw error;
     }
-    verify(name, file);
+    verify(name, made);
     return lstatSync(entry(name)) ?? fail(false);
   });
 }
 
-/** Removes a regular file; one that is not there is no error. `path` must be a real path. */
-export function removeRegularFile(path: string, { ownProcess }: HoldOptions): void {
+/** Makes a directory, with its parents, or gives one its permission bits. `path` must be a real path. */
+export function placeDirectory(path: string, { mode, ownProcess }: HoldOptions & { mode: number }): void {
+  const name = basename(path);
+  inDirectory(dirname(path), { make: true, ownProcess }, ({ entry, verify }) => {
+    if (entryOfKind(entry(name), "directory") !== null) return;
+    Deno.mkdirSync(entry(name), { mode: 0o700 });
+    verify(name, lstatSync(entry(name)) ?? fail(false));
+  });
+  // From inside: at its name, a link may stand by now.
+  if (Deno.build.os === "windows") return;
+  inDirectory(path, { make: false, ownProcess }, ({ entry }) => Deno.chmodSync(entry("."), mode));
+}
+
+/** Removes a file, a link or an empty directory; what is not there is no error. `path` must be a real path. */
+export function removeEntry(path: string, { kind, ownProcess }: HoldOptions & { kind: FileKind }): void {
   try {
     inDirectory(dirname(path), { make: false, ownProcess }, ({ entry }) => {
       const name = entry(basename(path));
-      if (regularFile(name) !== null) Deno.removeSync(name);
+      if (entryOfKind(name, kind) !== null) Deno.removeSync(name);
     });
   } catch (error) {
     if (!isAbsent(error)) throw error;
@@ -86,9 +127,9 @@ function fail(strayed: boolean): never {
   throw new ReplacedError(strayed);
 }
 
-function regularFile(path: string): FileStatus | null {
+function entryOfKind(path: string, kind: FileKind): FileStatus | null {
   const found = lstatSync(path);
-  return found === null || found.kind === "file" ? found : fail(false);
+  return found === null || found.kind === kind ? found : fail(false);
 }
 
 /** Runs `work` in the directory, a real path; with `make` it and its parents are made where they are missing. */

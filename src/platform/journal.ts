@@ -14,10 +14,10 @@ export interface Journal {
   /** Whether the name still leads to this file: it may have been removed, or another put in its place. */
   inPlace(): boolean;
   /**
-   * Writes the bytes at the end and waits until the disk has them. When that fails, what was written of them is taken
+   * Writes bytes at the end, one behind the other, and waits until the disk has them. When that fails, what was written of them is taken
    * away again as far as the system lets us, and the error of the system is thrown.
    */
-  append(bytes: Uint8Array): Promise<void>;
+  append(...bytes: readonly Uint8Array[]): Promise<void>;
   /** Cuts the file to its first `size` bytes. */
   cut(size: number): Promise<void>;
   close(): void;
@@ -31,9 +31,11 @@ export async function openJournal(home: Home, name: string): Promise<Journal> {
   const facts = handle.statSync();
   if (facts.mode !== null && (facts.mode & 0o077) !== 0) await setMode(path, 0o600);
   let size = facts.size;
-  const write = async (bytes: Uint8Array) => {
-    let written = 0;
-    while (written < bytes.length) written += await handle.write(bytes.subarray(written));
+  const write = async (all: readonly Uint8Array[]) => {
+    for (const bytes of all) {
+      let written = 0;
+      while (written < bytes.length) written += await handle.write(bytes.subarray(written));
+    }
     await handle.syncData();
   };
   return {
@@ -49,10 +51,10 @@ export async function openJournal(home: Home, name: string): Promise<Journal> {
         throw error;
       }
     },
-    async append(bytes) {
+    async append(...bytes) {
       try {
         await write(bytes);
-        size += bytes.length;
+        size += bytes.reduce((sum, { length }) => sum + length, 0);
       } catch (error) {
         // A part of a line would be a torn line for every reader.
         await handle.truncate(size).catch(() => {});
@@ -73,7 +75,8 @@ export interface HeldLock {
 }
 
 // All of it is synchronous: each trip to the thread pool costs a tenth of what a turn may take to its first request.
-function openLockFile(path: string): Deno.FsFile {
+/** Opens a file of the home that is locked, made where it is absent. Throws the system's errors. */
+export function openLockFile(path: string): Deno.FsFile {
   const options = { read: true, write: true, create: true, mode: 0o600 };
   try {
     return Deno.openSync(path, options);
@@ -151,18 +154,36 @@ export async function* readPieces(home: Home, name: string): AsyncGenerator<Uint
   }
 }
 
-/** Returns the last `length` bytes of a file of the home; fewer when it is shorter, null when it is absent. */
-export async function readEnd(
+/**
+ * Returns `length` bytes of a file of the home, the last ones or those from `at` on; fewer when it is shorter, null when
+ * it is absent.
+ */
+export async function readPart(
   home: Home,
   name: string,
-  { length }: { length: number },
+  { at, length }: { at?: number; length: number },
 ): Promise<Uint8Array<ArrayBuffer> | null> {
   const handle = await openExisting(home, name);
   if (handle === null) return null;
   try {
-    const start = Math.max(0, handle.statSync().size - length);
-    await handle.seek(start, Deno.SeekMode.Start);
+    await handle.seek(at ?? Math.max(0, handle.statSync().size - length), Deno.SeekMode.Start);
     return await readFrom(handle, length);
+  } finally {
+    handle.close();
+  }
+}
+
+/** Overwrites a part of a file of the home with zeros. */
+export async function blankPart(
+  home: Home,
+  name: string,
+  { at, length }: { at: number; length: number },
+): Promise<void> {
+  const handle = await Deno.open(home.file(name), { write: true });
+  try {
+    await handle.seek(at, Deno.SeekMode.Start);
+    for (let left = length; left > 0;) left -= await handle.write(new Uint8Array(left));
+    await handle.syncData();
   } finally {
     handle.close();
   }

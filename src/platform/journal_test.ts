@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { toolHome } from "../../tests/helpers/tool_home.ts";
-import { holdLock, openJournal, readEnd } from "./journal.ts";
+import { holdLock, openJournal, readPart } from "./journal.ts";
 
 Deno.test("of many that want a lock at once one has it at any time, and its file is gone afterwards", async () => {
   await using place = await toolHome(null);
@@ -43,7 +43,7 @@ Deno.test("a journal goes on at the end of its file, and says when that is no lo
 Deno.test("the end of a file is read, of a shorter one all of it, of an absent one nothing", async () => {
   await using place = await toolHome("0123456789");
   const text = async (name: string, length: number) => {
-    const bytes = await readEnd(place.home, name, { length });
+    const bytes = await readPart(place.home, name, { length });
     return bytes && new TextDecoder().decode(bytes);
   };
   assert.equal(await text("providers.yaml", 3), "789");

@@ -13,7 +13,7 @@ import { startDeadline, untilAborted } from "./interrupt.ts";
 import type { Host, SessionOptions } from "./host.ts";
 import type { UndoneTurn } from "./undo_turn.ts";
 import type { RewindParts, RewindPoint, Rewound } from "./rewind.ts";
-import type { Restored } from "../session/undo.ts";
+import type { Restored } from "../session/undo_entry.ts";
 import { splitRules } from "./tools_and_rules.ts";
 import { MessageQueue, PromptAdmission, type PromptInput, type QueuedMessage } from "./prompts.ts";
 import { type OpenSession, openSession } from "./open_session.ts";
@@ -138,7 +138,7 @@ export class AgentSession {
     this.#rewound = null;
     if (rewound === null) return null;
     const { redo } = await import("./rewind.ts");
-    return await this.#between((opened) => redo(opened, rewound));
+    return await this.#between((opened) => redo(opened, rewound, { settle: () => this.#settle() }));
   }
 
   /** Changes the session between turns: what waits for it is stopped before, and the transcript follows. */

@@ -150,10 +150,27 @@ export async function makeSession(
     const { findExplorer } = await import("./explorer.ts");
     return await findExplorer(session, { ...parts, ownModel, scan, withAdmission });
   };
+  const watchCommands = async () => {
+    const turn = () => numbers.current();
+    return (await import("./command_changes.ts")).watchCommands({ session, home, undo, turn, warn: host.warn });
+  };
   const session: Session = createSession({
     id: store.id,
     unsaved: host.unsaved?.bind(host),
-    keepPrevious: async (change) => (await undo()).record({ ...change, turn: numbers.current() }),
+    // Nothing of a single turn that is not stored can be undone later.
+    watchCommands: host.isSingleTurn === true && options.noSessionPersistence ? undefined : watchCommands,
+    async keepPrevious({ path, before: bytes, after, mode, label }) {
+      const before = bytes === null ? { kind: "absent" } as const : { kind: "file", bytes, mode } as const;
+      const change = {
+        turn: numbers.current(),
+        path,
+        before,
+        after: { kind: "file", bytes: after, mode },
+        label,
+      } as const;
+      await session.commandWatch?.note(path);
+      await (await undo()).record([change]);
+    },
     system: restoredSystem(system, before, [options.systemPrompt, options.appendSystemPrompt]),
     workspace,
     tools,

@@ -105,7 +105,8 @@ export async function openSession(options: SessionOptions, host: Host, extras: O
     const store = await storing;
     const readBack = carried === null ? store.stored : null;
     const before = readBack?.model === entry.id ? readBack.context : null;
-    const undo = previous?.undo ?? createUndo(options.noSessionPersistence ? null : home, store, host);
+    const kept = previous?.undo ?? createUndo(options.noSessionPersistence ? null : home, store, host);
+    const undo = async () => (await import("./undo_turn.ts")).withoutProtected(await kept(), made.session);
     const parts = {
       ...{ host, project, client, reach, chosen, known, workspace, store, before, tools, undo, later },
       defer: (end: () => Promise<void>) => opened.defer(end),

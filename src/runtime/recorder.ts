@@ -103,6 +103,8 @@ export interface TurnNumbers {
   current(): number;
   /** Undefined for a prompt of a turn that was not numbered. */
   of(prompt: SessionItem): number | undefined;
+  /** Turns that the transcript has counted. */
+  readonly stored: number;
   /** Takes over what is known of prompts. */
   know(prompts: Iterable<readonly [SessionItem, number | null]>): void;
 }
@@ -127,6 +129,9 @@ export function createTurnNumbers(
       return number;
     },
     of: (prompt) => numbers.get(prompt),
+    get stored() {
+      return transcript?.turns ?? 0;
+    },
     know(prompts) {
       for (const [prompt, number] of prompts) if (number !== null) numbers.set(prompt, number);
     },

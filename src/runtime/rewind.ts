@@ -1,9 +1,11 @@
 /** Going back to before a turn: its words, its files, or both; and taking that back. Loaded with the first use. */
+import { entryPath } from "../boundary/workspace/entry.ts";
 import type { Workspace } from "../boundary/workspace/workspace.ts";
 import type { Label } from "../boundary/policy/label.ts";
 import type { Session } from "../agent/session.ts";
 import { isPrompt, type SessionItem, type UserItem } from "../session/item.ts";
-import type { FileChange, Restored, TurnChange } from "../session/undo.ts";
+import type { ReplacedEntry, TurnChange } from "../session/undo.ts";
+import type { Restored } from "../session/undo_entry.ts";
 import type { OpenSession } from "./open_session.ts";
 import { undoNote } from "./undo_turn.ts";
 
@@ -20,7 +22,7 @@ export interface ChangedFile {
 export interface RewindPoint {
   prompt: UserItem;
   files: ChangedFile[];
-  /** Commands that the model ran in it: what they changed stays. */
+  /** Commands that the model ran in it. */
   commands: number;
 }
 
@@ -33,10 +35,10 @@ export interface RewindParts {
 /** The parts that were rewound, as {@link redo} takes them. */
 export interface Rewound {
   restored: readonly Restored[];
-  /** Commands of the turns: what they changed is still there. */
+  /** Commands of the turns: what they changed where nobody looks is still there. */
   commands: number;
   /** Changes that were taken back, in the order in which they are made again. */
-  changes: readonly FileChange[];
+  changes: readonly ReplacedEntry[];
   /** The items removed from the session, and the items added after the rest since. */
   taken: readonly SessionItem[];
   note: SessionItem | null;
@@ -44,8 +46,9 @@ export interface Rewound {
   length: number;
 }
 
-/** Most bytes of a file that is compared for the list. */
+/** Most bytes of a file that is compared for the list, and most files of a turn. */
 const COMPARED = 256 * 1024;
+const MOST_COMPARED = 20;
 
 /** Returns the turns, oldest first, each with what it changed. */
 export async function rewindPoints({ session, undo, numbers }: OpenSession): Promise<RewindPoint[]> {
@@ -59,9 +62,11 @@ export async function rewindPoints({ session, undo, numbers }: OpenSession): Pro
     const prompt = items[at];
     if (prompt?.kind !== "user" || !isPrompt(prompt)) continue;
     const number = numbers.of(prompt);
-    const changes = number !== undefined && stored.has(number) ? await store.changes(number) : [];
+    const changes = number !== undefined && stored.has(number) ? store.changes(number) : [];
     const files: ChangedFile[] = [];
-    for (const change of changes) files.push(await changedFile(change, { after, workspace }));
+    for (const change of changes.filter(({ isDirectory }) => !isDirectory)) {
+      files.push(await changedFile(change, { after, workspace, isCompared: files.length < MOST_COMPARED }));
+    }
     points.unshift({ prompt, files, commands: commandsOf(items.slice(at, end)) });
     end = at;
   }
@@ -70,14 +75,21 @@ export async function rewindPoints({ session, undo, numbers }: OpenSession): Pro
 
 async function changedFile(
   { path, before, label }: TurnChange,
-  { after, workspace }: { after: Map<string, ChangedFile["after"]>; workspace: Workspace },
+  { after, workspace, isCompared }: {
+    after: Map<string, ChangedFile["after"]>;
+    workspace: Workspace;
+    isCompared: boolean;
+  },
 ): Promise<ChangedFile> {
-  const resolved = await workspace.resolve(path);
+  const was = isCompared ? await before() : null;
+  const resolved = entryPath(path, workspace);
   const name = "refused" in resolved ? path : resolved.display;
-  const was = before.kind === "absent" ? null : before.kind === "content" ? before.bytes : undefined;
-  const became = after.has(path) || "refused" in resolved ? after.get(path) : contentOf(resolved, workspace);
-  after.set(path, was);
-  return { name, before: was, after: became, label };
+  const old = was?.kind === "absent" ? null : was?.kind === "file" ? was.bytes : undefined;
+  const became = after.has(path) || "refused" in resolved || !isCompared
+    ? after.get(path)
+    : contentOf(resolved, workspace);
+  after.set(path, old);
+  return { name, before: old, after: became, label };
 }
 
 function contentOf(path: Parameters<Workspace["read"]>[0], workspace: Workspace): ChangedFile["after"] {
@@ -102,12 +114,12 @@ export async function rewind(
   const at = items.indexOf(prompt);
   const number = numbers.of(prompt);
   const behind = at < 0 ? [] : items.slice(at);
-  const changes: FileChange[] = [];
+  const changes: ReplacedEntry[] = [];
   const restored: Restored[] = [];
   if (files && number !== undefined) {
     const store = await undo();
     for (const turn of store.turns().filter((turn) => turn >= number).reverse()) {
-      const onReplaced = (change: FileChange) => void changes.unshift(change);
+      const onReplaced = (change: ReplacedEntry) => void changes.unshift(change);
       restored.push(...await store.undo(turn, session.workspace, { onReplaced }));
     }
   }
@@ -126,11 +138,12 @@ export async function rewind(
 
 /**
  * Brings back what went back: words always, and each file that nobody changed since. Null where something was said or
- * done since.
+ * done since. `settle` brings the transcript to what the session holds.
  */
 export async function redo(
-  { session, undo }: OpenSession,
+  { session, undo, numbers }: OpenSession,
   { changes, taken, note, length }: Rewound,
+  { settle }: { settle(): Promise<void> },
 ): Promise<readonly Restored[] | null> {
   const { items } = session;
   if (items.length !== length || (note !== null && items.at(-1) !== note)) return null;
@@ -138,10 +151,19 @@ export async function redo(
   items.push(...taken);
   session.context.removed -= taken.length;
   forgetFiles(session);
+  // To the transcript they are new turns, and that is what a later process will number them by.
+  const prompts = taken.filter(isPrompt);
+  const first = numbers.stored + 1;
+  await settle();
   const store = await undo();
-  const restored: Restored[] = [];
-  for (const change of changes) restored.push(await store.redo(change, session.workspace));
-  return onePerFile(restored);
+  const turns = new Map<number, number>();
+  for (const [at, prompt] of numbers.stored + 1 === first ? [] : prompts.entries()) {
+    turns.set(numbers.of(prompt) ?? 0, first + at);
+    numbers.know([[prompt, first + at]]);
+  }
+  await store.renumber(turns);
+  const renumbered = changes.map((change) => ({ ...change, turn: turns.get(change.turn) ?? change.turn }));
+  return onePerFile(await store.redo(renumbered, session.workspace));
 }
 
 /** A file that could not go all the way is told with the reason, any other once. */

@@ -1,6 +1,8 @@
-/** Undoing what a turn did to files. Loaded with the first undo. */
+/** Undoing what a turn did to files. Loaded with the first change. */
 import type { Workspace } from "../boundary/workspace/workspace.ts";
-import type { Restored } from "../session/undo.ts";
+import type { Session } from "../agent/session.ts";
+import type { UndoStore } from "../session/undo.ts";
+import type { Restored } from "../session/undo_entry.ts";
 import type { OpenSession } from "./open_session.ts";
 
 /** The turn that was undone, and its files. */
@@ -12,10 +14,13 @@ export interface UndoneTurn {
 /** Files of one kind that the model is told of by name. */
 const NOTED = 20;
 
-/** Restores the files of the last turn that changed any, and tells the model; null where none has. */
+/**
+ * Restores the files of the last turn that changed any, and tells the model; null where none has. A turn that left only
+ * what was refused and told before is passed over.
+ */
 export async function undoLastTurn({ session: { items, workspace }, undo }: OpenSession): Promise<UndoneTurn | null> {
   const store = await undo();
-  const turn = store.turns().at(-1);
+  const turn = store.turns({ untold: true }).at(-1) ?? store.turns().at(-1);
   if (turn === undefined) return null;
   const restored = await store.undo(turn, workspace);
   const text = await undoNote(restored, workspace);
@@ -39,4 +44,16 @@ export async function undoNote(restored: readonly Restored[], workspace: Workspa
   if (changed === "" && made === "") return null;
   return "[The user undid your changes." + (changed === "" ? "" : ` Restored: ${changed}.`) +
     (made === "" ? "" : ` Removed: ${made}.`) + "]";
+}
+
+/** Returns the undo without what it kept of files that are protected by now: looked through whenever others are. */
+export async function withoutProtected(store: UndoStore, { workspace, scanner }: Session): Promise<UndoStore> {
+  const { protection } = workspace;
+  if (!protection.any) return store;
+  await store.forget([protection.version, ...protection.files()].join("\0"), async (path, entry) => {
+    if (protection.rule(path) !== null) return true;
+    const text = entry?.kind === "file" ? new TextDecoder().decode(entry.bytes) : "";
+    return text !== "" && await scanner?.holds([text]) === true;
+  });
+  return store;
 }

@@ -4,7 +4,7 @@ import type { Label } from "../boundary/policy/label.ts";
 import { AgentcliError } from "../errors.ts";
 import { listDirectory } from "../platform/files.ts";
 import type { Home } from "../platform/home.ts";
-import { readEnd, readPieces } from "../platform/journal.ts";
+import { readPart, readPieces } from "../platform/journal.ts";
 import { loadTranscript } from "./load.ts";
 import { isSessionId, PROJECTS, projectSlug, transcriptName } from "./place.ts";
 import { readBegunPrompt, readLine } from "./read_line.ts";
@@ -201,7 +201,7 @@ async function beginningOf(home: Home, name: string): Promise<string> {
 
 /** Returns the state at the last whole line; null when it is longer than what is read. */
 async function tailOf(home: Home, name: string) {
-  const bytes = await readEnd(home, name, { length: END_LENGTH });
+  const bytes = await readPart(home, name, { length: END_LENGTH });
   if (bytes === null) return null;
   const lines = new TextDecoder().decode(bytes).split("\n");
   for (const text of lines.reverse()) {

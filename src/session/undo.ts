@@ -1,77 +1,104 @@
 /**
- * Taking back what tools did to files, turn by turn, also after a restart. Previous versions lie in the home, outside of
- * the project; those of protected files stay in memory and last as long as the process (specification of the boundary, §5).
+ * Taking back what tools and commands did to the project, turn by turn, also after a restart. Previous versions lie in the
+ * home, outside of the project; those of protected files stay in memory and last as long as the process (specification of
+ * the boundary, §5).
  */
 import { type Label, labelOf } from "../boundary/policy/label.ts";
-import type { Refusal, ResolvedPath, Workspace } from "../boundary/workspace/workspace.ts";
+import type { Entry } from "../boundary/workspace/entry.ts";
+import type { Workspace } from "../boundary/workspace/workspace.ts";
 import { AgentcliError } from "../errors.ts";
 import { sha256 } from "../platform/digest.ts";
 import type { Home } from "../platform/home.ts";
 import { reasonOf } from "./place.ts";
-import { addChange, type FileState, keepContent, keptContent, storedChanges } from "./undo_files.ts";
+import {
+  addChanges,
+  type ContentPlace,
+  type EntryState,
+  forgetContent,
+  keepContents,
+  keptContent,
+  LONGEST,
+  rewriteChanges,
+  type StoredChange,
+  storedChanges,
+} from "./undo_files.ts";
+import { type ChangedEntry, findEntry, inOrder, isBroken, type Restored, restoreEntry, stateOf } from "./undo_entry.ts";
 
-/** Most bytes of one file that are kept. */
-const CONTENT_LIMIT = 64 * 1024 * 1024;
+/** An entry at one time; `unread` where nobody knows, for a reason in a few words. */
+export type Content = Entry | { kind: "unread"; reason: string };
 
-/** A change that a tool is about to make. */
-export interface FileChange {
+/** A change of an entry: one that a tool is about to make, or that a command has made. */
+export interface EntryChange {
   turn: number;
-  /** Absolute. */
+  /** Absolute, no link in it. */
   path: string;
-  /** Null when there is no such file yet. */
-  before: Uint8Array<ArrayBuffer> | null;
-  after: Uint8Array<ArrayBuffer>;
+  before: Content;
+  after: Content;
   /** The higher of both contents. */
   label: Label;
 }
 
-/** The changes of one turn to one file, together. */
-export interface TurnChange {
-  path: string;
-  /** The content before the turn; `not_kept`: too large, or protected and of an earlier process. */
-  before: { kind: "absent" } | { kind: "content"; bytes: Uint8Array<ArrayBuffer> } | {
-    kind: "not_kept";
-    reason: string;
-  };
-  /** The highest of all contents that the turn gave it, and of the one before. */
-  label: Label;
+/** A change that was taken back, with all that it takes to make it again. */
+export interface ReplacedEntry extends EntryChange {
+  before: Entry;
+  after: Entry;
 }
 
-/** The result of restoring one file. */
-export type Restored =
-  | { path: string; outcome: "restored" | "removed" | "unchanged" }
-  | { path: string; outcome: "refused"; reason: string };
+/** The changes of one turn to one entry, together. */
+export interface TurnChange {
+  path: string;
+  label: Label;
+  /** It is a directory, or was: what it holds is told by itself. */
+  isDirectory: boolean;
+  /** Reads what was there before the turn; `not_kept`: too large, or protected and of an earlier process. */
+  before(): Promise<Entry | { kind: "not_kept"; reason: string }>;
+}
 
 /** The changes of one session. */
 export interface UndoStore {
-  /** Call before the change is made. Never rejects for lack of room: then undo of it lasts as long as the process. */
-  record(change: FileChange): Promise<void>;
-  /** Turns with changes that were not taken back, in order. */
-  turns(): number[];
-  /** Returns the changes of a turn, for a diff with the current files. */
-  changes(turn: number): Promise<TurnChange[]>;
   /**
-   * Takes a turn back, file by file: byte for byte as it was before, or not at all where the file is no longer what the
-   * turn left. What was refused stays to be taken back. `onReplaced` is told what {@link UndoStore.redo} takes. Throws
-   * `usage` for a turn that changed nothing.
+   * Call before a tool makes its change, and when a command has made some. Never rejects for lack of room: then undo of it
+   * lasts as long as the process.
+   */
+  record(changes: readonly EntryChange[]): Promise<void>;
+  /** Turns with changes that were not taken back, in order; `untold`: nor refused in this process. */
+  turns(options?: { untold?: boolean }): number[];
+  /** Returns the changes of a turn, for a diff with the current files. */
+  changes(turn: number): TurnChange[];
+  /**
+   * Takes a turn back, entry by entry: as it was before, or not at all where it is no longer what the turn left. What was
+   * refused stays to be taken back. `onReplaced` is told what {@link UndoStore.redo} takes. Throws `usage` for a turn that
+   * changed nothing.
    */
   undo(
     turn: number,
     workspace: Workspace,
-    options?: { onReplaced?(change: FileChange): void },
+    options?: { onReplaced?(change: ReplacedEntry): void },
   ): Promise<Restored[]>;
-  /** Makes a change again that was taken back, where the file is still what that left. */
-  redo(change: FileChange, workspace: Workspace): Promise<Restored>;
+  /** Makes changes again that were taken back, where the entry is still what that left. */
+  redo(changes: readonly ReplacedEntry[], workspace: Workspace): Promise<Restored[]>;
+  /** Gives turns other numbers. */
+  renumber(turns: ReadonlyMap<number, number>): Promise<void>;
+  /** Forgets what was kept of entries that are protected by now; `rules` stands for all by which that is judged. */
+  forget(rules: string, isProtected: (path: string, content: Entry | null) => Promise<boolean>): Promise<void>;
 }
 
-interface Entry {
+interface Recorded {
   turn: number;
   path: string;
   label: Label;
-  state: { before: FileState; after: string } | null;
+  state: { before: EntryState; after: EntryState } | null;
   /** Where the content before is: in memory, on the disk, or nowhere. */
-  content: { kind: "memory"; bytes: Uint8Array<ArrayBuffer> } | { kind: "disk" } | { kind: "none"; reason: string };
+  content: { kind: "memory"; bytes: Uint8Array<ArrayBuffer> } | { kind: "disk"; place: ContentPlace } | {
+    kind: "none";
+    reason: string;
+  };
+  /** It was not taken back when somebody wanted it to be. */
+  isRefused?: true;
 }
+
+const [NOT_KEPT, TOO_LARGE] = ["it was not kept", "it was too large to be kept"];
+const PROTECTED = "it is protected: its undo lasted as long as the process";
 
 /** Whose undo it is. */
 export interface UndoOptions {
@@ -91,7 +118,11 @@ class HomeUndo implements UndoStore {
   readonly #home: Home | null;
   /** False once storing failed. */
   #storing: boolean;
-  #entries: Entry[] = [];
+  #recorded: Recorded[] = [];
+  /** Where contents lie, by digest: each is kept once. */
+  readonly #places = new Map<string, ContentPlace>();
+  /** By which it was last looked through for what is protected. */
+  #rules = "";
 
   constructor(home: Home | null, readonly options: UndoOptions) {
     this.#home = home;
@@ -103,156 +134,189 @@ class HomeUndo implements UndoStore {
     const storedNames = new Map<string, string>();
     for (const change of await storedChanges(this.#home, this.options.sessionId)) {
       const { turn } = change;
-      if (change.kind === "undone") this.#drop({ turn, path: storedNames.get(change.path) ?? change.path });
+      if (change.kind === "renumbered") this.#renumber(turn, change.to);
+      else if (change.kind === "undone") this.#drop({ turn, path: storedNames.get(change.path) ?? change.path });
       else if (change.kind === "redacted") {
-        const content = { kind: "none", reason: "it is protected: its undo lasted as long as the process" } as const;
         const path = `a protected file (${change.path.slice(0, 8)})`;
         storedNames.set(change.path, path);
-        this.#entries.push({ turn, path, label: "no-cloud", state: null, content });
+        const content = { kind: "none", reason: PROTECTED } as const;
+        this.#recorded.push({ turn, path, label: "no-cloud", state: null, content });
       } else {
-        const { before, after, path } = change;
-        const content = change.kept
-          ? { kind: "disk" as const }
-          : { kind: "none" as const, reason: "it was too large to be kept" };
-        this.#entries.push({ turn, path, label: "open", state: { before, after }, content });
+        const { before, after, path, kept: place } = change;
+        if (before.kind === "content" && place !== null) this.#places.set(before.digest, place);
+        const content = place === null
+          ? { kind: "none", reason: TOO_LARGE } as const
+          : { kind: "disk", place } as const;
+        this.#recorded.push({ turn, path, label: "open", state: { before, after }, content });
       }
     }
   }
 
-  async record(change: FileChange): Promise<void> {
-    const { turn, path, before } = change;
-    const label = labelOf(change);
-    const state = {
-      before: before === null
-        ? { kind: "absent" } as const
-        : { kind: "content", digest: await sha256(before) } as const,
-      after: await sha256(change.after),
-    };
-    const kept = before === null || before.length <= CONTENT_LIMIT;
-    const content: Entry["content"] = kept
-      ? { kind: "memory", bytes: before ?? new Uint8Array() }
-      : { kind: "none", reason: "it was too large to be kept" };
-    const entry: Entry = { turn, path, label, state, content };
-    this.#entries.push(entry);
+  async record(changes: readonly EntryChange[]): Promise<void> {
+    const added: Recorded[] = [];
+    for (const { turn, path, before, after, label } of changes) {
+      const isKept = before.kind === "file" && before.bytes.length <= LONGEST;
+      added.push({
+        ...{ turn, path, label: labelOf({ label }) },
+        state: { before: await stateOf(before), after: await stateOf(after) },
+        content: isKept ? { kind: "memory", bytes: before.bytes } : { kind: "none", reason: TOO_LARGE },
+      });
+    }
+    this.#recorded.push(...added);
     await this.#store(async (home) => {
-      const { sessionId } = this.options;
-      if (label !== "open") {
-        return await addChange(home, sessionId, { kind: "redacted", turn, path: await nameDigest(path) });
-      }
-      if (kept && before !== null && state.before.kind === "content") {
-        await keepContent(home, sessionId, { digest: state.before.digest, bytes: before });
-      }
-      await addChange(home, sessionId, { kind: "open", turn, path, ...state, kept });
-      // The disk has it: memory need not.
-      if (kept) entry.content = { kind: "disk" };
+      await this.#keep(home, added.filter(({ label }) => label === "open"));
+      await addChanges(home, this.options.sessionId, await Promise.all(added.map(lineOf)));
     });
   }
 
-  turns(): number[] {
-    return [...new Set(this.#entries.map((entry) => entry.turn))].sort((one, other) => one - other);
+  /** Puts contents on the disk: memory need not have them. */
+  async #keep(home: Home, added: readonly Recorded[]): Promise<void> {
+    const fresh = new Map<string, Uint8Array>();
+    const digests = added.map(({ state, content }) => {
+      if (state?.before.kind !== "content" || content.kind !== "memory") return null;
+      const { digest } = state.before;
+      if (!this.#places.has(digest)) fresh.set(digest, content.bytes);
+      return digest;
+    });
+    const places = await keepContents(home, this.options.sessionId, [...fresh.values()]);
+    [...fresh.keys()].forEach((digest, at) => this.#places.set(digest, places[at] ?? "own file"));
+    added.forEach((one, at) => {
+      const place = this.#places.get(digests[at] ?? "");
+      if (place !== undefined) one.content = { kind: "disk", place };
+    });
   }
 
-  async changes(turn: number): Promise<TurnChange[]> {
-    return await Promise.all(
-      this.#files(turn).map(async ({ first, last }) => ({
-        path: first.path,
-        // Labels only rise in a session.
-        label: last.label,
-        before: await this.#before(first),
-      })),
-    );
+  turns({ untold = false }: { untold?: boolean } = {}): number[] {
+    const left = this.#recorded.filter(({ isRefused }) => !untold || isRefused !== true);
+    return [...new Set(left.map(({ turn }) => turn))].sort((one, other) => one - other);
+  }
+
+  changes(turn: number): TurnChange[] {
+    return this.#entries(turn).map(({ path, label, before, was, after }) => {
+      const kinds = [was?.kind, after?.kind];
+      return { path, label, before, isDirectory: kinds.every((kind) => kind === "directory" || kind === "absent") };
+    });
   }
 
   async undo(
     turn: number,
     workspace: Workspace,
-    { onReplaced = () => {} }: { onReplaced?(change: FileChange): void } = {},
+    { onReplaced = () => {} }: { onReplaced?(change: ReplacedEntry): void } = {},
   ): Promise<Restored[]> {
-    const files = this.#files(turn);
-    if (files.length === 0) throw new AgentcliError("usage", `turn ${turn} changed no files`);
+    const entries = this.#entries(turn);
+    if (entries.length === 0) throw new AgentcliError("usage", `turn ${turn} changed no files`);
     const restored: Restored[] = [];
-    for (const file of files) {
-      const result = await this.#restore(file, workspace, { onReplaced });
-      restored.push(result);
-      if (result.outcome === "refused") continue;
-      this.#drop({ turn, path: result.path });
-      const stored = file.first.label === "open" ? result.path : await nameDigest(result.path);
-      await this.#store((home) => addChange(home, this.options.sessionId, { kind: "undone", turn, path: stored }));
-    }
+    for (const entry of inOrder(entries)) restored.push(await restoreEntry(entry, workspace, { turn, onReplaced }));
+    const done = new Set(restored.flatMap(({ path, outcome }) => outcome === "refused" ? [] : [path]));
+    const names = this.#recorded.filter((one) => one.turn === turn && done.has(one.path)).map(nameOf);
+    const lines = [...new Set(await Promise.all(names))].map((path) => ({ kind: "undone", turn, path }) as const);
+    for (const path of done) this.#drop({ turn, path });
+    for (const one of this.#recorded) if (one.turn === turn) one.isRefused = true;
+    // A process that is killed before this finds all as it was before the turn, which is no change then.
+    await this.#store((home) => addChanges(home, this.options.sessionId, lines));
     return restored;
   }
 
-  async redo(change: FileChange, workspace: Workspace): Promise<Restored> {
-    const { path, before, after } = change;
-    const refuse = (reason: string): Restored => ({ path, outcome: "refused", reason });
-    const resolved = await workspace.resolve(path);
-    if ("refused" in resolved) return refuse(resolved.message);
-    const now = await stateNow(resolved, workspace);
-    if ("refused" in now) return refuse(now.message);
-    const left: FileState = before === null ? { kind: "absent" } : { kind: "content", digest: await sha256(before) };
-    if (!sameState(now.state, left)) return refuse(`${resolved.display} has changed since`);
-    await this.record(change);
-    const failed = await workspace.write(resolved, after);
-    return "refused" in failed ? refuse(failed.message) : { path, outcome: "restored" };
+  async redo(changes: readonly ReplacedEntry[], workspace: Workspace): Promise<Restored[]> {
+    const restored: Restored[] = [];
+    const ready: { change: ReplacedEntry; entry: ChangedEntry }[] = [];
+    for (const change of changes) {
+      const { path, label } = change;
+      const before = () => Promise.resolve(change.after);
+      const entry = { path, label, before, was: null, after: await stateOf(change.before), isBroken: false };
+      const found = await findEntry(entry, workspace);
+      if ("outcome" in found) restored.push(found);
+      else ready.push({ change, entry });
+    }
+    await this.record(ready.map(({ change }) => change));
+    for (const { change: { turn }, entry } of ready) restored.push(await restoreEntry(entry, workspace, { turn }));
+    return restored;
+  }
+
+  async forget(
+    rules: string,
+    isProtected: (path: string, content: Entry | null) => Promise<boolean>,
+  ): Promise<void> {
+    if (rules === this.#rules) return;
+    this.#rules = rules;
+    let isChanged = false;
+    for (const one of this.#recorded) {
+      if (one.label !== "open" || one.state === null) continue;
+      const { content, state: { before } } = one;
+      const found = await this.#before(one);
+      if (!await isProtected(one.path, found.kind === "not_kept" ? null : found)) continue;
+      isChanged = true;
+      Object.assign(one, {
+        label: "no-cloud",
+        state: null,
+        content: { kind: "none", reason: "it is protected by now" },
+      });
+      if (before.kind !== "content" || content.kind !== "disk") continue;
+      this.#places.delete(before.digest);
+      await this.#store((home) => forgetContent(home, this.options.sessionId, { ...before, place: content.place }));
+    }
+    if (!isChanged) return;
+    await this.#store(async (home) =>
+      rewriteChanges(home, this.options.sessionId, await Promise.all(this.#recorded.map(lineOf)))
+    );
+  }
+
+  async renumber(turns: ReadonlyMap<number, number>): Promise<void> {
+    const known = new Set(this.turns());
+    const lines = [...turns].filter(([turn]) => known.has(turn)).map(([turn, to]) =>
+      ({ kind: "renumbered", turn, to }) as const
+    );
+    for (const { turn, to } of lines) this.#renumber(turn, to);
+    if (lines.length > 0) await this.#store((home) => addChanges(home, this.options.sessionId, lines));
+  }
+
+  #renumber(turn: number, to: number): void {
+    for (const one of this.#recorded) if (one.turn === turn) one.turn = to;
   }
 
   #drop({ turn, path }: { turn: number; path: string }): void {
-    this.#entries = this.#entries.filter((entry) => entry.turn !== turn || entry.path !== path);
+    this.#recorded = this.#recorded.filter((one) => one.turn !== turn || one.path !== path);
   }
 
-  /** The first and the last change of each file in a turn. */
-  #files(turn: number): { first: Entry; last: Entry }[] {
-    const files = new Map<string, { first: Entry; last: Entry }>();
-    for (const entry of this.#entries) {
-      if (entry.turn !== turn) continue;
-      files.set(entry.path, { first: files.get(entry.path)?.first ?? entry, last: entry });
+  /** Each entry that a turn changed, from its first to its last change. */
+  #entries(turn: number): ChangedEntry[] {
+    const changes = new Map<string, Recorded[]>();
+    for (const one of this.#recorded) {
+      if (one.turn !== turn) continue;
+      const others = changes.get(one.path);
+      if (others === undefined) changes.set(one.path, [one]);
+      else others.push(one);
     }
-    return [...files.values()];
-  }
-
-  async #before({ state, content }: Entry): Promise<TurnChange["before"]> {
-    if (state === null || content.kind === "none") {
-      return { kind: "not_kept", reason: content.kind === "none" ? content.reason : "it was not kept" };
-    }
-    if (state.before.kind === "absent") return { kind: "absent" };
-    if (content.kind === "memory") return { kind: "content", bytes: content.bytes };
-    if (this.#home === null) return { kind: "not_kept", reason: "it was not kept" };
-    try {
-      return { kind: "content", bytes: await keptContent(this.#home, this.options.sessionId, state.before) };
-    } catch (error) {
-      return { kind: "not_kept", reason: error instanceof AgentcliError ? error.message : reasonOf(error) };
-    }
-  }
-
-  async #restore(
-    { first, last }: { first: Entry; last: Entry },
-    workspace: Workspace,
-    { onReplaced }: { onReplaced(change: FileChange): void },
-  ): Promise<Restored> {
-    const { path, turn } = first;
-    const refuse = (reason: string): Restored => ({ path, outcome: "refused", reason });
-    const before = await this.#before(first);
-    if (before.kind === "not_kept") return refuse(before.reason);
-    const resolved = await workspace.resolve(path);
-    if ("refused" in resolved) return refuse(resolved.message);
-    const now = await stateNow(resolved, workspace);
-    if ("refused" in now) return refuse(now.message);
-    const { state } = now;
-    if (first.state !== null && sameState(state, first.state.before)) return { path, outcome: "unchanged" };
-    if (state.kind === "absent") return refuse(`${resolved.display} has been removed since`);
-    if (state.digest !== last.state?.after) return refuse(`${resolved.display} has changed since`);
-    const failed = before.kind === "absent"
-      ? await workspace.remove(resolved)
-      : await workspace.write(resolved, before.bytes);
-    if (failed !== null && "refused" in failed) return refuse(failed.message);
-    onReplaced({
-      turn,
+    return [...changes].map(([path, all]) => ({
       path,
-      before: before.kind === "absent" ? null : before.bytes,
-      after: now.bytes,
-      label: last.label,
-    });
-    return { path, outcome: before.kind === "absent" ? "removed" : "restored" };
+      label: all.some(({ label }) => label !== "open") ? "no-cloud" : "open",
+      before: () => this.#before(all[0]),
+      was: all[0]?.state?.before ?? null,
+      after: all.at(-1)?.state?.after ?? null,
+      isBroken: isBroken(all),
+    }));
+  }
+
+  async #before(one: Recorded | undefined): Promise<Entry | { kind: "not_kept"; reason: string }> {
+    const notKept = (reason: string) => ({ kind: "not_kept", reason }) as const;
+    if (one === undefined) return notKept(NOT_KEPT);
+    const { state, content } = one;
+    if (state === null) return notKept(content.kind === "none" ? content.reason : NOT_KEPT);
+    const { before } = state;
+    if (before.kind === "unread") return notKept(before.reason);
+    if (before.kind === "absent" || before.kind === "link") return before;
+    const mode = before.mode ?? null;
+    if (before.kind === "directory") return { kind: "directory", mode };
+    if (content.kind === "memory") return { kind: "file", bytes: content.bytes, mode };
+    if (content.kind === "none" || this.#home === null) {
+      return notKept(content.kind === "none" ? content.reason : NOT_KEPT);
+    }
+    try {
+      const kept = { digest: before.digest, place: content.place };
+      return { kind: "file", bytes: await keptContent(this.#home, this.options.sessionId, kept), mode };
+    } catch (error) {
+      return notKept(error instanceof AgentcliError ? error.message : reasonOf(error));
+    }
   }
 
   async #store(work: (home: Home) => Promise<void>): Promise<void> {
@@ -266,24 +330,13 @@ class HomeUndo implements UndoStore {
   }
 }
 
-/** Returns the digest that stands for a name. */
-function nameDigest(path: string): Promise<string> {
-  return sha256(path);
+/** Returns what stands for a name where changes are stored. */
+async function nameOf({ path, label }: Recorded): Promise<string> {
+  return label === "open" ? path : await sha256(path);
 }
 
-/** The file as it is, with its whole content. */
-async function stateNow(
-  path: ResolvedPath,
-  workspace: Workspace,
-): Promise<{ state: FileState; bytes: Uint8Array<ArrayBuffer> } | Refusal> {
-  const read = await workspace.read(path, { limit: CONTENT_LIMIT });
-  if (!("refused" in read)) {
-    return { state: { kind: "content", digest: await sha256(read.bytes) }, bytes: read.bytes };
-  }
-  return read.refused === "absent" ? { state: { kind: "absent" }, bytes: new Uint8Array() } : read;
-}
-
-function sameState(one: FileState, other: FileState): boolean {
-  if (one.kind === "absent" || other.kind === "absent") return one.kind === other.kind;
-  return one.digest === other.digest;
+async function lineOf(one: Recorded): Promise<StoredChange> {
+  const { turn, path, label, state, content } = one;
+  if (label !== "open" || state === null) return { kind: "redacted", turn, path: await nameOf(one) };
+  return { kind: "open", turn, path, ...state, kept: content.kind === "disk" ? content.place : null };
 }

@@ -2,50 +2,72 @@
 import { AgentcliError } from "../errors.ts";
 import { sha256 } from "../platform/digest.ts";
 import type { Home } from "../platform/home.ts";
-import { openJournal, readPieces } from "../platform/journal.ts";
+import { fieldsOf } from "../platform/record.ts";
+import { blankPart, openJournal, readPart } from "../platform/journal.ts";
 import { lineText } from "./line.ts";
 import { fileLines } from "./load.ts";
 import { undoName } from "./place.ts";
 
-/** A state of a file, known by its content: a SHA-256 in hex, or that there was none. */
-export type FileState = { kind: "absent" } | { kind: "content"; digest: string };
+/**
+ * A state of an entry: a file by the SHA-256 of its content, in hex, and its mode where that counts. `unread`: nobody knows
+ * it, since it was not read, for a reason in a few words.
+ */
+export type EntryState =
+  | { kind: "absent" }
+  | { kind: "content"; digest: string; mode?: number }
+  | { kind: "link"; target: string }
+  | { kind: "directory"; mode?: number }
+  | { kind: "unread"; reason: string };
+
+/** Where a content lies among those of its session; of an earlier version, in a file of its own. */
+export type ContentPlace = { at: number; length: number } | "own file";
 
 /** One change as it is stored. Of a protected one only that there was one: its name, too, may hold protected content. */
 export type StoredChange =
-  | { kind: "open"; turn: number; path: string; before: FileState; kept: boolean; after: string }
+  | { kind: "open"; turn: number; path: string; before: EntryState; kept: ContentPlace | null; after: EntryState }
   | { kind: "redacted"; turn: number; path: string }
-  | { kind: "undone"; turn: number; path: string };
+  | { kind: "undone"; turn: number; path: string }
+  | { kind: "renumbered"; turn: number; to: number };
+
+/** Most bytes of one content. */
+export const LONGEST = 64 * 1024 * 1024;
 
 function listName(sessionId: string): string {
   return `${undoName(sessionId)}/changes.jsonl`;
 }
 
-function contentName(sessionId: string, digest: string): string {
-  return `${undoName(sessionId)}/${digest}`;
+function contentsName(sessionId: string): string {
+  return `${undoName(sessionId)}/contents`;
 }
 
-/** Adds a change; the disk has it when this resolves. Throws the system's errors. */
-export async function addChange(home: Home, sessionId: string, change: StoredChange): Promise<void> {
+/** Adds changes; the disk has them when this resolves. Throws the system's errors. */
+export async function addChanges(home: Home, sessionId: string, changes: readonly StoredChange[]): Promise<void> {
   const journal = await openJournal(home, listName(sessionId));
   try {
-    await journal.append(new TextEncoder().encode(lineText(change)));
+    await journal.append(new TextEncoder().encode(changes.map(lineText).join("")));
   } finally {
     journal.close();
   }
 }
 
-/** Keeps a content under its digest, once. Throws the system's errors. */
-export async function keepContent(
+/** Replaces all changes of a session by these. */
+export async function rewriteChanges(home: Home, sessionId: string, changes: readonly StoredChange[]): Promise<void> {
+  await home.write(listName(sessionId), changes.map(lineText).join(""));
+}
+
+/** Keeps contents, and returns where each of them lies. Throws the system's errors. */
+export async function keepContents(
   home: Home,
   sessionId: string,
-  content: { digest: string; bytes: Uint8Array },
-): Promise<void> {
-  const journal = await openJournal(home, contentName(sessionId, content.digest));
+  contents: readonly Uint8Array[],
+): Promise<ContentPlace[]> {
+  if (contents.length === 0) return [];
+  const journal = await openJournal(home, contentsName(sessionId));
   try {
-    if (journal.size === content.bytes.length) return;
-    // A writer that was killed left a part of it.
-    await journal.cut(0);
-    await journal.append(content.bytes);
+    let at = journal.size;
+    const places = contents.map(({ length }) => ({ at: (at += length) - length, length }));
+    await journal.append(...contents);
+    return places;
   } finally {
     journal.close();
   }
@@ -55,18 +77,23 @@ export async function keepContent(
 export async function keptContent(
   home: Home,
   sessionId: string,
-  { digest }: { digest: string },
+  { digest, place }: { digest: string; place: ContentPlace },
 ): Promise<Uint8Array<ArrayBuffer>> {
-  const pieces: Uint8Array[] = [];
-  for await (const piece of readPieces(home, contentName(sessionId, digest))) pieces.push(piece);
-  const bytes = new Uint8Array(pieces.reduce((sum, piece) => sum + piece.length, 0));
-  let at = 0;
-  for (const piece of pieces) {
-    bytes.set(piece, at);
-    at += piece.length;
-  }
-  if (await sha256(bytes) !== digest) throw new AgentcliError("turn_failed", "what was kept for undo is gone");
-  return bytes;
+  const bytes = place === "own file"
+    ? await readPart(home, `${undoName(sessionId)}/${digest}`, { at: 0, length: LONGEST })
+    : await readPart(home, contentsName(sessionId), place);
+  if (bytes !== null && await sha256(bytes) === digest) return bytes;
+  throw new AgentcliError("turn_failed", "what was kept for undo is gone");
+}
+
+/** Removes a content that was kept. */
+export async function forgetContent(
+  home: Home,
+  sessionId: string,
+  { digest, place }: { digest: string; place: ContentPlace },
+): Promise<void> {
+  if (place === "own file") await home.remove(`${undoName(sessionId)}/${digest}`);
+  else await blankPart(home, contentsName(sessionId), place);
 }
 
 /** The changes of a session in their order; lines that cannot be read are left out. */
@@ -86,28 +113,35 @@ function readChange(text: string): StoredChange | null {
   } catch {
     return null;
   }
-  if (typeof value !== "object" || value === null || !("kind" in value) || !("turn" in value)) return null;
-  const { kind, turn } = value;
+  const { kind, turn, path, before, after, kept, to } = fieldsOf(value);
   if (typeof turn !== "number") return null;
-  if (!("path" in value) || typeof value.path !== "string") return null;
-  const { path } = value;
+  if (kind === "renumbered") return isCount(to) ? { kind, turn, to } : null;
+  if (typeof path !== "string") return null;
   if (kind === "redacted" || kind === "undone") return { kind, turn, path };
-  if (kind !== "open" || !("after" in value) || !isDigest(value.after)) return null;
-  const before = "before" in value ? readState(value.before) : null;
-  return before === null
-    ? null
-    : { kind, turn, path, before, kept: "kept" in value && value.kept === true, after: value.after };
+  const was = readState(before);
+  // Earlier versions wrote the digest alone, and kept each content in a file.
+  const became = typeof after === "string" ? readState({ kind: "content", digest: after }) : readState(after);
+  if (kind !== "open" || was === null || became === null) return null;
+  return { kind, turn, path, before: was, kept: kept === true ? "own file" : readPlace(kept), after: became };
 }
 
-/** A digest becomes part of a file's name: nothing else may. */
-function isDigest(value: unknown): value is string {
-  return typeof value === "string" && /^[0-9a-f]{64}$/.test(value);
+function readPlace(value: unknown): ContentPlace | null {
+  const { at, length } = fieldsOf(value);
+  return isCount(at) && isCount(length) && length <= LONGEST ? { at, length } : null;
 }
 
-function readState(value: unknown): FileState | null {
-  if (typeof value !== "object" || value === null || !("kind" in value)) return null;
-  if (value.kind === "absent") return { kind: "absent" };
-  return value.kind === "content" && "digest" in value && isDigest(value.digest)
-    ? { kind: "content", digest: value.digest }
-    : null;
+function readState(value: unknown): EntryState | null {
+  const { kind, digest, mode, target, reason } = fieldsOf(value);
+  const bits = isCount(mode) && mode <= 0o7777 ? { mode } : {};
+  if (kind === "absent") return { kind };
+  if (kind === "directory") return { kind, ...bits };
+  if (kind === "link" && typeof target === "string") return { kind, target };
+  if (kind === "unread" && typeof reason === "string") return { kind, reason };
+  // A digest becomes part of a file's name: nothing else may.
+  const isDigest = typeof digest === "string" && /^[0-9a-f]{64}$/.test(digest);
+  return kind === "content" && isDigest ? { kind, digest, ...bits } : null;
+}
+
+function isCount(value: unknown): value is number {
+  return Number.isSafeInteger(value) && Number(value) >= 0;
 }

@@ -5,7 +5,7 @@ import { inToolProject, type ToolProject } from "../../tests/helpers/tool_projec
 import { SESSION } from "../../tests/helpers/transcripts.ts";
 import { AgentcliError } from "../errors.ts";
 import type { Home } from "../platform/home.ts";
-import { type FileChange, openUndoStore, type UndoStore } from "./undo.ts";
+import { type EntryChange, openUndoStore, type ReplacedEntry, type UndoStore } from "./undo.ts";
 
 const encoder = new TextEncoder();
 
@@ -23,6 +23,17 @@ async function bytesOf(path: string): Promise<Uint8Array<ArrayBuffer> | null> {
   return await Deno.readFile(path).catch(() => null);
 }
 
+/** The change of a tool, which knows nothing of modes. */
+function changeOf(
+  { before, after, ...rest }: Pick<EntryChange, "turn" | "path" | "label"> & {
+    before: Uint8Array<ArrayBuffer> | null;
+    after: Uint8Array<ArrayBuffer>;
+  },
+): EntryChange {
+  const file = (bytes: Uint8Array<ArrayBuffer>) => ({ kind: "file", bytes, mode: null }) as const;
+  return { ...rest, before: before === null ? { kind: "absent" } : file(before), after: file(after) };
+}
+
 /** Changes a file as a tool does: recorded first. */
 async function change(
   store: UndoStore,
@@ -31,7 +42,9 @@ async function change(
 ): Promise<void> {
   const path = `${project.root}/${given.name}`;
   const after = typeof given.to === "string" ? encoder.encode(given.to) : given.to;
-  await store.record({ turn: given.turn, path, before: await bytesOf(path), after, label: given.label ?? "open" });
+  await store.record([
+    changeOf({ turn: given.turn, path, before: await bytesOf(path), after, label: given.label ?? "open" }),
+  ]);
   await project.write(given.name, after);
 }
 
@@ -88,13 +101,13 @@ Deno.test("what was changed or removed since is left alone and said; the rest is
     const store = await open(place.home);
     for (const name of ["a", "b", "c"]) await change(store, project, { turn: 1, name, to: "after" });
     // Recorded, but the process was killed before it was written.
-    await store.record({
+    await store.record([changeOf({
       turn: 1,
       path: `${project.root}/d`,
       before: encoder.encode("before"),
       after: encoder.encode("after"),
       label: "open",
-    });
+    })]);
     await project.write("a", "by hand");
     await Deno.remove(`${project.root}/b`);
     const restored = await store.undo(1, project.context.workspace);
@@ -174,7 +187,7 @@ Deno.test("where nothing can be stored, undo lasts as long as the process, said 
       before: encoder.encode("before"),
       after: encoder.encode("after"),
     };
-    await store.record({ ...told, label: "open" });
+    await store.record([changeOf({ ...told, label: "open" })]);
     assert.equal(troubles.length, 1);
     await project.write("a", "after");
     await change(store, project, { turn: 1, name: "b", to: "after" });
@@ -195,9 +208,9 @@ Deno.test("a diff gets what was there before the turn", async () => {
     await change(store, project, { turn: 1, name: "a", to: "between" });
     await change(store, project, { turn: 1, name: "a", to: "after" });
     await change(store, project, { turn: 1, name: "b", to: "after" });
-    const changes = await (await open(place.home)).changes(1);
-    assert.deepEqual(changes.map(({ before }) => before), [
-      { kind: "content", bytes: encoder.encode("before") },
+    const changes = (await open(place.home)).changes(1);
+    assert.deepEqual(await Promise.all(changes.map(({ before }) => before())), [
+      { kind: "file", bytes: encoder.encode("before"), mode: null },
       { kind: "absent" },
     ]);
   });
@@ -211,12 +224,11 @@ Deno.test("what was taken back is made again where nobody changed the file since
     const store = await open(place.home);
     await change(store, project, { turn: 1, name: "a", to: "two" });
     await change(store, project, { turn: 1, name: "b", to: "new" });
-    const replaced: FileChange[] = [];
+    const replaced: ReplacedEntry[] = [];
     await store.undo(1, workspace, { onReplaced: (change) => void replaced.push(change) });
     await project.write("b", "by hand");
-    const outcomes = [];
-    for (const change of replaced) outcomes.push((await store.redo(change, workspace)).outcome);
-    assert.deepEqual(outcomes, ["restored", "refused"]);
+    const outcomes = (await store.redo(replaced, workspace)).map(({ path, outcome }) => [path.at(-1), outcome]);
+    assert.deepEqual(outcomes.sort(), [["a", "restored"], ["b", "refused"]]);
     assert.equal(await project.text("a"), "two");
     assert.equal(await project.text("b"), "by hand");
     const [again] = await (await open(place.home)).undo(1, workspace);
@@ -232,8 +244,8 @@ Deno.test("a file that an open turn changed is as protected as its last change, 
     const store = await open(place.home);
     await change(store, project, { turn: 1, name: "a.txt", to: "one" });
     await change(store, project, { turn: 1, name: "a.txt", to: "two", label: "no-cloud" });
-    assert.deepEqual((await store.changes(1)).map(({ label }) => label), ["no-cloud"]);
-    const replaced: FileChange[] = [];
+    assert.deepEqual(store.changes(1).map(({ label }) => label), ["no-cloud"]);
+    const replaced: ReplacedEntry[] = [];
     await store.undo(1, workspace, { onReplaced: (made) => void replaced.push(made) });
     assert.deepEqual(replaced.map(({ label }) => label), ["no-cloud"]);
   });

@@ -119,7 +119,8 @@ async function keepPrevious(path: ResolvedPath, after: Uint8Array<ArrayBuffer>, 
   // The model may have seen a few lines of an open file: no label tells what the others are copies of.
   const isOpen = known === "open" && await isFree([before?.bytes, after], path, context);
   const label = isOpen ? "open" : "no-cloud";
-  await context.keepPrevious({ path: path.path, before: before?.bytes ?? null, after, label });
+  const mode = before?.status.mode ?? null;
+  await context.keepPrevious({ path: path.real, before: before?.bytes ?? null, after, mode, label });
 }
 
 /** Returns whether contents hold nothing of a protected file, as far as the leak scanner sees. */

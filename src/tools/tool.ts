@@ -47,11 +47,13 @@ export interface ToolResult {
 
 /** A file that a tool is about to replace. */
 interface PreviousVersion {
-  /** Absolute. */
+  /** Real. */
   path: string;
   /** Null when there is no such file yet. */
   before: Uint8Array<ArrayBuffer> | null;
   after: Uint8Array<ArrayBuffer>;
+  /** Permission bits; null where nobody knows. */
+  mode: number | null;
   /** The higher of both contents. */
   label: Label;
 }

@@ -86,10 +86,10 @@ const MOST_AT_ONCE = 32;
 /** Milliseconds of work between two pauses. */
 const PAUSE_EVERY_MS = 200;
 /** Bytes of a `.gitignore` that are read. */
-const IGNORE_FILE_LIMIT = 256 * 1024;
+export const IGNORE_FILE_LIMIT = 256 * 1024;
 
-/** The rules above a directory, outermost first, each with how many names lie between its file and the directory. */
-type Chain = readonly { rules: IgnoreRules; above: readonly string[] }[];
+/** The rules above a directory, outermost first, each with the names that lie between its file and the directory. */
+export type Chain = readonly { rules: IgnoreRules; above: readonly string[] }[];
 
 interface Listed {
   path: ResolvedPath;
@@ -170,7 +170,7 @@ class Walk {
   #child(directory: Listed, entry: DirectoryEntry) {
     const isDirectory = entry.kind === "directory";
     if (entry.name === ".git" || !isDirectory && entry.kind !== "file") return [];
-    if (isIgnored(directory.chain, entry.name, isDirectory)) return [];
+    if (isIgnored(directory.chain, { name: entry.name, isDirectory })) return [];
     const names = [...directory.names, entry.name];
     if (isDirectory && this.#options.enter?.(names) === false) return [];
     const { path, real, display } = directory.path;
@@ -230,8 +230,11 @@ class Walk {
   }
 }
 
-/** The innermost rule that speaks of the name decides. */
-function isIgnored(chain: Chain, name: string, isDirectory: boolean): boolean {
+/** Returns whether an entry of a directory is ignored: the innermost rule that speaks of the name decides. */
+export function isIgnored(
+  chain: Chain,
+  { name, isDirectory }: { name: string; isDirectory: boolean },
+): boolean {
   for (let at = chain.length - 1; at >= 0; at--) {
     const link = chain[at];
     const verdict = link?.rules.verdict([...link.above, name], isDirectory);

@@ -16,7 +16,7 @@ interface Race {
 }
 
 interface RaceOptions {
-  what: "write" | "remove";
+  what: "write" | "remove" | "link" | "directory";
   /** What Deno lets the writer do; `PLACE` stands for the directory of it all. */
   permissions?: readonly string[];
   /** Called when the writer is about to start, with its working directory. */
@@ -75,6 +75,15 @@ Deno.test("nothing is removed where a link leads that took the directory's place
   assertRaced(seen);
   assert.match(seen.cwd, /\/start$/);
 });
+
+for (const what of ["link", "directory"] as const) {
+  Deno.test(`no ${what} is made where a link leads that took the directory's place`, unix, async () => {
+    const seen = await race({ what });
+    assert.deepEqual(seen.outside, []);
+    assertRaced(seen);
+    assert.match(seen.cwd, /\/start$/);
+  });
+}
 
 Deno.test("under narrow permissions what lands elsewhere is taken back, or said", unix, async () => {
   const seen = await race({ what: "write", permissions: ["--allow-read", "--allow-write=PLACE"] });

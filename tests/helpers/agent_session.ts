@@ -80,7 +80,7 @@ export const NO_DISK: Workspace = {
   writeProtection: () => Promise.resolve(null),
   writable: () => Promise.resolve(null),
   write: () => Promise.resolve(refused),
-  remove: () => Promise.resolve(refused),
+  restore: () => Promise.resolve(refused),
 };
 
 /** A session of a model with this window. */

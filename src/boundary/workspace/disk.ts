@@ -14,7 +14,8 @@ import type { DerivedFile } from "../policy/project_record_files.ts";
 import { ProtectedSet } from "../policy/protected.ts";
 import { describeRule, isOfGit, type ProtectionRule, ruleOfGit } from "../policy/protection_rule.ts";
 import { type FileBytes, readRegularFile } from "../reader.ts";
-import { checkWritable, refuse, removeFile, replaceFile, resolvePath, rootOf } from "./paths.ts";
+import type { EntryChange } from "./entry.ts";
+import { checkWritable, refuse, resolvePath, rootOf } from "./paths.ts";
 import { isOfSystem } from "../policy/listing.ts";
 import { writeProtectionOnDisk } from "../policy/write_protected.ts";
 import type { ByteRange, LabeledBytes, Refusal, ResolvedPath, Workspace } from "./workspace.ts";
@@ -299,13 +300,23 @@ export class DiskWorkspace {
 
   /** Whether this path may be written by a tool; asked before permission, so that nobody is asked in vain. */
   async writable(path: ResolvedPath): Promise<Refusal | null> {
+    return await this.#changeable(path) ?? await checkWritable(path);
+  }
+
+  async #changeable(path: ResolvedPath): Promise<Refusal | null> {
     const refused = this.#outOfReach(path.real, path.display, { isWritten: true }) ??
       this.#redacted(this.ruleAt(path), path.display);
     if (refused !== null) return refused;
     const protection = await this.writeProtection(path);
     return protection === null
-      ? await checkWritable(path)
+      ? null
       : refuse(path.display, `${protection}; only the user changes it: tell the user what to change`);
+  }
+
+  /** Makes an entry what it was, whatever its kind and mode; null when it is. See {@link restoreEntry}. */
+  async restore(path: ResolvedPath, change: EntryChange): Promise<Refusal | null> {
+    const { restoreEntry } = await import("./entry.ts");
+    return await this.#changeable(path) ?? restoreEntry(path, change, this.#options);
   }
 
   /** Why no tool may change a path, whatever it is called, a few words; null when one may. */
@@ -316,15 +327,11 @@ export class DiskWorkspace {
 
   /** Replaces or creates the file, parents included; never through a symlink; the mode of an existing file is kept. */
   async write(path: ResolvedPath, bytes: Uint8Array<ArrayBuffer>): Promise<FileStatus | Refusal> {
+    const { replaceFile } = await import("./entry.ts");
     const refused = await this.writable(path);
     if (refused !== null) return refused;
     this.noteUsed(path);
     return replaceFile(path, bytes, this.#options);
-  }
-
-  /** Removes a regular file that may be written; null when it is gone, or was not there. */
-  async remove(path: ResolvedPath): Promise<Refusal | null> {
-    return await this.writable(path) ?? removeFile(path, this.#options);
   }
 
   /** Refuses what lies outside of the roots, in the tool's home, or among the files of the system. */

@@ -1,20 +1,14 @@
 /** From the path as a model wrote it to a place inside the roots, and writing there: never through a link, all or nothing. */
 import { systemReason } from "../../platform/disk_failure.ts";
-import { type FileStatus, lstat, realPath, stat } from "../../platform/files.ts";
+import { lstat, realPath, stat } from "../../platform/files.ts";
 import { basename, dirname, isAbsolute, isWithin, join, normalize, relativeTo, resolve } from "../../platform/path.ts";
 import type { Refusal, ResolvedPath, Workspace } from "./workspace.ts";
-import {
-  type HoldOptions,
-  removeRegularFile,
-  ReplacedError,
-  replaceRegularFile,
-} from "../../platform/held_directory.ts";
 
 /** Where paths may lead. All are real paths. */
 type Roots = Pick<Workspace, "root" | "additional" | "cwd" | "lent">;
 
 /** Returns the root that a real path lies in: the project's first; null when it lies in none. */
-export function rootOf(real: string, roots: Roots): string | null {
+export function rootOf(real: string, roots: Pick<Roots, "root" | "additional">): string | null {
   return [roots.root, ...roots.additional].find((root) => isWithin(root, real)) ?? null;
 }
 
@@ -92,9 +86,6 @@ export async function resolvePath(given: string, roots: Roots): Promise<Resolved
   }
 }
 
-/** Permission bits of a new file: the umask cannot be asked without changing it for other threads. */
-const NEW_FILE_MODE = 0o644;
-
 /** Returns the refusal of a write. */
 export function refuse(display: string, reason: string): Refusal {
   return { refused: "write_protected", message: `${display} may not be written: ${reason}` };
@@ -119,39 +110,4 @@ export async function checkWritable(path: ResolvedPath): Promise<Refusal | null>
   } catch (error) {
     return refuse(path.display, `${systemReason(error)}; write to another path, or tell the user`);
   }
-}
-
-/**
- * Replaces or creates the file with its parents, in exactly the directory it was resolved in. The mode of an existing
- * file is kept. Call {@link checkWritable} right before.
- */
-export function replaceFile(
-  path: ResolvedPath,
-  bytes: Uint8Array<ArrayBuffer>,
-  { ownProcess = false }: Partial<HoldOptions>,
-): FileStatus | Refusal {
-  try {
-    return replaceRegularFile(path.real, bytes, { ownProcess, newMode: NEW_FILE_MODE });
-  } catch (error) {
-    const reason = replacedReason(error) ?? `${systemReason(error)}; write to another path, or tell the user`;
-    return refuse(path.display, reason);
-  }
-}
-
-/** Removes a regular file; null when it is gone, or was not there. Call {@link checkWritable} right before. */
-export function removeFile(path: ResolvedPath, { ownProcess = false }: Partial<HoldOptions>): Refusal | null {
-  try {
-    removeRegularFile(path.real, { ownProcess });
-    return null;
-  } catch (error) {
-    const reason = replacedReason(error) ?? systemReason(error);
-    return { refused: "unreadable", message: `${path.display} cannot be removed: ${reason}; go on without it` };
-  }
-}
-
-function replacedReason(error: unknown): string | null {
-  if (!(error instanceof ReplacedError)) return null;
-  return error.strayed
-    ? "its directory was replaced meanwhile, and something may have been left where that leads to; tell the user"
-    : "it was replaced meanwhile; look at it again";
 }

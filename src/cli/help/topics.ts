@@ -51,7 +51,7 @@ const configuration: Topic = {
       ["projects/", "sessions, and the protection records of projects"],
       ["credentials.json", "keys, only with set-key --store file; credentials.key beside it opens them"],
       ["cache/", "data that can be recreated"],
-      ["undo/", "earlier versions of files changed by tools"],
+      ["undo/", "earlier versions of files changed by tools and commands"],
     ]),
     rows("Values of api_key:", [
       ["keyring, file", "the key is stored; agentcli providers set-key writes this"],

@@ -1,7 +1,7 @@
 /** `/rewind` and `/redo`: going back to before a turn, and taking that back. Loaded with the first of them. */
 import { AgentcliError } from "../../../errors.ts";
 import type { ChangedFile, RewindParts, RewindPoint, Rewound } from "../../../runtime/rewind.ts";
-import type { Restored } from "../../../session/undo.ts";
+import type { Restored } from "../../../session/undo_entry.ts";
 import { clean } from "../../../terminal/clean.ts";
 import { unifiedDiff } from "../../../terminal/diff.ts";
 import type { Choice } from "../../../terminal/picker.ts";
@@ -15,6 +15,8 @@ import { turnsText, typedText, wordsToSendAgain } from "../view/replay.ts";
 const WORDS = 48;
 /** Files that are named of one turn. */
 const MOST_FILES = 3;
+/** Files that are named of those that went back, and of those that did not. */
+const MOST_ROWS = 30;
 
 /** Asks for a turn and for what goes back, and goes there. The prompt of the turn returns to the line that is typed. */
 export async function rewindTo({ chat, view }: Pick<CommandTarget, "chat" | "view">): Promise<void> {
@@ -93,17 +95,22 @@ function reportRows(
   const stay = parts.words && !parts.files && isChanged ? "; the files stay as they are" : "";
   const head = `went back ${turnsText(turns)} (${what})${stay}; /redo brings it back`;
   const ran = commands === 0 ? [] : textRows(
-    `${commandsText(commands).join()} ran in what went back: what they changed besides these files stays`,
+    `${commandsText(commands).join()} ran in what went back: ignored files, .git, and all outside of the project stay`,
     { width, style: "warning" },
   );
   return [row(fit(head, width), "bold"), ...fileRows(restored), ...ran];
 }
 
-/** One row for each file; a file that somebody changed since is kept, with the reason. */
+/** One row for each file, the first of many; a file that somebody changed since is kept, with the reason. */
 export function fileRows(restored: readonly Restored[]): Row[] {
-  return restored.map((file): Row =>
-    file.outcome === "refused"
-      ? row(`  kept ${clean(file.path)}: ${clean(file.reason)}`, "warning")
-      : row(`  ${file.outcome} ${clean(file.path)}`, "good")
-  );
+  const rows = (files: readonly Restored[]) => [
+    ...files.slice(0, MOST_ROWS).map((file): Row =>
+      file.outcome === "refused"
+        ? row(`  kept ${clean(file.path)}: ${clean(file.reason)}`, "warning")
+        : row(`  ${file.outcome} ${clean(file.path)}`, "good")
+    ),
+    ...files.length > MOST_ROWS ? [row(`  … and ${files.length - MOST_ROWS} more`, "dim")] : [],
+  ];
+  const isKept = ({ outcome }: Restored) => outcome === "refused";
+  return [...rows(restored.filter((file) => !isKept(file))), ...rows(restored.filter(isKept))];
 }

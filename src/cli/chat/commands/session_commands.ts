@@ -18,6 +18,8 @@ import { fileRows } from "./rewind.ts";
 
 const LONGEST_BAR = 40;
 const NAME_WIDTH = 14;
+/** Files whose changes are shown at once: commands can change thousands. */
+const MOST_SHOWN = 200;
 
 /** One bar a kind, then the total against the window. */
 export function contextRows(session: Session, width: number): Row[] {
@@ -75,17 +77,19 @@ export async function showDiff({ chat, view }: CommandTarget): Promise<void> {
   const store = await undo();
   const first = new Map<string, TurnChange>();
   for (const turn of store.turns()) {
-    for (const change of await store.changes(turn)) {
+    for (const change of store.changes(turn).filter(({ isDirectory }) => !isDirectory)) {
       const { label, ...before } = first.get(change.path) ?? change;
       first.set(change.path, { ...before, label: highestLabel([label, change.label]) });
     }
   }
   if (first.size === 0) return view.print([row("this session has changed no files", "dim")]);
-  for (const { path, before, label } of first.values()) {
+  for (const change of [...first.values()].slice(0, MOST_SHOWN)) {
+    const { path, label } = change;
+    const before = await change.before();
     const resolved = await workspace.resolve(path);
-    if ("refused" in resolved || before.kind === "not_kept") {
-      const reason = "refused" in resolved ? resolved.message : before.kind === "not_kept" ? before.reason : "";
-      view.print([row(`  ${clean(path)}: ${clean(reason)}`, "warning")]);
+    if ("refused" in resolved || (before.kind !== "absent" && before.kind !== "file")) {
+      const reason = before.kind === "not_kept" ? before.reason : "it was a link or a directory";
+      view.print([row(`  ${clean(path)}: ${clean("refused" in resolved ? resolved.message : reason)}`, "warning")]);
       continue;
     }
     // For the person alone: no item holds any of it.
@@ -100,6 +104,7 @@ export async function showDiff({ chat, view }: CommandTarget): Promise<void> {
     const old = before.kind === "absent" ? null : new TextDecoder().decode(before.bytes);
     view.print(await diffRows({ name: resolved.display, before: old, after }, { width: view.width() }));
   }
+  if (first.size > MOST_SHOWN) view.print([row(`  and ${first.size - MOST_SHOWN} more files`, "dim")]);
 }
 
 /**

@@ -2,6 +2,7 @@
 import type { TurnEvent } from "../../../protocol/turn_event.ts";
 import type { OpenSession } from "../../../runtime/open_session.ts";
 import { isPrompt, type SessionItem, type ToolCall } from "../../../session/item.ts";
+import type { TurnChange } from "../../../session/undo.ts";
 import { editedText } from "../questions/preview.ts";
 
 /** A change as events tell it. */
@@ -20,37 +21,37 @@ export async function storedChanges(
 ): Promise<Map<string, StoredChange>> {
   const changes = new Map<string, StoredChange>();
   const calls = new Map<string, ToolCall>();
-  let contents = new Map<string, string | null>();
+  let [contents, turn] = [new Map<string, string | null | undefined>(), new Map<string, TurnChange>()];
   for (const item of items) {
-    if (isPrompt(item)) contents = await contentsBefore(numbers.of(item), undo);
+    if (isPrompt(item)) [contents, turn] = [new Map(), await changesOf(numbers.of(item), undo)];
     if (item.kind === "assistant") { for (const call of item.calls) calls.set(call.id, call); }
     if (item.kind !== "tool_result" || item.isError || item.label !== "open") continue;
     const { name, input } = calls.get(item.callId) ?? { name: "", input: null };
     if ((name !== "Write" && name !== "Edit") || input === null || typeof input.file_path !== "string") continue;
     const file = await session.workspace.resolve(input.file_path);
     if ("refused" in file) continue;
-    const before = item.content.startsWith("Created ") ? null : contents.get(file.path);
+    const { real } = file;
+    if (!contents.has(real)) contents.set(real, await contentBefore(turn.get(real)));
+    const before = item.content.startsWith("Created ") ? null : contents.get(real);
     const after = name === "Write" ? input.content : typeof before === "string" ? editedText(before, input) : null;
-    if (typeof after !== "string") contents.delete(file.path);
+    if (typeof after !== "string") contents.set(real, undefined);
     else {
-      contents.set(file.path, after);
+      contents.set(real, after);
       if (before !== undefined && before !== after) changes.set(item.callId, { name: file.display, before, after });
     }
   }
   return changes;
 }
 
-/** The contents of files before a turn changed them; null for files that were not there. */
-async function contentsBefore(
-  turn: number | undefined,
-  undo: OpenSession["undo"],
-): Promise<Map<string, string | null>> {
-  const contents = new Map<string, string | null>();
-  const store = turn === undefined ? null : await undo();
-  for (const { path, before, label } of await store?.changes(turn ?? 0) ?? []) {
-    if (label !== "open" || before.kind === "not_kept") continue;
-    if (before.kind === "absent") contents.set(path, null);
-    else if (before.bytes.length <= LIMIT) contents.set(path, new TextDecoder().decode(before.bytes));
-  }
-  return contents;
+/** Returns what a turn changed, by path. */
+async function changesOf(number: number | undefined, undo: OpenSession["undo"]): Promise<Map<string, TurnChange>> {
+  const changes = number === undefined ? [] : (await undo()).changes(number);
+  return new Map(changes.map((change) => [change.path, change]));
+}
+
+/** Returns the content of a file before a turn changed it; null where there was none, undefined where nobody knows. */
+async function contentBefore(change: TurnChange | undefined): Promise<string | null | undefined> {
+  const before = change?.label === "open" ? await change.before() : undefined;
+  if (before?.kind === "absent") return null;
+  return before?.kind === "file" && before.bytes.length <= LIMIT ? new TextDecoder().decode(before.bytes) : undefined;
 }

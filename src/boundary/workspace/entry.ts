@@ -1,0 +1,140 @@
+/**
+ * Changing entries of the project: files, links and directories, as tools write them and as they are made again. An entry
+ * is only touched below directories that are no links. Loaded with the first change.
+ */
+import { systemReason } from "../../platform/disk_failure.ts";
+import type { FileStatus } from "../../platform/files.ts";
+import { lstatSync, readLinkSync, realPathSync } from "../../platform/files_sync.ts";
+import {
+  type HoldOptions,
+  placeDirectory,
+  removeEntry,
+  ReplacedError,
+  replaceLink,
+  replaceRegularFile,
+} from "../../platform/held_directory.ts";
+import { dirname, normalize, relativeTo } from "../../platform/path.ts";
+import type { Label } from "../policy/label.ts";
+import { refuse, rootOf } from "./paths.ts";
+import type { Refusal, ResolvedPath, Workspace } from "./workspace.ts";
+
+/** An entry with all that makes it what it is; `mode` is null where the system has none, or it does not matter. */
+export type Entry =
+  | { kind: "absent" }
+  | { kind: "file"; bytes: Uint8Array<ArrayBuffer>; mode: number | null }
+  | { kind: "link"; target: string }
+  | { kind: "directory"; mode: number | null };
+
+/** The change of an entry: as it stands, and as it is to stand. */
+export interface EntryChange {
+  now: Entry;
+  to: Entry;
+}
+
+/** Permission bits of what is new: the umask cannot be asked without changing it for other threads. */
+const [NEW_FILE_MODE, NEW_DIRECTORY_MODE] = [0o644, 0o755];
+
+/**
+ * Returns the place of an entry by its absolute path, which no link may be part of: the last name is not followed, and what
+ * is missing above it is made with it.
+ */
+export function entryPath(path: string, roots: Pick<Workspace, "root" | "additional">): ResolvedPath | Refusal {
+  const root = rootOf(path, roots);
+  if (root === null || normalize(path) !== path) {
+    return { refused: "outside", message: `${path} lies outside of the project` };
+  }
+  const display = root === roots.root ? relativeTo(root, path) : path;
+  try {
+    for (let at = dirname(path);; at = dirname(at)) {
+      const found = lstatSync(at);
+      if (found === null && dirname(at) !== at) continue;
+      const real = realPathSync(at);
+      if (real !== null && normalize(real) === at) return { path, real: path, display };
+      return refuse(display, `${at} is a link now`);
+    }
+  } catch (error) {
+    return refuse(display, systemReason(error));
+  }
+}
+
+/** Returns what stands at a path from {@link entryPath}, with its label; of a file at most so many bytes. */
+export function readEntry(
+  path: ResolvedPath,
+  { workspace, limit }: { workspace: Pick<Workspace, "readAll">; limit: number },
+): { entry: Entry; label: Label } | Refusal {
+  try {
+    const status = lstatSync(path.path);
+    if (status?.kind === "file") {
+      // To compare it: no item holds any of it.
+      const [read] = workspace.readAll([path], { limit });
+      if (read === undefined || "refused" in read) {
+        return read ?? { refused: "absent", message: `${path.display} is gone` };
+      }
+      if (read.more) return { refused: "unreadable", message: `${path.display} is too large` };
+      return { entry: { kind: "file", bytes: read.bytes, mode: read.status.mode }, label: read.label };
+    }
+    const entry = plainEntry(path.path, status);
+    if (entry !== null) return { entry, label: "open" };
+    return { refused: "not_a_file", message: `${path.display} is a device, pipe or socket` };
+  } catch (error) {
+    return { refused: "unreadable", message: `${path.display} cannot be read: ${systemReason(error)}` };
+  }
+}
+
+/** Returns an entry that has no content; null for a file, a device, a pipe or a socket. */
+export function plainEntry(path: string, status: FileStatus | null): Entry | null {
+  if (status === null) return { kind: "absent" };
+  if (status.kind === "directory") return { kind: "directory", mode: status.mode };
+  const target = status.kind === "symlink" ? readLinkSync(path) : null;
+  return target === null ? null : { kind: "link", target };
+}
+
+/** Makes an entry what it was. A file or link takes the place of another at once; a directory goes when it is empty. */
+export function restoreEntry(
+  path: ResolvedPath,
+  { now, to }: EntryChange,
+  { ownProcess = false }: Partial<HoldOptions>,
+): Refusal | null {
+  const kind = now.kind === "link" ? "symlink" : now.kind;
+  try {
+    const isReplaced = now.kind === to.kind ||
+      ![now.kind, to.kind].some((one) => one === "absent" || one === "directory");
+    if (kind !== "absent" && !isReplaced) removeEntry(path.real, { kind, ownProcess });
+    const over = kind === "symlink" ? kind : "file";
+    if (to.kind === "file") {
+      const mode = to.mode ?? undefined;
+      replaceRegularFile(path.real, to.bytes, { over, mode, newMode: NEW_FILE_MODE, ownProcess });
+    } else if (to.kind === "link") replaceLink(path.real, to.target, { over, ownProcess });
+    else if (to.kind === "directory") {
+      placeDirectory(path.real, { mode: to.mode ?? NEW_DIRECTORY_MODE, ownProcess });
+    }
+    return null;
+  } catch (error) {
+    return refuse(path.display, replacedReason(error) ?? systemReason(error));
+  }
+}
+
+/**
+ * Replaces or creates the file with its parents, in exactly the directory it was resolved in. The mode of an existing
+ * file is kept. Call {@link checkWritable} right before.
+ */
+export function replaceFile(
+  path: ResolvedPath,
+  bytes: Uint8Array<ArrayBuffer>,
+  { ownProcess = false }: Partial<HoldOptions>,
+): FileStatus | Refusal {
+  try {
+    return replaceRegularFile(path.real, bytes, { ownProcess, newMode: NEW_FILE_MODE });
+  } catch (error) {
+    const reason = replacedReason(error) ?? `${systemReason(error)}; write to another path, or tell the user`;
+    return refuse(path.display, reason);
+  }
+}
+
+/** Returns why an entry was not changed: another directory stood at its path. Null for other errors. */
+function replacedReason(error: unknown): string | null {
+  if (!(error instanceof ReplacedError)) return null;
+  return error.strayed
+    ? "its directory was replaced meanwhile, and something may have been left where that leads to; tell the user"
+    : "it was replaced meanwhile; look at it again";
+}

@@ -1,0 +1,43 @@
+/** Files of the home that several processes append to, each while something goes on in it: so they hear of each other. */
+import { isAbsent } from "./files.ts";
+import type { Home } from "./home.ts";
+import { openLockFile } from "./journal.ts";
+
+/** A log that is open while something goes on in this process. */
+export interface SharedLog {
+  /** Adds a line. */
+  add(line: string): void;
+  /** The lines of all since this one opened it; null where another had it open at that time or has it open now. */
+  close(): string[] | null;
+}
+
+/** Opens a log of the home, for as long as something goes on here. Throws the system's errors. */
+export function openSharedLog(home: Home, name: string): SharedLog {
+  const path = home.file(name);
+  const handle = openLockFile(path);
+  const wasAlone = handle.tryLockSync(true);
+  if (wasAlone) handle.truncateSync(0);
+  handle.lockSync(false);
+  const start = handle.statSync().size;
+  return {
+    add: (line) => addLine(home, { name, line }),
+    close() {
+      try {
+        const isAlone = handle.tryLockSync(true);
+        if (!wasAlone || !isAlone) return null;
+        return new TextDecoder().decode(Deno.readFileSync(path).subarray(start)).split("\n").slice(0, -1);
+      } finally {
+        handle.close();
+      }
+    },
+  };
+}
+
+/** Adds a line to a log that others may have open; nothing where there is none. */
+export function addLine(home: Home, { name, line }: { name: string; line: string }): void {
+  try {
+    Deno.writeTextFileSync(home.file(name), `${line}\n`, { append: true, create: false });
+  } catch (error) {
+    if (!isAbsent(error)) throw error;
+  }
+}

@@ -1,0 +1,159 @@
+/**
+ * What commands change in the project, for undo. The project is looked at before a command and behind it; what is other
+ * then counts as changed by it, unless another session worked there at the same time.
+ */
+import { type CommandWatch, type Session, sessionLabel } from "../agent/session.ts";
+import { diskReason } from "../platform/disk_failure.ts";
+import { sha256 } from "../platform/digest.ts";
+import type { Home } from "../platform/home.ts";
+import { addLine, openSharedLog, type SharedLog } from "../platform/shared_log.ts";
+import { realOrNamed } from "../platform/real_path.ts";
+import type { Content, EntryChange, UndoStore } from "../session/undo.ts";
+import { type SeenChange, Snapshot, TOO_MANY } from "./snapshot.ts";
+
+/** Bytes that are looked through for protected content behind one command; what is more counts as protected. */
+const SCAN_LIMIT = 32 * 1024 * 1024;
+/** In a line of the shared log: a command, which can change anything. */
+const ANYTHING = "*";
+
+const SHARED: Content = {
+  kind: "unread",
+  reason: "another session ran a command in this project at the same time, so nobody knows whose change it is",
+};
+
+/** Whose commands they are. */
+export interface WatchedSession {
+  session: Session;
+  home: Home;
+  undo(): Promise<UndoStore>;
+  turn(): number;
+  warn(text: string): void | Promise<void>;
+}
+
+/** Watches the commands of a session; nothing is looked at before the first. */
+export function watchCommands(options: WatchedSession): CommandWatch {
+  return new WatchedCommands(options);
+}
+
+class WatchedCommands implements CommandWatch {
+  readonly #options: WatchedSession;
+  #snapshot: Snapshot | null = null;
+  /** Open while a command runs. */
+  #log: SharedLog | null = null;
+  /** A command goes on in the background: what changes in this turn counts as changed by it. */
+  #goesOn = false;
+  /** Files that tools changed since the last look. */
+  readonly #ours = new Set<string>();
+  #isTold = false;
+
+  constructor(options: WatchedSession) {
+    this.#options = options;
+  }
+
+  async begin(signal?: AbortSignal): Promise<void> {
+    await this.#attempt(() => this.#look({ isOver: this.#goesOn, goesOn: true, signal }), signal);
+  }
+
+  async end(): Promise<void> {
+    this.#goesOn = (this.#options.session.memory.commands?.ids().length ?? 0) > 0;
+    await this.#attempt(() => this.#look({ isOver: true, goesOn: this.#goesOn }));
+  }
+
+  async turnStart(signal?: AbortSignal): Promise<void> {
+    if ((this.#options.session.memory.commands?.ids().length ?? 0) === 0) return;
+    // What came to be between two turns may be the person's.
+    await this.begin(signal);
+    this.#goesOn = true;
+  }
+
+  async turnEnd(): Promise<void> {
+    if (this.#goesOn) await this.#attempt(() => this.#look({ isOver: true, goesOn: false }));
+    this.#goesOn = false;
+  }
+
+  async note(path: string): Promise<void> {
+    const { home, session } = this.#options;
+    this.#ours.add(path);
+    // One that cannot be written keeps nobody from writing files.
+    await this.#attempt(async () =>
+      addLine(home, { name: await this.#logName(), line: `${session.id} ${await sha256(path)}` })
+    );
+  }
+
+  /** Looks at the project. What changed since the last look is recorded where a command `isOver`. */
+  async #look({ isOver, goesOn, signal }: { isOver: boolean; goesOn: boolean; signal?: AbortSignal | undefined }) {
+    const { session, home } = this.#options;
+    const { workspace, id } = session;
+    const lines = this.#log?.close() ?? null;
+    this.#log = null;
+    this.#snapshot ??= new Snapshot(workspace, realOrNamed(home.path));
+    if (goesOn && !this.#snapshot.isOff) {
+      this.#log = openSharedLog(home, await this.#logName());
+      this.#log.add(`${id} ${ANYTHING}`);
+    }
+    const changes = await this.#snapshot.look(signal);
+    // What was kept before it was protected goes with the next command at the latest.
+    if (workspace.protection.any) await this.#options.undo();
+    if (isOver) await this.#record(changes, lines);
+    this.#ours.clear();
+  }
+
+  async #record(found: readonly SeenChange[], lines: readonly string[] | null): Promise<void> {
+    const { session, turn, undo } = this.#options;
+    const { id, workspace: { root } } = session;
+    const others = lines?.filter((line) => !line.startsWith(id)).map((line) => line.split(" ")[1]);
+    const isShared = others === undefined || others.includes(ANYTHING);
+    const theirs = new Set(others);
+    const seen = this.#snapshot?.isOff === true ? [{ path: root, before: TOO_MANY, after: TOO_MANY }] : found;
+    const isOff = this.#snapshot?.isOff === true;
+    const changes: EntryChange[] = [];
+    for (const { path, before, after } of seen) {
+      if (this.#ours.has(path) || theirs.size > 0 && theirs.has(await sha256(path))) continue;
+      const contents = isShared && !isOff ? { before: SHARED, after: SHARED } : { before, after };
+      changes.push({ turn: turn(), path, ...contents, label: "open" });
+    }
+    await this.#raise(changes);
+    if (changes.length > 0) await (await undo()).record(changes);
+  }
+
+  /** Raises the label of changes that may not be stored: of a protected session, and those that hold protected content. */
+  async #raise(changes: readonly EntryChange[]): Promise<void> {
+    const session = this.#options.session;
+    const { workspace: { protection }, scanner, sandbox } = session;
+    const isOpen = sessionLabel(session) === "open";
+    if (isOpen && !protection.any && await sandbox?.protectsElsewhere() !== true) return;
+    let left = SCAN_LIMIT;
+    for (const change of changes) {
+      const texts = [change.path, textOf(change.before), textOf(change.after)];
+      left -= texts.reduce((sum, { length }) => sum + length, 0);
+      const isFree = isOpen && left >= 0 && protection.rule(change.path) === null &&
+        await scanner?.holds(texts) !== true;
+      if (!isFree) change.label = "no-cloud";
+    }
+  }
+
+  async #logName(): Promise<string> {
+    return `undo/${(await sha256(this.#options.session.workspace.root)).slice(0, 32)}.log`;
+  }
+
+  /** What fails here fails no command. Throws the signal's reason alone. */
+  async #attempt(work: () => Promise<void>, signal?: AbortSignal): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      this.#log?.close();
+      this.#log = null;
+      signal?.throwIfAborted();
+      const reason = diskReason(error);
+      if (reason === null) throw error;
+      if (!this.#isTold) await this.#options.warn(`what commands change cannot be undone: ${reason}`);
+      this.#isTold = true;
+    }
+  }
+}
+
+/** Bytes that are no text are looked through as what they spell. */
+function textOf(content: Content): string {
+  if (content.kind === "link") return content.target;
+  return content.kind === "file" ? new TextDecoder().decode(content.bytes) : "";
+}

@@ -1,0 +1,174 @@
+/**
+ * What the project holds, in memory: two looks at it tell what changed in between. Nothing of it is stored; what changed is
+ * for the caller. The content of a file is read once, and again when its times, size or number are others.
+ */
+import { isUnchanged } from "../boundary/policy/inode_index.ts";
+import { plainEntry } from "../boundary/workspace/entry.ts";
+import type { Workspace } from "../boundary/workspace/workspace.ts";
+import type { FileStatus } from "../platform/files.ts";
+import { lstatSync } from "../platform/files_sync.ts";
+import { grouped } from "../platform/number.ts";
+import { dirname } from "../platform/path.ts";
+import { quietly } from "../platform/real_path.ts";
+import { after } from "../platform/sleep.ts";
+import type { Content } from "../session/undo.ts";
+import { MOST_ENTRIES, type WalkedProject, walkProject } from "./project_walk.ts";
+
+/** Bytes of one file, and of all together: the small ones come first. */
+const FILE_LIMIT = 16 * 1024 * 1024;
+const TOTAL_LIMIT = 128 * 1024 * 1024;
+/** Two changes within so many milliseconds can leave the same times: clocks of file systems are coarse. */
+const RACY_MS = 2_000;
+/** Milliseconds of work between two pauses. */
+const SLICE_MS = 50;
+
+const TOO_LARGE: Content = { kind: "unread", reason: "it is larger than 16 MiB" };
+const TOO_MUCH: Content = { kind: "unread", reason: "the project holds more than 128 MiB" };
+const SPECIAL: Content = { kind: "unread", reason: "it is a device, pipe or socket" };
+const UNREADABLE: Content = { kind: "unread", reason: "it cannot be read" };
+const PROTECTED: Content = { kind: "unread", reason: "it is protected" };
+
+/** Why there is no snapshot of a project. */
+export const TOO_MANY: Content = {
+  kind: "unread",
+  reason: `it holds more than ${grouped(MOST_ENTRIES)} files that are not ignored: what commands change stays`,
+};
+
+/** An entry that is other than at the look before. */
+export interface SeenChange {
+  path: string;
+  before: Content;
+  after: Content;
+}
+
+interface Seen {
+  status: FileStatus;
+  /** When it was looked at, milliseconds since 1970. */
+  at: number;
+  content: Content;
+}
+
+/** Looks at one project again and again. */
+export class Snapshot {
+  readonly #workspace: Workspace;
+  readonly #home: string;
+  #seen: Map<string, Seen> | null = null;
+  #leftOut: WalkedProject["leftOut"] = new Map();
+  /** Bytes of all contents. */
+  #size = 0;
+  /** The project is too large. */
+  isOff = false;
+
+  /** `home` is the tool's own, a real path. */
+  constructor(workspace: Workspace, home: string) {
+    this.#workspace = workspace;
+    this.#home = home;
+  }
+
+  /** Looks at the project, and returns what changed since the last look. Throws the signal's reason. */
+  async look(signal?: AbortSignal): Promise<SeenChange[]> {
+    if (this.isOff) return [];
+    const at = Date.now();
+    const walked = await walkProject(this.#workspace, { home: this.#home, signal });
+    if (walked === null) {
+      this.isOff = true;
+      this.#seen = null;
+      return [];
+    }
+    const before = this.#seen;
+    const now = new Map<string, Seen>();
+    const fresh: { path: string; status: FileStatus }[] = [];
+    this.#size = 0;
+    for (const [path, status] of walked.entries) {
+      const seen = before?.get(path);
+      if (seen === undefined || !isSame(seen, status)) fresh.push({ path, status });
+      else {
+        now.set(path, seen);
+        this.#size += sizeOf(seen.content);
+      }
+    }
+    const changes: SeenChange[] = [];
+    let read = 0;
+    let pauseAt = performance.now() + SLICE_MS;
+    for (const { path, status } of fresh.sort((one, other) => one.status.size - other.status.size)) {
+      const seen = before?.get(path);
+      const content = status.kind !== "file"
+        ? quietly(() => plainEntry(path, status)) ?? SPECIAL
+        : (before === null ? this.#size : read) + status.size > TOTAL_LIMIT
+        ? TOO_MUCH
+        : this.#contentOf(path, status);
+      read += sizeOf(content);
+      const isKept = this.#size + sizeOf(content) <= TOTAL_LIMIT;
+      now.set(path, { status, at, content: isKept ? content : TOO_MUCH });
+      if (isKept) this.#size += sizeOf(content);
+      if (before !== null && (seen !== undefined || !isBelow(path, this.#leftOut))) {
+        const was = seen?.content ?? { kind: "absent" };
+        if (!sameContent(was, content)) changes.push({ path, before: was, after: content });
+      }
+      if (performance.now() < pauseAt) continue;
+      await new Promise<void>((resolve) => void after(0, resolve));
+      signal?.throwIfAborted();
+      pauseAt = performance.now() + SLICE_MS;
+    }
+    for (const [path, { content }] of before ?? []) {
+      if (now.has(path) || isBelow(path, walked.leftOut) || quietly(() => lstatSync(path)) !== null) continue;
+      changes.push({ path, before: content, after: { kind: "absent" } });
+    }
+    if (before !== null) changes.push(...newlyProtected(walked, { seen: before, leftOut: this.#leftOut }));
+    this.#seen = now;
+    this.#leftOut = walked.leftOut;
+    return changes.sort((one, other) => one.path < other.path ? -1 : 1);
+  }
+
+  #contentOf(path: string, { size }: FileStatus): Content {
+    if (size > FILE_LIMIT) return TOO_LARGE;
+    const [read] = this.#workspace.readAll([{ path, real: path, display: path }], { limit: FILE_LIMIT });
+    if (read === undefined || "refused" in read) return UNREADABLE;
+    if (read.label !== "open") return PROTECTED;
+    return read.more ? TOO_LARGE : { kind: "file", bytes: read.bytes, mode: read.status.mode };
+  }
+}
+
+/** What became protected, or came to be as that: of a change nobody knows more than that there was one. */
+function newlyProtected(
+  { leftOut }: WalkedProject,
+  before: { seen: ReadonlyMap<string, Seen>; leftOut: WalkedProject["leftOut"] },
+): SeenChange[] {
+  return [...leftOut].flatMap(([path, why]) => {
+    if (why !== "protected" || isBelow(path, before.leftOut)) return [];
+    const seen = before.seen.get(path);
+    const status = quietly(() => lstatSync(path));
+    const isChanged = status?.kind === "file" && (seen === undefined || !isSame(seen, status));
+    return isChanged ? [{ path, before: PROTECTED, after: PROTECTED }] : [];
+  });
+}
+
+/** Whether an entry is as it was seen, as far as its facts tell. */
+function isSame({ status, at, content }: Seen, now: FileStatus): boolean {
+  if (now.kind === "directory") return content.kind === "directory" && now.mode === content.mode;
+  return isUnchanged(status, now) && Math.max(status.modified, status.changed) + RACY_MS < at;
+}
+
+function sizeOf(content: Content): number {
+  return content.kind === "file" ? content.bytes.length : 0;
+}
+
+function sameContent(one: Content, other: Content): boolean {
+  if (one.kind === "file" && other.kind === "file") return one.mode === other.mode && sameBytes(one.bytes, other.bytes);
+  if (one.kind === "directory" && other.kind === "directory") return one.mode === other.mode;
+  return one.kind === "link" && other.kind === "link" && one.target === other.target;
+}
+
+function sameBytes(one: Uint8Array, other: Uint8Array): boolean {
+  if (one.length !== other.length) return false;
+  for (let at = 0; at < one.length; at++) if (one[at] !== other[at]) return false;
+  return true;
+}
+
+/** Whether a path, or a directory above it, is one of these. */
+function isBelow(path: string, places: ReadonlyMap<string, unknown>): boolean {
+  for (let at = path;; at = dirname(at)) {
+    if (places.has(at)) return true;
+    if (dirname(at) === at) return false;
+  }
+}
