@@ -5,6 +5,8 @@
 import assert from "node:assert/strict";
 import { writeSums } from "../../scripts/release/sums.ts";
 import { serveFolder } from "../../scripts/release/serve_folder.ts";
+import { assistantPlaces, ASSISTANTS } from "../../src/editor/assistants.ts";
+import { scriptsOf } from "../../src/editor/hooks/scaffold.ts";
 import { SCAFFOLDS } from "../../src/editor/hooks/scaffold_ids.ts";
 import {
   contentOf,
@@ -22,6 +24,9 @@ import {
   SECRET,
 } from "../helpers/editor_lines.ts";
 import { callHook, each, type LineOptions, runLine } from "../helpers/editor_program.ts";
+import { handlersOf } from "../../src/editor/resources/hook_entry.ts";
+import { makeAssistantGuard } from "../../src/editor/resources/make_assistant.ts";
+import { done, prepared, windowsLines } from "../helpers/installed_assistant.ts";
 import { REPOSITORY, type TemporaryHome, temporaryHome } from "../helpers/program.ts";
 import { openShell } from "./pwsh.ts";
 
@@ -332,4 +337,45 @@ test("install.ps1 installs from an address, and says when it cannot be reached",
 async function refusedWithoutCurl(at: Awaited<ReturnType<typeof windowsPlace>>): Promise<void> {
   const { stderr } = await at.install(["-From", "http://127.0.0.1:9/"]);
   assert.match(stderr, /there is no curl\.exe here/);
+}
+
+for (const assistant of Object.values(ASSISTANTS)) {
+  test(`the lines of ${assistant.id} do in PowerShell what they do in bash, with the same answers`, async () => {
+    await using home = await prepared();
+    await home.write("src/a.ts", "let a = 1;\n");
+    await done(home.mcp("install", assistant.id, "--yes"));
+    const places = assistantPlaces(assistant, "project", {
+      root: home.project,
+      userHome: home.home,
+      env: () => undefined,
+    });
+    const scripts = scriptsOf("no-cloud-guard", new Map());
+    const env = { PATH: `${home.root}:${Deno.env.get("PATH")}`, CLAUDE_PROJECT_DIR: home.project };
+    const guard = (os: "linux" | "windows") => makeAssistantGuard(scripts, { assistant, places, os });
+    const bash = guard("linux").resources.flatMap((one) => one.kind === "item" ? handlersOf(one.value) : []);
+    for (const [at, { event, line }] of windowsLines(guard("windows")).entries()) {
+      for (const path of [".env", "src/a.ts"]) {
+        const call = {
+          tool_name: "read",
+          tool_input: { path },
+          file_path: path,
+          command: `cat ${path}`,
+          prompt: `@${path}`,
+        };
+        const input = JSON.stringify({ hook_event_name: event, cwd: home.project, ...call });
+        const wanted = await runLine(home, String(bash[at]?.command), { input, env });
+        const { code, stdout, stderr } = await runLine(home, line, { input, env, shell });
+        assert.deepEqual([code, stdout.trim(), stderr.trim()], [
+          wanted.code,
+          wanted.stdout.trim(),
+          wanted.stderr.trim(),
+        ], event);
+        assert.equal(code, path === ".env" || event === "beforeShellExecution" ? 2 : 0, `${event} ${path}: ${stderr}`);
+      }
+    }
+    await Deno.remove(`${home.project}/${assistant.directory}/hooks/no-cloud-guard.ps1`);
+    const { line } = windowsLines(guard("windows"))[0] ?? assert.fail();
+    const gone = await runLine(home, line, { input: "{}", env, shell });
+    assert.deepEqual([gone.code, gone.stderr.trim() !== ""], [2, true]);
+  });
 }

@@ -5,12 +5,15 @@
  */
 import assert from "node:assert/strict";
 import { SCRIPTS } from "../../src/cli/completions/scripts.ts";
+import { assistantPlaces, ASSISTANTS } from "../../src/editor/assistants.ts";
 import { DIALECTS } from "../../src/editor/dialect.ts";
 import { makeScaffold } from "../../src/editor/resources/make_artifact.ts";
+import { makeAssistantGuard } from "../../src/editor/resources/make_assistant.ts";
 import { placesOf } from "../../src/editor/places.ts";
 import { readParameters, scriptsOf } from "../../src/editor/hooks/scaffold.ts";
 import { SCAFFOLD_IDS, SCAFFOLDS } from "../../src/editor/hooks/scaffold_ids.ts";
 import { shownCommand } from "../../src/engine/quote.ts";
+import { windowsLines } from "../helpers/installed_assistant.ts";
 import { REPOSITORY } from "../helpers/program.ts";
 
 const PACKAGES = ["web-tree-sitter@0.27.1", "tree-sitter-powershell@0.26.4"];
@@ -68,6 +71,20 @@ function errorsIn(root: Node): string[] {
 /** Parameters that a person can give, and that a script must hold whole. */
 const HOSTILE = ["it's", "a'; exit 0; '", "\u2019; exit 0; \u2018", "$(exit 0)", '`$x "y" #z', "C:\\a b\\agentcli.exe"];
 
+/** The lines of the assistants on Windows. */
+function* assistantLines(): Generator<[name: string, text: string]> {
+  for (const assistant of Object.values(ASSISTANTS)) {
+    for (const scope of ["project", "user"] as const) {
+      const around = { root: "/it's a project", userHome: "/home/o'neill", env: () => undefined };
+      const scripts = scriptsOf("no-cloud-guard", new Map());
+      const places = assistantPlaces(assistant, scope, around);
+      for (const { line, event } of windowsLines(makeAssistantGuard(scripts, { assistant, places, os: "windows" }))) {
+        yield [`line of ${assistant.id}, ${event}, ${scope}`, line];
+      }
+    }
+  }
+}
+
 /** Every text by a name. */
 function* texts(): Generator<[name: string, text: string]> {
   for (const directory of ["src/editor/scaffolds", "scripts"]) {
@@ -76,6 +93,7 @@ function* texts(): Generator<[name: string, text: string]> {
     }
   }
   yield ["completions", SCRIPTS.powershell];
+  yield* assistantLines();
   const argv = ["C:\\Program Files\\a'b.exe", "--x", "$(y)"];
   yield ["a shown command", shownCommand({ argv, variables: [{ name: "X", value: "it's" }] }, "windows")];
   const around = { root: "/it's a project", userHome: "/home/o'neill", os: "linux" } as const;

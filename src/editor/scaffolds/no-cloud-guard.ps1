@@ -56,7 +56,8 @@ try {
     }
     # Exit 0 alone says little: whatever is called agentcli, or shows its help, ends so. Behind this line stands what the
     # assistant takes besides the exit code.
-    $lines = if ($answer.Wait($limit)) { $answer.Result.Trim() -split '\r?\n', 2 } else { @('') }
+    $lines = @('')
+    if ($answer.Wait($limit)) { $lines = @($answer.Result.Trim() -split '\r?\n', 2) }
     $isDecision = $lines[0] -ceq "no-cloud-guard: pass $hookEvent" -or $lines[0] -ceq "no-cloud-guard: blocked $hookEvent"
     if ($isDecision -and $lines.Count -gt 1) { [Console]::Out.WriteLine($lines[1]) }
     $passed = $process.ExitCode -eq 0 -and $lines[0] -ceq "no-cloud-guard: pass $hookEvent"
