@@ -214,6 +214,19 @@ Deno.test("what is hidden is one entry a directory, follows changes, and never l
     assert.deepEqual(await hidden(), ["later", "secrets", "src/deep/y.pem", "src/deep/z.pem"]);
   }));
 
+Deno.test("what programs leave beside a protected file is hidden outside of the roots too", () =>
+  inTemporary(async (above) => {
+    for (const name of ["project/pub.txt", "keys/a.env", "keys/a.env~", "keys/.a.env.swp", "keys/b.txt"]) {
+      write(`${above}/${name}`);
+    }
+    write(`${above}/.agentclisecret`, "no-cloud: keys/a.env\n");
+    const { files } = await new ProtectedSet([`${above}/project`]).hidden();
+    assert.deepEqual(
+      files.toSorted(),
+      ["keys/.a.env.swp", "keys/a.env", "keys/a.env~"].map((name) => `${above}/${name}`),
+    );
+  }));
+
 Deno.test("a project without a marker protects nothing, and a marker deep inside is found", () =>
   inTemporary(async (root) => {
     write(`${root}/a/b/c/x`);
