@@ -6,10 +6,10 @@
  */
 import type { FileStatus } from "../../platform/files.ts";
 import { readRegularFile } from "../reader.ts";
-import { lstatSync } from "../../platform/files_sync.ts";
+import { lstatSync, statSync } from "../../platform/files_sync.ts";
 import { quietly } from "../../platform/real_path.ts";
 import { type Listing, within } from "./listing.ts";
-import type { DerivedFile, Identity } from "./project_record_files.ts";
+import type { DerivedFile } from "./project_record_files.ts";
 import { type ProtectionRule, stricter } from "./protection_rule.ts";
 
 export interface ProtectedFile {
@@ -17,9 +17,32 @@ export interface ProtectedFile {
   rule: ProtectionRule;
 }
 
+/** Which file or directory it was; zeros where that cannot be told. */
+export interface Identity {
+  device: number;
+  inode: number;
+  /** Milliseconds since 1970 when it came to be; 0 where the system does not say. */
+  born: number;
+}
+
+/** Returns the identity alone, of something with more facts. */
+export function identityIn({ device, inode, born }: Identity): Identity {
+  return { device, inode, born };
+}
+
+/** Which file or directory stands at the end of a path's links. */
+export function identityAt(path: string): Identity {
+  return identityIn(quietly(() => statSync(path)) ?? { device: 0, inode: 0, born: 0 });
+}
+
 /** Which file it is, whatever its name, also once it is gone: another one with its number came to be at another time. */
 export function lastingIdentityOf({ device, inode, born }: Identity): string {
   return `${device}:${inode}:${born}`;
+}
+
+/** Numbers are used again: without the time when it came to be, another one could have that of one that is gone. */
+export function isSameFile(one: Identity, other: Identity): boolean {
+  return one.inode !== 0 && one.born !== 0 && lastingIdentityOf(one) === lastingIdentityOf(other);
 }
 
 /** Returns whether a file or directory is as it was at an earlier look; never for what could not be looked at. */
@@ -140,9 +163,7 @@ export class FormerFiles {
       this.#gone = gone;
       this.#searched = new WeakSet();
     }
-    // Without the time when it came to be, another file may have the number of one that is gone.
-    const lasting = gone.filter(({ inode, born }) => inode !== 0 && born !== 0);
-    const identities = new Map(lasting.map((file) => [lastingIdentityOf(file), file]));
+    const identities = new Map(gone.map((file) => [lastingIdentityOf(file), file]));
     const sizes = new Set(gone.filter(({ digest }) => digest !== "").map(({ size }) => size));
     const found: DerivedFile[] = [];
     for (const listing of gone.length === 0 ? [] : listings) {
@@ -152,8 +173,10 @@ export class FormerFiles {
         const path = within(listing.directory, name);
         const status = isFile ? quietly(() => lstatSync(path)) : null;
         if (status === null || isCovered(path)) continue;
-        const known = identities.get(lastingIdentityOf(status)) ??
-          (sizes.has(status.size) ? await this.#contentOf(path, status) : undefined);
+        const same = identities.get(lastingIdentityOf(status));
+        const known = same !== undefined && isSameFile(same, status)
+          ? same
+          : (sizes.has(status.size) ? await this.#contentOf(path, status) : undefined);
         if (known === undefined) continue;
         const { device, inode, born } = status;
         found.push({ path, device, inode, born, source: known.path, at: 0, digest: known.digest });

@@ -8,14 +8,20 @@ import { sha256 } from "../../platform/digest.ts";
 import type { Home } from "../../platform/home.ts";
 import { dirname, isWithin } from "../../platform/path.ts";
 import { commonDirectory, headCommit, mainTree } from "./git_directory.ts";
-import { type MetFile, metFile, MOST_KEPT, type SaltedFile, type SeenFile } from "./inode_index.ts";
+import {
+  identityAt,
+  isSameFile,
+  type MetFile,
+  metFile,
+  MOST_KEPT,
+  type SaltedFile,
+  type SeenFile,
+} from "./inode_index.ts";
 import {
   changeRecord,
   type DerivedFile,
   emptyRecord,
-  identityAt,
   isOpen,
-  isSameFile,
   knownProjects,
   type MarkerLines,
   rebased,

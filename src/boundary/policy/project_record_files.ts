@@ -4,14 +4,14 @@
  */
 import { AgentcliError } from "../../errors.ts";
 import { listDirectory } from "../../platform/files.ts";
-import { listSync, statSync } from "../../platform/files_sync.ts";
+import { listSync } from "../../platform/files_sync.ts";
 import type { Home } from "../../platform/home.ts";
 import { dirname, isWithin, join, relativeTo } from "../../platform/path.ts";
 import { quietly } from "../../platform/real_path.ts";
 import { sha256 } from "../../platform/digest.ts";
 import { commonDirectory } from "./git_directory.ts";
 import type { Tier } from "./marker.ts";
-import type { MetFile } from "./inode_index.ts";
+import { type Identity, identityAt, identityIn, isSameFile, type MetFile } from "./inode_index.ts";
 
 const DIRECTORY = "projects";
 const INDEX = `${DIRECTORY}/index.json`;
@@ -25,14 +25,6 @@ const RECORD_LIMIT = 4 * 1024 * 1024;
 export interface MarkerLines {
   path: string;
   lines: readonly { tier: Tier; pattern: string }[];
-}
-
-/** Which file or directory it was; zeros where that cannot be told. */
-export interface Identity {
-  device: number;
-  inode: number;
-  /** Milliseconds since 1970 when it came to be; 0 where the system does not say. */
-  born: number;
 }
 
 /** A file that a session wrote and that holds content of `source`, a protected file. */
@@ -242,21 +234,6 @@ export function rebased(data: RecordData, root: string): RecordData {
     derived: data.derived.map((file) => ({ ...file, path: place(file.path), source: place(file.source) })),
     met: data.met.map((file) => ({ ...file, path: place(file.path) })),
   };
-}
-
-function identityIn({ device, inode, born }: Identity): Identity {
-  return { device, inode, born };
-}
-
-/** Which file or directory stands at the end of a path's links. */
-export function identityAt(path: string): Identity {
-  return identityIn(quietly(() => statSync(path)) ?? { device: 0, inode: 0, born: 0 });
-}
-
-/** Numbers are used again: without the time when it came to be, another directory could have that of one that is gone. */
-export function isSameFile(one: Identity, other: Identity): boolean {
-  return one.inode !== 0 && one.born !== 0 && one.device === other.device && one.inode === other.inode &&
-    one.born === other.born;
 }
 
 async function idOf(root: string): Promise<string> {
