@@ -3,7 +3,7 @@
  * copied to another file) is found by looking for it. Source: specification of the boundary, "Letting out".
  */
 import type { AllowedFragments, LeakScanner } from "../boundary/scan/leak_scanner.ts";
-import type { ScanHit } from "../boundary/scan/scanner.ts";
+import type { ScanHit } from "../boundary/scan/fragment_finder.ts";
 import type { RecordData } from "../boundary/policy/project_record_files.ts";
 import type { Refusal, Workspace } from "../boundary/workspace/workspace.ts";
 import { AgentcliError } from "../errors.ts";

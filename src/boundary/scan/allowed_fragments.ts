@@ -3,7 +3,7 @@
  * files of the commit that HEAD named when the project was first seen. Nothing that a session can write is asked.
  */
 import type { ProjectRecord } from "../policy/project_record.ts";
-import { Content } from "./content.ts";
+import { ProtectedContent } from "./protected_content.ts";
 import { SHORTEST_FRAGMENT } from "./fragment_index.ts";
 import type { AllowedFragments } from "./leak_scanner.ts";
 import { keyOf } from "./normalize.ts";
@@ -17,7 +17,7 @@ function unitsOf(normalized: string): string[] {
 
 /** Returns what of a text has to be remembered so that the scan lets it go: its stretches, and its whole values. */
 export function unitsOfText(bytes: Uint8Array): string[] {
-  const content = new Content();
+  const content = new ProtectedContent();
   content.add("", bytes);
   // Texts in several forms are parted by a space, which no normalized text holds.
   const forms = keyOf(content.bytes).split(" ").filter((form) => form !== "");

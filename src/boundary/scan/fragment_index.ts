@@ -7,7 +7,7 @@
  * collision of hashes can raise or hide one.
  */
 import { keyOf, SEPARATOR } from "./normalize.ts";
-import { type Content, WHOLE } from "./content.ts";
+import { type ProtectedContent, WHOLE } from "./protected_content.ts";
 
 /** Normalized bytes in a row that make a hit. */
 export const SHORTEST_FRAGMENT = 12;
@@ -155,7 +155,7 @@ export class FragmentIndex {
   /** For whole values and lines. */
   readonly #wholeFilter = new Filter(WHOLE_BITS);
 
-  constructor(content: Content) {
+  constructor(content: ProtectedContent) {
     this.#content = content.bytes;
     this.#wholes = content.wholes;
     const bits = Math.max(10, Math.ceil(Math.log2(this.#content.length / STEP + 1)) + 1);

@@ -12,7 +12,7 @@ import { ProtectedSet } from "../policy/protected.ts";
 import { describeRule } from "../policy/protection_rule.ts";
 import { after } from "../../platform/sleep.ts";
 import { READ_LIMIT, readRegularFile } from "../reader.ts";
-import { type Fragment, type ScanHit, Scanner } from "./scanner.ts";
+import { type Fragment, FragmentFinder, type ScanHit } from "./fragment_finder.ts";
 
 /** Most fragments that are looked up; a text with more shares too much to be let go. */
 const FRAGMENT_LIMIT = 500;
@@ -98,7 +98,7 @@ export class LeakScanner {
   readonly #protection: ScannedFiles;
   readonly #root: string;
   readonly #limit: number | undefined;
-  #scanner: Scanner;
+  #finder: FragmentFinder;
   /** Path → what it was when it was read; null for what could not be looked at. */
   #read = new Map<string, FileStatus | null>();
   #unread = new Set<string>();
@@ -116,12 +116,12 @@ export class LeakScanner {
     this.#root = root;
     this.allowed = allowed ?? (() => Promise.resolve(new Set()));
     this.#limit = limit;
-    this.#scanner = new Scanner(limit);
+    this.#finder = new FragmentFinder(limit);
   }
 
   /** Protected files that could not be read, or were too much: their content is not found. Known after a check. */
   get notScanned(): readonly string[] {
-    return [...new Set([...this.#unread, ...this.#scanner.content.leftOut])];
+    return [...new Set([...this.#unread, ...this.#finder.content.leftOut])];
   }
 
   /**
@@ -138,7 +138,7 @@ export class LeakScanner {
     const passed = this.#passed;
     for (const text of texts) {
       if (passed.has(text)) continue;
-      const hit = await this.#harmful(this.#scanner.fragments(text, FRAGMENT_LIMIT));
+      const hit = await this.#harmful(this.#finder.fragments(text, FRAGMENT_LIMIT));
       if (hit !== null) return hit;
       if (!once) passed.add(text);
     }
@@ -178,9 +178,9 @@ export class LeakScanner {
     const isFirst = this.#read.size === 0;
     this.#passed = new Set();
     await this.#add(changed, { present, signal });
-    if (this.#scanner.content.leftOut.length > 0 && !isFirst) {
+    if (this.#finder.content.leftOut.length > 0 && !isFirst) {
       // Former content must not take the room of what is there now.
-      this.#scanner = new Scanner(this.#limit);
+      this.#finder = new FragmentFinder(this.#limit);
       await this.#add([...present.keys()], { present, signal });
     }
     // Broken off, it is read again: only what was read to its end is known.
@@ -195,14 +195,14 @@ export class LeakScanner {
     const sizeOf = (path: string) => Math.min(present.get(path)?.size ?? 0, READ_LIMIT);
     let pauseAt = performance.now() + SLICE_MS;
     for (const path of paths.toSorted((one, other) => sizeOf(one) - sizeOf(other))) {
-      if (!this.#scanner.content.hasRoomFor(sizeOf(path))) {
-        this.#scanner.content.leftOut.push(path);
+      if (!this.#finder.content.hasRoomFor(sizeOf(path))) {
+        this.#finder.content.leftOut.push(path);
         continue;
       }
       const read = readRegularFile(path, { display: path });
       if ("refused" in read || read.more) this.#unread.add(path);
       else this.#unread.delete(path);
-      if (!("refused" in read)) this.#scanner.add(path, read.bytes);
+      if (!("refused" in read)) this.#finder.add(path, read.bytes);
       if (performance.now() < pauseAt) continue;
       await new Promise<void>((resolve) => void after(0, resolve));
       signal?.throwIfAborted();

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import { Scanner } from "./scanner.ts";
+import { FragmentFinder } from "./fragment_finder.ts";
 
 function finds(file: string, text: string): boolean {
-  const scanner = new Scanner();
+  const scanner = new FragmentFinder();
   scanner.add(".env", new TextEncoder().encode(file));
   return scanner.fragments(text, 10).length > 0;
 }

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import * as fc from "../../../tests/property.ts";
-import { Scanner } from "./scanner.ts";
+import { FragmentFinder } from "./fragment_finder.ts";
 
 const bytesOf = (text: string) => new TextEncoder().encode(text);
 const spelled = (base: number) => (text: string) => [...bytesOf(text)].map((byte) => byte.toString(base)).join(" ");
@@ -23,7 +23,7 @@ for (const [outer, pack] of Object.entries(PACKINGS)) {
     Deno.test(`a fragment is found in ${inner} in ${outer}`, () => {
       fc.assert(
         fc.property(FRAGMENT, NOISE, NOISE, (fragment, before, after) => {
-          const scanner = new Scanner();
+          const scanner = new FragmentFinder();
           scanner.add(".env", bytesOf(`first line\n${fragment}\n`));
           const text = pack(`${before} ${packFirst(fragment)} ${after}`);
           assert.notEqual(scanner.fragments(`${before} ${text}`, 1)[0], undefined);

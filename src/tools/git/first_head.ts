@@ -2,7 +2,7 @@
  * Content of open files when the project was first seen: the leak scanner allows it. A commit is named by its
  * content, and commands cannot write into a repository, so nothing that a session does can change the answer.
  */
-import type { Fragment } from "../../boundary/scan/scanner.ts";
+import type { Fragment } from "../../boundary/scan/fragment_finder.ts";
 import { formsOf, keyOf, normalizeBytes } from "../../boundary/scan/normalize.ts";
 import type { ToolContext } from "../tool.ts";
 import { openGitWork } from "./repository.ts";

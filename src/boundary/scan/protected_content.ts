@@ -36,7 +36,7 @@ function isName(source: Uint8Array, start: number, sign: number): boolean {
 }
 
 /** Collects files one after another. */
-export class Content {
+export class ProtectedContent {
   #bytes: Uint8Array = new Uint8Array(64 * 1024);
   #length = 0;
   /** Offset of each line's start, over all files. */

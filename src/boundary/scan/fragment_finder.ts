@@ -1,5 +1,5 @@
 /** Finds fragments of protected files in a text, in the forms that text is copied in. */
-import { Content, type Place } from "./content.ts";
+import { type Place, ProtectedContent } from "./protected_content.ts";
 import { FragmentIndex, type Shared, SHORTEST_FRAGMENT } from "./fragment_index.ts";
 import { keyOf } from "./normalize.ts";
 import { type Form, variantsOf } from "./variants.ts";
@@ -78,8 +78,8 @@ const IMAGE_SHARE = 1 / 8;
  * (rulers, zeros) and stop words are none; an image holds a protected image from an eighth of it on. Measured on a busy
  * virtual core: 10 MB of source indexed in 2.5 s, 1 MB of it scanned in 0.2 s.
  */
-export class Scanner {
-  readonly content: Content;
+export class FragmentFinder {
+  readonly content: ProtectedContent;
   /** Bytes of the images among the files. */
   readonly #images = new Map<string, number>();
   /** Built when it is first needed after a change. */
@@ -87,7 +87,7 @@ export class Scanner {
 
   /** `limit` is for the bytes that it keeps of files. */
   constructor(limit?: number) {
-    this.content = new Content(limit);
+    this.content = new ProtectedContent(limit);
   }
 
   /** Adds a protected file; `path` is how hits name it. */

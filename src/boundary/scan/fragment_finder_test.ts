@@ -1,17 +1,17 @@
 import assert from "node:assert/strict";
 import * as fc from "../../../tests/property.ts";
-import { Scanner } from "./scanner.ts";
+import { FragmentFinder } from "./fragment_finder.ts";
 import type { Form } from "./variants.ts";
 
-function scannerOf(files: Record<string, string | Uint8Array>): Scanner {
-  const scanner = new Scanner();
+function scannerOf(files: Record<string, string | Uint8Array>): FragmentFinder {
+  const scanner = new FragmentFinder();
   for (const [path, content] of Object.entries(files)) {
     scanner.add(path, typeof content === "string" ? bytesOf(content) : content);
   }
   return scanner;
 }
 
-const scan = (scanner: Scanner, text: string) => scanner.fragments(text, 500)[0]?.hit ?? null;
+const scan = (scanner: FragmentFinder, text: string) => scanner.fragments(text, 500)[0]?.hit ?? null;
 const bytesOf = (text: string) => new TextEncoder().encode(text);
 const hexOf = (text: string) => [...bytesOf(text)].map((byte) => byte.toString(16).padStart(2, "0"));
 const base64Of = (text: string) => btoa(String.fromCharCode(...bytesOf(text)));
@@ -312,7 +312,7 @@ Deno.test("three megabytes are indexed and one is scanned without a find, also w
       "-".repeat(1e6),
     ]]
   ) {
-    const scanner = new Scanner();
+    const scanner = new FragmentFinder();
     scanner.add("a", bytes as Uint8Array);
     // A slip into the square of the length would show as a test that does not end.
     assert.equal(scan(scanner, text as string), null);
