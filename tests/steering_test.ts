@@ -217,7 +217,7 @@ for (const name of ["secret.png", "open.png"]) {
   );
 }
 
-terminalTest("Tab keeps a line for after the turn, and Up takes back what waits", async () => {
+terminalTest("Tab and Alt-Enter keep a line for after the turn, and Up takes back what waits", async () => {
   const gate = Promise.withResolvers<void>();
   await using server = startFakeServer({
     script: [
@@ -231,6 +231,10 @@ terminalTest("Tab keeps a line for after the turn, and Up takes back what waits"
   await server.arrived(0);
   await terminal.type("after that");
   await terminal.press("Tab");
+  await terminal.type("and that");
+  await terminal.press("M-Enter");
+  await terminal.shows(/queued: after that\nqueued: and that\n>$/m);
+  await terminal.press("Up", "C-u");
   await terminal.type("never mind");
   await terminal.press("Enter");
   await terminal.type("right now");
@@ -248,4 +252,9 @@ terminalTest("Tab keeps a line for after the turn, and Up takes back what waits"
   await terminal.shows(/> be brief[^]*First\.[^]*> after that[^]*Second\./);
   assert.equal(server.chats()[1]?.json.messages.at(-1).content, "be brief");
   assert.equal(server.chats()[2]?.json.messages.at(-1).content, "after that");
+  // Between turns it is a new line.
+  await terminal.type("one");
+  await terminal.press("M-Enter");
+  await terminal.type("two");
+  await terminal.shows(/^> one\n {2}two$/m);
 });

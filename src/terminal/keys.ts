@@ -4,6 +4,8 @@
 export type KeyName =
   | "enter"
   | "newline"
+  /** Enter with Alt: a new line, or more where something has a use for it. */
+  | "alt_enter"
   | "tab"
   | "back_tab"
   | "backspace"
@@ -100,8 +102,8 @@ const ALT: Readonly<Record<string, KeyName>> = {
   d: "delete_word_right",
   "\x7f": "delete_word_left",
   "\b": "delete_word_left",
-  "\r": "newline",
-  "\n": "newline",
+  "\r": "alt_enter",
+  "\n": "alt_enter",
 };
 
 // deno-lint-ignore no-control-regex -- sequences begin with the escape character
@@ -191,7 +193,7 @@ function sequenceName(parameters: string, final: string): KeyName | undefined {
   const byWord = modifier !== "" && ((Number(modifier) - 1) & 0b110) !== 0;
   if (final === "u") return codedName(Number(first.split(":", 1)[0]), Number(modifier.split(":", 1)[0] || 1) - 1);
   if (final === "~") {
-    if (first === "27") return code === "13" ? "newline" : undefined;
+    if (first === "27") return code === "13" ? codedName(13, Number(modifier) - 1) : undefined;
     return first === "3" && byWord ? "delete_word_right" : NUMBERED[first];
   }
   if (final === "n") return first === "0" ? "ready" : undefined;
@@ -205,7 +207,7 @@ const [SHIFT, ALTERED, CONTROLLED] = [1, 2, 4];
 /** The key of a code point with modifiers, as terminals send them that tell keys apart which share a control character. */
 function codedName(code: number, modifiers: number): KeyName | undefined {
   const character = String.fromCharCode(code);
-  if (code === 13) return modifiers === 0 ? "enter" : "newline";
+  if (code === 13) return modifiers === 0 ? "enter" : modifiers === ALTERED ? "alt_enter" : "newline";
   if (code === 9 && (modifiers & SHIFT) !== 0) return "back_tab";
   if ((modifiers & CONTROLLED) !== 0) return CONTROL[String.fromCharCode(code & 0x1f)];
   if ((modifiers & ALTERED) !== 0) return ALT[character];

@@ -172,6 +172,7 @@ function named(state: EditorState, name: KeyName): Edited {
     case "enter":
       return enter(state);
     case "newline":
+    case "alt_enter":
       return only({ ...insert(state, "\n", { typing: false }), completion: null });
     case "tab":
       return completion === null ? completing(state) : accepted(state, completion);

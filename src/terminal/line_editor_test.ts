@@ -151,6 +151,7 @@ const anyKey: fc.Arbitrary<Key> = fc.oneof(
   fc.constantFrom<KeyName>(
     "enter",
     "newline",
+    "alt_enter",
     "tab",
     "backspace",
     "delete",
@@ -192,7 +193,8 @@ Deno.test("whatever is typed, the cursor is in the text and no row is wider than
 Deno.test("keys that a terminal tells apart are those of their control characters", () => {
   const pairs: [string, string][] = [
     ["\x1b[13;2u", "\n"],
-    ["\x1b[13;3u", "\n"],
+    ["\x1b[13;3u", "\x1b\r"],
+    ["\x1b[27;3;13~", "\x1b\r"],
     ["\x1b[13u", "\r"],
     ["\x1b[99;5u", "\x03"],
     ["\x1b[103;5u", "\x07"],

@@ -126,9 +126,9 @@ async function runCommand(
 const KEYS: readonly (readonly [string, string])[] = [
   ["Enter", "send; while a turn runs: after the next tool result"],
   ["?", "on an empty line: these keys"],
-  ["Tab", "while a turn runs: send after the turn"],
+  ["Tab, Alt-Enter", "while a turn runs: send after the turn"],
   ["Up", "on an empty line: take back the last message that waits"],
-  ["Shift-Enter, Alt-Enter", "a new line; also Ctrl-J, or \\ before Enter"],
+  ["Shift-Enter", "a new line; also Ctrl-J, Alt-Enter between turns"],
   ["@", "find a file or directory of the project, and attach it"],
   ["PageUp, PageDown", "scroll a question, or what is unfolded"],
   ["! command", "run it; the model gets its output; !! without that"],

@@ -61,9 +61,10 @@ function isNamed(key: Key, name: KeyName): boolean {
   return key.kind === "named" && key.name === name;
 }
 
-/** Whether Tab has nothing to complete in a text. */
-function canQueue({ text, cursor, completion, search }: EditorState): boolean {
-  return text.trim() !== "" && completion === null && search === null && queryAt(text, cursor) === null;
+/** Whether a key sends a text after the turn: Alt-Enter, and Tab where it has nothing to complete. */
+function queues(key: Key, { text, cursor, completion, search }: EditorState): boolean {
+  if (text.trim() === "" || search !== null) return false;
+  return isNamed(key, "alt_enter") || isNamed(key, "tab") && completion === null && queryAt(text, cursor) === null;
 }
 
 /** Who is told of what keys mean. */
@@ -243,13 +244,14 @@ export class ChatInput {
       const waiting = this.#owner.takeLast?.() ?? null;
       if (waiting !== null) return this.takeBack([waiting]);
     }
-    const isForLater = isNamed(key, "tab") && this.#owner.running() && canQueue(this.#editor);
-    const edited = edit(this.#editor, isForLater ? ENTER : key);
+    const isForLater = this.#owner.running() && queues(key, this.#editor);
+    const edited = isForLater ? edit({ ...this.#editor, completion: null }, ENTER) : edit(this.#editor, key);
     this.#editor = edited.state;
     const taking = this.#taking;
     for (const given of edited.effects) {
       const effect = isForLater && given.kind === "submit" ? { ...given, isForLater } as const : given;
-      if (taking.kind === "question" && effect.kind === "submit" && this.#answersWith(taking, effect.text)) continue;
+      const mayAnswer = taking.kind === "question" && !isForLater;
+      if (mayAnswer && effect.kind === "submit" && this.#answersWith(taking, effect.text)) continue;
       this.#owner.effect(effect);
     }
     if (taking.kind === "question" && this.#taking === taking) {

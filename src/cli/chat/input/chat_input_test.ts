@@ -252,3 +252,15 @@ Deno.test("what is typed ahead for a program that gets the terminal is kept in t
   assert.match(typed.line(), /^> draftsecret$/m);
   await typed.end();
 });
+
+Deno.test("a line that is kept for after the turn answers no question", async () => {
+  for (const key of ["\t", "\x1b\r"]) {
+    const typed = typedInput({ running: true });
+    const question = await asked(typed);
+    await typed.type("then the tests");
+    await typed.type(key);
+    assert.deepEqual(typed.effects, [{ kind: "submit", text: "then the tests", isForLater: true }]);
+    assert.equal(question.given(), "nothing yet");
+    await typed.end();
+  }
+});
