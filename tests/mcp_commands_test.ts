@@ -34,6 +34,7 @@ Deno.test("a server is added, tried, listed with tokens, shown and removed", asy
   const unset = await mcp(home, "test", "words");
   assert.match(unset.stdout, /\[ERR\] words: it cannot be reached: .*the variable B is not set/);
   const tried = await runInProcess(["mcp", "test", "words"], { home, env: { B: "b" } });
+  assert.match(tried.stderr, /^starting words: /m);
   assert.match(tried.stdout, /^\[OK \] words: revision 2025-11-25, 1 tools, 0 prompts, 0 resources, after \d+ ms\n$/);
   const listed = await mcp(home, "list");
   assert.match(listed.stdout, /words +user +local-only +ready +1 +\d\d /);

@@ -10,6 +10,9 @@ Deno.test("models suggest names what the machine has, the models, and the comman
   const { code, stdout, stderr } = await runProgram(["models", "suggest"], { home, env });
   assert.equal(code, 0, stderr);
   assert.match(stderr, /^This machine has \d+ GB of memory and 26 GB on its graphics card\.$/m);
+  assert.match(stderr, /^The commands are those of Ollama, which is not installed here: https:/m);
+  await Deno.writeTextFile(`${home.root}/bin/ollama`, "#!/bin/sh\n", { mode: 0o755 });
+  assert.doesNotMatch((await runProgram(["models", "suggest"], { home, env })).stderr, /installed/);
   assert.match(stdout, /^qwen3\.5:27b +20 GB +graphics card /m);
   assert.match(stdout, /^ollama pull qwen3\.5:27b && agentcli chat --model ollama:qwen3\.5:27b$/m);
   assert.equal((await runProgram(["models", "suggest"], { home, env: { ...env, NO_COLOR: "1" } })).stdout, stdout);

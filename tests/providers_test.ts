@@ -24,7 +24,11 @@ Deno.test("an explicit engine is added, checked and listed as the seed describes
     ],
     { home },
   );
-  assert.deepEqual([add.code, add.stdout, add.stderr], [0, "added engine_e\n", ""]);
+  assert.deepEqual([add.code, add.stdout], [0, "added engine_e\n"]);
+  assert.match(
+    add.stderr,
+    /^saved in .*providers\.yaml\nit answers, with 1 model: .*\nnext: agentcli chat --model engine_e:served-model\n$/,
+  );
   const validate = await runInProcess(["providers", "validate"], { home });
   assert.equal(validate.code, 0);
   assert.equal(
@@ -152,6 +156,8 @@ Deno.test("an existing name is refused; replacing it never inherits the key", as
   const url = "https://host.invalid/v1";
   const replaced = await runInProcess(["providers", "add", "a", "--base-url", url, "--replace"], { home });
   assert.equal(replaced.stdout, "replaced a\n");
+  // One that is not of this machine is asked when a person says so.
+  assert.match(replaced.stderr, /next: agentcli providers validate a, then agentcli chat --model 'a:<model>'\n$/);
   const text = await Deno.readTextFile(`${home.agentcliHome}/providers.yaml`);
   assert.doesNotMatch(text, /CANARY/);
   assert.match(text, /host\.invalid/);
@@ -162,8 +168,16 @@ Deno.test("a literal key is warned about; a variable and the placeholder are not
   const add = (name: string, key: string) =>
     runInProcess(["providers", "add", name, "--base-url", "http://localhost:1/v1", "--api-key", key], { home });
   assert.match((await add("literal", "sk-1")).stderr, /warning: .*\$NAME/);
-  assert.equal((await add("variable", "$KEY")).stderr, "");
-  assert.equal((await add("placeholder", "local")).stderr, "");
+  const variable = await add("variable", "$KEY");
+  assert.match(
+    variable.stderr,
+    /^saved in .*\nit was not asked yet: .*KEY is not set\nnext: agentcli providers validate/,
+  );
+  const placeholder = await add("placeholder", "local");
+  assert.match(
+    placeholder.stderr,
+    /^saved in .*\nit does not answer yet: .*\nnext: start the server, then agentcli prov/,
+  );
 });
 
 Deno.test("bad names and addresses are refused without repeating what may be secret", async () => {
@@ -261,7 +275,8 @@ Deno.test("an address that goes on to what is asked there is told when it is add
     const args = ["providers", "add", `p${at}`, "--base-url", `http://localhost:1${path}`, "--api-key", "local"];
     const added = await runInProcess(args, { home });
     assert.equal(added.code, 0, added.stderr);
-    const told = [/ends before \/chat\/completions,/, /ends before \/models,/, /^$/, /has no \/v1/][at] ?? /never/;
+    const told = [/ends before \/chat\/completions,/, /ends before \/models,/, /^saved in/, /has no \/v1/][at] ??
+      /never/;
     assert.match(added.stderr, told);
   }
 });

@@ -50,7 +50,9 @@ function commandHelp(command: Command, name: string, width: number): string[] {
       ? ""
       : rows("Arguments:", command.arguments.map((a) => [a.name, a.brief]), { width }),
     ...optionSections({ ...command.options, ...GLOBAL_OPTIONS }, width),
-    command.examples.length === 0 ? "" : ["Examples:", ...command.examples.map((example) => `  ${example}`)].join("\n"),
+    command.examples.length === 0
+      ? ""
+      : ["Examples:", ...command.examples.map((example) => exampleLines(example, width))].join("\n"),
   ];
 }
 
@@ -62,7 +64,9 @@ function groupHelp(group: Group, name: string, width: number): string[] {
     `Usage: ${name} <command> [arguments] [options]` +
     (group.usual === undefined ? "" : `\n       ${name} [<prompt>] [options]`),
     ...(group.detail === undefined ? [] : [wrap(group.detail, { width, indent: 0 })]),
-    group.usual === undefined ? "" : wrap(`On a terminal, no command means ${group.usual}.`, { width, indent: 0 }),
+    group.usual === undefined
+      ? ""
+      : wrap(`On a terminal, no command means ${group.usual}; -p (--print) means run.`, { width, indent: 0 }),
     rows("Commands:", commands.map(([command, node]) => [command, node.brief]), { width }),
     ...optionSections(GLOBAL_OPTIONS, width),
     root ? rows("Exit codes:", EXIT_CODES.map(([code, meaning]) => [code, meaning]), { width }) : "",
@@ -122,6 +126,18 @@ export function rows(
     return narrow || text.length > left ? `  ${text}\n${" ".repeat(indent)}${body}` : `  ${text.padEnd(left)}  ${body}`;
   });
   return [heading, ...lines].join("\n");
+}
+
+/** A command line; one that is too long goes on behind a backslash, as shells take it. */
+function exampleLines(example: string, width: number): string {
+  const lines = [""];
+  for (const word of example.match(/(?:"[^"]*"|'[^']*'|[^\s"'])+/g) ?? []) {
+    const line = lines.at(-1) ?? "";
+    const isFull = line !== "" && 2 + line.length + 1 + word.length + 2 > width;
+    if (isFull) lines.push(`    ${word}`);
+    else lines[lines.length - 1] = line === "" ? word : `${line} ${word}`;
+  }
+  return lines.map((line) => `  ${line}`).join(" \\\n");
 }
 
 /** A line that starts with spaces keeps them, and what it continues in stands two further in. */

@@ -11,6 +11,7 @@ import { serverHash, shownServer } from "../../mcp/server.ts";
 import { grouped } from "../../platform/number.ts";
 import { openProjectServers } from "../../runtime/mcp_servers.ts";
 import { clean, jsonText } from "../../terminal/clean.ts";
+import { createProgress } from "../../terminal/paced_output.ts";
 import { confirm } from "../../terminal/prompt.ts";
 import { table } from "../../terminal/table.ts";
 import type { Context, Invocation } from "../command.ts";
@@ -153,10 +154,16 @@ export async function testServer({ arguments: [name = ""], context }: Invocation
     const { state } = named(rows, name);
     const started = io.clock.monotonic();
     let problem: string | null = null;
+    await notice(context, `starting ${clean(name)}: ${clean(shownServer(state.server))}`);
+    const progress = createProgress(io, globals);
+    // What npx and others load at their first start takes a while.
+    progress.start(`waiting for ${clean(name)}`);
     try {
       await hub.start(name, new AbortController().signal);
     } catch (error) {
       problem = failureOf(error);
+    } finally {
+      await progress.stop();
     }
     const ms = Math.round(io.clock.monotonic() - started);
     const { manifest, server } = state;

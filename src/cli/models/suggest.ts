@@ -38,6 +38,7 @@ export async function suggestModels({ context }: Invocation): Promise<number> {
     await notice(context, "No model of the table fits. Use a server on another machine: agentcli providers add --help");
     return 1;
   }
+  const hasOllama = await findOnPath("ollama", io) !== null;
   const rows = found.map(({ model, runsOn, needsGb }) => [
     model.name,
     `${Math.ceil(needsGb)} GB`,
@@ -46,6 +47,13 @@ export async function suggestModels({ context }: Invocation): Promise<number> {
   ]);
   const width = io.stdout.isTerminal ? io.stdout.columns() : Infinity;
   await io.stdout.write(table([["MODEL", "NEEDS", "RUNS ON", "NOTES"], ...rows], { width }));
+  if (!hasOllama) {
+    await notice(
+      context,
+      "The commands are those of Ollama, which is not installed here: https://ollama.com/download. Other servers run " +
+        "these models too; see `agentcli local-model --help`, then `agentcli init-providers`.",
+    );
+  }
   await io.stdout.write(`\n${commands.map((lines) => lines.join(" && ")).join("\n")}\n`);
   await notice(
     context,
@@ -73,8 +81,12 @@ async function graphicsGb(io: Context["io"]): Promise<number | null> {
   return sizes.length === 0 ? null : Math.max(...sizes) / GB;
 }
 
+function findOnPath(name: string, io: Context["io"]): Promise<string | null> {
+  return findProgram(name, { path: io.env("PATH") ?? "", roots: [io.cwd()], io });
+}
+
 async function nvidiaBytes(io: Context["io"]): Promise<number[]> {
-  const program = await findProgram("nvidia-smi", { path: io.env("PATH") ?? "", roots: [io.cwd()], io });
+  const program = await findOnPath("nvidia-smi", io);
   if (program === null) return [];
   let text = "";
   await run({

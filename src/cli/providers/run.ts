@@ -2,7 +2,7 @@
 import { baseUrlHint, baseUrlProblem, effectiveBaseUrl, productOf, runtimeCalled } from "../../config/base_url.ts";
 import type { ProviderRecord } from "../../config/schema.ts";
 import { editProviders } from "../../config/edit.ts";
-import { isLiteralKey, type KeySource, keySource } from "../../config/endpoint.ts";
+import { isLiteralKey, type KeySource, keySource, resolveEndpoint } from "../../config/endpoint.ts";
 import { loadConfiguration } from "../../config/load.ts";
 import {
   configuredProvider,
@@ -12,7 +12,7 @@ import {
   PROVIDER_NAME_RULE,
   splitSelector,
 } from "../../config/find.ts";
-import { AgentcliError } from "../../errors.ts";
+import { AgentcliError, asAgentcliError } from "../../errors.ts";
 import { isLocal } from "../../boundary/policy/locality.ts";
 import { openHome } from "../../platform/home.ts";
 import { clean, jsonText } from "../../terminal/clean.ts";
@@ -26,6 +26,7 @@ import { table } from "../../terminal/table.ts";
 import { localityOf } from "../secrets/context.ts";
 import { modelJson, modelText } from "./models.ts";
 import { createHttpClient } from "../../provider/http/client.ts";
+import { listModels } from "../../provider/backends/model_list.ts";
 import { type ModelAddress, readModelMetadata } from "../../provider/backends/model_metadata.ts";
 import { createProgress } from "../../terminal/paced_output.ts";
 import { checkProvider, type CheckTools, type ProviderCheck } from "./check.ts";
@@ -48,7 +49,7 @@ export async function addProvider(
   const before = options.replace
     ? (await loadConfiguration(home)).providers.find((entry) => entry.name === name)
     : null;
-  await editProviders(home, (document) => {
+  const { configuration } = await editProviders(home, (document) => {
     replaced = Object.hasOwn(document.value().providers ?? {}, name);
     document.addProvider(name, provider, { replace: options.replace });
   });
@@ -69,7 +70,51 @@ export async function addProvider(
   }
   const hint = baseUrlHint(provider.base_url);
   if (hint !== undefined) await notice(context, `hint: ${hint}`);
+  if (globals.quiet || globals.json) return;
+  await notice(context, `saved in ${home.file("providers.yaml")}`);
+  await nextSteps(findConfigured(configuration, name), context);
 }
+
+/** Milliseconds that a new server has for the list of its models. */
+const FIRST_ANSWER_MS = 3000;
+
+/** Says whether the server of a new provider answers, where it is on this machine, and what to do with it. */
+async function nextSteps(provider: ProviderEntry, context: Invocation["context"]): Promise<void> {
+  const { io } = context;
+  const { name, models: [configured] } = provider;
+  const chat = (id?: string) => `agentcli chat --model ${id === undefined ? `'${name}:<model>'` : `${name}:${id}`}`;
+  // Elsewhere it is the person who decides when it is asked.
+  if (!isLocal(effectiveBaseUrl(provider, io.env), [])) {
+    return await notice(context, `next: agentcli providers validate ${name}, then ${clean(chat(configured?.id))}`);
+  }
+  const client = createHttpClient(io);
+  try {
+    const endpoint = await resolveEndpoint(provider, { env: io.env, local: true, stores: io });
+    const { signal } = new AbortController();
+    const { models } = await listModels(client, endpoint, { timeoutMs: FIRST_ANSWER_MS, signal });
+    const ids = models.map(({ id }) => clean(id));
+    await notice(
+      context,
+      `it answers, with ${ids.length === 1 ? "1 model" : `${ids.length} models`}: ${shortList(ids)}`,
+    );
+    await notice(context, `next: ${clean(chat(configured?.id ?? ids[0]))}`);
+  } catch (error) {
+    const { code, message } = asAgentcliError(error);
+    const isAsked = code !== "key_missing";
+    await notice(context, `${isAsked ? "it does not answer yet" : "it was not asked yet"}: ${message}`);
+    await notice(context, `next: ${isAsked ? "start the server, then " : ""}agentcli providers validate ${name}`);
+  } finally {
+    client.close();
+  }
+}
+
+/** The first names of a list, and how many more there are. */
+function shortList(names: readonly string[]): string {
+  const more = names.length - NAMED_MODELS;
+  return names.slice(0, NAMED_MODELS).join(", ") + (more > 0 ? ` and ${more} more` : "");
+}
+
+const NAMED_MODELS = 5;
 
 function checkedName(name: string): string {
   if (PROVIDER_NAME.test(name) && name !== DEMO) return name;
