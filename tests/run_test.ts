@@ -285,3 +285,33 @@ Deno.test("Ctrl-C writes the closing result line and ends with 130, SIGTERM with
     await request.gone;
   }
 });
+
+Deno.test("@ in the prompt attaches what it names, as in a chat; what is piped in is left alone", async () => {
+  await using home = await temporaryHome();
+  await home.write("src/pump.ts", "export const RATE = 3;\n");
+  await using server = startFakeServer({ script: () => say("Three.") });
+  await configure(home, { loc: { baseUrl: server.baseUrl } });
+  const done = await runInProcess(["run", "what is @src/pump.ts for, @nobody?"], { home });
+  assert.equal(done.code, 0, done.stderr);
+  assert.match(done.stderr, /attached: src\/pump\.ts\n/);
+  await runInProcess(["run", "look"], { home, stdin: "see @src/pump.ts" });
+  const [attached, piped] = server.chats().map(({ json }) => json.messages.at(-1).content);
+  assert.equal(
+    attached,
+    "what is @src/pump.ts for, @nobody?\n\nFile src/pump.ts:\n1\texport const RATE = 3;",
+  );
+  assert.equal(piped, "look\n\nsee @src/pump.ts");
+});
+
+Deno.test("a protected file that the prompt names with @ keeps it from a remote model", async () => {
+  await using home = await temporaryHome();
+  await home.write(".agentclisecret", "no-cloud: keys.txt\n");
+  await home.write("keys.txt", "hippopotamus-4711-zebra-violin\n");
+  await home.write("open.txt", "open words\n");
+  await using server = startFakeServer({ script: () => say("Fine."), host: "127.0.0.2" });
+  await configure(home, { far: { baseUrl: server.baseUrl, apiKey: "key" } });
+  const refused = await runInProcess(["run", "what is in @keys.txt?"], { home });
+  assert.deepEqual([refused.code, server.chats().length], [6, 0], refused.stderr);
+  assert.equal((await runInProcess(["run", "what is in @open.txt?"], { home })).code, 0);
+  assert.match(server.chats()[0]?.text ?? "", /open words/);
+});

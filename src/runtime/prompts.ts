@@ -87,6 +87,23 @@ async function attachedMentions(mentions: readonly string[], options: ReadingOpt
   return await readMentions(mentions, options);
 }
 
+/**
+ * Returns the paths that a person's words name, to be attached (`@src/a.ts`, or an image that was dragged into the
+ * terminal), and tells of them and of those that cannot be.
+ */
+export async function mentionedPaths(
+  text: string,
+  workspace: Session["workspace"],
+  notice: (text: string) => unknown,
+): Promise<string[]> {
+  if (!/@|\.(?:png|jpe?g|webp|gif)/i.test(text)) return [];
+  const { findMentions } = await import("./find_mentions.ts");
+  const { paths, problems } = await findMentions(text, workspace);
+  for (const problem of problems) await notice(problem);
+  if (paths.length > 0) await notice(`attached: ${paths.join(", ")}`);
+  return paths;
+}
+
 /** A message that waits for the next tool result of the running turn, or for a turn of its own. */
 export interface QueuedMessage {
   /** As it was typed or sent. */

@@ -94,7 +94,7 @@ export const runCommand = command({
   brief: "Run one agent turn",
   detail:
     "The prompt is the argument, standard input (with no argument or '-'), or both joined. Reading inside the project is always allowed. File changes and commands need your permission on a terminal, and are denied elsewhere unless an option or a rule allows them. 'agentcli -p' (--print) is short for it.",
-  arguments: [{ name: "prompt", brief: "What to do; '-' reads standard input", optional: true }],
+  arguments: [{ name: "prompt", brief: "What to do; @FILE attaches a file, '-' reads standard input", optional: true }],
   options: {
     ...RUN_OPTIONS,
     explain: flag("Show how requests would be made (window, sampling, reasoning), and send none", { group: OUTPUT }),

@@ -10,6 +10,7 @@ import { textOutput, type TurnOutput } from "./text_output.ts";
 import type { GivenServers } from "../mcp_config.ts";
 import { serverStatus } from "../../runtime/open_session.ts";
 import { AgentSession } from "../../runtime/agent_session.ts";
+import { mentionedPaths } from "../../runtime/prompts.ts";
 import { checkStoreOptions, eventSessionId, type Host } from "../../runtime/host.ts";
 import { hostOf } from "../output.ts";
 import type { OUTPUT_FORMATS, RUN_OPTIONS, RunOptions } from "./command.ts";
@@ -65,7 +66,9 @@ async function turn(
     const opened = await session.ready(signal);
     const output = await outputOf(format, context, { ...opened, partial: options.includePartialMessages });
     const mcpServers = [...serverStatus(opened), ...given.own.map((name) => ({ name, status: "failed" }))];
-    const result = await session.prompt({ text }, {
+    // What is piped in is no typed text: a diff is full of such signs.
+    const mentions = await mentionedPaths(invocation.prompt ?? "", opened.session.workspace, host.notice);
+    const result = await session.prompt({ text, mentions }, {
       signal,
       ask: async (question, asking) => {
         const { askOnTerminal } = await import("./ask_terminal.ts");

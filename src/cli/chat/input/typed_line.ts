@@ -4,7 +4,7 @@ import { readDenials } from "../../../tools/permission.ts";
 import type { OpenSession } from "../../../runtime/open_session.ts";
 import { highestLabel, type Label } from "../../../boundary/policy/label.ts";
 import type { AgentSession } from "../../../runtime/agent_session.ts";
-import type { PromptInput } from "../../../runtime/prompts.ts";
+import { mentionedPaths, type PromptInput } from "../../../runtime/prompts.ts";
 import { didYouMean } from "../../../config/suggest.ts";
 import { AgentcliError } from "../../../errors.ts";
 import { lstat } from "../../../platform/files.ts";
@@ -185,7 +185,7 @@ export async function promptOf(
   notice: (text: string) => void,
 ): Promise<PromptInput> {
   const { session } = await chat.ready();
-  const mentions = from === null ? await mentioned(text, session.workspace, notice) : [];
+  const mentions = from === null ? await mentionedPaths(text, session.workspace, notice) : [];
   if (from !== null || !/@[\w-]+:\S/.test(text)) return { typed, text, label, mentions };
   const { serverResources } = await import("../commands/mcp.ts");
   const { servers } = await chat.ready();
@@ -193,15 +193,6 @@ export async function promptOf(
   for (const problem of problems) notice(problem);
   const whole = [text, ...parts.map((part) => part.text)].join("\n\n");
   return { typed, text: whole, label: highestLabel([label, ...parts.map((part) => part.label)]), mentions };
-}
-
-async function mentioned(text: string, workspace: Workspace, notice: (text: string) => void): Promise<string[]> {
-  if (!/@|\.(?:png|jpe?g|webp|gif)/i.test(text)) return [];
-  const { mentionedPaths } = await import("./mentioned_paths.ts");
-  const { paths, problems } = await mentionedPaths(text, workspace);
-  for (const problem of problems) notice(problem);
-  if (paths.length > 0) notice(`attached: ${paths.join(", ")}`);
-  return paths;
 }
 
 /** The modes that a key goes through; what asks for nothing is chosen by name alone. */

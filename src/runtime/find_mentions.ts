@@ -1,5 +1,5 @@
 /** Paths that a typed line names: `@src/a.ts`, `@"a b.txt"`, `@docs/`, or an image that was dragged into the terminal. */
-import type { Workspace } from "../../../boundary/workspace/workspace.ts";
+import type { Workspace } from "../boundary/workspace/workspace.ts";
 
 /** A file name of an image; what the file is, its content decides later. */
 const IMAGE = String.raw`\.(?:png|jpe?g|webp|gif)`;
@@ -25,10 +25,10 @@ export interface MentionedPaths {
 }
 
 /**
- * The paths that `text` names and that are there. What does not exist is left to the words; what lies outside of the
+ * Returns the paths that `text` names and that are there. What does not exist is left to the words; what lies outside of the
  * project is told. Whether a file may be read is decided where it is attached.
  */
-export async function mentionedPaths(text: string, workspace: Workspace): Promise<MentionedPaths> {
+export async function findMentions(text: string, workspace: Workspace): Promise<MentionedPaths> {
   const found = new Map<string, string>();
   const problems = new Set<string>();
   for (const forms of namedIn(text)) {
