@@ -106,6 +106,9 @@ Deno.test("the same prompt in a second run is read from the server's cache", asy
   assert.equal(second.cache_read_input_tokens, promptTokens(first) - 1);
 });
 
+/** Tokens at the end of a prompt that a server may read again: the words that open a reply stand otherwise in the history. */
+const LAST_BLOCK = 16;
+
 Deno.test("a chat of 12 turns is read from the server's cache, whichever way calls are sent", async () => {
   for (const toolCalls of ["native", "text"]) {
     await using home = await temporaryHome();
@@ -124,6 +127,15 @@ Deno.test("a chat of 12 turns is read from the server's cache, whichever way cal
       read.cached += usage.cache_read_input_tokens;
     }
     assert.ok(read.cached >= 0.95 * read.prompt, `${toolCalls}: ${read.cached} of ${read.prompt} tokens`);
+    // Each request finds the prompt of the one before, but for its last block.
+    const requests = client.lines().filter(({ type }) => type === "assistant").map(({ message }) => message);
+    const usages = new Map(requests.map(({ id, usage }) => [id, usage])).values().toArray();
+    assert.ok(usages.length > 12);
+    for (const [at, usage] of usages.entries()) {
+      const before = usages[at - 1];
+      const again = before === undefined ? 0 : promptTokens(before) - usage.cache_read_input_tokens;
+      assert.ok(again <= LAST_BLOCK, `${toolCalls}, request ${at}: ${again} tokens of the one before were read again`);
+    }
   }
 });
 
