@@ -23,7 +23,7 @@ import {
   type FailureGuard,
   type RepeatGuard,
 } from "./guards.ts";
-import { assumedWindow, responseLimit } from "./context/tokens.ts";
+import { assumedWindow, responseLimit, resultLimit } from "./context/tokens.ts";
 import { type SessionServer, UNKNOWN_SERVER } from "./server.ts";
 import type { SystemPrompt } from "./system_prompt.ts";
 import type { ToolProtocol } from "./chat_request.ts";
@@ -284,6 +284,12 @@ export function restoreSession(session: Session, stored: RestoredParts): void {
   if (tools.length > 0 && names(tools) === names(session.schemas)) {
     session.schemas.splice(0, session.schemas.length, ...tools);
   }
+}
+
+/** Most bytes of one of so many tool results of a response. */
+export function resultRoom({ model: { contextWindow, entry }, context }: Session, count: number): number {
+  const { bytesPerToken } = context;
+  return resultLimit({ window: contextWindow, bytesPerToken, count, most: entry.maxResult });
 }
 
 /** Takes over what a session of this process holds, for one with another model. */

@@ -2,8 +2,7 @@
 import type { ToolCall } from "../session/item.ts";
 import { type CallOutcome, type InOrder, runCall } from "./tool_call.ts";
 import { FAILURES_NOTICE, failuresDetected } from "./guards.ts";
-import { resultLimit } from "./context/tokens.ts";
-import { type Session, sessionLabel } from "./session.ts";
+import { resultRoom, type Session, sessionLabel } from "./session.ts";
 import type { RunningTurn } from "./turn_options.ts";
 
 /**
@@ -16,8 +15,7 @@ export async function runCalls(
   options: RunningTurn,
 ): Promise<boolean> {
   let interrupt = false;
-  const { model: { contextWindow }, context: { bytesPerToken } } = session;
-  const resultBytes = resultLimit({ window: contextWindow, bytesPerToken, count: calls.length });
+  const resultBytes = Math.min(resultRoom(session, calls.length), session.context.mostResult);
   session.failures.countResponse();
   const forms = await import("../tools/meant_call.ts");
   for (const batch of batches(calls, session)) {

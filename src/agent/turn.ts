@@ -23,6 +23,9 @@ const CONTINUE_PROMPTS = {
     "give your answer as text.",
 } as const;
 
+/** How often a turn goes on behind a response without an answer, where calls came in between. */
+const SILENCE_LIMIT = 4;
+
 /** How often a hook may make a turn go on that had come to its end. */
 const CONTINUATION_LIMIT = 10;
 
@@ -73,6 +76,7 @@ export async function runTurn(session: Session, { item }: AdmittedPrompt, option
 async function converse(session: Session, turn: RunningTurn): Promise<void> {
   const { count } = turn;
   let isContinued = false;
+  let silences = 0;
   let askedAgain = false;
   const nudge = createNudges(session, turn);
   const checkChanges = deferCheck(session, turn);
@@ -93,6 +97,7 @@ async function converse(session: Session, turn: RunningTurn): Promise<void> {
       const interrupt = await runCalls(item.calls, session, turn);
       if (interrupt) throw new AgentcliError("interrupted", "the turn was ended by whoever was asked about a call");
       await takeSteered(session, turn);
+      isContinued &&= silences >= SILENCE_LIMIT;
       continue;
     }
     if (item.text.trim() !== "") {
@@ -116,7 +121,8 @@ async function converse(session: Session, turn: RunningTurn): Promise<void> {
       continue;
     }
     const what = missingAnswer(item, count.stopReason);
-    if (isContinued) throw noAnswer(what);
+    silences++;
+    if (isContinued && !(what === "nothing" && await isShortened(session, turn))) throw noAnswer(what);
     isContinued = true;
     session.items.push({ kind: "user", origin: "engine", text: CONTINUE_PROMPTS[what], label: "open" });
     await turn.emit({ kind: "notice", text: "the response had no answer; asked the model to go on" });
@@ -127,6 +133,12 @@ async function converse(session: Session, turn: RunningTurn): Promise<void> {
 async function isAskedForParts(text: string, session: Session, turn: RunningTurn): Promise<boolean> {
   const { askForParts } = await import("./cut_write.ts");
   return await askForParts(text, session, turn);
+}
+
+/** Loaded where a model stays silent. */
+async function isShortened(session: Session, turn: RunningTurn): Promise<boolean> {
+  const { cutForSilence } = await import("./context/context.ts");
+  return await cutForSilence(session, turn);
 }
 
 /** Appends what the user has said since; a turn that goes in circles gets new chances with it. */

@@ -128,6 +128,7 @@ const MODEL_ORDER = [
   "tool_calls",
   "reasoning",
   "max_reasoning",
+  "max_result",
   "edit",
   "warm_up",
 ];

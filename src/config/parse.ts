@@ -129,6 +129,7 @@ function toModel(model: ModelRecord): ModelEntry {
     toolCalls: model.tool_calls,
     reasoning: model.reasoning,
     maxReasoning: model.max_reasoning,
+    maxResult: model.max_result,
     edit: model.edit,
     warmUp: model.warm_up,
     images: model.images,

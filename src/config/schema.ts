@@ -26,6 +26,9 @@ const model = z.strictObject({
   max_reasoning: z.int().min(0).max(1_000_000_000).optional().describe(
     "Most tokens of reasoning in one reply; 0 for no limit; default 4096, or a quarter of a smaller window.",
   ),
+  max_result: z.int().min(100).max(1_000_000_000).optional().describe(
+    "Most tokens of one tool result; default an eighth of the window.",
+  ),
   warm_up: z.boolean().optional().describe(
     "Whether the server reads a resumed or summarized session ahead of the next prompt; default false.",
   ),

@@ -27,6 +27,8 @@ export interface ModelEntry {
   reasoning?: "keep" | "drop";
   /** Most tokens of reasoning of one reply; 0 for no limit. */
   maxReasoning?: number;
+  /** Most tokens of one tool result. */
+  maxResult?: number;
   edit?: "replace" | "whole";
   /** Let the server read a history ahead of the next prompt. */
   warmUp?: boolean;

@@ -38,6 +38,8 @@ export interface ContextState {
   readonly cache: CacheTrace;
   /** How often the beginning of a request was not that of the one before. */
   invalidations: number;
+  /** Most bytes of one tool result, where longer ones silenced the model; else no limit. */
+  mostResult: number;
   /** Requests in a row that fill the window although the session was summarized for them. */
   full: number;
   /** Notices that are given once. */
@@ -86,6 +88,7 @@ export function createContextState(
     sentBytes: 0,
     cache: { last: null, rereadTokens: 0, rereadMs: 0 },
     invalidations: 0,
+    mostResult: Infinity,
     full: 0,
     said: new Set(),
     history,

@@ -171,10 +171,13 @@ const RESULT_SHARE = { one: 1 / 8, all: 1 / 2 } as const;
 /** Bytes that a result may have in any window: less would tell nothing. */
 const SMALLEST_RESULT = 400;
 
-/** Most bytes of one of so many results of a response. */
-export function resultLimit(options: { window: number; bytesPerToken: number; count: number }): number {
+/** Most bytes of one of so many results of a response; `most` tokens, where the model takes no longer ones. */
+export function resultLimit(
+  options: { window: number; bytesPerToken: number; count: number; most?: number | undefined },
+): number {
   const share = Math.min(RESULT_SHARE.one, RESULT_SHARE.all / Math.max(options.count, 1));
-  return Math.max(Math.floor(options.window * share * options.bytesPerToken), SMALLEST_RESULT);
+  const tokens = Math.min(options.window * share, options.most ?? Infinity);
+  return Math.max(Math.floor(tokens * options.bytesPerToken), SMALLEST_RESULT);
 }
 
 /** The response limit of one request, so that prompt and response fit into the window together (vLLM refuses others). */

@@ -4,8 +4,7 @@ import type { TurnEvent } from "../../protocol/turn_event.ts";
 import { decide } from "../../tools/permission.ts";
 import { bashDeclaration } from "../../tools/bash/declaration.ts";
 import type { ToolResult } from "../../tools/tool.ts";
-import { resultLimit } from "../context/tokens.ts";
-import { labelOfText, type Session } from "../session.ts";
+import { labelOfText, resultRoom, type Session } from "../session.ts";
 import { runTool } from "../tool_call.ts";
 import type { RunningTurn } from "../turn_options.ts";
 
@@ -107,7 +106,7 @@ async function runCheck({ command, timeoutMs }: ProjectCheck, session: Session, 
   const event = { kind: "check", command } as const;
   await turn.emit({ ...event, state: "running", exitCode: null, rounds: turn.count.check?.rounds ?? 0, isTold: false });
   // Of what is kept, one half is the end: all that the model may be shown.
-  const resultBytes = 2 * outputLimit(session);
+  const resultBytes = 2 * resultRoom(session, 1);
   const result = await runTool(bashTool, {
     input: { command, timeout: timeoutMs },
     session,
@@ -123,14 +122,9 @@ async function runCheck({ command, timeoutMs }: ProjectCheck, session: Session, 
   };
 }
 
-/** Bytes of output that the model is shown. */
-function outputLimit({ model: { contextWindow }, context: { bytesPerToken } }: Session): number {
-  return resultLimit({ window: contextWindow, bytesPerToken, count: 1 });
-}
-
 function messageOf(command: string, { content }: ToolResult, session: Session): string {
   const lines = content.split("\n").slice(-LINE_LIMIT).join("\n");
-  const end = lines.slice(-outputLimit(session));
+  const end = lines.slice(-resultRoom(session, 1));
   const cut = end.length < content.length ? "[earlier output left out]\n" : "";
   return `The check \`${command}\` failed. The end of its output:\n${cut}${end}\n` +
     "Repair what your changes broke; the check then runs again. If it cannot pass, say why.";

@@ -101,6 +101,7 @@ const models: Topic = {
         "reasoning",
         "keep: the model's reasoning is sent back with the history; drop: it is not, which saves tokens; if absent, as the server or the family of the model needs it",
       ],
+      ["max_result", "tokens of one tool result, at least 100; an eighth of the window"],
       ["max_reasoning", "tokens of reasoning in one response, 0 for no limit; 4096 or a quarter of a smaller window"],
       [
         "warm_up",
