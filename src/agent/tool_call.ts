@@ -34,11 +34,15 @@ export interface OneCallOptions extends CallOptions {
 /** The reader of what a model calls a tool, loaded with the first calls. */
 type Forms = typeof import("../tools/meant_call.ts");
 
-/** Work that is done in the order of the calls. */
-export type InOrder = <T>(work: () => Promise<T>) => Promise<T>;
+/** The place of a call among those that run together, which start in their order. */
+export interface Place {
+  /** Resolves when the call before has started, or will not. */
+  before: Promise<void>;
+  started(): void;
+}
 
 /** Options of a call among those of one response. */
-type BatchOptions = OneCallOptions & { forms: Forms; inOrder: InOrder };
+type BatchOptions = OneCallOptions & { forms: Forms; place: Place };
 
 /** A result with what clients of the protocol are told of it. */
 export interface CallOutcome {
@@ -81,7 +85,7 @@ async function callOutcome(
   const asked = { tool: meant.tool.name, value: given.value };
   const checked = meant.tool.check !== undefined
     ? { ...asked, note: null }
-    : await options.inOrder(() => placedCall(asked, { workspace: session.workspace, signal: options.signal }));
+    : await placedCall(asked, { workspace: session.workspace, signal: options.signal });
   const tool = session.tools.find(({ name }) => name === checked.tool) ?? meant.tool;
   const verdict = tool.mayRepeat === true ? "run" : session.guard.check(tool.name, checked.value);
   if (verdict === "stop") throw new LoopDetected(tool.name);
@@ -92,12 +96,14 @@ async function callOutcome(
   const hooked = await options.hooks?.before(told, options.signal);
   const permitted = await permit(tool, { call, input: checked.value, hooked }, { ...options, session });
   if ("refused" in permitted) return fail(permitted.refused, permitted.interrupt);
+  await options.place.before;
   await options.emit({
     kind: "tool_start",
     callId: call.id,
     toolName: tool.name,
     subject: tool.subject(permitted.input),
   });
+  options.place.started();
   const ran = permitted.result ?? await runTool(tool, { input: permitted.input, callId: call.id, session, options });
   const notes = [meant.note ?? "", checked.note ?? ""].filter((note) => note !== "");
   const result = notes.length === 0 ? ran : { ...ran, content: [...notes, ran.content].join("\n") };

@@ -1,6 +1,6 @@
 /** The calls of one response: run in order, each with exactly one result. */
 import type { ToolCall } from "../session/item.ts";
-import { type CallOutcome, type InOrder, runCall } from "./tool_call.ts";
+import { type CallOutcome, type Place, runCall } from "./tool_call.ts";
 import { FAILURES_NOTICE, failuresDetected } from "./guards.ts";
 import { resultRoom, type Session, sessionLabel } from "./session.ts";
 import type { RunningTurn } from "./turn_options.ts";
@@ -20,9 +20,16 @@ export async function runCalls(
   const forms = await import("../tools/meant_call.ts");
   for (const batch of batches(calls, session)) {
     options.signal.throwIfAborted();
-    const inOrder = createOrder();
-    const more = { resultBytes, forms, inOrder };
-    const outcomes = await Promise.all(batch.map((call) => runCall(call, session, { ...options, ...more })));
+    let before: Promise<void> = Promise.resolve();
+    const outcomes = await Promise.all(batch.map(async (call) => {
+      const place: Place = { before, started: () => {} };
+      before = new Promise((resolve) => place.started = resolve);
+      try {
+        return await runCall(call, session, { ...options, resultBytes, forms, place });
+      } finally {
+        place.started();
+      }
+    }));
     options.signal.throwIfAborted();
     for (const outcome of outcomes) {
       const last = outcome.item.callId === calls.at(-1)?.id;
@@ -33,16 +40,6 @@ export async function runCalls(
   }
   if (!interrupt && session.failures.exceeded()) throw failuresDetected();
   return interrupt;
-}
-
-/** Does the work of calls that run together one after the other, so that they start in their order. */
-function createOrder(): InOrder {
-  let last: Promise<unknown> = Promise.resolve();
-  return (work) => {
-    const done = last.then(work);
-    last = done.catch(() => {});
-    return done;
-  };
 }
 
 /** For the model, behind the last result of the response: every call has a result, and those have no call. */
