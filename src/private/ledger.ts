@@ -38,6 +38,8 @@ interface State {
   added: { at: number; cost: number }[];
   /** Roots of projects where the next question may see values, as the user said. */
   values: string[];
+  /** Roots of projects where the next task may change open files, as the user said. */
+  changes: string[];
   /** A model was asked something since it was last missed. */
   asked: boolean;
 }
@@ -95,11 +97,6 @@ export class Ledger {
     });
   }
 
-  /** Whether the user lets the next question of a project see values. */
-  async values(root: string): Promise<boolean> {
-    return (await this.#read()).values.includes(root);
-  }
-
   /** Notes that a model is asked something that costs nothing, and takes back the user's word for values. */
   async begin(root: string): Promise<void> {
     await this.#change((state) => {
@@ -108,11 +105,18 @@ export class Ledger {
     });
   }
 
-  /** Pays for something that is never asked alike; false where it is over the budget. */
-  async spend(cost: number): Promise<boolean> {
+  /** What the user lets the next question or task of a project have. */
+  async allowed(root: string): Promise<{ values: boolean; changes: boolean }> {
+    const { values, changes } = await this.#read();
+    return { values: values.includes(root), changes: changes.includes(root) };
+  }
+
+  /** Pays for a task, and takes back the user's word for it; false where it is over the budget. */
+  async spend({ cost, root }: Pick<Question, "cost" | "root">): Promise<boolean> {
     return await this.#change((state) => {
       if (leftOf(state) < cost) return false;
       state.asked = true;
+      for (const roots of [state.values, state.changes]) if (roots.includes(root)) roots.splice(roots.indexOf(root), 1);
       state.entries.push({ at: state.latest, cost, key: "" });
       return true;
     });
@@ -147,6 +151,11 @@ export class Ledger {
     await this.#change(({ values }) => void values.push(root));
   }
 
+  /** Lets the next task of a project change open files, by the user's word. */
+  async allowChanges(root: string): Promise<void> {
+    await this.#change(({ changes }) => void changes.push(root));
+  }
+
   async #change<T>(work: (state: State) => T): Promise<T> {
     return await this.#home.locked(FILE, async () => {
       const state = await this.#read();
@@ -159,7 +168,9 @@ export class Ledger {
   /** Leaves out all that is older than the window. */
   async #read(): Promise<State> {
     const text = await this.#home.read(FILE);
-    const state = text === null ? { latest: 0, entries: [], added: [], values: [], asked: false } : stateIn(text);
+    const state = text === null
+      ? { latest: 0, entries: [], added: [], values: [], changes: [], asked: false }
+      : stateIn(text);
     if (state === null) {
       throw new AgentcliError("home_unusable", `${this.#home.file(FILE)} is no ledger of private answers`, {
         hint: "nothing is answered until you remove it; what was answered today is forgotten then",
@@ -199,11 +210,11 @@ function stateIn(text: string): State | null {
     const { at, cost } = fieldsOf(one);
     return Number.isFinite(at) && Number.isFinite(cost) && Number(cost) >= 0;
   };
-  const { latest, entries, added, values, asked } = value;
-  const lists = [entries, added, values];
+  const { latest, entries, added, values, changes, asked } = value;
+  const lists = [entries, added, values, changes];
   if (!Number.isFinite(latest) || typeof asked !== "boolean" || !lists.every(Array.isArray)) return null;
   const isWhole = [...membersOf(entries), ...membersOf(added)].every(isPaid) &&
     membersOf(entries).every((entry) => typeof fieldsOf(entry).key === "string") &&
-    membersOf(values).every((root) => typeof root === "string");
+    [...membersOf(values), ...membersOf(changes)].every((root) => typeof root === "string");
   return isWhole ? value as unknown as State : null;
 }

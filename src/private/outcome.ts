@@ -12,11 +12,19 @@ const REFUSALS = {
   busy: "Another client's question is being answered. Ask again in a minute.",
   no_answer: "The model gave no answer in time.",
   no_local_model: "No model is known to run on this machine. The user can check: agentcli doctor",
+  open_path: "A path is not protected. The user can let one task change open files: agentcli mcp allow --changes",
   path: "A path is not a file or directory of the project, or is for no model at all.",
   too_many_held: "Too many answers wait for the user. Tell them: agentcli mcp pending",
   unavailable: "The project or the home cannot be used. The user can check: agentcli doctor",
   unknown_id: "No answer has this id.",
 } as const;
+
+/** How a task ended, in the local model's own judgment. */
+export const TASK_STATUSES = ["done", "failed", "needs_user"] as const;
+export type TaskStatus = typeof TASK_STATUSES[number];
+
+/** What the check of the project said; `none` where it was not run. */
+export type CheckOutcome = "pass" | "fail" | "none";
 
 /** The code of a refusal. */
 export type RefusalCode = keyof typeof REFUSALS;
@@ -26,6 +34,7 @@ export type Outcome =
   | { kind: "status"; ready: boolean; protected: number; left: number; waiting: readonly string[] }
   | { kind: "answer"; answer: ClosedAnswer; cost: number }
   | { kind: "held"; id: string }
+  | { kind: "done"; status: TaskStatus; changed: number; check: CheckOutcome; cost: number }
   | { kind: "decision"; decision: "waiting" | "kept" }
   /** `released`: by the user. `open`: made of nothing protected. */
   | { kind: "text"; text: string; why: "released" | "open" }
@@ -60,6 +69,10 @@ function fieldsOf(outcome: Exclude<Outcome, { kind: "refused" }>): Record<string
     }
     case "answer":
       return { answer: outcome.answer, bits: bits(outcome.cost) };
+    case "done": {
+      const { status, changed, check, cost } = outcome;
+      return { status, changed, check, bits: bits(cost) };
+    }
     case "held":
       return { held: outcome.id, next: `The user decides: agentcli mcp release ${outcome.id}. Then call answer_of.` };
     case "decision":
@@ -71,7 +84,7 @@ function fieldsOf(outcome: Exclude<Outcome, { kind: "refused" }>): Record<string
 
 /** Returns the bits that an outcome cost, for the audit. */
 export function costOfOutcome(outcome: Outcome): number {
-  return outcome.kind === "answer" ? outcome.cost : 0;
+  return outcome.kind === "answer" || outcome.kind === "done" ? outcome.cost : 0;
 }
 
 /** Thousandths as bits. */

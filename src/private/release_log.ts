@@ -8,6 +8,7 @@ const FILE = "released.jsonl";
 export type LogEntry =
   | { what: "released"; id: string; project: string; asked_by: string; bytes: number; sha256: string }
   | { what: "bits added"; bits: number }
+  | { what: "changes of open files allowed once"; project: string }
   | { what: "values allowed once"; project: string };
 
 /** Writes an entry; it is on the disk when it returns. */

@@ -12,8 +12,16 @@ import { fieldsOf } from "../platform/record.ts";
 import { answerIn, costOf, UNKNOWN } from "./answer.ts";
 import { HeldAnswers } from "./held.ts";
 import { Ledger, type Looked, type Question } from "./ledger.ts";
-import type { Outcome, RefusalCode } from "./outcome.ts";
-import { type ClosedQuestion, readLocalQuestion, readQuestion, type TextQuestion } from "./tools.ts";
+import type { CheckOutcome, Outcome, RefusalCode, TaskStatus } from "./outcome.ts";
+import {
+  type ClosedQuestion,
+  costOfTask,
+  type PrivateTask,
+  readLocalQuestion,
+  readQuestion,
+  readTask,
+  type TextQuestion,
+} from "./tools.ts";
 
 /** A local model over the files of the project, for one question. */
 export interface PrivateSession {
@@ -25,12 +33,28 @@ export interface PrivateSession {
   text(question: TextQuestion, signal: AbortSignal): Promise<string>;
   /** Returns a text made of open files alone; null where a path is protected, and nothing was asked then. */
   openText(question: TextQuestion, signal: AbortSignal): Promise<string | null>;
+  /** Does a task; what it has changed is in `progress` whatever happens. */
+  perform(task: PrivateTask, progress: TaskProgress, signal: AbortSignal): Promise<TaskStatus>;
   close(): Promise<void>;
 }
 
 /** Time, and what holds an answer back until it is due. */
 export interface ServiceClock extends Clock {
   hold: Clock["sleep"];
+}
+
+/** What became of a task so far. */
+export interface TaskProgress {
+  changed: Set<string>;
+  check: CheckOutcome;
+}
+
+/** What a session may do besides reading the structure of files. */
+export interface SessionRights {
+  /** It sees values. */
+  values: boolean;
+  /** It changes these files; `open`: also those of them that are not protected. Absent: none. */
+  changes?: { paths: readonly string[]; open: boolean; check: boolean };
 }
 
 /** The parts of a {@link PrivateService}. */
@@ -42,7 +66,7 @@ export interface ServiceParts {
   /** Facts that `private_status` tells: nothing protected is read for them. */
   facts(): Promise<{ ready: boolean; rules: number }>;
   /** Opens a session with a model that is proven to run here; null where none is. */
-  open(options: { values: boolean }, signal: AbortSignal): Promise<PrivateSession | null>;
+  open(rights: SessionRights, signal: AbortSignal): Promise<PrivateSession | null>;
 }
 
 /** Who calls. */
@@ -96,6 +120,8 @@ export class PrivateService {
         return await this.#outcome(() => this.#status());
       case "ask_private":
         return await this.#atFullSecond((started) => this.#ask(given, { ...call, started }), call.signal);
+      case "do_private":
+        return await this.#atFullSecond((started) => this.#perform(given, { ...call, started }), call.signal);
       case "ask_local":
         return await this.#atFullSecond((started) => this.#askLocal(given, { ...call, started }), call.signal);
       case "answer_of":
@@ -138,11 +164,8 @@ export class PrivateService {
     if (asked === null) throw new Refused("arguments");
     if ("set" in asked) return await this.#askClosed(asked, call);
     return await this.#inTurn(asked.seconds, call, async (signal, ending) => {
-      const session = await this.#session(asked, {
-        values: await this.#ledger.values(this.#parts.root),
-        signal,
-        ending,
-      });
+      const { values } = await this.#ledger.allowed(this.#parts.root);
+      const session = await this.#session(asked, { rights: { values }, signal, ending });
       return await this.#hold(session, asked, { client: call.client, signal });
     });
   }
@@ -158,7 +181,7 @@ export class PrivateService {
       // Another client may have asked meanwhile.
       const looked = await this.#ledger.look(paid);
       if (looked.kind !== "asked") return settled(looked) ?? { kind: "refused", code: "budget" };
-      const session = await this.#session(asked, { values: looked.values, signal, ending });
+      const session = await this.#session(asked, { rights: { values: looked.values }, signal, ending });
       // From here on what happens may depend on what the model reads: it is paid for before.
       const charged = settled(await this.#ledger.charge(paid));
       if (charged !== null) return charged;
@@ -171,10 +194,10 @@ export class PrivateService {
 
   /** Opens a session for a question; nothing was read for it. Throws {@link Refused}. */
   async #session(
-    { paths }: TextQuestion,
-    { values, signal, ending }: { values: boolean; signal: AbortSignal; ending: AsyncDisposableStack },
+    { paths }: Pick<TextQuestion, "paths">,
+    { rights, signal, ending }: { rights: SessionRights; signal: AbortSignal; ending: AsyncDisposableStack },
   ): Promise<PrivateSession> {
-    const session = await this.#parts.open({ values }, signal);
+    const session = await this.#parts.open(rights, signal);
     if (session === null) throw new Refused(await this.#ledger.miss() ? "no_local_model" : "budget");
     ending.defer(() => session.close().catch(() => {}));
     const problem = await session.problem(paths);
@@ -202,11 +225,29 @@ export class PrivateService {
     const asked = readLocalQuestion(given);
     if (asked === null) throw new Refused("arguments");
     return await this.#inTurn(asked.seconds, call, async (signal, ending) => {
-      const session = await this.#session(asked, { values: false, signal, ending });
+      const session = await this.#session(asked, { rights: { values: false }, signal, ending });
       const answer = orAborted(session.openText(asked, signal), signal);
       const text = await answer.catch(() => Promise.reject(new Refused("no_answer")));
       if (text === null) return await this.#hold(session, asked, { client: call.client, signal });
       return { kind: "text", text, why: "open" };
+    });
+  }
+
+  async #perform(given: unknown, call: StartedCall): Promise<Outcome> {
+    const task = readTask(given);
+    if (task === null) throw new Refused("arguments");
+    const { root } = this.#parts;
+    const cost = costOfTask(task);
+    return await this.#inTurn(task.seconds, call, async (signal, ending) => {
+      const { values, changes: open } = await this.#ledger.allowed(root);
+      const changes = { paths: task.paths, open, check: open && task.check };
+      const session = await this.#session(task, { rights: { values, changes }, signal, ending });
+      if (!await this.#ledger.spend({ cost, root })) throw new Refused("budget");
+      const progress: TaskProgress = { changed: new Set(), check: "none" };
+      const failed = () => "failed" as const;
+      const status = await orAborted(session.perform(task, progress, signal), signal).catch(failed);
+      const changed = Math.min(progress.changed.size, task.paths.length);
+      return { kind: "done", status, changed, check: task.check ? progress.check : "none", cost };
     });
   }
 
@@ -253,7 +294,7 @@ export class PrivateService {
       const outcome = await this.#outcome(() => work(AbortSignal.any([call.signal, late.signal]), ending));
       done.abort();
       // What depends on nothing protected need not be waited for.
-      if (outcome.kind === "answer" || outcome.kind === "held") {
+      if (outcome.kind !== "refused" && outcome.kind !== "text") {
         await clock.hold(Math.max(0, due - clock.monotonic()), call.signal);
       }
       return { outcome, ended: ending.disposeAsync() };

@@ -33,6 +33,7 @@ function service(place: ToolHome, model: Model, more: Partial<ServiceParts> = {}
     answer: async (asked, signal) => await model(asked, signal),
     text: () => Promise.reject(BOMB),
     openText: () => Promise.reject(BOMB),
+    perform: () => Promise.reject(BOMB),
     close: () => Promise.resolve(),
   };
   return new PrivateService({
@@ -229,7 +230,7 @@ Deno.test("a damaged ledger answers nothing", async () => {
       "",
       "{}",
       '{"latest":0,"entries":[],"added":[]}',
-      '{"latest":0,"entries":[{"at":1,"cost":-9,"key":""}],"added":[],"values":[],"asked":true}',
+      '{"latest":0,"entries":[{"at":1,"cost":-9,"key":""}],"added":[],"values":[],"changes":[],"asked":true}',
     ]
   ) {
     await using place = await toolHome("version: 1\n");
@@ -263,7 +264,7 @@ Deno.test("two clients at once are answered one after the other, and two process
 Deno.test("nothing that fails inside is told: each refusal is one of a few fixed texts", async () => {
   await using place = await toolHome(null);
   const bomb = () => Promise.reject(BOMB);
-  const session = { answer: bomb, text: bomb, openText: bomb, close: bomb };
+  const session = { answer: bomb, text: bomb, openText: bomb, perform: bomb, close: bomb };
   const broken = [
     service(place, yes, { open: bomb }),
     service(place, yes, { facts: bomb }),

@@ -1,5 +1,6 @@
 /** The tools of the server as clients are told of them, and their arguments once they are checked. */
 import { fieldsOf, membersOf, textOf } from "../platform/record.ts";
+import { TASK_STATUSES } from "./outcome.ts";
 import { type AnswerSet, readAnswerSet } from "./answer.ts";
 
 /** A tool as `tools/list` names it. */
@@ -84,6 +85,23 @@ export const TOOLS: readonly DeclaredTool[] = [
     annotations: READS,
   },
   {
+    name: "do_private",
+    description:
+      "Has a local model change the protected files in `paths`. You hear whether it is done, how many files " +
+      "changed and whether the check passed; that costs bits. Open files are changed only where the user allowed it.",
+    inputSchema: {
+      type: "object",
+      properties: {
+        task: text("What to change; values are hidden from the local model too"),
+        paths: { ...PATH_LIST, minItems: 1, description: "The only files that may be changed or created" },
+        check: { type: "boolean", description: "Runs the check of the project where the user allowed open files" },
+        seconds: { ...WHEN, description: `The result comes exactly then; default ${SECONDS.usualLocal}` },
+      },
+      required: ["task", "paths"],
+    },
+    annotations: { readOnlyHint: false, destructiveHint: true, openWorldHint: false },
+  },
+  {
     name: "ask_local",
     description:
       "Asks a local model about open files, to save tokens. The answer is its text; where a path is protected " +
@@ -135,6 +153,30 @@ export function readLocalQuestion(given: unknown): TextQuestion | null {
 function readTextQuestion(given: unknown, usual: number): TextQuestion | null {
   const [question, paths, seconds] = [readText(fieldsOf(given).question), readPaths(given), readSeconds(given, usual)];
   return question === null || paths === null || seconds === null ? null : { question, paths, seconds };
+}
+
+/** A task over files. */
+export interface PrivateTask {
+  task: string;
+  paths: readonly string[];
+  check: boolean;
+  seconds: number;
+}
+
+/** Reads the arguments of `do_private`; null where they are not as the schema says. */
+export function readTask(given: unknown): PrivateTask | null {
+  const { task, check = false } = fieldsOf(given);
+  const [read, paths, seconds] = [readText(task), readPaths(given), readSeconds(given, SECONDS.usualLocal)];
+  if (read === null || paths === null || paths.length === 0 || seconds === null || typeof check !== "boolean") {
+    return null;
+  }
+  return { task: read, paths, check, seconds };
+}
+
+/** Returns what the result of a task can carry, in thousandths of a bit, rounded up. */
+export function costOfTask({ paths, check }: PrivateTask): number {
+  const checks = check ? 3 : 1;
+  return Math.ceil(Math.log2(TASK_STATUSES.length * (paths.length + 1) * checks) * 1000);
 }
 
 /** One form for texts that say the same. */

@@ -34,6 +34,8 @@ export interface SessionOptions extends StoreOptions {
   mcpServers?: readonly McpServer[] | null | undefined;
   /** Protected files are read as their structure: names, and shapes in place of values. */
   structureView?: boolean;
+  /** The only files that tools may change, as real paths; `open`: those of them that are not protected, too. */
+  changes?: { only: readonly string[]; open: boolean };
   /** The command that checks what a turn changed; `none` for none. Absent: that of the project or the configuration. */
   check?: string | undefined;
   /** Responses of one turn, at most. */

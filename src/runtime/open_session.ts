@@ -1,7 +1,8 @@
 /** From options to a session that can take prompts. */
 import { carryOver, restoreSession, type Session } from "../agent/session.ts";
 import type { AskModel } from "../agent/turn.ts";
-import type { Workspace } from "../boundary/workspace/workspace.ts";
+import type { ProtectionRule } from "../boundary/policy/protection_rule.ts";
+import type { Refusal, ResolvedPath, Workspace } from "../boundary/workspace/workspace.ts";
 import { quarantineNotice, sandboxReason } from "../boundary/sandbox/sandbox.ts";
 import { openWorkspace } from "../boundary/workspace/disk.ts";
 import type { WantedModel } from "../config/select.ts";
@@ -215,7 +216,7 @@ async function startStore(
 }
 
 async function openProject(
-  { addDir, structureView }: SessionOptions,
+  { addDir, structureView, changes }: SessionOptions,
   { cwd, io, notice }: Host,
   { project, chosen, previous }: {
     project: ProjectContext;
@@ -238,11 +239,22 @@ async function openProject(
     localEndpoints,
     records,
     view,
+    narrow: changes === undefined ? undefined : (path, rule) => narrowed(path, { rule, changes }),
     protection: previous?.protection,
     notify: (message) => void notice(message),
     provider: { local: endpoint.local, name: provider.name, baseUrl: endpoint.baseUrl },
     ownProcess: io.ownProcess ?? false,
   });
+}
+
+/** Returns why a file is none of those that may be changed; null where it is one. */
+function narrowed(
+  { real, display }: ResolvedPath,
+  { rule, changes }: { rule: ProtectionRule | null; changes: NonNullable<SessionOptions["changes"]> },
+): Refusal | null {
+  if (changes.only.includes(real) && (changes.open || rule !== null)) return null;
+  const reason = changes.only.includes(real) ? "is not protected" : "is not among the files that were named";
+  return { refused: "write_protected", message: `${display} ${reason}, and only such files may be changed here` };
 }
 
 async function knowModel(

@@ -5,6 +5,15 @@ import type { TemporaryHome } from "./home.ts";
 
 /** Allows values for the next question about the project. */
 export async function allowValues(home: TemporaryHome): Promise<void> {
+  await (await ledgerOf(home)).showValues(home.project);
+}
+
+/** Allows the next task in the project to change open files. */
+export async function allowChanges(home: TemporaryHome): Promise<void> {
+  await (await ledgerOf(home)).allowChanges(home.project);
+}
+
+async function ledgerOf(home: TemporaryHome): Promise<Ledger> {
   const env = (name: string) => name === "AGENTCLI_HOME" ? home.agentcliHome : undefined;
-  await new Ledger(await openHome({ env, os: "linux" }), { now: () => Date.now() }).showValues(home.project);
+  return new Ledger(await openHome({ env, os: "linux" }), { now: () => Date.now() });
 }

@@ -23,8 +23,15 @@ import type { ByteRange, LabeledBytes, Refusal, ResolvedPath, Workspace } from "
 /** Largest protected file that is shown in another way than it is, in bytes. */
 const VIEW_LIMIT = 4 * 1024 * 1024;
 
-/** Returns a range of what is shown of a protected file that was read from its beginning. */
-export type FileView = (whole: FileBytes | Refusal, path: ResolvedPath, range: ByteRange) => FileBytes | Refusal;
+/** How protected files are shown and changed in another way than they are; each is read from its beginning for it. */
+export interface FileView {
+  /** Returns a range of what is shown. */
+  shown(whole: FileBytes | Refusal, path: ResolvedPath, range: ByteRange): FileBytes | Refusal;
+  /** Returns what is written where somebody who saw that writes these bytes. */
+  restored(whole: FileBytes | Refusal, path: ResolvedPath, bytes: Uint8Array<ArrayBuffer>):
+    | Uint8Array<ArrayBuffer>
+    | Refusal;
+}
 
 /** The options of {@link openWorkspace}. */
 export interface WorkspaceOptions {
@@ -52,6 +59,8 @@ export interface WorkspaceOptions {
   provider: { local: boolean; name: string; baseUrl?: string };
   /** Shows protected files in another way than they are; absent: as they are. */
   view?: FileView | undefined;
+  /** Returns why a tool may not change this path, though nothing else keeps it; null when it may. Absent: it may. */
+  narrow?: ((path: ResolvedPath, rule: ProtectionRule | null) => Refusal | null) | undefined;
   /** As for `HoldOptions`; false when absent. */
   ownProcess?: boolean;
 }
@@ -269,7 +278,7 @@ export class DiskWorkspace {
     const found = rule as ProtectionRule | null;
     const view = found === null ? undefined : this.#options.view;
     // Seen as a whole: no part of a file tells how it is made.
-    const seen = view?.(readRegularFile(path.path, { limit: VIEW_LIMIT, display, precheck }), path, range) ?? read;
+    const seen = view?.shown(readRegularFile(path.path, { limit: VIEW_LIMIT, display, precheck }), path, range) ?? read;
     if ("refused" in seen) return seen;
     return { ...seen, ...found === null ? { label: "open" } : { label: "no-cloud", rule: found } };
   }
@@ -304,8 +313,9 @@ export class DiskWorkspace {
   }
 
   async #changeable(path: ResolvedPath): Promise<Refusal | null> {
+    const rule = this.ruleAt(path);
     const refused = this.#outOfReach(path.real, path.display, { isWritten: true }) ??
-      this.#redacted(this.ruleAt(path), path.display);
+      this.#redacted(rule, path.display) ?? this.#options.narrow?.(path, rule) ?? null;
     if (refused !== null) return refused;
     const protection = await this.writeProtection(path);
     return protection === null
@@ -330,8 +340,12 @@ export class DiskWorkspace {
     const { replaceFile } = await import("./entry.ts");
     const refused = await this.writable(path);
     if (refused !== null) return refused;
+    const { view } = this.#options;
+    const whole = () => readRegularFile(path.path, { limit: VIEW_LIMIT, display: path.display });
+    const content = view === undefined || this.ruleAt(path) === null ? bytes : view.restored(whole(), path, bytes);
+    if ("refused" in content) return content;
     this.noteUsed(path);
-    return replaceFile(path, bytes, this.#options);
+    return replaceFile(path, content, this.#options);
   }
 
   /** Refuses what lies outside of the roots, in the tool's home, or among the files of the system. */

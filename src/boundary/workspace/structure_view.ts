@@ -5,7 +5,8 @@
  */
 import { basename } from "../../platform/path.ts";
 import type { FileBytes } from "../reader.ts";
-import type { ByteRange, Refusal, ResolvedPath } from "./workspace.ts";
+import type { FileView } from "./disk.ts";
+import type { Refusal, ResolvedPath } from "./workspace.ts";
 
 /** Files of keys and values by their names. */
 const STRUCTURED =
@@ -26,22 +27,39 @@ const PEM = /-----BEGIN ([A-Z0-9 ]+)-----[\s\S]*?(?:-----END \1-----|$)/g;
 const RUNS = /[A-Za-z0-9+/_-]{20,}={0,2}|\b[0-9a-fA-F]{16,}\b|\b\d{12,}\b/g;
 const USERINFO = /(:\/\/[^\s:/@]*:)([^\s@]+)(?=@)/g;
 
-/** Returns what is read of a protected file in its place; a refusal for what is no text. */
-export function structureView(
-  read: FileBytes | Refusal,
-  { path, display }: ResolvedPath,
-  range: ByteRange,
-): FileBytes | Refusal {
+/** The view of protected files as their structure. */
+export const structureView: FileView = {
+  shown(read, path, range) {
+    const text = textOf(read, path);
+    if (typeof text !== "string") return text;
+    const shown = new TextEncoder().encode(structureOf(path, text));
+    const { offset = 0, limit = shown.length } = range;
+    const bytes = shown.slice(offset, offset + limit);
+    const status = { ...(read as FileBytes).status, size: shown.length };
+    return { ...read as FileBytes, bytes, more: offset + bytes.length < shown.length, status };
+  },
+  restored(read, path, bytes) {
+    const isNew = "refused" in read && read.refused === "absent";
+    const text = isNew ? "" : textOf(read, path);
+    if (typeof text !== "string") return text;
+    const lines = restoredLines(new TextDecoder().decode(bytes), {
+      source: spread(path, text).split("\n"),
+      shown: structureOf(path, text).split("\n"),
+    });
+    if (lines !== null) return new TextEncoder().encode(lines.join("\n"));
+    const message =
+      `${path.display} is protected, and the shapes in it stand for values: leave each line with a shape as ` +
+      "it is and where it is, remove it, or give it a value of your own";
+    return { refused: "protected", message };
+  },
+};
+
+function textOf(read: FileBytes | Refusal, { display }: ResolvedPath): string | Refusal {
   if ("refused" in read) return read;
   const text = read.more ? null : utf8(read.bytes);
-  if (text === null) {
-    const message = `${display} is protected, and its content is no text of which the structure can be shown`;
-    return { refused: "protected", message: `${message}; go on without it` };
-  }
-  const shown = new TextEncoder().encode(structureOf(path, text));
-  const { offset = 0, limit = shown.length } = range;
-  const bytes = shown.slice(offset, offset + limit);
-  return { ...read, bytes, more: offset + bytes.length < shown.length, status: { ...read.status, size: shown.length } };
+  if (text !== null) return text;
+  const message = `${display} is protected, and its content is no text of which the structure can be shown`;
+  return { refused: "protected", message: `${message}; go on without it` };
 }
 
 function utf8(bytes: Uint8Array): string | null {
@@ -53,26 +71,47 @@ function utf8(bytes: Uint8Array): string | null {
   }
 }
 
+const SHAPE = /<(?:empty|\d+ characters?, [a-z ]+|\d+ lines of base64|base64)>/;
+
+/** Returns the lines of a new text with the values back in their places; null where it is not clear which is whose. */
+function restoredLines(
+  text: string,
+  { source, shown }: { source: readonly string[]; shown: readonly string[] },
+): string[] | null {
+  const hidden = new Map<string, string[]>();
+  for (const [at, line] of shown.entries()) {
+    const value = source[at] ?? "";
+    if (SHAPE.test(line)) hidden.set(line, [...hidden.get(line) ?? [], value]);
+  }
+  const lines = text.split("\n");
+  const counts = Map.groupBy(lines, (line) => line);
+  const restored: string[] = [];
+  for (const line of lines) {
+    const values = hidden.get(line);
+    if (values === undefined && SHAPE.test(line)) return null;
+    const isClear = values === undefined || new Set(values).size === 1 || counts.get(line)?.length === values.length;
+    if (!isClear) return null;
+    restored.push(values === undefined ? line : values.length > 1 ? values.shift() ?? line : values[0] ?? line);
+  }
+  return restored;
+}
+
 /** Returns the text with the shapes of its values in their places. */
-export function structureOf(path: string, given: string): string {
-  const text = /\.json$/i.test(path) && !given.trim().includes("\n") ? spread(given) : given;
-  const blocks = text.replace(PEM, (block, kind: string) => {
+export function structureOf(path: Pick<ResolvedPath, "path" | "real">, given: string): string {
+  const blocks = spread(path, given).replace(PEM, (block, kind: string) => {
     const lines = block.split("\n");
     const inner = `<${lines.length - 2} lines of base64>`;
-    return [
-      `-----BEGIN ${kind}-----`,
-      ...lines.slice(2).map((_, at) => at === 0 ? inner : "<base64>"),
-      `-----END ${kind}-----`,
-    ]
-      .join("\n");
+    const hidden = lines.slice(2).map((_, at) => at === 0 ? inner : "<base64>");
+    return [`-----BEGIN ${kind}-----`, ...hidden, `-----END ${kind}-----`].join("\n");
   });
   const lines = blocks.split("\n");
-  const isStructured = STRUCTURED.test(basename(path)) || looksStructured(lines);
+  const isStructured = [path.path, path.real].some((name) => STRUCTURED.test(basename(name))) || looksStructured(lines);
   return lines.map((line) => isStructured ? structuredLine(line) : plainLine(line)).join("\n");
 }
 
 /** JSON in one line in several, so that its names can be shown. */
-function spread(text: string): string {
+function spread({ real }: Pick<ResolvedPath, "real">, text: string): string {
+  if (!/\.json$/i.test(real) || text.trim().includes("\n")) return text;
   try {
     return JSON.stringify(JSON.parse(text), null, 2);
   } catch {
@@ -111,15 +150,10 @@ function valueOf(value: string, { name, sign }: { name: string; sign: string }):
   const text = inner.trim();
   if (text === "" && sign === ":") return comma;
   if (/^[[{]\s*[\]}]?$/.test(text) || /^[|>][+-]?$/.test(text)) return `${text}${comma}`;
-  const plain = unquoted(text);
+  const [, quote = "", plain = ""] = /^(["']?)(.*)\1$/.exec(text) ?? [];
   if (/^(?:true|false|yes|no|on|off|null|~)$/i.test(plain)) return `${text}${comma}`;
   if (/port["']?$/i.test(name) && /^\d{1,5}$/.test(plain)) return `${text}${comma}`;
-  return `${shape(plain)}${comma}`;
-}
-
-function unquoted(text: string): string {
-  const quoted = /^(["'])(.*)\1$/.exec(text);
-  return quoted?.[2] ?? text;
+  return `${quote}${shape(plain)}${quote}${comma}`;
 }
 
 /** Returns how long a value is and of what. */

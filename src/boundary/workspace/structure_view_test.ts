@@ -1,5 +1,8 @@
 import assert from "node:assert/strict";
-import { structureOf } from "./structure_view.ts";
+import { structureOf as structureAt, structureView } from "./structure_view.ts";
+
+const at = (path: string) => ({ path: `/p/${path}`, real: `/p/${path}`, display: path });
+const structureOf = (path: string, text: string) => structureAt(at(path), text);
 
 const HEX = "9f86d081884c7d659a2feaa0c55ad015";
 const PLAIN = "Tr0ub4dor&3";
@@ -7,16 +10,16 @@ const PLAIN = "Tr0ub4dor&3";
 Deno.test("names are shown, and values by their shapes, in each form of keys and values", () => {
   const cases: [path: string, text: string, shown: string][] = [
     [".env", `DB_PASSWORD=${HEX}\n`, "DB_PASSWORD=<32 characters, letters and digits>\n"],
-    [".env.local", `export KEY="${PLAIN}"\r\nEMPTY=\n`, "export KEY=<11 characters, no spaces>\nEMPTY=<empty>\n"],
+    [".env.local", `export KEY="${PLAIN}"\r\nEMPTY=\n`, 'export KEY="<11 characters, no spaces>"\nEMPTY=<empty>\n'],
     [".env", "PORT=5432\nDEBUG=true\nPIN=4711\n", "PORT=5432\nDEBUG=true\nPIN=<4 characters, digits>\n"],
     [".env", `# old: ${PLAIN}\n#\n`, "# <16 characters, words>\n#\n"],
     [".env", `${PLAIN}\n  ${PLAIN}\n`, "<11 characters, no spaces>\n<11 characters, no spaces>\n"],
     [
       "a/config.json",
       `{\n  "db": {\n    "password": "${PLAIN}",\n    "port": 5432,\n    "tags": [],\n    "on": false\n  }\n}`,
-      '{\n  "db": {\n    "password": <11 characters, no spaces>,\n    "port": 5432,\n    "tags": [],\n    "on": false\n  }\n}',
+      '{\n  "db": {\n    "password": "<11 characters, no spaces>",\n    "port": 5432,\n    "tags": [],\n    "on": false\n  }\n}',
     ],
-    ["x.json", `{"password":"${PLAIN}"}`, '{\n  "password": <11 characters, no spaces>\n}'],
+    ["x.json", `{"password":"${PLAIN}"}`, '{\n  "password": "<11 characters, no spaces>"\n}'],
     [
       "k.yaml",
       `db:\n  password: ${PLAIN}\n  hosts:\n    - ${PLAIN}\n  note: |\n    ${PLAIN}\n    more`,
@@ -81,4 +84,51 @@ Deno.test("a random value is in no view of a file of keys and values", () => {
       }
     }
   }
+});
+
+/** What is written when a model changes the view of a file; the refusal's word where it is not. */
+function written(path: string, before: string, change: (shown: string) => string): string {
+  const encode = (text: string) => new TextEncoder().encode(text);
+  const status = {
+    born: 0,
+    kind: "file" as const,
+    size: before.length,
+    modified: 0,
+    changed: 0,
+    mode: null,
+    owner: null,
+    device: 1,
+    inode: 1,
+    links: 1,
+  };
+  const read = { bytes: encode(before), more: false, status, real: `/p/${path}` };
+  const after = structureView.restored(read, at(path), encode(change(structureOf(path, before))));
+  return after instanceof Uint8Array ? new TextDecoder().decode(after) : after.refused;
+}
+
+Deno.test("a change of the view keeps the values that it does not touch", () => {
+  const env = `# ${PLAIN}\nA=${HEX}\nB="x y"\n\nC=\n`;
+  assert.equal(written(".env", env, (shown) => shown), env);
+  assert.equal(
+    written(".env", env, (shown) => shown.replace("C=<empty>", "C=new") + "D=1\n"),
+    env.replace("C=", "C=new") + "D=1\n",
+  );
+  assert.equal(written(".env", env, (shown) => shown.replace(/^A=.*\n/m, "")), env.replace(/^A=.*\n/m, ""));
+  assert.equal(
+    written(".env", env, (shown) => shown.split("\n").reverse().join("\n")),
+    env.split("\n").reverse().join("\n"),
+  );
+  const json = { a: { password: PLAIN, list: ["one", "two"] } };
+  const changed = written("a.json", JSON.stringify(json), (shown) => shown.replace('"list"', '"items"'));
+  assert.deepEqual(JSON.parse(changed), { a: { password: PLAIN, items: ["one", "two"] } });
+});
+
+Deno.test("a change that leaves a shape without its value is refused", () => {
+  const env = `A=${HEX}\nB=abc\n`;
+  assert.equal(written(".env", env, (shown) => shown.replace("A=", "Z=")), "protected");
+  assert.equal(written(".env", env, (shown) => shown.replace("<32", "<31")), "protected");
+  const list = "- abcd\n- efgh\n";
+  assert.equal(written("a.yaml", list, (shown) => shown), list);
+  // Which of two that look alike is meant nobody can tell.
+  assert.equal(written("a.yaml", list, (shown) => shown.split("\n").slice(1).join("\n")), "protected");
 });

@@ -34,6 +34,7 @@ export const SERVE_OPTIONS = {
 
 export const ALLOW_OPTIONS = {
   bits: integer("N", "Add to the bits that may be answered in the next 24 hours", { minimum: 1, maximum: 1024 }),
+  changes: flag("Let the next task of do_private in this project change the open files that it names"),
   values: flag("Let the local model see values, not only their shapes, for the next question about this project"),
 } as const;
 

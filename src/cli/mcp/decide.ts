@@ -16,8 +16,8 @@ import type { ALLOW_OPTIONS, RELEASE_OPTIONS } from "./command.ts";
 /** Runs the command. */
 export async function allow({ options, context }: Invocation<typeof ALLOW_OPTIONS>): Promise<void> {
   const { io, globals } = context;
-  if (options.bits === undefined && !options.values) {
-    throw new AgentcliError("usage", "what to allow is not said", { hint: "give --bits N, --values, or both" });
+  if (options.bits === undefined && !options.values && !options.changes) {
+    throw new AgentcliError("usage", "what to allow is not said", { hint: "give --bits N, --values or --changes" });
   }
   const home = await openHome(io);
   const ledger = new Ledger(home, io.clock);
@@ -28,8 +28,17 @@ export async function allow({ options, context }: Invocation<typeof ALLOW_OPTION
     await ledger.add(options.bits * 1000);
     await notice(context, `${bits(await ledger.left())} bits are left`);
   }
-  if (!options.values) return;
   const project = await rootOf(io, globals.cwd);
+  if (options.changes) {
+    await agreed(context, `Let the next task in ${clean(project)} change the open files that it names?`);
+    await logRelease(home, { what: "changes of open files allowed once", project }, at());
+    await ledger.allowChanges(project);
+    await notice(
+      context,
+      "the next task may change open files; what a model writes into them is looked through as ever",
+    );
+  }
+  if (!options.values) return;
   await agreed(context, `Let the local model see values for the next question about ${clean(project)}?`);
   await logRelease(home, { what: "values allowed once", project }, at());
   await ledger.showValues(project);

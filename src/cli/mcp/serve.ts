@@ -63,9 +63,9 @@ async function openService(
     root,
     clock,
     facts: () => factsOf(home, { io, root, model }),
-    async open(given, signal) {
+    async open(rights, signal) {
       const { openPrivateSession } = await import("../../private/session.ts");
-      return await openPrivateSession({ io, cwd: globals.cwd, version: VERSION, model, ...given }, signal);
+      return await openPrivateSession({ io, cwd: globals.cwd, version: VERSION, model, rights }, signal);
     },
   });
 }
