@@ -97,7 +97,7 @@ function privateSession(
   { opened, changes }: { opened: OpenSession; changes: SessionRights["changes"] },
 ): PrivateSession {
   const { workspace } = opened.session;
-  const prompt = async (text: string, { mentions, signal, onEvent = () => {} }: Prompting) => {
+  const turn = async (text: string, { mentions, signal, onEvent = () => {} }: Prompting) => {
     // Protected from the first word on, whatever is read: nothing of it is sent anywhere but to a model that runs here.
     const input = { text, label: "no-cloud" as const, mentions };
     const result = await session.prompt(input, { signal, onEvent, ask: () => Promise.resolve(null) });
@@ -109,7 +109,7 @@ function privateSession(
     { ending, signal }: { ending: string; signal: AbortSignal },
   ) => {
     const text = `The question:\n<question>\n${question}\n</question>\n${ending}`;
-    return (await prompt(text, { mentions: paths, signal })).answer;
+    return (await turn(text, { mentions: paths, signal })).answer;
   };
   return {
     async problem(paths): Promise<RefusalCode | null> {
@@ -145,7 +145,7 @@ function privateSession(
         }
       };
       const there = await Promise.all(paths.map((path) => isThere(path, opened)));
-      const { answer } = await prompt(text, { mentions: paths.filter((_, at) => there[at]), signal, onEvent });
+      const { answer } = await turn(text, { mentions: paths.filter((_, at) => there[at]), signal, onEvent });
       const set: AnswerSet = { type: "choice", options: TASK_STATUSES };
       const asked = { question: `How did this task end: ${task}`, set };
       const status = answerIn(await replyOf(asked, { found: answer, opened, signal }), set);
