@@ -105,7 +105,7 @@ export class Ledger {
     });
   }
 
-  /** What the user lets the next question or task of a project have. */
+  /** Returns what the user lets the next question or task of a project have. */
   async allowed(root: string): Promise<{ values: boolean; changes: boolean }> {
     const { values, changes } = await this.#read();
     return { values: values.includes(root), changes: changes.includes(root) };

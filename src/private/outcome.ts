@@ -23,7 +23,7 @@ const REFUSALS = {
 export const TASK_STATUSES = ["done", "failed", "needs_user"] as const;
 export type TaskStatus = typeof TASK_STATUSES[number];
 
-/** What the check of the project said; `none` where it was not run. */
+/** The result of the check of the project; `none` where it was not run. */
 export type CheckOutcome = "pass" | "fail" | "none";
 
 /** The code of a refusal. */

@@ -43,13 +43,13 @@ export interface ServiceClock extends Clock {
   hold: Clock["sleep"];
 }
 
-/** What became of a task so far. */
+/** The state of a task so far. */
 export interface TaskProgress {
   changed: Set<string>;
   check: CheckOutcome;
 }
 
-/** What a session may do besides reading the structure of files. */
+/** The rights of a session besides reading the structure of files. */
 export interface SessionRights {
   /** It sees values. */
   values: boolean;

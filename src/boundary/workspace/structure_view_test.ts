@@ -86,7 +86,7 @@ Deno.test("a random value is in no view of a file of keys and values", () => {
   }
 });
 
-/** What is written when a model changes the view of a file; the refusal's word where it is not. */
+/** Returns what is written when a model changes the view of a file; the refusal's word where it is not. */
 function written(path: string, before: string, change: (shown: string) => string): string {
   const encode = (text: string) => new TextEncoder().encode(text);
   const status = {
