@@ -1,6 +1,8 @@
 /** What a command may leave behind that makes other programs run code: nothing, wherever it could write, however it ended. */
 import assert from "node:assert/strict";
 import { ProtectedSet } from "../../src/boundary/policy/protected.ts";
+import { quarantine } from "../../src/boundary/sandbox/quarantine.ts";
+import { ask, say, want } from "../helpers/fake_server.ts";
 import { runProgram, startProgram } from "../helpers/program.ts";
 import { openStage, type Stage } from "./harness.ts";
 import { hasBubblewrap, inSandboxProject, refusal, secondChoice } from "./sandbox_project.ts";
@@ -287,4 +289,56 @@ Deno.test(
       await Deno.remove(`${project.root}/.envrc`);
       assert.equal((await project.sandboxed("echo ran")).text, "ran\n");
     }),
+);
+
+Deno.test(
+  "what comes back from quarantine is as protected as what the command left in the project",
+  bubblewrap,
+  async () => {
+    await using stage = await openStage();
+    const canary = stage.canary("env");
+    for (const text of ["nothing", canary]) {
+      await stage.write(".env", `API_TOKEN=${canary}\n`);
+      const command = `mkdir .vscode && echo ${text} > .vscode/tasks.json`;
+      const script = [ask(want("read", { path: ".env" })), ask(want("shell", { command })), say("Done.")];
+      const local = await stage.play("loc", { script, args: ["--permission-mode", "bypassPermissions"] });
+      const [, id = ""] = /agentcli quarantine restore (\S+)/.exec(local.done.stderr) ?? [];
+      const back = await stage.play("loc", { argv: ["quarantine", "restore", id], script: [] });
+      assert.equal(await Deno.readTextFile(`${stage.project}/.vscode/tasks.json`), `${text}\n`, back.done.stderr);
+      // What it held is in no file any more that a line of the marker covers.
+      await stage.write(".env", "API_TOKEN=another\n");
+      const reads = [ask(want("read", { path: ".vscode/tasks.json" })), say("Done.")];
+      const remote = await stage.play("rem", { script: reads });
+      assert.equal(remote.sent.includes(text), text !== canary, remote.done.stderr);
+      if (text === canary) {
+        assert.match(
+          back.done.stderr,
+          /protected from now on, since they hold protected content: .*tasks/,
+        );
+      }
+      await Deno.remove(`${stage.project}/.vscode`, { recursive: true });
+    }
+  },
+);
+
+Deno.test(
+  "what was made while a protected path could be seen comes back protected, in whatever form",
+  bubblewrap,
+  async () => {
+    await using stage = await openStage();
+    for (const isSecret of [false, true]) {
+      const path = await stage.write("made.txt", "in a form that no scan finds\n");
+      const place = {
+        home: stage.home.agentcliHome,
+        root: await Deno.realPath(stage.project),
+        now: Date.now(),
+        isSecret,
+      };
+      await stage.play("loc", { script: [say("Hello.")] });
+      const { id = "" } = await quarantine([await Deno.realPath(path)], place) ?? {};
+      await stage.play("loc", { argv: ["quarantine", "restore", id], script: [] });
+      const remote = await stage.play("rem", { script: [ask(want("read", { path: "made.txt" })), say("Done.")] });
+      assert.equal(remote.sent.includes("in a form"), !isSecret, remote.done.stderr);
+    }
+  },
 );

@@ -32,7 +32,7 @@ export async function quarantine(
   const taken = new Set((await listDirectory(join(home, QUARANTINE)) ?? []).map(({ name }) => name));
   let number = 1;
   while (taken.has(`${day}-${number}`)) number++;
-  const entry: QuarantineEntry = { id: `${day}-${number}`, time: now, root, paths: [...paths] };
+  const entry: QuarantineEntry = { id: `${day}-${number}`, time: now, root, paths: [...paths], isSecret };
   const directory = join(home, QUARANTINE, entry.id);
   try {
     await makePrivateDirectory(join(home, QUARANTINE));
@@ -88,8 +88,8 @@ export function readFields(path: string): JsonRecord {
 /** Returns an entry; null when there is no such one. */
 export function readEntry(home: string, id: string): QuarantineEntry | null {
   if (!/^[\w-]+$/.test(id)) return null;
-  const { time, root, paths } = readFields(join(home, QUARANTINE, id, INDEX));
+  const { time, root, paths, isSecret } = readFields(join(home, QUARANTINE, id, INDEX));
   return typeof time === "number" && typeof root === "string" && Array.isArray(paths)
-    ? { id, time, root, paths: paths.map(String) }
+    ? { id, time, root, paths: paths.map(String), isSecret: isSecret === true }
     : null;
 }

@@ -87,6 +87,8 @@ export interface QuarantineEntry {
   root: string;
   /** Absolute paths that they stood at. */
   paths: string[];
+  /** Whether their command could see a protected path: they can hold its content in any form. */
+  isSecret: boolean;
 }
 
 /** Returns what a person is told of files in quarantine. */

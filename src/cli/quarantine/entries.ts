@@ -18,7 +18,7 @@ export async function listQuarantine(home: string): Promise<QuarantineEntry[]> {
 export async function restoreQuarantined(
   home: string,
   id: string,
-): Promise<{ restored: string[]; blocked: string[] } | null> {
+): Promise<{ entry: QuarantineEntry; restored: string[]; blocked: string[] } | null> {
   const entry = readEntry(home, id);
   if (entry === null) return null;
   const directory = join(home, QUARANTINE, id);
@@ -34,5 +34,5 @@ export async function restoreQuarantined(
     (free ? restored : blocked).push(path);
   }
   if (blocked.length === 0) await removeDirectory(directory);
-  return { restored, blocked };
+  return { entry, restored, blocked };
 }

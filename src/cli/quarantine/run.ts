@@ -1,6 +1,7 @@
 /** Runs `agentcli quarantine …`: lists quarantined files and restores them. */
 import { listQuarantine, restoreQuarantined } from "./entries.ts";
-import { homePath } from "../../platform/home.ts";
+import { protectRestored } from "./restored.ts";
+import { homePath, openHome } from "../../platform/home.ts";
 import { clean, jsonText } from "../../terminal/clean.ts";
 import { table } from "../../terminal/table.ts";
 import { notice, warn } from "../output.ts";
@@ -12,7 +13,7 @@ export async function listEntries({ context }: Invocation): Promise<void> {
   const { io, globals } = context;
   const entries = await listQuarantine(homePath(io));
   if (globals.json) {
-    const shown = entries.map(({ time, ...entry }) => ({ ...entry, time: new Date(time).toISOString() }));
+    const shown = entries.map(({ time, isSecret: _, ...entry }) => ({ ...entry, time: new Date(time).toISOString() }));
     await io.stdout.write(jsonText({ entries: shown }));
   } else if (entries.length === 0) await notice(context, "the quarantine is empty");
   else {
@@ -31,12 +32,15 @@ export async function restoreEntry({ arguments: [id = ""], context }: Invocation
       hint: "agentcli quarantine list",
     });
   }
-  if (globals.json) await io.stdout.write(jsonText({ id, ...done }));
+  const { entry, restored, blocked } = done;
+  const told = await protectRestored(await openHome(io), entry, restored);
+  if (told !== null) await notice(context, told);
+  if (globals.json) await io.stdout.write(jsonText({ id, restored, blocked }));
   else {
-    for (const path of done.restored) await notice(context, `restored ${path}`);
-    for (const path of done.blocked) {
+    for (const path of restored) await notice(context, `restored ${path}`);
+    for (const path of blocked) {
       await warn(context, `${path} stays in quarantine: the path is taken, or its directory is gone`);
     }
   }
-  return done.blocked.length === 0 ? 0 : 1;
+  return blocked.length === 0 ? 0 : 1;
 }
