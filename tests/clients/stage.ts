@@ -10,14 +10,18 @@ const CLIENTS = Deno.env.get("AGENTCLI_CLIENTS") ?? await Deno.makeTempDir({ pre
 /** What clients show. */
 export const PICTURE = pngFile({ width: 16, height: 16 });
 
-/** A directory with these packages. */
-export async function installed(name: string, packages: readonly string[]): Promise<string> {
+/** A directory with these packages; `whole`: with the programs of this system that they bring. */
+export async function installed(
+  name: string,
+  packages: readonly string[],
+  { whole = false }: { whole?: boolean } = {},
+): Promise<string> {
   const directory = `${CLIENTS}/${name}`;
   if (await Deno.stat(`${directory}/node_modules`).then(() => true, () => false)) return directory;
   await Deno.mkdir(directory, { recursive: true });
   await Deno.writeTextFile(`${directory}/package.json`, JSON.stringify({ name: "clients", private: true }));
   const { success, stderr } = await new Deno.Command("npm", {
-    args: ["install", "--omit=optional", "--no-audit", "--no-fund", ...packages],
+    args: ["install", ...whole ? [] : ["--omit=optional"], "--no-audit", "--no-fund", ...packages],
     cwd: directory,
     stdout: "null",
   }).output();
