@@ -11,7 +11,7 @@ import type { SandboxBackend } from "./backend.ts";
 import { gitPrograms } from "./git_programs.ts";
 import { HardLinkSearch } from "./hard_links.ts";
 import { type BoundPlaces, type BoundWalk, findBoundPlaces } from "./places.ts";
-import { quarantine } from "./quarantine.ts";
+import { noteCommand, quarantine } from "./quarantine.ts";
 import type {
   SandboxedCommand,
   SandboxRefusal,
@@ -21,7 +21,6 @@ import type {
 } from "./sandbox.ts";
 import { findCheckedBackend } from "./self_check.ts";
 import { madeSince, newNames, StartedLater } from "./started_later.ts";
-import { noteCommand } from "./unfinished.ts";
 import { buildView, refuse, type ViewBase } from "./view.ts";
 
 interface Ready {

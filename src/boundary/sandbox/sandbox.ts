@@ -199,7 +199,7 @@ export function createSessionSandbox(options: SessionSandboxOptions): SessionSan
       const notes = await listDirectory(join(home, "unfinished")).catch(() => null);
       return notes === null || notes.length === 0
         ? []
-        : await (await import("./unfinished.ts")).recoverUnfinished({ home, root, userHome: userHome ?? null });
+        : await (await import("./quarantine.ts")).recoverUnfinished({ home, root, userHome: userHome ?? null });
     },
     async wrapCommand(request) {
       const wrapped = await (await open())(request);

@@ -63,6 +63,8 @@ export interface ScanHit extends Place {
 export interface Fragment {
   hit: ScanHit;
   normalized: string;
+  /** Offset in the content. */
+  at: number;
 }
 
 /**
@@ -99,7 +101,7 @@ export class FragmentFinder {
 
   /** All fragments, at most `limit`; what one holds of another is not told twice. */
   fragments(text: string, limit: number): Fragment[] {
-    const found = new Map<string, Found>();
+    const found = new Map<string, Fragment>();
     this.#index ??= new FragmentIndex(this.content);
     for (const { form, bytes } of variantsOf(text)) {
       this.#index.search(bytes, (shared) => {
@@ -117,7 +119,7 @@ export class FragmentFinder {
   }
 
   /** The fragments of an image without those that it shares with another one as any two images do. */
-  #withoutChance(fragments: readonly Found[]): Fragment[] {
+  #withoutChance(fragments: readonly Fragment[]): Fragment[] {
     const isCopy = new Map<string, boolean>();
     for (const [path, bytes] of this.#images) {
       const shared = bytesOf(fragments.filter(({ hit }) => hit.path === path));
@@ -128,13 +130,8 @@ export class FragmentFinder {
   }
 }
 
-/** A fragment with its offset in the content. */
-interface Found extends Fragment {
-  at: number;
-}
-
 /** Bytes of the content that the fragments are, each counted once. */
-function bytesOf(fragments: readonly Found[]): number {
+function bytesOf(fragments: readonly Fragment[]): number {
   return new Set(fragments.flatMap(({ at, normalized }) => Array.from(normalized, (_, index) => at + index))).size;
 }
 
