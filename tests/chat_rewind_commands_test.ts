@@ -2,7 +2,8 @@
 import assert from "node:assert/strict";
 import { ask, type RecordedRequest, say, startFakeServer, type Step, want } from "./helpers/fake_server.ts";
 import { runInProcess } from "./helpers/in_process.ts";
-import { configure, type TemporaryHome, temporaryHome } from "./helpers/program.ts";
+import { planServer, textArguments } from "./helpers/mcp.ts";
+import { configure, startProgram, type TemporaryHome, temporaryHome } from "./helpers/program.ts";
 
 const unix = { ignore: Deno.build.os === "windows" };
 const BYPASS = ["--permission-mode", "bypassPermissions"];
@@ -68,6 +69,49 @@ Deno.test("what the check of a project changes goes back with its turn", unix, a
   assert.deepEqual([...Deno.readDirSync(home.project)].map(({ name }) => name), ["a.txt"]);
   assert.equal(await home.read("a.txt"), "one\n");
 });
+
+Deno.test("what an MCP server writes into the project while it is called goes back", unix, async () => {
+  await using home = await temporaryHome();
+  await home.write("a.txt", "one\n");
+  const tools = [{ name: "write", inputSchema: textArguments("path", "content"), does: "write" }];
+  const server = await planServer(`${home.root}/servers`, "fake", { tools });
+  const call = (path: string) =>
+    ask({ name: "mcp__hub__write", input: { path: `${home.project}/${path}`, content: "mcp\n" } });
+  await using model = startFakeServer({ script: [call("a.txt"), call("b.txt"), say("Done.")] });
+  await configure(home, { loc: { baseUrl: model.baseUrl } }, { mcp_servers: { hub: server.entry } });
+  const ran = await runInProcess(["run", "go", ...BYPASS], { home });
+  assert.equal(await home.read("a.txt") + await home.read("b.txt"), "mcp\nmcp\n", ran.stderr);
+  await lines(home, ["/undo"], ["--continue"]);
+  assert.equal(await home.read("a.txt"), "one\n");
+  await assert.rejects(home.read("b.txt"));
+});
+
+Deno.test(
+  "a program that is killed while it takes much back goes on with it when it is asked again",
+  unix,
+  async () => {
+    await using home = await temporaryHome();
+    const names = Array.from({ length: 400 }, (_, at) => `f${at}.txt`);
+    for (const name of names) await home.write(name, `${name} before\n`);
+    await using server = startFakeServer({ script: obey });
+    await configure(home, { loc: { baseUrl: server.baseUrl } });
+    const ran = await runInProcess(["run", "run for f in *.txt; do echo after > $f; done", ...BYPASS], { home });
+    assert.equal(ran.code, 0, ran.stderr);
+    const texts = () => Promise.all(names.map((name) => home.read(name)));
+    const count = async () => (await texts()).filter((text) => text !== "after\n").length;
+    assert.equal(await count(), 0);
+    await using program = startProgram(["chat", "--continue", ...BYPASS], { home });
+    await program.write("/undo\n");
+    for (let at = 0; at < 2_000 && await count() === 0; at++) await Deno.stat(home.project);
+    program.kill("SIGKILL");
+    await program.finished;
+    const half = await count();
+    assert.ok(half > 0 && half < names.length, `${half} were back when it was killed`);
+    for (const text of await texts()) assert.match(text, /^(after|f\d+\.txt before)\n$/);
+    await lines(home, ["/undo"], ["--continue"]);
+    assert.equal(await count(), names.length);
+  },
+);
 
 Deno.test("a run that is not stored keeps nothing of what its command changed", unix, async () => {
   await project({ "a.txt": "one-CANARY\n" }, async (home) => {

@@ -3,7 +3,9 @@
  * lands nowhere but where it was. Each attack has a control that shows that the content would be found, or the file written.
  */
 import assert from "node:assert/strict";
+import { ask, say, want } from "../helpers/fake_server.ts";
 import { inWatchedProject, type WatchedProject } from "../helpers/watched_project.ts";
+import { openStage } from "./harness.ts";
 
 const unix = { ignore: Deno.build.os === "windows" };
 const CANARY = "CANARY-6f1d2c7a9b40";
@@ -249,3 +251,48 @@ Deno.test("a list of changes that somebody forged leads nowhere outside of the p
     await Deno.remove(outside, { recursive: true });
   });
 });
+
+const sandboxed = { ignore: Deno.build.os !== "linux" };
+const BYPASS = ["--permission-mode", "bypassPermissions"];
+
+Deno.test("what a sandboxed command of a remote session changed goes back in a later process", sandboxed, async () => {
+  await using stage = await openStage();
+  const command = "echo x > pub.txt; echo n > new.txt; mkdir -p secrets; echo z > secrets/z; cat .env > got.txt";
+  const ran = await stage.play("rem", { script: [ask(want("shell", { command })), say("Done.")], args: BYPASS });
+  assert.equal(await Deno.readTextFile(`${stage.project}/pub.txt`), "x\n", ran.done.stderr);
+  const undone = await stage.play("rem", {
+    script: [say("Nothing.")],
+    argv: ["chat", "--continue", "--model", "rem", ...BYPASS],
+    stdin: "/undo\n",
+  });
+  assert.match(undone.done.stderr, /restored [^\n]*pub\.txt/, undone.done.stderr);
+  assert.equal(await Deno.readTextFile(`${stage.project}/pub.txt`), "PUB_marker public text\n");
+  await assert.rejects(Deno.stat(`${stage.project}/new.txt`));
+  for (const { leaks } of [ran, undone]) assert.deepEqual(leaks, { ...leaks, wire: [], disk: [], output: [] });
+});
+
+Deno.test(
+  "a session that read a protected file takes back what commands changed, and stores none of it",
+  sandboxed,
+  async () => {
+    await using stage = await openStage();
+    const canary = stage.canary("env");
+    stage.exempt("notes.txt");
+    const command = `echo 'key ${canary}' > notes.txt; echo x > pub.txt; echo plain > plain.txt`;
+    const played = await stage.play("loc", {
+      script: [ask(want("read", { path: ".env" })), ask(want("shell", { command })), say("Done.")],
+      argv: ["chat", "--model", "loc", ...BYPASS],
+      stdin: "go\n/undo\n",
+    });
+    assert.match(played.done.stderr, /kept [^\n]*notes\.txt: it is protected/, played.done.stderr);
+    assert.equal(await Deno.readTextFile(`${stage.project}/pub.txt`), "PUB_marker public text\n");
+    await assert.rejects(Deno.stat(`${stage.project}/plain.txt`));
+    assert.deepEqual(played.leaks.disk, []);
+    const later = await stage.play("loc", {
+      script: [],
+      argv: ["chat", "--continue", "--model", "loc", ...BYPASS],
+      stdin: "/undo\n",
+    });
+    assert.match(later.done.stderr, /its undo lasted as long as the process/, later.done.stderr);
+  },
+);

@@ -96,7 +96,7 @@ function reportRows(
   const head = `went back ${turnsText(turns)} (${what})${stay}; /redo brings it back`;
   const ran = commands === 0 ? [] : textRows(
     `${commandsText(commands).join()} ran in what went back: ignored files, .git, and all outside of the project stay`,
-    { width, style: "warning" },
+    { width, style: "dim" },
   );
   return [row(fit(head, width), "bold"), ...fileRows(restored), ...ran];
 }
