@@ -51,8 +51,11 @@ export interface ContentScanner {
   ): Promise<void>;
   /** Judges a part of requests. Throws `policy_refused` for a provider that is not local. */
   checkPart(parts: readonly string[], subject: ScanSubject, destination: ScanDestination): Promise<ScanResult>;
-  /** Returns whether texts hold what a known project protects: this one, looked at as for a remote model, or another. */
-  holds(texts: readonly string[]): Promise<boolean>;
+  /**
+   * Returns whether texts hold what a known project protects, this one or another. Before they leave for a server elsewhere
+   * (`isLeaving`) this one is walked whole, as for a remote model.
+   */
+  holds(texts: readonly string[], options?: { isLeaving?: boolean }): Promise<boolean>;
   /** Returns a refusal when a text for a place that is not protected holds protected content. */
   checkWrite(text: string, target: WriteTarget): Promise<Refusal | null>;
   /**
@@ -162,8 +165,8 @@ class WorkspaceScanner implements ContentScanner {
     return await this.#check(parts, subject, destination);
   }
 
-  async holds(texts: readonly string[]): Promise<boolean> {
-    const scanner = await this.#open({ isLeaving: true });
+  async holds(texts: readonly string[], options: { isLeaving?: boolean } = {}): Promise<boolean> {
+    const scanner = await this.#open(options);
     return (await scanner?.check(texts, { once: true }) ?? null) !== null || await this.#hitOfOthers(texts) !== null;
   }
 

@@ -18,8 +18,9 @@ Deno.test("what leaves for a server elsewhere is looked through after the whole 
     const text = "the token is canary-1234567890";
     const part = await scanner.checkPart([text], { name: "it", hint: "" }, { provider: "loc", local: true });
     assert.equal(part, "open", "control: what stays here does not wait for the walk");
-    assert.equal(await scanner.holds([text]), true);
-    assert.equal(await scanner.holds(["nothing of it"]), false);
+    assert.equal(await scanner.holds([text]), false, "control: nor does what is kept here");
+    assert.equal(await scanner.holds([text], { isLeaving: true }), true);
+    assert.equal(await scanner.holds(["nothing of it"], { isLeaving: true }), false);
   } finally {
     await Deno.remove(root, { recursive: true });
   }

@@ -25,7 +25,9 @@ export function guardedForms(
     if (answer.action !== "accept" || serverClass(server) === "local-only") return answerRecord(answer);
     const texts = [...stringsOf(answer.content), JSON.stringify(answer.content)];
     const { found, workspace } = scope();
-    if (!await found(texts) && protectedArgument(texts, workspace) === null) return answerRecord(answer);
+    if (!await found(texts, { isLeaving: true }) && protectedArgument(texts, workspace) === null) {
+      return answerRecord(answer);
+    }
     await notify(`the answer holds protected content, which the MCP server ${server.name} may not be told: declined`);
     return { action: "decline" };
   };

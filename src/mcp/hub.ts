@@ -98,16 +98,17 @@ export class McpHub {
    */
   async prepare(signal: AbortSignal): Promise<void> {
     await this.load();
-    for (const entry of this.#entries) {
-      // What it lists may be protected since it was stored.
-      if (entry.manifest === null || !await this.#holdsProtected(entry.manifest)) continue;
+    // What they list may be protected since it was stored: nearly never, so all of it is looked through at once.
+    const lists = this.#entries.map(({ manifest }) => manifest).filter((list) => list !== null);
+    const isFree = lists.length === 0 || !await this.#holdsProtected(lists);
+    for (const entry of isFree ? [] : this.#entries) {
+      if (entry.manifest === null || !await this.#holdsProtected([entry.manifest])) continue;
       entry.manifest = null;
       await forgetManifest(this.#options.home, entry.hash);
     }
-    const now = this.#options.io.clock.now();
     await Promise.all(
       this.#entries.filter(({ problem, manifest, server }) =>
-        server.enabled && problem === null && (manifest === null || isStale(manifest, now)) &&
+        server.enabled && problem === null && (manifest === null || isStale(manifest, this.#options.io.clock.now())) &&
         this.#refusal(server) === null
       ).map((entry) => this.#learn(entry, signal)),
     );
@@ -161,8 +162,7 @@ export class McpHub {
       await this.#connected(entry, { signal });
     } catch (error) {
       signal.throwIfAborted();
-      const why = failureOf(error);
-      entry.problem = why;
+      const why = entry.problem = failureOf(error);
       await notify(
         `the MCP server ${entry.server.name} is left out: it ${why}; agentcli mcp test ${entry.server.name}`,
       );
@@ -194,7 +194,7 @@ export class McpHub {
         "Go on without it.";
     }
     // As it is sent, too: what is spread over several values stands together there.
-    if (!isNetworked || !await found([...stringsOf(params), JSON.stringify(params)])) return null;
+    if (!isNetworked || !await found([...stringsOf(params), JSON.stringify(params)], { isLeaving: true })) return null;
     return `The arguments hold protected content, which the MCP server ${name} may not be told: it is reached over the ` +
       "network. Leave that content out, or refer to it by name.";
   }
@@ -249,9 +249,9 @@ export class McpHub {
     return label === "open" && await this.#options.scope().found([text]) ? "no-cloud" : label;
   }
 
-  /** Returns whether what a server lists holds protected content: it would stand in files, and before every message. */
-  async #holdsProtected(manifest: Manifest): Promise<boolean> {
-    return await this.#options.scope().found([...stringsOf(manifest), JSON.stringify(manifest)]);
+  /** Returns whether what servers list holds protected content: it would stand in files, and before every message. */
+  async #holdsProtected(lists: readonly Manifest[]): Promise<boolean> {
+    return await this.#options.scope().found([...stringsOf(lists), JSON.stringify(lists)]);
   }
 
   /** A connection that fits what the session holds now. */
@@ -345,7 +345,7 @@ export class McpHub {
   async #compare(entry: Entry, manifest: Manifest): Promise<void> {
     const { home, root, notify } = this.#options;
     const { server, hash, manifest: before } = entry;
-    if (await this.#holdsProtected(manifest)) throw new ServerFailed("names protected content in what it lists");
+    if (await this.#holdsProtected([manifest])) throw new ServerFailed("names protected content in what it lists");
     const tools = await sha256(toolsText(manifest));
     if (server.origin === "project") {
       const approved = (await approvedServers(home, root)).get(server.name);
@@ -385,8 +385,7 @@ export class McpHub {
   async close(): Promise<void> {
     this.#closing.abort();
     await Promise.all([this.#results.close(), ...this.#entries.map((entry) => this.#drop(entry))]);
-    for (const { server, log } of this.#entries) {
-      const { text } = log;
+    for (const { server, log: { text } } of this.#entries) {
       if (text === "" || await this.#options.scope().found([text])) continue;
       await this.#options.home.write(logOf(server.name), text).catch(() => {});
     }

@@ -28,7 +28,7 @@ export interface SessionScope {
   /** The highest label of what the session holds. */
   label(): Label;
   /** Returns whether texts that are about to leave, or to be stored, hold protected content of any known project. */
-  found(texts: Iterable<string>): Promise<boolean>;
+  found(texts: Iterable<string>, options?: { isLeaving: boolean }): Promise<boolean>;
   /** Protects what changed since a time, where a program could see a protected path. */
   protectCopies(since: number, exposed?: string, places?: readonly string[]): Promise<void>;
   /** Names of variables that hold keys of providers. */

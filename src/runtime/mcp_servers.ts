@@ -90,7 +90,7 @@ function hubOf(servers: readonly McpServer[], parts: Omit<ServerParts, "window" 
       provider,
       secretVariables: keyVariables(configuration.providers),
       // A server without a sandbox may have read what other projects protect, so that is looked for too.
-      found: async (texts) => await scanner.holds([...texts]),
+      found: async (texts, options) => await scanner.holds([...texts], options),
       async protectCopies(since, exposed, places) {
         const notice = await scanner.protectCopies(since, exposed, places);
         if (notice !== null) await host.notice(notice);
