@@ -93,7 +93,7 @@ export const ASSISTANTS: Readonly<Record<AssistantId, Assistant>> = {
     rule: { project: "../AGENTS.md", user: "AGENTS.md", form: "section", frontmatter: "" },
     notes: {
       project: [
-        "Codex reads .codex only in a project that you trust",
+        "Codex reads .codex only in a project that you trust; its own sandbox has no room for that of agentcli (docs/private-mcp.md)",
         "until you trust the hook, Codex does not run it and nothing is blocked: start codex and review it there (/hooks)",
       ],
       user: [

@@ -22,7 +22,7 @@ const TOOLS: Readonly<Record<Deed, readonly string[]>> = {
   // What they pass on is judged when it comes to a tool.
   none: [
     ...["Agent", "Task", "TaskCreate", "TaskUpdate", "TodoWrite", "AskUserQuestion", "EnterPlanMode", "ExitPlanMode"],
-    ...["SendMessage", "ToolSearch", "update_plan", "spawn_agent", "request_user_input"],
+    ...["SendMessage", "ToolSearch", "WebSearch", "web_search", "update_plan", "spawn_agent", "request_user_input"],
   ],
 };
 
