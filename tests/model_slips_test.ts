@@ -111,7 +111,7 @@ Deno.test("a guessed path means a file of the project, under its rules, and tell
   ]);
   assert.equal(results[0], "[/workspace/src/deep/x.ts is not there; taken as src/deep/x.ts]\n1\tone");
   assert.match(results[1] ?? "", /taken as src\/deep\/x\.ts\]\nEdited/);
-  for (const result of results.slice(2)) assert.match(result, /is outside of the project; give a path below /);
+  for (const result of results.slice(2)) assert.match(result, /is outside of the project; give a path below /m);
   const home = (await runCalls({ "a.txt": "one\n" }, [
     call("Read", { file_path: `${import.meta.dirname}/a.txt` }),
     call("Read", { file_path: import.meta.filename ?? "" }),
@@ -249,6 +249,47 @@ Deno.test("no content is written over one, unless the same call comes again", as
   assert.equal(once.after["a.txt"], "a\nb\n");
   assert.match(once.results[1] ?? "", /^content is empty, and a\.txt has 2 lines: nothing was written/);
   assert.equal((await runCalls({ "a.txt": "a\nb\n" }, [read, empty, empty])).after["a.txt"], "\n");
+});
+
+Deno.test("what is not there is answered with what is", async () => {
+  const files = {
+    "src/one.ts": "1\n",
+    "src/two.ts": "2\n",
+    "lib/y.ts": "y\n",
+    "src/y.ts": "y\n",
+    "a.txt": "1\n2\n3\n",
+  };
+  const { results } = await runCalls(files, [
+    call("Read", { file_path: "src/utilities.py" }),
+    call("Read", { file_path: "nowhere/deep/file.py" }),
+    call("Read", { file_path: "/repo/y.ts" }),
+    call("Read", { file_path: "a.txt", offset: 90 }),
+    call("Read", { file_path: "a.txt", offset: 90, limit: 2 }),
+    call("attempt_completion", { result: "Done." }),
+    call("ask_followup_question", { question: "Which?" }),
+    call("Bash", { command: "python-none() { python-of-nobody; }; python-none" }),
+    call("Bash", { command: "sed -i '' 's/1/2/' a.txt" }),
+  ]);
+  assert.match(results[0] ?? "", /does not exist\. src has: one\.ts, two\.ts, y\.ts\./);
+  assert.match(results[1] ?? "", /does not exist\. The project has: a\.txt, lib\/, src\/\./);
+  assert.match(
+    results[2] ?? "",
+    /^\[Did you mean (?:lib|src)\/y\.ts or (?:lib|src)\/y\.ts\?\]\n.* is outside of the project/,
+  );
+  assert.equal(results[3], "[offset 90 is beyond the end; the last lines:]\n1\t1\n2\t2\n3\t3");
+  assert.match(results[4] ?? "", /the last lines:\]\n2\t2\n3\t3\n\[lines 2-3 of 3; end of file\]/);
+  for (const result of results.slice(5, 7)) assert.match(result, /There is no tool .* give your answer as text/);
+  assert.match(results[7] ?? "", /python-of-nobody.*not found/);
+  assert.match(results[8] ?? "", /exit code \d\]\n\[this sed takes -i without a word behind it\]/);
+});
+
+Deno.test("a program that is not installed is answered with the tool that does its work", async () => {
+  const { results } = await runCalls({ "bin/sh": "" }, [
+    call("Bash", { command: "PATH=/nowhere; rg x" }),
+    call("Bash", { command: "PATH=/nowhere; python x.py" }),
+  ]);
+  assert.match(results[0] ?? "", /\[rg is not installed here: use Grep\]/);
+  assert.match(results[1] ?? "", /\[python is not installed here: try python3\]/);
 });
 
 Deno.test("a change that breaks the syntax of a file is told with its line, and the next change mends it", async () => {

@@ -222,10 +222,17 @@ function exploring(
   return async (task) => await (await import("./explore.ts")).explore(session, { task, callId }, options);
 }
 
+/** Finds the tools by which models that were trained with other programs end a task or ask about it. */
+const ENDS_OR_ASKS = /complet|finish|final|submit|answer|respond|reply|done|ask|message|think/i;
+
 function unknownTool(name: string, tools: readonly Tool[]): string {
   const names = tools.map((tool) => tool.name);
   const [near] = closest(name, names);
-  const meant = near === undefined ? "" : ` Did you mean ${near}?`;
+  const meant = near !== undefined
+    ? ` Did you mean ${near}?`
+    : ENDS_OR_ASKS.test(name)
+    ? " To end the task, or to ask, give your answer as text."
+    : "";
   const there = names.length === 0 ? "There are none in this session; answer in words." : `Tools: ${names.join(", ")}.`;
   return `There is no tool "${name.slice(0, 64)}".${meant} ${there}`;
 }

@@ -65,5 +65,24 @@ export async function suggestPaths(path: ResolvedPath, context: ToolContext): Pr
     const resolved = await context.workspace.resolve(found);
     if (!isRefusal(resolved)) shown.push(resolved.display);
   }
-  return shown.length > 0 ? `Did you mean ${shown.join(" or ")}?` : "List the directory or search for the name.";
+  return shown.length > 0 ? `Did you mean ${shown.join(" or ")}?` : await whatIsThere(directory, context);
+}
+
+/** Names that are told of a directory. */
+const TOLD_NAMES = 12;
+
+/** Returns a sentence with the names in the nearest directory that is there. */
+async function whatIsThere(directory: string, context: ToolContext): Promise<string> {
+  for (let at = directory;; at = dirname(at)) {
+    const path = await context.workspace.resolve(at);
+    if (isRefusal(path)) break;
+    const names = (await namesIn(at, context)).filter(({ name }) => !SKIPPED.has(name));
+    if (names.length === 0 && at !== context.workspace.root && at !== dirname(at)) continue;
+    if (names.length === 0) break;
+    const told = names.slice(0, TOLD_NAMES).map((entry) => shownName(entry.name) + (entry.directory ? "/" : ""));
+    const more = names.length - told.length;
+    const where = path.display === "." ? "The project" : shownName(path.display);
+    return `${where} has: ${told.join(", ")}${more > 0 ? ` and ${more} more` : ""}.`;
+  }
+  return "List the directory or search for the name.";
 }

@@ -45,7 +45,11 @@ async function inProject(
   const name = PATHS[tool];
   if (name === undefined) return { tool, value, note: null };
   const { [name]: path, pattern } = value;
-  const meant = typeof path === "string" ? await meantPath(path, context) : null;
+  const [found, ...others] = typeof path === "string" ? await meantPath(path, context) : [];
+  if (found !== undefined && others.length > 0) {
+    return { tool, value, note: `[Did you mean ${[found, ...others].join(" or ")}?]` };
+  }
+  const meant = found ?? null;
   const below = tool === "Glob" && typeof pattern === "string" ? await meantPattern(pattern, context) : null;
   if (meant === null && below === null) return { tool, value, note: null };
   const taken = { ...value, ...meant === null ? {} : { [name]: meant }, ...below === null ? {} : { pattern: below } };

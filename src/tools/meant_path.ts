@@ -27,10 +27,10 @@ const PLAINER: readonly ((path: string) => string)[] = [
   (path) => path.replace(/^[ab]\//, ""),
 ];
 
-/** Returns what is meant by a path that leads nowhere as it is; null for every other. */
-export async function meantPath(given: string, context: Context): Promise<string | null> {
+/** Returns what is meant by a path that leads nowhere as it is; several where it may be each, none for every other. */
+export async function meantPath(given: string, context: Context): Promise<readonly string[]> {
   const { workspace } = context;
-  if (given.length > 4096 || given.includes("\0") || !await leadsNowhere(given, workspace)) return null;
+  if (given.length > 4096 || given.includes("\0") || !await leadsNowhere(given, workspace)) return [];
   const plain = unwrapped(given.trim());
   const spellings = [plain];
   for (const plainer of PLAINER) {
@@ -40,16 +40,16 @@ export async function meantPath(given: string, context: Context): Promise<string
   for (const spelling of spellings) {
     const resolved = spelling === given ? null : await workspace.resolve(spelling);
     if (resolved === null || isRefusal(resolved)) continue;
-    if (await workspace.status(resolved) !== null) return resolved.display;
+    if (await workspace.status(resolved) !== null) return [resolved.display];
   }
   for (const spelling of spellings.toReversed()) {
-    const guessed = /^(?:[A-Za-z]:)?\/|^~\//.test(spelling) ? await belowRoot(spelling, context) : null;
-    if (guessed !== null) return guessed;
+    const guessed = /^(?:[A-Za-z]:)?\/|^~\//.test(spelling) ? await belowRoot(spelling, context) : [];
+    if (guessed.length > 0) return guessed;
   }
   // A file that is to be made: nobody puts quotes and line ends into its name.
   const address = spellings.find((spelling) => !/^file:/i.test(spelling)) ?? plain;
   const made = /^file:/i.test(plain) ? address : plain;
-  return made === given || made === "" || isRefusal(await workspace.resolve(made)) ? null : made;
+  return made === given || made === "" || isRefusal(await workspace.resolve(made)) ? [] : [made];
 }
 
 /** A pattern of files below a root that was guessed, as a pattern below that of the project; null for every other. */
@@ -59,8 +59,8 @@ export async function meantPattern(given: string, context: Context): Promise<str
   if (!given.startsWith("/") || first < 2 || !await leadsNowhere(parts.slice(0, first).join("/"), context.workspace)) {
     return null;
   }
-  const root = await belowRoot(parts.slice(0, first).join("/"), context);
-  return root === null ? null : join(root, ...parts.slice(first));
+  const [root, other] = await belowRoot(parts.slice(0, first).join("/"), context);
+  return root === undefined || other !== undefined ? null : join(root, ...parts.slice(first));
 }
 
 async function leadsNowhere(path: string, workspace: Workspace): Promise<boolean> {
@@ -85,21 +85,20 @@ function decoded(path: string): string {
 }
 
 /**
- * The path in the project that is meant by one below a root that a model guessed (`/workspace/src/x.ts`, `/repo/x.ts`): the
- * longest end of it that is there from the root on; else the one file of that name; the root itself for a bare root.
+ * The paths in the project that may be meant by one below a root that a model guessed (`/workspace/src/x.ts`, `/repo/x.ts`): the
+ * longest end of it that is there from the root on; else the files of that name; the root itself for a bare root.
  */
-async function belowRoot(given: string, context: Context): Promise<string | null> {
+async function belowRoot(given: string, context: Context): Promise<string[]> {
   const { workspace } = context;
   const parts = given.split("/").filter((part) => part !== "" && part !== "~").slice(0, 64);
   // Something that leads up could end anywhere.
-  if (parts.includes("..")) return null;
+  if (parts.includes("..")) return [];
   for (let at = given.startsWith("~") ? 0 : 1; at < parts.length; at++) {
     const resolved = await workspace.resolve(join(workspace.root, ...parts.slice(at)));
-    if (!isRefusal(resolved) && await workspace.status(resolved) !== null) return resolved.display;
+    if (!isRefusal(resolved) && await workspace.status(resolved) !== null) return [resolved.display];
   }
   const last = parts.at(-1) ?? "";
-  if ((parts.length === 1 || last === basename(workspace.root)) && !last.includes(".")) return ".";
-  const found = await sameName(last, context);
-  const resolved = found.length === 1 ? await workspace.resolve(found[0] ?? "") : null;
-  return resolved === null || isRefusal(resolved) ? null : resolved.display;
+  if ((parts.length === 1 || last === basename(workspace.root)) && !last.includes(".")) return ["."];
+  const found = await Promise.all((await sameName(last, context)).map((path) => workspace.resolve(path)));
+  return found.flatMap((resolved) => isRefusal(resolved) ? [] : [resolved.display]);
 }

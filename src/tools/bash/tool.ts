@@ -138,6 +138,22 @@ function unsandboxed(argv: [string, ...string[]], context: ToolContext): Pick<Pr
 const NO_NETWORK =
   /ENOTFOUND|EAI_AGAIN|ENETUNREACH|resolve host|name resolution|name or service not known|network is unreachable/i;
 
+/** Programs that models like → what there is in their place. */
+const INSTEAD: Readonly<Record<string, string>> = {
+  ...{ rg: "use Grep", ag: "use Grep", ack: "use Grep", fd: "use Glob", tree: "use Glob", apply_patch: "use Edit" },
+  ...{ python: "try python3", pip: "try python3 -m pip", python3: "try python", open: "use Read", code: "use Edit" },
+};
+
+/** Says what there is in place of a program that is missing, or of an option of another system. */
+function notInstalled(text: string): string[] {
+  const [, program = ""] = /(?:^|[\s:])([\w.-]{1,40}): (?:command )?not found\s*$/m.exec(text) ?? [];
+  const way = Object.hasOwn(INSTEAD, program) ? INSTEAD[program] : undefined;
+  if (way !== undefined) return [`[${program} is not installed here: ${way}]`];
+  return /^sed: can't read s[^\w\s].*: No such file/m.test(text)
+    ? ["[this sed takes -i without a word behind it]"]
+    : [];
+}
+
 /** Says to a model what its command could not find: it would try again, and other ways around it. */
 function missed(
   text: string,
@@ -147,6 +163,7 @@ function missed(
   },
 ): string[] {
   return [
+    ...notInstalled(text),
     ...misses.git && /not a git repository/i.test(text) ? ["[commands do not see .git here: use the Git tool]"] : [],
     ...misses.network && (timedOut || NO_NETWORK.test(text)) ? ["[commands have no network here]"] : [],
   ];

@@ -15,6 +15,9 @@ const UNSAVED = "[unsaved changes of the editor: the file on the disk differs]";
 /** Entries of a directory that are listed. */
 const LISTING_LIMIT = 500;
 
+/** Lines that a page beyond the end shows. */
+const LAST_LINES = 50;
+
 /** Reads files and lists directories. */
 export const readTool: Tool<ReadInput> = {
   ...readDeclaration,
@@ -87,12 +90,15 @@ async function file(path: ResolvedPath, call: { range: PageRange; context: ToolC
   }
   const text = found.page.text(found.total);
   if (text !== null) return await finish(text, { shown: found.page.shown });
-  const lines = count(found.total ?? 0, "line");
-  return failure(
-    `offset ${call.range.offset} is beyond the end: ${path.display} has ${lines}. Send a lower offset.`,
-    context,
-    { label: current.label, ...source },
-  );
+  // The end is what is there.
+  const limit = Math.min(call.range.limit, LAST_LINES);
+  const offset = Math.max((found.total ?? 1) - limit + 1, 1);
+  if (offset >= call.range.offset) {
+    return failure(`${path.display} cannot be read from line ${offset} on. Call Read without offset.`, context);
+  }
+  const last = await file(path, { range: { ...call.range, offset, limit }, context });
+  const note = `[offset ${call.range.offset} is beyond the end; the last lines:]`;
+  return { ...last, content: `${note}\n${last.content}` };
 }
 
 async function firstBytes(
