@@ -10,6 +10,7 @@ import { answerIn, type AnswerSet, describeSet, schemaOf } from "./answer.ts";
 import type { PrivateSession, SessionRights } from "./service.ts";
 import type { ClosedQuestion, TextQuestion } from "./tools.ts";
 import { type RefusalCode, TASK_STATUSES } from "./outcome.ts";
+import { structureView } from "./structure_view.ts";
 
 /** The place and the model of the sessions. */
 export interface SessionPlace {
@@ -64,7 +65,7 @@ export async function openPrivateSession(
     tools: ["Read", "Grep", "Glob", ...changes === undefined ? [] : ["Edit", "Write"]],
     permissionMode: changes === undefined ? "default" : "acceptEdits",
     mcpServers: null,
-    structureView: !values,
+    ...values ? {} : { view: structureView },
     changes: { only, open: changes?.open ?? false },
     ...changes?.check === true ? {} : { check: "none" },
     maxTurns: MOST_RESPONSES,

@@ -1,4 +1,5 @@
 /** Parameters of a surface: the options of a session, which transcript it goes on with, and the host. */
+import type { FileView } from "../boundary/workspace/disk.ts";
 import type { PermissionMode } from "../config/types.ts";
 import { AgentcliError } from "../errors.ts";
 import type { Io } from "../platform/io.ts";
@@ -32,8 +33,8 @@ export interface SessionOptions extends StoreOptions {
   tools: readonly string[];
   /** MCP servers besides those of the configuration and the project, from a command line or a client; null for none at all. */
   mcpServers?: readonly McpServer[] | null | undefined;
-  /** Protected files are read as their structure: names, and shapes in place of values. */
-  structureView?: boolean;
+  /** Protected files are read in another form: what may be seen of them. */
+  view?: FileView;
   /** The only files that tools may change, as real paths; `open`: those of them that are not protected, too. */
   changes?: { only: readonly string[]; open: boolean };
   /** The command that checks what a turn changed; `none` for none. Absent: that of the project or the configuration. */

@@ -216,7 +216,7 @@ async function startStore(
 }
 
 async function openProject(
-  { addDir, structureView, changes }: SessionOptions,
+  { addDir, view, changes }: SessionOptions,
   { cwd, io, notice }: Host,
   { project, chosen, previous }: {
     project: ProjectContext;
@@ -226,9 +226,6 @@ async function openProject(
 ): Promise<Workspace> {
   const { home, userHome, projectRoot, localEndpoints, records } = project;
   const { provider, endpoint } = chosen;
-  const view = structureView === true
-    ? (await import("../boundary/workspace/structure_view.ts")).structureView
-    : undefined;
   return await openWorkspace({
     root: projectRoot,
     additional: addDir.map((directory) => resolve(cwd, directory)),

@@ -3,10 +3,10 @@
  * as its shape. Lines keep their numbers. What is not understood is a value: in a file of keys and values nothing but the
  * names is shown, in any other text what looks like a key or a token is not.
  */
-import { basename } from "../../platform/path.ts";
-import type { FileBytes } from "../reader.ts";
-import type { FileView } from "./disk.ts";
-import type { Refusal, ResolvedPath } from "./workspace.ts";
+import { basename } from "../platform/path.ts";
+import type { FileBytes } from "../boundary/reader.ts";
+import type { FileView } from "../boundary/workspace/disk.ts";
+import type { Refusal, ResolvedPath } from "../boundary/workspace/workspace.ts";
 
 /** Files of keys and values by their names. */
 const STRUCTURED =
