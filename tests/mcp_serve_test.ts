@@ -3,7 +3,8 @@ import assert from "node:assert/strict";
 import { join } from "../src/platform/path.ts";
 import { type Canary, LeakScan, makeCanary } from "./boundary/leakscan.ts";
 import { ask, type RecordedRequest, say, startFakeServer, type Step } from "./helpers/fake_server.ts";
-import { configure, temporaryHome } from "./helpers/program.ts";
+import { configure, startProgram, temporaryHome } from "./helpers/program.ts";
+import { runInProcess } from "./helpers/in_process.ts";
 import { serve } from "./helpers/served.ts";
 
 const YES_NO = { type: "yes_no" };
@@ -187,4 +188,59 @@ Deno.test("both eras of the protocol are spoken, with tools alone", async () => 
     assert.equal((await served.request(method)).error.code, -32601, method);
   }
   assert.equal((await served.request("tools/call", { name: "Bash", arguments: {} })).error.code, -32602);
+});
+
+const CALL = { jsonrpc: "2.0", id: 1, method: "tools/call" };
+const line = (message: unknown) => JSON.stringify(message) + "\n";
+
+Deno.test("a server that is killed, and a call that is taken back, leave what they cost on the account", {
+  ignore: Deno.build.os === "windows",
+  timeout: 60_000,
+}, async () => {
+  const canary = makeCanary("kill");
+  await using home = await project("no-cloud: .env\n", { ".env": `NOTE="${canary.value}"\n` });
+  await using server = await startFakeServer({ script: () => ({ kind: "silence" }) });
+  await configure(home, { loc: { baseUrl: server.baseUrl } });
+  const ask = (id: number, question: string) =>
+    line({ ...CALL, id, params: { name: "ask_private", arguments: { ...PORT_QUESTION, question, seconds: 300 } } });
+  {
+    await using running = startProgram(["mcp", "serve"], { home });
+    await running.write(ask(1, "Is it killed?"));
+    await server.arrived(0);
+    running.kill("SIGKILL");
+    const { stdout, stderr } = await running.finished;
+    assert.equal(stdout, "");
+    assert.deepEqual(formsIn(canary, stderr), []);
+  }
+  await using running = startProgram(["mcp", "serve"], { home });
+  await running.write(ask(1, "Is it taken back?"));
+  await server.arrived(1);
+  await running.write(line({ jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId: 1 } }));
+  await running.write(line({ ...CALL, id: 2, params: { name: "private_status", arguments: {} } }));
+  const [answer] = await running.stdout.until(/^.*\n/m);
+  const { id, result } = JSON.parse(answer);
+  assert.equal(id, 2);
+  assert.equal(result.structuredContent.budget_bits_left, 64 - 2 * 1.585);
+  await running.closeInput();
+  const done = await running.finished;
+  assert.deepEqual([done.code, done.stdout.trim().split("\n").length, done.stderr], [0, 1, ""]);
+});
+
+Deno.test("over HTTP on loopback the same is answered, and pages of other places are refused", async () => {
+  await using home = await project("no-cloud: .env\n", { ".env": "PORT=5432\n" });
+  await using running = startProgram(["mcp", "serve", "--model", "demo", "--http", "127.0.0.1:0"], { home });
+  const [, url = ""] = await running.stderr.until(/serving (http:\/\/127\.0\.0\.1:\d+\/mcp)\n/);
+  const body = JSON.stringify({ ...CALL, params: { name: "private_status", arguments: {} } });
+  const send = (headers: Record<string, string>) =>
+    fetch(url, { method: "POST", body, headers: { "content-type": "application/json", ...headers } });
+  const answered = await (await send({})).json();
+  assert.equal(answered.result.structuredContent.protected, 1);
+  const refused = await send({ origin: "https://example.com" });
+  assert.deepEqual([refused.status, await refused.text()], [403, ""]);
+  for (const address of ["0.0.0.0:7801", "127.0.0.2:7801", "7801", "127.0.0.1:70000", "localhost:7801"]) {
+    const { code } = await runInProcess(["mcp", "serve", "--http", address], { home });
+    assert.equal(code, 2, address);
+  }
+  running.kill("SIGTERM");
+  assert.equal((await running.finished).stdout, "");
 });

@@ -10,6 +10,8 @@ const META = "io.modelcontextprotocol";
 /** The list never changes while the program is the same. */
 const LIST = { ttlMs: 24 * 60 * 60 * 1000, cacheScope: "public" };
 const NAME_LIMIT = 60;
+/** Methods of the eras before. */
+const HANDSHAKE: readonly string[] = ["initialize", "ping"];
 
 const INSTRUCTIONS =
   "Some files of this project are protected: you may not read them. ask_private has a local model look " +
@@ -33,17 +35,25 @@ export class McpServer {
     this.#parts = parts;
   }
 
-  /** Answers a request. Throws {@link RpcError}. */
-  async request(method: string, params: RpcParams, { signal }: Pick<PrivateCall, "signal">): Promise<unknown> {
-    const isModern = this.#isModern(params);
+  /** Answers a request; `revision` is what a header says of it. Throws {@link RpcError}. */
+  async request(
+    method: string,
+    params: RpcParams,
+    { signal, revision }: Pick<PrivateCall, "signal"> & { revision?: string | null },
+  ): Promise<unknown> {
+    const isModern = this.#isModern(params, revision);
+    if (isModern && HANDSHAKE.includes(method)) throw methodNotFound(method);
     const result = await this.#perform(method, params, signal);
     return isModern ? { resultType: "complete", ...result } : result;
   }
 
-  /** Whether the request is of the era without a handshake. */
-  #isModern({ _meta: meta }: RpcParams): boolean {
-    const named = fieldsOf(meta)[`${META}/protocolVersion`];
-    if (named === undefined) return false;
+  /** Whether the request is of the era without a handshake; `revision` is what it says besides. */
+  #isModern({ _meta: meta }: RpcParams, revision: string | null | undefined): boolean {
+    const { [`${META}/protocolVersion`]: named, [`${META}/clientCapabilities`]: capabilities } = fieldsOf(meta);
+    if (named === undefined && revision !== MODERN) return false;
+    if (typeof named !== "string" || !isRecord(capabilities)) {
+      throw new RpcError(RPC_CODES.invalidParams, "a request says its revision and its capabilities in _meta");
+    }
     if (named !== MODERN) {
       const data = { supported: [MODERN], requested: String(named).slice(0, NAME_LIMIT) };
       throw new RpcError(MCP_CODES.unsupportedVersion, "this revision is not supported", data);

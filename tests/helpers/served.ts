@@ -92,7 +92,10 @@ export function serve(
     onSignal: () => () => {},
   };
   const globals = { cwd: home.project, json: false, quiet: false, verbose: false, noColor: true, yes: false };
-  const code = serveClient({ options: { model, audit }, arguments: [], context: { io, globals } }, clock);
+  const code = serveClient(
+    { options: { model, audit, http: undefined }, arguments: [], context: { io, globals } },
+    clock,
+  );
   const stir = () => {
     wake.resolve();
     wake = Promise.withResolvers<void>();

@@ -29,6 +29,7 @@ export const SET_KEY_OPTIONS = {
 
 export const SERVE_OPTIONS = {
   model: RUN_OPTIONS.model,
+  http: text("127.0.0.1:PORT", "Serve over HTTP on loopback, at /mcp, instead of standard input and output"),
   audit: flag("Print each answer with its bits to standard error"),
 } as const;
 

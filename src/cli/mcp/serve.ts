@@ -1,5 +1,6 @@
-/** Serves one client over MCP on standard input and output until it ends its input, or a signal comes. */
+/** Serves clients over MCP: one on standard input and output until it ends its input, or all on a port of loopback; until a signal comes. */
 import { openHome } from "../../platform/home.ts";
+import type { Io } from "../../platform/io.ts";
 import { AgentcliError } from "../../errors.ts";
 import { factsOf, rootOf } from "../../private/facts.ts";
 import { McpServer } from "../../private/mcp_server.ts";
@@ -24,24 +25,18 @@ export async function serve(
   const again = await reexecWithoutLeaks(io, [globals.cwd]);
   if (again !== null) return again;
   const service = await openService(context, { model: options.model, clock });
-  const server = new McpServer({
-    version: VERSION,
-    service,
-    ...options.audit ? { heard: (tool: string, outcome: Outcome) => audit(context, tool, outcome) } : {},
-  });
-  const stream = { read: () => io.stdin.read(), write: (text: string) => io.stdout.write(text) };
-  const peer = new RpcPeer(stream, {
-    request: (method, params, call) => server.request(method, params, call),
-    notification: () => {},
-  }, {
-    cancel: { method: "notifications/cancelled", isAnswered: false },
-    broken: { isAnswered: true, hear: () => {} },
-  });
+  const make = () =>
+    new McpServer({
+      version: VERSION,
+      service,
+      ...options.audit ? { heard: (tool: string, outcome: Outcome) => audit(context, tool, outcome) } : {},
+    });
+  const port = options.http === undefined ? null : portOf(options.http);
   const interrupt = listenForInterrupt(io, undefined);
   const stopped = Promise.withResolvers<void>();
   interrupt.signal.addEventListener("abort", () => stopped.resolve(), { once: true });
   const run = async () => {
-    await Promise.race([peer.run(), stopped.promise]).finally(() => peer.close());
+    await (port === null ? serveStreams(io, make(), stopped.promise) : serveHttp(context, { port, make, stopped }));
     const { aborted, reason } = interrupt.signal;
     return aborted && reason instanceof AgentcliError ? reason.exitCode : 0;
   };
@@ -50,6 +45,55 @@ export async function serve(
   } finally {
     interrupt.end();
   }
+}
+
+/** Serves one client, until it ends its input. */
+async function serveStreams({ stdin, stdout }: Io, server: McpServer, stopped: Promise<void>): Promise<void> {
+  const stream = { read: () => stdin.read(), write: (text: string) => stdout.write(text) };
+  const peer = new RpcPeer(stream, {
+    request: (method, params, call) => server.request(method, params, call),
+    notification: () => {},
+  }, {
+    cancel: { method: "notifications/cancelled", isAnswered: false },
+    broken: { isAnswered: true, hear: () => {} },
+  });
+  await Promise.race([peer.run(), stopped]).finally(() => peer.close());
+}
+
+/** Serves all clients of this machine that know the address. */
+async function serveHttp(
+  { io }: Context,
+  { port, make, stopped }: { port: number; make: () => McpServer; stopped: PromiseWithResolvers<void> },
+): Promise<void> {
+  const { answerHttp } = await import("../../private/http_endpoint.ts");
+  const { serveLoopback } = await import("../../platform/http_server.ts");
+  const listening = () => {
+    try {
+      const server = serveLoopback((request) => answerHttp(request, { port: server.port, server: make }), { port });
+      return server;
+    } catch (error) {
+      throw new AgentcliError("usage", `the port ${port} of 127.0.0.1 cannot be used`, {
+        hint: "choose another one",
+        cause: error,
+      });
+    }
+  };
+  const server = listening();
+  try {
+    await io.stderr.write(`agentcli: serving http://127.0.0.1:${server.port}/mcp\n`);
+    await stopped.promise;
+  } finally {
+    await server.close();
+  }
+}
+
+/** The port of `127.0.0.1:PORT`. Throws `usage` for another address. */
+function portOf(address: string): number {
+  const port = Number(/^127\.0\.0\.1:(\d{1,5})$/.exec(address)?.[1] ?? NaN);
+  if (port >= 0 && port <= 65_535) return port;
+  throw new AgentcliError("usage", "--http takes an address of loopback, as 127.0.0.1:7801", {
+    hint: "with port 0 a free one is taken",
+  });
 }
 
 async function openService(

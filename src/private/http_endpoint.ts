@@ -1,0 +1,97 @@
+/**
+ * The server's side of streamable HTTP, on loopback: one POST for each message, one JSON object for its answer. What a
+ * browser sends for a page of somebody else is refused, also where a name was made to lead here.
+ */
+import { MCP_CODES, MODERN } from "../mcp/link.ts";
+import { fieldsOf } from "../platform/record.ts";
+import { readRpcLine, responseLine, RPC_CODES, RpcError, type RpcMessage, type RpcOutcome } from "../rpc/message.ts";
+import type { McpServer } from "./mcp_server.ts";
+
+/** Largest message, in bytes. */
+const BODY_LIMIT = 1024 * 1024;
+const PATH = "/mcp";
+const REVISION = "mcp-protocol-version";
+
+/** Status of a response by the code of its error; all others are 200. */
+const STATUS: Readonly<Record<number, number>> = {
+  [RPC_CODES.methodNotFound]: 404,
+  [MCP_CODES.unsupportedVersion]: 400,
+  [MCP_CODES.headerMismatch]: 400,
+};
+
+/** Answers one request. `server` makes what answers its methods; `port` is the one that it came to. */
+export async function answerHttp(
+  request: Request,
+  { port, server }: { port: number; server: () => McpServer },
+): Promise<Response> {
+  if (!isOfThisMachine(request.headers, port)) return new Response(null, { status: 403 });
+  if (URL.parse(request.url)?.pathname !== PATH) return new Response(null, { status: 404 });
+  if (request.method !== "POST") return new Response(null, { status: 405, headers: { allow: "POST" } });
+  // Only what a page may not send without asking first.
+  if (!/^application\/json\s*(?:;|$)/i.test(request.headers.get("content-type") ?? "")) {
+    return new Response(null, { status: 415 });
+  }
+  const text = await bodyOf(request);
+  if (text === null) return new Response(null, { status: 413 });
+  const message = readRpcLine(text);
+  switch (message?.kind) {
+    case "request":
+      return await answer(message, request, server());
+    case "notification":
+    case "response":
+      return new Response(null, { status: 202 });
+    default:
+      return json(message?.id ?? null, {
+        error: message?.error ?? new RpcError(RPC_CODES.invalidRequest, "there is no message"),
+      }, 400);
+  }
+}
+
+async function answer(
+  { id, method, params }: RpcMessage & { kind: "request" },
+  { headers, signal }: Request,
+  server: McpServer,
+): Promise<Response> {
+  const revision = headers.get(REVISION);
+  try {
+    checkHeaders(headers, { method, params });
+    return json(id, { result: await server.request(method, params, { signal, revision }) });
+  } catch (error) {
+    const told = error instanceof RpcError ? error : new RpcError(RPC_CODES.internalError, "internal error");
+    const isBad = told.code === RPC_CODES.invalidParams && revision === MODERN;
+    return json(id, { error: told }, isBad ? 400 : STATUS[told.code]);
+  }
+}
+
+function json(id: Parameters<typeof responseLine>[0], outcome: RpcOutcome, status = 200): Response {
+  return new Response(responseLine(id, outcome), { status, headers: { "content-type": "application/json" } });
+}
+
+/** A name that leads here by DNS, and a page of another place, have other values here. */
+function isOfThisMachine(headers: Headers, port: number): boolean {
+  const hosts = ["127.0.0.1", "localhost", "[::1]"].map((host) => `${host}:${port}`);
+  const origin = headers.get("origin");
+  return hosts.includes(headers.get("host")?.toLowerCase() ?? "") &&
+    (origin === null || hosts.some((host) => origin.toLowerCase() === `http://${host}`));
+}
+
+/** In the era without a handshake, headers say what the message says. Throws `RpcError`. */
+function checkHeaders(headers: Headers, { method, params }: { method: string; params: Record<string, unknown> }): void {
+  const revision = fieldsOf(params._meta)["io.modelcontextprotocol/protocolVersion"];
+  if (revision === undefined) return;
+  const said: [string, unknown][] = [[REVISION, revision], ["mcp-method", method]];
+  if (method === "tools/call") said.push(["mcp-name", params.name]);
+  const wrong = said.find(([name, value]) => headers.get(name) !== value);
+  if (wrong !== undefined) throw new RpcError(MCP_CODES.headerMismatch, `the header ${wrong[0]} is not as the message`);
+}
+
+async function bodyOf({ body }: Request): Promise<string | null> {
+  const decoder = new TextDecoder();
+  let [text, size] = ["", 0];
+  for await (const bytes of body ?? []) {
+    size += bytes.length;
+    if (size > BODY_LIMIT) return null;
+    text += decoder.decode(bytes, { stream: true });
+  }
+  return text + decoder.decode();
+}
