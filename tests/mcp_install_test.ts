@@ -355,3 +355,32 @@ Deno.test("the doctor runs each guard, finds the one that does not block, and st
     ]),
   );
 });
+
+Deno.test("the doctor finds what switches all hooks of an assistant off", async () => {
+  await using home = await prepared();
+  const doctor = async () => {
+    const env = { PATH: `${home.root}:${Deno.env.get("PATH")}` };
+    const { stdout } = await runInProcess(["editor", "doctor", "--json"], { home, env });
+    return (JSON.parse(stdout).findings as { message: string }[]).filter(({ message }) => /switches all/.test(message));
+  };
+  for (const id of ["claude", "codex"]) await done(home.mcp("install", id, "--yes"));
+  assert.deepEqual(await doctor(), []);
+  await home.write(".claude/settings.local.json", '{"disableAllHooks": true}');
+  await home.write(".codex/config.toml", `${await home.read(".codex/config.toml")}\n[features]\nhooks = false\n`);
+  assert.equal((await doctor()).length, 2);
+});
+
+Deno.test("keys that stand beside ours are in no diff", async () => {
+  await using home = await prepared();
+  const key = "0f1e2d3c4b5a69788796a5b4";
+  await home.write(
+    ".codex/config.toml",
+    `[mcp_servers.files]\ncommand = "x"\nenv = { A = "b", API_KEY = "${key}", TOKEN = "${key}", C = "d" }\n`,
+  );
+  await home.write(".mcp.json", `{"mcpServers":{"files":{"command":"x","env":{"API_KEY":"${key}"}}}}`);
+  for (const id of ["codex", "claude"]) {
+    const { stdout } = await done(home.mcp("install", id, "--dry-run"));
+    assert.match(stdout, /API_KEY/);
+    assert.doesNotMatch(stdout, new RegExp(key));
+  }
+});

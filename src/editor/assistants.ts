@@ -39,6 +39,8 @@ export interface Assistant {
     handler: Readonly<Record<string, unknown>>;
     /** The line for PowerShell stands beside that for bash, under this name; null: one line, for the system it is installed on. */
     powershell: string | null;
+    /** What switches all hooks off, and the files of its directories where it can stand. */
+    off: { files: readonly string[]; pattern: RegExp } | null;
   };
   /** Where bash finds a script of the project from; null: it is started at the root. */
   root: string | null;
@@ -65,6 +67,7 @@ export const ASSISTANTS: Readonly<Record<AssistantId, Assistant>> = {
       header: {},
       handler: { timeout: TIMEOUT, onFailure: "block" },
       powershell: null,
+      off: { files: ["settings.json", "settings.local.json"], pattern: /"disableAllHooks"\s*:\s*true/ },
     },
     root: '"${CLAUDE_PROJECT_DIR:-.}"/',
     rule: { project: "rules/agentcli-private.md", user: "rules/agentcli-private.md", form: "file", frontmatter: "" },
@@ -88,6 +91,7 @@ export const ASSISTANTS: Readonly<Record<AssistantId, Assistant>> = {
       header: {},
       handler: { timeout: TIMEOUT },
       powershell: "commandWindows",
+      off: { files: ["config.toml"], pattern: /^\s*(?:features\s*\.\s*)?(?:codex_)?hooks\s*=\s*false/m },
     },
     root: '"$(git rev-parse --show-toplevel 2>/dev/null || pwd)"/',
     rule: { project: "../AGENTS.md", user: "AGENTS.md", form: "section", frontmatter: "" },
@@ -113,6 +117,7 @@ export const ASSISTANTS: Readonly<Record<AssistantId, Assistant>> = {
       header: { version: 1 },
       handler: { timeout: TIMEOUT, failClosed: true },
       powershell: null,
+      off: null,
     },
     root: null,
     rule: {

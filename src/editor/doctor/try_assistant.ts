@@ -4,7 +4,8 @@ import { withTemporaryDirectory } from "../../platform/temporary.ts";
 import type { Installed } from "../plan/ledger.ts";
 import { resourceHash } from "../resources/artifact.ts";
 import { sha256 } from "../../platform/digest.ts";
-import { readFound } from "../plan/disk.ts";
+import { dirname, join } from "../../platform/path.ts";
+import { lookAt, readFound } from "../plan/disk.ts";
 import { textsOnDisk } from "../plan/draft.ts";
 import { handlersOf } from "../resources/hook_entry.ts";
 import { isTextProblem, stateIn, UNKNOWN } from "../resources/resource.ts";
@@ -30,15 +31,32 @@ export function isAssistantGuard({ kind, dialect }: Pick<Installed, "kind" | "di
 
 /** Runs each guard with something open, something protected, and an input that is cut. */
 export async function tryAssistants(installed: readonly Installed[], context: TrialContext): Promise<Finding[]> {
+  const off = installed.flatMap((one) => isAssistantGuard(one) ? switchedOff(one, context) : []);
   const guards = (await Promise.all(installed.filter(isAssistantGuard).map((one) => guardedEvents(one, context))))
     .flat();
-  if (guards.length === 0) return [];
+  if (guards.length === 0) return off;
   return await withTemporaryDirectory(async (directory) => {
     const place = await makeTrialPlace(directory, { ...context, needsWorktree: false });
-    const findings: Finding[] = [];
+    const findings = [...new Map(off.map((one) => [one.message, one])).values()];
     for (const guard of guards) findings.push(await tryGuard(guard, { ...context, place }));
     return findings;
   }).catch(untried);
+}
+
+/** Returns the files that keep an assistant from running any hook. */
+function switchedOff({ dialect, resources }: Installed, { root }: TrialContext): Finding[] {
+  const off = isAssistant(dialect) ? ASSISTANTS[dialect].hooks.off : null;
+  if (off === null || !isAssistant(dialect)) return [];
+  const { label, directory } = ASSISTANTS[dialect];
+  const hooks = resources.find(({ resource }) => resource.kind === "item")?.resource.path;
+  const directories = new Set([join(root, directory), ...hooks === undefined ? [] : [dirname(hooks)]]);
+  const files = [...directories].flatMap((place) => off.files.map((name) => join(place, name)));
+  return files.filter((path) => off.pattern.test(lookAt(path) ?? "")).map((path) => ({
+    level: "failure",
+    subject: `${label}, hooks`,
+    message: `${path} switches all hooks off, so nothing is blocked`,
+    fix: "take the switch out of the file",
+  }));
 }
 
 async function guardedEvents({ dialect, scope, resources }: Installed, { io }: TrialContext): Promise<Guarded[]> {

@@ -77,6 +77,12 @@ function hiddenIn(text: string): string {
         namesKey(name) && isValueOfKey(value) ? `${sign}${name}=${HIDDEN}` : whole,
     )
     .replace(
+      // As files of settings write it.
+      /(^[ \t]*|[{,][ \t]*)"?([\w.-]+)"?([ \t]*=[ \t]*)"([^"\n]+)"/gm,
+      (whole, head: string, name: string, sign: string, value: string) =>
+        namesKey(name.split(".").at(-1) ?? "") && isValueOfKey(value) ? `${head}${name}${sign}"${HIDDEN}"` : whole,
+    )
+    .replace(
       /(^|[\s"'`])(--?[A-Za-z][\w-]*)=([^\s"'`\\]+)/g,
       (whole, sign: string, name: string, value: string) =>
         namesKey(name) && isValueOfKey(value) ? `${sign}${name}=${HIDDEN}` : whole,
