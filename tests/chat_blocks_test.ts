@@ -123,20 +123,26 @@ terminalTest("calls that run together have their results each under its own head
   assert.match(shown, /^\* Read a\.txt\n {2}2 lines.*\n\* Read b\.txt\n {2}3 lines/m);
 });
 
-terminalTest("a call that cannot be understood is named", async () => {
-  await using home = await temporaryHome();
-  const script = [
-    ask({ name: "Edit", input: { file_path: "gone.txt" } }),
-    ask({ name: "Frobnicate", input: { target: "the moon" } }),
-    ask({ name: "Bash", input: '{"command": ' }),
-    say("I give up."),
-  ];
-  await using opened = await chat(home, script, { rows: 40 });
-  const shown = await opened.terminal.shows(/I give up\.[^]*^>/m);
-  assert.match(shown, /^\* Edit gone\.txt\n {2}failed: /m);
-  assert.match(shown, /^\* Frobnicate the moon\n {2}failed: There is no tool/m);
-  assert.match(shown, /^\* Bash\s*\n {2}failed: /m);
-});
+terminalTest(
+  "a call that cannot be understood is shown as it was written, and what a search finds by its first lines",
+  async () => {
+    await using home = await temporaryHome();
+    const script = [
+      ask({ name: "Edit", input: { file_path: "gone.txt" } }),
+      ask({ name: "Frobnicate", input: { target: "the moon" } }),
+      ask({ name: "Bash", input: '{"command": ' }),
+      ask(want("grep", { pattern: "row" })),
+      say("I give up."),
+    ];
+    await home.write("rows.txt", "row 1\nrow 2\nrow 3\nrow 4\nrow 5\n");
+    await using opened = await chat(home, script, { rows: 40 });
+    const shown = await opened.terminal.shows(/I give up\.[^]*^>/m);
+    assert.match(shown, /^\* Edit gone\.txt\n {2}failed: /m);
+    assert.match(shown, /^\* Grep row\n(?: {2}rows\.txt:\d:row \d\n){3} {2}… 2 more lines \(#\d\)$/m);
+    assert.match(shown, /^\* Frobnicate the moon\n {2}failed: There is no tool/m);
+    assert.match(shown, /^\* Bash \{"command":\n {2}failed: The arguments are not valid JSON: [^.]*\. \(#3\)$/m);
+  },
+);
 
 terminalTest("a question and its call are one block, before and after the answer", async () => {
   await using home = await temporaryHome();
@@ -229,6 +235,7 @@ terminalTest("a terminal that draws nothing shows changes too, and those that we
     env: { TERM: "dumb" },
   });
   const { terminal } = opened;
+  await terminal.shows(/^agentcli \d\S+ {2}\S.*\nloc:fake {2}local, .*\n\/help commands · Ctrl-C stops · /m);
   await terminal.shows(/\* Write a\.txt\n {2}1 \+one\n\* Write b\.txt\n {2}1 \+two\n[^]*Written\./);
   await using server = startFakeServer({ script: [write("c.txt", "three\n"), say("Asked.")] });
   await configure(home, { loc: { baseUrl: server.baseUrl } });

@@ -7,6 +7,7 @@ import { ask, say, startFakeServer } from "./helpers/fake_server.ts";
 import { runInProcess } from "./helpers/in_process.ts";
 import { planServer, type ServerPlan } from "./helpers/mcp.ts";
 import { configure, temporaryHome } from "./helpers/program.ts";
+import { HAS_TMUX, openTerminal } from "./helpers/terminal.ts";
 
 const PLAN: ServerPlan = {
   era: "legacy",
@@ -38,9 +39,28 @@ Deno.test("/mcp lists servers, tools with their tokens, prompts and resources", 
   const text = done.stdout + done.stderr;
   assert.match(text, /hub {2}local-only, running, 1 tools, \d+ tokens/);
   assert.match(text, /direct +\d+ {2}say/);
-  assert.match(text, /\/hub:greet {2}Greet somebody\./);
-  assert.match(text, /@hub:note:\/\/1 {2}First note/);
+  assert.match(text, /\/hub:greet +Greet somebody\./);
+  assert.match(text, /@hub:note:\/\/1 +First note/);
 });
+
+Deno.test({ name: "/mcp on a narrow terminal breaks its rows behind their indent", ignore: !HAS_TMUX, fn: narrow });
+
+async function narrow(): Promise<void> {
+  await using home = await temporaryHome();
+  const description = "Greets somebody whose name is known, in a way that depends on the time of the day.";
+  const server = await planServer(`${home.root}/servers`, "fake", {
+    ...PLAN,
+    prompts: [{ name: "greet", description, messages: [] }],
+  });
+  await using model = startFakeServer({ script: () => say("Done.") });
+  await configure(home, { loc: { baseUrl: model.baseUrl } }, { mcp_servers: { hub: server.entry } });
+  await using terminal = await openTerminal(["chat", "/mcp"], { home, columns: 40 });
+  const shown = await terminal.shows(/found\s+by McpFind/);
+  const rows = shown.slice(shown.indexOf("  hub  ")).split("\n");
+  const end = rows.findIndex((row) => row.includes("McpFind"));
+  assert.deepEqual(rows.slice(0, end + 1).filter((row) => !row.startsWith("  ")), [], shown);
+  assert.match(shown, /^ {2}\/hub:greet\n {4}Greets somebody whose name is\n {4}known, in a way/m);
+}
 
 Deno.test("a prompt of a server is a command, by name or in one text, and says what is missing", async () => {
   const { done, told } = await chat([

@@ -2,7 +2,8 @@
 import { clean } from "./clean.ts";
 import type { Key } from "./keys.ts";
 import { type Row, row, span } from "./style.ts";
-import { fit } from "./table.ts";
+import { displayWidth, fit, fitEnd } from "./table.ts";
+import { wrap } from "./wrap.ts";
 
 /** One choice. `key` is a letter that chooses it at once. */
 export interface Choice {
@@ -82,15 +83,15 @@ export function pick(state: PickerState, key: Key): Picked {
 /** The rows of the list: at most `height`, the selected choice among them. */
 export function viewPicker(state: PickerState, { width, height }: { width: number; height: number }): Row[] {
   const found = matching(state);
-  const title = state.filter === "" ? state.title : `${state.title} ${clean(state.filter)}`;
-  const most = Math.max(1, height - 1);
+  const title = titleRows(state, { width, height });
+  const most = Math.max(1, height - title.length);
   const first = Math.max(0, Math.min(state.selected - most + 1, found.length - most));
   const rows: Row[] = found.slice(first, first + most).map((index, place) => {
     const choice = state.choices[index];
     const chosen = first + place === state.selected;
     const letter = choice?.key === undefined ? "" : `${choice.key}  `;
     const label = fit(`${letter}${clean(choice?.label ?? "")}`, width - 2);
-    const note = fit(clean(choice?.note ?? ""), Math.max(0, width - 4 - label.length));
+    const note = fit(clean(choice?.note ?? ""), Math.max(0, width - 4 - displayWidth(label)));
     return [
       span(chosen ? "> " : "  ", "accent"),
       span(label, chosen ? "selected" : "plain"),
@@ -98,5 +99,18 @@ export function viewPicker(state: PickerState, { width, height }: { width: numbe
     ];
   });
   const list = rows.length === 0 ? [row(fit("  nothing of that name", width), "dim")] : rows;
-  return height < 2 ? list : [row(fit(title, width), "bold"), ...list];
+  return [...title, ...list];
+}
+
+/** Rows that a title may take of a list. */
+const TITLE_SHARE = 4;
+
+/** The title and what was typed, whole where the list keeps most of the room; what was typed is seen in any case. */
+function titleRows({ title, filter }: PickerState, { width, height }: { width: number; height: number }): Row[] {
+  if (height < 2) return [];
+  const typed = filter === "" ? "" : ` ${clean(filter)}`;
+  const rows = wrap([span(title + typed, "bold")], { width, indent: [] });
+  if (rows.length === 1 || rows.length * TITLE_SHARE <= height) return rows;
+  const shown = fitEnd(typed, width >> 1);
+  return [row(fit(title, width - displayWidth(shown)) + shown, "bold")];
 }

@@ -206,6 +206,10 @@ class LineChat implements ChatView {
     const [canAsk, choosesSession] = [this.#atTerminal, this.#choosesSession];
     await beginChat(this.#chat, { view: this, context: this.#context, canAsk, choosesSession, signal });
     const { opened } = this.#chat;
+    if (canAsk && opened !== null && !this.#context.globals.quiet) {
+      const { firstScreen, LINE_KEYS } = await import("./view/first_screen.ts");
+      this.print(firstScreen(opened, { io: this.#context.io, width: this.width(), keys: LINE_KEYS }));
+    }
     if (canAsk && opened !== null && opened.session.items.length > 0) await this.replay(opened);
     return 0;
   }

@@ -73,7 +73,7 @@ async function runCommand(
     }
     case "mcp": {
       const { mcpRows } = await import("./mcp.ts");
-      return view.print(mcpRows((await chat.ready()).servers));
+      return view.print(mcpRows((await chat.ready()).servers, view.width()));
     }
     case "permissions": {
       const { permissions } = await import("./permission_rules.ts");

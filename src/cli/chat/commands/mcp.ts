@@ -9,42 +9,48 @@ import { grouped } from "../../../platform/number.ts";
 import { fieldsOf, membersOf } from "../../../platform/record.ts";
 import { clean } from "../../../terminal/clean.ts";
 import { type Row, row, span } from "../../../terminal/style.ts";
+import { fit } from "../../../terminal/table.ts";
+import { wrap } from "../../../terminal/wrap.ts";
+import { entryRows, textRows } from "../view/event_rows.ts";
 
 /** Tools of one server that are listed. */
 const MOST_TOOLS = 40;
+/** Cells of the names of prompts and resources. */
+const NAMES = 26;
 
 /** The servers of a session, what they cost, and what is wrong with some. */
-export function mcpRows(offer: McpOffer | null): Row[] {
-  if (offer === null) return [row("no MCP server is configured: agentcli mcp add, or agentcli mcp import", "dim")];
+export function mcpRows(offer: McpOffer | null, width: number): Row[] {
+  const told = (text: string) => textRows(text, { width, style: "dim" });
+  if (offer === null) return told("no MCP server is configured: agentcli mcp add, or agentcli mcp import");
   const { tools, budget } = offer.exposed;
   return [
     ...offer.hub.states.filter(({ server }) => server.enabled).flatMap(({ server, manifest, problem, isRunning }) => {
       const own = tools.filter((tool) => tool.server === server.name);
       const state = problem ?? (isRunning ? "running" : "starts with its first call");
       const tokens = own.reduce((sum, one) => sum + one.tokens, 0);
+      const head = [
+        span(`  ${clean(server.name)}`, "bold"),
+        span(`  ${serverClass(server)}, `, "dim"),
+        span(clean(state), problem === null ? "dim" : "warning"),
+        span(manifest === null ? "" : `, ${own.length} tools, ${grouped(tokens)} tokens`, "dim"),
+      ];
+      const called = [
+        ...(manifest?.prompts ?? []).map(({ name, description }) => [`/${server.name}:${name}`, description] as const),
+        ...(manifest?.resources ?? []).slice(0, MOST_TOOLS).map(({ uri, name }) =>
+          [`@${server.name}:${uri}`, name] as const
+        ),
+      ];
       return [
-        [
-          span(`  ${clean(server.name)}`, "bold"),
-          span(`  ${serverClass(server)}, `, "dim"),
-          span(clean(state), problem === null ? "dim" : "warning"),
-          span(manifest === null ? "" : `, ${own.length} tools, ${grouped(tokens)} tokens`, "dim"),
-        ],
-        ...own.slice(0, MOST_TOOLS).map(({ tool, exposure, tokens }): Row => [
-          span(`    ${exposure.padEnd(6)} ${String(tokens).padStart(5)}  `, "dim"),
-          span(clean(tool.name)),
-        ]),
+        ...wrap(head, { width, indent: [span("    ")] }),
+        ...own.slice(0, MOST_TOOLS).map(({ tool, exposure, tokens }): Row => {
+          const figures = `    ${exposure.padEnd(6)} ${String(tokens).padStart(5)}  `;
+          return [span(figures, "dim"), span(fit(clean(tool.name), width - figures.length))];
+        }),
         ...own.length > MOST_TOOLS ? [row(`    … ${own.length - MOST_TOOLS} more`, "dim")] : [],
-        ...(manifest?.prompts ?? []).map(({ name, description }): Row => [
-          span(`    /${clean(server.name)}:${clean(name)}`),
-          span(`  ${clean(description)}`, "dim"),
-        ]),
-        ...(manifest?.resources ?? []).slice(0, MOST_TOOLS).map(({ uri, name }): Row => [
-          span(`    @${clean(server.name)}:${clean(uri)}`),
-          span(`  ${clean(name)}`, "dim"),
-        ]),
+        ...called.flatMap(([name, what]) => entryRows(clean(name), clean(what), { column: NAMES, width })),
       ];
     }),
-    row(`  direct tools may take ${grouped(budget)} tokens; the others are found by McpFind`, "dim"),
+    ...told(`direct tools may take ${grouped(budget)} tokens; the others are found by McpFind`),
   ];
 }
 

@@ -154,7 +154,14 @@ export function fitActivity(text: string, width: number): string {
 /** The name of the activity is not cut below this. */
 const LEAST_WORDS = 8;
 
-const GAP = " · ";
+/** Between the parts of a line. */
+export const GAP = " · ";
+
+/** Returns the first parts of a line, as many as fit. */
+export function firstParts(parts: readonly string[], width: number): string {
+  const fitting = parts.filter((_, at) => displayWidth(parts.slice(0, at + 1).join(GAP)) <= width);
+  return fit((fitting.length === 0 ? parts.slice(0, 1) : fitting).join(GAP), width);
+}
 
 function joined(...parts: readonly string[]): string {
   return parts.filter((part) => part !== "").join(GAP);

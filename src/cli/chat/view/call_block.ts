@@ -33,6 +33,10 @@ export interface CallBlock {
   /** The calls of a search. */
   steps: readonly string[];
   /** `stopped`: it has no result, since the turn was ended. `denied` with why. */
+  /** All that a person was asked about it can be unfolded. */
+  isAsked?: boolean;
+  /** It never ran: its name or its arguments could not be understood. */
+  isMalformed?: boolean;
   outcome: { kind: "result"; result: CallResult } | { kind: "denied"; message: string } | { kind: "stopped" };
 }
 
@@ -62,7 +66,7 @@ export function callRows(block: CallBlock, { width, mark }: { width: number; mar
   const { subject } = block;
   const body = bodyRows(block, { width, mark });
   const head = headRow(block, width);
-  if (body.isFolded || subject === "" || head.some(({ text }) => text === clean(subject))) {
+  if (body.isFolded || block.isAsked === true || subject === "" || head.some(({ text }) => text === clean(subject))) {
     return { ...body, rows: [head, ...body.rows] };
   }
   // Nothing below says how to see all of the subject.
@@ -117,7 +121,15 @@ function figuresOf({ outcome, tookMs }: Pick<CallBlock, "tookMs" | "outcome">): 
   return figures;
 }
 
-function bodyRows({ name, outcome, steps }: CallBlock, shown: { width: number; mark: string }): BlockRows {
+/** Of these the first lines of what they found say most. */
+const FINDING_TOOLS: ReadonlySet<string> = new Set(["Grep", "Glob"]);
+/** Lines that they show. */
+const FOUND_ROWS = 3;
+
+function bodyRows(
+  { name, outcome, steps, isMalformed }: CallBlock,
+  shown: { width: number; mark: string },
+): BlockRows {
   const { width, mark } = shown;
   const stepped = lastRows(steps, { ...shown, most: LAST_ROWS });
   if (outcome.kind === "stopped") return { ...stepped, rows: [...stepped.rows, line("stopped", "warning", width)] };
@@ -136,6 +148,13 @@ function bodyRows({ name, outcome, steps }: CallBlock, shown: { width: number; m
     const printed = shownOutput(withoutExitCode(content)).trimEnd();
     return lastRows(printed === "" ? [] : printed.split("\n"), { ...shown, most: isError ? FAILURE_ROWS : LAST_ROWS });
   }
+  if (isError && isMalformed === true) {
+    // The rest is for the model: how to call it.
+    const [first = ""] = /^[^\n]*?[.!?](?=\s|$)/.exec(content) ?? [content];
+    const isFolded = first.length < content.trimEnd().length;
+    const rows = textRows(`failed: ${first}${isFolded ? ` ${mark}` : ""}`, { width, style: "error" });
+    return { rows, isFolded };
+  }
   if (isError) {
     const failed = firstRows(textRows(`failed: ${content.trimEnd()}`, { width, style: "error" }), {
       ...shown,
@@ -144,6 +163,12 @@ function bodyRows({ name, outcome, steps }: CallBlock, shown: { width: number; m
     return { rows: [...stepped.rows, ...failed.rows], isFolded: stepped.isFolded || failed.isFolded };
   }
   if (steps.length > 0) return { rows: [...stepped.rows, line(`${counted} ${mark}`, "dim", width)], isFolded: true };
+  if (FINDING_TOOLS.has(name) && lines > 1) {
+    const found = content.split("\n", FOUND_ROWS).map((text) => line(text.replaceAll("\t", " "), "dim", width));
+    const more = lines - found.length;
+    const rest = more > 0 ? [line(`… ${more === 1 ? "1 more line" : `${more} more lines`} ${mark}`, "dim", width)] : [];
+    return { rows: [...found, ...rest], isFolded: more > 0 };
+  }
   // A file of one line is no message to the person.
   const isMessage = lines <= 1 && name !== "Read";
   return { rows: [line(isMessage ? content : `${counted} ${mark}`, "dim", width)], isFolded: !isMessage };

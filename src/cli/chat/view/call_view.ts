@@ -2,6 +2,7 @@
 import { sessionLabel } from "../../../agent/session.ts";
 import type { Clock } from "../../../platform/io.ts";
 import type { TurnEvent } from "../../../protocol/turn_event.ts";
+import type { ChatDelta } from "../../../provider/types.ts";
 import type { ToolCall } from "../../../session/item.ts";
 import type { OpenSession } from "../../../runtime/open_session.ts";
 import { clean } from "../../../terminal/clean.ts";
@@ -29,6 +30,8 @@ interface RunningCall extends OpenCall {
 const LIVE_ROWS = 5;
 /** Rows of calls that run together. */
 const MOST_HEADS = 8;
+/** Characters of arguments that could not be read which are kept. */
+const LONGEST_WRITTEN = 500;
 /** Milliseconds between looks at what a command prints. */
 const LOOK_MS = 250;
 
@@ -54,6 +57,9 @@ export class CallView {
   readonly #running = new Map<string, RunningCall>();
   /** As the model wrote them: the names of those that never began. */
   #called = new Map<string, ToolCall>();
+  /** The arguments as they were written of the calls of the response that streams, by their order. */
+  readonly #written: string[] = [];
+  #unread = new Map<string, string>();
   readonly #denied = new Set<string>();
   /** The call that a person is asked about, and all that the question shows. */
   #asked: OpenCall & { body(width: number): Row[] } | null = null;
@@ -67,6 +73,15 @@ export class CallView {
   /** The calls of a response are about to be looked at. */
   called(calls: readonly ToolCall[]): void {
     this.#called = new Map(calls.map((call) => [call.id, call]));
+    // Of arguments that cannot be read, what was written is all there is.
+    this.#unread = new Map(calls.flatMap(({ id, input }, at) => input === null ? [[id, this.#written[at] ?? ""]] : []));
+    this.#written.length = 0;
+  }
+
+  /** Takes a piece of the arguments of a call. */
+  written({ index, arguments: piece }: ChatDelta & { kind: "tool_call" }): void {
+    const before = this.#written[index] ?? "";
+    if (before.length < LONGEST_WRITTEN) this.#written[index] = before + piece;
   }
 
   asked(call: OpenCall & { body(width: number): Row[] }): void {
@@ -119,7 +134,8 @@ export class CallView {
     const { exitCode, timedOut } = details ?? {};
     return this.#settle({
       name: call?.name ?? name,
-      subject: call?.subject ?? writtenSubject(this.#called.get(callId)),
+      subject: call?.subject ?? this.#unread.get(callId) ?? writtenSubject(this.#called.get(callId)),
+      isMalformed: call === undefined,
       tookMs: call === undefined ? null : this.#clock.monotonic() - call.since,
       steps: call?.steps ?? [],
       outcome: {
@@ -145,7 +161,9 @@ export class CallView {
     if (asked === null) return this.#settle(block, width);
     const { mark } = this.#folds;
     this.#folds.add(asked.body);
-    return [...callRows(block, { width, mark }).rows, row(fit(`  what was asked ${mark}`, width), "dim")];
+    // All of the subject is in what was asked.
+    const { rows } = callRows({ ...block, isAsked: true }, { width, mark });
+    return [...rows, row(fit(`  what was asked ${mark}`, width), "dim")];
   }
 
   /** The turn is over: returns the blocks of the calls that have no result. */
@@ -161,6 +179,7 @@ export class CallView {
     if (this.#asked !== null) open.push({ ...this.#asked, tookMs: null, steps: [], outcome: { kind: "stopped" } });
     this.#running.clear();
     this.#called.clear();
+    this.#unread.clear();
     this.#denied.clear();
     this.#asked = null;
     return open.flatMap((block) => this.#settle(block, width));

@@ -10,9 +10,14 @@ import { type Row, row, span } from "../../../terminal/style.ts";
 import { displayWidth, fit, fitEnd } from "../../../terminal/table.ts";
 import { tokensText } from "../../run/text_output.ts";
 import { VERSION } from "../../version.ts";
+import { firstParts, GAP } from "./activity.ts";
 
 /** How the system prompt names the files whose instructions it holds. */
 const INSTRUCTIONS = /^Instructions from ((?:.*\/)?(?:AGENTS\.md|\.ide-rules)):$/gm;
+
+const DRAWN_KEYS = ["/help commands and keys", "Esc stops", "Ctrl-D leaves", "@ files"];
+/** Where the terminal itself edits the line. */
+export const LINE_KEYS: readonly string[] = ["/help commands", "Ctrl-C stops", "Ctrl-D leaves", "@ files"];
 
 /** Returns a model as a person calls it: `Ollama (runtime_a) · qwen3:8b`; of a provider that they named, its selector. */
 export function modelText(
@@ -23,7 +28,10 @@ export function modelText(
 }
 
 /** The program, the place, the model, the instructions that it was given, and the keys. */
-export function firstScreen({ session }: OpenSession, { io, width }: { io: Io; width: number }): Row[] {
+export function firstScreen(
+  { session }: OpenSession,
+  { io, width, keys = DRAWN_KEYS }: { io: Io; width: number; keys?: readonly string[] },
+): Row[] {
   const { model, system, workspace } = session;
   // Where something is protected, files of git are too.
   const branch = workspace.protection.any ? undefined : currentBranch(workspace.root);
@@ -32,23 +40,16 @@ export function firstScreen({ session }: OpenSession, { io, width }: { io: Io; w
   const files = [...system.text.matchAll(INSTRUCTIONS)].map(([, name = ""]) => clean(name));
   const program = `agentcli ${VERSION}`;
   const name = modelText(model);
-  const facts = `  ${where}, window of ${tokensText(model.contextWindow)}`;
+  const window = `, window of ${tokensText(model.contextWindow)}`;
+  const facts = `  ${where}${displayWidth(name) + where.length + window.length + 2 <= width ? window : ""}`;
   return [
     [span(fit(program, width), "bold"), span(`  ${fitEnd(place, Math.max(0, width - program.length - 2))}`, "dim")],
-    [span(fit(name, width), "bold"), span(fit(facts, Math.max(0, width - name.length)), "dim")],
+    [span(fit(name, width), "bold"), span(fit(facts, Math.max(0, width - displayWidth(name))), "dim")],
     ...files.length === 0 ? [] : [row(fit(`instructions: ${files.join(", ")}`, width), "dim")],
-    row(firstParts(["/help commands and keys", "Esc stops", "Ctrl-D leaves", "@ files"], width), "dim"),
+    row(firstParts(keys, width), "dim"),
     [],
   ];
 }
-
-/** As many parts as fit. */
-function firstParts(parts: readonly string[], width: number): string {
-  const fitting = parts.filter((_, at) => displayWidth(parts.slice(0, at + 1).join(GAP)) <= width);
-  return fit(fitting.join(GAP), width);
-}
-
-const GAP = " · ";
 
 function homeRelative(path: string, { env }: Pick<Io, "env">): string {
   const home = env("HOME") ?? "";

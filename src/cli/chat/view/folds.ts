@@ -1,6 +1,6 @@
 /** The folded blocks of the transcript, and the view that unfolds one above the input; the same key folds it. */
 import { type Row, row } from "../../../terminal/style.ts";
-import { fit } from "../../../terminal/table.ts";
+import { firstParts } from "./activity.ts";
 
 /** All rows of what is folded, for a width. */
 export type UnfoldedRows = (width: number) => Row[];
@@ -76,9 +76,8 @@ export class Folds {
     [this.#window, this.#shown] = [window, { ...shown, offset }];
     const seen = rows.slice(offset, offset + window);
     if (height === 1) return seen;
-    const place = rows.length > window
-      ? `rows ${offset + 1}-${offset + seen.length} of ${rows.length} · PageUp, PageDown · `
-      : "";
-    return [...seen, row(fit(`#${shown.number} · ${place}Ctrl-O folds`, width), "dim")];
+    const place = `rows ${offset + 1}-${offset + seen.length} of ${rows.length}`;
+    const parts = [`#${shown.number}`, ...rows.length > window ? [place, "PageUp, PageDown"] : [], "Ctrl-O folds"];
+    return [...seen, row(firstParts(parts, width), "dim")];
   }
 }

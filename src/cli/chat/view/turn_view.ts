@@ -12,7 +12,9 @@ import {
   BYTES_PER_TOKEN,
   costText,
   doneText,
+  firstParts,
   fitActivity,
+  GAP,
   type Phase,
   type Rates,
 } from "./activity.ts";
@@ -157,7 +159,10 @@ export class TurnView {
         return this.#responded(event.usage);
       case "retry":
         // What was thought or said of a response that begins anew is over.
-        if (event.notice.restart) this.#closeResponse(null);
+        if (event.notice.restart) {
+          this.#calls.called([]);
+          this.#closeResponse(null);
+        }
         this.#print(eventRows(event, this.#options.width()));
         return this.#retry(event.notice);
       case "tool_start":
@@ -205,7 +210,7 @@ export class TurnView {
     this.#options.print(this.#calls.end(width));
     const { seconds, tokens } = this.#written;
     const rate = seconds > 0 ? tokens / seconds : null;
-    const done = result === null ? [] : [row(fit(doneText({ ...result, rate }), width), "dim")];
+    const done = result === null ? [] : [row(firstParts(doneText({ ...result, rate }).split(GAP), width), "dim")];
     const rows = result === null || result.outcome === "success" ? done : failureRows(result, width);
     this.#options.print([...rows, []]);
   }
@@ -282,6 +287,7 @@ export class TurnView {
         return this.#options.changed();
       }
       case "tool_call":
+        this.#calls.written(delta);
         this.#writing(delta.arguments.length, delta.name ?? null);
         return this.#options.changed();
     }
