@@ -35,13 +35,26 @@ Deno.test("the list tells what commands changed; going back and /redo take them 
     const typed = ["run echo two >> a.txt; rm old.txt; mkdir d; echo new > d/n.txt", "/rewind", "1", "1", "/redo"];
     const done = await lines(home, typed);
     assert.match(done.stderr, /a\.txt \+1 -0, d\/n\.txt \+1 \(new\), old\.txt \(gone\) · 1 command/);
-    assert.match(done.stderr, /back where it was before \/rewind[^]*removed [^\n]*old\.txt/);
+    assert.match(done.stderr, /back where it was before[^]*removed [^\n]*old\.txt/);
     assert.equal(await home.read("a.txt") + await home.read("d/n.txt"), "one\ntwo\nnew\n");
     await assert.rejects(home.read("old.txt"));
     await lines(home, ["/rewind", "1", "3"], ["--continue"]);
     assert.equal(await home.read("a.txt") + await home.read("old.txt"), "one\nold\n");
     assert.deepEqual([...Deno.readDirSync(home.project)].map(({ name }) => name).sort(), ["a.txt", "old.txt"]);
   });
+});
+
+Deno.test("/redo brings back what /undo took, and the model hears of neither", unix, async () => {
+  await using home = await temporaryHome();
+  await home.write("a.txt", "one\n");
+  await using server = startFakeServer({ script: obey });
+  await configure(home, { loc: { baseUrl: server.baseUrl } });
+  const done = await lines(home, ["run echo two > a.txt; echo new > b.txt", "/undo", "/redo", "hello"]);
+  assert.match(done.stderr, /undid turn 1:[^]*back where it was before/);
+  assert.equal(await home.read("a.txt") + await home.read("b.txt"), "two\nnew\n");
+  assert.doesNotMatch(JSON.stringify(server.chats().at(-1)?.json), /undid your changes/);
+  await lines(home, ["/undo"], ["--continue"]);
+  assert.equal(await home.read("a.txt"), "one\n");
 });
 
 Deno.test("/undo takes back what the command of a run changed, and what a typed one did", unix, async () => {

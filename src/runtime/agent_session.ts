@@ -104,7 +104,9 @@ export class AgentSession {
   /** Restores the files of the last turn that changed any, and lets the next prompt say so; null where none has. */
   async undo(): Promise<UndoneTurn | null> {
     const { undoLastTurn } = await import("./undo_turn.ts");
-    return await this.#between(undoLastTurn);
+    const undone = await this.#between(undoLastTurn);
+    this.#rewound = undone?.rewound ?? this.#rewound;
+    return undone;
   }
 
   /**
@@ -132,7 +134,7 @@ export class AgentSession {
     return this.#rewound = await this.#between((opened) => rewind(opened, prompt, parts));
   }
 
-  /** Takes the last {@link AgentSession.rewind} back; null where there is none, or something was said since. */
+  /** Takes the last {@link AgentSession.rewind} or {@link AgentSession.undo} back; null where there is none, or something was said since. */
   async redo(): Promise<readonly Restored[] | null> {
     const rewound = this.#rewound;
     this.#rewound = null;

@@ -93,7 +93,7 @@ class WatchedCommands implements CommandWatch {
     }
     const changes = await this.#snapshot.look(signal);
     // What was kept before it was protected goes with the next command at the latest.
-    if (workspace.protection.any) await this.#options.undo();
+    if (workspace.protection.met) await this.#options.undo();
     if (isOver) await this.#record(changes, lines);
     this.#ours.clear();
   }
@@ -121,7 +121,7 @@ class WatchedCommands implements CommandWatch {
     const session = this.#options.session;
     const { workspace: { protection }, scanner, sandbox } = session;
     const isOpen = sessionLabel(session) === "open";
-    if (isOpen && !protection.any && await sandbox?.protectsElsewhere() !== true) return;
+    if (isOpen && !protection.met && await sandbox?.protectsElsewhere() !== true) return;
     let left = SCAN_LIMIT;
     for (const change of changes) {
       const texts = [change.path, textOf(change.before), textOf(change.after)];

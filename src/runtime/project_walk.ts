@@ -1,5 +1,6 @@
 /** Walks the project for a snapshot: every entry that is not ignored, protected, or kept by version control. */
-import { type Listing, NO_UTF8, within } from "../boundary/policy/listing.ts";
+import { isUnchanged } from "../boundary/policy/inode_index.ts";
+import { isOfSystem, type Listing, type Listings, NO_UTF8, within } from "../boundary/policy/listing.ts";
 import type { Workspace } from "../boundary/workspace/workspace.ts";
 import type { FileStatus } from "../platform/files.ts";
 import { lstatSync } from "../platform/files_sync.ts";
@@ -13,6 +14,8 @@ export const MOST_ENTRIES = 30_000;
 const NEVER_KEPT = new Set([".git", ".hg", ".svn", ".jj", "node_modules"]);
 /** Milliseconds of work between two pauses. */
 const SLICE_MS = 50;
+/** Two changes within so many milliseconds can leave the same times: clocks of file systems are coarse. */
+export const RACY_MS = 2_000;
 
 /** The entries of a project at one time. */
 export interface WalkedProject {
@@ -22,55 +25,76 @@ export interface WalkedProject {
   leftOut: ReadonlyMap<string, "ignored" | "protected">;
 }
 
-/** Returns what stands in the roots; null for more than {@link MOST_ENTRIES}. `home` is never part of it. Throws the signal's reason. */
-export async function walkProject(
+/** Options of {@link walkProject}; `home` is never part of it, and `listings` are those of the walk before. */
+interface WalkOptions {
+  home: string;
+  listings: Listings;
+  signal?: AbortSignal | undefined;
+}
+
+/** Entries of a directory that are not ignored, as long as neither it nor its rules change. */
+interface Judged {
+  outer: Chain;
+  /** Of its `.gitignore`; null where it has none. */
+  rules: FileStatus | null;
+  at: number;
+  kept: readonly { path: string; isDirectory: boolean; isFile: boolean; chain: Chain }[];
+  ignored: readonly string[];
+}
+
+const judgedListings = new WeakMap<Listing, Judged>();
+const NO_RULES: Chain = [];
+
+/** Returns what stands in the roots; null for more than {@link MOST_ENTRIES}. Throws the signal's reason. */
+export async function walkProject(workspace: Workspace, options: WalkOptions): Promise<WalkedProject | null> {
+  const { protection } = workspace;
+  protection.refresh();
+  const isMet = protection.met;
+  // Where no marker is known, what is ignored need not be walked. One that is met on the way can name files of before.
+  const walked = await walkRoots(workspace, { ...options, isMet });
+  return isMet || !protection.met ? walked : await walkRoots(workspace, { ...options, isMet: true });
+}
+
+async function walkRoots(
   workspace: Workspace,
-  { home, signal }: { home: string; signal?: AbortSignal | undefined },
+  { home, signal, listings, isMet }: WalkOptions & { isMet: boolean },
 ): Promise<WalkedProject | null> {
   const { protection, root, additional } = workspace;
-  protection.refresh();
-  // Open directories alone: what is covered as a whole is not among them.
-  const open = new Map<string, Listing>();
-  for (const listing of (await protection.hidden({ signal })).listings) open.set(listing.directory, listing);
+  // Looks for copies and other names of protected files too, and lists open directories alone.
+  const open = isMet
+    ? new Map((await protection.hidden({ signal })).listings.map((one) => [one.directory, one]))
+    : null;
   const entries = new Map<string, FileStatus>();
   const leftOut = new Map<string, "ignored" | "protected">();
   const waiting: { directory: string; chain: Chain }[] = [];
   for (const place of [root, ...additional]) {
     const status = quietly(() => lstatSync(place));
     if (status !== null) entries.set(place, status);
-    waiting.push({ directory: place, chain: [] });
+    waiting.push({ directory: place, chain: NO_RULES });
   }
   let pauseAt = performance.now() + SLICE_MS;
   for (let at = waiting.pop(); at !== undefined; at = waiting.pop()) {
     const { directory } = at;
-    const listing = open.get(directory);
-    if (listing === undefined || listing.entries === null) {
+    const listing = open === null ? listings.of(directory) : open.get(directory);
+    if (listing === undefined || listing.entries === null || isOfSystem(directory)) {
       leftOut.set(directory, "protected");
       continue;
     }
-    const chain = chainIn(listing, { chain: at.chain, workspace });
-    for (const { name, isDirectory, isFile } of listing.entries) {
-      const path = within(directory, name);
-      if (
-        NEVER_KEPT.has(name) || path === home || name.includes(NO_UTF8) || isIgnored(chain, { name, isDirectory })
-      ) {
-        leftOut.set(path, "ignored");
-        continue;
-      }
-      const status = quietly(() => lstatSync(path));
+    const { kept, ignored } = judge(listing, { outer: at.chain, workspace });
+    for (const path of ignored) leftOut.set(path, "ignored");
+    for (const { path, isDirectory, isFile, chain } of kept) {
+      const status = path === home ? null : quietly(() => lstatSync(path));
       if (status === null) continue;
-      const isCovered = isDirectory
-        ? !open.has(path)
-        : (isFile ? protection.ruleOfFile(status, path) : protection.rule(path)) !== null;
-      if (isCovered) {
+      const isOpen = isDirectory && open !== null
+        ? open.has(path)
+        : (isFile ? protection.ruleOfFile(status, path) : protection.rule(path)) === null;
+      if (!isOpen) {
         leftOut.set(path, "protected");
         continue;
       }
       entries.set(path, status);
       if (entries.size > MOST_ENTRIES) return null;
-      if (isDirectory) {
-        waiting.push({ directory: path, chain: chain.map(({ rules, above }) => ({ rules, above: [...above, name] })) });
-      }
+      if (isDirectory) waiting.push({ directory: path, chain });
     }
     if (performance.now() < pauseAt) continue;
     await new Promise<void>((resolve) => void after(0, resolve));
@@ -80,17 +104,42 @@ export async function walkProject(
   return { entries, leftOut };
 }
 
-/** The rules that hold in a directory. What a repository ignores is its own business, not that of the one around it. */
-function chainIn(
-  { directory, entries }: Listing,
-  { chain, workspace }: { chain: Chain; workspace: Workspace },
-): Chain {
+/** Parts the entries of a directory into those that are ignored and the others. */
+function judge(listing: Listing, { outer, workspace }: { outer: Chain; workspace: Workspace }): Judged {
+  const { directory, entries } = listing;
+  const known = judgedListings.get(listing);
   const has = (name: string) => entries?.some((entry) => entry.name === name) === true;
-  const outer = has(".git") ? [] : chain;
-  if (!has(".gitignore")) return outer;
+  const hasRules = known === undefined ? has(".gitignore") : known.rules !== null;
+  const rules = hasRules ? quietly(() => lstatSync(within(directory, ".gitignore"))) : null;
+  if (known?.outer === outer && sameRules(known, rules)) return known;
+  const at = Date.now();
+  // What a repository ignores is its own business, not that of the one around it.
+  const above = has(".git") ? NO_RULES : outer;
+  const own = hasRules ? rulesIn(directory, workspace) : null;
+  const chain = own === null ? above : [...above, { rules: own, above: [] }];
+  const [kept, ignored]: [Judged["kept"][number][], string[]] = [[], []];
+  for (const { name, isDirectory, isFile } of entries ?? []) {
+    const path = within(directory, name);
+    const isLeftOut = NEVER_KEPT.has(name) || name.includes(NO_UTF8) || isIgnored(chain, { name, isDirectory });
+    if (isLeftOut) ignored.push(path);
+    else kept.push({ path, isDirectory, isFile, chain: isDirectory ? below(chain, name) : NO_RULES });
+  }
+  const judged = { outer, rules, at, kept, ignored };
+  judgedListings.set(listing, judged);
+  return judged;
+}
+
+function sameRules({ rules, at }: Judged, now: FileStatus | null): boolean {
+  if (rules === null || now === null) return rules === now;
+  return isUnchanged(rules, now) && Math.max(now.modified, now.changed) + RACY_MS < at;
+}
+
+function below(chain: Chain, name: string): Chain {
+  return chain.length === 0 ? NO_RULES : chain.map(({ rules, above }) => ({ rules, above: [...above, name] }));
+}
+
+function rulesIn(directory: string, workspace: Workspace): ReturnType<typeof parseIgnoreRules> {
   const path = within(directory, ".gitignore");
-  const place = { path, real: path, display: ".gitignore" };
-  const [read] = workspace.readAll([place], { limit: IGNORE_FILE_LIMIT });
-  const rules = read === undefined || "refused" in read ? null : parseIgnoreRules(new TextDecoder().decode(read.bytes));
-  return rules === null ? outer : [...outer, { rules, above: [] }];
+  const [read] = workspace.readAll([{ path, real: path, display: ".gitignore" }], { limit: IGNORE_FILE_LIMIT });
+  return read === undefined || "refused" in read ? null : parseIgnoreRules(new TextDecoder().decode(read.bytes));
 }

@@ -83,7 +83,7 @@ async function changedFile(
 ): Promise<ChangedFile> {
   const was = isCompared ? await before() : null;
   const resolved = entryPath(path, workspace);
-  const name = "refused" in resolved ? path : resolved.display;
+  const name = "refused" in resolved ? path : path === workspace.root ? "the project" : resolved.display;
   const old = was?.kind === "absent" ? null : was?.kind === "file" ? was.bytes : undefined;
   const became = after.has(path) || "refused" in resolved || !isCompared
     ? after.get(path)
@@ -129,8 +129,7 @@ export async function rewind(
     session.context.removed += behind.length;
     forgetFiles(session);
   }
-  const noted = words ? null : await undoNote(once, session.workspace);
-  const note: UserItem | null = noted === null ? null : { kind: "user", origin: "note", text: noted, label: "open" };
+  const note = words ? null : await undoNote(once, session.workspace);
   if (note !== null) items.push(note);
   const taken = words ? behind : [];
   return { restored: once, commands: commandsOf(behind), changes, taken, note, length: items.length };

@@ -3,6 +3,7 @@
  * for the caller. The content of a file is read once, and again when its times, size or number are others.
  */
 import { isUnchanged } from "../boundary/policy/inode_index.ts";
+import { Listings } from "../boundary/policy/listing.ts";
 import { plainEntry } from "../boundary/workspace/entry.ts";
 import type { Workspace } from "../boundary/workspace/workspace.ts";
 import type { FileStatus } from "../platform/files.ts";
@@ -12,13 +13,11 @@ import { dirname } from "../platform/path.ts";
 import { quietly } from "../platform/real_path.ts";
 import { after } from "../platform/sleep.ts";
 import type { Content } from "../session/undo.ts";
-import { MOST_ENTRIES, type WalkedProject, walkProject } from "./project_walk.ts";
+import { MOST_ENTRIES, RACY_MS, type WalkedProject, walkProject } from "./project_walk.ts";
 
 /** Bytes of one file, and of all together: the small ones come first. */
 const FILE_LIMIT = 16 * 1024 * 1024;
 const TOTAL_LIMIT = 128 * 1024 * 1024;
-/** Two changes within so many milliseconds can leave the same times: clocks of file systems are coarse. */
-const RACY_MS = 2_000;
 /** Milliseconds of work between two pauses. */
 const SLICE_MS = 50;
 
@@ -52,6 +51,7 @@ interface Seen {
 export class Snapshot {
   readonly #workspace: Workspace;
   readonly #home: string;
+  readonly #listings = new Listings();
   #seen: Map<string, Seen> | null = null;
   #leftOut: WalkedProject["leftOut"] = new Map();
   /** Bytes of all contents. */
@@ -69,7 +69,7 @@ export class Snapshot {
   async look(signal?: AbortSignal): Promise<SeenChange[]> {
     if (this.isOff) return [];
     const at = Date.now();
-    const walked = await walkProject(this.#workspace, { home: this.#home, signal });
+    const walked = await walkProject(this.#workspace, { home: this.#home, listings: this.#listings, signal });
     if (walked === null) {
       this.isOff = true;
       this.#seen = null;

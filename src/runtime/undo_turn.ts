@@ -1,14 +1,19 @@
 /** Undoing what a turn did to files. Loaded with the first change. */
 import type { Workspace } from "../boundary/workspace/workspace.ts";
 import type { Session } from "../agent/session.ts";
-import type { UndoStore } from "../session/undo.ts";
+import { highestLabel } from "../boundary/policy/label.ts";
+import type { UserItem } from "../session/item.ts";
+import type { ReplacedEntry, UndoStore } from "../session/undo.ts";
 import type { Restored } from "../session/undo_entry.ts";
 import type { OpenSession } from "./open_session.ts";
+import type { Rewound } from "./rewind.ts";
 
 /** The turn that was undone, and its files. */
 export interface UndoneTurn {
   turn: number;
   restored: readonly Restored[];
+  /** As {@link redo} takes it. */
+  rewound: Rewound;
 }
 
 /** Files of one kind that the model is told of by name. */
@@ -22,14 +27,17 @@ export async function undoLastTurn({ session: { items, workspace }, undo }: Open
   const store = await undo();
   const turn = store.turns({ untold: true }).at(-1) ?? store.turns().at(-1);
   if (turn === undefined) return null;
-  const restored = await store.undo(turn, workspace);
-  const text = await undoNote(restored, workspace);
-  if (text !== null) items.push({ kind: "user", origin: "note", text, label: "open" });
-  return { turn, restored };
+  const changes: ReplacedEntry[] = [];
+  const restored = await store.undo(turn, workspace, { onReplaced: (change) => void changes.unshift(change) });
+  const note = await undoNote(restored, workspace);
+  if (note !== null) items.push(note);
+  return { turn, restored, rewound: { restored, commands: 0, changes, taken: [], note, length: items.length } };
 }
 
-/** Returns what the model is told of files that were undone; null where none is other than before. */
-export async function undoNote(restored: readonly Restored[], workspace: Workspace): Promise<string | null> {
+/**
+ * Returns what the model is told of files that were undone, as protected as they are; null where none is other than before.
+ */
+export async function undoNote(restored: readonly Restored[], workspace: Workspace): Promise<UserItem | null> {
   const names = async (outcomes: readonly Restored["outcome"][]) => {
     const paths = restored.filter(({ outcome }) => outcomes.includes(outcome)).map(({ path }) => path);
     const shown = await Promise.all(
@@ -42,14 +50,15 @@ export async function undoNote(restored: readonly Restored[], workspace: Workspa
   };
   const [changed, made] = [await names(["restored", "unchanged"]), await names(["removed"])];
   if (changed === "" && made === "") return null;
-  return "[The user undid your changes." + (changed === "" ? "" : ` Restored: ${changed}.`) +
+  const text = "[The user undid your changes." + (changed === "" ? "" : ` Restored: ${changed}.`) +
     (made === "" ? "" : ` Removed: ${made}.`) + "]";
+  return { kind: "user", origin: "note", text, label: highestLabel(restored.map(({ label }) => label)) };
 }
 
 /** Returns the undo without what it kept of files that are protected by now: looked through whenever others are. */
 export async function withoutProtected(store: UndoStore, { workspace, scanner }: Session): Promise<UndoStore> {
   const { protection } = workspace;
-  if (!protection.any) return store;
+  if (!protection.met) return store;
   await store.forget([protection.version, ...protection.files()].join("\0"), async (path, entry) => {
     if (protection.rule(path) !== null) return true;
     const text = entry?.kind === "file" ? new TextDecoder().decode(entry.bytes) : "";

@@ -98,6 +98,7 @@ interface Recorded {
 }
 
 const [NOT_KEPT, TOO_LARGE] = ["it was not kept", "it was too large to be kept"];
+const TOO_MUCH = "undo of this session holds 512 MiB already";
 const PROTECTED = "it is protected: its undo lasted as long as the process";
 
 /** Whose undo it is. */
@@ -179,10 +180,14 @@ class HomeUndo implements UndoStore {
       return digest;
     });
     const places = await keepContents(home, this.options.sessionId, [...fresh.values()]);
-    [...fresh.keys()].forEach((digest, at) => this.#places.set(digest, places[at] ?? "own file"));
+    [...fresh.keys()].forEach((digest, at) => {
+      const place = places?.[at];
+      if (place !== undefined) this.#places.set(digest, place);
+    });
     added.forEach((one, at) => {
       const place = this.#places.get(digests[at] ?? "");
       if (place !== undefined) one.content = { kind: "disk", place };
+      else if (digests[at] !== null) one.content = { kind: "none", reason: TOO_MUCH };
     });
   }
 

@@ -22,8 +22,8 @@ export interface ChangedEntry {
 
 /** The result of restoring one entry. */
 export type Restored =
-  | { path: string; outcome: "restored" | "removed" | "unchanged" }
-  | { path: string; outcome: "refused"; reason: string };
+  & { path: string; label: Label }
+  & ({ outcome: "restored" | "removed" | "unchanged" } | { outcome: "refused"; reason: string });
 
 /** Returns the state of an entry. */
 export async function stateOf(entry: Content): Promise<EntryState> {
@@ -64,10 +64,10 @@ export function inOrder(entries: readonly ChangedEntry[]): ChangedEntry[] {
 
 /** Returns what stands at the entry's path now; why it is left alone where that is not what its last change left. */
 export async function findEntry(
-  { path, was, after, isBroken }: ChangedEntry,
+  { path, label, was, after, isBroken }: ChangedEntry,
   workspace: Workspace,
 ): Promise<{ at: ResolvedPath; now: Entry; isDone: boolean } | Restored & { outcome: "refused" }> {
-  const refuse = (reason: string) => ({ path, outcome: "refused", reason }) as const;
+  const refuse = (reason: string) => ({ path, label, outcome: "refused", reason }) as const;
   const at = entryPath(path, workspace);
   if ("refused" in at) return refuse(at.message);
   const found = readEntry(at, { workspace, limit: LONGEST });
@@ -91,15 +91,15 @@ export async function restoreEntry(
   { turn, onReplaced }: { turn: number; onReplaced?: (change: ReplacedEntry) => void },
 ): Promise<Restored> {
   const { path, label } = entry;
-  const refuse = (reason: string): Restored => ({ path, outcome: "refused", reason });
+  const refuse = (reason: string): Restored => ({ path, label, outcome: "refused", reason });
   const before = await entry.before();
   if (before.kind === "not_kept") return refuse(before.reason);
   const found = await findEntry(entry, workspace);
   if ("outcome" in found) return found;
   const { at, now, isDone } = found;
-  if (isDone) return { path, outcome: "unchanged" };
+  if (isDone) return { path, label, outcome: "unchanged" };
   const failed = await workspace.restore(at, { now, to: before });
   if (failed !== null) return refuse(failed.message);
   onReplaced?.({ turn, path, before, after: now, label });
-  return { path, outcome: before.kind === "absent" ? "removed" : "restored" };
+  return { path, label, outcome: before.kind === "absent" ? "removed" : "restored" };
 }

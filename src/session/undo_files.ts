@@ -29,8 +29,9 @@ export type StoredChange =
   | { kind: "undone"; turn: number; path: string }
   | { kind: "renumbered"; turn: number; to: number };
 
-/** Most bytes of one content. */
+/** Most bytes of one content, and of all that a session keeps. */
 export const LONGEST = 64 * 1024 * 1024;
+const MOST_KEPT = 512 * 1024 * 1024;
 
 function listName(sessionId: string): string {
   return `${undoName(sessionId)}/changes.jsonl`;
@@ -55,16 +56,17 @@ export async function rewriteChanges(home: Home, sessionId: string, changes: rea
   await home.write(listName(sessionId), changes.map(lineText).join(""));
 }
 
-/** Keeps contents, and returns where each of them lies. Throws the system's errors. */
+/** Keeps contents, and returns where each of them lies; null where the session keeps too much already. Throws the system's errors. */
 export async function keepContents(
   home: Home,
   sessionId: string,
   contents: readonly Uint8Array[],
-): Promise<ContentPlace[]> {
+): Promise<ContentPlace[] | null> {
   if (contents.length === 0) return [];
   const journal = await openJournal(home, contentsName(sessionId));
   try {
     let at = journal.size;
+    if (at + contents.reduce((sum, { length }) => sum + length, 0) > MOST_KEPT) return null;
     const places = contents.map(({ length }) => ({ at: (at += length) - length, length }));
     await journal.append(...contents);
     return places;

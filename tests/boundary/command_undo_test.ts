@@ -296,3 +296,21 @@ Deno.test(
     assert.match(later.done.stderr, /its undo lasted as long as the process/, later.done.stderr);
   },
 );
+
+Deno.test("what a protected session took back is told to its model, and stored nowhere", sandboxed, async () => {
+  for (const isProtected of [true, false]) {
+    await using stage = await openStage();
+    const played = await stage.play("loc", {
+      script: [
+        ...isProtected ? [ask(want("read", { path: ".env" }))] : [],
+        ...[ask(want("shell", { command: "echo x > name.txt" })), say("Done."), say("Well.")],
+      ],
+      argv: ["chat", "--model", "loc", ...BYPASS],
+      stdin: "go\n/undo\nand now?\n",
+    });
+    await assert.rejects(Deno.stat(`${stage.project}/name.txt`), played.done.stderr);
+    assert.match(played.sent, /The user undid your changes\. Removed: name\.txt/);
+    const stored = await new Deno.Command("grep", { args: ["-rl", "Removed: name", stage.home.agentcliHome] }).output();
+    assert.equal(stored.stdout.length === 0, isProtected, "and the control");
+  }
+});

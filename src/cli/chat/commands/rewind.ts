@@ -39,15 +39,15 @@ export async function rewindTo({ chat, view }: Pick<CommandTarget, "chat" | "vie
   if (parts.words && text !== null) view.draft(text);
 }
 
-/** Brings back what the last `/rewind` took. */
+/** Brings back what the last `/rewind` or `/undo` took. */
 export async function redoRewind({ chat, view }: Pick<CommandTarget, "chat" | "view">): Promise<void> {
   const restored = await view.during("bringing back", chat.redo());
   if (restored === null) {
     throw new AgentcliError("usage", "there is nothing to bring back", {
-      hint: "/redo follows a /rewind, before anything else is said",
+      hint: "/redo follows a /rewind or /undo, before anything else is said",
     });
   }
-  view.print([row("back where it was before /rewind", "dim"), ...fileRows(restored)]);
+  view.print([row("back where it was before", "dim"), ...fileRows(restored)]);
 }
 
 /** Asks what goes back; null for nothing. */

@@ -27,7 +27,7 @@ export const COMMAND_NAMES = [
   { name: "compact", brief: "summarize the older part now: /compact [what to keep]" },
   { name: "clear", brief: "begin a new session" },
   { name: "rewind", brief: "go back to before a turn: words, files or both" },
-  { name: "redo", brief: "take /rewind back" },
+  { name: "redo", brief: "take /rewind or /undo back" },
   { name: "undo", brief: "restore the files that the last turn changed" },
   { name: "diff", brief: "show the changes of this session" },
   { name: "resume", brief: "continue a stored session" },
