@@ -19,7 +19,7 @@ const INPUTS: Readonly<Record<"claude" | "codex" | "cursor", [event: string, inp
   ],
   codex: [["PreToolUse", (path) => ({ tool_name: "view_image", tool_input: { path } })]],
   cursor: [
-    ["beforeReadFile", (path) => ({ file_path: path, content: "" })],
+    ["beforeReadFile", (path) => ({ file_path: path, content: "TOKEN=correct-horse-battery-staple-42" })],
     ["beforeMCPExecution", (path) => ({ tool_name: "read", tool_input: JSON.stringify({ path }) })],
   ],
 };

@@ -1,4 +1,5 @@
 /** A project with protected files of many names, and the editor's guard as it is asked there. */
+import assert from "node:assert/strict";
 import { denoIo } from "../../src/platform/deno_io.ts";
 import { type HookEvent, parseHookInput } from "../../src/editor/hooks/events.ts";
 import { questionOf } from "../../src/editor/guard/action.ts";
@@ -60,19 +61,39 @@ export async function guardedProject({ sandbox = false, path = "" }: { sandbox?:
     const place = placeAt(cwd);
     return await judge(questionOf(parseHookInput(text, event)), place);
   };
+  const askAs = async (id: AssistantId, event: string, payload: Record<string, unknown>) => {
+    const input = placed({ hook_event_name: event, workspace_roots: ["/P"], cwd: "/P", ...payload });
+    return await judge(readPayload(id, event, { input, env: () => root }), placeAt(root));
+  };
+  /** What the hooks of every assistant say has to be what those of the editor say. */
+  const alike = async (said: ReturnType<typeof ask>, tools: readonly [tool: string, input: unknown][], cwd = "/P") => {
+    const refusal = await said;
+    for (const [tool_name, tool_input] of tools) {
+      for (
+        const [id, event] of [["claude", "PreToolUse"], ["codex", "PreToolUse"], ["cursor", "preToolUse"]] as const
+      ) {
+        const other = await askAs(id, event, { tool_name, tool_input, cwd });
+        assert.deepEqual(other, refusal, `${id}: ${tool_name} ${JSON.stringify(tool_input)}`);
+      }
+    }
+    return refusal;
+  };
   return {
     root,
     home,
     ask,
     /** As another assistant asks. */
-    askAs: async (id: AssistantId, event: string, payload: Record<string, unknown>) => {
-      const input = placed({ hook_event_name: event, workspace_roots: ["/P"], cwd: "/P", ...payload });
-      return await judge(readPayload(id, event, { input, env: () => root }), placeAt(root));
-    },
-    read: (path: string) => ask("pre_read_code", { file_path: path }),
-    write: (path: string) => ask("pre_write_code", { file_path: path, edits: [] }),
-    command: (line: string, cwd?: string) => ask("pre_run_command", { command_line: line, cwd }),
-    mcp: (given: unknown, tool = "t") => ask("pre_mcp_tool_use", { mcp_tool_name: tool, mcp_tool_arguments: given }),
+    askAs,
+    read: (path: string) => alike(ask("pre_read_code", { file_path: path }), [["Read", { file_path: path }]]),
+    write: (path: string) =>
+      alike(ask("pre_write_code", { file_path: path, edits: [] }), [["Write", { file_path: path }]]),
+    command: (line: string, cwd?: string) =>
+      alike(ask("pre_run_command", { command_line: line, cwd }), [["Bash", { command: line }]], cwd),
+    mcp: (given: unknown, tool = "t") =>
+      alike(
+        ask("pre_mcp_tool_use", { mcp_tool_name: tool, mcp_tool_arguments: given }),
+        [[`mcp__files__${tool}`, given]],
+      ),
     [Symbol.asyncDispose]: () => Deno.remove(home, { recursive: true }),
   };
 }
