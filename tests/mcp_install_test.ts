@@ -162,6 +162,20 @@ Deno.test("Windsurf gets what its schemas know, and keeps the guard where that i
   assert.deepEqual(fileTree(home.home).size, 0);
 });
 
+Deno.test("the server that projects share in Windsurf goes with the last of them", async () => {
+  await using home = await prepared();
+  const other = `${home.root}/other`;
+  await Deno.mkdir(`${other}/.git`, { recursive: true });
+  const env = { PATH: `${home.root}:${Deno.env.get("PATH")}` };
+  const there = (command: string) => runInProcess(["mcp", command, "windsurf", "--yes"], { home, env, cwd: other });
+  await done(home.mcp("install", "windsurf", "--yes"));
+  await done(there("install"));
+  await done(home.mcp("uninstall", "windsurf", "--yes"));
+  assert.ok((await json(home, "H/.codeium/windsurf/mcp_config.json")).mcpServers.agentcli);
+  await done(there("uninstall"));
+  assert.equal(fileTree(home.home).size, 0);
+});
+
 Deno.test("an entry of others, a file that does not parse, and a link are told and not touched", async () => {
   await using home = await prepared();
   const foreign: [AssistantId, string, string][] = [

@@ -174,7 +174,10 @@ export async function uninstallAssistant(
   const scope: AssistantScope = options.user ? "user" : "project";
   const { artifacts } = await readLedger(editor.home);
   const all = installedOf(artifacts, { id, scope, editor });
-  const remove = options.keepGuard ? all.filter(({ kind }) => kind !== "hook") : all;
+  // The server of Windsurf is one for all places: it goes with the last of them that has the rule which names it.
+  const isShared = id === "windsurf" &&
+    artifacts.some((one) => one.dialect === id && one.name === RULE_NAME && !all.includes(one));
+  const remove = all.filter(({ kind }) => !(options.keepGuard && kind === "hook") && !(isShared && kind === "mcp"));
   const other: AssistantScope = options.user ? "project" : "user";
   if (all.length === 0 && installedOf(artifacts, { id, scope: other, editor }).length > 0) {
     await notice(
