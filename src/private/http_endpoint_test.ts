@@ -10,7 +10,7 @@ const outcome: Outcome = { kind: "answer", answer: "yes", cost: 1585 };
 const server = () =>
   new McpServer({
     version: "1",
-    service: { call: (name) => Promise.resolve(name === "ask_private" ? outcome : null) },
+    service: { steady: (work) => work(), call: (name) => Promise.resolve(name === "ask_private" ? outcome : null) },
   });
 
 function send(

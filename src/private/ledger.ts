@@ -122,14 +122,14 @@ export class Ledger {
     });
   }
 
-  /** Pays for telling that there is no model, where an earlier question can have taken it along; false as {@link spend}. */
-  async miss(): Promise<boolean> {
+  /** Pays for telling that there is no model, where an earlier question can have taken it along; null as {@link spend}. */
+  async miss(): Promise<number | null> {
     return await this.#change((state) => {
-      if (!state.asked) return true;
-      if (leftOf(state) < MISSING) return false;
+      if (!state.asked) return 0;
+      if (leftOf(state) < MISSING) return null;
       state.asked = false;
       state.entries.push({ at: state.latest, cost: MISSING, key: "" });
-      return true;
+      return MISSING;
     });
   }
 

@@ -20,7 +20,7 @@ const INSTRUCTIONS =
 /** The parts of an {@link McpServer}. */
 export interface ServerParts {
   version: string;
-  service: Pick<PrivateService, "call">;
+  service: Pick<PrivateService, "call" | "steady">;
   /** Hears what a client gets, for the audit. */
   heard?(tool: string, outcome: Outcome): Promise<void>;
 }
@@ -41,10 +41,12 @@ export class McpServer {
     params: RpcParams,
     { signal, revision }: Pick<PrivateCall, "signal"> & { revision?: string | null },
   ): Promise<unknown> {
-    const isModern = this.#isModern(params, revision);
-    if (isModern && HANDSHAKE.includes(method)) throw methodNotFound(method);
-    const result = await this.#perform(method, params, signal);
-    return isModern ? { resultType: "complete", ...result } : result;
+    return await this.#parts.service.steady(async () => {
+      const isModern = this.#isModern(params, revision);
+      if (isModern && HANDSHAKE.includes(method)) throw methodNotFound(method);
+      const result = await this.#perform(method, params, signal);
+      return isModern ? { resultType: "complete", ...result } : result;
+    }, signal);
   }
 
   /** Whether the request is of the era without a handshake; `revision` is what it says besides. */

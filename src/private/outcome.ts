@@ -38,7 +38,7 @@ export type Outcome =
   | { kind: "decision"; decision: "waiting" | "kept" }
   /** `released`: by the user. `open`: made of nothing protected. */
   | { kind: "text"; text: string; why: "released" | "open" }
-  | { kind: "refused"; code: RefusalCode };
+  | { kind: "refused"; code: RefusalCode; cost?: number };
 
 /** The result of a tool call, as the protocol has it. */
 export interface ClientResult {
@@ -84,7 +84,7 @@ function fieldsOf(outcome: Exclude<Outcome, { kind: "refused" }>): Record<string
 
 /** Returns the bits that an outcome cost, for the audit. */
 export function costOfOutcome(outcome: Outcome): number {
-  return outcome.kind === "answer" || outcome.kind === "done" ? outcome.cost : 0;
+  return "cost" in outcome ? outcome.cost ?? 0 : 0;
 }
 
 /** Thousandths as bits. */

@@ -92,10 +92,13 @@ interface StartedCall extends PrivateCall {
 
 class Refused extends Error {
   readonly code: RefusalCode;
+  /** In thousandths of a bit. */
+  readonly cost: number;
 
-  constructor(code: RefusalCode) {
+  constructor(code: RefusalCode, cost = 0) {
     super(code);
     this.code = code;
+    this.cost = cost;
   }
 }
 
@@ -106,6 +109,8 @@ export class PrivateService {
   readonly #held: HeldAnswers;
   /** The last of the questions that wait for each other. */
   #last: Promise<unknown> = Promise.resolve();
+  /** Questions that are worked on. */
+  #running = 0;
 
   constructor(parts: ServiceParts) {
     this.#parts = parts;
@@ -136,7 +141,9 @@ export class PrivateService {
     try {
       return await work();
     } catch (error) {
-      return { kind: "refused", code: error instanceof Refused ? error.code : "unavailable" };
+      if (!(error instanceof Refused)) return { kind: "refused", code: "unavailable" };
+      const { code, cost } = error;
+      return { kind: "refused", code, ...cost === 0 ? {} : { cost } };
     }
   }
 
@@ -145,9 +152,28 @@ export class PrivateService {
     const { clock } = this.#parts;
     const started = clock.monotonic();
     const outcome = await this.#outcome(() => work(started));
+    await this.#fullSecond(started, signal);
+    return outcome;
+  }
+
+  async #fullSecond(started: number, signal: AbortSignal): Promise<void> {
+    const { clock } = this.#parts;
     const seconds = Math.max(1, Math.ceil((clock.monotonic() - started - TIMER_MS) / SECOND_MS));
     await clock.hold(Math.max(0, started + seconds * SECOND_MS - clock.monotonic()), signal);
-    return outcome;
+  }
+
+  /**
+   * Runs what answers any request of a client. While a question is worked on that ends at a full second too: how busy this
+   * process is tells of the question.
+   */
+  async steady<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {
+    const started = this.#parts.clock.monotonic();
+    const before = this.#running;
+    try {
+      return await work();
+    } finally {
+      if (before + this.#running > 0) await this.#fullSecond(started, signal);
+    }
   }
 
   async #status(): Promise<Outcome> {
@@ -198,7 +224,10 @@ export class PrivateService {
     { rights, signal, ending }: { rights: SessionRights; signal: AbortSignal; ending: AsyncDisposableStack },
   ): Promise<PrivateSession> {
     const session = await this.#parts.open(rights, signal);
-    if (session === null) throw new Refused(await this.#ledger.miss() ? "no_local_model" : "budget");
+    if (session === null) {
+      const cost = await this.#ledger.miss();
+      throw cost === null ? new Refused("budget") : new Refused("no_local_model", cost);
+    }
     ending.defer(() => session.close().catch(() => {}));
     const problem = await session.problem(paths);
     if (problem !== null) throw new Refused(problem);
@@ -286,6 +315,8 @@ export class PrivateService {
     const slot = await holdLock(home, SLOT);
     if (slot === null) throw new Refused("busy");
     ending.defer(() => slot.release());
+    this.#running++;
+    ending.defer(() => void this.#running--);
     const waited = Math.round((clock.monotonic() - call.started) / SECOND_MS);
     const due = call.started + (waited + seconds) * SECOND_MS;
     const [late, done] = [new AbortController(), new AbortController()];

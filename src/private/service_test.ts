@@ -172,7 +172,8 @@ Deno.test("that a model is gone after a question is paid for once", async () => 
   assert.deepEqual(await ask(gone, "Is it?"), missing);
   assert.equal(await left(gone), 64_000);
   await ask(service(place, yes), "Is it there?");
-  for (const question of ["Is it?", "Is it now?"]) assert.deepEqual(await ask(gone, question), missing);
+  assert.deepEqual(await ask(gone, "Is it?"), { ...missing, cost: 8_000 });
+  assert.deepEqual(await ask(gone, "Is it now?"), missing);
   assert.equal(await left(gone), 64_000 - 1585 - 8_000);
 });
 
@@ -288,4 +289,21 @@ Deno.test("nothing that fails inside is told: each refusal is one of a few fixed
       code: "arguments",
     });
   }
+});
+
+Deno.test("while a question is worked on, every answer comes at a full second", async () => {
+  await using place = await toolHome(null);
+  const clock = testClock();
+  const status = async (asked: PrivateService) => {
+    const started = clock.time;
+    await asked.steady(() => asked.call("private_status", {}, call), call.signal);
+    return clock.time - started;
+  };
+  let during = 0;
+  const asked = service(place, async () => (during = await status(asked), "yes"), { clock });
+  assert.equal(await status(asked), 0);
+  await ask(asked, "Is it?", { seconds: 5 });
+  assert.equal(during, 1_000);
+  await asked.steady(() => Promise.resolve(), call.signal);
+  assert.equal(await status(asked), 0);
 });

@@ -25,7 +25,7 @@ const BARE_LINE = /^[\s[\]{},]*$|^\s*(?:---|\.\.\.)\s*$/;
 const PEM = /-----BEGIN ([A-Z0-9 ]+)-----[\s\S]*?(?:-----END \1-----|$)/g;
 /** Runs that are no words of a text: base64, hex, long numbers; and the password of an address. */
 const RUNS = /[A-Za-z0-9+/_-]{20,}={0,2}|\b[0-9a-fA-F]{16,}\b|\b\d{12,}\b/g;
-const USERINFO = /(:\/\/[^\s:/@]*:)([^\s@]+)(?=@)/g;
+const USERINFO = /(:\/\/[^\s:/@]*:)([^\s@]{1,256})(?=@)/g;
 
 /** The view of protected files as their structure. */
 export const structureView: FileView = {
@@ -146,8 +146,9 @@ function isPemLine(line: string): boolean {
 
 /** A value: opening brackets and words that are no secret as they are, everything else by its shape. */
 function valueOf(value: string, { name, sign }: { name: string; sign: string }): string {
-  const [, inner = "", comma = ""] = /^(.*?)(,?)\s*$/.exec(value) ?? [];
-  const text = inner.trim();
+  const trimmed = value.trim();
+  const comma = trimmed.endsWith(",") ? "," : "";
+  const text = trimmed.slice(0, trimmed.length - comma.length).trimEnd();
   if (text === "" && sign === ":") return comma;
   if (/^[[{]\s*[\]}]?$/.test(text) || /^[|>][+-]?$/.test(text)) return `${text}${comma}`;
   const [, quote = "", plain = ""] = /^(["']?)(.*)\1$/.exec(text) ?? [];

@@ -132,3 +132,18 @@ Deno.test("a change that leaves a shape without its value is refused", () => {
   // Which of two that look alike is meant nobody can tell.
   assert.equal(written("a.yaml", list, (shown) => shown.split("\n").slice(1).join("\n")), "protected");
 });
+
+Deno.test("long lines of any kind are shown in a time that grows with them", () => {
+  const size = 1_000_000;
+  const long = [
+    "://".repeat(size / 3),
+    `a=b${" ".repeat(size)}c`,
+    " ".repeat(size) + "x",
+    `a${"-".repeat(size)}!`,
+    `"${"a".repeat(size)}`,
+    "-----BEGIN A-----\n".repeat(size / 18),
+    `- ${" ,".repeat(size / 2)}`,
+    "aB1".repeat(size / 3),
+  ];
+  for (const path of [".env", "a.md", "a.json"]) for (const text of long) structureOf(path, text);
+});
