@@ -6,7 +6,7 @@ import { ask, type RecordedRequest, say, startFakeServer } from "./helpers/fake_
 import { configure, runProgram, temporaryHome } from "./helpers/program.ts";
 import { runInProcess } from "./helpers/in_process.ts";
 import { serve } from "./helpers/served.ts";
-import { allowValues } from "./helpers/private_ledger.ts";
+import { allowValues } from "./helpers/private_budget.ts";
 
 const canary = makeCanary("value").value;
 const QUESTION = { question: "Which database is it?", answer: { type: "choice", options: ["postgres", "sqlite"] } };
@@ -78,5 +78,13 @@ Deno.test("what is allowed is decided at a terminal, and --yes is no answer", as
     assert.equal(refused.code, 6, refused.stderr);
   }
   assert.equal((await runInProcess(["mcp", "allow"], { home, terminal: true })).code, 2);
-  await assert.rejects(Deno.stat(join(home.agentcliHome, "private/ledger.json")));
+  await assert.rejects(Deno.stat(join(home.agentcliHome, "private/budget.json")));
+
+  const said = await runInProcess(["mcp", "allow", "--bits", "9"], { home, terminal: true, answers: ["y"] });
+  assert.equal(said.code, 0, said.stderr);
+  await configure(home, {});
+  await using served = serve(home);
+  assert.equal((await served.call("private_status")).structured.budget_bits_left, 73);
+  const [entry] = (await Deno.readTextFile(join(home.agentcliHome, "released.jsonl"))).trim().split("\n");
+  assert.deepEqual({ ...JSON.parse(entry ?? ""), time: "" }, { time: "", what: "bits added", bits: 9 });
 });

@@ -132,6 +132,20 @@ Deno.test("whatever the model and its files say, the client gets one of the valu
   }
 });
 
+Deno.test("a server that takes no schema is asked without one", async () => {
+  await using home = await project("no-cloud: .env\n", { ".env": "PORT=5432\n" });
+  const refusal = JSON.stringify({ error: { message: "response_format is not supported by this model" } });
+  const script = ({ json }: RecordedRequest): Step => {
+    if (json.response_format !== undefined) return { kind: "status", status: 400, body: refusal };
+    return say(json.tools === undefined ? "Yes" : "It is 5432.");
+  };
+  await using server = await startFakeServer({ script });
+  await configure(home, { loc: { baseUrl: server.baseUrl } });
+  await using served = serve(home);
+  const told = await served.call("ask_private", PORT_QUESTION);
+  assert.deepEqual(told.structured, { answer: "yes", bits: 1.585 });
+});
+
 Deno.test("what a client names is checked before anything is read or paid for", async () => {
   await using home = await project("no-cloud: .env\nlist-only: keys\n", {
     ".env": "A=1\n",

@@ -10,7 +10,7 @@ import {
   say,
   startFakeServer,
 } from "./helpers/fake_server.ts";
-import { allowChanges } from "./helpers/private_ledger.ts";
+import { allowChanges } from "./helpers/private_budget.ts";
 import { configure, type TemporaryHome, temporaryHome } from "./helpers/program.ts";
 import { serve } from "./helpers/served.ts";
 

@@ -1,6 +1,6 @@
 /**
- * What clients that may not see protected files get of them: at most the budget of the ledger, and what the user released.
- * An outcome and the time at which it comes are a function of what clients said, of the ledger, and of one value of a set
+ * What clients that may not see protected files get of them: at most the budget of the budget, and what the user released.
+ * An outcome and the time at which it comes are a function of what clients said, of the budget, and of one value of a set
  * that was paid for before a model was asked.
  */
 import { sha256 } from "../platform/digest.ts";
@@ -11,7 +11,7 @@ import { holdLock } from "../platform/journal.ts";
 import { fieldsOf } from "../platform/record.ts";
 import { answerIn, costOf, UNKNOWN } from "./answer.ts";
 import { HeldAnswers } from "./held.ts";
-import { Ledger, type Looked, type Question } from "./ledger.ts";
+import { Budget, type Looked, type Question } from "./budget.ts";
 import type { CheckOutcome, Outcome, RefusalCode, TaskStatus } from "./outcome.ts";
 import {
   type ClosedQuestion,
@@ -105,7 +105,7 @@ class Refused extends Error {
 /** The tools behind the server, for all clients of one process. */
 export class PrivateService {
   readonly #parts: ServiceParts;
-  readonly #ledger: Ledger;
+  readonly #budget: Budget;
   readonly #held: HeldAnswers;
   /** The last of the questions that wait for each other. */
   #last: Promise<unknown> = Promise.resolve();
@@ -114,7 +114,7 @@ export class PrivateService {
 
   constructor(parts: ServiceParts) {
     this.#parts = parts;
-    this.#ledger = new Ledger(parts.home, parts.clock);
+    this.#budget = new Budget(parts.home, parts.clock);
     this.#held = new HeldAnswers(parts.home, parts);
   }
 
@@ -179,7 +179,7 @@ export class PrivateService {
   async #status(): Promise<Outcome> {
     const [{ ready, rules }, left, waiting] = await Promise.all([
       this.#parts.facts(),
-      this.#ledger.left(),
+      this.#budget.left(),
       this.#held.waiting(),
     ]);
     return { kind: "status", ready, protected: rules, left, waiting };
@@ -190,7 +190,7 @@ export class PrivateService {
     if (asked === null) throw new Refused("arguments");
     if ("set" in asked) return await this.#askClosed(asked, call);
     return await this.#inTurn(asked.seconds, call, async (signal, ending) => {
-      const { values } = await this.#ledger.allowed(this.#parts.root);
+      const { values } = await this.#budget.allowed(this.#parts.root);
       const session = await this.#session(asked, { rights: { values }, signal, ending });
       return await this.#hold(session, asked, { client: call.client, signal });
     });
@@ -201,19 +201,19 @@ export class PrivateService {
     const { question, paths, set, again } = asked;
     const key = await sha256(JSON.stringify([root, question, [...paths].sort(), set]));
     const paid: Question = { key, cost: costOf(set), root, again };
-    const known = settled(await this.#ledger.look(paid));
+    const known = settled(await this.#budget.look(paid));
     if (known !== null) return known;
     return await this.#inTurn(asked.seconds, call, async (signal, ending) => {
       // Another client may have asked meanwhile.
-      const looked = await this.#ledger.look(paid);
+      const looked = await this.#budget.look(paid);
       if (looked.kind !== "asked") return settled(looked) ?? { kind: "refused", code: "budget" };
       const session = await this.#session(asked, { rights: { values: looked.values }, signal, ending });
       // From here on what happens may depend on what the model reads: it is paid for before.
-      const charged = settled(await this.#ledger.charge(paid));
+      const charged = settled(await this.#budget.charge(paid));
       if (charged !== null) return charged;
       const reply = await orAborted(session.answer(asked, signal), signal).catch(() => "");
       const answer = answerIn(reply, set);
-      if (answer !== UNKNOWN) await this.#ledger.keep(key, answer).catch(() => {});
+      if (answer !== UNKNOWN) await this.#budget.keep(key, answer).catch(() => {});
       return { kind: "answer", answer, cost: paid.cost };
     });
   }
@@ -225,7 +225,7 @@ export class PrivateService {
   ): Promise<PrivateSession> {
     const session = await this.#parts.open(rights, signal);
     if (session === null) {
-      const cost = await this.#ledger.miss();
+      const cost = await this.#budget.miss();
       throw cost === null ? new Refused("budget") : new Refused("no_local_model", cost);
     }
     ending.defer(() => session.close().catch(() => {}));
@@ -242,7 +242,7 @@ export class PrivateService {
   ): Promise<Outcome> {
     const id = await this.#held.begin({ question: asked.question, client });
     if (id === null) throw new Refused("too_many_held");
-    await this.#ledger.begin(this.#parts.root);
+    await this.#budget.begin(this.#parts.root);
     const failed = (error: unknown) =>
       signal.aborted ? "(no answer in time)" : `(no answer: ${error instanceof Error ? error.message : "unknown"})`;
     const text = await orAborted(session.text(asked, signal), signal).catch(failed);
@@ -268,10 +268,10 @@ export class PrivateService {
     const { root } = this.#parts;
     const cost = costOfTask(task);
     return await this.#inTurn(task.seconds, call, async (signal, ending) => {
-      const { values, changes: open } = await this.#ledger.allowed(root);
+      const { values, changes: open } = await this.#budget.allowed(root);
       const changes = { paths: task.paths, open, check: open && task.check };
       const session = await this.#session(task, { rights: { values, changes }, signal, ending });
-      if (!await this.#ledger.spend({ cost, root })) throw new Refused("budget");
+      if (!await this.#budget.spend({ cost, root })) throw new Refused("budget");
       const progress: TaskProgress = { changed: new Set(), check: "none" };
       const failed = () => "failed" as const;
       const status = await orAborted(session.perform(task, progress, signal), signal).catch(failed);

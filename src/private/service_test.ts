@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { type ToolHome, toolHome } from "../../tests/helpers/tool_home.ts";
-import { Ledger } from "./ledger.ts";
+import { Budget } from "./budget.ts";
 import { clientResult, type Outcome } from "./outcome.ts";
 import { PrivateService, type PrivateSession, type ServiceClock, type ServiceParts } from "./service.ts";
 import type { ClosedQuestion } from "./tools.ts";
@@ -106,7 +106,7 @@ Deno.test(
 
     // The control: the same attack, where the budget does not end, has the whole canary.
     await using open = await toolHome(null);
-    await new Ledger(open.home, { now: () => 1_000_000 }).add(1_000_000_000);
+    await new Budget(open.home, { now: () => 1_000_000 }).add(1_000_000_000);
     const all = await attack(open, canary, canary.length);
     assert.equal([...canary].map((_, bit) => all.known.get(bit) === "yes" ? "1" : "0").join(""), canary);
   },
@@ -225,7 +225,7 @@ Deno.test("the clock set back gives nothing back, and a day later the budget is 
   assert.equal(await left(asked), 64_000);
 });
 
-Deno.test("a damaged ledger answers nothing", async () => {
+Deno.test("a damaged budget answers nothing", async () => {
   for (
     const text of [
       "",
@@ -235,7 +235,7 @@ Deno.test("a damaged ledger answers nothing", async () => {
     ]
   ) {
     await using place = await toolHome("version: 1\n");
-    await place.home.write("private/ledger.json", text);
+    await place.home.write("private/budget.json", text);
     assert.deepEqual(await ask(service(place, yes), "Is it?"), { kind: "refused", code: "unavailable" });
   }
 });

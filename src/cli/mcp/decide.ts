@@ -4,7 +4,7 @@ import { openHome } from "../../platform/home.ts";
 import { rootOf } from "../../private/facts.ts";
 import { HeldAnswers } from "../../private/held.ts";
 import { quotedLines } from "../../private/quoted_lines.ts";
-import { Ledger } from "../../private/ledger.ts";
+import { Budget } from "../../private/budget.ts";
 import { logRelease } from "../../private/release_log.ts";
 import { bits } from "../../private/outcome.ts";
 import { clean, jsonText } from "../../terminal/clean.ts";
@@ -20,19 +20,19 @@ export async function allow({ options, context }: Invocation<typeof ALLOW_OPTION
     throw new AgentcliError("usage", "what to allow is not said", { hint: "give --bits N, --values or --changes" });
   }
   const home = await openHome(io);
-  const ledger = new Ledger(home, io.clock);
+  const budget = new Budget(home, io.clock);
   const at = () => ({ now: io.clock.now() });
   if (options.bits !== undefined) {
     await agreed(context, `Let ${options.bits} more bits about protected files out in the next 24 hours?`);
     await logRelease(home, { what: "bits added", bits: options.bits }, at());
-    await ledger.add(options.bits * 1000);
-    await notice(context, `${bits(await ledger.left())} bits are left`);
+    await budget.add(options.bits * 1000);
+    await notice(context, `${bits(await budget.left())} bits are left`);
   }
   const project = await rootOf(io, globals.cwd);
   if (options.changes) {
     await agreed(context, `Let the next task in ${clean(project)} change the open files that it names?`);
     await logRelease(home, { what: "changes of open files allowed once", project }, at());
-    await ledger.allowChanges(project);
+    await budget.allowChanges(project);
     await notice(
       context,
       "the next task may change open files; what a model writes into them is looked through as ever",
@@ -41,7 +41,7 @@ export async function allow({ options, context }: Invocation<typeof ALLOW_OPTION
   if (!options.values) return;
   await agreed(context, `Let the local model see values for the next question about ${clean(project)}?`);
   await logRelease(home, { what: "values allowed once", project }, at());
-  await ledger.showValues(project);
+  await budget.showValues(project);
   await notice(context, "the next question sees values");
 }
 

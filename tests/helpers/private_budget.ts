@@ -1,19 +1,19 @@
 /** The user's word for `mcp serve`, as it stands in the home once it was said at a terminal. */
-import { Ledger } from "../../src/private/ledger.ts";
+import { Budget } from "../../src/private/budget.ts";
 import { openHome } from "../../src/platform/home.ts";
 import type { TemporaryHome } from "./home.ts";
 
 /** Allows values for the next question about the project. */
 export async function allowValues(home: TemporaryHome): Promise<void> {
-  await (await ledgerOf(home)).showValues(home.project);
+  await (await budgetOf(home)).showValues(home.project);
 }
 
 /** Allows the next task in the project to change open files. */
 export async function allowChanges(home: TemporaryHome): Promise<void> {
-  await (await ledgerOf(home)).allowChanges(home.project);
+  await (await budgetOf(home)).allowChanges(home.project);
 }
 
-async function ledgerOf(home: TemporaryHome): Promise<Ledger> {
+async function budgetOf(home: TemporaryHome): Promise<Budget> {
   const env = (name: string) => name === "AGENTCLI_HOME" ? home.agentcliHome : undefined;
-  return new Ledger(await openHome({ env, os: "linux" }), { now: () => Date.now() });
+  return new Budget(await openHome({ env, os: "linux" }), { now: () => Date.now() });
 }

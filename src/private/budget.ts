@@ -1,5 +1,5 @@
 /**
- * The ledger of the bits that reached clients: `private/ledger.json` of the home. It is charged before a model is asked,
+ * The budget of the bits that reach clients: `private/budget.json` of the home. It is charged before a model is asked,
  * by the size of the set of answers, so that nothing that happens afterwards (a failure, no time left, a process that is
  * killed) tells anything that was not paid for.
  *
@@ -12,10 +12,10 @@ import type { Clock } from "../platform/io.ts";
 import { fieldsOf, isRecord, membersOf } from "../platform/record.ts";
 import type { ClosedAnswer } from "./answer.ts";
 
-const FILE = "private/ledger.json";
+const FILE = "private/budget.json";
 
 /** The most that reaches clients in any 24 hours, in thousandths of a bit. */
-export const BUDGET = 64_000;
+export const DAILY = 64_000;
 const WINDOW_MS = 24 * 60 * 60 * 1000;
 /** That the model is gone tells which of some questions before took it along: fewer than two to this power in bits. */
 const MISSING = 8_000;
@@ -61,8 +61,8 @@ export type Looked =
   /** `values`: the user lets this one see values. */
   | { kind: "asked"; values: boolean };
 
-/** The ledger of a home. Each call locks the file: all clients and processes share it. */
-export class Ledger {
+/** The budget of a home. Each change locks the file: all clients and processes share it. */
+export class Budget {
   readonly #home: Home;
   readonly #clock: Pick<Clock, "now">;
 
@@ -81,7 +81,7 @@ export class Ledger {
     return lookIn(await this.#read(), question);
   }
 
-  /** Pays for a question that {@link look} leaves to be asked; what it returns is as the ledger stands now. */
+  /** Pays for a question that {@link look} leaves to be asked; what it returns is as the budget stands now. */
   async charge(question: Question): Promise<Looked> {
     return await this.#change((state) => {
       const looked = lookIn(state, question);
@@ -172,7 +172,7 @@ export class Ledger {
       ? { latest: 0, entries: [], added: [], values: [], changes: [], asked: false }
       : stateIn(text);
     if (state === null) {
-      throw new AgentcliError("home_unusable", `${this.#home.file(FILE)} is no ledger of private answers`, {
+      throw new AgentcliError("home_unusable", `${this.#home.file(FILE)} does not hold the bits that were answered`, {
         hint: "nothing is answered until you remove it; what was answered today is forgotten then",
       });
     }
@@ -187,7 +187,7 @@ function sum(costs: readonly { cost: number }[]): number {
 }
 
 function leftOf({ entries, added }: State): number {
-  return Math.max(0, BUDGET + sum(added) - sum(entries));
+  return Math.max(0, DAILY + sum(added) - sum(entries));
 }
 
 function lookIn(state: State, { key, cost, root, again }: Question): Looked {
