@@ -283,6 +283,70 @@ Deno.test("what is not there is answered with what is", async () => {
   assert.match(results[8] ?? "", /exit code \d\]\n\[this sed takes -i without a word behind it\]/);
 });
 
+Deno.test("a tool of another program is answered with what does its work here, where it is there", async () => {
+  const calls = ["delete_file", "move_file", "create_directory", "run_python_code", "web_search"].map((name) =>
+    call(name, { path: "a.txt" })
+  );
+  const { results } = await runCalls({ "a.txt": "1\n" }, calls);
+  const ways = [
+    /Call Bash with rm\./,
+    /Call Bash with mv\./,
+    /Call Write: it makes/,
+    /Call Bash with the/,
+    /no tool for the web/,
+  ];
+  for (const [index, way] of ways.entries()) assert.match(results[index] ?? "", way);
+  const reading = await runCalls({ "a.txt": "1\n" }, calls, { args: ["--tools", "Read,Grep"] });
+  for (const result of reading.results.slice(0, 4)) assert.doesNotMatch(result, /Call /);
+});
+
+Deno.test("a name without its directory is the one file that ends the same, where a file has to be there", async () => {
+  const files = { "src/pump.py": "x = 1\n", "src/two.py": "a\n", "lib/two.py": "b\n" };
+  const { results, after } = await runCalls(files, [
+    call("Read", { file_path: "pump.py" }),
+    call("Edit", { file_path: "pump.py", old_string: "x = 1", new_string: "x = 2" }),
+    call("Read", { file_path: "two.py" }),
+    call("Write", { file_path: "pump.py", content: "new\n" }),
+  ]);
+  assert.equal(results[0], "[pump.py is not there; taken as src/pump.py]\n1\tx = 1");
+  assert.equal(after["src/pump.py"], "x = 2\n");
+  assert.match(results[2] ?? "", /Did you mean (?:lib|src)\/two\.py or/);
+  assert.match(results[3] ?? "", /^Created pump\.py/);
+});
+
+Deno.test("a call that stands twice in a reply is made once", async () => {
+  await using home = await temporaryHome();
+  const append = call("Bash", { command: "echo one >> n.txt" });
+  await using server = startFakeServer({ script: [ask(append, append), say("Done.")] });
+  await configure(home, { loc: { baseUrl: server.baseUrl, models: [{ id: "fake", context_window: 32_768 }] } });
+  await runInProcess(["run", "go", "--permission-mode", "bypassPermissions"], { home });
+  assert.equal(await home.read("n.txt"), "one\n");
+  const last: { role: string; content: string }[] = server.chats().at(-1)?.json.messages;
+  assert.match(last.at(-1)?.content ?? "", /stands twice in your reply/);
+});
+
+Deno.test("an edit that lost its indentation leaves that of each line, and one that was made before is told so", async () => {
+  const text = "def f(a):\n    if a:\n        return 1\n    return 2\n";
+  const read = call("Read", { file_path: "a.py" });
+  const edit = (old_string: string, new_string: string) => call("Edit", { file_path: "a.py", old_string, new_string });
+  const rows: readonly [old: string, now: string, after: string][] = [
+    ["def f(a):\nif a:\nreturn 1", "def f(a):\nif a:\nreturn 3", text.replace("return 1", "return 3")],
+    ["if a:\nreturn 1\nreturn 2", "if a:\nreturn 1\nreturn 2 + a", text.replace("return 2", "return 2 + a")],
+    ["if a:\nreturn 1", "if a:\n    return 3", text.replace("return 1", "return 3")],
+  ];
+  for (const [old, now, after] of rows) {
+    const done = await runCalls({ "a.py": text }, [read, edit(old, now)]);
+    assert.equal(done.after["a.py"], after, done.results[1]);
+  }
+  const twice = await runCalls({ "a.py": text }, [read, ...[1, 2].map(() => edit("return 2", "return 2 + a"))]);
+  assert.equal(twice.after["a.py"], text.replace("return 2", "return 2 + a"));
+  const replaced = await runCalls({ "a.py": text }, [
+    read,
+    ...[1, 2].map(() => edit("    return 2", "    return a * 2")),
+  ]);
+  assert.match(replaced.results[2] ?? "", /new_string stands there already, in line 4/);
+});
+
 Deno.test("a program that is not installed is answered with the tool that does its work", async () => {
   const { results } = await runCalls({ "bin/sh": "" }, [
     call("Bash", { command: "PATH=/nowhere; rg x" }),

@@ -1,7 +1,7 @@
 /** Slips in the form of a call: what other programs and other models call a tool, an argument, a path or a call itself. */
-import { say } from "../../tests/helpers/fake_server.ts";
+import { ask, say } from "../../tests/helpers/fake_server.ts";
 import type { Slip } from "./slip_run.ts";
-import { EDITED, FIXED, meant, READ, use, written } from "./slip_steps.ts";
+import { call, EDITED, FIXED, meant, READ, use, written } from "./slip_steps.ts";
 
 const CALL = JSON.stringify({ name: "Edit", arguments: EDITED });
 const PYTHON = 'Edit(file_path="calc.py", old_string="a - b", new_string="a + b")';
@@ -101,6 +101,29 @@ const ARGUMENTS: readonly Slip[] = [
     use("Bash", { command: "$ sed -i 's/-/+/' calc.py", timeout: "30s" }),
   ]),
   meant("a command with entities of HTML", [use("Bash", { command: "true &amp;&amp; sed -i 's/-/+/' calc.py" })]),
+  meant("tags of a template behind the values", [
+    use("Read", { file_path: "calc.py</parameter>" }),
+    use("Edit", { ...EDITED, new_string: "a + b</parameter>\n</function>" }),
+  ]),
+  meant("names of arguments in quotes", [
+    use("Edit", { '"file_path"': "calc.py", "`old_string`": "a - b", "new_string:": "a + b" }),
+  ]),
+  meant("arguments with a closing tag behind them", [use("Edit", `${JSON.stringify(EDITED)}\n</tool_call>`)]),
+  meant("the same arguments twice", [use("Edit", JSON.stringify(EDITED).repeat(2))]),
+  meant("a name from where a command went", [
+    use("Bash", { command: "cd src && ls" }),
+    use("Edit", { file_path: "n.txt", old_string: "one", new_string: "two" }),
+  ], { files: { "src/n.txt": "one\n" }, leaves: { "src/n.txt": "two\n" } }),
+  meant("a call twice in one reply", [
+    ask(...[1, 2].map(() => call("Bash", { command: "echo one >> n.txt" }))),
+  ], { leaves: { "n.txt": "one\n" } }),
+  {
+    kind: "a call that the server lost",
+    rounds: 3,
+    slips: [{ kind: "message", text: "I fix it now.", finish: "tool_calls" }],
+    recovers: [[/no tool call/, use("Edit", EDITED)]],
+    leaves: FIXED,
+  },
   meant("todos as a list of Markdown", [use("TodoWrite", { todos: "- [x] Read\n- [ ] Edit" }), use("Edit", EDITED)]),
 ];
 
@@ -111,6 +134,7 @@ const TEXTS: readonly Slip[] = [
     ["fences around both texts", "```python\n    return a - b\n```", "```python\n    return a + b\n```"],
     ["a fence around new_string", "    return a - b", "```python\n    return a + b\n```"],
     ["line ends written as \\n", "def add(a, b):\\n    return a - b", "def add(a, b):\\n    return a + b"],
+    ["lines without their indentation", "def add(a, b):\nreturn a - b", "def add(a, b):\nreturn a + b"],
     ["a wide minus in old_string", "a \uff0d b", "a + b"],
     ["characters of no width in old_string", "\ufeffa - b\u200b", "a + b"],
     ["a diff as new_string", "    return a - b", "-    return a - b\n+    return a + b"],

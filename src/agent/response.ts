@@ -215,6 +215,7 @@ async function takeResponse(
   const label = await labelOfWords([text, reasoning, ...stringsOf(calls)], session);
   const item: AssistantItem = { kind: "assistant", id: received.messageId, text, reasoning, calls, label };
   session.items.push(item);
+  count.isCallLost = response.finish === "tool_calls" && calls.length === 0;
   count.answer = response.text;
   count.stopReason = response.finish === "length" ? "max_tokens" : item.calls.length > 0 ? "tool_use" : "end_turn";
   if (response.usage !== null) addUsage(count.usage, response.usage);

@@ -22,6 +22,8 @@ export interface TurnCount {
   check?: CheckResult;
   /** The model was told to write a file in parts. */
   toldParts?: true;
+  /** The last response ended for tool calls and has none: its server lost them. */
+  isCallLost?: boolean;
   /** Calls of the last response that were above the limit of one response. */
   droppedCalls: number;
 }

@@ -8,8 +8,8 @@ import { checkCall } from "../tools/arguments.ts";
 import { coveringRule, decide, type Decision, readDenials, ruleNames } from "../tools/permission.ts";
 import { onlyLooks } from "../tools/plan_commands.ts";
 import type { FileChange, Tool, ToolContext, ToolResult } from "../tools/tool.ts";
-import { closest } from "../config/suggest.ts";
 import { LoopDetected } from "./guards.ts";
+import { unknownTool } from "./unknown_tool.ts";
 import type { AskPermission, BeforeVerdict, PermissionAnswer, PermissionQuestion, TurnHooks } from "./turn_options.ts";
 import { resultOf } from "./content_scanner.ts";
 import { raiseLabels, type Session, sessionLabel } from "./session.ts";
@@ -42,7 +42,12 @@ export interface Place {
 }
 
 /** Options of a call among those of one response. */
-type BatchOptions = OneCallOptions & { forms: Forms; place: Place };
+type BatchOptions = OneCallOptions & {
+  forms: Forms;
+  place: Place;
+  /** It stands in the response before. */
+  isTwice: boolean;
+};
 
 /** A result with what clients of the protocol are told of it. */
 export interface CallOutcome {
@@ -77,7 +82,7 @@ async function callOutcome(
     labeledByContent(outcome(call, refusal(content), { session, interrupt }), session);
   const { meantCall, placedCall } = options.forms;
   const meant = meantCall({ name: call.name, input: call.input ?? {} }, session.tools);
-  if (meant === null) return fail(unknownTool(call.name, session.tools));
+  if (meant === null) return fail(unknownTool(call.name, session.tools.map(({ name }) => name)));
   if (call.input === null) return fail(call.problem ?? "The arguments are not a JSON object. Call the tool again.");
   if ("problem" in meant) return fail(meant.problem);
   const given = checkCall(meant.tool, meant.input);
@@ -87,6 +92,13 @@ async function callOutcome(
     ? { ...asked, note: null }
     : await placedCall(asked, { workspace: session.workspace, signal: options.signal });
   const tool = session.tools.find(({ name }) => name === checked.tool) ?? meant.tool;
+  if (options.isTwice && tool.mayRepeat !== true) {
+    const told = "This call stands twice in your reply. It was made once; its result stands above.";
+    return await labeledByContent(
+      outcome(call, { ...refusal(told), isError: false }, { session, interrupt: false }),
+      session,
+    );
+  }
   const verdict = tool.mayRepeat === true ? "run" : session.guard.check(tool.name, checked.value);
   if (verdict === "stop") throw new LoopDetected(tool.name);
   if (verdict === "notice") {
@@ -220,21 +232,6 @@ function exploring(
 ): ToolContext["explore"] {
   if (session.explorer === undefined || callId === undefined) return undefined;
   return async (task) => await (await import("./explore.ts")).explore(session, { task, callId }, options);
-}
-
-/** Finds the tools by which models that were trained with other programs end a task or ask about it. */
-const ENDS_OR_ASKS = /complet|finish|final|submit|answer|respond|reply|done|ask|message|think/i;
-
-function unknownTool(name: string, tools: readonly Tool[]): string {
-  const names = tools.map((tool) => tool.name);
-  const [near] = closest(name, names);
-  const meant = near !== undefined
-    ? ` Did you mean ${near}?`
-    : ENDS_OR_ASKS.test(name)
-    ? " To end the task, or to ask, give your answer as text."
-    : "";
-  const there = names.length === 0 ? "There are none in this session; answer in words." : `Tools: ${names.join(", ")}.`;
-  return `There is no tool "${name.slice(0, 64)}".${meant} ${there}`;
 }
 
 function contextOf(session: Session, options: OneCallOptions): ToolContext {

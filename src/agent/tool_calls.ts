@@ -18,6 +18,7 @@ export async function runCalls(
   const resultBytes = Math.min(resultRoom(session, calls.length), session.context.mostResult);
   session.failures.countResponse();
   const forms = await import("../tools/meant_call.ts");
+  const twice = repeated(calls);
   for (const batch of batches(calls, session)) {
     options.signal.throwIfAborted();
     let before: Promise<void> = Promise.resolve();
@@ -25,7 +26,7 @@ export async function runCalls(
       const place: Place = { before, started: () => {} };
       before = new Promise((resolve) => place.started = resolve);
       try {
-        return await runCall(call, session, { ...options, resultBytes, forms, place });
+        return await runCall(call, session, { ...options, resultBytes, forms, place, isTwice: twice.has(call) });
       } finally {
         place.started();
       }
@@ -40,6 +41,17 @@ export async function runCalls(
   }
   if (!interrupt && session.failures.exceeded()) throw failuresDetected();
   return interrupt;
+}
+
+/** The calls of a response that stand in it before, word for word. */
+function repeated(calls: readonly ToolCall[]): Set<ToolCall> {
+  const seen = new Set<string>();
+  return new Set(calls.filter((call) => {
+    const key = JSON.stringify([call.name, call.input]);
+    const isSeen = call.input !== null && seen.has(key);
+    seen.add(key);
+    return isSeen;
+  }));
 }
 
 /** For the model, behind the last result of the response: every call has a result, and those have no call. */

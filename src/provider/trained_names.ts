@@ -142,7 +142,8 @@ const PARAMETERS: Readonly<Record<string, readonly string[]>> = {
 /** The declared parameter that is meant by a name; null for none. */
 export function meantParameter(name: string, declared: Readonly<Record<string, unknown>>): string | null {
   if (Object.hasOwn(declared, name)) return name;
-  const plain = name.replace(/([a-z0-9])([A-Z])/g, "$1_$2").replaceAll("-", "_").toLowerCase();
+  const bare = name.replace(/^[\s"'`*]+|[\s"'`*:=]+$/g, "");
+  const plain = bare.replace(/([a-z0-9])([A-Z])/g, "$1_$2").replace(/[\s-]+/g, "_").toLowerCase();
   if (Object.hasOwn(declared, plain)) return plain;
   const meant = Object.hasOwn(PARAMETERS, plain) ? PARAMETERS[plain] ?? [] : [];
   return meant.find((one) => Object.hasOwn(declared, one)) ?? null;

@@ -45,7 +45,8 @@ async function inProject(
   const name = PATHS[tool];
   if (name === undefined) return { tool, value, note: null };
   const { [name]: path, pattern } = value;
-  const [found, ...others] = typeof path === "string" ? await meantPath(path, context) : [];
+  const mustBeThere = tool === "Read" || (tool === "Edit" && value.old_string !== "");
+  const [found, ...others] = typeof path === "string" ? await meantPath(path, { ...context, mustBeThere }) : [];
   if (found !== undefined && others.length > 0) {
     return { tool, value, note: `[Did you mean ${[found, ...others].join(" or ")}?]` };
   }
@@ -65,7 +66,7 @@ export function meantCall({ name, input }: { name: string; input: Input }, tools
   const meant = meantTool(name, tools.map((tool) => tool.name));
   const named = tools.find((one) => one.name === meant);
   if (named === undefined) return null;
-  const given = named.check === undefined ? unnested(input, named) : input;
+  const given = named.check === undefined ? withoutTokens(unnested(input, named)) : input;
   const shaped = SHAPES[named.name]?.(given, plainToolName(name)) ?? { name: named.name, input: given };
   if ("problem" in shaped) return shaped;
   const tool = tools.find((one) => one.name === shaped.name);
@@ -92,4 +93,24 @@ function objectIn(value: unknown): Input | null {
   const object = typeof value === "string" && value.startsWith("{") ? parseJson(value) : value;
   const inner = Array.isArray(object) && object.length === 1 ? object[0] : object;
   return isRecord(inner) ? inner : null;
+}
+
+/** Tags and tokens of a template behind a value, which a server took for a part of it. */
+const TOKENS = /(?:\s*(?:<\/(?:parameter|function|tool_call|arg_value|invoke)>|<[|｜][\w▁]{1,30}[|｜]>))+\s*$/;
+
+/** The arguments without such tags; a value that holds an opening one of its own keeps them. */
+function withoutTokens(input: Input): Input {
+  const given = Object.entries(input);
+  const plain = given.map(([name, value]) => {
+    if (typeof value !== "string") return [name, value] as const;
+    const own = `</${name}>`;
+    const cut = value.trimEnd().endsWith(own) && !value.includes(`<${name}`)
+      ? value.trimEnd().slice(0, -own.length)
+      : value;
+    return [
+      name,
+      /<(?:parameter|function|tool_call|arg_value|invoke)\b/.test(cut) ? cut : cut.replace(TOKENS, ""),
+    ] as const;
+  });
+  return plain.some(([name, value]) => input[name] !== value) ? Object.fromEntries(plain) : input;
 }

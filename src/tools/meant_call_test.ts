@@ -141,6 +141,20 @@ Deno.test("arguments in an object of their own are the arguments", () => {
   );
 });
 
+Deno.test("names of arguments with signs around them, and values with tags of a template behind them", () => {
+  const edit = { file_path: "a.py", old_string: "x", new_string: "y" };
+  const rows: readonly Record<string, unknown>[] = [
+    { '"file_path"': "a.py", "`old_string`": "x", "'new_string'": "y" },
+    { "file_path:": "a.py", " old string": "x", "New-String": "y" },
+    { file_path: "a.py</parameter>", old_string: "x</old_string>", new_string: "y</parameter>\n</function>" },
+    { file_path: "a.py<|im_end|>", old_string: "x", new_string: "y</arg_value></tool_call>" },
+  ];
+  for (const input of rows) assert.deepEqual(read("Edit", input), ["Edit", edit], JSON.stringify(input));
+  for (const content of ["<content>a</content>", "<parameter=a>\nb\n</parameter>", "</div>", "a</b>"]) {
+    assert.deepEqual(read("Write", { file_path: "a.xml", content }), ["Write", { file_path: "a.xml", content }]);
+  }
+});
+
 Deno.test("texts as lists of lines, null for no text, and what a tool takes for no text", () => {
   const edit = (more: Record<string, unknown>) => ({ file_path: "a.py", old_string: "x\n  y", ...more });
   assert.deepEqual(read("Edit", edit({ old_string: ["x", "  y"], new_string: ["z\n", "v\n"] })), [

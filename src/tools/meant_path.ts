@@ -3,13 +3,16 @@
  * that it guessed. Whatever comes of it goes through every check that a path goes through.
  */
 import type { Workspace } from "../boundary/workspace/workspace.ts";
-import { basename, join } from "../platform/path.ts";
+import { basename, join, normalize } from "../platform/path.ts";
 import { sameName } from "./file_names.ts";
 import { isRefusal } from "./result.ts";
 import { withoutInvisible, withPlainSigns } from "./signs.ts";
 import type { ToolContext } from "./tool.ts";
 
-type Context = Pick<ToolContext, "workspace" | "signal">;
+type Context = Pick<ToolContext, "workspace" | "signal"> & {
+  /** The path is of a file that is read or changed, not made. */
+  mustBeThere?: boolean;
+};
 
 /** Marks around a path: quotes, brackets, a link of Markdown. */
 const AROUND = /^(?:\[[^\]]*\]\((?<link>[^()\s]+)\)|(?<mark>["'`*]{1,3})(?<quoted>.+)\k<mark>|<(?<angled>[^<>]+)>)$/;
@@ -45,6 +48,14 @@ export async function meantPath(given: string, context: Context): Promise<readon
   for (const spelling of spellings.toReversed()) {
     const guessed = /^(?:[A-Za-z]:)?\/|^~\//.test(spelling) ? await belowRoot(spelling, context) : [];
     if (guessed.length > 0) return guessed;
+  }
+  // Where a command changed the directory, models go on from there.
+  if (context.mustBeThere === true) {
+    const wanted = normalize(spellings.at(-1) ?? "");
+    const found = wanted.startsWith(".") ? [] : await sameName(basename(wanted), context);
+    const ends = found.filter((path) => path.endsWith(`/${wanted}`));
+    const resolved = ends.length === 1 ? await workspace.resolve(ends[0] ?? "") : null;
+    if (resolved !== null && !isRefusal(resolved)) return [resolved.display];
   }
   // A file that is to be made: nobody puts quotes and line ends into its name.
   const address = spellings.find((spelling) => !/^file:/i.test(spelling)) ?? plain;

@@ -50,6 +50,7 @@ export function createNudges(session: Session, turn: RunningTurn): (text: string
   const find = async (text: string): Promise<keyof typeof NUDGES | null> => {
     // In plan mode nothing is to be done, and a reply that was cut is not the model's last word.
     if (tools.length === 0 || policy.mode === "plan" || turn.count.stopReason !== "end_turn") return null;
+    if (turn.count.isCallLost === true && !asked.has("step")) return "step";
     const { announcesStep, emptyClaim, leavesUndone } = await import("./unfinished.ts");
     const last = session.items.findLast(isUsersWords);
     const prompt = last?.kind === "user" ? last.text : "";

@@ -52,11 +52,18 @@ function withoutStrings(text: string): unknown {
   return current;
 }
 
-/** Without the `{}` that some adapters send first, and without a code fence. */
+/** Longest text that is looked at for the same object twice, in UTF-16 units. */
+const DOUBLED_LIMIT = 1_000_000;
+
+/** Without the `{}` that some adapters send first, a code fence, the tags of a template, and a second time the same. */
 function withoutDecoration(text: string): string {
   let bare = text.trim();
   const fence = /^```[a-z]*\n([\s\S]*?)\n?```$/i.exec(bare);
   if (fence?.[1] !== undefined) bare = fence[1].trim();
+  bare = bare.replace(/^(?:json|arguments?:?)\s*(?=\{)/i, "").replace(/(?<=\})(?:\s*<\/[\w|｜]{1,30}>)+$/, "");
+  // The same object twice, as some parsers send what they streamed once more at the end.
+  const half = bare.slice(0, Math.ceil(bare.length / 2)).trim();
+  if (bare.length <= DOUBLED_LIMIT && half.endsWith("}") && bare.slice(half.length).trim() === half) bare = half;
   return /^\{\s*\}\s*\{/.test(bare) ? bare.replace(/^\{\s*\}\s*/, "") : bare;
 }
 

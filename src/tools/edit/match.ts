@@ -232,13 +232,18 @@ function isBlank(line: string): boolean {
   return line.trim() === "";
 }
 
+/** Whether all lines, two at least, are indented alike. */
+function isFlat([first = "", ...others]: readonly string[]): boolean {
+  return others.length > 0 && others.every((line) => indentOf(line) === indentOf(first));
+}
+
 /** Maps indentations of the model to those of the file, taken from the lines that correspond. */
 function indentations(fileLines: string[], oldLines: string[]): Map<string, string> {
   const known = new Map<string, string>();
   const inFile = fileLines.filter((line) => !isBlank(line));
   const inOld = oldLines.filter((line) => !isBlank(line));
-  // Lines that were broken differently correspond in the first one only.
-  const pairs = inFile.length === inOld.length ? inOld.length : 1;
+  // Lines that were broken differently, or lost their indentation, correspond in the first one only.
+  const pairs = inFile.length === inOld.length && !isFlat(inOld) ? inOld.length : 1;
   // The first line last: a model often leaves out its indentation, and only its.
   for (let at = 1; at <= pairs; at++) {
     const index = at % pairs;
@@ -332,11 +337,38 @@ function reindent(file: string, edit: LooseEdit): Replacement {
     return { start, end, text: led ? newText.replace(/^[ \t]+/, "") : newText };
   }
   start = begin;
-  const known = indentations(plain(file.slice(begin, edit.span.end)).split("\n"), oldText.split("\n"));
-  const lines = newText.split("\n").map((line) => {
+  const [fileLines, oldLines] = [plain(file.slice(begin, edit.span.end)).split("\n"), oldText.split("\n")];
+  const newLines = newText.split("\n");
+  const flat = flattened(fileLines, { oldLines, newLines });
+  const known = indentations(fileLines, oldLines);
+  const lines = newLines.map((line, index) => {
     if (isBlank(line)) return line;
     const indent = indentOf(line);
-    return translate(indent, known) + line.slice(indent.length);
+    return (flat?.[index] ?? translate(indent, known)) + line.slice(indent.length);
   });
   return { start, end, text: lines.join("\n") };
+}
+
+/**
+ * The file's indentation of each new line, where `old` left out what tells its lines apart: that of the line with the same
+ * text, or at the same place, else that of the line before. Null where indentations tell.
+ */
+function flattened(
+  fileLines: readonly string[],
+  { oldLines, newLines }: { oldLines: readonly string[]; newLines: readonly string[] },
+): string[] | null {
+  const inFile = fileLines.filter((line) => !isBlank(line));
+  const inOld = oldLines.filter((line) => !isBlank(line));
+  const inNew = newLines.filter((line) => !isBlank(line));
+  // A new text with indentation tells its own lines apart.
+  if (inFile.length !== inOld.length || isFlat(inFile) || !isFlat([...inOld, ...inNew])) return null;
+  let last = indentOf(inFile[0] ?? "");
+  let place = 0;
+  return newLines.map((line) => {
+    if (isBlank(line)) return "";
+    const same = inOld.findIndex((old, at) => at >= place && old.trim() === line.trim());
+    const at = same !== -1 ? same : inNew.length === inOld.length ? inNew.indexOf(line) : -1;
+    if (same !== -1) place = same + 1;
+    return last = at === -1 ? last : indentOf(inFile[at] ?? "");
+  });
 }

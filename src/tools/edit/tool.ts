@@ -17,6 +17,9 @@ import { hunksOf, showChange } from "./report.ts";
 /** Line numbers listed when a text stands in several places. */
 const LISTED_LINES = 10;
 
+/** Characters of a text whose presence in a file is no chance. */
+const TELLING = 8;
+
 /** Failed edits of a file in a row, from which on the lines may be named by their numbers. */
 const OFFER_LINES_AT = 2;
 
@@ -221,7 +224,11 @@ function findPlace(file: KnownText, call: Call & { wanted: Wanted }): Found | st
   const offered = near.lines !== null && (context.memory.failedEdits.get(path.real) ?? 0) + 1 >= OFFER_LINES_AT
     ? ` Or replace whole lines: send file_path, new_string, start_line ${near.lines[0]} and end_line ${near.lines[1]}.`
     : "";
-  return `old_string was not found in ${path.display}.${near.text}${offered}`;
+  const done = wanted.new_string.trim().length < TELLING ? -1 : file.text.indexOf(wanted.new_string.trim());
+  const made = done === -1
+    ? ""
+    : ` new_string stands there already, in line ${linesAt(file.text, [done])[0]}: if it is what you want, go on.`;
+  return `old_string was not found in ${path.display}.${made}${near.text}${offered}`;
 }
 
 /** Text that is taken out and is all that its lines hold is taken out with them. */
