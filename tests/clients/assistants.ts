@@ -30,7 +30,11 @@ const variablesOf = (home: PreparedHome) => ({
 });
 
 /** Runs a program in the project and gives what it printed. */
-async function run(home: PreparedHome, program: string, args: readonly string[]): Promise<string> {
+async function run(
+  home: PreparedHome,
+  program: string,
+  { args, variables = {} }: { args: readonly string[]; variables?: Record<string, string> },
+): Promise<string> {
   const { stdout, stderr } = await new Deno.Command(program, {
     args: [...args],
     cwd: home.project,
@@ -40,6 +44,7 @@ async function run(home: PreparedHome, program: string, args: readonly string[])
       HOME: home.home,
       TMPDIR: home.tmp,
       PATH: `${home.root}:${Deno.env.get("PATH")}`,
+      ...variables,
     },
     stdin: "null",
   }).output();
@@ -76,7 +81,7 @@ Deno.test("Claude Code, by the Agent SDK, reads nothing that is protected, and a
   const { home } = on;
   const script = new URL("agent_sdk_guarded.mjs", import.meta.url).pathname;
   const ask = async (remote: RemoteModel, prompt = "go") => {
-    const printed = await run(home, "node", [script, packages, remote.address, prompt]);
+    const printed = await run(home, "node", { args: [script, packages, remote.address, prompt] });
     return JSON.parse(printed.trimEnd().split("\n").findLast((line) => line.startsWith("{")) ?? "{}");
   };
   const secret = { file_path: `${home.project}/.env` };
@@ -118,6 +123,34 @@ Deno.test("Claude Code, by the Agent SDK, reads nothing that is protected, and a
   assert.deepEqual(mentioned.requests, []);
 });
 
+Deno.test("Claude Code, by its adapter under acpx, reads nothing that is protected, and asks about it", async () => {
+  const packages = await installed("acp-whole", ["@agentclientprotocol/claude-agent-acp", "acpx"], { whole: true });
+  await using on = await stage();
+  const { home } = on;
+  await done(home.mcp("install", "claude", "--yes", "--user"));
+  const modules = `${packages}/node_modules`;
+  const agent = `node ${modules}/@agentclientprotocol/claude-agent-acp/dist/index.js`;
+  await using remote = startRemoteModel([
+    { tool: "Read", input: { file_path: `${home.project}/.env` } },
+    { tool: "Read", input: { file_path: `${home.project}/src/a.ts` } },
+    STATUS,
+    QUESTION,
+  ]);
+  const printed = await run(home, "node", {
+    args: [`${modules}/acpx/dist/cli.js`, "--agent", agent, "--approve-all", "--timeout", "120", "exec", "go"],
+    variables: {
+      ...{ ANTHROPIC_BASE_URL: remote.address, ANTHROPIC_API_KEY: "none" },
+      CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",
+    },
+  });
+  const [read, source, status, answer] = remote.results();
+  assert.match(read ?? "", /\.env is protected \(\.agentclisecret:1 no-cloud: \.env\)[^]*use ask_private/, printed);
+  assert.match(source ?? "", /PORT = 4711/);
+  assert.match(status ?? "", /\\?"ready\\?":true,\\?"protected\\?":1/);
+  assert.match(answer ?? "", /\\?"answer\\?":\\?"yes\\?"/);
+  assert.doesNotMatch(got(remote), new RegExp(SECRET));
+});
+
 Deno.test("Codex reads nothing that is protected once its hook is trusted, and asks about it", async () => {
   const packages = await installed("codex", ["@openai/codex@0.169.0"], { whole: true });
   await using on = await stage();
@@ -126,7 +159,7 @@ Deno.test("Codex reads nothing that is protected once its hook is trusted, and a
   const ask = (remote: RemoteModel, ...options: string[]) => {
     const provider = `model_providers.x={name="x",base_url="${remote.address}/v1",wire_api="responses"}`;
     const settings = ["-c", "model_provider=x", "-c", provider, "-m", "gpt-5", "-s", "danger-full-access"];
-    return run(home, "node", [codex, "exec", ...settings, ...options, "go"]);
+    return run(home, "node", { args: [codex, "exec", ...settings, ...options, "go"] });
   };
   const steps: RemoteStep[] = [
     { tool: "exec_command", input: { cmd: "cat .env" } },
