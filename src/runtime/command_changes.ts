@@ -121,7 +121,7 @@ class WatchedCommands implements CommandWatch {
     const session = this.#options.session;
     const { workspace: { protection }, scanner, sandbox } = session;
     const isOpen = sessionLabel(session) === "open";
-    if (isOpen && !protection.met && await sandbox?.protectsElsewhere() !== true) return;
+    if (isOpen && !protection.any && await sandbox?.protectsElsewhere() !== true) return;
     let left = SCAN_LIMIT;
     for (const change of changes) {
       const texts = [change.path, textOf(change.before), textOf(change.after)];
