@@ -42,11 +42,13 @@ export const structureView: FileView = {
     const isNew = "refused" in read && read.refused === "absent";
     const text = isNew ? "" : textOf(read, path);
     if (typeof text !== "string") return text;
-    const lines = restoredLines(new TextDecoder().decode(bytes), {
-      source: spread(path, text).split("\n"),
+    // Lines are shown without their CR.
+    const end = /^[^\n]*\r\n/.test(text) ? "\r\n" : "\n";
+    const lines = restoredLines(new TextDecoder().decode(bytes).replaceAll("\r\n", "\n"), {
+      source: spread(path, text).replaceAll("\r\n", "\n").split("\n"),
       shown: structureOf(path, text).split("\n"),
     });
-    if (lines !== null) return new TextEncoder().encode(lines.join("\n"));
+    if (lines !== null) return new TextEncoder().encode(lines.join(end));
     const message =
       `${path.display} is protected, and the shapes in it stand for values: leave each line with a shape as ` +
       "it is and where it is, remove it, or give it a value of your own";
@@ -78,6 +80,8 @@ function restoredLines(
   text: string,
   { source, shown }: { source: readonly string[]; shown: readonly string[] },
 ): string[] | null {
+  // A line is told by its place.
+  if (source.length !== shown.length) return null;
   const hidden = new Map<string, string[]>();
   for (const [at, line] of shown.entries()) {
     const value = source[at] ?? "";
@@ -100,6 +104,8 @@ function restoredLines(
 export function structureOf(path: Pick<ResolvedPath, "path" | "real">, given: string): string {
   const blocks = spread(path, given).replace(PEM, (block, kind: string) => {
     const lines = block.split("\n");
+    // In one line, as JSON writes it.
+    if (lines.length === 1) return `-----BEGIN ${kind}-----<base64>-----END ${kind}-----`;
     const inner = `<${lines.length - 2} lines of base64>`;
     const hidden = lines.slice(2).map((_, at) => at === 0 ? inner : "<base64>");
     return [`-----BEGIN ${kind}-----`, ...hidden, `-----END ${kind}-----`].join("\n");

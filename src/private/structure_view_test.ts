@@ -123,6 +123,21 @@ Deno.test("a change of the view keeps the values that it does not touch", () => 
   assert.deepEqual(JSON.parse(changed), { a: { password: PLAIN, items: ["one", "two"] } });
 });
 
+Deno.test("lines keep their places and ends when one that holds a whole key stands among them", () => {
+  const key = String.raw`-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBgkqhkiG\nAASC\n-----END PRIVATE KEY-----\n`;
+  const account = `{\n  "id": "${HEX}",\n  "key": "${key}",\n  "mail": "a@b.c",\n  "on": true\n}\n`;
+  for (const path of ["a.json", "notes.md"]) {
+    const shown = structureOf(path, account);
+    assert(!/MIIE|AASC/.test(shown), shown);
+    assert.equal(shown.split("\n").length, account.split("\n").length);
+    const change = (text: string) => text.replace(": true", ": false");
+    assert.equal(written(path, account, change), change(account), path);
+  }
+  const windows = `A=${HEX}\r\n\r\nPORT=5432\r\nB=x y\r\n`;
+  const more = windows.replace("5432", "5433") + "C=1\r\n";
+  assert.equal(written(".env", windows, (shown) => shown.replace("5432", "5433") + "C=1\n"), more);
+});
+
 Deno.test("a change that leaves a shape without its value is refused", () => {
   const env = `A=${HEX}\nB=abc\n`;
   assert.equal(written(".env", env, (shown) => shown.replace("A=", "Z=")), "protected");
