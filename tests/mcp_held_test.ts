@@ -105,11 +105,27 @@ Deno.test("of a text some lines can be released, and another one kept", async ()
   assert.deepEqual(leaks(canary, served.seen.stdout, served.seen.stderr), []);
 });
 
+Deno.test("nothing goes that the user was not shown", async () => {
+  await using home = await project(SECRET);
+  const unseen =
+    "The\u200b port\u200c\u00ad\u034f\u3164 is\ufe01\u{e0101}\u{e0041} 5\u2800 \t \r\nsecond\u2003\u00a0word\rthird \n\n";
+  await using server = await startFakeServer({ script: () => say(unseen) });
+  await configure(home, { loc: { baseUrl: server.baseUrl } });
+  await using served = serve(home);
+  assert.equal((await served.call("ask_private", { ...TEXT, seconds: 5 })).structured.held, "r-1");
+  const shown = await command(home, ["release", "r-1"], ["y"]);
+  const lines = shown.stdout.split("\n").filter((line) => /^[ !] +\d/.test(line)).map((line) => line.slice(7));
+  const { released } = (await served.call("answer_of", { id: "r-1" })).structured;
+  assert.equal(released, "The port is 5\nsecond  word\nthird");
+  assert.deepEqual(released.split("\n"), lines.map((line) => line.replace(/Give exactly.*$/, "")));
+});
+
 Deno.test("ask_local gives a text of open files, and holds one as soon as a path is protected", async () => {
   const canary = SECRET;
   await using home = await project(canary);
   await Deno.symlink("notes.md", join(home.project, "link.md"));
   await Deno.link(join(home.project, "notes.md"), join(home.project, "hard.md"));
+  await home.write("other/notes.md", "no text\0");
   await using server = await startFakeServer({ script: telltale });
   await configure(home, { loc: { baseUrl: server.baseUrl } });
   await using served = serve(home);
@@ -120,7 +136,7 @@ Deno.test("ask_local gives a text of open files, and holds one as soon as a path
   assert.equal(request?.json.tools, undefined);
   assert(request?.text.includes("an open line"));
   assert.deepEqual(leaks(canary, request?.text ?? ""), []);
-  for (const paths of [["notes.md"], ["open.md", "link.md"], ["hard.md"], ["./x/../notes.md"]]) {
+  for (const paths of [["notes.md"], ["open.md", "link.md"], ["hard.md"], ["./x/../notes.md"], ["other/notes.md"]]) {
     const told = await served.call("ask_local", { question: "What is in it?", paths, seconds: 5 });
     assert.match(told.structured.held ?? JSON.stringify(told.structured), /^r-\d+$/, paths.join());
   }

@@ -84,7 +84,7 @@ export class HeldAnswers {
     await writeAtomically(join(await this.#directory(), `${id}.md`), bytes, { mode: 0o600 });
   }
 
-  /** Returns the text of an answer that waits or was kept. Throws `usage` where there is none. */
+  /** Returns the text of an answer that waits or was kept, without what nobody would see of it. Throws `usage` where there is none. */
   async text(id: string): Promise<string> {
     const path = join(await this.#directory(), `${id}.md`);
     const isPlain = (await lstat(path))?.kind === "file";
@@ -92,7 +92,7 @@ export class HeldAnswers {
     if (read === null || "refused" in read) {
       throw new AgentcliError("usage", `there is no text of ${id}: it is still being written, or ${path} was removed`);
     }
-    return new TextDecoder().decode(read.bytes);
+    return visibleText(new TextDecoder().decode(read.bytes));
   }
 
   /** Lets exactly this text go, once: it is logged first. Throws `usage` for an answer that does not wait. */
@@ -159,4 +159,14 @@ export class HeldAnswers {
       hint: "remove it; the texts stay in their projects",
     });
   }
+}
+
+/** What is there and takes no room: control, format and ignorable characters, and those that look like a space. */
+const UNSEEN = /[\p{Default_Ignorable_Code_Point}\p{Cf}\p{Cs}]|(?![\n\t])\p{Cc}/gu;
+const BLANK = /[\t\p{Zs}\u2800]/gu;
+
+/** Returns a text as it is seen: what a person lets go is what they were shown. */
+function visibleText(text: string): string {
+  const plain = text.replace(/\r\n?|[\p{Zl}\p{Zp}]/gu, "\n").replace(UNSEEN, "").replace(BLANK, " ").normalize("NFC");
+  return plain.replace(/ +$/gm, "").trimEnd();
 }
