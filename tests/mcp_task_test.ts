@@ -98,7 +98,7 @@ Deno.test("only the named files are changed or made, and of those the protected 
   assert.equal(await home.read("conf/notes.md"), `${PROSE}\n`);
   // The control: named, and protected before it is there.
   const made = await perform(home, [write("conf/new.md", PROSE)], { paths: [".env", "conf/new.md"] });
-  assert.deepEqual(made.told, { status: "done", changed: 1, check: "none", bits: 3.17 }, made.results);
+  assert.deepEqual(made.told, { status: "done", changed: 1, check: "none", bits: 3.585 }, made.results);
   assert.equal(await home.read("conf/new.md"), PROSE);
 });
 
@@ -137,6 +137,34 @@ Deno.test("the check of the project is run where open files may change, and pass
   }
   // Where nothing hides the protected files, no command runs.
   assert([["fail", "pass"], ["none", "none"]].some((expected) => expected.join() === outcomes.join()), outcomes.join());
+});
+
+Deno.test("which of the files a task made is paid for: later questions tell it", async () => {
+  await using home = await project();
+  const paths = ["a", "b", "c", "d", "e", "f", "g", "h"].map((name) => `conf/${name}`);
+  const chosen = paths.filter((_, at) => at % 3 === 0);
+  const { told, results } = await perform(home, chosen.map((path) => write(path, "x\0")), { paths });
+  assert.equal(told.changed, chosen.length, results);
+  await using server = await startFakeServer({ script: () => say("ok") });
+  await configure(home, { loc: { baseUrl: server.baseUrl } });
+  await using served = serve(home);
+  for (const path of paths) {
+    const asked = await served.call("ask_local", { question: "What is in it?", paths: [path] });
+    // Only that it is there is told, not whether it can be read.
+    assert.equal(asked.structured.refused, chosen.includes(path) ? undefined : "path", path);
+  }
+  // Three statuses, and a bit for each file.
+  assert.equal(told.bits, 9.585);
+});
+
+Deno.test("what waits for the user is no file for a task", async () => {
+  await using home = await project();
+  for (const path of [".agentcli/private/r-1.md", ".agentcli/private/.gitignore"]) {
+    await home.write(path, "*\n");
+    const { told } = await perform(home, [write(path, "!*")], { paths: [path] });
+    assert.equal(told.refused, "path");
+    assert.equal(await home.read(path), "*\n");
+  }
 });
 
 Deno.test("a task is paid for before the model hears of it", async () => {

@@ -224,14 +224,17 @@ export class PrivateService {
     { rights, signal, ending }: { rights: SessionRights; signal: AbortSignal; ending: AsyncDisposableStack },
   ): Promise<PrivateSession> {
     const session = await this.#parts.open(rights, signal);
-    if (session === null) {
-      const cost = await this.#budget.miss();
-      throw cost === null ? new Refused("budget") : new Refused("no_local_model", cost);
-    }
+    if (session === null) return await this.#missed("no_local_model");
     ending.defer(() => session.close().catch(() => {}));
     const problem = await session.problem(paths);
     if (problem !== null) throw new Refused(problem);
     return session;
+  }
+
+  /** Pays for telling that a model is not there. Always throws {@link Refused}. */
+  async #missed(code: RefusalCode): Promise<never> {
+    const cost = await this.#budget.miss();
+    throw cost === null ? new Refused("budget") : new Refused(code, cost);
   }
 
   /** Has a text written for the user: that there is one is all that the client hears, whatever becomes of it. */
@@ -256,7 +259,7 @@ export class PrivateService {
     return await this.#inTurn(asked.seconds, call, async (signal, ending) => {
       const session = await this.#session(asked, { rights: { values: false }, signal, ending });
       const answer = orAborted(session.openText(asked, signal), signal);
-      const text = await answer.catch(() => Promise.reject(new Refused("no_answer")));
+      const text = await answer.catch(() => this.#missed("no_answer"));
       if (text === null) return await this.#hold(session, asked, { client: call.client, signal });
       return { kind: "text", text, why: "open" };
     });

@@ -1,7 +1,9 @@
 /** One question in a session of its own: a model that is proven to run here, tools that read, nothing that is stored. */
 import { sideFields } from "../agent/chat_request.ts";
 import { resultLimit } from "../agent/context/tokens.ts";
+import { HELD_DIRECTORY } from "../boundary/policy/protection_rule.ts";
 import type { Io } from "../platform/io.ts";
+import { isWithin, join } from "../platform/path.ts";
 import type { TurnEvent } from "../protocol/turn_event.ts";
 import { AgentSession } from "../runtime/agent_session.ts";
 import type { SessionOptions } from "../runtime/host.ts";
@@ -10,6 +12,7 @@ import { answerIn, type AnswerSet, describeSet, schemaOf } from "./answer.ts";
 import type { PrivateSession, SessionRights } from "./service.ts";
 import type { ClosedQuestion, TextQuestion } from "./tools.ts";
 import { type RefusalCode, TASK_STATUSES } from "./outcome.ts";
+import type { ResolvedPath } from "../boundary/workspace/workspace.ts";
 import { structureView } from "./structure_view.ts";
 
 /** The place and the model of the sessions. */
@@ -121,6 +124,8 @@ function privateSession(
         if (changes === undefined ? kind !== "file" && kind !== "directory" : kind !== "file" && kind !== undefined) {
           return "path";
         }
+        // What waits for the user is changed by nobody else.
+        if (changes !== undefined && isWithin(join(workspace.root, HELD_DIRECTORY), resolved.real)) return "path";
         if (changes?.open === false && workspace.ruleAt(resolved) === null) return "open_path";
       }
       return null;
@@ -190,9 +195,16 @@ async function openText(
   const { bytesPerToken } = context;
   const limit = resultLimit({ window: contextWindow, bytesPerToken, count: paths.length });
   const files: string[] = [];
+  const found: ResolvedPath[] = [];
   for (const path of paths) {
     const resolved = await workspace.resolve(path);
     if ("refused" in resolved) throw new Error(resolved.message);
+    // Before anything is read: whether that succeeds tells of what is in the file.
+    const status = await workspace.status(resolved) ?? undefined;
+    if (workspace.ruleAt(resolved, status) !== null) return null;
+    found.push(resolved);
+  }
+  for (const resolved of found) {
     const read = await workspace.read(resolved, { limit });
     if ("refused" in read) throw new Error(read.message);
     if (read.label !== "open") return null;

@@ -173,10 +173,13 @@ export function readTask(given: unknown): PrivateTask | null {
   return { task: read, paths, check, seconds };
 }
 
-/** Returns what the result of a task can carry, in thousandths of a bit, rounded up. */
+/**
+ * Returns what a task can carry, in thousandths of a bit, rounded up: its result, and which of the files are there since,
+ * which any later question is told for nothing.
+ */
 export function costOfTask({ paths, check }: PrivateTask): number {
   const checks = check ? 3 : 1;
-  return Math.ceil(Math.log2(TASK_STATUSES.length * (paths.length + 1) * checks) * 1000);
+  return Math.ceil(Math.log2(TASK_STATUSES.length * 2 ** paths.length * checks) * 1000);
 }
 
 /** One form for texts that say the same. */
