@@ -161,7 +161,7 @@ export class HeldAnswers {
   }
 }
 
-/** What is there and takes no room: control, format and ignorable characters, and those that look like a space. */
+/** Control, format and ignorable characters, which take no room; below, those that look like a space. */
 const UNSEEN = /[\p{Default_Ignorable_Code_Point}\p{Cf}\p{Cs}]|(?![\n\t])\p{Cc}/gu;
 const BLANK = /[\t\p{Zs}\u2800]/gu;
 
