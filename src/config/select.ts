@@ -84,6 +84,7 @@ async function usualModelOf(
   if (model) return model;
   const ids = provider.models.map((entry) => entry.id);
   const served = ids.length > 0 || provider.name === DEMO ? null : await servedModels(provider);
+  if (served?.length === 1) return servedModel(served);
   const known = served !== null && served.length > 0 ? `it serves: ${listed(served)}` : `configured: ${listed(ids)}`;
   throw new AgentcliError("no_model", `which model of ${providerLabel(provider.name)}? ${known}`, {
     hint: ids.length === 0
@@ -153,17 +154,26 @@ function onlyProvider({ providers }: Configuration): ProviderEntry | null {
   return other === undefined ? only ?? null : null;
 }
 
-/** The error where nothing decides: with the choices, of the servers themselves where none is configured. */
-async function undecided({ providers }: Configuration, servedModels: ServedModels): Promise<AgentcliError> {
-  if (providers.length === 0) return nothingConfigured();
+function servedModel([id = ""]: readonly string[]): ModelEntry {
+  return { id, aliases: [] };
+}
+
+/**
+ * Where no setting decides: the only model of the server of the only provider. Throws with the choices, which are those of
+ * the servers themselves where no model is configured.
+ */
+async function onlyServed({ providers }: Configuration, servedModels: ServedModels): Promise<Found> {
+  const [first] = providers;
+  if (first === undefined) throw nothingConfigured();
   const configured = providers.flatMap(({ name, models }) => models.map((model) => `${name}:${model.id}`));
-  const served = configured.length > 0 ? [] : (await Promise.all(
-    providers.map(async (provider) => (await servedModels(provider) ?? []).map((id) => `${provider.name}:${id}`)),
-  )).flat();
+  const lists = configured.length > 0 ? [] : await Promise.all(providers.map((one) => servedModels(one)));
+  const [only] = lists;
+  if (lists.length === 1 && only?.length === 1) return { provider: first, model: servedModel(only) };
+  const served = lists.flatMap((ids, at) => (ids ?? []).map((id) => `${providers[at]?.name}:${id}`));
   const models = [...configured, ...served];
   const choices = models.length > 0 ? models : providers.map((provider) => provider.name);
   const [owner] = providers.filter((provider) => provider.models.length > 0);
-  return new AgentcliError("no_model", `no model is selected; available: ${listed(choices)}`, {
+  throw new AgentcliError("no_model", `no model is selected; available: ${listed(choices)}`, {
     hint: models.length === 0
       ? "start a model server and run `agentcli init-providers`, or name one: --model <provider>:<model>"
       : `name one: --model ${models[0]}` +
@@ -173,9 +183,9 @@ async function undecided({ providers }: Configuration, servedModels: ServedModel
 
 /**
  * The provider and the model of a call: `--model`, `AGENTCLI_MODEL`, the defaults, `roles.main`, the only provider that
- * has models, the model of the session that goes on; the first that is set decides. `servedModels` is asked for a
- * name that is neither a configured id nor an alias, which is sent with a warning when it cannot tell, and for the choices
- * where no model is configured. Failures
+ * has models, the model of the session that goes on, the only model that the server of the only provider has; the first
+ * that is set decides. `servedModels` is asked for a name that is neither a configured id nor an alias, which is sent with
+ * a warning when it cannot tell, and for the choices where no model is configured. Failures
  * (`unknown_provider`, `unknown_model`, `no_model`, `no_provider`) list the choices; a malformed selector is `usage`.
  */
 export async function selectModel(
@@ -219,7 +229,7 @@ async function decide(
   const found = wanted.session && await ofSession(configuration, await wanted.session(), servedModels);
   if (found) return { source: "session", found };
   if (only !== null) await usualModelOf(only, configuration, servedModels);
-  throw await undecided(configuration, servedModels);
+  return { source: "only provider", found: await onlyServed(configuration, servedModels) };
 }
 
 /**

@@ -48,6 +48,10 @@ Deno.test("where no model is configured the choices are what the servers have", 
   const named = await refused("no_model", chosen(configuration, { option: "empty" }, serves("big", "small")));
   assert.match(named.message, /^which model of empty\? it serves: big, small$/);
   assert.match(named.hint ?? "", /--model empty:big/);
+  assert.equal(await chosen(configuration, { option: "empty" }, serves("big")), "empty:big (--model)");
+  const alone = configure("providers:\n" + one("a", "[]"));
+  assert.equal(await chosen(alone, {}, serves("big")), "a:big (only provider)");
+  await refused("no_model", chosen(alone, {}, serves("big", "small")));
   const empty = configure("providers:\n" + one("a", "[]") + one("b", "[]"));
   const served: ServedModels = ({ name }) => Promise.resolve(name === "a" ? null : ["big", "small"]);
   const none = await refused("no_model", chosen(empty, {}, served));

@@ -88,6 +88,7 @@ const models: Topic = {
       ["4", "roles.main"],
       ["5", "the only provider that has models"],
       ["6", "the model of the session that --continue or --resume continues"],
+      ["7", "the only model that the server of the only provider has"],
     ]),
     rows("Roles (agentcli providers role set):", Object.entries(ROLE_BRIEFS)),
     rows("Fields of a model in providers.yaml besides its id:", [
