@@ -6,6 +6,7 @@ import { ask, type RecordedRequest, say, startFakeServer } from "./helpers/fake_
 import { configure, runProgram, temporaryHome } from "./helpers/program.ts";
 import { runInProcess } from "./helpers/in_process.ts";
 import { serve } from "./helpers/served.ts";
+import { fileTree } from "./helpers/file_tree.ts";
 import { allowValues } from "./helpers/private_budget.ts";
 
 const canary = makeCanary("value").value;
@@ -66,6 +67,10 @@ Deno.test("every way to read a protected file shows its structure, until the use
   // The control, and only once.
   await allowValues(home);
   assert((await shownTo(home)).includes(canary));
+  // Nothing of it was kept.
+  for (const place of [home.agentcliHome, home.tmp]) {
+    for (const [path, text] of fileTree(place)) assert(!text.includes(canary.slice(4, 16)), path);
+  }
   assert(!(await shownTo(home)).includes(canary));
 });
 

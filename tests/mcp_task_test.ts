@@ -10,6 +10,7 @@ import {
   say,
   startFakeServer,
 } from "./helpers/fake_server.ts";
+import { fileTree } from "./helpers/file_tree.ts";
 import { allowChanges } from "./helpers/private_budget.ts";
 import { configure, type TemporaryHome, temporaryHome } from "./helpers/program.ts";
 import { serve } from "./helpers/served.ts";
@@ -100,6 +101,9 @@ Deno.test("only the named files are changed or made, and of those the protected 
   const made = await perform(home, [write("conf/new.md", PROSE)], { paths: [".env", "conf/new.md"] });
   assert.deepEqual(made.told, { status: "done", changed: 1, check: "none", bits: 3.585 }, made.results);
   assert.equal(await home.read("conf/new.md"), PROSE);
+  for (const place of [home.agentcliHome, home.tmp]) {
+    for (const [path, text] of fileTree(place)) assert(!text.includes("otters"), path);
+  }
 });
 
 Deno.test("open files are changed where the user allowed it, once, and with nothing protected in them", async () => {

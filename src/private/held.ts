@@ -97,7 +97,7 @@ export class HeldAnswers {
 
   /** Lets exactly this text go, once: it is logged first. Throws `usage` for an answer that does not wait. */
   async release(id: string, text: string, { isWhole }: { isWhole: boolean }): Promise<void> {
-    const answer = await this.#waitingOne(id);
+    const answer = await this.waitingOne(id);
     const bytes = new TextEncoder().encode(text).length;
     const { root: project, client } = answer;
     const entry = { what: "released", id, project, asked_by: client, bytes, sha256: await sha256(text) } as const;
@@ -108,11 +108,12 @@ export class HeldAnswers {
 
   /** Keeps an answer to the user for good. Throws as {@link release} does. */
   async keep(id: string): Promise<void> {
-    await this.#waitingOne(id);
+    await this.waitingOne(id);
     await this.#decide(id, { state: "kept" });
   }
 
-  async #waitingOne(id: string): Promise<HeldAnswer> {
+  /** Returns an answer that waits. Throws `usage` for any other. */
+  async waitingOne(id: string): Promise<HeldAnswer> {
     const answer = await this.find(id);
     if (answer?.state === "waiting") return answer;
     const why = answer === null

@@ -76,8 +76,8 @@ async function attack(
   };
   const known = new Map<number, string>();
   let refused = 0;
-  // Each restarts the server and names itself anew; both share the home.
-  const clients = [service(place, truthful), service(place, truthful)];
+  // Each names itself anew, and one has the files in another project; both share the home.
+  const clients = ["/project", "/another/root"].map((root) => service(place, truthful, { root }));
   for (let at = 0; at < questions; at++) {
     const next = [...canary].findIndex((_, bit) => !known.has(bit));
     const bit = next < 0 ? at % canary.length : next;

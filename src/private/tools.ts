@@ -26,33 +26,27 @@ const WHEN = {
   description: `The answer comes exactly then; default ${SECONDS.usual}`,
 };
 const LIMIT = { ...WHEN, description: `At most; default ${SECONDS.usualLocal}` };
+/** Flat, since not every client passes on alternatives. */
 const ANSWER = {
-  description: "A text is held until the user releases it",
-  oneOf: [
-    { type: "object", properties: { type: { const: "text" } }, required: ["type"] },
-    { type: "object", properties: { type: { const: "yes_no" } }, required: ["type"] },
-    {
-      type: "object",
-      properties: {
-        type: { const: "choice" },
-        options: { type: "array", items: { type: "string", maxLength: 60 }, minItems: 2, maxItems: 16 },
-      },
-      required: ["type", "options"],
+  type: "object",
+  description: "What the answer may be; a text is held until the user releases it",
+  properties: {
+    type: { type: "string", enum: ["yes_no", "choice", "count", "paths", "text"] },
+    options: {
+      type: "array",
+      items: { type: "string", maxLength: 60 },
+      maxItems: 16,
+      description: "Of choice: 2 to 16",
     },
-    {
-      type: "object",
-      properties: { type: { const: "count" }, max: { type: "integer", minimum: 1, maximum: 1000 } },
-      required: ["type", "max"],
+    max: { type: "integer", minimum: 1, maximum: 1000, description: "Of count" },
+    among: {
+      type: "array",
+      items: { type: "string" },
+      maxItems: 64,
+      description: "Of paths: those for which it holds",
     },
-    {
-      type: "object",
-      properties: {
-        type: { const: "paths" },
-        among: { type: "array", items: { type: "string" }, minItems: 1, maxItems: 64 },
-      },
-      required: ["type", "among"],
-    },
-  ],
+  },
+  required: ["type"],
 };
 
 const READS = { readOnlyHint: true, openWorldHint: false };

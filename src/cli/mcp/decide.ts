@@ -71,11 +71,11 @@ export async function release(
   const { io } = context;
   requireTerminal(io);
   const held = await heldHere(context);
+  const { client } = await held.waitingOne(id);
   const whole = await held.text(id);
   const text = options.lines === undefined ? whole : linesOf(whole, options.lines);
-  const answer = await held.find(id);
   await io.stdout.write(await marked(text, context) + "\n");
-  await agreed(context, `Give exactly this to ${clean(answer?.client ?? "") || "the client"}?`);
+  await agreed(context, `Give exactly this to ${clean(client) || "the client"}?`);
   await held.release(id, text, { isWhole: text === whole });
   await notice(context, `${id} is released`);
 }
