@@ -7,7 +7,7 @@ import { sha256 } from "../platform/digest.ts";
 import type { Home } from "../platform/home.ts";
 import { orAborted } from "../mcp/link.ts";
 import type { Clock } from "../platform/io.ts";
-import { holdLock } from "../platform/journal.ts";
+import { type HeldLock, holdLock } from "../platform/journal.ts";
 import { fieldsOf } from "../platform/record.ts";
 import { answerIn, costOf, UNKNOWN } from "./answer.ts";
 import { HeldAnswers } from "./held.ts";
@@ -81,6 +81,7 @@ const MARGIN_MS = 200;
 const SECOND_MS = 1000;
 /** One question at a time on this machine: how busy its model is tells of another question. */
 const SLOT = "private/slot.lock";
+const [SLOT_TRIES, SLOT_WAIT_MS] = [10, 100];
 
 /** The time by which a timer may be late. */
 const TIMER_MS = 100;
@@ -307,16 +308,31 @@ export class PrivateService {
     return (await turn).outcome;
   }
 
+  /** Waits a moment for another process, which may be about to end. */
+  async #slot(signal: AbortSignal): Promise<HeldLock> {
+    const { clock, home } = this.#parts;
+    for (let tries = 0; tries < SLOT_TRIES; tries++) {
+      const slot = await holdLock(home, SLOT);
+      if (slot !== null) return slot;
+      await clock.hold(SLOT_WAIT_MS, signal);
+    }
+    throw new Refused("busy");
+  }
+
+  /** Resolves once nothing is worked on any more. */
+  async close(): Promise<void> {
+    await this.#last;
+  }
+
   async #withSlot(
     seconds: number,
     call: StartedCall,
     work: (signal: AbortSignal, ending: AsyncDisposableStack) => Promise<Outcome>,
   ): Promise<{ outcome: Outcome; ended: Promise<void> }> {
     call.signal.throwIfAborted();
-    const { clock, home } = this.#parts;
+    const { clock } = this.#parts;
     const ending = new AsyncDisposableStack();
-    const slot = await holdLock(home, SLOT);
-    if (slot === null) throw new Refused("busy");
+    const slot = await this.#slot(call.signal);
     ending.defer(() => slot.release());
     this.#running++;
     ending.defer(() => void this.#running--);

@@ -36,7 +36,10 @@ export async function serve(
   const stopped = Promise.withResolvers<void>();
   interrupt.signal.addEventListener("abort", () => stopped.resolve(), { once: true });
   const run = async () => {
-    await (port === null ? serveStreams(io, make(), stopped.promise) : serveHttp(context, { port, make, stopped }));
+    const serving = port === null
+      ? serveStreams(io, make(), stopped.promise)
+      : serveHttp(context, { port, make, stopped });
+    await serving.finally(() => service.close());
     const { aborted, reason } = interrupt.signal;
     return aborted && reason instanceof AgentcliError ? reason.exitCode : 0;
   };
