@@ -139,3 +139,24 @@ Deno.test({
     assert.deepEqual(prompts(server), ["Run the release steps.\n\nArguments: now"]);
   },
 });
+
+Deno.test({
+  name: "rows that are too long for the terminal go on behind their indent",
+  ignore: !HAS_TMUX,
+  fn: async () => {
+    await using home = await temporaryHome();
+    await using server = startFakeServer({ script: () => say("Fine.") });
+    await configure(home, { loc: { baseUrl: server.baseUrl } });
+    const rule = "Bash(npm run something --with many --words:*)";
+    await using terminal = await openTerminal(["chat", "--allowed-tools", rule], { home, columns: 40 });
+    await terminal.shows(/^local/m);
+    await terminal.type("/permissions");
+    await terminal.press("Enter");
+    await terminal.shows(
+      /^mode default {2}\(\/permissions default \|\n {2}acceptEdits \| plan \|\n {2}bypassPermissions\)\n {2}1 allow Bash\(npm run something --with\n {4}many/m,
+    );
+    await terminal.type("/tools");
+    await terminal.press("Enter");
+    await terminal.shows(/^ {2}Read {7}read\n {2}Write {6}write$/m);
+  },
+});

@@ -66,9 +66,11 @@ async function runCommand(
     }
     case "tools": {
       const { session } = await chat.ready();
-      const rows = session.tools.map((
-        tool,
-      ): Row => [span(`  ${clean(tool.name)}`, "bold"), span(`  ${tool.kind}`, "dim")]);
+      const longest = Math.max(0, ...session.tools.map(({ name }) => name.length));
+      const rows = session.tools.map(({ name, kind }): Row => [
+        span(`  ${clean(name).padEnd(longest)}`, "bold"),
+        span(`  ${kind}`, "dim"),
+      ]);
       return view.print(rows.length === 0 ? [row("this session has no tools", "dim")] : rows);
     }
     case "mcp": {

@@ -48,7 +48,7 @@ async function show(target: CommandTarget): Promise<void> {
   const rules = await rulesOf(target, await openHome(context.io));
   const { policy } = (await chat.ready()).session;
   view.print([
-    [span("mode "), span(chat.mode, "bold"), span(`  (/permissions ${PERMISSION_MODES.join("|")})`, "dim")],
+    [span("mode "), span(chat.mode, "bold"), span(`  (/permissions ${PERMISSION_MODES.join(" | ")})`, "dim")],
     ...rules.map(({ text, origin }, index): Row => [
       span(`${String(index + 1).padStart(3)} allow `, "dim"),
       span(clean(text)),

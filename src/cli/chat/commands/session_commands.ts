@@ -4,7 +4,7 @@ import { byteLength, limitsOf } from "../../../agent/context/tokens.ts";
 import { highestLabel } from "../../../boundary/policy/label.ts";
 import type { Session } from "../../../agent/session.ts";
 import { type Row, row, span } from "../../../terminal/style.ts";
-import { fit } from "../../../terminal/table.ts";
+import { wrap } from "../../../terminal/wrap.ts";
 import { tokensText } from "../../run/text_output.ts";
 import { openHome } from "../../../platform/home.ts";
 import type { Io, Output } from "../../../platform/io.ts";
@@ -50,7 +50,7 @@ export function contextRows(session: Session, width: number): Row[] {
   const total =
     `about ${tokensText(used)} of ${tokensText(model.contextWindow)} tokens (window ${model.windowSource}); ` +
     `shortened from ${tokensText(threshold)} on`;
-  return [...bars, row(fit(total, width), "dim"), ...cacheRows(context.cache, width)];
+  return [...bars, ...wrap([span(total, "dim")], { width, indent: [span("  ")] }), ...cacheRows(context.cache, width)];
 }
 
 /** Returns the figures of the server's prompt cache; none where the server does not tell. */
@@ -60,7 +60,7 @@ function cacheRows({ last, rereadTokens, rereadMs }: Session["context"]["cache"]
   const time = rereadMs > 0 ? ` in ${(rereadMs / 1000).toFixed(1)} s` : "";
   const again = rereadTokens > 0 ? `; read again in this session: ${tokensText(rereadTokens)}${time}` : "";
   const text = `prompt cache: ${tokensText(cachedTokens)} of the last ${tokensText(promptTokens)} tokens${again}`;
-  return [row(fit(text, width), "dim")];
+  return wrap([span(text, "dim")], { width, indent: [span("  ")] });
 }
 
 /** Takes back what the last turn that changed files did to them. */

@@ -4,7 +4,7 @@ import type { AgentSession } from "../../../runtime/agent_session.ts";
 import type { OpenSession } from "../../../runtime/open_session.ts";
 import type { QueuedMessage } from "../../../runtime/prompts.ts";
 import { createScreen, type LiveRows, type Screen } from "../../../terminal/screen.ts";
-import { type Row, rowWidth, wantsColor } from "../../../terminal/style.ts";
+import { type Row, rowWidth, span, wantsColor } from "../../../terminal/style.ts";
 import { wrap } from "../../../terminal/wrap.ts";
 import type { Context } from "../../command.ts";
 import type { ChatView, PickQuestion } from "../begin.ts";
@@ -73,7 +73,9 @@ export class TerminalView implements ChatView {
   print(rows: readonly Row[]): void {
     if (this.lent.keep(rows)) return;
     const width = this.width();
-    const fitting = rows.flatMap((line) => rowWidth(line) > width ? wrap(line, { width }) : [line]);
+    const fitting = rows.flatMap((line) =>
+      rowWidth(line) > width ? wrap(line, { width, indent: behind(line) }) : [line]
+    );
     if (fitting.length > 0) this.screen.print(fitting, this.#live());
   }
 
@@ -168,4 +170,9 @@ export class TerminalView implements ChatView {
       status: statusRow({ session, mode: chat.mode, rate: this.turns.rate }, width),
     }, { width, height });
   }
+}
+
+/** The indent of what a row goes on with: a little behind its own. */
+function behind([first]: Row): Row {
+  return [span(`${/^ */.exec(first?.text ?? "")?.[0] ?? ""}  `)];
 }
