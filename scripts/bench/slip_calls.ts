@@ -108,6 +108,11 @@ const ARGUMENTS: readonly Slip[] = [
   meant("names of arguments in quotes", [
     use("Edit", { '"file_path"': "calc.py", "`old_string`": "a - b", "new_string:": "a + b" }),
   ]),
+  meant("before and after for the texts", [use("Edit", { path: "calc.py", before: "a - b", after: "a + b" })]),
+  meant("a program and its args", [use("Bash", { command: "sed", args: ["-i", "s/a - b/a + b/", "calc.py"] })]),
+  meant("a list of commands", [
+    use("Bash", { commands: ["echo one > n.txt", "sed -i s/one/two/ n.txt"] }),
+  ], { leaves: { "n.txt": "two\n" } }),
   meant("arguments with a closing tag behind them", [use("Edit", `${JSON.stringify(EDITED)}\n</tool_call>`)]),
   meant("the same arguments twice", [use("Edit", JSON.stringify(EDITED).repeat(2))]),
   meant("a name from where a command went", [

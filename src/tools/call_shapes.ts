@@ -283,8 +283,8 @@ function callOf(patch: Patch, path: unknown): Shaped {
 
 /** A list of one edit is that edit, and the list of a whole file's edits may name the file itself. */
 function shapeList(input: Input): Shaped {
-  const { edits, replacements, ...rest } = input;
-  const list = edits ?? replacements;
+  const { edits, replacements, ReplacementChunks: chunks, ...rest } = input;
+  const list = edits ?? replacements ?? chunks;
   if (!Array.isArray(list)) return null;
   const [only, second] = list;
   if (typeof only !== "object" || only === null) return null;
@@ -307,8 +307,10 @@ function timeOf(value: unknown): number | null {
 
 /** A list of words becomes a command line, and what applies a patch becomes the edit. */
 function shapeCommand(input: Input): Shaped {
-  const { command, cmd, commands, ...others } = input;
-  const given = command ?? cmd ?? commands;
+  const { command, cmd, commands, args, ...others } = input;
+  const asked = command ?? cmd ?? commands;
+  const isSplit = typeof asked === "string" && !/\s/.test(asked.trim()) && Array.isArray(args);
+  const given = isSplit ? [asked.trim(), ...args] : asked;
   const words = Array.isArray(given) ? commandLine(given.map(String)) : given;
   if (typeof words !== "string") return null;
   const line = Array.isArray(given) ? words : plainCommand(words);
@@ -330,6 +332,8 @@ function shapeCommand(input: Input): Shaped {
 
 function commandLine(words: readonly string[]): string {
   const [program = "", option = "", script] = words;
+  // No program has a space in its name and arguments all the same: these are lines.
+  if (/^[\w.-]+\s/.test(program)) return words.join("\n");
   if (words.length === 3 && /^(?:\/\S*\/)?(?:ba|z|da)?sh$/.test(program) && /^-\w*c$/.test(option)) return script ?? "";
   return words.map(quoted).join(" ");
 }

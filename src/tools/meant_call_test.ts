@@ -100,6 +100,20 @@ Deno.test("arguments of other tools are those of ours", () => {
     ["shell", { command: ["git", "log", "-1", "it's"] }, "Bash", { command: "git log -1 'it'\\''s'" }],
     ["exec_command", { cmd: "ls", workdir: "sub dir" }, "Bash", { command: "cd 'sub dir' && ls" }],
     ["Bash", { command: "apply_patch --help" }, "Bash", { command: "apply_patch --help" }],
+    ["Bash", { command: "sed", args: ["-i", "s/a b/c/", "x"] }, "Bash", { command: "sed -i 's/a b/c/' x" }],
+    ["Bash", { commands: ["ls -l", "cat a"] }, "Bash", { command: "ls -l\ncat a" }],
+    ["Edit", { path: "a", before: "x", after: "y" }, "Edit", { file_path: "a", old_string: "x", new_string: "y" }],
+    ["Edit", { path: "a", from: "x", to: "y" }, "Edit", { file_path: "a", old_string: "x", new_string: "y" }],
+    ["Write", { filename: "a", data: "x" }, "Write", { file_path: "a", content: "x" }],
+    [
+      "replace_file_content",
+      {
+        TargetFile: "a",
+        ReplacementChunks: [{ TargetContent: "x", ReplacementContent: "y" }],
+      },
+      "Edit",
+      { file_path: "a", old_string: "x", new_string: "y" },
+    ],
   ];
   for (const [name, input, tool, meant] of rows) assert.deepEqual(read(name, input), [tool, meant], name);
   assert.deepEqual(read("str_replace_editor", { command: "undo_edit", path: "a" }), {

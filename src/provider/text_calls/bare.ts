@@ -34,7 +34,8 @@ export const SHOWS =
 const STRAY_CLOSE = /(?:\s*<\/[\w|｜]{0,24}(?:tool|function|call)[\w|｜]{0,24}>)+$/;
 
 /** Finds the name of a tool, and what may stand before it, whose arguments follow as an object. */
-const NAMED = /^(?:\**(?:tool|function)[ _]call:?\**:?\s*)?[`"]?([A-Za-z_][\w.-]{0,127})[`"]?\s*:?\s*(?=\{)/i;
+const NAMED =
+  /^(?:\**(?:tool|function)[ _]call:?\**:?\s*|(?:assistant\s+)?to=)?[`"]?([A-Za-z_][\w.-]{0,127})[`"]?\s*:?\s*(?=\{)/i;
 
 /** Reads the message after its reasoning; behind an answer that is closed; or its end, behind a short paragraph. */
 export function readBare(text: string, context: CallContext): BareResult {

@@ -113,6 +113,7 @@ Deno.test("calls in the forms of other programs count where a message is, or end
     "I look.\n\nread_file(path='a')",
     "\`\`\`tool_code\nprint(read_file(path='a'))\n\`\`\`",
     'read_file {"path": "a"}',
+    'to=functions.read_file {"path": "a"}',
     'Tool call: read_file\n{"path": "a"}',
     '\`\`\`read_file\n{"path": "a"}\n\`\`\`',
     `I look.\n\n${object}`,
