@@ -1,4 +1,5 @@
 /** Going back to before a turn: its words, its files, or both; and taking that back. Loaded with the first use. */
+import { writtenTodos } from "../agent/todos.ts";
 import { entryPath } from "../boundary/workspace/entry.ts";
 import type { Workspace } from "../boundary/workspace/workspace.ts";
 import type { Label } from "../boundary/policy/label.ts";
@@ -177,9 +178,5 @@ function forgetFiles({ memory, items }: Session): void {
   memory.files.clear();
   memory.warned.clear();
   memory.failedEdits.clear();
-  const call = items.flatMap((item) => item.kind === "assistant" ? item.calls : [])
-    .findLast(({ name }) => name === "TodoWrite");
-  const todos = call?.input?.["todos"];
-  // Its arguments were checked when it ran.
-  memory.todos.splice(0, memory.todos.length, ...Array.isArray(todos) ? todos as typeof memory.todos : []);
+  memory.todos.splice(0, memory.todos.length, ...writtenTodos(items));
 }

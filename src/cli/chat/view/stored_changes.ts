@@ -34,13 +34,23 @@ export async function storedChanges(
     if (!contents.has(real)) contents.set(real, await contentBefore(turn.get(real)));
     const before = item.content.startsWith("Created ") ? null : contents.get(real);
     const after = name === "Write" ? input.content : typeof before === "string" ? editedText(before, input) : null;
-    if (typeof after !== "string") contents.set(real, undefined);
+    // A command may have changed the file between two calls of a turn.
+    const isKnown = typeof after === "string" && (name === "Write" || agrees(after, item.content));
+    if (!isKnown) contents.set(real, undefined);
     else {
       contents.set(real, after);
       if (before !== undefined && before !== after) changes.set(item.callId, { name: file.display, before, after });
     }
   }
   return changes;
+}
+
+/** Whether a text has the lines that the result of an edit shows, each at its number; longer ones are cut there. */
+function agrees(text: string, result: string): boolean {
+  const lines = text.split(/\r?\n/);
+  return [...result.matchAll(/^(\d+)\t(.*?)\r?$/gm)].every(([, number, shown = ""]) =>
+    lines[Number(number) - 1]?.startsWith(shown) === true
+  );
 }
 
 /** Returns what a turn changed, by path. */
