@@ -3,7 +3,7 @@ import { protectedArgument, serverClass } from "./server_admission.ts";
 import { stringsOf } from "../platform/record.ts";
 import type { ServerAsks } from "./client.ts";
 import { answerRecord, readForm } from "./elicit.ts";
-import type { HubOptions } from "./hub.ts";
+import type { HubOptions } from "./session_server.ts";
 import type { McpServer } from "./server.ts";
 
 /**

@@ -4,7 +4,8 @@ import { closest } from "../config/suggest.ts";
 import { checkBySchema, type CheckedArguments } from "./check_arguments.ts";
 import { type ExposedTools, exposeTools } from "./exposure.ts";
 import { callName, findTools, type FoundServer, READ_RESOURCE, toolLine } from "./find.ts";
-import type { McpHub, ServerState } from "./hub.ts";
+import type { McpHub } from "./hub.ts";
+import type { ServerState } from "./session_server.ts";
 import type { Manifest, McpTool } from "./tool_info.ts";
 
 /** A tool that a call means. */

@@ -1,0 +1,266 @@
+/** One MCP server of one session: what is known of it, and the connection to it, which is made with its first call. */
+import type { SandboxReason } from "../boundary/sandbox/sandbox.ts";
+import { sha256 } from "../platform/digest.ts";
+import type { Home } from "../platform/home.ts";
+import type { Io } from "../platform/io.ts";
+import { type JsonRecord, stringsOf } from "../platform/record.ts";
+import type { HttpClient } from "../provider/http/client.ts";
+import { approvedServers, approveServer } from "./approved_servers.ts";
+import { type ClientInfo, McpClient, type ServerAsks } from "./client.ts";
+import type { FormAnswer, ServerForm } from "./elicit.ts";
+import { guardedForms } from "./guarded_forms.ts";
+import { ServerFailed } from "./link.ts";
+import { forgetManifest, storeManifest } from "./manifest_cache.ts";
+import { openLink } from "./open_link.ts";
+import { isolationOf, type SessionScope } from "./program.ts";
+import type { McpServer } from "./server.ts";
+import { logOf, ServerLog } from "./server_log.ts";
+import { type Manifest, toolsText } from "./tool_info.ts";
+
+/** Seconds until a server that starts must have listed its tools: the first start of some downloads them. */
+const START_SECONDS = 90;
+/** A server that ends by itself more often than this in one session is not started again. */
+const MOST_ENDS = 2;
+/** Milliseconds between looks whether something is protected now, while a program runs that could see it. */
+const WATCH_MS = 1_000;
+
+/** The servers of a session, and the parts of it that they use. */
+export interface HubOptions {
+  servers: readonly McpServer[];
+  home: Home;
+  io: Pick<Io, "env" | "environment" | "os" | "clock">;
+  client: HttpClient;
+  info: ClientInfo;
+  /** The real path of the project. */
+  root: string;
+  scope(): SessionScope;
+  /** Lets a person fill in a form; absent where nobody is there. */
+  elicit?: ((form: ServerForm, signal: AbortSignal) => Promise<FormAnswer>) | undefined;
+  /** Tells a person something. */
+  notify(text: string): void | Promise<void>;
+}
+
+/** One server of the session. */
+export interface ServerState {
+  server: McpServer;
+  /** Null until its tools are known. */
+  manifest: Manifest | null;
+  /** Why it cannot be used in this session; null where it can. */
+  problem: string | null;
+  isRunning: boolean;
+}
+
+/** One call of a server. */
+export interface CallOptions {
+  signal: AbortSignal;
+  /** Shows how far the call is. */
+  progress?(text: string): void;
+  headers?: Readonly<Record<string, string>>;
+  /** Shows that a server starts. */
+  starting?(name: string): void | Promise<void>;
+}
+
+/** The server. Nothing is started before {@link SessionServer.connected}. */
+export class SessionServer implements ServerState {
+  readonly server: McpServer;
+  /** Digest of its configuration: its manifest is stored under it. */
+  readonly hash: string;
+  manifest: Manifest | null;
+  problem: string | null;
+  /** The tools of the session are told: nothing of them changes from there on. */
+  isTold = false;
+  readonly #options: HubOptions;
+  #client: McpClient | null = null;
+  #isolation: SandboxReason | null = null;
+  #connecting: Promise<McpClient> | null = null;
+  #ends = 0;
+  /** When a protected session first told it something, milliseconds since 1970: it knows, whatever the session forgets. */
+  #told: number | null = null;
+  readonly #log = new ServerLog();
+  readonly #closing = new AbortController();
+
+  constructor(
+    { server, hash, manifest, problem }: Pick<SessionServer, "server" | "hash" | "manifest" | "problem">,
+    options: HubOptions,
+  ) {
+    this.server = server;
+    this.hash = hash;
+    this.manifest = manifest;
+    this.problem = problem;
+    this.#options = options;
+  }
+
+  get isRunning(): boolean {
+    return this.#client !== null;
+  }
+
+  /** Forgets what is known of it, so that the next session asks. */
+  async forget(): Promise<void> {
+    await forgetManifest(this.#options.home, this.hash);
+  }
+
+  /**
+   * Sends one request, which the hub found to be allowed. Throws {@link ServerFailed}, `RpcError`, and the signal's reason.
+   */
+  async request(method: string, params: JsonRecord, options: CallOptions): Promise<JsonRecord> {
+    const client = await this.connected(options);
+    try {
+      const { signal, progress, headers } = options;
+      const elicit = guardedForms(this.server, this.#options);
+      if (this.#options.scope().label() !== "open") this.#told ??= Date.now();
+      const asks: ServerAsks = { ...progress && { progress }, ...elicit && { elicit } };
+      return await client.request(method, params, { signal, asks, ...headers && { headers } });
+    } finally {
+      if (client.ended !== null) {
+        this.#ends++;
+        await this.drop();
+      }
+    }
+  }
+
+  /** Ends a program that was told something in turns that are gone: it would tell it as something open. */
+  async dropTold(): Promise<void> {
+    if (this.#told !== null && this.server.url === undefined) await this.drop();
+  }
+
+  /** A connection that fits what the session holds now. */
+  async connected({ signal, starting }: Pick<CallOptions, "signal" | "starting">): Promise<McpClient> {
+    if (this.#client?.ended === null && await this.#fits()) return this.#client;
+    await this.drop();
+    if (this.#ends >= MOST_ENDS) {
+      throw new ServerFailed("ended twice by itself, and is not started again in this session");
+    }
+    await starting?.(this.server.name);
+    // Calls that run together share one start.
+    this.#connecting ??= this.#connect(signal).finally(() => this.#connecting = null);
+    return await this.#connecting;
+  }
+
+  async #fits(): Promise<boolean> {
+    if (this.server.url !== undefined) return true;
+    const needed = await isolationOf(this.#options.scope());
+    return needed === null || needed === this.#isolation || this.#isolation === "project";
+  }
+
+  async #connect(signal: AbortSignal): Promise<McpClient> {
+    const { server } = this;
+    const scope = this.#options.scope();
+    this.#isolation = server.url === undefined ? await isolationOf(scope) : null;
+    this.#told = null;
+    const revision = this.manifest?.revision ?? null;
+    let client = await this.#open();
+    const late = AbortSignal.any([signal, AbortSignal.timeout(START_SECONDS * 1_000)]);
+    try {
+      await client.connect({ signal: late, revision });
+    } catch (error) {
+      const { ended } = client;
+      await client.close();
+      // Some end when the first thing that they hear is not the handshake, and others were taken for what they are no more.
+      const mayBeLegacy = ended !== null && error instanceof ServerFailed && error.kind === "gone" &&
+        server.url === undefined;
+      if (signal.aborted || (!mayBeLegacy && revision === null)) throw timeoutOr(error, late, signal);
+      client = await this.#open();
+      try {
+        await client.connect({ signal: late, revision: revision === null ? "" : null });
+      } catch (again) {
+        await client.close();
+        throw timeoutOr(again, late, signal);
+      }
+    }
+    try {
+      await this.#compare(await client.manifest(late, this.#options.io.clock.now()));
+    } catch (error) {
+      await client.close();
+      throw timeoutOr(error, late, signal);
+    }
+    client.onChange = () => void this.forget();
+    this.#client = client;
+    if (server.url === undefined && this.#isolation !== "project") void this.#watch(client);
+    return client;
+  }
+
+  /** Ends a program that was started where nothing was protected, soon after something came to be. */
+  async #watch(client: McpClient): Promise<void> {
+    const { clock } = this.#options.io;
+    while (this.#client === client && client.ended === null) {
+      await clock.sleep(WATCH_MS, this.#closing.signal).catch(() => {});
+      if (this.#closing.signal.aborted) return;
+      // What cannot be looked at counts as protected, as for commands.
+      if (await this.#fits().catch(() => false)) continue;
+      return this.#client === client ? await this.drop() : undefined;
+    }
+  }
+
+  async #open(): Promise<McpClient> {
+    const { info, io } = this.#options;
+    const log = (bytes: Uint8Array) => {
+      // A log outlives the session: it holds nothing that was said while something protected was there.
+      const isOpen = this.#options.scope().label() === "open" && this.server.label === undefined;
+      if (isOpen && this.#told === null) this.#log.add(bytes);
+    };
+    const link = await openLink(this.server, {
+      ...this.#options,
+      scope: this.#options.scope(),
+      isolation: this.#isolation,
+      log,
+      io,
+    });
+    // Also where nobody can fill in a form: some servers list other tools for clients without them.
+    return new McpClient(link, { info, timeoutMs: this.server.timeout * 1_000, elicits: true });
+  }
+
+  /** Takes what the server lists now. What a project's server lists must be what was seen when it was approved. */
+  async #compare(manifest: Manifest): Promise<void> {
+    const { home, root, notify } = this.#options;
+    const { server, hash, manifest: before } = this;
+    if (await holdsProtected(this.#options.scope(), [manifest])) {
+      throw new ServerFailed("names protected content in what it lists");
+    }
+    const tools = await sha256(toolsText(manifest));
+    if (server.origin === "project") {
+      const approved = (await approvedServers(home, root)).get(server.name);
+      if (approved?.hash !== hash) throw new ServerFailed("is not approved");
+      if (approved.tools !== null && approved.tools !== tools) {
+        await this.forget();
+        this.problem = "its tools are not those that you approved";
+        throw new ServerFailed(`lists other tools than those that you approved: agentcli mcp approve ${server.name}`);
+      }
+      if (approved.tools === null) await approveServer(home, { root, name: server.name }, { hash, tools });
+    } else if (before !== null && await sha256(toolsText(before)) !== tools) {
+      await notify(`the MCP server ${server.name} lists other tools now: agentcli mcp show ${server.name}`);
+    }
+    // Resources are named after what the server holds.
+    if (server.label === undefined || manifest.resources.length === 0) await storeManifest(home, hash, manifest);
+    // The list of a session stays as it was: a change would make the model server read everything again.
+    this.manifest = this.isTold ? this.manifest ?? manifest : manifest;
+  }
+
+  /** Ends the connection. */
+  async drop(): Promise<void> {
+    const client = this.#client;
+    this.#client = null;
+    await client?.close();
+    // Some write what they know when they end.
+    if (client !== null && this.#told !== null) await this.#options.scope().protectCopies(this.#told);
+  }
+
+  /** Ends it for good, and keeps what it wrote to its standard error. */
+  async close(): Promise<void> {
+    this.#closing.abort();
+    await this.drop();
+    const { text } = this.#log;
+    if (text === "" || await this.#options.scope().found([text])) return;
+    await this.#options.home.write(logOf(this.server.name), text).catch(() => {});
+  }
+}
+
+/** Returns whether what servers list holds protected content: it would stand in files, and before every message. */
+export async function holdsProtected(scope: SessionScope, lists: readonly Manifest[]): Promise<boolean> {
+  return await scope.found([...stringsOf(lists), JSON.stringify(lists)]);
+}
+
+function timeoutOr(error: unknown, late: AbortSignal, signal: AbortSignal): unknown {
+  return late.aborted && !signal.aborted
+    ? new ServerFailed(`did not answer within ${START_SECONDS} seconds after its start`, "timeout")
+    : error;
+}
