@@ -13,8 +13,8 @@ export interface DeclaredTool {
 
 const QUESTION_LIMIT = 4_000;
 const MOST_PATHS = 16;
-/** After how long an answer comes, in seconds: what the caller says, or this. */
-const SECONDS = { least: 1, usual: 20, usualLocal: 60, most: 300 };
+/** After how long an answer comes, in seconds: what the caller says, or this. Many clients give a call up after 60. */
+const SECONDS = { least: 1, usual: 20, usualLong: 45, most: 300 };
 
 const text = (description: string) => ({ type: "string", description });
 const PATH_LIST = { type: "array", items: { type: "string" }, maxItems: MOST_PATHS };
@@ -25,7 +25,7 @@ const WHEN = {
   maximum: SECONDS.most,
   description: `The answer comes exactly then; default ${SECONDS.usual}`,
 };
-const LIMIT = { ...WHEN, description: `At most; default ${SECONDS.usualLocal}` };
+const LIMIT = { ...WHEN, description: `At most; default ${SECONDS.usualLong}` };
 /** Flat, since not every client passes on alternatives. */
 const ANSWER = {
   type: "object",
@@ -89,7 +89,7 @@ export const TOOLS: readonly DeclaredTool[] = [
         task: text("What to change; values are hidden from the local model too"),
         paths: { ...PATH_LIST, minItems: 1, description: "The only files that may be changed or created" },
         check: { type: "boolean", description: "Runs the check of the project where the user allowed open files" },
-        seconds: { ...WHEN, description: `The result comes exactly then; default ${SECONDS.usualLocal}` },
+        seconds: { ...WHEN, description: `The result comes exactly then; default ${SECONDS.usualLong}` },
       },
       required: ["task", "paths"],
     },
@@ -140,7 +140,7 @@ export function readQuestion(given: unknown): ClosedQuestion | TextQuestion | nu
 
 /** Reads the arguments of `ask_local`; null where they are not as the schema says. */
 export function readLocalQuestion(given: unknown): TextQuestion | null {
-  const asked = readTextQuestion(given, SECONDS.usualLocal);
+  const asked = readTextQuestion(given, SECONDS.usualLong);
   return asked !== null && asked.paths.length > 0 ? asked : null;
 }
 
@@ -160,7 +160,7 @@ export interface PrivateTask {
 /** Reads the arguments of `do_private`; null where they are not as the schema says. */
 export function readTask(given: unknown): PrivateTask | null {
   const { task, check = false } = fieldsOf(given);
-  const [read, paths, seconds] = [readText(task), readPaths(given), readSeconds(given, SECONDS.usualLocal)];
+  const [read, paths, seconds] = [readText(task), readPaths(given), readSeconds(given, SECONDS.usualLong)];
   if (read === null || paths === null || paths.length === 0 || seconds === null || typeof check !== "boolean") {
     return null;
   }

@@ -23,7 +23,9 @@ export async function runInProcess(
   const { terminal = false, answers = [] } = options;
   const asked = answers.map(() => Promise.withResolvers<void>());
   let [shown, read] = [0, 0];
-  if (Deno.env.get("AGENTCLI_BIN") || options.permissions !== undefined) return await runProgram(args, options);
+  // A child has no terminal.
+  const isChild = Deno.env.get("AGENTCLI_BIN") !== undefined && !terminal;
+  if (isChild || options.permissions !== undefined) return await runProgram(args, options);
   const started = performance.now();
   const environment = environmentOf(options);
   const written = { stdout: "", stderr: "" };
