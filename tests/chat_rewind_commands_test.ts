@@ -138,6 +138,30 @@ Deno.test("a run that is not stored keeps nothing of what its command changed", 
   });
 });
 
+Deno.test("what another session writes while a command runs is not taken back with it", unix, async () => {
+  await using home = await temporaryHome();
+  await home.write("a.txt", "one\n");
+  await new Deno.Command("mkfifo", { args: [`${home.project}/fifo`] }).output();
+  const writes = ask(want("write", { path: "theirs.txt", content: "theirs\n" }));
+  await using server = startFakeServer({
+    script: (request) => request.json.messages.at(-1).content === "write it" ? writes : obey(request),
+  });
+  await configure(home, { loc: { baseUrl: server.baseUrl } });
+  const command = "echo x > a.txt; echo ready > ready.txt; cat fifo > got.txt";
+  const id = crypto.randomUUID();
+  const first = runInProcess(["run", `run ${command}`, ...BYPASS, "--session-id", id], { home });
+  for (let at = 0; at < 20_000 && await home.read("ready.txt").catch(() => "") === ""; at++);
+  const second = await runInProcess(["run", "write it", ...BYPASS], { home });
+  assert.equal(await home.read("theirs.txt"), "theirs\n", second.stderr);
+  await Deno.writeTextFile(`${home.project}/fifo`, "go\n");
+  const { code, stderr } = await first;
+  assert.equal(code, 0, stderr);
+  assert.equal(await home.read("got.txt"), "go\n");
+  await lines(home, ["/undo"], ["--resume", id]);
+  assert.equal(await home.read("a.txt") + await home.read("theirs.txt"), "one\ntheirs\n");
+  await assert.rejects(home.read("got.txt"));
+});
+
 /** Whether some file below holds a text. */
 async function holds(directory: string, text: string): Promise<boolean> {
   for await (const { name, isDirectory } of Deno.readDir(directory)) {

@@ -70,7 +70,7 @@ export interface CommandWatch {
   turnStart(signal: AbortSignal): Promise<void>;
   turnEnd(): Promise<void>;
   /** Called before a tool changes a file, by its real path. */
-  note(path: string): Promise<void>;
+  note(path: string): void;
 }
 
 /** One session. The engine alone changes it. */

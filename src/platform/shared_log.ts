@@ -1,5 +1,4 @@
 /** Files of the home that several processes append to, each while something goes on in it: so they hear of each other. */
-import { isAbsent } from "./files.ts";
 import type { Home } from "./home.ts";
 import { openLockFile } from "./journal.ts";
 
@@ -8,7 +7,8 @@ export interface SharedLog {
   /** Adds a line. */
   add(line: string): void;
   /** The lines of all since this one opened it; null where another had it open at that time or has it open now. */
-  close(): string[] | null;
+  lines(): string[] | null;
+  close(): void;
 }
 
 /** On Windows nobody can write a file that is locked: there processes do not hear of each other. */
@@ -16,7 +16,7 @@ const HAS_ADVISORY_LOCKS = Deno.build.os !== "windows";
 
 /** Opens a log of the home, for as long as something goes on here. Throws the system's errors. */
 export function openSharedLog(home: Home, name: string): SharedLog {
-  if (!HAS_ADVISORY_LOCKS) return { add: () => {}, close: () => [] };
+  if (!HAS_ADVISORY_LOCKS) return { add: () => {}, lines: () => [], close: () => {} };
   const path = home.file(name);
   const handle = openLockFile(path);
   const wasAlone = handle.tryLockSync(true);
@@ -25,23 +25,21 @@ export function openSharedLog(home: Home, name: string): SharedLog {
   const start = handle.statSync().size;
   return {
     add: (line) => addLine(home, { name, line }),
-    close() {
-      try {
-        const isAlone = handle.tryLockSync(true);
-        if (!wasAlone || !isAlone) return null;
-        return new TextDecoder().decode(Deno.readFileSync(path).subarray(start)).split("\n").slice(0, -1);
-      } finally {
-        handle.close();
-      }
+    lines() {
+      const isAlone = handle.tryLockSync(true);
+      handle.lockSync(false);
+      if (!wasAlone || !isAlone) return null;
+      return new TextDecoder().decode(Deno.readFileSync(path).subarray(start)).split("\n").slice(0, -1);
     },
+    close: () => handle.close(),
   };
 }
 
-/** Adds a line to a log that others may have open; nothing where there is none. */
+/** Adds a line to a log that others may have open; nothing where there is none, or it may not be written. */
 export function addLine(home: Home, { name, line }: { name: string; line: string }): void {
   try {
     Deno.writeTextFileSync(home.file(name), `${line}\n`, { append: true, create: false });
   } catch (error) {
-    if (!isAbsent(error)) throw error;
+    if (!(error instanceof Error)) throw error;
   }
 }

@@ -3,12 +3,14 @@
  * then counts as changed by it, unless another session worked there at the same time.
  */
 import { type CommandWatch, type Session, sessionLabel } from "../agent/session.ts";
+import { AgentcliError } from "../errors.ts";
 import { diskReason } from "../platform/disk_failure.ts";
 import { sha256 } from "../platform/digest.ts";
 import type { Home } from "../platform/home.ts";
-import { addLine, openSharedLog, type SharedLog } from "../platform/shared_log.ts";
+import { openSharedLog, type SharedLog } from "../platform/shared_log.ts";
 import { realOrNamed } from "../platform/real_path.ts";
 import type { Content, EntryChange, UndoStore } from "../session/undo.ts";
+import { activityName } from "../session/undo_files.ts";
 import { type SeenChange, Snapshot, TOO_MANY } from "./snapshot.ts";
 
 /** Bytes that are looked through for protected content behind one command; what is more counts as protected. */
@@ -71,27 +73,23 @@ class WatchedCommands implements CommandWatch {
     this.#goesOn = false;
   }
 
-  async note(path: string): Promise<void> {
-    const { home, session } = this.#options;
+  note(path: string): void {
     this.#ours.add(path);
-    // One that cannot be written keeps nobody from writing files.
-    await this.#attempt(async () =>
-      addLine(home, { name: await this.#logName(), line: `${session.id} ${await sha256(path)}` })
-    );
   }
 
   /** Looks at the project. What changed since the last look is recorded where a command `isOver`. */
   async #look({ isOver, goesOn, signal }: { isOver: boolean; goesOn: boolean; signal?: AbortSignal | undefined }) {
     const { session, home } = this.#options;
     const { workspace, id } = session;
-    const lines = this.#log?.close() ?? null;
-    this.#log = null;
     this.#snapshot ??= new Snapshot(workspace, realOrNamed(home.path));
-    if (goesOn && !this.#snapshot.isOff) {
-      this.#log = openSharedLog(home, await this.#logName());
+    if (this.#log === null && goesOn && !this.#snapshot.isOff) {
+      this.#log = openSharedLog(home, await activityName(workspace.root));
       this.#log.add(`${id} ${ANYTHING}`);
     }
     const changes = await this.#snapshot.look(signal);
+    // Others say what they are about to change: read behind the look, that is all of theirs that it can have met.
+    const lines = this.#log?.lines() ?? null;
+    if (!goesOn) this.#close();
     // What was kept before it was protected goes with the next command at the latest.
     if (workspace.protection.met) await this.#options.undo();
     if (isOver) await this.#record(changes, lines);
@@ -132,8 +130,9 @@ class WatchedCommands implements CommandWatch {
     }
   }
 
-  async #logName(): Promise<string> {
-    return `undo/${(await sha256(this.#options.session.workspace.root)).slice(0, 32)}.log`;
+  #close(): void {
+    this.#log?.close();
+    this.#log = null;
   }
 
   /** What fails here fails no command. Throws the signal's reason alone. */
@@ -141,10 +140,9 @@ class WatchedCommands implements CommandWatch {
     try {
       await work();
     } catch (error) {
-      this.#log?.close();
-      this.#log = null;
+      this.#close();
       signal?.throwIfAborted();
-      const reason = diskReason(error);
+      const reason = error instanceof AgentcliError ? error.message : diskReason(error);
       if (reason === null) throw error;
       if (!this.#isTold) await this.#options.warn(`what commands change cannot be undone: ${reason}`);
       this.#isTold = true;

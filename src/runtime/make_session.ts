@@ -168,7 +168,7 @@ export async function makeSession(
         after: { kind: "file", bytes: after, mode },
         label,
       } as const;
-      await session.commandWatch?.note(path);
+      session.commandWatch?.note(path);
       await (await undo()).record([change]);
     },
     system: restoredSystem(system, before, [options.systemPrompt, options.appendSystemPrompt]),

@@ -106,7 +106,10 @@ export async function openSession(options: SessionOptions, host: Host, extras: O
     const store = await storing;
     const readBack = carried === null ? store.stored : null;
     const before = readBack?.model === entry.id ? readBack.context : null;
-    const kept = previous?.undo ?? createUndo(options.noSessionPersistence ? null : home, store, host);
+    const kept = previous?.undo ?? createUndo(options.noSessionPersistence ? null : home, store, {
+      warn: host.warn,
+      activity: { home, root: workspace.root },
+    });
     const undo = async () => (await import("./undo_turn.ts")).withoutProtected(await kept(), made.session);
     const parts = {
       ...{ host, project, client, reach, chosen, known, workspace, store, before, tools, undo, later },

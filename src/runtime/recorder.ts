@@ -4,7 +4,7 @@ import type { TurnListener } from "../protocol/turn_event.ts";
 import type { ItemFacts, Transcript } from "../session/transcript.ts";
 import type { Home } from "../platform/home.ts";
 import { isPrompt, type SessionItem } from "../session/item.ts";
-import type { UndoStore } from "../session/undo.ts";
+import type { UndoOptions, UndoStore } from "../session/undo.ts";
 import type { Host } from "./host.ts";
 import type { SessionStore } from "./store.ts";
 
@@ -84,13 +84,14 @@ function profileNote({ profile: { rows } }: Session): Record<string, string> | n
 export function createUndo(
   home: Home | null,
   store: SessionStore,
-  { warn }: Pick<Host, "warn">,
+  { warn, activity }: Pick<Host, "warn"> & Pick<UndoOptions, "activity">,
 ): () => Promise<UndoStore> {
   let opened: Promise<UndoStore> | null = null;
   const open = async () => {
     const { openUndoStore } = await import("../session/undo.ts");
     return await openUndoStore(home, {
       sessionId: store.id,
+      activity,
       onTrouble: warn,
     });
   };

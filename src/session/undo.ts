@@ -9,8 +9,10 @@ import type { Workspace } from "../boundary/workspace/workspace.ts";
 import { AgentcliError } from "../errors.ts";
 import { sha256 } from "../platform/digest.ts";
 import type { Home } from "../platform/home.ts";
+import { addLine } from "../platform/shared_log.ts";
 import { reasonOf } from "./place.ts";
 import {
+  activityName,
   addChanges,
   type ContentPlace,
   type EntryState,
@@ -104,6 +106,8 @@ const PROTECTED = "it is protected: its undo lasted as long as the process";
 /** Whose undo it is. */
 export interface UndoOptions {
   sessionId: string;
+  /** Where other sessions of the project, a real path, are told which files are changed here. */
+  activity?: { home: Home; root: string } | undefined;
   /** Told once when nothing more can be kept, and waited for. */
   onTrouble(text: string): void | Promise<void>;
 }
@@ -154,6 +158,7 @@ class HomeUndo implements UndoStore {
   }
 
   async record(changes: readonly EntryChange[]): Promise<void> {
+    await this.#note(changes.filter(({ after }) => after.kind !== "unread").map(({ path }) => path));
     const added: Recorded[] = [];
     for (const { turn, path, before, after, label } of changes) {
       const isKept = before.kind === "file" && before.bytes.length <= LONGEST;
@@ -210,6 +215,7 @@ class HomeUndo implements UndoStore {
   ): Promise<Restored[]> {
     const entries = this.#entries(turn);
     if (entries.length === 0) throw new AgentcliError("usage", `turn ${turn} changed no files`);
+    await this.#note(entries.map(({ path }) => path));
     const restored: Restored[] = [];
     for (const entry of inOrder(entries)) restored.push(await restoreEntry(entry, workspace, { turn, onReplaced }));
     const done = new Set(restored.flatMap(({ path, outcome }) => outcome === "refused" ? [] : [path]));
@@ -322,6 +328,14 @@ class HomeUndo implements UndoStore {
     } catch (error) {
       return notKept(error instanceof AgentcliError ? error.message : reasonOf(error));
     }
+  }
+
+  /** Tells other sessions, in which a command may run that these changes are not of. */
+  async #note(paths: readonly string[]): Promise<void> {
+    const { activity, sessionId } = this.options;
+    if (activity === undefined || paths.length === 0) return;
+    const lines = await Promise.all(paths.map(async (path) => `${sessionId} ${await sha256(path)}`));
+    addLine(activity.home, { name: await activityName(activity.root), line: lines.join("\n") });
   }
 
   async #store(work: (home: Home) => Promise<void>): Promise<void> {

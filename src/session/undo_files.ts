@@ -41,6 +41,11 @@ function contentsName(sessionId: string): string {
   return `${undoName(sessionId)}/contents`;
 }
 
+/** Returns the log in which the sessions of a project tell each other what they change, relative to the home. */
+export async function activityName(root: string): Promise<string> {
+  return `undo/${(await sha256(root)).slice(0, 32)}.log`;
+}
+
 /** Adds changes; the disk has them when this resolves. Throws the system's errors. */
 export async function addChanges(home: Home, sessionId: string, changes: readonly StoredChange[]): Promise<void> {
   const journal = await openJournal(home, listName(sessionId));

@@ -89,7 +89,7 @@ async function openSession(
   const onTrouble = (text: string) => {
     throw new Error(text);
   };
-  const kept = openUndoStore(home, { sessionId: id, onTrouble });
+  const kept = openUndoStore(home, { sessionId: id, activity: { home, root }, onTrouble });
   const store = async () => await withoutProtected(await kept, session);
   let now = 1;
   const watch = watchCommands({ session, home, undo: store, turn: () => now, warn: onTrouble });
@@ -113,7 +113,7 @@ async function openSession(
     async tool(name, text, turn = 1) {
       const path = `${root}/${name}`;
       const before = await Deno.readFile(path).catch(() => null);
-      await watch.note(path);
+      watch.note(path);
       const file = (bytes: Uint8Array<ArrayBuffer>) => ({ kind: "file", bytes, mode: null }) as const;
       await (await store()).record([{
         ...{ turn, path, label: "open" },
