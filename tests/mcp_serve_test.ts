@@ -240,6 +240,36 @@ Deno.test("a server that is killed, and a call that is taken back, leave what th
   assert.deepEqual([done.code, done.stdout.trim().split("\n").length, done.stderr], [0, 1, ""]);
 });
 
+Deno.test("a model that ends the process of its session, or keeps it busy, gets the answer that is due", {
+  ignore: Deno.build.os !== "linux",
+  timeout: 60_000,
+}, async () => {
+  await Promise.all((["SIGKILL", "SIGSTOP"] as const).map(async (signal) => {
+    await using home = await project("no-cloud: .env\n", { ".env": "PORT=5432\n" });
+    const seen: number[] = [];
+    const childrenOf = (pid: number) =>
+      Deno.readTextFileSync(`/proc/${pid}/task/${pid}/children`).split(" ").filter(Boolean).map(Number);
+    const script = () => {
+      seen.push(...childrenOf(running.pid));
+      for (const pid of seen) Deno.kill(pid, signal);
+      return { kind: "silence" as const };
+    };
+    await using server = await startFakeServer({ script });
+    await configure(home, { loc: { baseUrl: server.baseUrl } });
+    await using running = startProgram(["mcp", "serve"], { home });
+    await running.write(
+      line({ ...CALL, params: { name: "ask_private", arguments: { ...PORT_QUESTION, seconds: 15 } } }),
+    );
+    const [answer] = await running.stdout.until(/^.*\n/m);
+    assert.deepEqual(JSON.parse(answer).result.structuredContent, { answer: "unknown", bits: 1.585 });
+    assert.equal(seen.length, 1);
+    // The next question finds nothing that runs.
+    await running.write(line({ ...CALL, id: 2, params: { name: "private_status", arguments: {} } }));
+    await running.stdout.until(/"id":2/);
+    assert.deepEqual(childrenOf(running.pid), []);
+  }));
+});
+
 Deno.test("over HTTP on loopback the same is answered, and pages of other places are refused", async () => {
   await using home = await project("no-cloud: .env\n", { ".env": "PORT=5432\n" });
   await using running = startProgram(["mcp", "serve", "--model", "demo", "--http", "127.0.0.1:0"], { home });

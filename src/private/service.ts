@@ -33,8 +33,8 @@ export interface PrivateSession {
   text(question: TextQuestion, signal: AbortSignal): Promise<string>;
   /** Returns a text made of open files alone; null where a path is protected, and nothing was asked then. */
   openText(question: TextQuestion, signal: AbortSignal): Promise<string | null>;
-  /** Does a task; what it has changed is in `progress` whatever happens. */
-  perform(task: PrivateTask, progress: TaskProgress, signal: AbortSignal): Promise<TaskStatus>;
+  /** Does a task; each of its steps is told as it happens. */
+  perform(task: PrivateTask, onStep: (step: TaskStep) => void, signal: AbortSignal): Promise<TaskStatus>;
   close(): Promise<void>;
 }
 
@@ -43,11 +43,8 @@ export interface ServiceClock extends Clock {
   hold: Clock["sleep"];
 }
 
-/** The state of a task so far. */
-export interface TaskProgress {
-  changed: Set<string>;
-  check: CheckOutcome;
-}
+/** A step of a task: a file that was changed, or a check that was run. */
+export type TaskStep = { changed: string } | { check: CheckOutcome };
 
 /** The rights of a session besides reading the structure of files. */
 export interface SessionRights {
@@ -276,11 +273,13 @@ export class PrivateService {
       const changes = { paths: task.paths, open, check: open && task.check };
       const session = await this.#session(task, { rights: { values, changes }, signal, ending });
       if (!await this.#budget.spend({ cost, root })) throw new Refused("budget");
-      const progress: TaskProgress = { changed: new Set(), check: "none" };
+      const files = new Set<string>();
+      let checked: CheckOutcome = "none";
+      const onStep = (step: TaskStep) => "changed" in step ? void files.add(step.changed) : void (checked = step.check);
       const failed = () => "failed" as const;
-      const status = await orAborted(session.perform(task, progress, signal), signal).catch(failed);
-      const changed = Math.min(progress.changed.size, task.paths.length);
-      return { kind: "done", status, changed, check: task.check ? progress.check : "none", cost };
+      const status = await orAborted(session.perform(task, onStep, signal), signal).catch(failed);
+      const changed = Math.min(files.size, task.paths.length);
+      return { kind: "done", status, changed, check: task.check ? checked : "none", cost };
     });
   }
 

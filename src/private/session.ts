@@ -139,15 +139,15 @@ function privateSession(
     },
     text: (asked, signal) => run(asked, { ending: "Find the answer, then give it.", signal }),
     openText: (asked, signal) => openText(asked, { opened, signal }),
-    async perform({ task, paths }, progress, signal) {
+    async perform({ task, paths }, onStep, signal) {
       const text = `The task:\n<task>\n${task}\n</task>\nFiles that may be changed or created: ${paths.join(", ")}.\n` +
         "Do it, then say in one sentence whether it is done, or what is missing.";
       const onEvent = (event: TurnEvent) => {
         if (event.kind === "tool_result" && !event.item.isError && event.change) {
-          progress.changed.add(event.change.name);
+          onStep({ changed: event.change.name });
         }
         if (event.kind === "check" && (event.state === "passed" || event.state === "failed")) {
-          progress.check = event.state === "passed" ? "pass" : "fail";
+          onStep({ check: event.state === "passed" ? "pass" : "fail" });
         }
       };
       const there = await Promise.all(paths.map((path) => isThere(path, opened)));

@@ -1,5 +1,5 @@
 /** `agentcli mcp serve` without a process of its own, and a client of it; nobody waits for a second that it waits for. */
-import { serve as serveClient } from "../../src/cli/mcp/serve.ts";
+import { openHere, serve as serveClient } from "../../src/cli/mcp/serve.ts";
 import { denoIo } from "../../src/platform/deno_io.ts";
 import type { ServiceClock } from "../../src/private/service.ts";
 import type { Io, Output } from "../../src/platform/io.ts";
@@ -94,7 +94,7 @@ export function serve(
   const globals = { cwd: home.project, json: false, quiet: false, verbose: false, noColor: true, yes: false };
   const code = serveClient(
     { options: { model, audit, http: undefined }, arguments: [], context: { io, globals } },
-    clock,
+    { clock, open: openHere({ io, cwd: home.project, model }) },
   );
   const stir = () => {
     wake.resolve();

@@ -33,6 +33,8 @@ export const SERVE_OPTIONS = {
   audit: flag("Print each answer with its bits to standard error"),
 } as const;
 
+export const SESSION_OPTIONS = { model: RUN_OPTIONS.model } as const;
+
 export const ALLOW_OPTIONS = {
   bits: integer("N", "Add to the bits that may be answered in the next 24 hours", { minimum: 1, maximum: 1024 }),
   changes: flag("Let the next task of do_private in this project change the open files that it names"),
@@ -140,6 +142,15 @@ export const mcpCommand = group({
       options: SERVE_OPTIONS,
       examples: ["agentcli mcp serve", "agentcli mcp serve --model local:qwen3 --audit"],
       load: async () => (await import("./serve.ts")).serve,
+    }),
+    session: command({
+      brief: "Called by mcp serve: answers one question",
+      arguments: [],
+      options: SESSION_OPTIONS,
+      examples: [],
+      hidden: true,
+      connects: true,
+      load: async () => (await import("./session.ts")).session,
     }),
     pending: command({
       brief: "List the answers that wait for your word; at a terminal with their texts",

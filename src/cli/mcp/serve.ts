@@ -6,6 +6,8 @@ import { factsOf, rootOf } from "../../private/facts.ts";
 import { McpServer } from "../../private/mcp_server.ts";
 import { bits, clientResult, costOfOutcome, type Outcome } from "../../private/outcome.ts";
 import { PrivateService, type ServiceClock } from "../../private/service.ts";
+import { openInProcess, type OpenPrivate } from "../../private/session_process.ts";
+import { startOwnProcess } from "../../platform/runtime.ts";
 import { RpcPeer } from "../../rpc/peer.ts";
 import { listenForInterrupt } from "../../runtime/interrupt.ts";
 import type { Context, Invocation } from "../command.ts";
@@ -15,16 +17,19 @@ import type { SERVE_OPTIONS } from "./command.ts";
 
 /**
  * Runs the command. Standard error has lines of the start alone, and with `--audit` what the client gets. `clock` is what
- * answers are timed by.
+ * answers are timed by, `open` how sessions are opened: in processes of their own where the program can start itself.
  */
 export async function serve(
   { options, context }: Invocation<typeof SERVE_OPTIONS>,
-  clock: ServiceClock = { ...context.io.clock, hold: context.io.clock.sleep },
+  { clock = { ...context.io.clock, hold: context.io.clock.sleep }, open = openApart(context, options.model) }: {
+    clock?: ServiceClock;
+    open?: OpenPrivate;
+  } = {},
 ): Promise<number> {
   const { io, globals } = context;
   const again = await reexecWithoutLeaks(io, [globals.cwd]);
   if (again !== null) return again;
-  const service = await openService(context, { model: options.model, clock });
+  const service = await openService(context, { model: options.model, clock, open });
   const make = () =>
     new McpServer({
       version: VERSION,
@@ -101,20 +106,29 @@ function portOf(address: string): number {
 
 async function openService(
   { io, globals }: Context,
-  { model, clock }: { model: string | undefined; clock: ServiceClock },
+  { model, clock, open }: { model: string | undefined; clock: ServiceClock; open: OpenPrivate },
 ): Promise<PrivateService> {
   const home = await openHome(io);
   const root = await rootOf(io, globals.cwd);
-  return new PrivateService({
-    home,
-    root,
-    clock,
-    facts: () => factsOf(home, { io, root, model }),
-    async open(rights, signal) {
-      const { openPrivateSession } = await import("../../private/session.ts");
-      return await openPrivateSession({ io, cwd: globals.cwd, version: VERSION, model, rights }, signal);
-    },
-  });
+  return new PrivateService({ home, root, clock, facts: () => factsOf(home, { io, root, model }), open });
+}
+
+/** Sessions in processes of their own. */
+function openApart({ io, globals: { cwd } }: Context, model: string | undefined): OpenPrivate {
+  const args = ["--cwd", cwd, "mcp", "session", ...model === undefined ? [] : ["--model", model]];
+  return async (rights, signal) => {
+    const process = startOwnProcess(args, io.environment());
+    if (process === null) return await openHere({ io, cwd, model })(rights, signal);
+    return await openInProcess(process, rights, signal);
+  };
+}
+
+/** Sessions in this process. */
+export function openHere({ io, cwd, model }: { io: Io; cwd: string; model: string | undefined }): OpenPrivate {
+  return async (rights, signal) => {
+    const { openPrivateSession } = await import("../../private/session.ts");
+    return await openPrivateSession({ io, cwd, version: VERSION, model, rights }, signal);
+  };
 }
 
 /** One line for each outcome: what the client gets, and what it cost. */

@@ -1,0 +1,109 @@
+/**
+ * The session of a question in a process of its own, which is killed when the answer is due. Whatever the model has it do (a
+ * search that takes long, or all of its memory), the server goes on, and its answers come in time.
+ */
+import { orAborted } from "../mcp/link.ts";
+import { fieldsOf } from "../platform/record.ts";
+import type { OwnProcess } from "../platform/runtime.ts";
+import { methodNotFound, RPC_CODES, RpcError, type RpcParams } from "../rpc/message.ts";
+import { RpcPeer, type RpcStream } from "../rpc/peer.ts";
+import type { PrivateSession, SessionRights, TaskStep } from "./service.ts";
+
+/** Longest text that is taken from a session. */
+const TEXT_LIMIT = 256 * 1024;
+const OPTIONS = { cancel: { method: "cancel", isAnswered: false }, lineLimit: 4 * 1024 * 1024 };
+
+/** How a session is opened; null where no model is proven to run here. */
+export type OpenPrivate = (rights: SessionRights, signal: AbortSignal) => Promise<PrivateSession | null>;
+
+/** Opens a session in a process that was started for it, and ends that with it. */
+export async function openInProcess(
+  process: OwnProcess,
+  rights: SessionRights,
+  signal: AbortSignal,
+): Promise<PrivateSession | null> {
+  let hear = (_: TaskStep) => {};
+  const peer = new RpcPeer(process, {
+    request: (method) => Promise.reject(methodNotFound(method)),
+    notification: (_, { step }) => hear(step as TaskStep),
+  }, OPTIONS);
+  peer.run().catch(() => {}).finally(() => peer.close());
+  const ask = async <T>(method: string, parts: RpcParams, end = signal) =>
+    fieldsOf(await peer.request(method, parts, end)).value as T;
+  const close = async () => {
+    peer.close();
+    await process.kill();
+  };
+  try {
+    if (await orAborted(ask<boolean>("open", { rights }), signal)) {
+      return {
+        problem: (paths) => orAborted(ask("problem", { paths }), signal),
+        answer: (asked, signal) => ask("answer", { asked }, signal),
+        text: (asked, signal) => ask("text", { asked }, signal),
+        openText: (asked, signal) => ask("openText", { asked }, signal),
+        perform(task, onStep, signal) {
+          hear = onStep;
+          return ask("perform", { task }, signal);
+        },
+        close,
+      };
+    }
+  } catch {
+    // As where there is none: it cannot be told which.
+  }
+  await close();
+  return null;
+}
+
+/** Serves one session to the process that started this one, until that ends. */
+export async function serveSession(stream: RpcStream, open: OpenPrivate): Promise<void> {
+  const opened: { session: PrivateSession | null } = { session: null };
+  const peer: RpcPeer = new RpcPeer(stream, {
+    async request(method, params, { signal }) {
+      if (method === "open") {
+        opened.session = await open(params.rights as SessionRights, signal);
+        return { value: opened.session !== null };
+      }
+      if (opened.session === null) throw methodNotFound(method);
+      return { value: await perform(opened.session, { method, params, signal, peer }) };
+    },
+    notification: () => {},
+  }, OPTIONS);
+  await peer.run();
+  await opened.session?.close();
+}
+
+interface Call {
+  method: string;
+  params: RpcParams;
+  signal: AbortSignal;
+  peer: RpcPeer;
+}
+
+/** The parameters are as this program wrote them. */
+async function perform(session: PrivateSession, { method, params, signal, peer }: Call): Promise<unknown> {
+  const asked = params.asked as Parameters<PrivateSession["answer"]>[0];
+  try {
+    switch (method) {
+      case "problem":
+        return await session.problem(params.paths as string[]);
+      case "answer":
+        return (await session.answer(asked, signal)).slice(0, TEXT_LIMIT);
+      case "text":
+        return (await session.text(asked, signal)).slice(0, TEXT_LIMIT);
+      case "openText":
+        return (await session.openText(asked, signal))?.slice(0, TEXT_LIMIT) ?? null;
+      case "perform": {
+        const task = params.task as Parameters<PrivateSession["perform"]>[0];
+        return await session.perform(task, (step) => void peer.notify("step", { step }).catch(() => {}), signal);
+      }
+    }
+  } catch (error) {
+    // For the user, where a text is held.
+    throw new RpcError(
+      RPC_CODES.internalError,
+      error instanceof Error ? error.message.slice(0, TEXT_LIMIT) : "unknown",
+    );
+  }
+  throw methodNotFound(method);
+}
