@@ -288,3 +288,27 @@ terminalTest(
     assert.equal(JSON.stringify(messages.slice(0, -2)).length, before);
   },
 );
+
+terminalTest("where a command changed a file between two edits, the second is drawn without wrong lines", async () => {
+  await using home = await temporaryHome();
+  await home.write("a.txt", "one\ntwo\nthree\n");
+  const edit = (old: string, text: string) => ask(want("edit", { path: "a.txt", old, new: text }));
+  await using server = startFakeServer({
+    script: [
+      ask(want("read", { path: "a.txt" })),
+      edit("one", "1"),
+      ask(want("shell", { command: "printf 'new\\nnew\\n1\\ntwo\\nthree\\n' >a.txt" })),
+      ask(want("read", { path: "a.txt" })),
+      edit("three", "3"),
+      say("Changed."),
+    ],
+  });
+  await configure(home, { loc: { baseUrl: server.baseUrl } });
+  const first = await runProgram(["run", "--permission-mode", "bypassPermissions", "change it"], { home });
+  assert.equal(first.code, 0, first.stderr);
+  assert.equal(await Deno.readTextFile(`${home.project}/a.txt`), "new\nnew\n1\ntwo\n3\n");
+  await using terminal = await openTerminal(["chat", "--continue"], { home, rows: 60 });
+  const shown = await terminal.shows(/Changed\.[^]*local · loc:fake/);
+  assert.match(shown, /^\* Edit a\.txt {2}\+1 −1\n {2}1 -one\n {2}1 \+1$/m);
+  assert.doesNotMatch(shown, /-three|\+3/);
+});
