@@ -49,7 +49,7 @@ terminalTest("a session that goes on is drawn as it looked: its head, its calls 
   assert.equal(first.code, 0, first.stderr);
   await using terminal = await openTerminal(["chat", "--continue"], { home });
   const shown = await terminal.shows(/- one[^]*local · loc:fake/);
-  assert.match(shown, /^session \w{8} · 1 turn · just now · loc:fake · \//m);
+  assert.match(shown, /^session \w{8} · 1 turn · just now · loc:fake ·\s+\//m);
   assert.match(shown, /^> what does the pump do\?$[^]*Read pump\.ts[^]*^The pump$[^]*^Its rate is three\.$/m);
   await terminal.type("and now?");
   await terminal.press("Enter");

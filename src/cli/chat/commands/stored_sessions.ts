@@ -7,6 +7,7 @@ import { clean } from "../../../terminal/clean.ts";
 import { textRows } from "../view/event_rows.ts";
 import { row } from "../../../terminal/style.ts";
 import type { Choice } from "../../../terminal/picker.ts";
+import { fit } from "../../../terminal/table.ts";
 import type { CommandTarget } from "./commands.ts";
 import { ageText, turnsText, typedText } from "../view/replay.ts";
 
@@ -45,7 +46,7 @@ function choiceOf(summary: SessionSummary, { now, place }: { now: number; place:
     ...label === "open" ? [] : ["no-cloud"],
     id.slice(0, 8),
   ];
-  return { label: `${ageText(now - updated).padEnd(8)}  ${words.slice(0, WORDS) || id}`, note: facts.join(" · ") };
+  return { label: `${ageText(now - updated).padEnd(8)}  ${fit(words, WORDS) || id}`, note: facts.join(" · ") };
 }
 
 /** Goes on with a stored session of this project: the one that is named, or one of a list. */

@@ -10,8 +10,9 @@ import {
 } from "../../../session/item.ts";
 import type { Session } from "../../../agent/session.ts";
 import { clean } from "../../../terminal/clean.ts";
-import { type Row, row } from "../../../terminal/style.ts";
+import { type Row, row, span } from "../../../terminal/style.ts";
 import { fit } from "../../../terminal/table.ts";
+import { wrap } from "../../../terminal/wrap.ts";
 import type { OpenSession } from "../../../runtime/open_session.ts";
 import { selectorOf } from "../../../runtime/agent_session.ts";
 import type { Context } from "../../command.ts";
@@ -41,7 +42,7 @@ export async function replaySession(
 ): Promise<void> {
   const { session } = opened;
   const width = surface.width();
-  surface.print([row(fit(head, width), "dim"), []]);
+  surface.print([...wrap([span(head, "dim")], { width, indent: [span("  ")] }), []]);
   const { shown, hidden } = lastTurns(session.items);
   if (hidden > 0) {
     const turns = hidden === 1 ? "1 earlier turn is" : `${hidden} earlier turns are`;
