@@ -248,18 +248,18 @@ Deno.test("another program and an older guard are upgraded, and its time limit s
   assert.equal((await json(home, "P/.mcp.json")).mcpServers.agentcli.command, "/opt/agentcli");
   assert.match(await Deno.readTextFile(script), /^agentcli='\/opt\/agentcli'$/m);
   // As an earlier version would have written and noted it.
-  const budget = `${home.agentcliHome}/editor/budget.json`;
+  const ledger = `${home.agentcliHome}/editor/ledger.json`;
   const old = (await Deno.readTextFile(script)).replace("limit_seconds='20'", "limit_seconds='9'") + "# earlier\n";
   await Deno.writeTextFile(script, old);
   await done(home.mcp("uninstall", "claude", "--yes", "--force"));
   await done(home.mcp("install", "claude", "--yes"));
-  const noted = JSON.parse(await Deno.readTextFile(budget));
+  const noted = JSON.parse(await Deno.readTextFile(ledger));
   const guard = noted.artifacts.find(({ kind }: { kind: string }) => kind === "hook");
   const piece = guard.pieces.find(({ piece }: { piece: { path: string } }) => piece.path === script);
   const hash = new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(old))).toHex();
   Object.assign(piece, { written: hash });
   piece.piece.content = new TextEncoder().encode(old).toBase64();
-  await Deno.writeTextFile(budget, JSON.stringify(noted));
+  await Deno.writeTextFile(ledger, JSON.stringify(noted));
   await Deno.writeTextFile(script, old);
   const checked = await runInProcess(["editor", "check"], { home });
   assert.match(checked.stderr, /an earlier version wrote hook:no-cloud-guard/);
