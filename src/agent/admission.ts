@@ -48,14 +48,16 @@ export async function admitPrompt(
     raiseLabels(session);
     model.local &&= workspace.local;
   }
-  // A client writes the descriptions of its tools, and they stand before every message as the system message does.
-  for (const text of [system.text, JSON.stringify(session.schemas)]) {
-    if (await scanner?.checkPart([text], SYSTEM_PROMPT, model) === "protected") system.label = "no-cloud";
-  }
   const { provider, local } = model;
+  // A client writes the descriptions of its tools, and they stand before every message as the system message does.
+  const standing = [system.text, JSON.stringify(session.schemas)];
+  const prompt = [item.text, ...imagesOf(item).map(imageUrl)];
+  // Nearly always nothing is found: then one look at the files of all projects is enough.
+  const isOpen = local && (await scanner?.checkPart([...standing, ...prompt], PROMPT, model) ?? "open") === "open";
+  if (!isOpen && await scanner?.checkPart(standing, SYSTEM_PROMPT, model) === "protected") system.label = "no-cloud";
   // Content that the user lets through is judged as it would be for a local model.
   const destination = { provider, local: local || allowed };
-  const found = await scanner?.checkPart([item.text, ...imagesOf(item).map(imageUrl)], PROMPT, destination) ?? "open";
+  const found = isOpen ? "open" : await scanner?.checkPart(prompt, PROMPT, destination) ?? "open";
   if ((found === "protected" && local) || sessionLabel(session) !== "open") item.label = "no-cloud";
   admitItems({ kind: "provider", name: provider, local }, [system, ...session.items, item]);
   if (found === "open" || local) return { item, admitted: found };

@@ -26,15 +26,14 @@ export interface ScanSubject {
   name: string;
   /** A hint for the user where it is refused. */
   hint: string;
-  /** A command that ran without a sandbox may have read what other projects protect. */
-  isResult?: boolean;
+  /** The model itself said it: it can have what other projects protect only from what came in, which was judged then. */
+  isResponse?: boolean;
 }
 
 /** Returns what a tool gave, or a hook said, as a subject. */
 export function resultOf(tool: string): ScanSubject {
   return {
     name: `the result of ${tool}`,
-    isResult: true,
     hint: "continue with a local model, or protect that file too",
   };
 }
@@ -127,7 +126,7 @@ class WorkspaceScanner implements ContentScanner {
     const scanner = await this.#open();
     const hit = await scanner?.check(texts, { signal }) ?? null;
     if (scanner === null || hit === null) {
-      return local && subject.isResult && await this.#hitOfOthers(texts) !== null ? "protected" : "open";
+      return local && !subject.isResponse && await this.#hitOfOthers(texts) !== null ? "protected" : "open";
     }
     if (local) return "protected";
     throw new AgentcliError(

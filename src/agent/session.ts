@@ -200,7 +200,7 @@ export async function labelOfWords(
 ): Promise<Label> {
   const { scanner, model } = session;
   if (before !== "open" || !model.local) return before;
-  const found = await scanner?.checkPart(texts, { name: "the response", hint: "" }, model);
+  const found = await scanner?.checkPart(texts, { name: "the response", hint: "", isResponse: true }, model);
   return found === "protected" ? "no-cloud" : "open";
 }
 

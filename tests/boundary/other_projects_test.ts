@@ -46,6 +46,32 @@ for (
   );
 }
 
+for (
+  const [name, given] of [
+    ["a person attached", () => ({ args: ["--file", "copy.txt"] })],
+    ["a person piped in", (line: string) => ({ stdin: line, prompt: null })],
+    ["stands in the instructions", (line: string) => ({ agents: line })],
+  ] as [string, (line: string) => { args?: string[]; stdin?: string; prompt?: null; agents?: string }][]
+) {
+  Deno.test(`what ${name} of another project is for local models alone, and in no transcript`, linux, async () => {
+    await using stage = await openStage({ bare: true, marker: null });
+    const { a } = await beside(stage);
+    for (const [line, isSecret] of [["nobody's open secret line", false], [stage.canary("env"), true]] as const) {
+      const { agents = "# none", ...play } = given(line);
+      for (const [file, text] of [["copy.txt", line], ["AGENTS.md", agents]] as const) {
+        await stage.write(`${a}/${file}`, `${text}\n`);
+        stage.exempt(`${a}/${file}`);
+      }
+      const local = await stage.play("loc", { cwd: a, ...play, script: [say("Hello.")] });
+      assert.ok(local.sent.includes(line), "control: the local model got it");
+      assert.deepEqual(local.leaks.disk, []);
+      const remote = await stage.play("rem", { cwd: a, args: ["--continue"], script: [say("Hello.")] });
+      if (!isSecret) assert.ok(remote.sent.includes(line), "control: what nobody protects goes on");
+      assert.deepEqual(remote.leaks.wire, []);
+    }
+  });
+}
+
 Deno.test("what a command printed of another project that was renamed stays here", linux, async () => {
   await using stage = await openStage({ bare: true, marker: null });
   const { a, b } = await beside(stage);
