@@ -47,28 +47,31 @@ function fixedPart(pattern: string): string {
   return plain === pattern ? plain : plain.replace(/[^/\\]*$/, "");
 }
 
-const PATCH_LINE = /^\*\*\* (?:(?:Add|Update|Delete) File|Move to): (.+?)\s*$/gm;
+const PATCH_LINE = /^\s*\*\*\* (?:(?:Add|Update|Delete) File|Move to): (.+?)\s*$/gm;
 
 /** Returns the actions of a call of a tool. */
 function actionsOf(tool: string, input: unknown): Action[] {
   const fields = fieldsOf(input);
-  const path = firstText(fields, PATH_NAMES);
+  // Which of several the tool goes by is its business: all are judged.
+  const paths = PATH_NAMES.flatMap((name) => firstText(fields, [name]) ?? []);
+  const [path = null] = paths;
   const unknown: Action[] = [serverCall(tool, input)];
   switch (DEEDS.get(tool)) {
     case "none":
       return [];
     case "read":
-      return path === null ? unknown : [{ kind: "read", path }];
+      return path === null ? unknown : paths.map((path) => ({ kind: "read", path }));
     case "search":
-      return [{ kind: "search", path: path ?? "." }];
+      return (path === null ? ["."] : paths).map((path) => ({ kind: "search", path }));
     case "list": {
       const pattern = firstText(fields, ["pattern", "glob_pattern"]);
       const below = pattern === null ? "" : fixedPart(pattern);
-      const places = [path ?? ".", ...below === "" ? [] : [below, ...path === null ? [] : [`${path}/${below}`]]];
+      const places = path === null ? ["."] : [...paths];
+      if (below !== "") places.push(below, ...paths.map((path) => `${path}/${below}`));
       return places.map((place) => ({ kind: "list", path: place }));
     }
     case "write":
-      return path === null ? unknown : [{ kind: "write", path, texts: stringsIn(input) }];
+      return path === null ? unknown : paths.map((path) => ({ kind: "write", path, texts: stringsIn(input) }));
     case "command": {
       const line = [fields.command].flat().filter((word) => typeof word === "string").join(" ");
       return line === "" ? unknown : [{ kind: "command", line, given: { command: line } }];

@@ -26,6 +26,7 @@ const CASES: Readonly<Record<string, { blocked: Asked[]; open: Asked[] }>> = {
       codex("view_image", { path: "credentials" }),
       call("cursor", "Read", { file_path: "/P/.env" }),
       call("cursor", "ReadFile", { target_file: "/P/.env" }),
+      call("cursor", "ReadFile", { file_path: "/P/src/a.ts", target_file: "/P/.env" }),
       cursor("beforeReadFile", { file_path: "/P/secrets/plan.md", content: "x" }),
       cursor("beforeReadFile", { file_path: "/P/src/a.ts", attachments: [{ type: "file", filePath: "/P/.env" }] }),
       cursor("beforeTabFileRead", { file_path: "/P/.env", content: "x" }),
@@ -45,6 +46,7 @@ const CASES: Readonly<Record<string, { blocked: Asked[]; open: Asked[] }>> = {
       claude("Grep", { pattern: "x" }),
       claude("Grep", { pattern: "x", path: "/P", output_mode: "files_with_matches" }),
       claude("Grep", { pattern: "x", path: "/P/.env" }),
+      call("cursor", "Grep", { pattern: "x", file_path: "/P/src", path: "/P" }),
       call("cursor", "Grep", { pattern: "x" }),
       codex("grep_files", { pattern: "x", path: "secrets" }),
     ],
@@ -76,9 +78,12 @@ const CASES: Readonly<Record<string, { blocked: Asked[]; open: Asked[] }>> = {
         command: patch("*** Add File: src/n.ts", "+x", "*** Update File: .env", "@@", "-a", "+b"),
       }),
       codex("apply_patch", { command: patch("*** Update File: src/a.ts", "*** Move to: secrets/a.ts") }),
+      // Codex trims these lines.
+      codex("apply_patch", { command: patch("*** Add File: src/n.ts", "+x", "  *** Update File: .env", "@@", "+b") }),
       codex("apply_patch", { command: patch("*** Add File: .codex/hooks.json", "+{}") }),
       call("cursor", "Write", { file_path: "/P/.cursor/hooks.json", contents: "{}" }),
       call("cursor", "Delete", { path: "/P/.env" }),
+      call("cursor", "Delete", { file_path: "/P/src/a.ts", path: "/P/.env" }),
     ],
     open: [
       claude("Edit", { file_path: "/P/src/a.ts", old_string: "a", new_string: "b" }),
