@@ -90,7 +90,7 @@ const providersFile = z.strictObject({
   version: z.literal(1).optional().describe("Version of this format."),
   default_provider: text.meta({ pattern: PROVIDER_NAME.source, description: "Provider used without --model." })
     .optional(),
-  default_model: text.optional().describe("Model id or alias used without --model."),
+  default_model: text.optional().describe("Model id, alias or <provider>:<model> used without --model."),
   roles: z.strictObject({ main: text.optional(), compact: text.optional(), subagent: text.optional() }).optional()
     .describe("Which model does which work: <provider>[:<model or alias>]."),
   check: z.union([text, z.strictObject({ command: text, timeout_s: z.number().min(1).max(600).optional() })], {

@@ -125,8 +125,8 @@ function ownersOf({ providers }: Configuration, name: string): Found[] {
   });
 }
 
-/** `default_model` alone must name one model among all providers. */
-function ofModelAlone(configuration: Configuration, name: string): Found {
+/** `default_model` alone must name one model among all providers, or be a selector. */
+async function ofModelAlone(configuration: Configuration, name: string, servedModels: ServedModels): Promise<Found> {
   const owners = ownersOf(configuration, name);
   const [only] = owners;
   if (only && owners.length === 1) return only;
@@ -135,6 +135,10 @@ function ofModelAlone(configuration: Configuration, name: string): Found {
     throw new AgentcliError("unknown_model", `default_model ${name} is not unique: ${listed(names)} have it`, {
       hint: `set default_provider too: agentcli config set default_provider ${names[0]}`,
     });
+  }
+  const selector = splitSelector(name);
+  if (selector?.model !== undefined && configuredProvider(configuration, selector.provider) !== undefined) {
+    return await ofSelector(configuration, selector, servedModels);
   }
   const all = configuration.providers.flatMap((provider) => provider.models.map((model) => model.id));
   throw new AgentcliError(
@@ -218,7 +222,9 @@ async function decide(
     const selector = { provider: defaultProvider, model: defaultModel };
     return { source: "default", found: await ofSelector(configuration, selector, servedModels) };
   }
-  if (defaultModel !== undefined) return { source: "default", found: ofModelAlone(configuration, defaultModel) };
+  if (defaultModel !== undefined) {
+    return { source: "default", found: await ofModelAlone(configuration, defaultModel, servedModels) };
+  }
   if (roles.main !== undefined) {
     const selector = readSelector(roles.main, "roles.main");
     return { source: "roles.main", found: await ofSelector(configuration, selector, servedModels) };

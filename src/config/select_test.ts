@@ -80,6 +80,16 @@ Deno.test("defaults: both, the provider alone, the model alone", async () => {
   assert.equal(await chosen(configure("default_model: s\n" + TWO)), "b:solo (default)");
 });
 
+Deno.test("a default model alone may name its provider, unless a model is called that", async () => {
+  const selector = "default_model: a:served\nproviders:\n" + one("a", "[{ id: x }]") + one("b", "[{ id: y }]");
+  assert.equal(await chosen(configure(selector), {}, serves("served")), "a:served (default)");
+  await refused("unknown_model", chosen(configure(selector), {}, serves("other")));
+  const ambiguous = "default_model: a:x\nproviders:\n" + one("a", "[{ id: x }]") + one("b", '[{ id: "a:x" }]');
+  assert.equal(await chosen(configure(ambiguous)), "b:a:x (default)");
+  const stranger = "default_model: c:x\nproviders:\n" + one("a", "[{ id: x }]");
+  await refused("unknown_model", chosen(configure(stranger), {}, serves("x")));
+});
+
 Deno.test("a default model that two providers have is refused and both are named", async () => {
   const text = "default_model: same\nproviders:\n" + one("a", "[{ id: same }]") + one("b", "[{ id: x, alias: same }]");
   const error = await refused("unknown_model", chosen(configure(text)));

@@ -27,7 +27,7 @@ export const SETTINGS: readonly Setting[] = [
   { key: "default_provider", brief: "provider used without --model", kind: "text", current: (c) => c.defaultProvider },
   {
     key: "default_model",
-    brief: "model id or alias used without --model",
+    brief: "model id, alias or <provider>:<model> used without --model",
     kind: "text",
     current: (c) => c.defaultModel,
   },
@@ -165,7 +165,12 @@ export function settingWarnings(key: string, configuration: Configuration): stri
   if (key === "default_model" && defaultModel !== undefined) {
     if (defaultProvider !== undefined) return selectorWarnings(`${defaultProvider}:${defaultModel}`, configuration);
     const known = configuration.providers.some((provider) => findModel(provider, defaultModel) !== undefined);
-    return known ? [] : [`no provider has a model ${defaultModel} configured`];
+    if (known) return [];
+    const parts = splitSelector(defaultModel);
+    const names = parts?.model !== undefined && configuredProvider(configuration, parts.provider) !== undefined;
+    return names
+      ? selectorWarnings(defaultModel, configuration)
+      : [`no provider has a model ${defaultModel} configured`];
   }
   const role = /^roles\.(.*)$/.exec(key)?.[1] as Role | undefined;
   const selector = role === undefined ? undefined : roles[role];
@@ -179,5 +184,5 @@ export function selectorWarnings(selector: string, configuration: Configuration)
   const provider = configuredProvider(configuration, parts.provider);
   if (provider === undefined) return [`the provider ${parts.provider} is not configured`];
   if (parts.model === undefined || findModel(provider, parts.model) !== undefined) return [];
-  return [`${parts.provider} has no model ${parts.model} configured`];
+  return [`${parts.provider} has no model ${parts.model} configured; it works if the server has it`];
 }
