@@ -58,6 +58,15 @@ Deno.test("a server that ends at its start is left out, with what it said last",
   assert.ok(!tools.some((name) => /mcp/i.test(name)));
 });
 
+Deno.test("of a crash of Node.js the error is told, not the version below its stack", async () => {
+  const crash =
+    "/x/server.mjs:1\nthrow e\n^\n\nError: no token is set\n    at main (/x/server.mjs:1:7) {\n  code: 1\n}\n\n";
+  const { done } = await calls({ tools: [ECHO], exit: 1, stderr: crash + "Node.js v20.20.2\n" }, []);
+  assert.match(done.stderr, /left out: it ended with exit code 1: Error: no token is set;/);
+  const calm = await calls({ tools: [ECHO], exit: 1, stderr: "Error: no cache\ngive up\n" }, []);
+  assert.match(calm.done.stderr, /left out: it ended with exit code 1: give up;/);
+});
+
 Deno.test("a program that is not there is left out", async () => {
   const { done } = await calls({ tools: [] }, [], { more: { command: "no-such-program-here" } });
   assert.match(

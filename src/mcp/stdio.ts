@@ -41,6 +41,7 @@ class StdioLink implements Link {
   readonly #over: Promise<void>;
   /** The last line of its standard error. */
   #said = "";
+  #error = "";
   #hadJunk = false;
   ended: string | null = null;
 
@@ -102,10 +103,15 @@ class StdioLink implements Link {
     }
   }
 
-  /** Keeps the beginning of the last line that says something, for the message when it has ended. */
+  /**
+   * Keeps the beginning of the last line that says something, for the message when it has ended. Node.js ends with its
+   * version: the error stands above the stack.
+   */
   #note(bytes: Uint8Array): void {
-    const lines = new TextDecoder().decode(bytes.slice(-2_000)).split("\n").map((line) => cleanText(line, 200));
-    this.#said = lines.findLast((line) => line !== "") ?? this.#said;
+    const lines = new TextDecoder().decode(bytes.slice(-8_000)).split("\n").map((line) => cleanText(line, 200));
+    this.#error = lines.findLast((line) => /^\w*Error\b/.test(line)) ?? this.#error;
+    const last = lines.findLast((line) => line !== "") ?? this.#said;
+    this.#said = /^Node\.js v\d/.test(last) && this.#error !== "" ? this.#error : last;
   }
 
   #end(why: string): void {
