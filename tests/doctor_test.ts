@@ -84,6 +84,17 @@ Deno.test("as text it is one line a check, and below it what to do", async () =>
   assert.ok(done.stdout.split("\n").every((line) => line === "" || /^(?:\[(?:OK |WARN|FAIL)\] | {2}try: )/.test(line)));
 });
 
+Deno.test("a provider that answers and cannot be used is counted in the line of all", async () => {
+  await using home = await temporaryHome();
+  await using server = await startFakeServer({ models: ["fake"] });
+  await configure(home, { p: { baseUrl: server.baseUrl }, q: { baseUrl: server.baseUrl, apiKey: "$NO_SUCH_KEY" } });
+  const { of } = await doctor(home);
+  assert.deepEqual(
+    [of("providers").state, of("providers").message],
+    ["fail", "2 of 2 answer; 1 of these cannot be used"],
+  );
+});
+
 Deno.test("a provider that answers is described, with the process that listens there", async () => {
   await using home = await temporaryHome();
   await using server = await startFakeServer({ models: ["fake"] });

@@ -36,12 +36,14 @@ export async function checkProviders(
     return [{ id: "providers", state: "warn", message: "no provider is set up", hint }, ...checks];
   }
   const reachable = setUp.filter((check) => check.facts?.["reachable"] === true).length;
+  const unusable = setUp.filter((check) => check.facts?.["reachable"] === true && check.state === "fail").length;
+  const refused = unusable === 0 ? "" : `; ${unusable} of these cannot be used`;
   const left = providers.length > PROVIDER_LIMIT ? `; only the first ${PROVIDER_LIMIT} were looked at` : "";
   const state = worst(checks.map((check) => check.state));
   const summary: Check = {
     id: "providers",
     state,
-    message: `${reachable} of ${setUp.length} answer${left}`,
+    message: `${reachable} of ${setUp.length} answer${refused}${left}`,
     ...(state === "ok" ? {} : { hint: "agentcli providers validate" }),
   };
   return [summary, ...checks];
