@@ -27,10 +27,10 @@ Deno.test("unknown providers and models are exit 3 with what was meant", async (
 
 Deno.test("letters of the chat without a terminal name the command of a prompt", async () => {
   await using home = await temporaryHome();
-  for (const args of [["-m", "demo", "hi there"], ["-c"], ["hi there", "-m", "demo"]]) {
+  for (const args of [["-m", "demo", "hi there"], ["-c"], ["hi there", "-m", "demo"], ["--continue"]]) {
     const { code, stderr } = await runInProcess(args, { home });
     assert.equal(code, 2);
-    assert.match(stderr, /a command must come before -[mc]\n.*agentcli run "<prompt>"/, args.join(" "));
+    assert.match(stderr, /a command must come before -(?:[mc]|-continue)\n.*agentcli run "<prompt>"/, args.join(" "));
   }
 });
 

@@ -197,7 +197,19 @@ function withoutCommand(line: Normalized, { commands }: Group): AgentcliError {
   const [word = "", option] = [line.words[0], line.options[0]?.split("=", 1)[0]];
   const near = meant(word, { names: Object.keys(commands).filter((name) => !name.startsWith("_")), prefix: "" });
   const atRoot = line.path.length === 0;
-  if (word === "") return usage(line, "no command was given");
+  if (word === "") {
+    if (option === undefined) return usage(line, "no command was given");
+    // Options of a prompt: without a terminal nothing stands for the chat.
+    if (atRoot && [commands["run"], commands["chat"]].some((command) => hasOption(command, option))) {
+      return new AgentcliError("usage", `a command must come before ${option}`, { hint: NO_COMMAND });
+    }
+    return usage(
+      line,
+      `unknown option ${option}${
+        meant(option.slice(2), { names: Object.keys(GLOBAL_OPTIONS).map(kebabCase), prefix: "--" })
+      }`,
+    );
+  }
   // An option before its command takes no value yet: the word behind it may be that.
   const problem = atRoot && option !== undefined
     ? `a command must come before ${option}`
@@ -206,6 +218,10 @@ function withoutCommand(line: Normalized, { commands }: Group): AgentcliError {
   return new AgentcliError("usage", problem, {
     hint: NO_COMMAND,
   });
+}
+
+function hasOption(command: Command | Group | undefined, option: string): boolean {
+  return command?.kind === "command" && Object.hasOwn(command.options, camelCase(option.slice(2)));
 }
 
 function meant(word: string, choices: { names: readonly string[]; prefix: string }): string {

@@ -71,6 +71,8 @@ Deno.test("what does not fit is a usage error that says what was meant", async (
     [["fix it"], /unknown command "fix it"$/],
     [["--model", "demo", "hi"], /a command must come before --model$/],
     [["act", "a", "--verison"], /unknown option --verison; did you mean --version\?/],
+    [["--verison"], /unknown option --verison; did you mean --version\?/],
+    [["--foo"], /unknown option --foo$/],
     [["act"], /agentcli act needs <first>/],
     [["act", "a", "b", "c"], /takes 2 arguments, and "c" is one more/],
     [["act", "a", "--nmae=x"], /unknown option --nmae; did you mean --name\?/],

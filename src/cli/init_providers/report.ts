@@ -104,7 +104,7 @@ export function nextSteps({ found, plan, chosen }: Outcome): string[] {
     steps.push(
       "no model server was found; start one (for example: ollama serve), then:",
       "  agentcli init-providers",
-      "for a server on another machine, or one that needs a key:",
+      "for a server on another port or machine, or one that needs a key:",
       "  agentcli init-providers --host <host>",
       "  agentcli providers add <name> --base-url http://<host>:<port>/v1",
       "to try it without a server:",
