@@ -123,7 +123,8 @@ class HomeUndo implements UndoStore {
   readonly #home: Home | null;
   /** False once storing failed. */
   #storing: boolean;
-  #recorded: Recorded[] = [];
+  /** By turn and path, in their order. */
+  readonly #turns = new Map<number, Map<string, Recorded[]>>();
   /** Where contents lie, by digest: each is kept once. */
   readonly #places = new Map<string, ContentPlace>();
   /** By which it was last looked through for what is protected. */
@@ -140,19 +141,19 @@ class HomeUndo implements UndoStore {
     for (const change of await storedChanges(this.#home, this.options.sessionId)) {
       const { turn } = change;
       if (change.kind === "renumbered") this.#renumber(turn, change.to);
-      else if (change.kind === "undone") this.#drop({ turn, path: storedNames.get(change.path) ?? change.path });
+      else if (change.kind === "undone") this.#turns.get(turn)?.delete(storedNames.get(change.path) ?? change.path);
       else if (change.kind === "redacted") {
         const path = `a protected file (${change.path.slice(0, 8)})`;
         storedNames.set(change.path, path);
         const content = { kind: "none", reason: PROTECTED } as const;
-        this.#recorded.push({ turn, path, label: "no-cloud", state: null, content });
+        this.#add({ turn, path, label: "no-cloud", state: null, content });
       } else {
         const { before, after, path, kept: place } = change;
         if (before.kind === "content" && place !== null) this.#places.set(before.digest, place);
         const content = place === null
           ? { kind: "none", reason: TOO_LARGE } as const
           : { kind: "disk", place } as const;
-        this.#recorded.push({ turn, path, label: "open", state: { before, after }, content });
+        this.#add({ turn, path, label: "open", state: { before, after }, content });
       }
     }
   }
@@ -168,7 +169,7 @@ class HomeUndo implements UndoStore {
         content: isKept ? { kind: "memory", bytes: before.bytes } : { kind: "none", reason: TOO_LARGE },
       });
     }
-    this.#recorded.push(...added);
+    for (const one of added) this.#add(one);
     await this.#store(async (home) => {
       await this.#keep(home, added.filter(({ label }) => label === "open"));
       await addChanges(home, this.options.sessionId, await Promise.all(added.map(lineOf)));
@@ -197,7 +198,7 @@ class HomeUndo implements UndoStore {
   }
 
   turns({ untold = false }: { untold?: boolean } = {}): number[] {
-    const left = this.#recorded.filter(({ isRefused }) => !untold || isRefused !== true);
+    const left = this.#all().filter(({ isRefused }) => !untold || isRefused !== true);
     return [...new Set(left.map(({ turn }) => turn))].sort((one, other) => one - other);
   }
 
@@ -219,10 +220,11 @@ class HomeUndo implements UndoStore {
     const restored: Restored[] = [];
     for (const entry of inOrder(entries)) restored.push(await restoreEntry(entry, workspace, { turn, onReplaced }));
     const done = new Set(restored.flatMap(({ path, outcome }) => outcome === "refused" ? [] : [path]));
-    const names = this.#recorded.filter((one) => one.turn === turn && done.has(one.path)).map(nameOf);
+    const changed = this.#turns.get(turn);
+    const names = [...done].flatMap((path) => changed?.get(path) ?? []).map(nameOf);
     const lines = [...new Set(await Promise.all(names))].map((path) => ({ kind: "undone", turn, path }) as const);
-    for (const path of done) this.#drop({ turn, path });
-    for (const one of this.#recorded) if (one.turn === turn) one.isRefused = true;
+    for (const path of done) changed?.delete(path);
+    for (const one of [...changed?.values() ?? []].flat()) one.isRefused = true;
     // A process that is killed before this finds all as it was before the turn, which is no change then.
     await this.#store((home) => addChanges(home, this.options.sessionId, lines));
     return restored;
@@ -250,25 +252,26 @@ class HomeUndo implements UndoStore {
   ): Promise<void> {
     if (rules === this.#rules) return;
     this.#rules = rules;
-    let isChanged = false;
-    for (const one of this.#recorded) {
-      if (one.label !== "open" || one.state === null) continue;
-      const { content, state: { before } } = one;
-      const found = await this.#before(one);
-      if (!await isProtected(one.path, found.kind === "not_kept" ? null : found)) continue;
-      isChanged = true;
+    const found: Recorded[] = [];
+    for (const one of this.#all().filter(({ label }) => label === "open")) {
+      const entry = await this.#before(one);
+      if (await isProtected(one.path, entry.kind === "not_kept" ? null : entry)) found.push(one);
+    }
+    for (const one of found) {
+      const { content, state } = one;
       Object.assign(one, {
         label: "no-cloud",
         state: null,
         content: { kind: "none", reason: "it is protected by now" },
       });
-      if (before.kind !== "content" || content.kind !== "disk") continue;
-      this.#places.delete(before.digest);
-      await this.#store((home) => forgetContent(home, this.options.sessionId, { ...before, place: content.place }));
+      if (state?.before.kind !== "content" || content.kind !== "disk") continue;
+      const { before: { digest } } = state;
+      this.#places.delete(digest);
+      await this.#store((home) => forgetContent(home, this.options.sessionId, { digest, place: content.place }));
     }
-    if (!isChanged) return;
+    if (found.length === 0) return;
     await this.#store(async (home) =>
-      rewriteChanges(home, this.options.sessionId, await Promise.all(this.#recorded.map(lineOf)))
+      rewriteChanges(home, this.options.sessionId, await Promise.all(this.#all().map(lineOf)))
     );
   }
 
@@ -282,23 +285,24 @@ class HomeUndo implements UndoStore {
   }
 
   #renumber(turn: number, to: number): void {
-    for (const one of this.#recorded) if (one.turn === turn) one.turn = to;
+    const changes = [...this.#turns.get(turn)?.values() ?? []].flat();
+    this.#turns.delete(turn);
+    for (const one of changes) this.#add({ ...one, turn: to });
   }
 
-  #drop({ turn, path }: { turn: number; path: string }): void {
-    this.#recorded = this.#recorded.filter((one) => one.turn !== turn || one.path !== path);
+  #add(one: Recorded): void {
+    const changes = this.#turns.get(one.turn) ?? new Map<string, Recorded[]>();
+    changes.set(one.path, [...changes.get(one.path) ?? [], one]);
+    this.#turns.set(one.turn, changes);
+  }
+
+  #all(): Recorded[] {
+    return [...this.#turns.values()].flatMap((changes) => [...changes.values()].flat());
   }
 
   /** Each entry that a turn changed, from its first to its last change. */
   #entries(turn: number): ChangedEntry[] {
-    const changes = new Map<string, Recorded[]>();
-    for (const one of this.#recorded) {
-      if (one.turn !== turn) continue;
-      const others = changes.get(one.path);
-      if (others === undefined) changes.set(one.path, [one]);
-      else others.push(one);
-    }
-    return [...changes].map(([path, all]) => ({
+    return [...this.#turns.get(turn) ?? []].map(([path, all]) => ({
       path,
       label: all.some(({ label }) => label !== "open") ? "no-cloud" : "open",
       before: () => this.#before(all[0]),

@@ -43,6 +43,12 @@ const WAYS: Record<string, (project: WatchedProject, options: { isControl: boole
     await session.command("true");
     if (!isControl) assert.match((await session.undo())["later.txt"] ?? "", /protected by now/);
   },
+  async "the same content of two files, of which a line protects one"(project, { isControl }) {
+    await project.sh(`echo ${CANARY} > later.txt; cp later.txt same.txt`);
+    await (await project.open()).command("echo y >> later.txt; echo z >> same.txt");
+    if (!isControl) await project.sh(`echo ${CANARY} > later.txt; echo 'no-cloud: later.txt' >> .agentclisecret`);
+    await (await project.open()).store();
+  },
   async "a file that was kept by an earlier process when a line protects it"(project, { isControl }) {
     await project.sh(`echo ${CANARY} > later.txt`);
     await (await project.open()).command("echo y >> later.txt");
