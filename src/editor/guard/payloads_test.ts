@@ -99,6 +99,7 @@ const CASES: Readonly<Record<string, { blocked: Asked[]; open: Asked[] }>> = {
       claude("Bash", { command: "agentcli mcp uninstall claude --yes" }),
       claude("Bash", { command: "agentcli mcp release r-17 --yes" }),
       claude("Bash", { command: "agentcli mcp pending" }),
+      claude("Bash", { command: "agentcli mcp session" }),
       codex("Bash", { command: "cat secrets/plan.md" }),
       codex("Bash", { command: ["bash", "-lc", "cat .env"] }),
       cursor("beforeShellExecution", { command: "cat .env", cwd: "" }),

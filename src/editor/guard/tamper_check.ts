@@ -18,7 +18,7 @@ const CHANGING =
  * a checkout's.
  */
 const OWN_COMMANDS =
-  /(?:agentcli|\bmain\.ts\b)[^]{1,500}?\b(?:config|editor|mcp|providers|quarantine|secrets)(?:\s+-\S+(?:\s+[^-\s]\S*)?){0,5}\s+(?:add|allow|apply|approve|edit|import|init|install|keep|pending|release|remove|restore|set|trust|uninstall)\b/i;
+  /(?:agentcli|\bmain\.ts\b)[^]{1,500}?\b(?:config|editor|mcp|providers|quarantine|secrets)(?:\s+-\S+(?:\s+[^-\s]\S*)?){0,5}\s+(?:add|allow|apply|approve|edit|import|init|install|keep|pending|release|remove|restore|session|set|trust|uninstall)\b/i;
 /** Below the home of the user. */
 const LOADED =
   /^(?:\.|bin(?:\/|$)|Library\/LaunchAgents(?:\/|$)|(?:OneDrive\/)?Documents\/(?:Windows)?PowerShell(?:\/|$))/i;
