@@ -234,3 +234,31 @@ terminalTest("what a turn says while another program has the terminal comes behi
   await terminal.press("Enter");
   await terminal.shows(/editing[^]*The answer\.[^]*^> next$/m);
 });
+
+terminalTest("a !! whose turn comes while an editor has the terminal waits for its end", async () => {
+  await using home = await temporaryHome();
+  // What would come to the editor instead comes soon behind the end of the turn.
+  const script = "echo editing\nwhile [ ! -e marker ]; do sleep 0.05; done\nsleep 0.3\necho ready\nread words\n";
+  const editor = await home.write("edit", `#!/bin/sh\n${script}echo "edited $words"\n`);
+  await Deno.chmod(editor, 0o755);
+  const gate = Promise.withResolvers<void>();
+  await using server = startFakeServer({ script: [{ kind: "gated", gate: gate.promise, then: say("The answer.") }] });
+  await configure(home, { loc: { baseUrl: server.baseUrl } });
+  await using terminal = await openTerminal(["chat", "go"], { home, env: { EDITOR: `'${editor}'` } });
+  await server.arrived(0);
+  await terminal.type("!touch marker");
+  await terminal.press("Enter");
+  await terminal.type('!!printf "name? "; read name; echo "hello $name"');
+  await terminal.press("Enter");
+  await terminal.shows(/queued: !!printf/);
+  await terminal.press("C-g");
+  await terminal.shows(/^editing$/m);
+  gate.resolve();
+  await terminal.shows(/^ready$/m);
+  await terminal.type("well");
+  await terminal.press("Enter");
+  await terminal.shows(/^edited well$[^]*^name\?$/m);
+  await terminal.type("Ann");
+  await terminal.press("Enter");
+  await terminal.shows(/The answer\.[^]*^name\? Ann\nhello Ann$/m);
+});

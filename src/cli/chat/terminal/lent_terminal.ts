@@ -70,25 +70,23 @@ export class LentTerminal {
   async lend(work: () => Promise<void>): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#until = promise;
-    const lent = async () => {
-      await this.giveBack();
-      await work();
-    };
     const { print, failed, returned } = this.#owner;
-    const wrong = await lent().then(() => null, (error: unknown) => ({ error }));
-    try {
-      await this.take();
-      this.#until = null;
-      print(this.#kept.splice(0));
-      if (wrong !== null) failed(wrong.error);
-      returned();
-    } finally {
-      resolve();
-    }
+    const errors: unknown[] = [];
+    const note = (error: unknown) => void errors.push(error);
+    await this.giveBack().then(work).catch(note);
+    // A terminal that was lost meanwhile cannot be taken.
+    await this.take().catch(note);
+    this.#until = null;
+    print(this.#kept.splice(0));
+    for (const error of errors) failed(error);
+    returned();
+    resolve();
   }
 
   /** Lends it at any time: once the terminal has answered, for which it is asked. False where it does not answer. */
   async lendWhenReady(work: () => Promise<void>): Promise<boolean> {
+    // Another program would be given the answer.
+    for (let until = this.#until; until !== null; until = this.#until) await until;
     const lent = Promise.withResolvers<boolean>();
     // Whichever comes first counts.
     this.#onReady = () => lent.resolve(this.lend(work).then(() => true));

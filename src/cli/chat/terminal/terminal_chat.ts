@@ -37,6 +37,8 @@ import { TerminalView } from "./terminal_view.ts";
 const TICK_MS = 1000;
 /** Longest wait for the history when the chat is left: another chat may hold it. Milliseconds. */
 const HISTORY_MS = 3000;
+/** Longest wait for a program that has the terminal when the chat ends. Milliseconds. */
+const LENT_MS = 3000;
 /** Two presses within this are one doing. Milliseconds. */
 const TWICE_MS = 1000;
 
@@ -127,6 +129,8 @@ class TerminalChat {
       frames.stop();
       removeSignal();
       removeResize?.();
+      // Who has the terminal was told to end too, and removes what it made.
+      if (lent.until !== null) await Promise.race([lent.until, io.clock.sleep(LENT_MS)]);
       await lent.giveBack();
       const { opened: prepared } = this.#chat;
       const last = prepared === null ? null : farewell(prepared, { chosen: this.#chat.isModelChosen });
