@@ -145,6 +145,29 @@ Deno.test("ask_local gives a text of open files, and holds one as soon as a path
   assert((await Deno.readTextFile(join(home.project, ".agentcli/private/r-4.md"))).includes(canary.value));
 });
 
+Deno.test("ask_local holds the text of an open file with a copy of a protected one, and that it did is paid for", async () => {
+  const canary = SECRET;
+  await using home = await project(canary);
+  const copies: [string, string][] = [["plain.md", canary.value], ["coded.md", btoa(`of ${canary.value}`)]];
+  for (const [name, text] of copies) await home.write(name, `${text}\n`);
+  await using server = await startFakeServer({ script: telltale });
+  await configure(home, { loc: { baseUrl: server.baseUrl } });
+  await using served = serve(home);
+  const told = (path: string) => served.call("ask_local", { question: "What is in it?", paths: [path], seconds: 5 });
+  const left = async () => (await served.call("private_status")).structured.budget_bits_left;
+  for (const [at, [name]] of copies.entries()) {
+    assert.equal((await told(name)).structured.held, `r-${at + 1}`, name);
+    assert.equal(await left(), 64 - 17 * (at + 1));
+  }
+  assert.deepEqual(leaks(canary, served.seen.stdout, served.seen.stderr), []);
+  // The control: the model is asked, and what it says of a file without a copy is told.
+  assert.equal((await told("open.md")).text, "It says:\nnothing\nand ends");
+  await told("plain.md");
+  // Where another such answer could not be paid for there is none at all: that would tell as much.
+  assert.equal(await left(), 13);
+  for (const name of ["open.md", "plain.md"]) assert.equal((await told(name)).structured.refused, "budget", name);
+});
+
 Deno.test("a failing model is told to the user, not to the client", async () => {
   const canary = SECRET;
   await using home = await project(canary);

@@ -23,6 +23,9 @@ import {
   type TextQuestion,
 } from "./tools.ts";
 
+/** A text of open files; or why there is none, and nothing was asked: a path is protected, or a file holds a copy. */
+export type OpenText = { text: string } | { kept: "path" | "copy" };
+
 /** A local model over the files of the project, for one question. */
 export interface PrivateSession {
   /** Returns which of the paths cannot be asked about; by their names and kinds alone. */
@@ -31,8 +34,8 @@ export interface PrivateSession {
   answer(question: ClosedQuestion, signal: AbortSignal): Promise<string>;
   /** Returns a text made of protected files; throws whatever keeps it from one. */
   text(question: TextQuestion, signal: AbortSignal): Promise<string>;
-  /** Returns a text made of open files alone; null where a path is protected, and nothing was asked then. */
-  openText(question: TextQuestion, signal: AbortSignal): Promise<string | null>;
+  /** Returns a text made of open files alone. */
+  openText(question: TextQuestion, signal: AbortSignal): Promise<OpenText>;
   /** Does a task; each of its steps is told as it happens. */
   perform(task: PrivateTask, onStep: (step: TaskStep) => void, signal: AbortSignal): Promise<TaskStatus>;
   close(): Promise<void>;
@@ -73,6 +76,11 @@ export interface PrivateCall {
   signal: AbortSignal;
 }
 
+/**
+ * Thousandths of a bit that it costs to hear that an open file holds a copy: which of the questions of a day it was, one a
+ * second. That a file holds none tells as good as nothing.
+ */
+const COPY_COST = 17_000;
 /** Ends a model's work so long before its answer is due that the end itself takes no part in when it comes. */
 const MARGIN_MS = 200;
 const SECOND_MS = 1000;
@@ -256,10 +264,13 @@ export class PrivateService {
     if (asked === null) throw new Refused("arguments");
     return await this.#inTurn(asked.seconds, call, async (signal, ending) => {
       const session = await this.#session(asked, { rights: { values: false }, signal, ending });
+      // Whether an open file holds a copy depends on what is protected, and a client can write files to find out.
+      if (await this.#budget.left() < COPY_COST) throw new Refused("budget");
       const answer = orAborted(session.openText(asked, signal), signal);
-      const text = await answer.catch(() => this.#missed("no_answer"));
-      if (text === null) return await this.#hold(session, asked, { client: call.client, signal });
-      return { kind: "text", text, why: "open" };
+      const told = await answer.catch(() => this.#missed("no_answer"));
+      if ("text" in told) return { kind: "text", text: told.text, why: "open" };
+      if (told.kept === "copy") await this.#budget.spend({ cost: COPY_COST, root: this.#parts.root });
+      return await this.#hold(session, asked, { client: call.client, signal });
     });
   }
 

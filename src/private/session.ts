@@ -9,7 +9,7 @@ import { AgentSession } from "../runtime/agent_session.ts";
 import type { SessionOptions } from "../runtime/host.ts";
 import type { OpenSession } from "../runtime/open_session.ts";
 import { answerIn, type AnswerSet, describeSet, schemaOf } from "./answer.ts";
-import type { PrivateSession, SessionRights } from "./service.ts";
+import type { OpenText, PrivateSession, SessionRights } from "./service.ts";
 import type { ClosedQuestion, TextQuestion } from "./tools.ts";
 import { type RefusalCode, TASK_STATUSES } from "./outcome.ts";
 import type { ResolvedPath } from "../boundary/workspace/workspace.ts";
@@ -186,12 +186,12 @@ async function replyOf(
   return response.text;
 }
 
-/** One request with the files in it, and without tools: nothing that is protected can come into it. */
+/** One request with the files in it, and without tools: of what is protected nothing comes into it but by a copy. */
 async function openText(
   { question, paths }: TextQuestion,
   { opened, signal }: { opened: OpenSession; signal: AbortSignal },
-): Promise<string | null> {
-  const { session: { workspace, model: { entry, contextWindow }, context }, model } = opened;
+): Promise<OpenText> {
+  const { session: { workspace, model: { entry, contextWindow }, context, scanner }, model } = opened;
   const { bytesPerToken } = context;
   const limit = resultLimit({ window: contextWindow, bytesPerToken, count: paths.length });
   const files: string[] = [];
@@ -201,18 +201,20 @@ async function openText(
     if ("refused" in resolved) throw new Error(resolved.message);
     // Before anything is read: whether that succeeds tells of what is in the file.
     const status = await workspace.status(resolved) ?? undefined;
-    if (workspace.ruleAt(resolved, status) !== null) return null;
+    if (workspace.ruleAt(resolved, status) !== null) return { kept: "path" };
     found.push(resolved);
   }
   for (const resolved of found) {
     const read = await workspace.read(resolved, { limit });
     if ("refused" in read) throw new Error(read.message);
-    if (read.label !== "open") return null;
+    if (read.label !== "open") return { kept: "path" };
     const cut = read.more ? "\n[the rest is left out]" : "";
     files.push(`File ${resolved.display}:\n${new TextDecoder().decode(read.bytes)}${cut}`);
   }
+  // The client is as remote as a model elsewhere, whose requests are looked through. What it asks it knows already.
+  if (await scanner?.holds(files, { isLeaving: true })) return { kept: "copy" };
   // Other first words than in a session over protected files: what a server keeps of those makes nothing faster here.
   const messages = [{ role: "user" as const, content: [`Question: ${question}`, ...files, question].join("\n\n") }];
   const request = { model: entry.id, messages, tools: [], params: sideFields(opened.session) };
-  return (await model(request, { signal, onDelta: () => {}, onRetry: () => {} })).text;
+  return { text: (await model(request, { signal, onDelta: () => {}, onRetry: () => {} })).text };
 }

@@ -91,8 +91,10 @@ async function perform(session: PrivateSession, { method, params, signal, peer }
         return (await session.answer(asked, signal)).slice(0, TEXT_LIMIT);
       case "text":
         return (await session.text(asked, signal)).slice(0, TEXT_LIMIT);
-      case "openText":
-        return (await session.openText(asked, signal))?.slice(0, TEXT_LIMIT) ?? null;
+      case "openText": {
+        const told = await session.openText(asked, signal);
+        return "text" in told ? { text: told.text.slice(0, TEXT_LIMIT) } : told;
+      }
       case "perform": {
         const task = params.task as Parameters<PrivateSession["perform"]>[0];
         return await session.perform(task, (step) => void peer.notify("step", { step }).catch(() => {}), signal);
