@@ -343,23 +343,30 @@ export class PrivateService {
     const { clock } = this.#parts;
     const ending = new AsyncDisposableStack();
     const slot = await this.#slot(call.signal);
-    ending.defer(() => slot.release());
     this.#running++;
-    ending.defer(() => void this.#running--);
+    const free = async () => {
+      this.#running--;
+      await slot.release();
+    };
     const waited = Math.round((clock.monotonic() - call.started) / SECOND_MS);
     const due = call.started + (waited + seconds) * SECOND_MS;
     const [late, done] = [new AbortController(), new AbortController()];
     void clock.sleep(due - clock.monotonic() - MARGIN_MS, done.signal).then(() => late.abort(), () => {});
+    let closed = Promise.resolve();
     try {
       const outcome = await this.#outcome(() => work(AbortSignal.any([call.signal, late.signal]), ending));
       done.abort();
+      // Not once the answer is given: when the next question has its turn would tell how long it took.
+      closed = ending.disposeAsync();
       // What depends on nothing protected need not be waited for.
       if (outcome.kind !== "refused" && outcome.kind !== "text") {
         await clock.hold(Math.max(0, due - clock.monotonic()), call.signal);
       }
-      return { outcome, ended: ending.disposeAsync() };
+      return { outcome, ended: closed.then(free) };
     } catch (error) {
+      await closed;
       await ending.disposeAsync();
+      await free();
       throw error;
     }
   }

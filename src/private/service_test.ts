@@ -307,3 +307,15 @@ Deno.test("while a question is worked on, every answer comes at a full second", 
   await asked.steady(() => Promise.resolve(), call.signal);
   assert.equal(await status(asked), 0);
 });
+
+Deno.test("a session is closed before its answer is due, so that the next turn does not wait for it", async () => {
+  await using place = await toolHome(null);
+  const clock = testClock();
+  const times: number[] = [];
+  const close = () => Promise.resolve(void times.push(clock.time));
+  const session = { problem: () => Promise.resolve(null), answer: () => Promise.resolve("yes"), close };
+  const asked = service(place, yes, { clock, open: () => Promise.resolve(session as unknown as PrivateSession) });
+  const started = clock.time;
+  await ask(asked, "Is it?", { seconds: 5 });
+  assert.deepEqual([times, clock.time - started], [[started], 5_000]);
+});
