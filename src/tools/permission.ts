@@ -55,7 +55,7 @@ export function decide(request: PermissionRequest, policy: PermissionPolicy): De
     return {
       behavior: "deny",
       reason: `In plan mode nothing is changed: only tools and commands that read may run, and ${tool.name} ` +
-        `${command === null ? "is none" : "would run another one"}.`,
+        `${command === null ? "is not one of them" : "would run another one"}.`,
     };
   }
   if (policy.mode === "bypassPermissions") return ALLOW;
