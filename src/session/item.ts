@@ -113,3 +113,10 @@ export function itemsBeforeProtected(items: readonly SessionItem[]): number {
   if (first < 0) return items.length;
   return Math.max(0, items.slice(0, first + 1).findLastIndex(isPrompt));
 }
+
+/** Returns what a person typed of a prompt: without what was attached to it, as far as that is known. */
+export function typedText({ text, typed }: Pick<UserItem, "text" | "typed">): string {
+  if (typed !== undefined) return typed;
+  const attached = text.search(/\n\n(?:(?:File|Image|Directory) [^\n]+:(?:\n| )|\[Plan mode)/);
+  return attached < 0 ? text : text.slice(0, attached);
+}

@@ -5,6 +5,7 @@ import { AgentcliError } from "../errors.ts";
 import { listDirectory } from "../platform/files.ts";
 import type { Home } from "../platform/home.ts";
 import { readPart, readPieces } from "../platform/journal.ts";
+import { typedText } from "./item.ts";
 import { loadTranscript } from "./load.ts";
 import { isSessionId, PROJECTS, projectSlug, transcriptName } from "./place.ts";
 import { readBegunPrompt, readLine } from "./read_line.ts";
@@ -155,7 +156,7 @@ async function summarize(home: Home, file: SessionFile): Promise<SessionSummary 
     ...base,
     projectRoot: stored.meta?.projectRoot ?? null,
     created: stored.meta?.timestamp ?? "",
-    firstPrompt: first?.kind === "user" ? shown(first.text) : "",
+    firstPrompt: first?.kind === "user" ? shown(typedText(first)) : "",
     title: stored.title ?? "",
     turns: stored.turns,
     model: stored.model,
@@ -181,11 +182,11 @@ async function headOf(home: Home, name: string): Promise<Head> {
       facts.created = line.meta.timestamp;
     }
     if (line?.kind !== "item" || line.named.item.kind !== "user" || line.named.item.origin !== undefined) continue;
-    facts.firstPrompt = shown(line.named.item.text);
+    facts.firstPrompt = shown(typedText(line.named.item));
     return { facts, said: facts.projectRoot !== null };
   }
   const words = readBegunPrompt(begun);
-  if (words !== null) facts.firstPrompt = shown(words);
+  if (words !== null) facts.firstPrompt = shown(typedText({ text: words }));
   return { facts, said: words !== null && facts.projectRoot !== null };
 }
 

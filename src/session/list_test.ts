@@ -48,6 +48,17 @@ Deno.test("a list tells first words, turns, model and label, last written first"
   assert.equal(listed[1]?.updated, 1000);
 });
 
+Deno.test("the first words are what the person typed, without what was attached to them", async () => {
+  await using place = await transcriptHome();
+  const attached = "what is in @a.ts\n\nFile a.ts:\n1\tconst a = 1;";
+  await store(place, [userItem(attached), answer("One.")]);
+  await store(place, [userItem("fix it\n\n[Plan mode: change nothing.]"), answer("Done.")], {
+    sessionId: OTHER_SESSION,
+  });
+  const listed = await listSessions(place.home, HERE);
+  assert.deepEqual(listed.map(({ firstPrompt }) => firstPrompt).toSorted(), ["fix it", "what is in @a.ts"]);
+});
+
 Deno.test("the first words before an image are told without reading the image", async () => {
   await using place = await transcriptHome();
   const data = "QUJD".repeat(100_000);

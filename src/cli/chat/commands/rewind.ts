@@ -1,6 +1,7 @@
 /** `/rewind` and `/redo`: going back to before a turn, and taking that back. Loaded with the first of them. */
 import { AgentcliError } from "../../../errors.ts";
 import type { ChangedFile, RewindParts, RewindPoint, Rewound } from "../../../runtime/rewind.ts";
+import { typedText } from "../../../session/item.ts";
 import type { Restored } from "../../../session/undo_entry.ts";
 import { clean } from "../../../terminal/clean.ts";
 import { unifiedDiff } from "../../../terminal/diff.ts";
@@ -9,7 +10,7 @@ import { type Row, row } from "../../../terminal/style.ts";
 import { fit } from "../../../terminal/table.ts";
 import type { CommandTarget } from "./commands.ts";
 import { textRows } from "../view/event_rows.ts";
-import { turnsText, typedText, wordsToSendAgain } from "../view/replay.ts";
+import { turnsText, wordsToSendAgain } from "../view/replay.ts";
 
 /** Cells of the first words. */
 const WORDS = 48;

@@ -9,7 +9,7 @@ import { row } from "../../../terminal/style.ts";
 import type { Choice } from "../../../terminal/picker.ts";
 import { fit } from "../../../terminal/table.ts";
 import type { CommandTarget } from "./commands.ts";
-import { ageText, turnsText, typedText } from "../view/replay.ts";
+import { ageText, turnsText } from "../view/replay.ts";
 
 /** Cells of the first words. */
 const WORDS = 60;
@@ -37,7 +37,7 @@ export async function chooseStored(
 
 function choiceOf(summary: SessionSummary, { now, place }: { now: number; place: string | undefined }): Choice {
   const { id, updated, title, firstPrompt, turns, provider, model, label } = summary;
-  const words = clean(title || typedText({ text: firstPrompt }).replace(/\s+/g, " ").trim());
+  const words = clean((title || firstPrompt).replace(/\s+/g, " ").trim());
   const named = provider === undefined ? model : `${provider}:${model}`;
   const facts = [
     turnsText(turns),

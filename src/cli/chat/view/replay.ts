@@ -6,6 +6,7 @@ import {
   type SessionItem,
   type ToolCall,
   type ToolResultItem,
+  typedText,
   type UserItem,
 } from "../../../session/item.ts";
 import type { Session } from "../../../agent/session.ts";
@@ -83,13 +84,6 @@ export function ageText(milliseconds: number): string {
   if (minutes < 60) return `${minutes}m ago`;
   if (minutes < 48 * 60) return `${Math.floor(minutes / 60)}h ago`;
   return `${Math.floor(minutes / (24 * 60))}d ago`;
-}
-
-/** Returns what a person typed of a prompt: without what was attached to it, as far as that is known. */
-export function typedText({ text, typed }: Pick<UserItem, "text" | "typed">): string {
-  if (typed !== undefined) return typed;
-  const attached = text.search(/\n\n(?:(?:File|Image|Directory) [^\n]+:(?:\n| )|\[Plan mode)/);
-  return attached < 0 ? text : text.slice(0, attached);
 }
 
 /**
