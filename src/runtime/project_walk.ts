@@ -9,7 +9,7 @@ import { after } from "../platform/sleep.ts";
 import { type Chain, IGNORE_FILE_LIMIT, isIgnored, parseIgnoreRules } from "../tools/walk.ts";
 
 /** Most entries of a project. */
-export const MOST_ENTRIES = 30_000;
+export const MOST_ENTRIES = 10_000;
 /** Left out whatever a `.gitignore` says. */
 const NEVER_KEPT = new Set([".git", ".hg", ".svn", ".jj", "node_modules"]);
 /** Milliseconds of work between two pauses. */
