@@ -5,8 +5,10 @@ import type { SessionItem } from "../session/item.ts";
 /** The decision on a repeated tool call. */
 export type GuardVerdict = "run" | "notice" | "stop";
 
-/** Counts calls that are identical to the one before. */
+/** Counts calls that are identical to the one before, once for each response: the model sees no result in between. */
 export interface CallGuard {
+  /** A new response with calls. */
+  countResponse(): void;
   /** `run` for the first two in a row, `notice` for the third and fourth, `stop` for the fifth. */
   check(name: string, input: Record<string, unknown>): GuardVerdict;
 }
@@ -15,11 +17,15 @@ export interface CallGuard {
 export function createCallGuard(): CallGuard {
   let last = "";
   let count = 0;
+  let isCounted = false;
   return {
+    countResponse: () => void (isCounted = false),
     check(name, input) {
       const key = `${name} ${JSON.stringify(input)}`;
-      count = key === last ? count + 1 : 1;
+      if (key !== last) count = 1;
+      else if (!isCounted) count++;
       last = key;
+      isCounted = true;
       return count >= 5 ? "stop" : count >= 3 ? "notice" : "run";
     },
   };

@@ -3,8 +3,20 @@ import { createCallGuard } from "./guards.ts";
 
 Deno.test("the third identical call in a row is answered with a notice, the fifth stops the turn", () => {
   const guard = createCallGuard();
-  const verdicts = [1, 2, 3, 4, 5].map(() => guard.check("Read", { file_path: "a" }));
+  const verdicts = [1, 2, 3, 4, 5].map(() => {
+    guard.countResponse();
+    return guard.check("Read", { file_path: "a" });
+  });
   assert.deepEqual(verdicts, ["run", "run", "notice", "notice", "stop"]);
+});
+
+Deno.test("calls of one response count once", () => {
+  const guard = createCallGuard();
+  const verdicts = [1, 2, 3].flatMap(() => {
+    guard.countResponse();
+    return [1, 2, 3].map(() => guard.check("Read", { file_path: "a" }));
+  });
+  assert.deepEqual(verdicts, [...Array(6).fill("run"), ...Array(3).fill("notice")]);
 });
 
 Deno.test("another call in between starts the count again", () => {

@@ -17,6 +17,7 @@ export async function runCalls(
   let interrupt = false;
   const resultBytes = Math.min(resultRoom(session, calls.length), session.context.mostResult);
   session.failures.countResponse();
+  session.guard.countResponse();
   const forms = await import("../tools/meant_call.ts");
   const twice = repeated(calls);
   for (const batch of batches(calls, session)) {
