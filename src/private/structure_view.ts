@@ -11,6 +11,8 @@ import type { Refusal, ResolvedPath } from "../boundary/workspace/workspace.ts";
 /** Files of keys and values by their names. */
 const STRUCTURED =
   /^\.env|\.(?:env|ini|cfg|conf|properties|toml|ya?ml|json[c5]?|tfvars|tfstate|netrc|pgpass|plist|xml)$|^(?:credentials|config|\.npmrc|\.netrc|\.pgpass|\.pypirc|\.htpasswd|secrets?)$/i;
+/** Where brackets hold lists of values, and no names of sections. */
+const LISTED = /\.(?:json[c5]?|ya?ml)$/i;
 /** Of the lines that are not empty, so many have the form of keys and values where a file of another name is one. */
 const SHARE = 0.6;
 
@@ -111,8 +113,12 @@ export function structureOf(path: Pick<ResolvedPath, "path" | "real">, given: st
     return [`-----BEGIN ${kind}-----`, ...hidden, `-----END ${kind}-----`].join("\n");
   });
   const lines = blocks.split("\n");
-  const isStructured = [path.path, path.real].some((name) => STRUCTURED.test(basename(name))) || looksStructured(lines);
-  return lines.map((line) => isStructured ? structuredLine(line) : plainLine(line)).join("\n");
+  const names = [path.path, path.real].map((name) => basename(name));
+  // A CR alone ends lines of keys and values that nobody else sees as lines.
+  const isStructured = names.some((name) => STRUCTURED.test(name)) || looksStructured(lines) ||
+    /\r(?!\n|$)/.test(given);
+  const hasSections = !names.some((name) => LISTED.test(name));
+  return lines.map((line) => isStructured ? structuredLine(line, { hasSections }) : plainLine(line)).join("\n");
 }
 
 /** JSON in one line in several, so that its names can be shown. */
@@ -131,10 +137,10 @@ function looksStructured(lines: readonly string[]): boolean {
   return full.length > 0 && known.length / full.length >= SHARE;
 }
 
-function structuredLine(line: string): string {
+function structuredLine(line: string, { hasSections }: { hasSections: boolean }): string {
   const text = line.replace(/\r$/, "");
   if (BARE_LINE.test(text) || isPemLine(text)) return text;
-  if (SECTION_LINE.test(text)) return plainLine(text);
+  if (hasSections && SECTION_LINE.test(text)) return plainLine(text);
   const [, mark, words = ""] = COMMENT_LINE.exec(text) ?? [];
   if (mark !== undefined) return words.trim() === "" ? mark : `${mark} ${shape(words.trim())}`;
   const [, before = "", name = "", sign = "", value = ""] = KEY_LINE.exec(text) ?? [];

@@ -28,6 +28,9 @@ Deno.test("names are shown, and values by their shapes, in each form of keys and
     ],
     ["notes", `user = bob\npass = ${PLAIN}\n`, "user = <3 characters, letters>\npass = <11 characters, no spaces>\n"],
     ["a.ini", `[db]\npass: ${PLAIN}\n`, "[db]\npass: <11 characters, no spaces>\n"],
+    ["a.yaml", "keys:\n  [hunter2]\n", "keys:\n<9 characters, no spaces>\n"],
+    ["a.json", '[\n["hunter2"]\n]', "[\n<11 characters, no spaces>\n]"],
+    ["notes", "A=1\rB=hunter2\rC=2\r", "<17 characters, words>"],
   ];
   for (const [path, text, shown] of cases) {
     assert.equal(structureOf(path, text).replaceAll(/^ +(?=<)/gm, ""), shown.replaceAll(/^ +(?=<)/gm, ""), path);
