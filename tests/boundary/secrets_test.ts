@@ -88,6 +88,9 @@ Deno.test("secrets add writes the marker, keeps what is in it, and does not repe
     "# mine\r\nno-cloud: .env\r\nno-cloud: sub/x\r\nno-cloud: sub/ y\r\n",
   );
   assert.match(second.stdout, /^x: added .*:3 no-cloud: sub\/x\)\n\.\.\/\.env: was already protected \(.*:2 /m);
+  // A typing error is seen where it is made; a pattern names nothing by itself.
+  assert.match(second.stdout, /^ y: added .*:4 no-cloud: sub\/ y\); nothing is there yet$/m);
+  assert.doesNotMatch(first.stdout, /^keys.*nothing is there/m);
 });
 
 Deno.test("secrets add refuses what lies outside, a damaged marker and a link in its place, and changes nothing", async () => {

@@ -56,7 +56,12 @@ export async function addPaths({ options, arguments: words, context }: Invocatio
     for (const { word, path } of paths) {
       const rule = protection.rule(path);
       const said = open.some((one) => one.word === word) ? "added" : "was already protected";
-      await io.stdout.write(`${clean(word)}: ${said} (${rule === null ? "" : clean(describeRule(rule, root))})\n`);
+      const there = said !== "added" || /[*?[]/.test(word) || await lstat(path) !== null
+        ? ""
+        : "; nothing is there yet";
+      await io.stdout.write(
+        `${clean(word)}: ${said} (${rule === null ? "" : clean(describeRule(rule, root))})${there}\n`,
+      );
     }
     for (const { host, from } of trusted) {
       await io.stdout.write(`${clean(host)}: counts as local here and may get what is protected (${clean(from)})\n`);

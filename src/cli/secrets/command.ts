@@ -22,7 +22,7 @@ export const ADD_OPTIONS = {
 export const secretsCommand = group({
   brief: "Show and change which files only local models may read",
   detail:
-    "A file .agentclisecret marks paths: `no-cloud: <path>` for local models only, `list-only: <path>` for no model, `local-endpoints: <host>` for a server that counts as local. Patterns work as in .gitignore. Content is never printed.",
+    "A file .agentclisecret marks paths: `no-cloud: <path>` for local models only, `list-only: <path>` for no model, `local-endpoints: <host>` for a server that counts as local. Patterns work as in .gitignore. Content is never printed. To stop protecting a path, remove its line from .agentclisecret and run `agentcli secrets trust`.",
   commands: {
     add: command({
       brief: "Mark paths as no-cloud in the project's .agentclisecret, or treat a host as local there",
