@@ -96,6 +96,9 @@ Deno.test("of a text some lines can be released, and another one kept", async ()
   assert.equal(part.code, 0, part.stderr);
   assert.deepEqual(leaks(canary, part.stdout), []);
   assert.deepEqual((await served.call("answer_of", { id: "r-1" })).structured, { released: "and ends" });
+  const late = await command(home, ["release", "r-1"], ["y"]);
+  assert.equal(late.code, 2);
+  assert.match(late.stdout + late.stderr, /r-1 was released already/);
   assert.equal((await command(home, ["keep", "r-2"])).code, 0);
   assert.deepEqual((await served.call("answer_of", { id: "r-2" })).structured, { status: "kept" });
   assert.equal((await command(home, ["release", "r-2"], ["y"])).code, 2);

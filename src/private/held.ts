@@ -118,7 +118,7 @@ export class HeldAnswers {
     if (answer?.state === "waiting") return answer;
     const why = answer === null
       ? `no answer of this project has the id ${id.slice(0, 20)}`
-      : `${id} is ${answer.state}`;
+      : `${id} was ${answer.state} already`;
     throw new AgentcliError("usage", why, { hint: "agentcli mcp pending" });
   }
 

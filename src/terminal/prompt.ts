@@ -85,7 +85,7 @@ export async function askLine(
  */
 export async function confirm(io: Asking, question: string): Promise<boolean> {
   if (!io.stdin.isTerminal || !io.stderr.isTerminal) {
-    throw new AgentcliError("usage", `not done without a yes: ${question}`, {
+    throw new AgentcliError("usage", `not confirmed: ${question}`, {
       hint: "pass --yes: standard input is not a terminal, so nobody can be asked",
     });
   }

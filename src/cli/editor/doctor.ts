@@ -142,6 +142,9 @@ async function printFindings(findings: readonly Finding[], { context, dialect }:
   );
   await io.stdout.write(lines.join(""));
   const left = count("skipped") === 0 ? "" : `; ${count("skipped")} not run`;
-  await notice(context, (failed ? "some hooks or servers do not work" : "everything that was run works") + left);
+  await notice(
+    context,
+    (failed ? "some hooks or servers do not work" : "all hooks and servers that were run work") + left,
+  );
   return failed ? 1 : 0;
 }

@@ -75,7 +75,7 @@ export async function release(
   const whole = await held.text(id);
   const text = options.lines === undefined ? whole : linesOf(whole, options.lines);
   await io.stdout.write(await marked(text, context) + "\n");
-  await agreed(context, `Give exactly this to ${clean(client) || "the client"}?`);
+  await agreed(context, `Give exactly this to ${client === "" ? "the client" : `the client "${clean(client)}"`}?`);
   await held.release(id, text, { isWhole: text === whole });
   await notice(context, `${id} is released`);
 }
