@@ -31,8 +31,9 @@ const FILES = [
 
 /** Makes a project `P` in the home `H` of a user; `/P` in what is asked, and both in `path`, stand for them. Without a sandbox, unless told. */
 export async function guardedProject({ sandbox = false, path = "" }: { sandbox?: boolean; path?: string } = {}) {
-  // Paths stand in the commands without quotes.
-  const home = await plainDirectory();
+  // Paths stand in the commands without quotes, and patterns that begin above the home mean nothing of other tests.
+  const place = await plainDirectory();
+  const home = `${place}/home`;
   const root = `${home}/P`;
   for (const path of FILES) {
     Deno.mkdirSync(`${root}/${path}`.replace(/\/[^/]*$/, ""), { recursive: true });
@@ -58,8 +59,7 @@ export async function guardedProject({ sandbox = false, path = "" }: { sandbox?:
   const placeAt = (cwd: string) => ({ cwd, userHome: home, io: { os: "linux" as const, env, clock }, hasSandbox });
   const ask = async (event: HookEvent, info: unknown, cwd = root) => {
     const text = placed({ tool_info: info });
-    const place = placeAt(cwd);
-    return await judge(questionOf(parseHookInput(text, event)), place);
+    return await judge(questionOf(parseHookInput(text, event)), placeAt(cwd));
   };
   const askAs = async (id: AssistantId, event: string, payload: Record<string, unknown>) => {
     const input = placed({ hook_event_name: event, workspace_roots: ["/P"], cwd: "/P", ...payload });
@@ -94,6 +94,6 @@ export async function guardedProject({ sandbox = false, path = "" }: { sandbox?:
         ask("pre_mcp_tool_use", { mcp_tool_name: tool, mcp_tool_arguments: given }),
         [[`mcp__files__${tool}`, given]],
       ),
-    [Symbol.asyncDispose]: () => Deno.remove(home, { recursive: true }),
+    [Symbol.asyncDispose]: () => Deno.remove(place, { recursive: true }),
   };
 }
