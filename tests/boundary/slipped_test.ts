@@ -62,7 +62,7 @@ Deno.test(
   async () => {
     await using stage = await openStage();
     const canary = stage.canary("env");
-    const command = `echo 'the key is ${canary}' > notes.txt; echo ready > ready.txt; sleep 60`;
+    const command = `echo 'the key is ${canary}' > notes.txt; echo ready > r; mv r ready.txt; sleep 60`;
     await using server = startFakeServer({
       host: "127.0.0.1",
       script: [ask(want("read", { path: ".env" })), ask(want("shell", { command })), say("Done.")],
@@ -82,7 +82,7 @@ Deno.test(
 
 Deno.test("what a broken-off command made that could run code later is told of", bubblewrap, async () => {
   await using stage = await openStage();
-  const command = "mkdir .vscode; echo x > .vscode/tasks.json; echo ready > ready.txt; sleep 60";
+  const command = "mkdir .vscode; echo x > .vscode/tasks.json; echo ready > r; mv r ready.txt; sleep 60";
   await using server = startFakeServer({ host: "127.0.0.2", script: [ask(want("shell", { command })), say("Done.")] });
   await configure(stage.home, { rem: { baseUrl: server.baseUrl } });
   await using program = startProgram(["run", "go", "--model", "rem", ...args], { home: stage.home });
