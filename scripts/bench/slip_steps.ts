@@ -1,4 +1,4 @@
-/** What the models of slips say, and rows of one habit. */
+/** The steps that scripted models take in the slip suite, and kinds of slips that differ in one detail. */
 import { ask, type PlannedCall, say, type Step } from "../../tests/helpers/fake_server.ts";
 import type { Slip } from "./slip_run.ts";
 

@@ -9,7 +9,6 @@ import { coveringRule, decide, type Decision, readDenials, ruleNames } from "../
 import { onlyLooks } from "../tools/plan_commands.ts";
 import type { FileChange, Tool, ToolContext, ToolResult } from "../tools/tool.ts";
 import { LoopDetected } from "./guards.ts";
-import { unknownTool } from "./unknown_tool.ts";
 import type { AskPermission, BeforeVerdict, PermissionAnswer, PermissionQuestion, TurnHooks } from "./turn_options.ts";
 import { resultOf } from "./content_scanner.ts";
 import { raiseLabels, type Session, sessionLabel } from "./session.ts";
@@ -80,7 +79,7 @@ async function callOutcome(
   // Who denies a call may say why in any words, protected ones too.
   const fail = (content: string, interrupt = false): Promise<CallOutcome> =>
     labeledByContent(outcome(call, refusal(content), { session, interrupt }), session);
-  const { meantCall, placedCall } = options.forms;
+  const { meantCall, placedCall, unknownTool } = options.forms;
   const meant = meantCall({ name: call.name, input: call.input ?? {} }, session.tools);
   if (meant === null) return fail(unknownTool(call.name, session.tools.map(({ name }) => name)));
   if (call.input === null) return fail(call.problem ?? "The arguments are not a JSON object. Call the tool again.");

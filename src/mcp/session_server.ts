@@ -7,20 +7,21 @@ import { type JsonRecord, stringsOf } from "../platform/record.ts";
 import type { HttpClient } from "../provider/http/client.ts";
 import { approvedServers, approveServer } from "./approved_servers.ts";
 import { type ClientInfo, McpClient, type ServerAsks } from "./client.ts";
-import type { FormAnswer, ServerForm } from "./elicit.ts";
-import { guardedForms } from "./guarded_forms.ts";
+import { answerRecord, type FormAnswer, readForm, type ServerForm } from "./elicit.ts";
 import { ServerFailed } from "./link.ts";
 import { forgetManifest, storeManifest } from "./manifest_cache.ts";
 import { openLink } from "./open_link.ts";
 import { isolationOf, type SessionScope } from "./program.ts";
 import type { McpServer } from "./server.ts";
-import { logOf, ServerLog } from "./server_log.ts";
+import { protectedArgument, serverClass } from "./server_admission.ts";
 import { type Manifest, toolsText } from "./tool_info.ts";
 
 /** Seconds until a server that starts must have listed its tools: the first start of some downloads them. */
 const START_SECONDS = 90;
 /** A server that ends by itself more often than this in one session is not started again. */
 const MOST_ENDS = 2;
+/** Bytes that are kept of what a server writes to its standard error, the last ones. */
+const MOST_BYTES = 64 * 1024;
 /** Milliseconds between looks whether something is protected now, while a program runs that could see it. */
 const WATCH_MS = 1_000;
 
@@ -106,7 +107,7 @@ export class SessionServer implements ServerState {
     const client = await this.connected(options);
     try {
       const { signal, progress, headers } = options;
-      const elicit = guardedForms(this.server, this.#options);
+      const elicit = this.#forms();
       if (this.#options.scope().label() !== "open") this.#told ??= Date.now();
       const asks: ServerAsks = { ...progress && { progress }, ...elicit && { elicit } };
       return await client.request(method, params, { signal, asks, ...headers && { headers } });
@@ -116,6 +117,32 @@ export class SessionServer implements ServerState {
         await this.drop();
       }
     }
+  }
+
+  /**
+   * Returns what answers the forms of the server; undefined where nobody is there. Scans what a person types into a form of a
+   * server that could pass it on, like the arguments of a call.
+   */
+  #forms(): ServerAsks["elicit"] {
+    const { server } = this;
+    const { elicit, notify, scope } = this.#options;
+    if (elicit === undefined) return undefined;
+    return async (params, signal) => {
+      const form = readForm(server.name, params);
+      if ("problem" in form) {
+        await notify(`the MCP server ${server.name} ${form.problem}: declined`);
+        return { action: "decline" };
+      }
+      const answer = await elicit(form, signal);
+      if (answer.action !== "accept" || serverClass(server) === "local-only") return answerRecord(answer);
+      const texts = [...stringsOf(answer.content), JSON.stringify(answer.content)];
+      const { found, workspace } = scope();
+      if (!await found(texts, { isLeaving: true }) && protectedArgument(texts, workspace) === null) {
+        return answerRecord(answer);
+      }
+      await notify(`the answer holds protected content, which the MCP server ${server.name} may not be told: declined`);
+      return { action: "decline" };
+    };
   }
 
   /** Ends a program that was told something in turns that are gone: it would tell it as something open. */
@@ -252,6 +279,27 @@ export class SessionServer implements ServerState {
     if (text === "" || await this.#options.scope().found([text])) return;
     await this.#options.home.write(logOf(this.server.name), text).catch(() => {});
   }
+}
+
+/** The end of what one server wrote. */
+class ServerLog {
+  #bytes = new Uint8Array();
+
+  add(bytes: Uint8Array): void {
+    const joined = new Uint8Array(this.#bytes.length + bytes.length);
+    joined.set(this.#bytes);
+    joined.set(bytes, this.#bytes.length);
+    this.#bytes = joined.slice(-MOST_BYTES);
+  }
+
+  get text(): string {
+    return new TextDecoder().decode(this.#bytes);
+  }
+}
+
+/** Returns the file of the home that holds what a server wrote the last time. */
+export function logOf(name: string): string {
+  return `logs/mcp-${name}.log`;
 }
 
 /** Returns whether what servers list holds protected content: it would stand in files, and before every message. */

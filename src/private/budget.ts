@@ -7,7 +7,7 @@
  * begin anew with a copy, a new name or another root, and a value that stands in two files would be paid for by both.
  */
 import { AgentcliError } from "../errors.ts";
-import type { Home } from "../platform/home.ts";
+import { changeState, type Home } from "../platform/home.ts";
 import type { Clock } from "../platform/io.ts";
 import { fieldsOf, isRecord, membersOf } from "../platform/record.ts";
 import type { ClosedAnswer } from "./answer.ts";
@@ -157,12 +157,7 @@ export class Budget {
   }
 
   async #change<T>(work: (state: State) => T): Promise<T> {
-    return await this.#home.locked(FILE, async () => {
-      const state = await this.#read();
-      const result = work(state);
-      await this.#home.write(FILE, JSON.stringify(state) + "\n");
-      return result;
-    });
+    return await changeState(this.#home, FILE, { read: () => this.#read(), work });
   }
 
   /** Leaves out all that is older than the window. */

@@ -7,11 +7,11 @@ import { readRegularFile } from "../boundary/reader.ts";
 import { AgentcliError } from "../errors.ts";
 import { sha256 } from "../platform/digest.ts";
 import { lstat, makePrivateDirectory, realPath, removeFile, writeAtomically } from "../platform/files.ts";
-import type { Home } from "../platform/home.ts";
+import { changeState, type Home } from "../platform/home.ts";
+import { openJournal } from "../platform/journal.ts";
 import type { Clock } from "../platform/io.ts";
 import { join } from "../platform/path.ts";
 import { fieldsOf, isRecord, membersOf, parseJson } from "../platform/record.ts";
-import { logRelease } from "./release_log.ts";
 
 const FILE = "private/held.json";
 /** Answers of one project that may wait. */
@@ -142,12 +142,7 @@ export class HeldAnswers {
   }
 
   async #change<T>(work: (state: State) => T): Promise<T> {
-    return await this.#home.locked(FILE, async () => {
-      const state = await this.#read();
-      const result = work(state);
-      await this.#home.write(FILE, JSON.stringify(state) + "\n");
-      return result;
-    });
+    return await changeState(this.#home, FILE, { read: () => this.#read(), work });
   }
 
   async #read(): Promise<State> {
@@ -170,4 +165,25 @@ const BLANK = /[\t\p{Zs}\u2800]/gu;
 function visibleText(text: string): string {
   const plain = text.replace(/\r\n?|[\p{Zl}\p{Zp}]/gu, "\n").replace(UNSEEN, "").replace(BLANK, " ").normalize("NFC");
   return plain.replace(/ +$/gm, "").trimEnd();
+}
+
+/** The log of what the user let go, in the home: never what it was. */
+const RELEASED = "released.jsonl";
+
+/** One entry. Texts of clients in it are their own words. */
+export type LogEntry =
+  | { what: "released"; id: string; project: string; asked_by: string; bytes: number; sha256: string }
+  | { what: "bits added"; bits: number }
+  | { what: "changes of open files allowed once"; project: string }
+  | { what: "values allowed once"; project: string };
+
+/** Writes an entry; it is on the disk when it returns. */
+export async function logRelease(home: Home, entry: LogEntry, { now }: { now: number }): Promise<void> {
+  const journal = await openJournal(home, RELEASED);
+  try {
+    const line = JSON.stringify({ time: new Date(now).toISOString(), ...entry }) + "\n";
+    await journal.append(new TextEncoder().encode(line));
+  } finally {
+    journal.close();
+  }
 }

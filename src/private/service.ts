@@ -1,5 +1,5 @@
 /**
- * What clients that may not see protected files get of them: at most the budget of the budget, and what the user released.
+ * What clients that may not see protected files get of them: at most the daily budget of bits, and what the user released.
  * An outcome and the time at which it comes are a function of what clients said, of the budget, and of one value of a set
  * that was paid for before a model was asked.
  */

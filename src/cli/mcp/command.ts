@@ -170,7 +170,7 @@ export const mcpCommand = group({
       load: async () => (await import("./decide.ts")).release,
     }),
     keep: command({
-      brief: "Keep an answer that waits: the client is told no more than that",
+      brief: "Keep a held answer to yourself: the client learns only that you kept it",
       arguments: [HELD],
       options: {},
       examples: ["agentcli mcp keep r-17"],

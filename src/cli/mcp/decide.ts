@@ -1,11 +1,15 @@
 /** Runs what the user decides about the answers of `mcp serve`: always at a terminal, since an assistant can run commands. */
+import { rememberedAt } from "../../boundary/policy/project.ts";
+import { ProtectedSet } from "../../boundary/policy/protected.ts";
+import { HELD_DIRECTORY } from "../../boundary/policy/protection_rule.ts";
+import { LeakScanner } from "../../boundary/scan/leak_scanner.ts";
 import { AgentcliError } from "../../errors.ts";
 import { openHome } from "../../platform/home.ts";
+import type { Io } from "../../platform/io.ts";
+import { isWithin, join } from "../../platform/path.ts";
 import { rootOf } from "../../private/facts.ts";
-import { HeldAnswers } from "../../private/held.ts";
-import { quotedLines } from "../../private/quoted_lines.ts";
+import { HeldAnswers, logRelease } from "../../private/held.ts";
 import { Budget } from "../../private/budget.ts";
-import { logRelease } from "../../private/release_log.ts";
 import { bits } from "../../private/outcome.ts";
 import { clean, jsonText } from "../../terminal/clean.ts";
 import { confirm } from "../../terminal/prompt.ts";
@@ -110,6 +114,24 @@ async function marked(text: string, { io, globals }: Context): Promise<string> {
   const quotes = await quotedLines(io, { cwd: globals.cwd, text });
   const lines = clean(text, { multiline: true }).split("\n");
   return lines.map((line, at) => `${quotes.has(at) ? "!" : " "} ${String(at + 1).padStart(3)}  ${line}`).join("\n");
+}
+
+/** Returns which lines of a text, from 0, quote a protected file of the project. */
+async function quotedLines(
+  io: Pick<Io, "env" | "os">,
+  { cwd, text }: { cwd: string; text: string },
+): Promise<ReadonlySet<number>> {
+  const root = await rootOf(io, cwd);
+  const protection = new ProtectedSet([root], { remembered: await rememberedAt(io, [root]) });
+  await protection.settle();
+  const held = join(root, HELD_DIRECTORY);
+  const files = () => [...protection.files()].filter((path) => !isWithin(held, path));
+  const scanner = new LeakScanner({ files, rule: (path) => protection.rule(path) }, { root });
+  const quoted = new Set<number>();
+  for (const [at, line] of text.split("\n").entries()) {
+    if (await scanner.check([line], { once: true, again: at > 0 }) !== null) quoted.add(at);
+  }
+  return quoted;
 }
 
 function isAtTerminal({ stdin, stdout, stderr }: Context["io"]): boolean {

@@ -1,6 +1,5 @@
 /** Runs `agentcli quarantine …`: lists quarantined files and restores them. */
-import { listQuarantine, restoreQuarantined } from "./entries.ts";
-import { protectRestored } from "./restored.ts";
+import { listQuarantine, protectRestored, restoreQuarantined } from "./entries.ts";
 import { homePath, openHome } from "../../platform/home.ts";
 import { clean, jsonText } from "../../terminal/clean.ts";
 import { table } from "../../terminal/table.ts";
