@@ -182,20 +182,6 @@ export async function openHome(io: Pick<Io, "env" | "os">): Promise<Home> {
   };
 }
 
-/** Changes the state that a file of the home holds, as JSON, while nobody else does; returns what `work` returns. */
-export async function changeState<State, Result>(
-  home: Home,
-  name: string,
-  { read, work }: { read: () => Promise<State>; work: (state: State) => Result },
-): Promise<Result> {
-  return await home.locked(name, async () => {
-    const state = await read();
-    const result = work(state);
-    await home.write(name, JSON.stringify(state) + "\n");
-    return result;
-  });
-}
-
 /** Returns where a file is written: at the end of its links, which the user made (a directory of settings kept elsewhere). */
 async function targetOf(path: string): Promise<string> {
   if ((await lstat(path))?.kind !== "symlink") return path;

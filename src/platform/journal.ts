@@ -1,6 +1,6 @@
 /**
- * Files of the home that only grow: one line an entry, flushed to the disk before the caller goes on. Kept apart from
- * `home.ts`, which replaces whole files.
+ * Files of the home that only grow: one line an entry, flushed to the disk before the caller goes on; locks,
+ * and states that are changed under one. Kept apart from `home.ts`, which replaces whole files.
  */
 import { AgentcliError } from "../errors.ts";
 import { isAbsent, isForbidden, makePrivateDirectory, readFrom, removeFile, setMode } from "./files.ts";
@@ -196,4 +196,18 @@ export async function removeTree(home: Home, name: string): Promise<void> {
   } catch (error) {
     if (!isAbsent(error)) throw error;
   }
+}
+
+/** Changes the state that a file of the home holds, as JSON, while nobody else does; returns what `work` returns. */
+export async function changeState<State, Result>(
+  home: Home,
+  name: string,
+  { read, work }: { read: () => Promise<State>; work: (state: State) => Result },
+): Promise<Result> {
+  return await home.locked(name, async () => {
+    const state = await read();
+    const result = work(state);
+    await home.write(name, JSON.stringify(state) + "\n");
+    return result;
+  });
 }

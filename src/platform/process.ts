@@ -3,6 +3,7 @@ import { isAbsolute, isWithin, join } from "./path.ts";
 import { endGroup, findSetsid, leaderOf, spawnLeader } from "./process_group.ts";
 import { realPath, stat } from "./files.ts";
 import { statSync } from "./files_sync.ts";
+import { ownCommand } from "./runtime.ts";
 import { after, within } from "./sleep.ts";
 
 /** Where a piece of output came from. */
@@ -204,4 +205,43 @@ export async function outputOf(command: Deno.Command): Promise<Deno.CommandOutpu
   } catch {
     return null;
   }
+}
+
+/** A process of this program, which speaks over its standard input and output. */
+export interface OwnProcess {
+  /** The next bytes; null at the end. */
+  read(): Promise<Uint8Array | null>;
+  write(text: string): Promise<void>;
+  /** Resolves when it has ended. */
+  kill(): Promise<void>;
+}
+
+/** Starts this program again beside this process, with exactly these variables; null where it cannot start itself. */
+export function startOwnProcess(args: readonly string[], env: Record<string, string>): OwnProcess | null {
+  const command = ownCommand();
+  if (command === null) return null;
+  const [program, ...own] = command;
+  const child = new Deno.Command(program, {
+    args: [...own, ...args],
+    env,
+    clearEnv: true,
+    stdin: "piped",
+    stdout: "piped",
+    stderr: "null",
+  }).spawn();
+  const [reader, writer] = [child.stdout.getReader(), child.stdin.getWriter()];
+  const encoder = new TextEncoder();
+  return {
+    read: async () => (await reader.read()).value ?? null,
+    write: (text) => writer.write(encoder.encode(text)),
+    async kill() {
+      try {
+        child.kill("SIGKILL");
+      } catch {
+        // It has ended already.
+      }
+      await child.status;
+      await Promise.allSettled([writer.abort(), reader.cancel()]);
+    },
+  };
 }

@@ -105,45 +105,6 @@ export async function runOnOwnStreams(
   }
 }
 
-/** A process of this program, which speaks over its standard input and output. */
-export interface OwnProcess {
-  /** The next bytes; null at the end. */
-  read(): Promise<Uint8Array | null>;
-  write(text: string): Promise<void>;
-  /** Resolves when it has ended. */
-  kill(): Promise<void>;
-}
-
-/** Starts this program again beside this process, with exactly these variables; null where it cannot start itself. */
-export function startOwnProcess(args: readonly string[], env: Record<string, string>): OwnProcess | null {
-  const command = ownCommand();
-  if (command === null) return null;
-  const [program, ...own] = command;
-  const child = new Deno.Command(program, {
-    args: [...own, ...args],
-    env,
-    clearEnv: true,
-    stdin: "piped",
-    stdout: "piped",
-    stderr: "null",
-  }).spawn();
-  const [reader, writer] = [child.stdout.getReader(), child.stdin.getWriter()];
-  const encoder = new TextEncoder();
-  return {
-    read: async () => (await reader.read()).value ?? null,
-    write: (text) => writer.write(encoder.encode(text)),
-    async kill() {
-      try {
-        child.kill("SIGKILL");
-      } catch {
-        // It has ended already.
-      }
-      await child.status;
-      await Promise.allSettled([writer.abort(), reader.cancel()]);
-    },
-  };
-}
-
 /** Letters of a commit that are shown: as many as a bundle names. */
 const SHOWN = 12;
 

@@ -7,8 +7,9 @@
  * begin anew with a copy, a new name or another root, and a value that stands in two files would be paid for by both.
  */
 import { AgentcliError } from "../errors.ts";
-import { changeState, type Home } from "../platform/home.ts";
+import type { Home } from "../platform/home.ts";
 import type { Clock } from "../platform/io.ts";
+import { changeState } from "../platform/journal.ts";
 import { fieldsOf, isRecord, membersOf } from "../platform/record.ts";
 import type { ClosedAnswer } from "./answer.ts";
 

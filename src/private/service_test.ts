@@ -107,7 +107,8 @@ Deno.test(
     // The control: the same attack, where the budget does not end, has the whole canary.
     await using open = await toolHome(null);
     await new Budget(open.home, { now: () => 1_000_000 }).add(1_000_000_000);
-    const all = await attack(open, canary, canary.length);
+    // Some questions may be refused: the slot of the one before is not free yet.
+    const all = await attack(open, canary, 2 * canary.length);
     assert.equal([...canary].map((_, bit) => all.known.get(bit) === "yes" ? "1" : "0").join(""), canary);
   },
 );

@@ -4,7 +4,7 @@
  */
 import { orAborted } from "../mcp/link.ts";
 import { fieldsOf } from "../platform/record.ts";
-import type { OwnProcess } from "../platform/runtime.ts";
+import type { OwnProcess } from "../platform/process.ts";
 import { methodNotFound, RPC_CODES, RpcError, type RpcParams } from "../rpc/message.ts";
 import { RpcPeer, type RpcStream } from "../rpc/peer.ts";
 import type { PrivateSession, SessionRights, TaskStep } from "./service.ts";

@@ -1,6 +1,46 @@
 /** Judges the reply that would end a turn: a step that was announced and not made, and a change that nothing made. */
 import { type Language, LANGUAGES } from "./languages.ts";
 
+/** By what the reply holds: for the model, and for the person who looks on. */
+export const NUDGES = {
+  step: {
+    text:
+      "Your reply announces a step, but it holds no tool call, so nothing was done. Make the call now. If nothing is " +
+      "left to do, give your answer.",
+    notice: "the response announces a step without a tool call; asked the model to make it",
+  },
+  change: {
+    text: "Your reply says that something was changed, but no file was changed in this turn, and no command ran that " +
+      "could have. Make the change now. If none is needed, say so. If you spoke of earlier work, give your answer again.",
+    notice: "the response claims a change, but no file was changed and no command ran; told the model so",
+  },
+  code: {
+    text:
+      "Your reply shows code, but no file was changed. If a file is to hold it, call Edit or Write now. If not, give " +
+      "your answer again.",
+    notice: "the response shows code, but no file was changed; asked the model to make the change",
+  },
+  offer: {
+    text: "You were asked to do it, and nobody can answer you here. Do it now, or say why it cannot be done.",
+    notice: "the response offers what was asked for; told the model to go on",
+  },
+  tests: {
+    text:
+      "Your reply says that tests pass, but no command ran in this turn. Run them now, or give your answer without " +
+      "that claim.",
+    notice: "the response claims that tests pass, but no command ran; told the model so",
+  },
+  failed: {
+    text:
+      "Your reply says that tests pass, but the last command of this turn failed. Repair what is wrong and run them " +
+      "again, or give your answer without that claim.",
+    notice: "the response claims that tests pass, but the last command failed; told the model so",
+  },
+} as const;
+
+/** What a model can be told by a nudge, by what it left undone. */
+export type Nudges = typeof NUDGES;
+
 /** The work of a session. */
 export interface WorkDone {
   /** Files that its tools wrote. */

@@ -7,7 +7,7 @@ import { McpServer } from "../../private/mcp_server.ts";
 import { bits, clientResult, costOfOutcome, type Outcome } from "../../private/outcome.ts";
 import { PrivateService, type ServiceClock } from "../../private/service.ts";
 import { openInProcess, type OpenPrivate } from "../../private/session_process.ts";
-import { startOwnProcess } from "../../platform/runtime.ts";
+import { startOwnProcess } from "../../platform/process.ts";
 import { RpcPeer } from "../../rpc/peer.ts";
 import { listenForInterrupt } from "../../runtime/interrupt.ts";
 import type { Context, Invocation } from "../command.ts";
