@@ -204,7 +204,7 @@ async function startStore(
     projectRoot,
     isProtected,
     async protection() {
-      const { protectedAnywhere } = await import("../boundary/policy/protected_anywhere.ts");
+      const { protectedAnywhere } = await import("../boundary/policy/other_projects.ts");
       return await protectedAnywhere(home, { root: projectRoot, records });
     },
     model: chosen.entry.id,

@@ -5,7 +5,7 @@ import {
   type SessionSandboxOptions,
 } from "../../src/boundary/sandbox/sandbox.ts";
 import { ProtectedSet } from "../../src/boundary/policy/protected.ts";
-import type { ProtectedPlaces } from "../../src/boundary/policy/protected_tree.ts";
+import { ProtectedPlaces } from "../../src/boundary/policy/protected_tree.ts";
 import type {
   LookReport,
   SandboxRefusal,
@@ -21,19 +21,6 @@ export interface Ran {
   code: number;
   report: LookReport;
 }
-
-const NOTHING_PROTECTED: ProtectedPlaces = {
-  ...{
-    files: [],
-    directories: [],
-    unjudged: [],
-    special: [],
-    repositories: [],
-    listings: [],
-    nameless: [],
-    blind: false,
-  },
-};
 
 /** `hide` takes the place of what is protected in the project. */
 type MoreOfRequest = Partial<SandboxRequest> & { hide?: Partial<ProtectedPlaces> };
@@ -115,7 +102,7 @@ function makeProject(base: string, choice: SandboxChoice): SandboxProject {
   const protection = new ProtectedSet([root]);
   const request = (command: string, { hide, ...more }: MoreOfRequest = {}): SandboxRequest => {
     protection.refresh();
-    const found = { ...NOTHING_PROTECTED, ...hide };
+    const hidden = () => Promise.resolve(new ProtectedPlaces().add(hide ?? {}));
     const markers = [`${root}/.agentclisecret`];
     return {
       root,
@@ -123,9 +110,7 @@ function makeProject(base: string, choice: SandboxChoice): SandboxProject {
       cwd: root,
       argv: ["/bin/bash", "-c", command],
       env: { PATH: choice.path ?? PATH, HOME: userHome, LANG: "C.UTF-8" },
-      protection: hide === undefined
-        ? protection
-        : { markers, refresh() {}, hidden: () => Promise.resolve(found), rule: () => null },
+      protection: hide === undefined ? protection : { markers, refresh() {}, hidden, rule: () => null },
       git: "hidden",
       network: false,
       ...more,

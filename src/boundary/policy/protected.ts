@@ -8,7 +8,7 @@ import { FormerFiles, InodeIndex, type SaltedFile, type SeenFile, stateOf } from
 import type { Listing } from "./listing.ts";
 import { PathRules } from "./path_rules.ts";
 import type { DerivedFile, MarkerLines } from "./project_record_files.ts";
-import { type ProtectedPlaces, ProtectedTree, type WalkOptions } from "./protected_tree.ts";
+import { ProtectedPlaces, ProtectedTree, type WalkOptions } from "./protected_tree.ts";
 import { type ProtectionRule, stricter } from "./protection_rule.ts";
 
 /** The part of a project record that protects: rules that hold whatever the markers say now, copies of protected files, and what those were. */
@@ -114,7 +114,7 @@ export class ProtectedSet extends PathRules {
   /** Places that a view must not show as they are. Walks the roots. */
   async hidden(options: WalkOptions = {}): Promise<ProtectedPlaces> {
     await this.settle(options);
-    return { ...this.#tree.found, nameless: this.#identities.nameless };
+    return new ProtectedPlaces().add(this.#tree.found).add({ nameless: [...this.#identities.nameless] });
   }
 
   /** Whether anything inside of the roots is protected now, or would be if it appeared. Walks the roots. */

@@ -11,12 +11,16 @@ import type { PathRules } from "./path_rules.ts";
 import { type Coverage, ruleBelow } from "./patterns.ts";
 import type { ProtectionRule } from "./protection_rule.ts";
 
-/** The result of a walk. Absolute paths; links are not followed. */
-class Found {
+/** What walks found: places that a view must not show as they are, and open directories. Absolute paths; links are not followed. */
+export class ProtectedPlaces {
   /** Protected, inside of the roots, and what the rules name elsewhere; those in covered directories may be left out. */
   readonly files: string[] = [];
   /** Covered as a whole. */
   readonly directories: string[] = [];
+  /** All protected files, with those in covered directories. */
+  readonly protected: ProtectedFile[] = [];
+  /** Lasting identities of protected files that no path names: their other names are hidden. */
+  readonly nameless: string[] = [];
   readonly unjudged: UnjudgedPlace[] = [];
   /** Sockets, FIFOs and devices: what listens there is no part of the project. */
   readonly special: string[] = [];
@@ -24,16 +28,18 @@ class Found {
   readonly repositories: string[] = [];
   /** Open directories inside of the roots. */
   readonly listings: Listing[] = [];
-  /** All protected files, with those in covered directories. */
-  readonly protected: ProtectedFile[] = [];
   /** Some protected file cannot be looked at: its name is not UTF-8, or what holds it may not be listed. */
   blind = false;
-}
 
-/** Places that a view must not show as they are, and open directories. */
-export interface ProtectedPlaces extends Readonly<Omit<Found, "protected">> {
-  /** Lasting identities of protected files that no path names: their other names are hidden. */
-  readonly nameless: readonly string[];
+  /** Adds what is given. Returns itself. */
+  add({ blind = false, ...lists }: Partial<Readonly<ProtectedPlaces>>): this {
+    this.blind ||= blind;
+    for (const [kind, items] of Object.entries(lists) as [keyof typeof lists, readonly unknown[]][]) {
+      // One by one: a call takes only so many arguments.
+      for (const item of items) (this[kind] as unknown[]).push(item);
+    }
+    return this;
+  }
 }
 
 type TreeRules = Pick<PathRules, "version" | "patterns" | "rule" | "rulesIn" | "follow">;
@@ -75,10 +81,10 @@ export class ProtectedTree {
   readonly listings: Listings;
   readonly #sorted = new WeakMap<Listing, Sorted>();
   /** It holds as long as the rules stay as they are. */
-  #found: { places: Found; version: number } | null = null;
+  #found: { places: ProtectedPlaces; version: number } | null = null;
   /** A search that has not come to its end. */
   #search: Iterator<void> | null = null;
-  #outside: { found: Found; version: number; until: number } | null = null;
+  #outside: { found: ProtectedPlaces; version: number; until: number } | null = null;
 
   constructor(
     roots: readonly string[],
@@ -122,7 +128,7 @@ export class ProtectedTree {
   }
 
   /** Everything that is protected; walks at most once after {@link expire}. */
-  get found(): Found {
+  get found(): ProtectedPlaces {
     while (this.step());
     if (this.#found === null) throw new Error("a walk ended without a result");
     return this.#found.places;
@@ -133,11 +139,7 @@ export class ProtectedTree {
       const { version } = this.#rules;
       const places = yield* this.#walkRoots();
       const outside = yield* this.#walkOutside();
-      // One by one: a call takes only so many arguments.
-      for (const path of outside.files) places.files.push(path);
-      for (const path of outside.directories) places.directories.push(path);
-      for (const place of outside.unjudged) places.unjudged.push(place);
-      for (const file of outside.protected) places.protected.push(file);
+      places.add(outside);
       const isEndless = walk >= MOST_WALKS;
       if (this.#rules.version !== version && !isEndless) continue;
       const reason = "its protected links lead on without an end";
@@ -147,8 +149,8 @@ export class ProtectedTree {
     }
   }
 
-  *#walkRoots(): Generator<void, Found> {
-    const found = new Found();
+  *#walkRoots(): Generator<void, ProtectedPlaces> {
+    const found = new ProtectedPlaces();
     const waiting: { directory: string; isCovered: boolean }[] = [];
     for (const root of this.#roots) {
       if (isOfSystem(root)) {
@@ -217,12 +219,12 @@ export class ProtectedTree {
    * a view may show it, and another name of it, or its content, may lie in a root. Only what the patterns lead to is
    * walked, and no more than a limit; the roots are not entered again.
    */
-  *#walkOutside(): Generator<void, Found> {
+  *#walkOutside(): Generator<void, ProtectedPlaces> {
     const { version } = this.#rules;
     const start = performance.now();
     const last = this.#outside;
     if (last !== null && last.version === version && start < last.until) return last.found;
-    const found = new Found();
+    const found = new ProtectedPlaces();
     const isInRoots = (path: string) => this.#roots.some((root) => isWithin(root, path));
     const waiting: (Coverage & { directory: string })[] = [];
     for (const [directory, { start: scope }] of this.#rules.patterns) {

@@ -10,7 +10,7 @@ import type { ProtectedPlaces } from "../policy/protected_tree.ts";
 import type { SandboxBackend } from "./backend.ts";
 import { gitPrograms } from "./git_programs.ts";
 import { HardLinkSearch } from "./hard_links.ts";
-import { type BoundPlaces, type BoundWalk, findBoundPlaces } from "./places.ts";
+import { type BoundPlaces, findBoundPlaces } from "./places.ts";
 import { noteCommand, quarantine } from "./quarantine.ts";
 import type {
   SandboxedCommand,
@@ -60,13 +60,13 @@ async function wrap(request: SandboxRequest, ready: Ready): Promise<SandboxedCom
   // Where git is open, the settings of git and editors are the user's as they are outside of a sandbox.
   const isWatched = request.git !== "open";
   const roots = [request.root, ...request.additional, ...isWatched ? bound.written : []];
-  const found = together(await protection.hidden(), await bound.walk());
+  const found = (await protection.hidden()).add(await bound.walk());
   const programs = isWatched && request.gitTool?.roots !== "read"
     ? gitPrograms(found, { roots, user: ready.user })
     : [];
   if (programs === null) return refuse("git has more settings here than can be read", "look at git config --list");
   const before = isWatched ? tamper.watch(found, { roots, programs }) : null;
-  const frozen = [...protection.markers, ...found.readOnly, ...before?.present ?? []];
+  const frozen = [...protection.markers, ...bound.readOnly(), ...before?.present ?? []];
   const view = buildView({ ...request, found, frozen }, base);
   if ("kind" in view) return view;
   const line = backend.line(view.plan);
@@ -77,7 +77,7 @@ async function wrap(request: SandboxRequest, ready: Ready): Promise<SandboxedCom
   const place = { home: base.home, root: request.root };
   const isNoted = before !== null && request.gitTool === undefined;
   const note = isNoted ? await noteCommand(before, { ...place, roots, programs }) : null;
-  const identities = new Map(view.hidden.map((path) => [path, identityAt(path)]));
+  const identities = new Map(view.hidden.map((path) => [path, entryIdentity(path)]));
   const known = new Set(protectedPaths(found));
   /** Of the last look that found nothing exposed. */
   let clean = found.listings;
@@ -94,10 +94,10 @@ async function wrap(request: SandboxRequest, ready: Ready): Promise<SandboxedCom
     ],
     async look() {
       protection.refresh();
-      const now = together(await protection.hidden(), await bound.walk());
+      const now = (await protection.hidden()).add(await bound.walk());
       // A file that is replaced from outside slips out from under its mount, and its new content is there for the command;
       // so is what came to be protected meanwhile.
-      const replaced = view.hidden.filter((path) => identityAt(path) !== identities.get(path));
+      const replaced = view.hidden.filter((path) => entryIdentity(path) !== identities.get(path));
       const added = protectedPaths(now).filter((path) => !known.has(path));
       const exposed = [...new Set([...replaced, ...added])];
       if (exposed.length === 0) clean = now.listings;
@@ -126,27 +126,12 @@ function isNamedByRule(
   return rule.pattern.replace(/^.*\/(?=[^/])|\/$/g, "") === basename(path);
 }
 
-/** Joins the findings of a walk of the roots and of one of the places that are bound. */
-function together(own: ProtectedPlaces, bound: BoundWalk): BoundWalk {
-  return {
-    files: [...own.files, ...bound.files],
-    directories: [...own.directories, ...bound.directories],
-    unjudged: [...own.unjudged, ...bound.unjudged],
-    special: [...own.special, ...bound.special],
-    repositories: [...own.repositories, ...bound.repositories],
-    listings: [...own.listings, ...bound.listings],
-    nameless: [...own.nameless, ...bound.nameless],
-    blind: own.blind || bound.blind,
-    readOnly: bound.readOnly,
-  };
-}
-
 function protectedPaths({ files, directories }: ProtectedPlaces): string[] {
   return [...files, ...directories];
 }
 
 /** Returns which file stands at a path; null where none does. */
-function identityAt(path: string): string | null {
+function entryIdentity(path: string): string | null {
   const status = quietly(() => lstatSync(path));
   return status === null ? null : lastingIdentityOf(status);
 }

@@ -3,7 +3,7 @@ import { lstat, realPath, stat } from "../../platform/files.ts";
 import { dirname, isAbsolute, isWithin, join, normalize } from "../../platform/path.ts";
 import { ProtectedSet } from "../policy/protected.ts";
 import type { KnownProject, MarkerLines } from "../policy/project_record_files.ts";
-import type { ProtectedPlaces } from "../policy/protected_tree.ts";
+import { ProtectedPlaces } from "../policy/protected_tree.ts";
 import type { PlanStep } from "./backend.ts";
 
 /** Directories of programs and libraries; links among them (`/bin` to `/usr/bin`) are kept as links. Daemons listen beside them. */
@@ -57,12 +57,9 @@ export interface BoundPlaces {
   /** Why others are not bound, one sentence each. */
   notices: readonly string[];
   /** Walks them: the user may have protected something there since the last time. Of `listings` it has those of `written`. */
-  walk(): Promise<BoundWalk>;
-}
-
-/** Protected places in directories that are bound, and what may not be changed there: markers, and directories of PATH. */
-export interface BoundWalk extends ProtectedPlaces {
-  readOnly: readonly string[];
+  walk(): Promise<ProtectedPlaces>;
+  /** Of the last walk, what may not be changed there: markers, and directories of PATH. */
+  readOnly(): readonly string[];
 }
 
 /** Places of the system: seen whole, or not seen at all. */
@@ -131,8 +128,9 @@ export async function findBoundPlaces(
       protection.refresh();
       const found = await protection.hidden();
       const listings = found.listings.filter(({ directory }) => written.some((source) => isWithin(source, directory)));
-      return { ...found, listings, readOnly: [...protection.markers, ...programs] };
+      return new ProtectedPlaces().add({ ...found, listings });
     },
+    readOnly: () => [...protection.markers, ...programs],
   };
 }
 

@@ -2,6 +2,7 @@
 import { withTemporaryDirectory } from "../../platform/temporary.ts";
 import { join } from "../../platform/path.ts";
 import { run } from "../../platform/process.ts";
+import { ProtectedPlaces } from "../policy/protected_tree.ts";
 import { type BackendOptions, type SandboxBackend, trustedProgram } from "./backend.ts";
 import { bubblewrapBackends } from "./bubblewrap.ts";
 import { HardLinkSearch } from "./hard_links.ts";
@@ -67,12 +68,11 @@ async function selfCheck(backend: SandboxBackend, system: ViewBase["system"]): P
       env: { PATH: "/usr/bin:/bin" },
       git: "hidden",
       network: false,
-      found: {
+      found: new ProtectedPlaces().add({
         files: [join(root, ".env"), join(root, "deep/down/key")],
         directories: [join(root, "list")],
         repositories: [join(root, ".git")],
-        ...{ unjudged: [], special: [], listings: [], nameless: [], blind: false },
-      },
+      }),
       frozen: [join(root, ".agentclisecret")],
     }, { system, bound: [], home, userHome: null, links: new HardLinkSearch() });
     if ("kind" in view) return view.reason;

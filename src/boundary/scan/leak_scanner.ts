@@ -8,7 +8,8 @@ import { isWithin, relativeTo } from "../../platform/path.ts";
 import { quietly } from "../../platform/real_path.ts";
 import { isUnchanged } from "../policy/inode_index.ts";
 import type { RecordData } from "../policy/project_record_files.ts";
-import { ProtectedSet } from "../policy/protected.ts";
+import { OtherProject } from "../policy/other_projects.ts";
+import type { ProtectedSet } from "../policy/protected.ts";
 import { describeRule } from "../policy/protection_rule.ts";
 import { after } from "../../platform/sleep.ts";
 import { READ_LIMIT, readRegularFile } from "../reader.ts";
@@ -34,9 +35,8 @@ interface CheckOptions {
 
 type ScannedFiles = Pick<ProtectedSet, "rule"> & { files(): Iterable<string> };
 
-/** Longest walk of other projects before a check, in milliseconds, and most files of one of them. */
+/** Longest walk of other projects before a check, in milliseconds. */
 const OTHERS_MS = 200;
-const MOST_OF_OTHER = 10_000;
 
 /** Returns what finds content that other projects than those of `roots` protect, all that are known by then. */
 export function scannerOfOthers(
@@ -62,29 +62,6 @@ export function scannerOfOthers(
     return others.length > 0 ? await scanner.check(texts, { once: true, ...options }) : null;
   };
   return { check };
-}
-
-/** Another project: the files met there, and those that its markers cover as far as there was time to look. */
-class OtherProject {
-  readonly #met: readonly string[];
-  readonly #set: ProtectedSet;
-  #found: readonly string[] = [];
-  #isWalking = false;
-
-  constructor(known: RecordData) {
-    this.#met = known.met.map(({ path }) => path);
-    this.#set = new ProtectedSet([known.root], { remembered: [{ ...known, met: [] }] });
-  }
-
-  files(milliseconds: number): readonly string[] {
-    // A walk that was not finished goes on; a finished one is made anew, since files come while the session runs.
-    if (!this.#isWalking) this.#set.refresh();
-    const found = milliseconds > 0 ? this.#set.filesWithin(milliseconds) : null;
-    this.#isWalking = found === null;
-    // A marker that cannot be used covers the whole tree, which is nobody's secret.
-    if (found !== null && this.#set.damaged === null) this.#found = found.slice(0, MOST_OF_OTHER);
-    return [...this.#met, ...this.#found];
-  }
 }
 
 /**

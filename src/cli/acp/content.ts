@@ -165,7 +165,7 @@ async function placeAt(path: string, { opened, io }: PartContext): Promise<Place
 }
 
 async function isProtectedElsewhere(path: string, root: string, io: Io): Promise<boolean> {
-  const { protectedAnywhere } = await import("../../boundary/policy/protected_anywhere.ts");
+  const { protectedAnywhere } = await import("../../boundary/policy/other_projects.ts");
   return (await protectedAnywhere(await openHome(io), { root, records: [] }))(path);
 }
 

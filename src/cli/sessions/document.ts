@@ -1,6 +1,6 @@
 /** A stored session as a document: all that was said, without what may not be written down. Loaded with show and export. */
 import { openProject } from "../../boundary/policy/project.ts";
-import { protectedAnywhere } from "../../boundary/policy/protected_anywhere.ts";
+import { protectedAnywhere } from "../../boundary/policy/other_projects.ts";
 import type { Home } from "../../platform/home.ts";
 import { checkItems } from "../../runtime/reopen_store.ts";
 import { sessionMarkdown, sessionValue } from "../../session/export.ts";

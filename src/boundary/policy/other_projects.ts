@@ -1,0 +1,63 @@
+/** The other projects of the user that the home knows: what they protect, wherever it is met. */
+import type { Home } from "../../platform/home.ts";
+import { isWithin } from "../../platform/path.ts";
+import { realOrNamed } from "../../platform/real_path.ts";
+import type { ProjectRecord } from "./project_record.ts";
+import { knownProjects, type RecordData } from "./project_record_files.ts";
+import { ProtectedSet } from "./protected.ts";
+
+/** Most files of one of them. */
+const FILE_LIMIT = 10_000;
+
+/** Another project: the files met there, and those that its markers cover as far as there was time to look. */
+export class OtherProject {
+  readonly #root: string;
+  readonly #met: ReadonlySet<string>;
+  readonly #set: ProtectedSet;
+  #found: readonly string[] = [];
+  #isWalking = false;
+
+  constructor(known: RecordData) {
+    this.#root = known.root;
+    this.#met = new Set(known.met.map(({ path }) => path));
+    this.#set = new ProtectedSet([known.root], { remembered: [{ ...known, met: [] }] });
+  }
+
+  /** Returns whether it protects a real path, or what that was addressed by. */
+  protects(real: string, named: string): boolean {
+    const isCovered = covers(this.#set, real, named);
+    // A marker that cannot be used covers whatever is asked; what lies elsewhere is not its own.
+    return this.#met.has(real) || isCovered && (this.#set.damaged === null || isWithin(this.#root, real));
+  }
+
+  /** Returns its protected files after a walk of at most so many milliseconds. */
+  files(milliseconds: number): readonly string[] {
+    // A walk that was not finished goes on; a finished one is made anew, since files come while the session runs.
+    if (!this.#isWalking) this.#set.refresh();
+    const found = milliseconds > 0 ? this.#set.filesWithin(milliseconds) : null;
+    this.#isWalking = found === null;
+    // A marker that cannot be used covers the whole tree, which is nobody's secret.
+    if (found !== null && this.#set.damaged === null) this.#found = found.slice(0, FILE_LIMIT);
+    return [...this.#met, ...this.#found];
+  }
+}
+
+/**
+ * Returns whether an absolute path is protected now: by the project itself, by a marker above the path, and by what the
+ * home remembers of any project. Throws `home_unusable` where that cannot be read.
+ */
+export async function protectedAnywhere(
+  home: Home,
+  { root, records }: { root: string; records: readonly ProjectRecord[] },
+): Promise<(path: string) => boolean> {
+  const own = new ProtectedSet([root], { remembered: records });
+  const others = (await knownProjects(home)).filter((known) => known.root !== root).map((one) => new OtherProject(one));
+  return (named) => {
+    const real = realOrNamed(named);
+    return covers(own, real, named) || others.some((other) => other.protects(real, named));
+  };
+}
+
+function covers(set: ProtectedSet, real: string, named: string): boolean {
+  return set.rule(real) !== null || (named !== real && set.rule(named) !== null);
+}
