@@ -38,7 +38,7 @@ export const NUDGES = {
   },
 } as const;
 
-/** What a model can be told by a nudge, by what it left undone. */
+/** The texts of nudges, by what the model left undone. */
 export type Nudges = typeof NUDGES;
 
 /** The work of a session. */

@@ -11,7 +11,7 @@ import type { PathRules } from "./path_rules.ts";
 import { type Coverage, ruleBelow } from "./patterns.ts";
 import type { ProtectionRule } from "./protection_rule.ts";
 
-/** What walks found: places that a view must not show as they are, and open directories. Absolute paths; links are not followed. */
+/** Holds what walks found: places that a view must not show as they are, and open directories. Absolute paths; links are not followed. */
 export class ProtectedPlaces {
   /** Protected, inside of the roots, and what the rules name elsewhere; those in covered directories may be left out. */
   readonly files: string[] = [];
