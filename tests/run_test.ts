@@ -315,3 +315,27 @@ Deno.test("a protected file that the prompt names with @ keeps it from a remote 
   assert.equal((await runInProcess(["run", "what is in @open.txt?"], { home })).code, 0);
   assert.match(server.chats()[0]?.text ?? "", /open words/);
 });
+
+Deno.test("run says which model elsewhere answers when nobody named one, and nothing else about models", async () => {
+  await using home = await temporaryHome();
+  await using far = startFakeServer({ host: "127.0.0.2", script: () => say("Hello.") });
+  await using near = startFakeServer({ script: () => say("Hello.") });
+  const remote = { baseUrl: far.baseUrl, models: ["big"] };
+  const local = { baseUrl: near.baseUrl, models: ["small"] };
+  const modelLines = async (args: readonly string[] = [], env = {}) => {
+    const done = await runInProcess(["run", "hi", ...args], { home, env });
+    assert.equal(done.code, 0, done.stderr);
+    return done.stderr.split("\n").filter((line) => line.includes("far:big"));
+  };
+  // The other one is configured too, but has no models of its own.
+  await configure(home, { far: remote, near: { ...local, models: [] } });
+  assert.deepEqual(await modelLines(), [`agentcli: no model was named; using far:big at ${far.baseUrl} (remote)`]);
+  assert.deepEqual(await modelLines(["--model", "far"]), []);
+  assert.deepEqual(await modelLines([], { AGENTCLI_MODEL: "far:big" }), []);
+  assert.deepEqual(await modelLines(["--quiet"]), []);
+  await configure(home, { far: remote }, { default_provider: "far" });
+  assert.deepEqual(await modelLines(), []);
+  await configure(home, { near: { ...local, models: ["far:big"] } });
+  assert.deepEqual(await modelLines(), [], "on this machine");
+  assert.equal([far.chats().length, near.chats().length].join(), "5,1");
+});

@@ -35,6 +35,8 @@ export interface ChosenModel {
   demo: Demo | null;
   /** For stderr. */
   notices: string[];
+  /** Said where one turn is all there is, and nothing else shows it: a model elsewhere that nobody named. */
+  unnamed: string[];
 }
 
 /** Where models are looked for. */
@@ -58,12 +60,16 @@ export async function chooseModel(option: string | undefined, search: ModelSearc
   const { selection, warning } = await selectModel(configuration, wanted, reach.servedModels);
   const demo = selection.provider.name === "demo" ? await startDemo(opened) : null;
   const provider = demo === null ? selection.provider : { ...selection.provider, baseUrl: demo.baseUrl };
+  const endpoint = await reach.endpointOf(provider);
+  const isUnnamed = selection.source === "only provider" && !endpoint.local;
+  const unnamed = `no model was named; using ${provider.name}:${selection.model.id} at ${endpoint.baseUrl} (remote)`;
   return {
     provider,
     entry: selection.model,
-    endpoint: await reach.endpointOf(provider),
+    endpoint,
     demo,
     notices: warning === undefined ? [] : [warning],
+    unnamed: isUnnamed ? [unnamed] : [],
   };
 }
 

@@ -148,6 +148,7 @@ export async function openSession(options: SessionOptions, host: Host, extras: O
         ? []
         : [`${rules.damaged.marker}: ${rules.damaged.damaged}; everything counts as protected`],
       ...chosen.notices,
+      ...host.isSingleTurn ? chosen.unnamed : [],
       ...readBack === null ? [] : storedNotices(readBack),
       ...previous === null ? permissionNotices(session) : [],
       ...host.verbose ? [breakdown(session)] : [],
