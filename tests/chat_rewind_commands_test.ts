@@ -50,11 +50,54 @@ Deno.test("/redo brings back what /undo took, and the model hears of neither", u
   await using server = startFakeServer({ script: obey });
   await configure(home, { loc: { baseUrl: server.baseUrl } });
   const done = await lines(home, ["run echo two > a.txt; echo new > b.txt", "/undo", "/redo", "hello"]);
-  assert.match(done.stderr, /undid turn 1:[^]*back where it was before/);
+  assert.match(
+    done.stderr,
+    /undid turn 1 of 1:\n {2}removed b\.txt\n {2}restored a\.txt\n[^]*back where it was before/,
+  );
   assert.equal(await home.read("a.txt") + await home.read("b.txt"), "two\nnew\n");
   assert.doesNotMatch(JSON.stringify(server.chats().at(-1)?.json), /undid your changes/);
   await lines(home, ["/undo"], ["--continue"]);
   assert.equal(await home.read("a.txt"), "one\n");
+});
+
+Deno.test("a command of one's own leaves /redo what it brings back, and stays behind it", unix, async () => {
+  for (const back of [["/undo"], ["/rewind", "1", "1"]]) {
+    await using home = await temporaryHome();
+    await home.write("a.txt", "one\n");
+    await home.write("c.txt", "one\n");
+    await using server = startFakeServer({ script: obey });
+    await configure(home, { loc: { baseUrl: server.baseUrl } });
+    const change = "run echo two > a.txt; echo two > c.txt";
+    const done = await lines(home, ["hi", change, ...back, "!echo seen", "!echo mine > c.txt", "/redo", "and now?"]);
+    assert.match(done.stderr, /back where it was before\n {2}restored a\.txt\n {2}kept c\.txt: /);
+    assert.equal(await home.read("a.txt") + await home.read("c.txt"), "two\nmine\n");
+    const sent = server.chats().at(-1)?.json.messages.map(({ role, content }: { role: string; content: unknown }) =>
+      role === "user" ? String(content).replaceAll(/\n+/g, " ") : role
+    );
+    const own = "[The user ran this command: echo seen] seen  [The user ran this command: echo mine > c.txt]";
+    assert.equal(sent.slice(1).join("|").startsWith(`hi|assistant|${change}|assistant|tool|assistant|`), true);
+    assert.equal(sent.at(-1).startsWith(own.slice(0, 40)), true, sent.at(-1));
+    const stored = await runInProcess(["sessions", "export", "latest"], { home });
+    const [first, second, third] = [change, "echo seen", "and now?"].map((text) => stored.stdout.indexOf(text));
+    assert.equal(0 < first! && first! < second! && second! < third!, true, stored.stdout);
+    assert.doesNotMatch(stored.stdout, /undid your changes/);
+    // Said is said: then there is nothing to bring back.
+    const later = await lines(home, ["run echo three > a.txt", "/undo", "!true", "hello", "/redo", "bye"], [
+      "--continue",
+    ]);
+    assert.match(later.stderr, /nothing to bring back/);
+    assert.equal(await home.read("a.txt"), "two\n");
+  }
+});
+
+Deno.test("/undo counts turns as the session does that one sees", unix, async () => {
+  await project({ "a.txt": "one\n" }, async (home) => {
+    const typed = ["hi", "hello", "/rewind", "1", "run echo two > a.txt", "hello", "/undo"];
+    assert.match((await lines(home, typed)).stderr, /undid turn 2 of 3:\n {2}restored a\.txt\n/);
+  });
+  await project({}, async (home) => {
+    assert.match((await lines(home, ["!echo new > b.txt", "/undo"])).stderr, /undid earlier changes:\n {2}removed b/);
+  });
 });
 
 Deno.test("/undo takes back what the command of a run changed, and what a typed one did", unix, async () => {
@@ -63,7 +106,7 @@ Deno.test("/undo takes back what the command of a run changed, and what a typed 
     assert.equal(ran.code, 0, ran.stderr);
     assert.equal(await home.read("a.txt"), "two\n");
     const done = await lines(home, ["!echo three > b.txt", "/undo"], ["--continue"]);
-    assert.match(done.stderr, /undid turn 1:/);
+    assert.match(done.stderr, /undid turn 1 of 1:/);
     assert.equal(await home.read("a.txt"), "one\n");
     await assert.rejects(home.read("b.txt"));
   });

@@ -35,8 +35,6 @@ export interface ChosenModel {
   demo: Demo | null;
   /** For stderr. */
   notices: string[];
-  /** Said where one turn is all there is, and nothing else shows it: a model elsewhere that nobody named. */
-  unnamed: string[];
 }
 
 /** Where models are looked for. */
@@ -48,6 +46,8 @@ export interface ModelSearch {
   opened: AsyncDisposableStack;
   /** The model that the stored session had; undefined for a new one. */
   stored?: WantedModel["session"];
+  /** Nothing shows the model: one elsewhere that nobody named is told. */
+  isSingleTurn?: boolean | undefined;
 }
 
 /**
@@ -55,21 +55,20 @@ export interface ModelSearch {
  * {@link selectModel} and the key and certificates of its provider throw.
  */
 export async function chooseModel(option: string | undefined, search: ModelSearch): Promise<ChosenModel> {
-  const { io, configuration, reach, opened, stored } = search;
+  const { io, configuration, reach, opened, stored, isSingleTurn } = search;
   const wanted = { option, environment: io.env("AGENTCLI_MODEL"), session: stored };
   const { selection, warning } = await selectModel(configuration, wanted, reach.servedModels);
   const demo = selection.provider.name === "demo" ? await startDemo(opened) : null;
   const provider = demo === null ? selection.provider : { ...selection.provider, baseUrl: demo.baseUrl };
   const endpoint = await reach.endpointOf(provider);
-  const isUnnamed = selection.source === "only provider" && !endpoint.local;
+  const isUnnamed = isSingleTurn === true && selection.source === "only provider" && !endpoint.local;
   const unnamed = `no model was named; using ${provider.name}:${selection.model.id} at ${endpoint.baseUrl} (remote)`;
   return {
     provider,
     entry: selection.model,
     endpoint,
     demo,
-    notices: warning === undefined ? [] : [warning],
-    unnamed: isUnnamed ? [unnamed] : [],
+    notices: [...warning === undefined ? [] : [warning], ...isUnnamed ? [unnamed] : []],
   };
 }
 

@@ -91,7 +91,14 @@ export async function openSession(options: SessionOptions, host: Host, extras: O
     const reach = reachProviders(client, { io, localEndpoints });
     const named = host.clientNames ? clientModel(options.model, configuration) : options.model;
     const stored = storedModel(options, project);
-    const chosen = await chooseModel(named, { io, configuration, reach, opened, stored });
+    const chosen = await chooseModel(named, {
+      io,
+      configuration,
+      reach,
+      opened,
+      stored,
+      isSingleTurn: host.isSingleTurn,
+    });
     const { entry, endpoint } = chosen;
     storing ??= startStore(options, host, { project, chosen });
     // Its failure is told where it is waited for.
@@ -148,7 +155,6 @@ export async function openSession(options: SessionOptions, host: Host, extras: O
         ? []
         : [`${rules.damaged.marker}: ${rules.damaged.damaged}; everything counts as protected`],
       ...chosen.notices,
-      ...host.isSingleTurn ? chosen.unnamed : [],
       ...readBack === null ? [] : storedNotices(readBack),
       ...previous === null ? permissionNotices(session) : [],
       ...host.verbose ? [breakdown(session)] : [],

@@ -8,6 +8,7 @@ import { isPrompt, type SessionItem, type UserItem } from "../session/item.ts";
 import type { ReplacedEntry, TurnChange } from "../session/undo.ts";
 import type { Restored } from "../session/undo_entry.ts";
 import type { OpenSession } from "./open_session.ts";
+import { relativeTo } from "../platform/path.ts";
 import { undoNote } from "./undo_turn.ts";
 
 /** A file that a turn changed, before and after it; null for no file, undefined where it is not known any more. */
@@ -43,8 +44,9 @@ export interface Rewound {
   /** The items removed from the session, and the items added after the rest since. */
   taken: readonly SessionItem[];
   note: SessionItem | null;
-  /** Items of the session right behind it: more of them, and there is no way back. */
+  /** Items of the session right behind it, and the last of them. */
   length: number;
+  last: SessionItem | undefined;
 }
 
 /** Most bytes of a file that is compared for the list, and most files of a turn. */
@@ -84,7 +86,7 @@ async function changedFile(
 ): Promise<ChangedFile> {
   const was = isCompared ? await before() : null;
   const resolved = entryPath(path, workspace);
-  const name = "refused" in resolved ? path : path === workspace.root ? "the project" : resolved.display;
+  const name = path === workspace.root ? "the project" : relativeTo(workspace.root, path);
   const old = was?.kind === "absent" ? null : was?.kind === "file" ? was.bytes : undefined;
   const became = after.has(path) || "refused" in resolved || !isCompared
     ? after.get(path)
@@ -133,22 +135,34 @@ export async function rewind(
   const note = words ? null : await undoNote(once, session.workspace);
   if (note !== null) items.push(note);
   const taken = words ? behind : [];
-  return { restored: once, commands: commandsOf(behind), changes, taken, note, length: items.length };
+  return {
+    restored: once,
+    commands: commandsOf(behind),
+    changes,
+    taken,
+    note,
+    length: items.length,
+    last: items.at(-1),
+  };
 }
 
 /**
- * Brings back what went back: words always, and each file that nobody changed since. Null where something was said or
- * done since. `settle` brings the transcript to what the session holds.
+ * Brings back what went back: words always, and each file that nobody changed since. Null where something was said since;
+ * what a person's own commands printed stays behind it. `settle` brings the transcript to what the session holds.
  */
 export async function redo(
   { session, undo, numbers }: OpenSession,
-  { changes, taken, note, length }: Rewound,
+  { changes, taken, note, length, last }: Rewound,
   { settle }: { settle(): Promise<void> },
 ): Promise<readonly Restored[] | null> {
   const { items } = session;
-  if (items.length !== length || (note !== null && items.at(-1) !== note)) return null;
+  const isNote = (item: SessionItem) => item.kind === "user" && item.origin === "note";
+  if (items[length - 1] !== last || !items.slice(length).every(isNote)) return null;
+  const since = items.splice(length);
   if (note !== null) items.pop();
-  items.push(...taken);
+  // The transcript goes back first: readers know what grew from what was put in between.
+  await settle();
+  items.push(...taken, ...since);
   session.context.removed -= taken.length;
   forgetFiles(session);
   // To the transcript they are new turns, and that is what a later process will number them by.

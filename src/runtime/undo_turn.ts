@@ -2,7 +2,8 @@
 import type { Workspace } from "../boundary/workspace/workspace.ts";
 import type { Session } from "../agent/session.ts";
 import { highestLabel } from "../boundary/policy/label.ts";
-import type { UserItem } from "../session/item.ts";
+import { relativeTo } from "../platform/path.ts";
+import { isPrompt, type UserItem } from "../session/item.ts";
 import type { ReplacedEntry, UndoStore } from "../session/undo.ts";
 import type { Restored } from "../session/undo_entry.ts";
 import type { OpenSession } from "./open_session.ts";
@@ -10,7 +11,8 @@ import type { Rewound } from "./rewind.ts";
 
 /** The turn that was undone, and its files. */
 export interface UndoneTurn {
-  turn: number;
+  /** Its place among the prompts of the session, from 1, and how many those are; null for one that is not there any more. */
+  place: { turn: number; of: number } | null;
   restored: readonly Restored[];
   /** As {@link redo} takes it. */
   rewound: Rewound;
@@ -23,7 +25,8 @@ const NOTED = 20;
  * Restores the files of the last turn that changed any, and tells the model; null where none has. A turn that left only
  * what was refused and told before is passed over.
  */
-export async function undoLastTurn({ session: { items, workspace }, undo }: OpenSession): Promise<UndoneTurn | null> {
+export async function undoLastTurn({ session, undo, numbers }: OpenSession): Promise<UndoneTurn | null> {
+  const { items, workspace } = session;
   const store = await undo();
   const turn = store.turns({ untold: true }).at(-1) ?? store.turns().at(-1);
   if (turn === undefined) return null;
@@ -31,7 +34,13 @@ export async function undoLastTurn({ session: { items, workspace }, undo }: Open
   const restored = await store.undo(turn, workspace, { onReplaced: (change) => void changes.unshift(change) });
   const note = await undoNote(restored, workspace);
   if (note !== null) items.push(note);
-  return { turn, restored, rewound: { restored, commands: 0, changes, taken: [], note, length: items.length } };
+  const prompts = items.filter(isPrompt);
+  const at = prompts.findIndex((prompt) => numbers.of(prompt) === turn);
+  return {
+    place: at < 0 ? null : { turn: at + 1, of: prompts.length },
+    restored,
+    rewound: { restored, commands: 0, changes, taken: [], note, length: items.length, last: items.at(-1) },
+  };
 }
 
 /**
@@ -43,7 +52,7 @@ export async function undoNote(restored: readonly Restored[], workspace: Workspa
     const shown = await Promise.all(
       paths.slice(0, NOTED).map(async (path) => {
         const resolved = await workspace.resolve(path);
-        return ("refused" in resolved ? path : resolved.display).replace(/\p{Cc}/gu, "");
+        return ("refused" in resolved ? relativeTo(workspace.root, path) : resolved.display).replace(/\p{Cc}/gu, "");
       }),
     );
     return [...shown, ...(paths.length > NOTED ? [`${paths.length - NOTED} more`] : [])].join(", ");

@@ -1,5 +1,7 @@
 /** `/rewind` and `/redo`: going back to before a turn, and taking that back. Loaded with the first of them. */
 import { AgentcliError } from "../../../errors.ts";
+import type { Workspace } from "../../../boundary/workspace/workspace.ts";
+import { relativeTo } from "../../../platform/path.ts";
 import type { ChangedFile, RewindParts, RewindPoint, Rewound } from "../../../runtime/rewind.ts";
 import { typedText } from "../../../session/item.ts";
 import type { Restored } from "../../../session/undo_entry.ts";
@@ -35,7 +37,8 @@ export async function rewindTo({ chat, view }: Pick<CommandTarget, "chat" | "vie
   const parts = isChanged ? await askParts(view) : { words: true, files: false };
   if (parts === null) return;
   const rewound = await view.during("going back", chat.rewind(point.prompt, parts));
-  view.print(reportRows(rewound, { parts, turns: chosen + 1, isChanged, width: view.width() }));
+  const { session: { workspace } } = await chat.ready();
+  view.print(reportRows(rewound, { parts, turns: chosen + 1, isChanged, width: view.width(), workspace }));
   const text = wordsToSendAgain(point.prompt);
   if (parts.words && text !== null) view.draft(text);
 }
@@ -48,7 +51,8 @@ export async function redoRewind({ chat, view }: Pick<CommandTarget, "chat" | "v
       hint: "/redo follows a /rewind or /undo, before anything else is said",
     });
   }
-  view.print([row("back where it was before", "dim"), ...fileRows(restored)]);
+  const { session: { workspace } } = await chat.ready();
+  view.print([row("back where it was before", "dim"), ...fileRows(restored, workspace)]);
 }
 
 /** Asks what goes back; null for nothing. */
@@ -90,7 +94,13 @@ function fileText({ name, before, after }: ChangedFile): string {
 
 function reportRows(
   { restored, commands }: Rewound,
-  { parts, turns, isChanged, width }: { parts: RewindParts; turns: number; isChanged: boolean; width: number },
+  { parts, turns, isChanged, width, workspace }: {
+    parts: RewindParts;
+    turns: number;
+    isChanged: boolean;
+    width: number;
+    workspace: Pick<Workspace, "root">;
+  },
 ): Row[] {
   const what = parts.words && parts.files ? "words and files" : parts.words ? "words" : "files";
   const stay = parts.words && !parts.files && isChanged ? "; the files stay as they are" : "";
@@ -99,16 +109,17 @@ function reportRows(
     `${commandsText(commands).join()} ran in what went back: ignored files, .git, and all outside of the project stay`,
     { width, style: "dim" },
   );
-  return [row(fit(head, width), "bold"), ...fileRows(restored), ...ran];
+  return [row(fit(head, width), "bold"), ...fileRows(restored, workspace), ...ran];
 }
 
 /** One row for each file, the first of many; a file that somebody changed since is kept, with the reason. */
-export function fileRows(restored: readonly Restored[]): Row[] {
+export function fileRows(restored: readonly Restored[], { root }: Pick<Workspace, "root">): Row[] {
+  const nameOf = ({ path }: Restored) => clean(relativeTo(root, path));
   const rows = (files: readonly Restored[]) => [
     ...files.slice(0, MOST_ROWS).map((file): Row =>
       file.outcome === "refused"
-        ? row(`  kept ${clean(file.path)}: ${clean(file.reason)}`, "warning")
-        : row(`  ${file.outcome} ${clean(file.path)}`, "good")
+        ? row(`  kept ${nameOf(file)}: ${clean(file.reason)}`, "warning")
+        : row(`  ${file.outcome} ${nameOf(file)}`, "good")
     ),
     ...files.length > MOST_ROWS ? [row(`  … and ${files.length - MOST_ROWS} more`, "dim")] : [],
   ];

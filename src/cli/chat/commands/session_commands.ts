@@ -8,6 +8,7 @@ import { wrap } from "../../../terminal/wrap.ts";
 import { tokensText } from "../../run/text_output.ts";
 import { openHome } from "../../../platform/home.ts";
 import type { Io, Output } from "../../../platform/io.ts";
+import { relativeTo } from "../../../platform/path.ts";
 import type { TurnChange } from "../../../session/undo.ts";
 import { clean } from "../../../terminal/clean.ts";
 import { diffRows } from "../questions/preview.ts";
@@ -67,8 +68,10 @@ function cacheRows({ last, rereadTokens, rereadMs }: Session["context"]["cache"]
 export async function undoLast({ chat, view }: CommandTarget): Promise<void> {
   const undone = await chat.undo();
   if (undone === null) return view.print([row("no turn of this session has changed files", "dim")]);
-  const { turn, restored } = undone;
-  view.print([row(`undid turn ${turn}:`), ...fileRows(restored)]);
+  const { place, restored } = undone;
+  const { session: { workspace } } = await chat.ready();
+  const turn = place === null ? "earlier changes" : `turn ${place.turn} of ${place.of}`;
+  view.print([row(`undid ${turn}:`), ...fileRows(restored, workspace)]);
 }
 
 /** Shows what the session changed: each file as it was before its first change, against what it is now. */
@@ -89,7 +92,12 @@ export async function showDiff({ chat, view }: CommandTarget): Promise<void> {
     const resolved = await workspace.resolve(path);
     if ("refused" in resolved || (before.kind !== "absent" && before.kind !== "file")) {
       const reason = before.kind === "not_kept" ? before.reason : "it was a link or a directory";
-      view.print([row(`  ${clean(path)}: ${clean("refused" in resolved ? resolved.message : reason)}`, "warning")]);
+      view.print([
+        row(
+          `  ${clean(relativeTo(workspace.root, path))}: ${clean("refused" in resolved ? resolved.message : reason)}`,
+          "warning",
+        ),
+      ]);
       continue;
     }
     // For the person alone: no item holds any of it.
