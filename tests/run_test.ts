@@ -303,6 +303,22 @@ Deno.test("@ in the prompt attaches what it names, as in a chat; what is piped i
   assert.equal(piped, "look\n\nsee @src/pump.ts");
 });
 
+Deno.test("what the prompt names with @ as a path and is not there is told, words are not", async () => {
+  await using home = await temporaryHome();
+  await home.write("src/pump.ts", "");
+  await using server = startFakeServer({ script: () => say("Fine.") });
+  await configure(home, { loc: { baseUrl: server.baseUrl } });
+  const prompt = "(@nope.ts), @src/nope, @std/assert @Component @param. @1.5 and (@src/pump.ts)?";
+  const done = await runInProcess(["run", prompt], { home });
+  assert.equal(done.code, 0, done.stderr);
+  const told = done.stderr.split("\n").filter((line) => /attached/.test(line));
+  const missing = ["nope.ts", "src/nope"].map((path) => `agentcli: ${path} is not attached: there is no such file`);
+  assert.deepEqual(told, [...missing, "agentcli: attached: src/pump.ts"]);
+  const quoted = await runInProcess(["run", 'see @"a b"', "--quiet"], { home });
+  assert.equal(quoted.stderr, "");
+  assert.match((await runInProcess(["run", 'see @"a b"'], { home })).stderr, /^agentcli: a b is not attached: there/);
+});
+
 Deno.test("a protected file that the prompt names with @ keeps it from a remote model", async () => {
   await using home = await temporaryHome();
   await home.write(".agentclisecret", "no-cloud: keys.txt\n");

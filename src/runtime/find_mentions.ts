@@ -25,39 +25,65 @@ export interface MentionedPaths {
 }
 
 /**
- * Returns the paths that `text` names and that are there. What does not exist is left to the words; what lies outside of the
- * project is told. Whether a file may be read is decided where it is attached.
+ * Returns the paths that `text` names and that are there. What lies outside of the project, and what can only be a path but
+ * is not there, is told; `@param` and `@std/assert` are left to the words. Whether a file may be read is decided where it
+ * is attached.
  */
 export async function findMentions(text: string, workspace: Workspace): Promise<MentionedPaths> {
   const found = new Map<string, string>();
   const problems = new Set<string>();
-  for (const forms of namedIn(text)) {
-    for (const path of forms) {
-      const resolved = await workspace.resolve(path);
-      if ("refused" in resolved) {
-        problems.add(`${path} is not attached: ${resolved.message}`);
-        break;
-      }
-      const kind = (await workspace.status(resolved))?.kind;
-      if (kind !== "file" && kind !== "symlink" && kind !== "directory") continue;
-      found.set(resolved.real, path);
+  for (const { forms, isQuoted } of namedIn(text)) {
+    if (found.size >= MOST) {
+      problems.add(`only the first ${MOST} paths are attached`);
       break;
     }
-    if (found.size >= MOST) break;
+    const problem = await find(forms, { workspace, found });
+    if (problem !== null && (problem.isCertain || isQuoted || await isPath(forms, workspace))) {
+      problems.add(problem.text);
+    }
   }
   return { paths: [...found.values()], problems: [...problems] };
 }
 
+/** Adds the first form that is there to `found`; returns why none is. */
+async function find(
+  forms: readonly string[],
+  { workspace, found }: { workspace: Workspace; found: Map<string, string> },
+): Promise<{ text: string; isCertain: boolean } | null> {
+  let problem = "";
+  for (const path of forms) {
+    const resolved = await workspace.resolve(path);
+    if ("refused" in resolved) return { text: `${path} is not attached: ${resolved.message}`, isCertain: true };
+    const kind = (await workspace.status(resolved))?.kind;
+    if (kind === "file" || kind === "symlink" || kind === "directory") {
+      found.set(resolved.real, path);
+      return null;
+    }
+    problem = `${path} is not attached: ${kind === undefined ? "there is no such file" : "it is not a file"}`;
+  }
+  return { text: problem, isCertain: false };
+}
+
+/** Whether a name that is not there can only be meant as a path: by how it ends, or by a directory that it begins with. */
+async function isPath(forms: readonly string[], workspace: Workspace): Promise<boolean> {
+  const path = forms.at(-1) ?? "";
+  // `@server:uri` is a resource of an MCP server.
+  if (/^[\w-]+:\S/.test(path)) return false;
+  if (/\.[A-Za-z]\w*$|\/$/.test(path)) return true;
+  const [, directory] = /^([^/]+)\//.exec(path) ?? [];
+  const resolved = directory === undefined ? null : await workspace.resolve(directory);
+  return resolved !== null && !("refused" in resolved) && await workspace.status(resolved) !== null;
+}
+
 /** The paths that may be meant, each with the form without what follows it. */
-function* namedIn(text: string): Generator<string[]> {
+function* namedIn(text: string): Generator<{ forms: string[]; isQuoted: boolean }> {
   for (const { groups = {} } of text.matchAll(MENTION)) {
     const quoted = groups["quoted"] ?? groups["inner"];
     const bare = (groups["bare"] ?? "").replace(/\\(?=\s)/g, "");
-    yield quoted !== undefined
-      ? [quoted]
-      : [...new Set([bare, bare.replace(BEHIND, "")])].filter((form) => form !== "");
+    const forms = quoted !== undefined ? [quoted] : [...new Set([bare, bare.replace(BEHIND, "")])];
+    yield { forms: forms.filter((form) => form !== ""), isQuoted: quoted !== undefined };
   }
   for (const { groups = {} } of text.matchAll(DRAGGED)) {
-    yield [groups["quoted"] ?? (groups["bare"] ?? "").replace(/\\(?=\s)/g, "")];
+    yield { forms: [groups["quoted"] ?? (groups["bare"] ?? "").replace(/\\(?=\s)/g, "")], isQuoted: false };
   }
 }
