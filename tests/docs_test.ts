@@ -140,6 +140,27 @@ Deno.test("what is said to be not run is in the pages", async () => {
   }
 });
 
+Deno.test("every file of the boundary, and every attack on it, stands behind a promise", async () => {
+  const page = await Deno.readTextFile(`${REPOSITORY}/docs/architecture.md`);
+  const rows = page.split("## What each promise rests on")[1]?.split("\n## ")[0]?.split("\n") ?? [];
+  const cells = rows.filter((row) => row.startsWith("| ")).slice(2).map((row) =>
+    row.split("|").map((cell) => cell.trim())
+  );
+  const named = (column: number) => [...new Set(cells.flatMap((row) => row[column]?.split(", ") ?? []))].sort();
+  const files = (folder: string) => [...namesBelow(`${REPOSITORY}/${folder}`)].filter((name) => name.endsWith(".ts"));
+  const code = files("src/boundary").filter((name) => !name.endsWith("_test.ts")).map((name) => name.slice(0, -3));
+  const attacks = files("tests/boundary").filter((name) => name.endsWith("_test.ts") && name !== "harness_test.ts");
+  assert.deepEqual(named(2), code.sort());
+  assert.deepEqual(named(3), attacks.map((name) => name.slice(0, -"_test.ts".length)).sort());
+});
+
+function* namesBelow(folder: string, prefix = ""): Generator<string> {
+  for (const { name, isDirectory } of Deno.readDirSync(folder)) {
+    if (isDirectory) yield* namesBelow(`${folder}/${name}`, `${prefix}${name}/`);
+    else yield prefix + name;
+  }
+}
+
 Deno.test("each command of the pages that starts Deno keeps it from asking whether there is a newer one", async () => {
   for (const path of pages) {
     const page = await Deno.readTextFile(`${REPOSITORY}/${path}`);
