@@ -2,12 +2,12 @@
 import { type Label, labelOf } from "../boundary/policy/label.ts";
 import type { SessionSandbox } from "../boundary/sandbox/sandbox.ts";
 import type { Workspace } from "../boundary/workspace/workspace.ts";
-import type { ModelEntry, PermissionMode } from "../config/types.ts";
+import type { ModelEntry } from "../config/types.ts";
 import { resolve } from "../platform/path.ts";
 import { plainProfile, type RequestProfile } from "../provider/profiles/profile.ts";
 import type { ToolSchema } from "../provider/types.ts";
 import { positionOfCall, type SessionItem } from "../session/item.ts";
-import type { Rule } from "../tools/permission.ts";
+import type { PermissionPolicy } from "../tools/permission.ts";
 import { toolSchemas } from "../tools/registry.ts";
 import type { SessionMemory, Tool, ToolContext } from "../tools/tool.ts";
 import type { FindChecks } from "./ending/turn_check.ts";
@@ -53,13 +53,6 @@ export interface SessionModel {
   temperature: number | undefined;
 }
 
-/** Mode and rules of permission decisions. */
-export interface SessionPolicy {
-  mode: PermissionMode;
-  allow: readonly Rule[];
-  deny: readonly Rule[];
-}
-
 /** Who looks at what commands change in the project, so that it can be undone. */
 export interface CommandWatch {
   /** Called before a command. Throws the signal's reason. */
@@ -87,7 +80,7 @@ export interface Session {
   profile: RequestProfile;
   /** Returns the model of searches, ready to be asked; absent where the tool Explore is not offered. */
   readonly explorer?: (() => Promise<Explorer>) | undefined;
-  readonly policy: SessionPolicy;
+  readonly policy: PermissionPolicy;
   /** The sandbox of commands where paths are protected; without it none run there. */
   readonly sandbox?: SessionSandbox | undefined;
   /** Looks for protected content in what leaves; absent in tests alone. */

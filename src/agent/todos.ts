@@ -1,7 +1,7 @@
 /** The todo list of a session that was read back. Loaded with one. */
 import type { SessionItem } from "../session/item.ts";
 import { checkArguments } from "../tools/arguments.ts";
-import { type TodoWriteInput, todoWriteTool } from "../tools/todo_write/tool.ts";
+import { todoWriteDeclaration, type TodoWriteInput } from "../tools/declarations.ts";
 import type { SessionMemory } from "../tools/tool.ts";
 
 type Todos = SessionMemory["todos"];
@@ -24,8 +24,8 @@ export function writtenTodos(items: readonly SessionItem[]): Todos {
     items.flatMap((item) => item.kind === "assistant" ? item.calls : []).map((call) => [call.id, call]),
   );
   for (const item of items.toReversed()) {
-    if (item.kind === "tool_result" && item.name === todoWriteTool.name && !item.isError) {
-      const checked = checkArguments(todoWriteTool.parameters, calls.get(item.callId)?.input ?? {});
+    if (item.kind === "tool_result" && item.name === todoWriteDeclaration.name && !item.isError) {
+      const checked = checkArguments(todoWriteDeclaration.parameters, calls.get(item.callId)?.input ?? {});
       if (!("problem" in checked)) return (checked.value as unknown as TodoWriteInput).todos;
     }
     if (item.kind === "user" && item.origin === "summary") return readTodoText(item.text);

@@ -5,8 +5,7 @@ import type { TurnListener } from "../protocol/turn_event.ts";
 import { imageUrl } from "../provider/chat/content.ts";
 import { imagesOf, type ToolCall, type ToolResultItem } from "../session/item.ts";
 import { checkCall } from "../tools/arguments.ts";
-import { coveringRule, decide, type Decision, readDenials, ruleNames } from "../tools/permission.ts";
-import { onlyLooks } from "../tools/plan_commands.ts";
+import { decide, type Decision, onlyLooks, readDenials, ruleNames } from "../tools/permission.ts";
 import type { FileChange, Tool, ToolContext, ToolResult } from "../tools/tool.ts";
 import { LoopDetected } from "./guards.ts";
 import type { AskPermission, BeforeVerdict, PermissionAnswer, PermissionQuestion, TurnHooks } from "./turn_options.ts";
@@ -219,7 +218,7 @@ function countWork(
   const { isError, details } = result;
   if (kind === "write" && !isError) work.changes++;
   if (kind !== "execute" || (isError && details === undefined)) return;
-  if (name === "Bash" && onlyLooks(subject, coveringRule)) return;
+  if (name === "Bash" && onlyLooks(subject)) return;
   work.commands++;
   work.failed = isError;
 }

@@ -24,7 +24,6 @@ import type { ModelMetadata } from "../provider/backends/model_metadata.ts";
 import { createLocalityCache, type LocatedModel } from "../provider/backends/locality_cache.ts";
 import type { SessionContext } from "../session/line.ts";
 import type { UndoStore } from "../session/undo.ts";
-import { offersGit } from "../tools/git/offer.ts";
 import type { Tool } from "../tools/tool.ts";
 import {
   type ChosenModel,
@@ -39,7 +38,7 @@ import type { Host, SessionOptions } from "./host.ts";
 import type { SessionStore } from "./store.ts";
 import type { ProjectContext } from "./project_context.ts";
 import type { SessionServers } from "./mcp_servers.ts";
-import { offeredTools, policyOf } from "./tools_and_rules.ts";
+import { offeredTools, offersGit, policyOf } from "./tools_and_rules.ts";
 import { projectChecks } from "./project_checks.ts";
 import { createTurnNumbers } from "./recorder.ts";
 import type { OpenSession } from "./open_session.ts";

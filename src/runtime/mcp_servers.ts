@@ -11,7 +11,7 @@ import { McpOffer } from "../mcp/offer.ts";
 import type { McpServer } from "../mcp/server.ts";
 import type { Home } from "../platform/home.ts";
 import { createHttpClient, type HttpClient } from "../provider/http/client.ts";
-import { mcpTools } from "../tools/mcp_call/tool.ts";
+import { mcpTools } from "../tools/mcp/tool.ts";
 import { isOfServer } from "../tools/registry.ts";
 import type { Tool } from "../tools/tool.ts";
 import type { Host, SessionOptions } from "./host.ts";

@@ -1,10 +1,12 @@
 /** Returns the tools that a model is offered, and the permission rules of its tool calls. */
 import type { Configuration, ModelEntry } from "../config/types.ts";
 import { AgentcliError } from "../errors.ts";
-import type { Rule } from "../tools/permission.ts";
+import type { PermissionPolicy, Rule } from "../tools/permission.ts";
 import { builtinTools, type Profile, profileTools, readRules, selectTools, withBackground } from "../tools/registry.ts";
-import type { SessionPolicy } from "../agent/session.ts";
 import type { Tool } from "../tools/tool.ts";
+import type { Workspace } from "../boundary/workspace/workspace.ts";
+import { lstat } from "../platform/files.ts";
+import { join } from "../platform/path.ts";
 import type { SessionOptions } from "./host.ts";
 
 /** Parts `Edit,Bash(git log:*)` at commas outside of parentheses; several lists are joined. */
@@ -71,7 +73,7 @@ export function offeredTools(
 export async function policyOf(
   options: Pick<SessionOptions, "permissionMode" | "allowedTools" | "disallowedTools">,
   { configuration, projectRules }: { configuration: Configuration; projectRules: readonly string[] },
-): Promise<SessionPolicy> {
+): Promise<PermissionPolicy> {
   const [allow, deny] = [await configuredRules("allow", configuration), await configuredRules("deny", configuration)];
   const given = await readRules([...projectRules, ...splitRules(options.allowedTools)]);
   return {
@@ -79,4 +81,13 @@ export async function policyOf(
     allow: [...allow, ...given],
     deny: [...deny, ...await readRules(splitRules(options.disallowedTools))],
   };
+}
+
+/**
+ * Whether the session gets the tool Git: the project has a marker and is a repository, so that commands may not see `.git`.
+ * Whether they really do not is known only by looking at the whole history, which must not hold up the first request.
+ */
+export async function offersGit({ root, protection }: Pick<Workspace, "root" | "protection">): Promise<boolean> {
+  if (protection.markers.length === 0) return false;
+  return await lstat(join(root, ".git")) !== null;
 }

@@ -4,8 +4,9 @@ import type { ProtectionRule } from "../boundary/policy/protection_rule.ts";
 import type { Refusal, ResolvedPath } from "../boundary/workspace/workspace.ts";
 import { sha256 } from "../platform/digest.ts";
 import type { FileStatus } from "../platform/files.ts";
-import { isRefusal } from "./result.ts";
-import type { LineRange, SessionMemory, ToolContext } from "./tool.ts";
+import { failure, isRefusal } from "./result.ts";
+import { decodeText } from "./text.ts";
+import type { LineRange, SessionMemory, ToolContext, ToolResult } from "./tool.ts";
 
 /** Files up to this many bytes are read whole and known by their content; larger ones by size and time. */
 export const WHOLE_FILE_LIMIT = 16 * 1024 * 1024;
@@ -132,4 +133,31 @@ async function isFree(
   const decoder = new TextDecoder();
   const text = contents.map((bytes) => decoder.decode(bytes)).join("\n");
   return checkWrite === undefined || await checkWrite(text, { display, others: true }) === null;
+}
+
+/** Returns what an editor has for a file and has not saved, with the label of the file; null where the file on the disk is what the editor has, or nobody can be asked. */
+export async function unsavedText(
+  path: ResolvedPath,
+  { bytes, status }: CurrentFile,
+  { unsaved, signal }: ToolContext,
+): Promise<string | null> {
+  const saved = unsaved === undefined || bytes === null ? undefined : decodeText(bytes)?.text;
+  if (unsaved === undefined || saved === undefined) return null;
+  const text = await unsaved(path.path, { modified: status.modified, signal });
+  const lines = (content: string) => content.replaceAll("\r\n", "\n");
+  return text === null || lines(text) === lines(saved) ? null : text;
+}
+
+/** Refuses to change a file under the hands of a person; null where nothing is unsaved. */
+export async function refuseUnsaved(
+  path: ResolvedPath,
+  file: CurrentFile,
+  context: ToolContext,
+): Promise<ToolResult | null> {
+  if (await unsavedText(path, file, context) === null) return null;
+  return failure(
+    `${path.display} has unsaved changes in the editor; nothing was written. Ask the user to save or revert it first.`,
+    context,
+    { label: file.label },
+  );
 }

@@ -3,28 +3,26 @@ import type { ResolvedPath, Workspace } from "../boundary/workspace/workspace.ts
 import { isAbsolute, isWithin, join, normalize, relativeTo } from "../platform/path.ts";
 import { looseWords, parseCommand, type ParsedCommand } from "../shell/command.ts";
 import { type CommandPart, commandParts } from "../shell/parts.ts";
-import type { PathRule, Rule } from "./permission_rule.ts";
+import { parseRules, type PathRule, type Rule } from "./permission_rule.ts";
 import type { PermissionMode } from "../config/types.ts";
 import { MCP_CALL, type Tool } from "./tool.ts";
 import { escapesPrefix, runsItsInput } from "./command_escape.ts";
-import { onlyLooks } from "./plan_commands.ts";
 
-export type { PermissionMode } from "../config/types.ts";
 export { parseRules, type Rule } from "./permission_rule.ts";
 
-/** A call to decide on: the tool, its subject, and for tools of paths the place in the project. */
-interface PermissionRequest {
-  tool: Pick<Tool, "name" | "kind">;
+/** A question to the rules: the tool, its subject, and for tools of paths the place in the project. */
+interface Asked {
+  tool: { name: string };
   /** The command, or the path as given. */
   subject: string;
   /** The names of the file: as addressed and with links resolved, relative to the project or absolute outside of it. */
   paths?: readonly string[];
-  /** Of the project, as an absolute real path. */
+  /** Of the project, as an absolute real path: what rules with an absolute path are compared by. */
   root?: string;
 }
 
-/** The user's rules. */
-interface PermissionPolicy {
+/** Mode and rules of permission decisions. */
+export interface PermissionPolicy {
   mode: PermissionMode;
   allow: readonly Rule[];
   deny: readonly Rule[];
@@ -40,18 +38,17 @@ const ALLOW: Decision = { behavior: "allow" };
 
 /**
  * Decides one call. Deny rules win over everything; `plan` runs only what reads (and notes), and commands that only look
- * as the default mode does; `bypassPermissions` runs
- * the rest; reading in the project is always allowed; `acceptEdits` writes files; everything else needs a rule or is
- * asked. Never throws. Source: specification of the command line (permissions) and of the boundary §7.
+ * as the default mode does; `bypassPermissions` runs the rest; reading in the project is always allowed; `acceptEdits`
+ * writes files; everything else needs a rule or is asked. Never throws. Source: specification of the command line
+ * (permissions) and of the boundary §7.
  */
-export function decide(request: PermissionRequest, policy: PermissionPolicy): Decision {
-  const { tool } = request;
-  const asked = { tool: tool.name, subject: request.subject, paths: request.paths ?? [], root: request.root };
-  const command = tool.name === "Bash" ? parseCommand(request.subject) : null;
+export function decide(asked: Asked & { tool: Pick<Tool, "name" | "kind"> }, policy: PermissionPolicy): Decision {
+  const { tool, subject } = asked;
+  const command = tool.name === "Bash" ? parseCommand(subject) : null;
   const denying = policy.deny.find((rule) => denies(rule, asked, command));
   if (denying !== undefined) return { behavior: "deny", reason: `The rule ${denying.text} denies it.` };
   if (tool.kind === "read" || tool.kind === "note") return ALLOW;
-  if (policy.mode === "plan" && (command === null || !onlyLooks(request.subject, coveringRule))) {
+  if (policy.mode === "plan" && (command === null || !onlyLooks(subject))) {
     return {
       behavior: "deny",
       reason: `In plan mode nothing is changed: only tools and commands that read may run, and ${tool.name} ` +
@@ -62,44 +59,44 @@ export function decide(request: PermissionRequest, policy: PermissionPolicy): De
   if (policy.mode === "acceptEdits" && tool.kind === "write") return ALLOW;
   if (command === null) {
     if (policy.allow.some((rule) => allows(rule, asked, null))) return ALLOW;
-    return { behavior: "ask", reason: askReason(request, []) };
+    return { behavior: "ask", reason: askReason(tool, []) };
   }
-  const open = commandParts(request.subject).filter((part) => coveringRule(part, policy.allow) === null);
-  return open.length === 0 ? ALLOW : { behavior: "ask", reason: askReason(request, open) };
+  const open = commandParts(subject).filter((part) => coveringRule(part, policy.allow) === null);
+  return open.length === 0 ? ALLOW : { behavior: "ask", reason: askReason(tool, open) };
+}
+
+const GIT_LOOKS = "status log diff show blame ls-files ls-tree rev-parse describe shortlog grep cat-file".split(" ");
+const LOOKS = "ls cat head tail wc file stat du tree pwd rg grep egrep fgrep nl cut sort uniq diff cmp basename dirname"
+  .split(" ");
+const EXACT_LOOKS = ["git branch", "git branch -a", "git branch -v", "git remote -v", "git tag", "git stash list"];
+
+/**
+ * Returns whether all that a line runs only looks, by rules that hold for everybody. In plan mode it may run then as it may
+ * in the default mode: by a rule of the person, or after a question.
+ */
+export function onlyLooks(line: string): boolean {
+  const rules = parseRules([
+    ...GIT_LOOKS.map((name) => `Bash(git ${name}:*)`),
+    ...LOOKS.map((program) => `Bash(${program}:*)`),
+    ...EXACT_LOOKS.map((command) => `Bash(${command})`),
+  ]);
+  return commandParts(line).every((part) => coveringRule(part, rules) !== null);
 }
 
 /** Returns the rule that covers one command of a line, or null. */
 export function coveringRule({ plain, command, piped }: CommandPart, allow: readonly Rule[]): Rule | null {
-  const asked = { tool: "Bash", subject: plain, paths: [] };
+  const asked = { tool: { name: "Bash" }, subject: plain };
   const isProgram = piped && command.kind === "simple" && runsItsInput(command.argv);
   return allow.find((rule) => (rule.kind === "tool" || !isProgram) && allows(rule, asked, command)) ?? null;
 }
 
-/** Returns the deny rule of Read that covers a file, or null. `Read` without a pattern covers every file. */
-export function readDenied(file: Pick<PermissionRequest, "paths" | "root">, deny: readonly Rule[]): Rule | null {
-  const asked = { tool: "Read", subject: "", paths: file.paths ?? [], root: file.root };
-  return deny.find((rule) => denies(rule, asked, null)) ?? null;
-}
-
-function askReason({ tool }: PermissionRequest, open: readonly CommandPart[]): string {
+function askReason(tool: Pick<Tool, "name" | "kind">, open: readonly CommandPart[]): string {
   if (tool.kind === "write") return `${tool.name} changes a file, and no rule allows it.`;
   if (tool.name !== "Bash") return `${tool.name} acts outside of the session, and no rule allows it.`;
   const complexity = open.flatMap(({ command }) => command.kind === "complex" ? [command.reason] : [])[0];
   return complexity === undefined
     ? "No rule allows this command."
     : `The command ${complexity}, so rules for command prefixes do not cover it.`;
-}
-
-/**
- * The subject of a rule check. `paths` are the names of one file, relative to the project or absolute outside of it: as
- * it was addressed, and with every link resolved.
- */
-export interface Asked {
-  tool: string;
-  subject: string;
-  paths: readonly string[];
-  /** Of the project: what rules with an absolute path are compared by. */
-  root?: string | undefined;
 }
 
 function names(rule: Rule, tool: string): boolean {
@@ -115,13 +112,14 @@ function names(rule: Rule, tool: string): boolean {
  * Returns whether an allowing rule covers what is asked, under each of its names. In doubt it does not. `command` is
  * the parsed subject of Bash.
  */
-export function allows(rule: Rule, asked: Asked, command: ParsedCommand | null): boolean {
-  if (!names(rule, asked.tool)) return false;
+function allows(rule: Rule, asked: Asked, command: ParsedCommand | null): boolean {
+  if (!names(rule, asked.tool.name)) return false;
   switch (rule.kind) {
     case "tool":
       return true;
     case "path": {
-      return asked.paths.length > 0 && asked.paths.every((path) => {
+      const { paths = [] } = asked;
+      return paths.length > 0 && paths.every((path) => {
         const form = formFor(rule, path, asked);
         return isAbsolute(form) === rule.absolute && rule.exact.some((pattern) => pattern.matches(namesOf(form)));
       });
@@ -140,9 +138,9 @@ export function allows(rule: Rule, asked: Asked, command: ParsedCommand | null):
  * program under any path, with other words in between, and in any part of a compound command; a path rule of Write or
  * Edit counts for both and under each name of the file, so no link leads around it, and letter case does not matter.
  */
-export function denies(rule: Rule, asked: Asked, command: ParsedCommand | null): boolean {
-  if (rule.kind === "path" && isWriter(rule.tool) && isWriter(asked.tool)) return deniesPath(rule, asked);
-  if (!names(rule, asked.tool)) return false;
+function denies(rule: Rule, asked: Asked, command: ParsedCommand | null): boolean {
+  if (rule.kind === "path" && isWriter(rule.tool) && isWriter(asked.tool.name)) return deniesPath(rule, asked);
+  if (!names(rule, asked.tool.name)) return false;
   switch (rule.kind) {
     case "tool":
       return true;
@@ -158,7 +156,7 @@ function isWriter(tool: string): boolean {
 }
 
 function deniesPath(rule: PathRule, asked: Asked): boolean {
-  const paths = asked.paths.length > 0 ? asked.paths : [asked.subject];
+  const { paths = [asked.subject] } = asked;
   return paths.some((path) => {
     const names = namesOf(formFor(rule, path, asked));
     return rule.caseFolded.some((pattern) => pattern.matches(names));
@@ -219,5 +217,9 @@ export function readDenials(
   deny: readonly Rule[],
 ): ((path: ResolvedPath) => string | null) | undefined {
   const rules = deny.filter((rule) => rule.tool.toLowerCase() === "read");
-  return rules.length === 0 ? undefined : (path) => readDenied(ruleNames(path, workspace), rules)?.text ?? null;
+  if (rules.length === 0) return undefined;
+  return (path) => {
+    const asked = { tool: { name: "Read" }, subject: "", ...ruleNames(path, workspace) };
+    return rules.find((rule) => denies(rule, asked, null))?.text ?? null;
+  };
 }

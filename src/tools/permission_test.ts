@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { AgentcliError } from "../errors.ts";
-import { decide, parseRules, type PermissionMode, readDenied } from "./permission.ts";
+import type { PermissionMode } from "../config/types.ts";
+import { decide, parseRules, readDenials } from "./permission.ts";
 
 const BASH = { name: "Bash", kind: "execute" } as const;
 const WRITE = { name: "Write", kind: "write" } as const;
@@ -192,9 +193,11 @@ Deno.test("a rule is asked about a file under each of its names, so that no link
 
 Deno.test("a deny rule of Read covers a file under each of its names", () => {
   const { deny } = policy({ deny: ["Write(a)", "Read(keys/**)"] });
-  assert.equal(readDenied({ paths: ["a"] }, deny), null);
-  assert.equal(readDenied({ paths: ["link/k", "keys/k"] }, deny)?.text, "Read(keys/**)");
-  assert.equal(readDenied({ paths: ["anything"] }, policy({ deny: ["Read"] }).deny)?.text, "Read");
+  const denied = (display: string, { real = display, rules = deny } = {}) =>
+    readDenials({ root: "/work" }, rules)?.({ path: `/work/${display}`, display, real: `/work/${real}` });
+  assert.equal(denied("a"), null);
+  assert.equal(denied("link/k", { real: "keys/k" }), "Read(keys/**)");
+  assert.equal(denied("anything", { rules: policy({ deny: ["Read"] }).deny }), "Read");
 });
 
 Deno.test("a rule with an absolute path covers that place of the project too", () => {

@@ -3,17 +3,19 @@ import { loadedLater, MCP_CALL, MCP_FIND, type ParameterSchema, type Tool } from
 import { didYouMean } from "../config/suggest.ts";
 import { AgentcliError } from "../errors.ts";
 import type { ToolSchema } from "../provider/types.ts";
-import { bashOutputDeclaration } from "./bash_output/declaration.ts";
-import { bashDeclaration } from "./bash/declaration.ts";
-import { editDeclaration } from "./edit/declaration.ts";
-import { exploreDeclaration } from "./explore/declaration.ts";
-import { gitDeclaration } from "./git/declaration.ts";
-import { globDeclaration } from "./glob/declaration.ts";
-import { grepDeclaration } from "./grep/declaration.ts";
+import {
+  bashDeclaration,
+  bashOutputDeclaration,
+  editDeclaration,
+  exploreDeclaration,
+  gitDeclaration,
+  globDeclaration,
+  grepDeclaration,
+  readDeclaration,
+  todoWriteDeclaration,
+  writeDeclaration,
+} from "./declarations.ts";
 import type { Rule } from "./permission_rule.ts";
-import { readDeclaration } from "./read/declaration.ts";
-import { todoWriteTool } from "./todo_write/tool.ts";
-import { writeDeclaration } from "./write/declaration.ts";
 import bash from "./bash/prompt_small.md" with { type: "text" };
 import edit from "./edit/prompt_small.md" with { type: "text" };
 import grep from "./grep/prompt_small.md" with { type: "text" };
@@ -86,7 +88,7 @@ export function builtinTools({ git, explore, background }: BuiltinOptions = {}):
     loadedLater(globDeclaration, async () => (await import("./glob/tool.ts")).globTool),
     loadedLater(grepDeclaration, async () => (await import("./grep/tool.ts")).grepTool),
     loadedLater(bashDeclaration, async () => (await import("./bash/tool.ts")).bashTool),
-    todoWriteTool,
+    loadedLater(todoWriteDeclaration, async () => (await import("./todo_write/tool.ts")).todoWriteTool),
     ...git === true ? [loadedLater(gitDeclaration, async () => (await import("./git/tool.ts")).gitTool)] : [],
     ...background === true
       ? [loadedLater(bashOutputDeclaration, async () => (await import("./bash_output/tool.ts")).bashOutputTool)]

@@ -5,29 +5,17 @@ import { describeRule, type ProtectionRule } from "../boundary/policy/protection
 import type { Refusal, ResolvedPath } from "../boundary/workspace/workspace.ts";
 import type { ToolContext, ToolResult } from "./tool.ts";
 
-/** A success. Without a label of its own a result has the workspace's. */
-export function success(
-  content: string,
-  context: Pick<ToolContext, "workspace">,
-  more: { label?: Label } & Pick<ToolResult, "source" | "details" | "images" | "change"> = {},
-): ToolResult {
-  const result: ToolResult = { content, isError: false, label: highest(more.label, context) };
-  if (more.source !== undefined) result.source = more.source;
-  if (more.details !== undefined) result.details = more.details;
-  if (more.images !== undefined) result.images = more.images;
-  if (more.change !== undefined) result.change = more.change;
-  return result;
+/** Facts of a result besides its text. Without a label of its own a result has the workspace's. */
+type More = Partial<Pick<ToolResult, "label" | "source" | "details" | "images" | "change">>;
+
+/** Returns a success. */
+export function success(content: string, context: Pick<ToolContext, "workspace">, more: More = {}): ToolResult {
+  return { content, isError: false, ...more, label: highest(more.label, context) };
 }
 
-/** A failure that the model can act on; `content` says how. */
-export function failure(
-  content: string,
-  context: Pick<ToolContext, "workspace">,
-  more: { label?: Label; source?: ToolResult["source"] } = {},
-): ToolResult {
-  const result: ToolResult = { content, isError: true, label: highest(more.label, context) };
-  if (more.source !== undefined) result.source = more.source;
-  return result;
+/** Returns a failure that the model can act on; `content` says how. */
+export function failure(content: string, context: Pick<ToolContext, "workspace">, more: More = {}): ToolResult {
+  return { content, isError: true, ...more, label: highest(more.label, context) };
 }
 
 /** Returns the source of protected content; empty for open content. */

@@ -2,7 +2,7 @@
 import { highestLabel } from "../../boundary/policy/label.ts";
 import type { TurnEvent } from "../../protocol/turn_event.ts";
 import { decide } from "../../tools/permission.ts";
-import { bashDeclaration } from "../../tools/bash/declaration.ts";
+import { bashDeclaration } from "../../tools/declarations.ts";
 import type { ToolResult } from "../../tools/tool.ts";
 import { labelOfText, resultRoom, type Session } from "../session.ts";
 import { runTool } from "../tool_call.ts";

@@ -7,9 +7,7 @@ import { failure, success } from "../result.ts";
 import type { Tool, ToolContext, ToolResult } from "../tool.ts";
 import { childEnvironment, inSandbox, type Sandboxed, shellFor, watchOptions } from "./start.ts";
 import { BoundedOutput } from "./bounded_output.ts";
-import { bashDeclaration, type BashInput } from "./declaration.ts";
-
-export type { BashInput };
+import { bashDeclaration, type BashInput } from "../declarations.ts";
 
 const DEFAULT_TIMEOUT_MS = 120_000;
 const LONGEST_TIMEOUT_MS = 600_000;

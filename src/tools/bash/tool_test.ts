@@ -3,7 +3,8 @@ import { inToolProject, type ToolProject } from "../../../tests/helpers/tool_pro
 import type { ToolContext, ToolResult } from "../tool.ts";
 import { childEnvironment } from "./start.ts";
 import { BoundedOutput, KEPT_BYTES } from "./bounded_output.ts";
-import { type BashInput, bashTool } from "./tool.ts";
+import type { BashInput } from "../declarations.ts";
+import { bashTool } from "./tool.ts";
 
 const unix = { ignore: Deno.build.os === "windows" };
 

@@ -2,7 +2,7 @@
 import { whyNotInBackground } from "../bash/background.ts";
 import { failure, success } from "../result.ts";
 import type { Tool, ToolContext, ToolResult } from "../tool.ts";
-import { bashOutputDeclaration, type BashOutputInput } from "./declaration.ts";
+import { bashOutputDeclaration, type BashOutputInput } from "../declarations.ts";
 
 /** Milliseconds that news are waited for: a model that asks again and again costs a response each time. */
 const WAIT_MS = 10_000;

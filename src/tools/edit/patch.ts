@@ -1,6 +1,6 @@
 /** Patches that models write unasked, as edits: V4A (`*** Begin Patch`), unified diffs, and SEARCH/REPLACE blocks. */
 import { searchReplaceBlocks } from "../../provider/text_calls/blocks.ts";
-import type { EditPart } from "./declaration.ts";
+import type { EditPart } from "../declarations.ts";
 
 /** The changes of a patch to one file; the path is absent if the patch names none. */
 export type Patch =

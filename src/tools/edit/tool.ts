@@ -1,16 +1,15 @@
 /** Edit: replaces a text of a file that occurs once, or every one. */
 import type { Label } from "../../boundary/policy/label.ts";
 import type { ResolvedPath } from "../../boundary/workspace/workspace.ts";
-import { fileState, readWhole, saveFile, unseenLines, WHOLE_FILE_LIMIT } from "../known_file.ts";
+import { fileState, readWhole, refuseUnsaved, saveFile, unseenLines, WHOLE_FILE_LIMIT } from "../known_file.ts";
 import { suggestPaths } from "../file_names.ts";
 import { refuseLeftOut } from "../left_out.ts";
 import { count, failure, isRefusal, refused, sourceOf, success } from "../result.ts";
 import { countLines, type DecodedText, decodeText, encodeText } from "../text.ts";
 import type { LineRange, Tool, ToolContext, ToolResult } from "../tool.ts";
-import { refuseUnsaved } from "../unsaved.ts";
 import { explainNoMatch, linesAt } from "./nearest.ts";
 import { applyReplacements, matchEdit, type Replacement, standsAlready } from "./match.ts";
-import { editDeclaration, type EditInput, type EditPart } from "./declaration.ts";
+import { editDeclaration, type EditInput, type EditPart } from "../declarations.ts";
 import { PLAINER, withoutLineNumbers } from "./plainer.ts";
 import { hunksOf, showChange } from "./report.ts";
 

@@ -1,7 +1,7 @@
 /** Explore: a search in a window of its own, of which one short answer comes back. */
 import { failure } from "../result.ts";
 import type { Tool } from "../tool.ts";
-import { exploreDeclaration, type ExploreInput } from "./declaration.ts";
+import { exploreDeclaration, type ExploreInput } from "../declarations.ts";
 
 /** Hands the task to the session's explorer. */
 export const exploreTool: Tool<ExploreInput> = {

@@ -3,7 +3,6 @@ import { PLAIN_DIFF } from "./call.ts";
 import { shownName } from "../file_names.ts";
 import type { ToolResult } from "../tool.ts";
 import { showCommit } from "./look.ts";
-import { sortPaths } from "./paths.ts";
 import type { GitWork } from "./repository.ts";
 
 /** Most branches or stashes of a list. */
@@ -20,7 +19,7 @@ export async function add(work: GitWork, paths: readonly string[]): Promise<Tool
   // What git does not see as it is: asked for by name, it is told of.
   const unseen = [...paths, ...(await work.protectedChanges(paths)).changed].filter((name) => work.isCovered(name));
   const nested = names.filter((name) => name.endsWith("/"));
-  const sorted = await sortPaths([...new Set([...names.filter((name) => !name.endsWith("/")), ...unseen])], work);
+  const sorted = await work.sorted([...new Set([...names.filter((name) => !name.endsWith("/")), ...unseen])]);
   const filtered = await work.filtered(sorted.open);
   if (filtered === null) return work.failed("add");
   const notes = [
@@ -159,7 +158,7 @@ async function pushStash(
   if (names === null) return work.fail("There is no commit yet.");
   const changeable: string[] = [];
   for (const name of names) if (!await work.onlyUserChanges(name)) changeable.push(name);
-  const { open } = await sortPaths(changeable, work);
+  const { open } = await work.sorted(changeable);
   const filtered = await work.filtered(open);
   if (filtered === null) return work.failed("stash");
   if (filtered.length > 0) return forUser(work, { problem: filtered[0] ?? "", command: "git stash" });

@@ -2,7 +2,6 @@
 import { PLAIN_DIFF } from "./call.ts";
 import { shownName } from "../file_names.ts";
 import type { ToolResult } from "../tool.ts";
-import { sortPaths } from "./paths.ts";
 import { type GitWork, namesOf } from "./repository.ts";
 
 const MOST_COMMITS = 100;
@@ -65,7 +64,7 @@ async function patch(
   work: GitWork,
   { names, args, nothing }: { names: readonly string[]; args: readonly string[]; nothing: string },
 ): Promise<ToolResult> {
-  const sorted = await sortPaths(names, work);
+  const sorted = await work.sorted(names);
   const notes = sorted.kept.map(({ name, reason }) => `[${shownName(name)} has changed; not shown: ${reason}]`);
   if (sorted.open.length === 0) return work.show([nothing, ...notes].join("\n"));
   const text = await work.ask([...args, "--", ...sorted.open]);
@@ -130,7 +129,7 @@ export async function showCommit(
 async function showFile(work: GitWork, { commit, path }: { commit: string; path: string }): Promise<ToolResult> {
   const names = await namesOf([path], work.context);
   if (typeof names === "string") return work.fail(names);
-  const { open: [name], kept: [kept] } = await sortPaths(names, work);
+  const { open: [name], kept: [kept] } = await work.sorted(names);
   if (name === undefined) return work.fail(`${shownName(path)} is not shown: ${kept?.reason ?? "protected"}.`);
   const text = await work.ask(["cat-file", "blob", `${commit}:${name}`]);
   return text === null ? work.fail(`${shownName(name)} is not a file of that commit.`) : work.show(text);

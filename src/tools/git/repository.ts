@@ -24,6 +24,13 @@ const TAKEN = 4 * 1024 * 1024;
 /** More of one question to git. */
 type AskOptions = Partial<Pick<GitCall, "input" | "access" | "settings" | "env" | "see">>;
 
+/** Names relative to the top of the repository. */
+interface SortedPaths {
+  open: string[];
+  /** With the reason, a few words. */
+  kept: { name: string; reason: string }[];
+}
+
 /** One call of the tool. */
 export class GitWork {
   readonly context: ToolContext;
@@ -88,6 +95,31 @@ export class GitWork {
     const { protection } = this.context.workspace;
     return protection.rule(path) !== null ||
       this.#hide.unjudged.some(({ directory }) => isWithin(directory, path));
+  }
+
+  /**
+   * Sorts names by whether their content may be shown and taken in. The reader is asked about each, so that hard links,
+   * links and deny rules count as everywhere; a file that is gone is judged by its path alone.
+   */
+  async sorted(names: readonly string[]): Promise<SortedPaths> {
+    const sorted: SortedPaths = { open: [], kept: [] };
+    for (const name of names) {
+      const reason = await this.#whyKept(name);
+      if (reason === null) sorted.open.push(name);
+      else sorted.kept.push({ name, reason });
+    }
+    return sorted;
+  }
+
+  async #whyKept(name: string): Promise<string | null> {
+    if (this.isCovered(name)) return "protected";
+    const { workspace, readDenied } = this.context;
+    const path = await workspace.resolve(join(workspace.root, name));
+    if (isRefusal(path)) return path.refused;
+    if ((readDenied?.(path) ?? null) !== null) return "denied by a rule";
+    const read = await workspace.read(path, { limit: 0 });
+    if (!isRefusal(read)) return read.label === "open" ? null : "protected";
+    return read.refused === "absent" ? null : read.refused;
   }
 
   /** Of names whose files git would change, why it must not: a few words behind the first such name; null for none. */

@@ -2,11 +2,9 @@
 import { failure } from "../result.ts";
 import type { Tool, ToolResult } from "../tool.ts";
 import { add, branch, commit, stash, switchTo } from "./changes.ts";
-import { gitDeclaration, type GitInput } from "./declaration.ts";
+import { gitDeclaration, type GitInput } from "../declarations.ts";
 import { diff, log, show, status } from "./look.ts";
 import { type GitWork, namesOf, openGitWork } from "./repository.ts";
-
-export type { GitInput };
 
 /** Offered instead of git in commands where a project has a marker. */
 export const gitTool: Tool<GitInput> = {

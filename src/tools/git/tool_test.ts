@@ -2,8 +2,9 @@ import assert from "node:assert/strict";
 import { createSessionSandbox } from "../../boundary/sandbox/sandbox.ts";
 import { hasBubblewrap } from "../../../tests/boundary/sandbox_project.ts";
 import { inToolProject, type ToolProject } from "../../../tests/helpers/tool_project.ts";
-import { offersGit } from "./offer.ts";
-import { type GitInput, gitTool } from "./tool.ts";
+import { offersGit } from "../../runtime/tools_and_rules.ts";
+import type { GitInput } from "../declarations.ts";
+import { gitTool } from "./tool.ts";
 
 const sandboxed = { ignore: !hasBubblewrap() };
 const marker = "no-cloud: .env\nno-cloud: secrets\n";
@@ -391,10 +392,7 @@ Deno.test(
       assert.match((await run(project, { action: "stash" })).content, /nothing to stash/);
       assert.equal(await Deno.readTextFile(`${project.root}/tools/hooks/pre-commit`), "mine\n");
       await git(project, "config", "core.hooksPath", "elsewhere");
-      assert.match(
-        (await run(project, { action: "stash" })).content,
-        /stashed tools\/hooks\/pre-commit/,
-        "the control",
-      );
+      const { content } = await run(project, { action: "stash" });
+      assert.match(content, /stashed tools\/hooks\/pre-commit/, "the control");
     }),
 );

@@ -6,9 +6,7 @@ import { count, failure, isRefusal, refused, rowsWithin, success } from "../resu
 import { markOf, shownName, suggestPaths } from "../file_names.ts";
 import type { Tool, ToolContext } from "../tool.ts";
 import { type FoundFile, walkFiles } from "../walk.ts";
-import { globDeclaration, type GlobInput } from "./declaration.ts";
-
-export type { GlobInput };
+import { globDeclaration, type GlobInput } from "../declarations.ts";
 
 /** Paths that are returned. */
 const RESULT_LIMIT = 200;

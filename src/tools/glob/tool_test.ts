@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { inToolProject, type ToolProject } from "../../../tests/helpers/tool_project.ts";
-import { type GlobInput, globTool } from "./tool.ts";
+import type { GlobInput } from "../declarations.ts";
+import { globTool } from "./tool.ts";
 
 async function found({ run }: ToolProject, input: GlobInput): Promise<string[]> {
   const result = await run(globTool, input);

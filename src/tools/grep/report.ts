@@ -1,6 +1,6 @@
 /** Collects what a search returns to the model, the same whichever way was searched. */
 import { shownName } from "../file_names.ts";
-import type { OutputMode } from "./declaration.ts";
+import type { GrepInput } from "../declarations.ts";
 import type { FileMatches, SearchLimits } from "./search.ts";
 
 /** Said when the time was up. */
@@ -14,7 +14,7 @@ const TEXT_LIMIT = 20 * 1024;
 
 /** Collects what is found, in the order of the paths, up to the limits. */
 export class SearchReport {
-  readonly #mode: OutputMode;
+  readonly #mode: GrepInput["output_mode"];
   readonly #context: number;
   readonly #limit: number;
   readonly #rows: string[] = [];
@@ -24,7 +24,7 @@ export class SearchReport {
   #full = false;
 
   /** `context`: lines around a match. `limit`: most characters of the result. */
-  constructor(mode: OutputMode, { context, limit }: { context: number; limit: number }) {
+  constructor(mode: GrepInput["output_mode"], { context, limit }: { context: number; limit: number }) {
     this.#mode = mode;
     this.#context = context;
     this.#limit = Math.min(limit, TEXT_LIMIT);

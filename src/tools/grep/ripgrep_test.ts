@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { inToolProject, type ToolProject } from "../../../tests/helpers/tool_project.ts";
 import { findExecutable } from "../../platform/process.ts";
 import type { ToolResult } from "../tool.ts";
-import { type GrepInput, makeGrepTool } from "./tool.ts";
+import type { GrepInput } from "../declarations.ts";
+import { makeGrepTool } from "./tool.ts";
 
 const RIPGREP = await findExecutable("rg", Deno.env.get("PATH") ?? "", { notBelow: [] });
 const withRipgrep = { ignore: RIPGREP === null };

@@ -5,13 +5,11 @@ import { suggestPaths } from "../file_names.ts";
 import { failure, isRefusal, refused, success } from "../result.ts";
 import type { Tool, ToolContext, ToolResult } from "../tool.ts";
 import { walkFiles } from "../walk.ts";
-import { grepDeclaration, type GrepInput } from "./declaration.ts";
+import { grepDeclaration, type GrepInput } from "../declarations.ts";
 import { fastSearch } from "./ripgrep.ts";
 import { type LineMatcher, lineMatcher } from "./line_matcher.ts";
 import { SearchReport } from "./report.ts";
 import { type SearchEnd, searchFiles } from "./search.ts";
-
-export type { GrepInput };
 
 /** Options of the search; tests set these. */
 export interface GrepOptions {

@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { inToolProject, type ToolProject } from "../../../tests/helpers/tool_project.ts";
 import { findExecutable } from "../../platform/process.ts";
 import type { ToolContext, ToolResult } from "../tool.ts";
-import { type GrepInput, type GrepOptions, grepTool, makeGrepTool } from "./tool.ts";
+import type { GrepInput } from "../declarations.ts";
+import { type GrepOptions, grepTool, makeGrepTool } from "./tool.ts";
 
 const PATH = Deno.env.get("PATH") ?? "";
 const unix = { ignore: Deno.build.os === "windows" };

@@ -1,13 +1,12 @@
 /** Read: a page of a text file with line numbers, a directory listing, an image, or the type of any other file. */
 import type { ResolvedPath } from "../../boundary/workspace/workspace.ts";
-import { ALL_LINES, type CurrentFile, readWhole, rememberShown } from "../known_file.ts";
+import { ALL_LINES, type CurrentFile, readWhole, rememberShown, unsavedText } from "../known_file.ts";
 import { markOf, shownName, suggestPaths } from "../file_names.ts";
 import { count, failure, isRefusal, refused, rowsWithin, sourceOf, success } from "../result.ts";
 import { countLines, decodeText, isUtf16, looksBinary } from "../text.ts";
 import type { LineRange, Tool, ToolContext, ToolResult } from "../tool.ts";
-import { unsavedText } from "../unsaved.ts";
 import { Page, type PageRange, pageRange, readLongFile } from "./page.ts";
-import { readDeclaration, type ReadInput } from "./declaration.ts";
+import { readDeclaration, type ReadInput } from "../declarations.ts";
 
 /** Said of a text that is not the file's. */
 const UNSAVED = "[unsaved changes of the editor: the file on the disk differs]";
@@ -58,21 +57,16 @@ async function file(path: ResolvedPath, call: { range: PageRange; context: ToolC
   const size = current.status.size;
   const finish = async (
     content: string,
-    { shown = [], images }: { shown?: readonly LineRange[]; images?: ToolResult["images"] } = {},
+    { shown = [], ...more }: { shown?: readonly LineRange[]; images?: ToolResult["images"] } = {},
   ) => {
     await rememberShown(path, current, { memory: context.memory, shown });
-    return success(content, context, { label: current.label, ...source, details, images });
+    return success(content, context, { label: current.label, ...source, details, ...more });
   };
   if (size === 0) return await finish(`${path.display} is empty.`, { shown: ALL_LINES });
   const head = await firstBytes(path, { current, context });
   if (isPdf(head) || looksBinary(head) || (current.bytes === null && isUtf16(head))) {
-    const { showImage } = await import("./image.ts");
-    const shown = await showImage(
-      current.bytes ?? head,
-      { display: path.display, size, type: describeType(head) },
-      context,
-    );
-    if (shown !== null) return await finish(shown.content, { images: shown.images });
+    const shown = await showImage(current.bytes ?? head, { display: path.display, size }, context);
+    if (shown !== null) return await finish(shown.content, shown.images === undefined ? {} : { images: shown.images });
     const type = isUtf16(head) ? "UTF-16 text, too long to show" : describeType(head);
     return await finish(`${path.display}: ${type}, ${count(size, "byte")}. Read shows text files only.`);
   }
@@ -99,6 +93,33 @@ async function file(path: ResolvedPath, call: { range: PageRange; context: ToolC
   const last = await file(path, { range: { ...call.range, offset, limit }, context });
   const note = `[offset ${call.range.offset} is beyond the end; the last lines:]`;
   return { ...last, content: `${note}\n${last.content}` };
+}
+
+/**
+ * Describes an image and attaches it where the model is known to take it: a server that cannot would refuse every request
+ * from then on. Null for a file that is no image. `bytes` may be its beginning only; `size` is that of the file.
+ */
+async function showImage(
+  bytes: Uint8Array,
+  { display, size }: { display: string; size: number },
+  { supportsImages }: ToolContext,
+): Promise<Pick<ToolResult, "content" | "images"> | null> {
+  const { readImage } = await import("../../provider/chat/image_file.ts");
+  const read = readImage(bytes, { name: display, size });
+  if (read.kind === "other") return null;
+  const bytesText = count(size, "byte");
+  if (read.kind === "unusable") {
+    return { content: `${display}: ${describeType(bytes)}, ${bytesText}. It cannot be shown: ${read.problem}.` };
+  }
+  const { image, label } = read;
+  const what = `${display}: ${label} image, ${image.width}x${image.height} pixels, ${bytesText}.`;
+  const sees = supportsImages === undefined ? false : await supportsImages();
+  if (sees === true) return { content: `${what} It follows.`, images: [image] };
+  const why = sees === null
+    ? "whether this model supports image input is unknown. The user can set `images: true` for the model in " +
+      "providers.yaml, or attach the file."
+    : "this model does not support image input.";
+  return { content: `${what} It is not shown: ${why}` };
 }
 
 async function firstBytes(

@@ -1,12 +1,11 @@
 /** Write: a whole file, new or replaced. What the session has not seen as it is now is not replaced. */
 import type { ResolvedPath } from "../../boundary/workspace/workspace.ts";
-import { type CurrentFile, fileState, readWhole, saveFile, unseenLines } from "../known_file.ts";
+import { type CurrentFile, fileState, readWhole, refuseUnsaved, saveFile, unseenLines } from "../known_file.ts";
 import { refuseLeftOut } from "../left_out.ts";
 import { count, failure, isRefusal, refused, success } from "../result.ts";
 import { countLines, decodeText } from "../text.ts";
 import type { Tool, ToolContext, ToolResult } from "../tool.ts";
-import { refuseUnsaved } from "../unsaved.ts";
-import { writeDeclaration, type WriteInput } from "./declaration.ts";
+import { writeDeclaration, type WriteInput } from "../declarations.ts";
 
 /** Creates and replaces files. */
 export const writeTool: Tool<WriteInput> = {

@@ -1,22 +1,24 @@
-/** McpCall: one tool of an MCP server, and the tools of servers that are functions of their own. */
+/** The tools of MCP servers: those that are functions of their own, and McpFind and McpCall for all others. */
 import type { ExposedTool } from "../../mcp/exposure.ts";
 import { plainSchema } from "../../mcp/signature.ts";
 import { toolLine } from "../../mcp/find.ts";
 import { functionName } from "../../config/mcp_names.ts";
 import type { McpOffer, MeantTool } from "../../mcp/offer.ts";
 import { isRecord } from "../../platform/record.ts";
-import { mcpFindTool } from "../mcp_find/tool.ts";
-import { MCP_CALL, type Tool } from "../tool.ts";
+import { success } from "../result.ts";
+import { MCP_CALL, MCP_FIND, type Tool } from "../tool.ts";
 import { callServer } from "./call.ts";
-import prompt from "./prompt.md" with { type: "text" };
+import callPrompt from "./call_prompt.md" with { type: "text" };
+import findPrompt from "./find_prompt.md" with { type: "text" };
 
-/** Arguments of a call. */
 interface McpCallInput {
   /** `server.tool`, as McpFind names it. */
   tool: string;
   args: Record<string, unknown>;
 }
 
+/** Names of servers in the description of McpFind: a model looks for what it knows there is. */
+const MOST_NAMES = 12;
 /** Characters of the arguments that a person is shown in one line. */
 const SHOWN = 300;
 
@@ -28,6 +30,22 @@ export function mcpTools(offer: McpOffer): Tool[] {
   return offer.hasSearch ? [...direct, mcpFindTool(offer), mcpCallTool(offer)] : direct;
 }
 
+function mcpFindTool(offer: McpOffer): Tool<{ query: string }> {
+  const names = offer.serverNames;
+  const servers = [...names.slice(0, MOST_NAMES), ...names.length > MOST_NAMES ? ["…"] : []].join(", ");
+  return {
+    name: MCP_FIND,
+    description: `${findPrompt.trim()} Servers: ${servers}.`,
+    parameters: { type: "object", properties: { query: { type: "string" } }, required: ["query"] },
+    kind: "note",
+    subject: ({ query }) => query,
+    run: ({ query }, context) => {
+      const text = offer.find(query);
+      return Promise.resolve(success(text, context, { label: offer.labelOf(text) }));
+    },
+  };
+}
+
 function mcpCallTool(offer: McpOffer): Tool<McpCallInput> {
   const meant = ({ tool }: McpCallInput): MeantTool => {
     const found = offer.meant(tool);
@@ -36,7 +54,7 @@ function mcpCallTool(offer: McpOffer): Tool<McpCallInput> {
   };
   return {
     name: MCP_CALL,
-    description: prompt.trim(),
+    description: callPrompt.trim(),
     parameters: {
       type: "object",
       properties: { tool: { type: "string", description: "server.tool" }, args: { type: "object" } },
