@@ -225,9 +225,11 @@ export function optionOfLetter(letter: string, options: Options): string | undef
   return SHORT_OPTIONS[letter] ?? Object.keys(options).find((name) => options[name]?.letter === letter);
 }
 
-/** Declares a command; infers the type of its options for `run`. */
-export function command<O extends Options>(declaration: Omit<Command<O>, "kind">): Command<O> {
-  return { kind: "command", ...declaration };
+/** Declares a command, by default without arguments and options; infers the type of its options for `run`. */
+export function command<O extends Options = Record<never, never>>(
+  declaration: Omit<Command<O>, "kind" | "arguments" | "options"> & Partial<Pick<Command<O>, "arguments" | "options">>,
+): Command<O> {
+  return { kind: "command", arguments: [], options: {} as O, ...declaration };
 }
 
 /** Declares a group. */

@@ -22,9 +22,9 @@ import { providerLabel } from "./base_url.ts";
 /** The requested model, before the configuration is considered. */
 export interface WantedModel {
   /** `--model`. */
-  option?: string;
-  /** `AGENTCLI_MODEL`. */
-  environment?: string;
+  option?: string | undefined;
+  /** `AGENTCLI_MODEL`; empty is none. */
+  environment?: string | undefined;
   /** Returns the last model of the resumed session; called only if nothing else decides. */
   session?: () => Promise<StoredModel>;
 }

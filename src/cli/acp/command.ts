@@ -32,7 +32,6 @@ export const acpCommand = command({
   brief: "Serve editors over the Agent Client Protocol",
   detail:
     "Speaks version 1 of the protocol on standard input and output: one JSON-RPC message per line. Editors start it themselves; docs/editors.md has the settings of each. The options hold for every session; the editor can change mode, model and thinking.",
-  arguments: [],
   options: ACP_OPTIONS,
   examples: ["agentcli acp", "agentcli acp --model demo", "agentcli acp --permission-mode plan"],
   load: async () => (await import("./run.ts")).run,

@@ -6,8 +6,6 @@ export const authCommand = group({
   commands: {
     status: command({
       brief: "Print the provider in use and the source of its key",
-      arguments: [],
-      options: {},
       examples: ["agentcli auth status --json"],
       load: async () => (await import("./status.ts")).run,
     }),

@@ -26,26 +26,18 @@ interface AuthStatus {
 export async function run({ context }: Invocation): Promise<number> {
   const { io, globals } = context;
   const status = await statusOf(io);
-  if (globals.json) await io.stdout.write(JSON.stringify(status) + "\n");
-  else {
-    const place = status.local ? "local" : "remote";
-    const line = status.loggedIn
-      ? `${status.apiProvider}:${status.model} (${place}), key: ${status.authMethod}`
-      : `no session can start: ${status.error}`;
-    await io.stdout.write(clean(line) + "\n");
-  }
+  const line = status.loggedIn
+    ? `${status.apiProvider}:${status.model} (${status.local ? "local" : "remote"}), key: ${status.authMethod}`
+    : `no session can start: ${status.error}`;
+  await io.stdout.write((globals.json ? JSON.stringify(status) : clean(line)) + "\n");
   return status.loggedIn ? 0 : 1;
 }
 
 async function statusOf(io: Io): Promise<AuthStatus> {
   try {
     const configuration = await loadConfiguration(await openHome(io));
-    const environment = io.env("AGENTCLI_MODEL");
-    const { selection } = await selectModel(
-      configuration,
-      environment === undefined ? {} : { environment },
-      () => Promise.resolve(null),
-    );
+    const wanted = { environment: io.env("AGENTCLI_MODEL") };
+    const { selection } = await selectModel(configuration, wanted, () => Promise.resolve(null));
     const { provider, model } = selection;
     const local = isLocal(effectiveBaseUrl(provider, io.env), []);
     const endpoint = await resolveEndpoint(provider, { env: io.env, local, stores: io });

@@ -16,7 +16,6 @@ export const completionsCommand = command({
   detail:
     'Providers, models, roles, settings and sessions are looked up on each completion; no server is contacted. To enable it, add a line to the startup file of your shell: for bash and zsh  eval "$(agentcli completions bash)"  with the name of the shell, for fish  agentcli completions fish | source',
   arguments: [{ name: "shell", brief: SHELLS.join(", "), values: SHELLS }],
-  options: {},
   examples: ["agentcli completions bash", "agentcli completions fish"],
   load: async () => (await import("./scripts.ts")).run,
 });

@@ -15,7 +15,6 @@ export const configCommand = group({
       detail:
         "Shows the old and new value and asks for confirmation; without a terminal, --yes is required. A list setting takes one entry or a JSON list.",
       arguments: [KEY, { name: "value", brief: "The new value", completion: "setting_value" }],
-      options: {},
       examples: [
         "agentcli config set default_provider runtime_a --yes",
         "agentcli config set default_model qwen3:8b --yes",
@@ -26,34 +25,27 @@ export const configCommand = group({
     get: command({
       brief: "Print the value of a setting; exit 1 if it is not set",
       arguments: [KEY],
-      options: {},
       examples: ["agentcli config get default_model"],
       load: async () => (await import("./run.ts")).getSetting,
     }),
     list: command({
       brief: "Print all settings that have a value",
-      arguments: [],
-      options: {},
       examples: ["agentcli config list", "agentcli config list --json"],
       load: async () => (await import("./run.ts")).listSettings,
     }),
     unset: command({
       brief: "Remove a setting",
       arguments: [KEY],
-      options: {},
       examples: ["agentcli config unset default_model"],
       load: async () => (await import("./run.ts")).unsetSetting,
     }),
     path: command({
       brief: "Print the path of providers.yaml",
-      arguments: [],
-      options: {},
       examples: ["agentcli config path"],
       load: async () => (await import("./run.ts")).printPath,
     }),
     schema: command({
       brief: "Print the JSON Schema of providers.yaml",
-      arguments: [],
       options: SCHEMA_OPTIONS,
       examples: ["agentcli config schema", "agentcli config schema --protocol"],
       load: async () => (await import("./run.ts")).printSchema,

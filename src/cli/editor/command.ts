@@ -85,7 +85,6 @@ export const editorCommand = group({
   commands: {
     init: command({
       brief: "Install a starter set: instructions, the no-cloud guard, a workflow and a skill",
-      arguments: [],
       options: INIT_OPTIONS,
       examples: ["agentcli editor init", "agentcli editor init --dialect windsurf --dry-run"],
       load: async () => (await import("./add.ts")).initEditor,
@@ -119,28 +118,24 @@ export const editorCommand = group({
     }),
     plan: command({
       brief: "Show what apply would do",
-      arguments: [],
       options: PLACE,
       examples: ["agentcli editor plan"],
       load: async () => (await import("./apply.ts")).showPlan,
     }),
     apply: command({
       brief: "Restore everything that is installed",
-      arguments: [],
       options: CHANGE_OPTIONS,
       examples: ["agentcli editor apply --yes"],
       load: async () => (await import("./apply.ts")).applyInstalled,
     }),
     check: command({
       brief: "Report drift; exit 1 if anything differs from what was installed, or would not load",
-      arguments: [],
       options: PLACE,
       examples: ["agentcli editor check", "agentcli editor check --json"],
       load: async () => (await import("./inspect.ts")).checkArtifacts,
     }),
     list: command({
       brief: "Show what the editor finds, who owns it, and what takes precedence",
-      arguments: [],
       options: PLACE,
       examples: ["agentcli editor list", "agentcli editor list --json"],
       load: async () => (await import("./inspect.ts")).listArtifacts,
@@ -165,7 +160,6 @@ export const editorCommand = group({
       brief: "Run every installed hook with recorded input and check its response; find what does not load",
       detail:
         "Runs what agentcli installed, unless it was changed since. Programs from others are run only with --foreign or after confirmation. Remote servers are contacted only on this machine; nothing else is sent anywhere.",
-      arguments: [],
       options: DOCTOR_OPTIONS,
       examples: ["agentcli editor doctor", "agentcli editor doctor --foreign --json"],
       load: async () => (await import("./doctor.ts")).run,

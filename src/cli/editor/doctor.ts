@@ -8,9 +8,10 @@ import { inspect } from "../../editor/resources/inspect.ts";
 import { readLedger } from "../../editor/plan/ledger.ts";
 import { LIMITS } from "../../editor/limits.ts";
 import { earlierVersions } from "../../editor/hooks/upgrade.ts";
-import { clean, jsonText } from "../../terminal/clean.ts";
+import { clean } from "../../terminal/clean.ts";
 import { confirm } from "../../terminal/prompt.ts";
 import { notice } from "../output.ts";
+import { print } from "../result.ts";
 import type { Context, Invocation } from "../command.ts";
 import { type EditorContext, openEditorContext } from "./context.ts";
 import type { DOCTOR_OPTIONS } from "./command.ts";
@@ -130,21 +131,15 @@ function skipped(one: FoundArtifact, origin: Origin): Finding {
 }
 
 async function printFindings(findings: readonly Finding[], { context, dialect }: EditorContext): Promise<number> {
-  const { io, globals } = context;
   const count = (level: Finding["level"]) => findings.filter((one) => one.level === level).length;
   const failed = count("failure") > 0;
-  if (globals.json) {
-    await io.stdout.write(jsonText({ ok: !failed, dialect: dialect.id, skipped: count("skipped"), findings }));
-    return failed ? 1 : 0;
-  }
   const lines = findings.map(({ level, subject, message, fix }) =>
     `${level}: ${clean(subject)}: ${clean(message)}\n${fix === undefined ? "" : `  fix: ${clean(fix)}\n`}`
   );
-  await io.stdout.write(lines.join(""));
+  const json = { ok: !failed, dialect: dialect.id, skipped: count("skipped"), findings };
+  await print(context, { json, text: lines.join("") });
   const left = count("skipped") === 0 ? "" : `; ${count("skipped")} not run`;
-  await notice(
-    context,
-    (failed ? "some hooks or servers do not work" : "all hooks and servers that were run work") + left,
-  );
+  const verdict = failed ? "some hooks or servers do not work" : "all hooks and servers that were run work";
+  if (!context.globals.json) await notice(context, verdict + left);
   return failed ? 1 : 0;
 }

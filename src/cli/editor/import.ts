@@ -8,9 +8,9 @@ import { readLedger } from "../../editor/plan/ledger.ts";
 import type { Problem } from "../../editor/plan/plan.ts";
 import { type Candidate, candidatesOf } from "../../editor/plan/adopt.ts";
 import { AgentcliError } from "../../errors.ts";
-import { clean, jsonText } from "../../terminal/clean.ts";
-import { table } from "../../terminal/table.ts";
+import { clean } from "../../terminal/clean.ts";
 import { notice } from "../output.ts";
+import { print, tableFor } from "../result.ts";
 import type { Context, Invocation } from "../command.ts";
 import { type EditorContext, openEditorContext } from "./context.ts";
 import type { IMPORT_OPTIONS } from "./command.ts";
@@ -31,25 +31,22 @@ export async function run(
   const candidates = withoutProtected(wanted, await unkept(wanted, editor));
   const taken = options.take || options.all ? await takeOver(candidates, editor) : null;
   const refused = words.length === 0 ? [] : candidates.filter(({ artifact }) => artifact === null);
-  const { io, globals } = context;
-  if (globals.json) {
-    const artifacts = candidates.map((one) => jsonOf(one));
-    await io.stdout.write(
-      jsonText({
-        artifacts,
-        problems: problems.map(problemText),
-        notes,
-        taken: taken?.count ?? 0,
-        not_taken: taken?.problems ?? [],
-      }),
-    );
-  } else {
+  await print(context, {
+    json: {
+      artifacts: candidates.map(jsonOf),
+      problems: problems.map(problemText),
+      notes,
+      taken: taken?.count ?? 0,
+      not_taken: taken?.problems ?? [],
+    },
+  });
+  if (!context.globals.json) {
     await show(candidates, editor);
     for (const { path, message } of problems) await notice(context, `warning: ${editor.shown(path)}: ${message}`);
     for (const note of notes) await notice(context, `note: ${note}`);
     await printTaken(taken?.count ?? null, candidates, context);
     for (const { artifact, path, message } of taken?.problems ?? []) {
-      await io.stderr.write(`not adopted: ${clean(`${artifact}: ${editor.shown(path)}: ${message}`)}\n`);
+      await context.io.stderr.write(`not adopted: ${clean(`${artifact}: ${editor.shown(path)}: ${message}`)}\n`);
     }
   }
   return taken !== null && (taken.problems.length > 0 || refused.length > 0) ? 1 : 0;
@@ -146,8 +143,8 @@ async function show(candidates: readonly Candidate[], { context, shown }: Editor
       clean(notes.length > 0 ? notes.join("; ") : on === "" ? "valid" : `valid: ${on}`),
     ];
   });
-  const width = context.io.stdout.isTerminal ? context.io.stdout.columns() : Infinity;
-  await context.io.stdout.write(table([["KIND", "NAME", "SCOPE", "PATH", "STATE"], ...rows], { width }));
+  const { stdout } = context.io;
+  await stdout.write(tableFor(stdout, [["KIND", "NAME", "SCOPE", "PATH", "STATE"], ...rows]));
 }
 
 async function printTaken(taken: number | null, candidates: readonly Candidate[], context: Context): Promise<void> {

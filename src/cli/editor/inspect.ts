@@ -3,9 +3,9 @@ import { type FoundArtifact, problemText, type Source, sourcesOf } from "../../e
 import { inspect } from "../../editor/resources/inspect.ts";
 import { type InstalledResource, interruptedPaths, readLedger } from "../../editor/plan/ledger.ts";
 import { LIMITS } from "../../editor/limits.ts";
-import { clean, jsonText } from "../../terminal/clean.ts";
-import { table } from "../../terminal/table.ts";
+import { clean } from "../../terminal/clean.ts";
 import { notice, warn } from "../output.ts";
+import { print, tableFor } from "../result.ts";
 import type { Completion, Context, Invocation } from "../command.ts";
 import { printDialect } from "./apply.ts";
 import { type EditorContext, openEditorContext } from "./context.ts";
@@ -29,19 +29,16 @@ export async function listArtifacts({ options, context }: Invocation<typeof PLAC
   const sources = sourcesOf(found, editor.dialect, editor.around);
   const { io, globals } = context;
   if (globals.json) {
-    const artifacts = found.map(({ entry: _entry, marks: _marks, ...one }) => one);
-    const dialect = editor.dialect.id;
-    return await io.stdout.write(
-      jsonText({
-        dialect,
-        root: editor.around.root,
-        artifacts,
-        sources,
-        problems: problems.map(problemText),
-        notes,
-        limits: LIMITS,
-      }),
-    );
+    const json = {
+      dialect: editor.dialect.id,
+      root: editor.around.root,
+      artifacts: found.map(({ entry: _entry, marks: _marks, ...one }) => one),
+      sources,
+      problems: problems.map(problemText),
+      notes,
+      limits: LIMITS,
+    };
+    return await print(context, { json });
   }
   await notice(context, `dialect ${editor.dialect.id}, project ${editor.around.root}`);
   await printDialect(editor);
@@ -49,8 +46,7 @@ export async function listArtifacts({ options, context }: Invocation<typeof PLAC
     await notice(context, "nothing is installed; agentcli editor init installs a starter set");
   } else if (found.length > 0) {
     const rows = rowsOf(found, editor);
-    const width = io.stdout.isTerminal ? io.stdout.columns() : Infinity;
-    await io.stdout.write(table([["KIND", "NAME", "SCOPE", "BY", "PATH", "NOTE"], ...rows], { width }));
+    await io.stdout.write(tableFor(io.stdout, [["KIND", "NAME", "SCOPE", "BY", "PATH", "NOTE"], ...rows]));
     await io.stdout.write(hookLines(found) + sourceLines(sources, editor));
   }
   for (const { path, message } of problems) await warn(context, `${editor.shown(path)}: ${message}`);
@@ -136,7 +132,7 @@ export async function showArtifact(
     const shownOthers = others.map(({ entry, ...one }) =>
       entry === undefined || covers(one.path) ? one : { ...one, entry: hideKeysOf(entry) }
     );
-    return await io.stdout.write(jsonText({ ours: shownOurs, others: shownOthers }));
+    return await print(context, { json: { ours: shownOurs, others: shownOthers } });
   }
   for (const one of ours) {
     await io.stdout.write(`${one.kind}:${one.name}, ${one.scope}, written by agentcli (${one.dialect})\n`);
@@ -227,14 +223,12 @@ export async function checkArtifacts({ options, context }: Invocation<typeof PLA
         : [{ kind: "place", path, message: unusable ? message + FIXES.unusable : message }]
     ),
   ];
-  if (context.globals.json) {
-    await context.io.stdout.write(jsonText({ ok: findings.length === 0, dialect: editor.dialect.id, findings, notes }));
-  } else if (findings.length === 0) await notice(context, "no drift");
-  else {
-    const lines = findings.map(({ path, message }) => `${clean(editor.shown(path))}: ${clean(message)}\n`);
-    await context.io.stdout.write(lines.join(""));
-  }
-  if (!context.globals.json) { for (const note of notes) await notice(context, `note: ${note}`); }
+  const lines = findings.map(({ path, message }) => `${clean(editor.shown(path))}: ${clean(message)}\n`);
+  await print(context, {
+    json: { ok: findings.length === 0, dialect: editor.dialect.id, findings, notes },
+    ...findings.length === 0 ? { told: "no drift" } : { text: lines.join("") },
+  });
+  for (const note of context.globals.json ? [] : notes) await notice(context, `note: ${note}`);
   return findings.length === 0 ? 0 : 1;
 }
 

@@ -6,15 +6,12 @@ export const helpCommand = command({
   arguments: [
     { name: "topic", brief: "A topic or a command", optional: true, repeated: true, completion: "topic" },
   ],
-  options: {},
   examples: ["agentcli help", "agentcli help no-cloud", "agentcli help providers add"],
   load: async () => (await import("./run.ts")).showHelp,
 });
 
 export const versionCommand = command({
   brief: "Print the version, commit, build form and runtime",
-  arguments: [],
-  options: {},
   examples: ["agentcli version", "agentcli version --json"],
   load: async () => (await import("./version.ts")).run,
 });

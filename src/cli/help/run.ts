@@ -1,7 +1,7 @@
 /** Runs `agentcli help` and `agentcli version`. */
 import { closest } from "../../config/suggest.ts";
 import { AgentcliError } from "../../errors.ts";
-import { jsonText } from "../../terminal/clean.ts";
+import { print } from "../result.ts";
 import { helpText, rows, wrap } from "./text.ts";
 import type { Command, Group, Invocation } from "../command.ts";
 import { type Section, type Topic, TOPICS } from "./topics.ts";
@@ -10,13 +10,12 @@ import { type Section, type Topic, TOPICS } from "./topics.ts";
 export async function showHelp({ arguments: words, context }: Invocation): Promise<void> {
   const { loadTree } = await import("../tree.ts");
   const tree = await loadTree();
-  const { io, globals } = context;
-  const width = io.stdout.columns();
+  const width = context.io.stdout.columns();
   const topic = words.length === 1 ? TOPICS.find(({ name }) => name === words[0]) : undefined;
   const node = topic === undefined ? nodeAt(tree, words) : tree;
   let text = topic === undefined ? helpText({ path: [...words], node }, width) : topicText(topic, width);
   if (topic === undefined && words.length === 0) text += `\n${topicList(width)}`;
-  await io.stdout.write(globals.json ? jsonText({ topic: words.join(" "), text }) : text);
+  await print(context, { json: { topic: words.join(" "), text }, text });
 }
 
 function nodeAt(tree: Group, words: readonly string[]): Command | Group {

@@ -14,7 +14,6 @@ export const initProvidersCommand = command({
   brief: "Find local model servers and write providers.yaml",
   detail:
     "Queries the default ports of local model servers for their models, with plain requests and no key. Your entries in providers.yaml stay as they are: new models are added; missing models are reported and kept. On a terminal, offers to choose a default model if none is set; --yes skips the question.",
-  arguments: [],
   options: INIT_PROVIDERS_OPTIONS,
   examples: [
     "agentcli init-providers",

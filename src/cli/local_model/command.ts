@@ -55,8 +55,6 @@ const serveCommand = command({
 
 const statusCommand = command({
   brief: "Show engines started with --detach",
-  arguments: [],
-  options: {},
   examples: ["agentcli local-model status", "agentcli local-model status --json"],
   load: async () => (await import("./detached.ts")).printStatus,
 });

@@ -6,9 +6,8 @@ import { loadConfiguration } from "../../config/load.ts";
 import type { EngineTemplate } from "../../config/types.ts";
 import { openHome } from "../../platform/home.ts";
 import { createHttpClient, type HttpClient } from "../../provider/http/client.ts";
-import { clean, jsonText } from "../../terminal/clean.ts";
-import { table } from "../../terminal/table.ts";
-import { notice } from "../output.ts";
+import { clean } from "../../terminal/clean.ts";
+import { print, tableFor } from "../result.ts";
 import type { Context, Invocation } from "../command.ts";
 import { fill, type Values } from "../../engine/engine.ts";
 import { engineEnvironment, findInstalled } from "../../engine/installed.ts";
@@ -24,37 +23,26 @@ export type EngineState = "ready" | "running" | "ended";
 
 /** Runs the command; nothing there is no failure. */
 export async function printStatus({ context }: Invocation): Promise<void> {
-  const { io, globals } = context;
+  const { io } = context;
   const home = await openHome(io);
   const records = await readRecords(home);
   const templates = records.length === 0 ? {} : (await loadConfiguration(home)).engines ?? {};
   const client = createHttpClient(io);
-  try {
-    const states = await Promise.all(records.map((record) => stateOf(record, { client, templates })));
-    if (globals.json) {
-      return await io.stdout.write(jsonText(records.map((record, at) => {
-        const { version: _version, process, ...shown } = record;
-        return { ...shown, pid: process?.pid ?? null, state: states[at] };
-      })));
-    }
-    if (records.length === 0) return await notice(context, "no engine was started with local-model serve --detach");
-    const rows = records.map((record, at) =>
-      [
-        record.name,
-        record.product,
-        states[at] ?? "",
-        record.base_url,
-        record.model ?? "-",
-        record.process === undefined ? "-" : String(record.process.pid),
-        record.log ?? "-",
-      ].map((cell) => clean(cell))
-    );
-    const width = io.stdout.isTerminal ? io.stdout.columns() : Infinity;
-    await io.stdout.write(table([["NAME", "ENGINE", "STATE", "ADDRESS", "MODEL", "PID", "LOG"], ...rows], { width }));
-  } finally {
-    client.close();
-  }
+  const states = await Promise.all(records.map((record) => stateOf(record, { client, templates })))
+    .finally(() => client.close());
+  const json = records.map(({ version: _version, process, ...shown }, at) => ({
+    ...shown,
+    pid: process?.pid ?? null,
+    state: states[at],
+  }));
+  const rows = records.map(({ name, product, base_url, model = "-", process, log = "-" }, at) =>
+    [name, product, states[at] ?? "", base_url, model, String(process?.pid ?? "-"), log].map((cell) => clean(cell))
+  );
+  const heading = ["NAME", "ENGINE", "STATE", "ADDRESS", "MODEL", "PID", "LOG"];
+  await print(context, { json, ...rows.length === 0 ? NONE : { text: tableFor(io.stdout, [heading, ...rows]) } });
 }
+
+const NONE = { told: "no engine was started with local-model serve --detach" };
 
 async function stateOf(
   record: EngineRecord,
@@ -93,8 +81,7 @@ export async function stopEngines(
       await io.stdout.write(clean(running ? `stopped ${record.name}` : `${record.name} had already stopped`) + "\n");
     }
   }
-  if (globals.json) return await io.stdout.write(jsonText({ ended }));
-  if (records.length === 0) await notice(context, "no engine was started with local-model serve --detach");
+  await print(context, { json: { ended }, ...records.length === 0 ? NONE : {} });
 }
 
 function chosen(

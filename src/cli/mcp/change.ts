@@ -12,10 +12,10 @@ import { startsOwnServer } from "../../mcp/own_server.ts";
 import { readServers } from "../../mcp/server.ts";
 import { type Home, openHome } from "../../platform/home.ts";
 import { join, resolve } from "../../platform/path.ts";
-import { clean, jsonText } from "../../terminal/clean.ts";
-import { confirm } from "../../terminal/prompt.ts";
+import { clean } from "../../terminal/clean.ts";
 import type { Context, Invocation } from "../command.ts";
 import { notice, warn } from "../output.ts";
+import { confirmed, print } from "../result.ts";
 import { readKey } from "../providers/keys.ts";
 import type { ADD_OPTIONS, IMPORT_OPTIONS, SET_KEY_OPTIONS } from "./command.ts";
 
@@ -23,7 +23,6 @@ import type { ADD_OPTIONS, IMPORT_OPTIONS, SET_KEY_OPTIONS } from "./command.ts"
 export async function addServer(
   { options, arguments: [name = "", ...words], context }: Invocation<typeof ADD_OPTIONS>,
 ): Promise<void> {
-  const { io, globals } = context;
   const { url, apiKey, timeout, network, local, noCloud, replace } = options;
   const [program, ...args] = words;
   if (startsOwnServer({ command: program, args })) {
@@ -52,12 +51,12 @@ export async function addServer(
     ...noCloud ? { label: "no-cloud" as const } : {},
     ...optional("tools", Object.fromEntries(tools)),
   };
-  await editProviders(await openHome(io), (document) => {
+  await editProviders(await openHome(context.io), (document) => {
     const exists = Object.hasOwn(document.value().mcp_servers ?? {}, name);
     if (exists && !replace) throw taken(name);
     document.setSetting(`mcp_servers.${name}`, server);
   });
-  await io.stdout.write(globals.json ? jsonText({ name, change: "added" }) : `added ${clean(name)}\n`);
+  await print(context, { json: { name, change: "added" }, text: `added ${clean(name)}\n` });
   await notice(context, `try it: agentcli mcp test ${clean(name)}`);
 }
 
@@ -97,21 +96,17 @@ async function ownServer(home: Home, name: string): Promise<McpServerEntry> {
 
 /** Runs the command. Returns 1 where the person said no. */
 export async function removeServer({ arguments: [name = ""], context }: Invocation): Promise<number> {
-  const { io, globals } = context;
-  const home = await openHome(io);
+  const home = await openHome(context.io);
   const server = await ownServer(home, name);
-  if (!globals.yes && !await confirm(io, `Remove ${name} from the configuration?`)) {
-    await notice(context, "nothing changed");
-    return 1;
-  }
+  if (!await confirmed(context, `Remove ${name} from the configuration?`)) return 1;
   await editProviders(home, (document) => void document.unsetSetting(`mcp_servers.${name}`));
   if (server.apiKey === "keyring" || server.apiKey === "file") {
     const place = server.apiKey;
-    await (await openKeyStore(place, io)).remove(keyName(name)).catch(() =>
+    await (await openKeyStore(place, context.io)).remove(keyName(name)).catch(() =>
       warn(context, `the key of ${name} may still be in the ${place}`)
     );
   }
-  await io.stdout.write(globals.json ? jsonText({ name, change: "removed" }) : `removed ${name}\n`);
+  await print(context, { json: { name, change: "removed" }, text: `removed ${name}\n` });
   return 0;
 }
 
@@ -121,11 +116,10 @@ const FILE_LIMIT = 4 * 1024 * 1024;
 export async function importServers(
   { options, arguments: [file = ""], context }: Invocation<typeof IMPORT_OPTIONS>,
 ): Promise<number> {
-  const { io, globals } = context;
   const { servers, problems } = readServers(await dataOf(file, context));
   const added: string[] = [];
   const left = problems.map(({ name, problem }) => ({ name, problem }));
-  await editProviders(await openHome(io), (document) => {
+  await editProviders(await openHome(context.io), (document) => {
     for (const server of servers) {
       const exists = Object.hasOwn(document.value().mcp_servers ?? {}, server.name);
       if (startsOwnServer(server)) {
@@ -140,9 +134,9 @@ export async function importServers(
       added.push(server.name);
     }
   });
-  if (globals.json) await io.stdout.write(jsonText({ added, left_out: left }));
-  else if (added.length > 0) await io.stdout.write(`added ${added.map((name) => clean(name)).join(", ")}\n`);
-  else await notice(context, "no server was added");
+  const text = `added ${added.map((name) => clean(name)).join(", ")}\n`;
+  const shown = added.length > 0 ? { text } : { told: "no server was added" };
+  await print(context, { json: { added, left_out: left }, ...shown });
   for (const { name, problem } of left) await warn(context, `${name} is left out: ${problem}`);
   return left.length === 0 && (added.length > 0 || servers.length > 0) ? 0 : 1;
 }
@@ -191,7 +185,7 @@ function recordOf(server: McpServerEntry): McpServerRecord {
 export async function setKey(
   { options, arguments: [name = ""], context }: Invocation<typeof SET_KEY_OPTIONS>,
 ): Promise<void> {
-  const { io, globals } = context;
+  const { io } = context;
   const home = await openHome(io);
   const { url } = await ownServer(home, name);
   if (url === undefined) {
@@ -205,9 +199,6 @@ export async function setKey(
   const { origin } = new URL(url);
   await store.write(keyName(name), { origin, key });
   await editProviders(home, (document) => document.setSetting(`mcp_servers.${name}.api_key`, place));
-  await io.stdout.write(
-    globals.json
-      ? jsonText({ name, store: place, origin, change: "stored" })
-      : `stored the key of ${name}, for ${origin}\n`,
-  );
+  const json = { name, store: place, origin, change: "stored" };
+  await print(context, { json, text: `stored the key of ${name}, for ${origin}\n` });
 }

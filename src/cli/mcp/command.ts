@@ -76,22 +76,18 @@ export const mcpCommand = group({
   commands: {
     list: command({
       brief: "List the servers, their tools and what they cost in tokens",
-      arguments: [],
-      options: {},
       examples: ["agentcli mcp list", "agentcli mcp list --json"],
       load: async () => (await import("./servers.ts")).listServers,
     }),
     show: command({
       brief: "Show one server: what is started, and each tool as the model sees it",
       arguments: [SERVER],
-      options: {},
       examples: ["agentcli mcp show files"],
       load: async () => (await import("./servers.ts")).showServer,
     }),
     test: command({
       brief: "Start a server and list its tools; exit 1 if it does not answer",
       arguments: [SERVER],
-      options: {},
       examples: ["agentcli mcp test files"],
       connects: true,
       load: async () => (await import("./servers.ts")).testServer,
@@ -101,7 +97,6 @@ export const mcpCommand = group({
       detail:
         "The approval is for exactly this command line and, from the first start on, for these tools: another command, other tools or other descriptions are asked about again. It is kept in the home.",
       arguments: [SERVER],
-      options: {},
       examples: ["agentcli mcp approve files", "agentcli mcp approve files --yes"],
       load: async () => (await import("./servers.ts")).approve,
     }),
@@ -121,7 +116,6 @@ export const mcpCommand = group({
     remove: command({
       brief: "Remove a server, after confirmation",
       arguments: [SERVER],
-      options: {},
       examples: ["agentcli mcp remove files --yes"],
       load: async () => (await import("./change.ts")).removeServer,
     }),
@@ -138,14 +132,12 @@ export const mcpCommand = group({
       brief: "Serve an assistant that may not see protected files: it asks, a local model answers",
       detail:
         "Speaks MCP on standard input and output; the assistant starts it itself. Its tools answer questions about protected files with one of the values that the question names; all answers of a day together carry 64 bits at most. See docs/private-mcp.md.",
-      arguments: [],
       options: SERVE_OPTIONS,
       examples: ["agentcli mcp serve", "agentcli mcp serve --model local:qwen3 --audit"],
       load: async () => (await import("./serve.ts")).serve,
     }),
     session: command({
       brief: "Called by mcp serve: answers one question",
-      arguments: [],
       options: SESSION_OPTIONS,
       examples: [],
       hidden: true,
@@ -155,8 +147,6 @@ export const mcpCommand = group({
     pending: command({
       brief: "List the answers that wait for your word; at a terminal with their texts",
       detail: "A line with ! quotes a protected file.",
-      arguments: [],
-      options: {},
       examples: ["agentcli mcp pending"],
       load: async () => (await import("./decide.ts")).pending,
     }),
@@ -172,14 +162,12 @@ export const mcpCommand = group({
     keep: command({
       brief: "Keep a held answer to yourself: the client learns only that you kept it",
       arguments: [HELD],
-      options: {},
       examples: ["agentcli mcp keep r-17"],
       load: async () => (await import("./decide.ts")).keep,
     }),
     allow: command({
       brief: "Let an assistant of mcp serve have more, for once; asks at the terminal",
       detail: "Each use is logged in released.jsonl of the home. --yes does not answer for you.",
-      arguments: [],
       options: ALLOW_OPTIONS,
       examples: ["agentcli mcp allow --bits 32", "agentcli mcp allow --values"],
       load: async () => (await import("./decide.ts")).allow,

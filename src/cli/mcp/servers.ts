@@ -10,12 +10,11 @@ import { failureOf } from "../../mcp/link.ts";
 import { serverHash, shownServer } from "../../mcp/server.ts";
 import { grouped } from "../../platform/number.ts";
 import { openProjectServers } from "../../runtime/mcp_servers.ts";
-import { clean, jsonText } from "../../terminal/clean.ts";
+import { clean } from "../../terminal/clean.ts";
 import { createProgress } from "../../terminal/paced_output.ts";
-import { confirm } from "../../terminal/prompt.ts";
-import { table } from "../../terminal/table.ts";
 import type { Context, Invocation } from "../command.ts";
 import { hostOf, notice, warn } from "../output.ts";
+import { confirmed, print, tableFor } from "../result.ts";
 
 /** Tokens of a window in which exposures are shown: the direct tools of every usual one have the same budget. */
 const WINDOW = 32_768;
@@ -28,10 +27,9 @@ interface Row {
 /** Runs `work` with the servers of the directory; nothing is started. */
 async function withServers<T>(
   context: Context,
-  work: (hub: McpHub, rows: Row[], place: { root: string }) => Promise<T>,
+  work: (hub: McpHub, rows: Row[]) => Promise<T>,
 ): Promise<T> {
-  const host = hostOf(context);
-  const { hub, problems, root, close } = await openProjectServers(host);
+  const { hub, problems, close } = await openProjectServers(hostOf(context));
   try {
     for (const problem of problems) await warn(context, problem);
     await hub.load({ isQuiet: true });
@@ -41,7 +39,7 @@ async function withServers<T>(
       state,
       tools: exposed.filter(({ server }) => server === state.server.name),
     }));
-    return await work(hub, rows, { root });
+    return await work(hub, rows);
   } finally {
     await close();
   }
@@ -68,10 +66,7 @@ function tokensOf(tools: readonly ExposedTool[]): number {
 
 /** Runs the command. */
 export async function listServers({ context }: Invocation): Promise<void> {
-  const { io, globals } = context;
   await withServers(context, async (_hub, rows) => {
-    if (globals.json) return void await io.stdout.write(jsonText({ servers: rows.map(rowJson) }));
-    if (rows.length === 0) return await notice(context, "no MCP server is configured; agentcli mcp add, or import");
     const lines = rows.map(({ state, tools }) => [
       state.server.name,
       state.server.origin,
@@ -81,18 +76,19 @@ export async function listServers({ context }: Invocation): Promise<void> {
       state.manifest === null ? "-" : grouped(tokensOf(tools)),
       clean(shownServer(state.server)),
     ]);
-    const width = io.stdout.isTerminal ? io.stdout.columns() : Infinity;
-    await io.stdout.write(table([["NAME", "FROM", "CLASS", "STATE", "TOOLS", "TOKENS", "RUNS"], ...lines], { width }));
+    const heading = ["NAME", "FROM", "CLASS", "STATE", "TOOLS", "TOKENS", "RUNS"];
+    const shown = rows.length === 0
+      ? { told: "no MCP server is configured; agentcli mcp add, or import" }
+      : { text: tableFor(context.io.stdout, [heading, ...lines]) };
+    await print(context, { json: { servers: rows.map(rowJson) }, ...shown });
   });
 }
 
 /** Runs the command. */
 export async function showServer({ arguments: [name = ""], context }: Invocation): Promise<void> {
-  const { io, globals } = context;
   await withServers(context, async (_hub, rows) => {
     const row = named(rows, name);
-    if (globals.json) return void await io.stdout.write(jsonText(rowJson(row)));
-    await io.stdout.write(shownRow(row));
+    await print(context, { json: rowJson(row), text: shownRow(row) });
   });
 }
 
@@ -167,21 +163,17 @@ export async function testServer({ arguments: [name = ""], context }: Invocation
     }
     const ms = Math.round(io.clock.monotonic() - started);
     const { manifest, server } = state;
-    if (globals.json) {
-      const tools = manifest?.tools.map((tool) => tool.name) ?? [];
-      await io.stdout.write(
-        jsonText({ name, ok: problem === null, problem, ms, revision: manifest?.revision ?? null, tools }),
-      );
-    } else if (problem === null && manifest !== null) {
-      const of = [
-        `${manifest.tools.length} tools`,
-        `${manifest.prompts.length} prompts`,
-        `${manifest.resources.length} resources`,
-      ];
-      await io.stdout.write(`[OK ] ${clean(name)}: revision ${manifest.revision}, ${of.join(", ")}, after ${ms} ms\n`);
-    } else {
-      await io.stdout.write(`[ERR] ${clean(name)}: it ${clean(problem ?? "")}\n`);
-      if (server.url === undefined) await notice(context, `what it printed: ${logOf(name)} in the home`);
+    const tools = manifest?.tools.map((tool) => tool.name) ?? [];
+    const offers =
+      `${tools.length} tools, ${manifest?.prompts.length} prompts, ${manifest?.resources.length} resources`;
+    await print(context, {
+      json: { name, ok: problem === null, problem, ms, revision: manifest?.revision ?? null, tools },
+      text: problem === null
+        ? `[OK ] ${clean(name)}: revision ${manifest?.revision}, ${offers}, after ${ms} ms\n`
+        : `[ERR] ${clean(name)}: it ${clean(problem)}\n`,
+    });
+    if (!globals.json && problem !== null && server.url === undefined) {
+      await notice(context, `what it printed: ${logOf(name)} in the home`);
     }
     return problem === null ? 0 : 1;
   });
@@ -189,9 +181,7 @@ export async function testServer({ arguments: [name = ""], context }: Invocation
 
 /** Runs the command. Returns 1 where the person said no. */
 export async function approve({ arguments: [name = ""], context }: Invocation): Promise<number> {
-  const { io, globals } = context;
-  const host = hostOf(context);
-  const { hub, root, home, close } = await openProjectServers(host);
+  const { hub, root, home, close } = await openProjectServers(hostOf(context));
   try {
     await hub.load({ isQuiet: true });
     const { state } = named(hub.states.map((one) => ({ state: one, tools: [] })), name);
@@ -203,18 +193,15 @@ export async function approve({ arguments: [name = ""], context }: Invocation): 
     const variables = [...Object.entries(server.env), ...Object.entries(server.headers)].map(([key, value]) =>
       `${key}=${value}`
     );
-    await io.stderr.write(
+    await context.io.stderr.write(
       `${clean(shownServer(server))}\n` +
         variables.map((line) => `  ${clean(line)}\n`).join("") +
         `  ${serverClass(server)}, of ${clean(root)}/.mcp.json\n`,
     );
-    if (!globals.yes && !await confirm(io, `Let ${name} run with that, whenever a session starts here?`)) {
-      await notice(context, "nothing changed");
-      return 1;
-    }
+    if (!await confirmed(context, `Let ${name} run with that, whenever a session starts here?`)) return 1;
     await approveServer(home, { root, name }, { hash: await serverHash(server), tools: null });
     await hub.forget(name);
-    await io.stdout.write(globals.json ? jsonText({ name, root, change: "approved" }) : `approved ${name}\n`);
+    await print(context, { json: { name, root, change: "approved" }, text: `approved ${name}\n` });
     return 0;
   } finally {
     await close();

@@ -8,8 +8,6 @@ export const modelsCommand = group({
       brief: "Suggest up to three models that fit this machine, with the commands to get them",
       detail:
         "Reads the memory of the machine and of its graphics card, and compares it with a dated table in this program. Nothing is downloaded, and no network is used.",
-      arguments: [],
-      options: {},
       examples: ["agentcli models suggest", "agentcli models suggest --json"],
       load: async () => (await import("./suggest.ts")).suggestModels,
     }),

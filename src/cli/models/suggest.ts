@@ -2,10 +2,9 @@
 import { findProgram } from "../../boundary/programs.ts";
 import { run } from "../../platform/process.ts";
 import { graphicsBytes, memoryBytes, runtimeFacts } from "../../platform/runtime.ts";
-import { jsonText } from "../../terminal/clean.ts";
-import { table } from "../../terminal/table.ts";
 import type { Invocation } from "../command.ts";
 import { notice } from "../output.ts";
+import { print, tableFor } from "../result.ts";
 import { type Machine, suggest, type Suggestion, TABLE_DATE } from "./table.ts";
 
 type Context = Invocation["context"];
@@ -23,14 +22,9 @@ export async function suggestModels({ context }: Invocation): Promise<number> {
   const machine = await readMachine(context);
   const found = suggest(machine);
   const commands = found.map(({ model: { name } }) => [`ollama pull ${name}`, `agentcli chat --model ollama:${name}`]);
+  const models = found.map(({ model, ...more }, at) => ({ ...model, ...more, commands: commands[at] }));
   if (globals.json) {
-    const models = found.map(({ model, runsOn, needsGb }, at) => ({
-      ...model,
-      runsOn,
-      needsGb,
-      commands: commands[at],
-    }));
-    await io.stdout.write(jsonText({ machine, tableDate: TABLE_DATE, models }));
+    await print(context, { json: { machine, tableDate: TABLE_DATE, models } });
     return found.length === 0 ? 1 : 0;
   }
   await notice(context, shownMachine(machine));
@@ -45,8 +39,7 @@ export async function suggestModels({ context }: Invocation): Promise<number> {
     machine.unified ? "this machine" : RUNS_ON[runsOn],
     model.note,
   ]);
-  const width = io.stdout.isTerminal ? io.stdout.columns() : Infinity;
-  await io.stdout.write(table([["MODEL", "NEEDS", "RUNS ON", "NOTES"], ...rows], { width }));
+  await io.stdout.write(tableFor(io.stdout, [["MODEL", "NEEDS", "RUNS ON", "NOTES"], ...rows]));
   if (!hasOllama) {
     await notice(
       context,

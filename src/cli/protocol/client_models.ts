@@ -56,16 +56,12 @@ export function configuredModels(
 /** The selector of the model that is used where none is named; null where the configuration leaves it open. Asks no server. */
 export async function usualModel(configuration: Configuration, io: Io): Promise<string | null> {
   try {
-    const { selection } = await selectModel(configuration, environmentOf(io), () => Promise.resolve(null));
+    const wanted = { environment: io.env("AGENTCLI_MODEL") };
+    const { selection } = await selectModel(configuration, wanted, () => Promise.resolve(null));
     return `${selection.provider.name}:${selection.model.id}`;
   } catch {
     return null;
   }
-}
-
-function environmentOf(io: Io): { environment?: string } {
-  const environment = io.env("AGENTCLI_MODEL");
-  return environment === undefined || environment === "" ? {} : { environment };
 }
 
 /** Timeout for the model list of a server, in milliseconds. */
@@ -74,10 +70,9 @@ const LIST_TIMEOUT_MS = 3000;
 /** Throws `unknown_provider`, `unknown_model` and the like for a name that leads nowhere. */
 export async function checkModelName(name: string | undefined, io: Io): Promise<void> {
   const configuration = await loadConfiguration(await openHome(io));
-  const option = clientModel(name, configuration);
+  const wanted = { option: clientModel(name, configuration), environment: io.env("AGENTCLI_MODEL") };
   const client = createHttpClient(io);
   try {
-    const wanted = { ...environmentOf(io), ...option === undefined ? {} : { option } };
     await selectModel(configuration, wanted, async (provider) => {
       try {
         const local = isLocal(effectiveBaseUrl(provider, io.env), []);

@@ -66,14 +66,12 @@ const modelCommands = group({
     list: command({
       brief: "List the configured models",
       arguments: [{ ...PROVIDER, optional: true }],
-      options: {},
       examples: ["agentcli providers model list", "agentcli providers model list runtime_a --json"],
       load: async () => (await import("./models.ts")).listModels,
     }),
     remove: command({
       brief: "Remove a model from the configuration",
       arguments: [PROVIDER, { name: "model", brief: "Its id or alias", completion: "model" }],
-      options: {},
       examples: ["agentcli providers model remove runtime_a qwen3:8b"],
       load: async () => (await import("./models.ts")).removeModel,
     }),
@@ -86,21 +84,17 @@ const roleCommands = group({
     set: command({
       brief: "Assign a role to a model",
       arguments: [ROLE, { name: "model", brief: "<provider>[:<model or alias>]", completion: "model" }],
-      options: {},
       examples: ["agentcli providers role set compact runtime_a:qwen3:1.7b"],
       load: async () => (await import("./models.ts")).setRole,
     }),
     list: command({
       brief: "List the roles and their models",
-      arguments: [],
-      options: {},
       examples: ["agentcli providers role list"],
       load: async () => (await import("./models.ts")).listRoles,
     }),
     unset: command({
       brief: "Remove a role; the session's model does that work again",
       arguments: [ROLE],
-      options: {},
       examples: ["agentcli providers role unset compact"],
       load: async () => (await import("./models.ts")).unsetRole,
     }),
@@ -112,8 +106,6 @@ export const providersCommand = group({
   commands: {
     list: command({
       brief: "List the providers and their models",
-      arguments: [],
-      options: {},
       examples: ["agentcli providers list", "agentcli providers list --json"],
       load: async () => (await import("./run.ts")).listProviders,
     }),
@@ -131,7 +123,6 @@ export const providersCommand = group({
     remove: command({
       brief: "Remove a provider, after confirmation",
       arguments: [PROVIDER],
-      options: {},
       examples: ["agentcli providers remove engine_e --yes"],
       load: async () => (await import("./run.ts")).removeProvider,
     }),
@@ -150,14 +141,12 @@ export const providersCommand = group({
     "unset-key": command({
       brief: "Remove the stored key of a provider",
       arguments: [PROVIDER],
-      options: {},
       examples: ["agentcli providers unset-key engine_e"],
       load: async () => (await import("./keys.ts")).unsetKey,
     }),
     validate: command({
       brief: "Check that keys resolve and servers respond; exit 1 if one does not",
       arguments: [{ ...PROVIDER, optional: true, repeated: true }],
-      options: {},
       examples: ["agentcli providers validate", "agentcli providers validate runtime_a --json"],
       connects: true,
       load: async () => (await import("./run.ts")).validateProviders,

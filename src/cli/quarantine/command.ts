@@ -8,15 +8,12 @@ export const quarantineCommand = group({
   commands: {
     list: command({
       brief: "List quarantined files, oldest first",
-      arguments: [],
-      options: {},
       examples: ["agentcli quarantine list", "agentcli quarantine list --json"],
       load: async () => (await import("./run.ts")).listEntries,
     }),
     restore: command({
       brief: "Restore files to where they were; exit 1 if something else is there now",
       arguments: [{ name: "id", brief: "An id from the list" }],
-      options: {},
       examples: ["agentcli quarantine restore 20260301-101500-1"],
       load: async () => (await import("./run.ts")).restoreEntry,
     }),

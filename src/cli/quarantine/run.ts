@@ -1,25 +1,23 @@
 /** Runs `agentcli quarantine …`: lists quarantined files and restores them. */
 import { listQuarantine, protectRestored, restoreQuarantined } from "./entries.ts";
 import { homePath, openHome } from "../../platform/home.ts";
-import { clean, jsonText } from "../../terminal/clean.ts";
-import { table } from "../../terminal/table.ts";
+import { clean } from "../../terminal/clean.ts";
 import { notice, warn } from "../output.ts";
+import { print, tableFor } from "../result.ts";
 import type { Invocation } from "../command.ts";
 import { AgentcliError } from "../../errors.ts";
 
 /** Runs the command. */
 export async function listEntries({ context }: Invocation): Promise<void> {
-  const { io, globals } = context;
+  const { io } = context;
   const entries = await listQuarantine(homePath(io));
-  if (globals.json) {
-    const shown = entries.map(({ time, isSecret: _, ...entry }) => ({ ...entry, time: new Date(time).toISOString() }));
-    await io.stdout.write(jsonText({ entries: shown }));
-  } else if (entries.length === 0) await notice(context, "the quarantine is empty");
-  else {
-    const rows = entries.flatMap(({ id, paths }) => paths.map((path) => [id, clean(path)]));
-    const width = io.stdout.isTerminal ? io.stdout.columns() : Infinity;
-    await io.stdout.write(table([["ID", "ORIGINAL PATH"], ...rows], { width }));
-  }
+  const shown = entries.map(({ time, isSecret: _, ...entry }) => ({ ...entry, time: new Date(time).toISOString() }));
+  const rows = entries.flatMap(({ id, paths }) => paths.map((path) => [id, clean(path)]));
+  const text = tableFor(io.stdout, [["ID", "ORIGINAL PATH"], ...rows]);
+  await print(context, {
+    json: { entries: shown },
+    ...rows.length === 0 ? { told: "the quarantine is empty" } : { text },
+  });
 }
 
 /** Restores one entry. Returns 1 if a file stayed in quarantine. */
@@ -34,12 +32,10 @@ export async function restoreEntry({ arguments: [id = ""], context }: Invocation
   const { entry, restored, blocked } = done;
   const told = await protectRestored(await openHome(io), entry, restored);
   if (told !== null) await notice(context, told);
-  if (globals.json) await io.stdout.write(jsonText({ id, restored, blocked }));
-  else {
-    for (const path of restored) await notice(context, `restored ${path}`);
-    for (const path of blocked) {
-      await warn(context, `${path} stays in quarantine: the path is taken, or its directory is gone`);
-    }
+  await print(context, { json: { id, restored, blocked } });
+  for (const path of globals.json ? [] : restored) await notice(context, `restored ${path}`);
+  for (const path of globals.json ? [] : blocked) {
+    await warn(context, `${path} stays in quarantine: the path is taken, or its directory is gone`);
   }
   return blocked.length === 0 ? 0 : 1;
 }

@@ -5,7 +5,7 @@ import { findMarkers } from "../../boundary/policy/path_rules.ts";
 import { describeRule, type ProtectionRule } from "../../boundary/policy/protection_rule.ts";
 import { AgentcliError } from "../../errors.ts";
 import { isWithin, join, relativeTo, resolve } from "../../platform/path.ts";
-import { clean, jsonText } from "../../terminal/clean.ts";
+import { clean } from "../../terminal/clean.ts";
 import type { Invocation } from "../command.ts";
 import { openProjectContext, type ProjectContext, ruleJson, warnOfMarkers } from "./context.ts";
 import type { ADD_OPTIONS } from "./command.ts";
@@ -13,8 +13,7 @@ import { diskAdvice, diskReason } from "../../platform/disk_failure.ts";
 import { lstat, writeAtomically } from "../../platform/files.ts";
 import { readRegularFile } from "../../boundary/reader.ts";
 import { unitsOfText } from "../../boundary/scan/allowed_fragments.ts";
-import { confirm } from "../../terminal/prompt.ts";
-import { notice } from "../output.ts";
+import { confirmed, print } from "../result.ts";
 import { ProtectedSet } from "../../boundary/policy/protected.ts";
 
 /**
@@ -22,7 +21,6 @@ import { ProtectedSet } from "../../boundary/policy/protected.ts";
  * written again.
  */
 export async function addPaths({ options, arguments: words, context }: Invocation<typeof ADD_OPTIONS>): Promise<void> {
-  const { io, globals } = context;
   const hosts = options.localEndpoint;
   if (words.length + hosts.length === 0) {
     throw new AgentcliError("usage", "nothing to add", { hint: "name a path, or a host with --local-endpoint" });
@@ -48,25 +46,19 @@ export async function addPaths({ options, arguments: words, context }: Invocatio
   await trustHosts(hosts, project);
   protection.refresh();
   const trusted = trustedHosts(hosts, project);
-  if (globals.json) {
-    await io.stdout.write(
-      jsonText({ marker: join(root, MARKER_NAME), added: values, local_endpoints: hosts, trusted_endpoints: trusted }),
-    );
-  } else {
-    for (const { word, path } of paths) {
-      const rule = protection.rule(path);
-      const said = open.some((one) => one.word === word) ? "added" : "was already protected";
-      const there = said !== "added" || /[*?[]/.test(word) || await lstat(path) !== null
-        ? ""
-        : "; nothing is there yet";
-      await io.stdout.write(
-        `${clean(word)}: ${said} (${rule === null ? "" : clean(describeRule(rule, root))})${there}\n`,
-      );
-    }
-    for (const { host, from } of trusted) {
-      await io.stdout.write(`${clean(host)}: counts as local here and may get what is protected (${clean(from)})\n`);
-    }
+  const lines: string[] = [];
+  for (const { word, path } of paths) {
+    const rule = protection.rule(path);
+    const said = open.some((one) => one.word === word) ? "added" : "was already protected";
+    const isThere = said !== "added" || /[*?[]/.test(word) || await lstat(path) !== null;
+    const by = rule === null ? "" : clean(describeRule(rule, root));
+    lines.push(`${clean(word)}: ${said} (${by})${isThere ? "" : "; nothing is there yet"}\n`);
   }
+  for (const { host, from } of trusted) {
+    lines.push(`${clean(host)}: counts as local here and may get what is protected (${clean(from)})\n`);
+  }
+  const json = { marker: join(root, MARKER_NAME), added: values, local_endpoints: hosts, trusted_endpoints: trusted };
+  await print(context, { json, text: lines.join("") });
   await warnOfMarkers({ ...project, notices: [] }, context);
 }
 
@@ -142,7 +134,6 @@ const LINE_LIMIT = 100;
 
 /** Returns 1 if the user declined. The lines are kept as salted digests, and never printed. */
 export async function allowFragment({ arguments: words, context }: Invocation): Promise<number> {
-  const { io, globals } = context;
   const { cwd, protection, record } = await openProjectContext(context, { create: true });
   const { path, first, last } = placeIn(words[0] ?? "");
   const full = resolve(cwd, path);
@@ -158,13 +149,12 @@ export async function allowFragment({ arguments: words, context }: Invocation): 
   if (last > lines.length) throw new AgentcliError("usage", `${clean(path)} has ${lines.length} lines`);
   const units = unitsOfText(new TextEncoder().encode(lines.slice(first - 1, last).join("\n")));
   const named = first === last ? `line ${first}` : `lines ${first} to ${last}`;
-  if (!globals.yes && !await confirm(io, `Let remote models receive ${named} of ${clean(path)}?`)) {
-    await notice(context, "nothing changed");
-    return 1;
-  }
+  if (!await confirmed(context, `Let remote models receive ${named} of ${clean(path)}?`)) return 1;
   await record.allow(units);
-  if (globals.json) await io.stdout.write(jsonText({ path: full, first_line: first, last_line: last, allowed: true }));
-  else await io.stdout.write(`${named} of ${clean(path)} may be sent to remote models; the file stays protected\n`);
+  await print(context, {
+    json: { path: full, first_line: first, last_line: last, allowed: true },
+    text: `${named} of ${clean(path)} may be sent to remote models; the file stays protected\n`,
+  });
   return 0;
 }
 
@@ -206,23 +196,20 @@ export async function trustProject({ arguments: words, context }: Invocation): P
     });
   }
   const change = named.length === 0 ? found : { gone: [], endpoints: [], derived: named, replaced: false };
-  const json = () => ({
+  const json = {
     root,
     rules: change.gone.map((rule) => ruleJson(rule, root)),
     local_endpoints: change.endpoints,
     released: change.derived,
     replaced: change.replaced,
-  });
+  };
   if (change.gone.length + change.endpoints.length + change.derived.length === 0 && !change.replaced) {
-    if (globals.json) await io.stdout.write(jsonText({ ...json(), trusted: false }));
-    else await notice(context, "nothing to accept: the project matches what is recorded");
+    const told = "nothing to accept: the project matches what is recorded";
+    await print(context, { json: { ...json, trusted: false }, told });
     return 0;
   }
   if (!globals.json) await io.stderr.write(textOf(change, root));
-  if (!globals.yes && !await confirm(io, "Trust the project as it is now?")) {
-    await notice(context, "nothing changed");
-    return 1;
-  }
+  if (!await confirmed(context, "Trust the project as it is now?")) return 1;
   if (named.length > 0) await record.releaseDerived(named);
   else {
     const now = new ProtectedSet([root]);
@@ -234,8 +221,7 @@ export async function trustProject({ arguments: words, context }: Invocation): P
       confirmed: change.endpoints,
     });
   }
-  if (globals.json) await io.stdout.write(jsonText({ ...json(), trusted: true }));
-  else await io.stdout.write(`trusted: ${clean(root)}\n`);
+  await print(context, { json: { ...json, trusted: true }, text: `trusted: ${clean(root)}\n` });
   await warnOfMarkers({ ...project, notices: [] }, context);
   return 0;
 }

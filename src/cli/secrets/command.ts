@@ -37,7 +37,6 @@ export const secretsCommand = group({
     }),
     list: command({
       brief: "Print the protected paths, the rule that covers each, and whether the provider counts as local",
-      arguments: [],
       options: SECRETS_OPTIONS,
       examples: ["agentcli secrets list", "agentcli secrets list --json"],
       load: async () => (await import("./show.ts")).listProtected,
@@ -54,7 +53,6 @@ export const secretsCommand = group({
       detail:
         "The home remembers all marker lines, and the local hosts from when the project was first seen. A removed line still protects, and an added host has no effect, until you accept the change here. With paths, only these files are released: copies of protected content that a session left. Shows the difference and asks for confirmation; without a terminal, --yes is required.",
       arguments: [{ ...PATHS, brief: "A copy of protected content to release", optional: true }],
-      options: {},
       examples: ["agentcli secrets trust", "agentcli secrets trust --yes --json"],
       load: async () => (await import("./change.ts")).trustProject,
     }),
@@ -63,7 +61,6 @@ export const secretsCommand = group({
       detail:
         "For lines of a protected file that are not secret, such as a license header. The file stays protected. The lines are stored as salted digests in the home. Asks for confirmation; without a terminal, --yes is required.",
       arguments: [{ name: "FILE:LINES", brief: "A protected file and a line, or its first and last line" }],
-      options: {},
       examples: ["agentcli secrets allow-fragment .env:1 --yes"],
       load: async () => (await import("./change.ts")).allowFragment,
     }),

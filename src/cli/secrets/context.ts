@@ -72,11 +72,8 @@ export async function viewProvider(
   const { io } = context;
   try {
     const configuration = await loadConfiguration(await openHome(io));
-    const environment = io.env("AGENTCLI_MODEL");
-    const { selection } = await selectModel(configuration, {
-      ...(model === undefined ? {} : { option: model }),
-      ...(environment === undefined || environment === "" ? {} : { environment }),
-    }, () => Promise.resolve(null));
+    const wanted = { option: model, environment: io.env("AGENTCLI_MODEL") };
+    const { selection } = await selectModel(configuration, wanted, () => Promise.resolve(null));
     const { provider } = selection;
     if (provider.name === DEMO) return { name: DEMO, baseUrl: "", local: true, reason: "part of this program" };
     const baseUrl = effectiveBaseUrl(provider, io.env);

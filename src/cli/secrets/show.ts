@@ -1,9 +1,9 @@
 /** Prints what is protected: the whole project, or the paths that are named. */
 import { describeRule, type ProtectionRule } from "../../boundary/policy/protection_rule.ts";
 import { relativeTo, resolve } from "../../platform/path.ts";
-import { clean, jsonText } from "../../terminal/clean.ts";
-import { table } from "../../terminal/table.ts";
+import { clean } from "../../terminal/clean.ts";
 import { notice, warn } from "../output.ts";
+import { print, tableFor } from "../result.ts";
 import type { Invocation } from "../command.ts";
 import {
   openProjectContext,
@@ -35,35 +35,31 @@ export async function listProtected({ options, context }: Invocation<typeof SECR
   }).sort((one, other) => one.path < other.path ? -1 : 1);
   const { idle, namesakes, unjudged } = await reportOf(project);
   const provider = await viewProvider(options.model, { context, localEndpoints });
-  if (globals.json) {
-    await io.stdout.write(jsonText({
-      root,
-      markers: protection.markers,
-      protected: found.map(({ path, rule }) => ({
-        path,
-        kind: directories.includes(path) ? "directory" : "file",
-        rule: ruleJson(rule, root),
-      })),
-      absent: idle.map((rule) => ({ ...ruleJson(rule, root), doubt: doubtOf(rule.pattern) })),
-      uncovered: namesakes,
-      not_judged: unjudged,
-      local_endpoints: localEndpoints,
-      provider: providerJson(provider),
-    }));
-  } else if (found.length + idle.length + namesakes.length === 0) {
+  const json = {
+    root,
+    markers: protection.markers,
+    protected: found.map(({ path, rule }) => ({
+      path,
+      kind: directories.includes(path) ? "directory" : "file",
+      rule: ruleJson(rule, root),
+    })),
+    absent: idle.map((rule) => ({ ...ruleJson(rule, root), doubt: doubtOf(rule.pattern) })),
+    uncovered: namesakes,
+    not_judged: unjudged,
+    local_endpoints: localEndpoints,
+    provider: providerJson(provider),
+  };
+  const open = "not covered; another file of that name is protected";
+  const rows = [
+    ...found.map(({ name, rule }) => [clean(name), rule.tier, clean(describeRule(rule, root))]),
+    ...idle.map((rule) => ["(no match yet)", rule.tier, clean(doubted(rule, root))]),
+    ...namesakes.map((path) => [clean(relativeTo(root, path)), "open", open]),
+  ];
+  if (rows.length === 0 && !globals.json) {
     await notice(context, "nothing is protected here; mark a path with `agentcli secrets add <path>`");
-    await io.stdout.write(providerText(provider) + "\n");
-  } else {
-    const rows = [
-      ...found.map(({ name, rule }) => [clean(name), rule.tier, clean(describeRule(rule, root))]),
-      ...idle.map((rule) => ["(no match yet)", rule.tier, clean(doubted(rule, root))]),
-      ...namesakes.map((
-        path,
-      ) => [clean(relativeTo(root, path)), "open", "not covered; another file of that name is protected"]),
-    ];
-    const width = io.stdout.isTerminal ? io.stdout.columns() : Infinity;
-    await io.stdout.write(table([["PATH", "TIER", "BY"], ...rows], { width }) + providerText(provider) + "\n");
   }
+  const table = rows.length === 0 ? "" : tableFor(io.stdout, [["PATH", "TIER", "BY"], ...rows]);
+  await print(context, { json, text: `${table}${providerText(provider)}\n` });
   for (const { directory, reason } of unjudged) {
     await warn(context, `${relativeTo(root, directory)}: ${reason}; commands do not see it`);
   }
@@ -79,34 +75,31 @@ function doubted(rule: ProtectionRule, root: string): string {
 export async function checkPaths(
   { options, arguments: words, context }: Invocation<typeof SECRETS_OPTIONS>,
 ): Promise<number> {
-  const { io, globals } = context;
+  const { cwd } = context.globals;
   const project = await openProjectContext(context);
   const checked = [];
   for (const word of words) {
-    const path = resolve(globals.cwd, word);
+    const path = resolve(cwd, word);
     // The system follows a link before it goes up from it; a tool may take `..` as text.
-    const walked = walkedPath(word, globals.cwd);
+    const walked = walkedPath(word, cwd);
     const rule = await ruleOf(path, project) ?? (walked === null ? null : await ruleOf(walked, project));
     checked.push({ word, path, rule });
   }
   const provider = await viewProvider(options.model, { context, localEndpoints: project.localEndpoints });
-  if (globals.json) {
-    await io.stdout.write(jsonText({
-      paths: checked.map(({ path, rule }) => ({
-        path,
-        protected: rule !== null,
-        rule: rule === null ? null : ruleJson(rule, project.root),
-      })),
-      provider: providerJson(provider),
-    }));
-  } else {
-    const lines = checked.map(({ word, rule }) =>
-      rule === null
-        ? `${clean(word)}: not protected\n`
-        : `${clean(word)}: protected (${clean(describeRule(rule, project.root))})\n`
-    );
-    await io.stdout.write(lines.join("") + providerText(provider) + "\n");
-  }
+  const paths = checked.map(({ path, rule }) => ({
+    path,
+    protected: rule !== null,
+    rule: rule === null ? null : ruleJson(rule, project.root),
+  }));
+  const lines = checked.map(({ word, rule }) =>
+    rule === null
+      ? `${clean(word)}: not protected\n`
+      : `${clean(word)}: protected (${clean(describeRule(rule, project.root))})\n`
+  );
+  await print(context, {
+    json: { paths, provider: providerJson(provider) },
+    text: lines.join("") + providerText(provider) + "\n",
+  });
   await warnOfMarkers(project, context);
   for (const line of describeReport(await reportOf(project), project.root)) await warn(context, line);
   return checked.every(({ rule }) => rule !== null) ? 0 : 1;

@@ -33,7 +33,6 @@ export const sessionsCommand = group({
   commands: {
     list: command({
       brief: "List the sessions of this project, most recent first",
-      arguments: [],
       options: LIST_OPTIONS,
       examples: ["agentcli sessions list", "agentcli sessions list --all --json"],
       load: async () => (await import("./run.ts")).listStored,
@@ -78,7 +77,6 @@ export const sessionsCommand = group({
     }),
     prune: command({
       brief: "Delete old sessions, after confirmation",
-      arguments: [],
       options: PRUNE_OPTIONS,
       examples: ["agentcli sessions prune --older-than 30", "agentcli sessions prune --older-than 90 --all --yes"],
       load: async () => (await import("./run.ts")).pruneSessions,

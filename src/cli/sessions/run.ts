@@ -1,9 +1,9 @@
 /** Runs `agentcli sessions …`: lists, prints, exports and deletes stored sessions. */
 import { lstat, stat, writeAtomically } from "../../platform/files.ts";
 import { findSession, listSessions, type SessionScope, type SessionSummary } from "../../session/list.ts";
-import { clean, jsonText } from "../../terminal/clean.ts";
-import { table } from "../../terminal/table.ts";
+import { clean } from "../../terminal/clean.ts";
 import { notice, warn } from "../output.ts";
+import { confirmed, print, tableFor } from "../result.ts";
 import type { ExportFormat } from "./document.ts";
 import type { Context, Invocation } from "../command.ts";
 import type { EXPORT_OPTIONS, LIST_OPTIONS, PRUNE_OPTIONS } from "./command.ts";
@@ -12,28 +12,14 @@ import { AgentcliError } from "../../errors.ts";
 import { resolve } from "../../platform/path.ts";
 import { reasonOf } from "../../session/place.ts";
 import { deleteSession } from "../../session/open_transcript.ts";
-import { confirm } from "../../terminal/prompt.ts";
 import { VERSION } from "../version.ts";
 import { findProjectRoot } from "../../boundary/policy/project.ts";
 import { type Home, openHome } from "../../platform/home.ts";
 
 /** Runs the command. */
 export async function listStored({ options, context }: Invocation<typeof LIST_OPTIONS>): Promise<void> {
-  const { io, globals } = context;
   const { home, scope } = await openScope(context, options);
   const sessions = await listSessions(home, scope);
-  if (globals.json) {
-    await io.stdout.write(jsonText({ sessions: sessions.map(summaryJson) }));
-    return;
-  }
-  if (sessions.length === 0) {
-    await notice(
-      context,
-      options.all ? "no sessions are stored" : "no sessions in this project; --all lists those of all projects",
-    );
-    return;
-  }
-  const width = io.stdout.isTerminal ? io.stdout.columns() : Infinity;
   const heading = [
     "ID",
     "UPDATED (UTC)",
@@ -45,7 +31,11 @@ export async function listStored({ options, context }: Invocation<typeof LIST_OP
     "NAME OR PROMPT",
   ];
   const rows = await Promise.all(sessions.map((session) => sessionRow(session, options)));
-  await io.stdout.write(table([heading, ...rows], { width }));
+  const none = options.all
+    ? "no sessions are stored"
+    : "no sessions in this project; --all lists those of all projects";
+  const shown = rows.length === 0 ? { told: none } : { text: tableFor(context.io.stdout, [heading, ...rows]) };
+  await print(context, { json: { sessions: sessions.map(summaryJson) }, ...shown });
 }
 
 async function sessionRow(session: SessionSummary, { all }: { all: boolean }): Promise<string[]> {
@@ -66,13 +56,10 @@ async function projectText({ projectRoot }: SessionSummary): Promise<string> {
 export async function showStored(
   { options, arguments: words, context }: Invocation<typeof LIST_OPTIONS>,
 ): Promise<void> {
-  const { io, globals } = context;
   const { home, session } = await openNamed(context, { id: words[0] ?? "", all: options.all });
   const { openDocument } = await import("./document.ts");
   const stored = await openDocument(home, session);
-  await io.stdout.write(
-    globals.json ? jsonText(sessionValue(stored)) : clean(sessionMarkdown(stored), { multiline: true }),
-  );
+  await print(context, { json: sessionValue(stored), text: clean(sessionMarkdown(stored), { multiline: true }) });
   for (const problem of stored.problems) await warn(context, problem);
 }
 
@@ -125,16 +112,12 @@ export async function writeExport(output: string, text: string, { globals }: Con
 export async function deleteOne(
   { options, arguments: words, context }: Invocation<typeof LIST_OPTIONS>,
 ): Promise<number> {
-  const { io, globals } = context;
   const { home, session } = await openNamed(context, { id: words[0] ?? "", all: options.all });
   const { id, turns, title, firstPrompt } = session;
   const what = `${id} (${turns === 1 ? "1 turn" : `${turns} turns`}: ${clean((title || firstPrompt).slice(0, 60))})`;
-  if (!globals.yes && !await confirm(io, `Delete the session ${what}?`)) {
-    await notice(context, "nothing changed");
-    return 1;
-  }
+  if (!await confirmed(context, `Delete the session ${what}?`)) return 1;
   await deleteSession(home, session);
-  await io.stdout.write(globals.json ? jsonText({ id, change: "deleted" }) : `deleted ${id}\n`);
+  await print(context, { json: { id, change: "deleted" }, text: `deleted ${id}\n` });
   return 0;
 }
 
@@ -142,17 +125,16 @@ export async function deleteOne(
 export async function renameOne(
   { options, arguments: words, context }: Invocation<typeof LIST_OPTIONS>,
 ): Promise<void> {
-  const { io, globals } = context;
   const { home, session } = await openNamed(context, { id: words[0] ?? "", all: options.all });
   const [{ titleOf }, { renameSession }] = await Promise.all([
     import("../../runtime/rename.ts"),
     import("../../session/open_transcript.ts"),
   ]);
   const title = await titleOf(words[1] ?? "", { home });
-  await renameSession(home, session, { title, version: VERSION, clock: io.clock });
+  await renameSession(home, session, { title, version: VERSION, clock: context.io.clock });
   const { id } = session;
-  const said = title === "" ? `${id} has no name any more\n` : `${id} is now named ${clean(title)}\n`;
-  await io.stdout.write(globals.json ? jsonText({ id, title: title === "" ? null : title }) : said);
+  const text = title === "" ? `${id} has no name any more\n` : `${id} is now named ${clean(title)}\n`;
+  await print(context, { json: { id, title: title === "" ? null : title }, text });
 }
 
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -175,12 +157,7 @@ export async function pruneSessions({ options, context }: Invocation<typeof PRUN
   }
   const size = old.reduce((sum, session) => sum + session.size, 0);
   const what = `${old.length} ${old.length === 1 ? "session" : "sessions"} (${sizeText(size)})`;
-  if (
-    old.length > 0 && !globals.yes && !await confirm(io, `Delete ${what} older than ${olderThan} days?`)
-  ) {
-    await notice(context, "nothing changed");
-    return 1;
-  }
+  if (old.length > 0 && !await confirmed(context, `Delete ${what} older than ${olderThan} days?`)) return 1;
   const deleted: string[] = [];
   for (const session of old) {
     try {
@@ -191,7 +168,7 @@ export async function pruneSessions({ options, context }: Invocation<typeof PRUN
       await warn(context, `${session.id} is in use and was kept`);
     }
   }
-  await io.stdout.write(globals.json ? jsonText({ deleted }) : `deleted ${deleted.length} of ${what}\n`);
+  await print(context, { json: { deleted }, text: `deleted ${deleted.length} of ${what}\n` });
   return 0;
 }
 

@@ -3,9 +3,9 @@ import { AgentcliError } from "../../errors.ts";
 import { runtimeFacts } from "../../platform/runtime.ts";
 import { createHttpClient } from "../../provider/http/client.ts";
 import { fetchJson } from "../../provider/http/fetch_json.ts";
-import { jsonText } from "../../terminal/clean.ts";
 import type { Invocation } from "../command.ts";
 import { notice } from "../output.ts";
+import { print } from "../result.ts";
 import { RELEASE_ADDRESS, VERSION } from "../version.ts";
 import type { UPGRADE_OPTIONS } from "./command.ts";
 
@@ -16,18 +16,19 @@ const TIMEOUT = { connect: 5, firstByte: 15, idle: 15 };
 export async function lookUpRelease(
   { options, context }: Invocation<typeof UPGRADE_OPTIONS>,
 ): Promise<void> {
-  const { io, globals } = context;
   const address = (options.from ?? RELEASE_ADDRESS).replace(/\/+$/, "");
   if (address === "") {
     throw new AgentcliError("usage", "this build was not made by a release, so it knows no address of releases", {
       hint: "agentcli upgrade --from URL, or build the newest checkout",
     });
   }
-  const newest = await newestVersion(address, io);
+  const newest = await newestVersion(address, context.io);
   const newer = isNewer(newest, VERSION);
-  if (globals.json) return void await io.stdout.write(jsonText({ version: VERSION, newest, newer, address }));
-  if (!newer) return await notice(context, `${VERSION} is the newest release`);
-  await io.stdout.write(`${newest} is available; this is ${VERSION}\n`);
+  const shown = newer
+    ? { text: `${newest} is available; this is ${VERSION}\n` }
+    : { told: `${VERSION} is the newest release` };
+  await print(context, { json: { version: VERSION, newest, newer, address }, ...shown });
+  if (context.globals.json || !newer) return;
   await notice(context, `get it the way you got this ${runtimeFacts().form}: npm install --global agentcli, or`);
   await notice(context, `  install.sh of ${address}, which compares sums before it changes anything`);
 }
