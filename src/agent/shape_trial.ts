@@ -1,7 +1,7 @@
 /** Other shapes of a request, tried where the chat template of a model refuses or drops something. Loaded when a server needs it. */
 import type { CacheInvalidation, TurnListener } from "../protocol/turn_event.ts";
 import { ProviderFailure } from "../provider/failure.ts";
-import { isToolCallFallback } from "../provider/backends/template_needs.ts";
+import { isToolCallFallback } from "../provider/backends/model_metadata.ts";
 import {
   bytesUpTo,
   emitCacheInvalidation,

@@ -1,14 +1,13 @@
 /** Asks an engine over HTTP: whether it is ready, who else is on its port, what it serves. */
-import { AgentcliError } from "../errors.ts";
 import { takesConnections } from "../provider/http/client.ts";
 import type { Clock } from "../platform/io.ts";
-import { fetchJson } from "../provider/http/fetch_json.ts";
+import { fetchJson, orNull } from "../provider/http/fetch_json.ts";
 import { discover } from "../provider/backends/discovery.ts";
 import type { HttpClient } from "../provider/http/client.ts";
 import { listModels } from "../provider/backends/model_list.ts";
 import { recognize } from "../provider/backends/recognize.ts";
 import type { Endpoint } from "../provider/types.ts";
-import { findWindows } from "../provider/backends/inquiry.ts";
+import { findWindows, inquire } from "../provider/backends/inquiry.ts";
 import type { Engine } from "./engine.ts";
 
 /** Milliseconds for one answer of a server that is there. */
@@ -68,19 +67,12 @@ export interface Asking {
 /** Returns whether the engine can be asked now. Only the signal's reason is thrown. */
 export async function isReady(engine: Pick<Engine, "ready">, asking: Omit<Asking, "clock">): Promise<boolean> {
   const { client, endpoint, signal } = asking;
-  try {
-    const answer = await fetchJson(client, endpoint, {
-      path: engine.ready.path,
-      atOrigin: true,
-      limitBytes: ANSWER_LIMIT,
-      timeoutMs: ANSWER_MS,
-      signal,
-    });
-    return engine.ready.proves(answer);
-  } catch (error) {
-    if (signal.aborted || !(error instanceof AgentcliError)) throw error;
-    return false;
-  }
+  const limits = { limitBytes: ANSWER_LIMIT, timeoutMs: ANSWER_MS, signal };
+  const answer = await orNull(
+    fetchJson(client, endpoint, { path: engine.ready.path, atOrigin: true, ...limits }),
+    signal,
+  );
+  return answer !== null && engine.ready.proves(answer);
 }
 
 /** Resolves once the engine can be asked; rejects with the signal's reason. No limit of its own: loading takes minutes. */
@@ -134,19 +126,10 @@ export interface EngineModel {
 export async function servedModels(asking: Asking): Promise<EngineModel[]> {
   const { client, endpoint, signal } = asking;
   const limits = { timeoutMs: ANSWER_MS, signal };
-  try {
-    const list = await listModels(client, endpoint, limits);
-    const server = await recognize(client, endpoint, { list, ...limits });
-    const ids = list.models.map((model) => model.id);
-    const windows = await findWindows(client, endpoint, {
-      models: ids,
-      server: server?.server ?? null,
-      list,
-      ...limits,
-    });
-    return ids.map((id) => ({ id, contextWindow: windows.get(id)?.tokens ?? null }));
-  } catch (error) {
-    if (signal.aborted || !(error instanceof AgentcliError)) throw error;
-    return [];
-  }
+  const list = await orNull(listModels(client, endpoint, limits), signal);
+  if (list === null) return [];
+  const server = await recognize(client, endpoint, { answer: list, ...limits });
+  const ids = list.models.map((model) => model.id);
+  const windows = await findWindows(inquire(client, endpoint, { list, ...limits }), server?.server ?? null, ids);
+  return ids.map((id) => ({ id, contextWindow: windows.get(id)?.tokens ?? null }));
 }

@@ -54,21 +54,6 @@ export interface Link {
   close(): Promise<void>;
 }
 
-/** Rejects with the signal's reason as soon as it is aborted, whatever becomes of the work. */
-export async function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  signal.throwIfAborted();
-  const { promise, reject } = Promise.withResolvers<never>();
-  const stop = () => reject(signal.reason);
-  promise.catch(() => {});
-  work.catch(() => {});
-  signal.addEventListener("abort", stop, { once: true });
-  try {
-    return await Promise.race([work, promise]);
-  } finally {
-    signal.removeEventListener("abort", stop);
-  }
-}
-
 /** Returns what went wrong as a clause without a subject. */
 export function failureOf(error: unknown): string {
   if (error instanceof ServerFailed) return error.message;

@@ -1,9 +1,9 @@
 /** A server that is a program: one message a line on its standard input and output. */
 import type { ProcessOptions, ProcessOutcome } from "../platform/process.ts";
-import { within } from "../platform/sleep.ts";
+import { orAborted, within } from "../platform/sleep.ts";
 import { fieldsOf, type JsonRecord } from "../platform/record.ts";
 import { RpcClosed, RpcPeer } from "../rpc/peer.ts";
-import { type Link, type LinkHandlers, type LinkRequest, orAborted, ServerFailed } from "./link.ts";
+import { type Link, type LinkHandlers, type LinkRequest, ServerFailed } from "./link.ts";
 import { cleanText } from "./tool_info.ts";
 
 /** Longest message, in bytes. */

@@ -21,6 +21,21 @@ export async function within(milliseconds: number, work: Promise<unknown>): Prom
   enough();
 }
 
+/** Rejects with the signal's reason as soon as it is aborted, whatever becomes of the work. */
+export async function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  signal.throwIfAborted();
+  const { promise, reject } = Promise.withResolvers<never>();
+  const stop = () => reject(signal.reason);
+  promise.catch(() => {});
+  work.catch(() => {});
+  signal.addEventListener("abort", stop, { once: true });
+  try {
+    return await Promise.race([work, promise]);
+  } finally {
+    signal.removeEventListener("abort", stop);
+  }
+}
+
 /** The timers that waiting uses. */
 export interface SleepParts {
   /** Milliseconds that only grow. */

@@ -5,7 +5,7 @@
  */
 import { sha256 } from "../platform/digest.ts";
 import type { Home } from "../platform/home.ts";
-import { orAborted } from "../mcp/link.ts";
+import { orAborted } from "../platform/sleep.ts";
 import type { Clock } from "../platform/io.ts";
 import { type HeldLock, holdLock } from "../platform/journal.ts";
 import { fieldsOf } from "../platform/record.ts";

@@ -2,7 +2,7 @@
  * The session of a question in a process of its own, which is killed when the answer is due. Whatever the model has it do (a
  * search that takes long, or all of its memory), the server goes on, and its answers come in time.
  */
-import { orAborted } from "../mcp/link.ts";
+import { orAborted } from "../platform/sleep.ts";
 import { fieldsOf } from "../platform/record.ts";
 import type { OwnProcess } from "../platform/process.ts";
 import { methodNotFound, RPC_CODES, RpcError, type RpcParams } from "../rpc/message.ts";

@@ -5,7 +5,7 @@ import { createHttpClient, type HttpClient } from "../../src/provider/http/clien
 import { listModels } from "../../src/provider/backends/model_list.ts";
 import { recognize } from "../../src/provider/backends/recognize.ts";
 import type { Endpoint } from "../../src/provider/types.ts";
-import { findWindow } from "../../src/provider/backends/inquiry.ts";
+import { findWindows, inquire } from "../../src/provider/backends/inquiry.ts";
 import { runProgram, temporaryHome } from "../helpers/program.ts";
 import { answers, configureLlama, isIdle, type LlamaServer, MODEL, startLlama } from "./llama_server.ts";
 
@@ -40,12 +40,13 @@ Deno.test("the server is recognized, and its window is that of one slot, from th
   const endpoint = endpointOf(server);
   const list = await listModels(client, endpoint, TIMEOUT);
   assert.deepEqual(list.models.map((model) => model.id), [MODEL]);
-  const recognized = await recognize(client, endpoint, { list, ...TIMEOUT });
+  const recognized = await recognize(client, endpoint, { answer: list, ...TIMEOUT });
   assert.equal(recognized?.server, "llama.cpp");
   assert.equal(recognized?.gateway, false);
   for (const known of [list, null]) {
-    const asked = { server: "llama.cpp", list: known, model: MODEL, ...TIMEOUT };
-    assert.equal((await findWindow(client, endpoint, asked))?.tokens, 4096, known === null ? "from /props" : "listed");
+    const inquiry = inquire(client, endpoint, { list: known, ...TIMEOUT });
+    const windows = await findWindows(inquiry, "llama.cpp", [MODEL]);
+    assert.equal(windows.get(MODEL)?.tokens, 4096, known === null ? "from /props" : "listed");
   }
   assert.ok((await server.slots()).every((slot) => slot.n_ctx === 4096));
 });

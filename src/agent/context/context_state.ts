@@ -1,6 +1,6 @@
 /** The state of a session's context: sizes, the ratio of bytes to tokens, and what happened to the prefix. */
 import { imageTokens } from "../../provider/chat/content.ts";
-import type { TemplateNeeds } from "../../provider/backends/template_needs.ts";
+import type { TemplateNeeds } from "../../provider/backends/model_metadata.ts";
 import type { ToolSchema } from "../../provider/types.ts";
 import { imagesOf, type SessionItem } from "../../session/item.ts";
 import { type HistoryOptions, messageOf } from "../messages.ts";

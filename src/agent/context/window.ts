@@ -1,11 +1,12 @@
 /** The window in force of a session's model, asked of its server. Source: wire reference, §3. */
 import { withDeadline } from "../../provider/http/fetch_json.ts";
 import type { HttpClient } from "../../provider/http/client.ts";
-import { fetchModelList, type ModelListResponse } from "../../provider/backends/model_list.ts";
+import { fetchModelList } from "../../provider/backends/model_list.ts";
 import { recognize } from "../../provider/backends/recognize.ts";
 import type { Endpoint } from "../../provider/types.ts";
-import type { ModelFacts } from "../../provider/backends/backend.ts";
-import { findModelFacts, findWindow, loadModel, reportsWindows } from "../../provider/backends/inquiry.ts";
+import type { Inquiry, ModelFacts } from "../../provider/backends/backend.ts";
+import { backendOf } from "../../provider/backends/backends.ts";
+import { findWindows, inquire } from "../../provider/backends/inquiry.ts";
 
 /** For all questions together, in milliseconds: a server that is slower tells it through its responses. */
 const SEARCH_MS = 1500;
@@ -52,26 +53,28 @@ export async function findServerWindow(
   try {
     await withDeadline(limits, async (within) => {
       const bounded = { timeoutMs: SEARCH_MS, signal: within };
-      const answer = await fetchModelList(client, endpoint, bounded).catch((): ModelListResponse | null => null);
-      const list = answer?.kind === "list" ? answer.list : null;
-      const refused = answer?.kind === "refused" ? { refused: answer.answer } : {};
-      const known = await recognize(client, endpoint, { ...bounded, list, ...refused });
-      found.server = known?.server ?? null;
-      const asked = { ...bounded, server: found.server, list, model, answers: new Map() };
-      found.window = (await findWindow(client, endpoint, asked))?.tokens ?? null;
-      found.told = await findModelFacts(client, endpoint, asked);
-      const isAnswered = list !== null || (answer?.kind === "refused" && NO_LIST.has(answer.answer.status));
-      found.settled = isAnswered && (search.loaded === true || !reportsWindows(found.server));
+      const answer = await fetchModelList(client, endpoint, bounded).catch(() => null);
+      found.server = (await recognize(client, endpoint, { ...bounded, answer }))?.server ?? null;
+      const list = answer?.kind === "list" ? answer : null;
+      const inquiry = inquire(client, endpoint, { ...bounded, list });
+      const backend = backendOf(found.server);
+      found.window = await windowOf(inquiry, found.server, model);
+      found.told = await backend?.facts?.(inquiry, model) ?? null;
+      const isAnswered = list !== null || (answer !== null && NO_LIST.has(answer.status));
+      found.settled = isAnswered && (search.loaded === true || backend?.window === undefined);
     });
     if (found.window === null && search.load !== undefined) {
-      const { server } = found;
-      const loading = { timeoutMs: LOADING_MS, signal, onLoading: search.load.onLoading };
-      const loaded = await loadModel(client, { endpoint, server, model }, loading);
-      const known = { ...limits, server, list: null, model };
-      found.window = loaded ? (await findWindow(client, endpoint, known))?.tokens ?? null : null;
+      const loading = inquire(client, endpoint, { timeoutMs: LOADING_MS, signal });
+      const { onLoading } = search.load;
+      const loaded = await backendOf(found.server)?.loadModel?.(loading, model, onLoading) ?? false;
+      found.window = loaded ? await windowOf(inquire(client, endpoint, limits), found.server, model) : null;
     }
   } catch {
     // Whatever is wrong with the server, the turn itself says it better.
   }
   return { ...found, settled: found.settled || found.window !== null };
+}
+
+async function windowOf(inquiry: Inquiry, server: string | null, model: string): Promise<number | null> {
+  return (await findWindows(inquiry, server, [model])).get(model)?.tokens ?? null;
 }

@@ -13,7 +13,7 @@ import {
 import { AgentcliError } from "../../errors.ts";
 import { endDetached, processIdentity, startDetached } from "../../platform/process_group.ts";
 import { backendOf } from "../../provider/backends/backends.ts";
-import { loadModel } from "../../provider/backends/inquiry.ts";
+import { inquire } from "../../provider/backends/inquiry.ts";
 import { clean } from "../../terminal/clean.ts";
 import { prepareCommands, type Prepared, type ServeTask } from "./commands.ts";
 import { logWriter, printLeftOut, printLog, printReady, printWarnings, register } from "./result.ts";
@@ -198,10 +198,11 @@ async function readyModels(task: ServeTask): Promise<EngineModel[]> {
   const { engine, asking, checked: { values } } = task;
   if (engine.preload !== undefined && values.model !== undefined) {
     const { client, endpoint, signal } = asking;
-    const limits = { timeoutMs: READY_LIMIT_MS, signal };
-    if (!await loadModel(client, { endpoint, server: engine.preload, model: values.model }, limits)) {
+    const inquiry = inquire(client, endpoint, { timeoutMs: READY_LIMIT_MS, signal });
+    const backend = backendOf(engine.preload);
+    if (!await backend?.loadModel?.(inquiry, values.model, () => {})) {
       throw new AgentcliError("provider_error", `${engine.product} could not load ${values.model}`, {
-        hint: `fetch it first: ${backendOf(engine.preload)?.fetchModel?.command(values.model) ?? values.model}`,
+        hint: `fetch it first: ${backend?.fetchModel?.command(values.model) ?? values.model}`,
       });
     }
   }

@@ -9,7 +9,7 @@ import { fetchJson as askServer } from "../../provider/http/fetch_json.ts";
 import { classify } from "../../provider/chat/classify.ts";
 import { wordsInRefusal } from "../../provider/chat/errors.ts";
 import type { ModelAddress, ModelMetadata } from "../../provider/backends/model_metadata.ts";
-import { fetchModelList, type ModelListResponse } from "../../provider/backends/model_list.ts";
+import { fetchModelList, type ModelList } from "../../provider/backends/model_list.ts";
 import { ResponseDecoder } from "../../provider/chat/response_decoder.ts";
 import { serverErrorFromBody } from "../../provider/chat/server_error.ts";
 import type { Endpoint } from "../../provider/types.ts";
@@ -116,14 +116,14 @@ async function askAll(check: ProviderCheck, asked: Asked): Promise<void> {
     check.lines.push({ kind: "try", text: keyAdvice(provider, key) });
   }
   if (outcome.kind === "list") {
-    const { server, lines } = await furtherFindings(endpoint, { provider, list: outcome.list }, tools);
+    const { server, lines } = await furtherFindings(endpoint, { provider, list: outcome }, tools);
     check.server = server;
     check.lines.push(...lines);
   }
 }
 
 type Outcome =
-  | Extract<ModelListResponse, { kind: "list" }>
+  | ModelList
   /** The server answered that the key is wrong or missing. */
   | { kind: "unauthorised"; status: number; body: string }
   /** It gives no list, but it answers. */
@@ -139,7 +139,7 @@ async function outcomeOf(
   try {
     const answer = await fetchModelList(client, endpoint, { timeoutMs });
     if (answer.kind === "list") return answer;
-    const { status, text } = answer.answer;
+    const { status, text } = answer;
     // text-generation-webui and Jan refuse the name in the address like this, not the key.
     if (/invalid host header/i.test(text)) {
       const hint = "use 127.0.0.1 instead of a name in base_url";

@@ -4,7 +4,7 @@ import type { ModelList } from "../../provider/backends/model_list.ts";
 import { recognize, type Recognized } from "../../provider/backends/recognize.ts";
 import type { Endpoint } from "../../provider/types.ts";
 import type { ContextWindow } from "../../provider/backends/backend.ts";
-import { findWindows } from "../../provider/backends/inquiry.ts";
+import { findWindows, inquire } from "../../provider/backends/inquiry.ts";
 import { namesCloudModel, ollama } from "../../provider/backends/ollama.ts";
 import { modelName } from "../init_providers/report.ts";
 import type { CheckLine, CheckTools } from "./check.ts";
@@ -25,13 +25,13 @@ export async function furtherFindings(
   { provider, list }: Known,
   { client, timeoutMs, readMetadata }: Pick<CheckTools, "client" | "timeoutMs" | "readMetadata">,
 ): Promise<{ server: string | null; lines: CheckLine[] }> {
-  const recognized = await recognize(client, endpoint, { list, timeoutMs });
+  const recognized = await recognize(client, endpoint, { answer: list, timeoutMs });
   const server = recognized?.server ?? null;
   const served = new Set(list.models.map((model) => model.id));
   // Ollama takes a name without tag for the one tagged `latest`, and lists it with the tag.
   const isServed = ({ id }: ModelEntry) => served.has(id) || served.has(`${id}:latest`);
   const models = provider.models.filter(isServed);
-  const windows = await findWindows(client, endpoint, { models: models.map(({ id }) => id), server, list, timeoutMs });
+  const windows = await findWindows(inquire(client, endpoint, { list, timeoutMs }), server, models.map(({ id }) => id));
   const told = (await Promise.all(models.map(async (model) => {
     const learnt = windows.has(model.id)
       ? null

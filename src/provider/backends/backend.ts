@@ -3,7 +3,7 @@ import type { ReceivedHeaders } from "../http/headers.ts";
 import type { JsonResponse } from "../http/fetch_json.ts";
 import { tokens } from "../../platform/record.ts";
 import type { ModelList } from "./model_list.ts";
-import type { TemplateNeeds } from "./template_needs.ts";
+import type { TemplateNeeds } from "./model_metadata.ts";
 
 /**
  * A kind of model server. Everything but how it is detected is left out where the server tells nothing, or needs
@@ -138,7 +138,7 @@ export interface Facts {
   body: unknown;
   /** The status of a refused list, else null. */
   refused: number | null;
-  /** The text of a refusal, else empty. */
+  /** The text of either. */
   text: string;
 }
 
@@ -152,9 +152,10 @@ export interface Probe {
   proves(answer: { json: unknown; text: string }): boolean;
 }
 
-/** A server that takes requests. */
+/** A server that is asked; the same is not asked twice. */
 export interface Inquiry {
   list: ModelList | null;
+  fetchList(): Promise<ModelList | null>;
   /** Fetches JSON at `path` of the origin, or of the base URL; undefined on failure. With a body it is a POST. */
   get(path: string, more?: { atBase?: boolean; body?: string }): Promise<unknown>;
 }

@@ -6,10 +6,11 @@ import { isLocal } from "../../boundary/policy/locality.ts";
 import { type Runtime, RUNTIMES } from "../../config/base_url.ts";
 import { AgentcliError } from "../../errors.ts";
 import type { HttpClient } from "../http/client.ts";
-import { fetchModelList, type ModelListResponse, type ServedModel } from "./model_list.ts";
+import type { Limits } from "../http/fetch_json.ts";
+import { fetchModelList, type ModelListResponse } from "./model_list.ts";
 import { recognize, type Recognized } from "./recognize.ts";
 import type { Endpoint } from "../types.ts";
-import { findWindows } from "./inquiry.ts";
+import { findWindows, inquire } from "./inquiry.ts";
 
 /** State of an address. `no response`: it may be open, but did not answer in time or broke off. */
 type DiscoveryState =
@@ -44,13 +45,10 @@ export interface Discovered {
   models: DiscoveredModel[];
 }
 
-/** Addresses, and the time limit. */
-interface DiscoveryOptions {
+/** Addresses; the time is for everything at one of them together. */
+interface DiscoveryOptions extends Limits {
   /** Names or addresses, each with a port of its own or without: then the ports of the runtimes are probed. */
   hosts: readonly string[];
-  /** For everything at one address together. */
-  timeoutMs: number;
-  signal?: AbortSignal;
   /** Those that are probed; the table of the configuration unless a test gives its own. */
   runtimes?: readonly Pick<Runtime, "id" | "port" | "probed">[];
 }
@@ -98,7 +96,7 @@ async function probe(client: HttpClient, target: Target, options: DiscoveryOptio
   const limits = () => ({
     // One deadline for everything at this address; a question in its last moment fails at once.
     timeoutMs: Math.max(1, options.timeoutMs - (performance.now() - started)),
-    ...(options.signal === undefined ? {} : { signal: options.signal }),
+    signal: options.signal,
   });
   const met = { ...target, baseUrl, local: endpoint.local, server: null, models: [] };
   let answer: ModelListResponse;
@@ -108,18 +106,16 @@ async function probe(client: HttpClient, target: Target, options: DiscoveryOptio
     if (options.signal?.aborted || !(error instanceof AgentcliError)) throw error;
     return { ...met, ...absence(error) };
   }
-  if (answer.kind === "list") {
-    const { list } = answer;
-    const server = await recognize(client, endpoint, { list, ...limits() });
-    const models = await withWindows(
-      list.models,
-      async (ids) =>
-        await findWindows(client, endpoint, { models: ids, server: server?.server ?? null, list, ...limits() }),
-    );
-    return { ...met, state: "serving", detail: "", server, models };
-  }
-  const server = await recognize(client, endpoint, { list: null, refused: answer.answer, ...limits() });
-  return { ...met, ...refusalState(answer.answer.status, server), server };
+  const server = await recognize(client, endpoint, { answer, ...limits() });
+  if (answer.kind === "refused") return { ...met, ...refusalState(answer.status, server), server };
+  const ids = answer.models.map(({ id }) => id);
+  const windows = await findWindows(
+    inquire(client, endpoint, { list: answer, ...limits() }),
+    server?.server ?? null,
+    ids,
+  );
+  const models = ids.map((id) => ({ id, contextWindow: windows.get(id)?.tokens ?? null }));
+  return { ...met, state: "serving", detail: "", server, models };
 }
 
 /** A connection without a key: discovery never sends one. */
@@ -161,12 +157,4 @@ function refusalState(status: number, server: Recognized | null): { state: Disco
   if (status === 401 || status === 403) return { state: "needs key", detail };
   const busy = status === 503 || (server !== null && (status === 429 || status >= 500));
   return { state: busy ? "loading" : "not a model server", detail };
-}
-
-async function withWindows(
-  models: readonly ServedModel[],
-  find: (ids: string[]) => Promise<Map<string, { tokens: number }>>,
-): Promise<DiscoveredModel[]> {
-  const windows = await find(models.map((model) => model.id));
-  return models.map(({ id }) => ({ id, contextWindow: windows.get(id)?.tokens ?? null }));
 }

@@ -1,13 +1,14 @@
 import assert from "node:assert/strict";
 import { endpointAt, recorded, type StandInAnswer, standInClient } from "../../../tests/helpers/stand_in_client.ts";
 import { type ModelList, readModelList } from "./model_list.ts";
-import { findWindow, findWindows, loadModel } from "./inquiry.ts";
+import { findWindows, inquire } from "./inquiry.ts";
+import { ollama } from "./ollama.ts";
 
 const ORIGIN = "http://127.0.0.1:8080";
 const LIMITS = { timeoutMs: 30 };
 
 function listOf(body: unknown): ModelList {
-  return { models: readModelList(body), headers: new Map(), body };
+  return { kind: "list", models: readModelList(body), status: 200, headers: new Map(), text: "", json: body };
 }
 
 /** Asks for one window; paths are from the origin. */
@@ -19,8 +20,9 @@ async function window(
   const { client, sent } = standInClient(
     Object.fromEntries(Object.entries(answers).map(([path, answer]) => [ORIGIN + path, answer])),
   );
-  const asked = { model: more.model ?? "m", server, list: more.list ?? null, ...LIMITS };
-  const found = await findWindow(client, endpointAt(`${ORIGIN}/v1`), asked);
+  const { model = "m", list = null } = more;
+  const inquiry = inquire(client, endpointAt(`${ORIGIN}/v1`), { list, ...LIMITS });
+  const found = (await findWindows(inquiry, server, [model])).get(model);
   return {
     tokens: found?.tokens ?? null,
     source: found?.source,
@@ -139,8 +141,8 @@ Deno.test("a window that nobody tells is unknown", async () => {
 Deno.test("several windows cost one question", async () => {
   const running = { body: { models: [{ name: "a:1", context_length: 1000 }, { name: "b:1", context_length: 2000 }] } };
   const { client, sent } = standInClient({ [`${ORIGIN}/api/ps`]: running });
-  const asked = { models: ["a:1", "b:1", "c:1"], server: "ollama", list: null, ...LIMITS };
-  const found = await findWindows(client, endpointAt(`${ORIGIN}/v1`), asked);
+  const inquiry = inquire(client, endpointAt(`${ORIGIN}/v1`), LIMITS);
+  const found = await findWindows(inquiry, "ollama", ["a:1", "b:1", "c:1"]);
   assert.deepEqual([...found].map(([model, one]) => [model, one.tokens]), [["a:1", 1000], ["b:1", 2000]]);
   assert.equal(sent.length, 1);
 });
@@ -148,8 +150,8 @@ Deno.test("several windows cost one question", async () => {
 Deno.test("preloading asks Ollama for the model without a prompt", async () => {
   const { client, sent } = standInClient({ [`${ORIGIN}/api/generate`]: { body: { done: true, done_reason: "load" } } });
   const endpoint = endpointAt(`${ORIGIN}/v1`);
-  assert.equal(await loadModel(client, { endpoint, server: "ollama", model: "m" }, LIMITS), true);
+  assert.equal(await ollama.loadModel?.(inquire(client, endpoint, LIMITS), "m", () => {}), true);
   assert.deepEqual([sent[0]?.method, JSON.parse(String(sent[0]?.body))], ["POST", { model: "m", stream: false }]);
   const { client: absent } = standInClient({});
-  assert.equal(await loadModel(absent, { endpoint, server: "ollama", model: "m" }, LIMITS), false);
+  assert.equal(await ollama.loadModel?.(inquire(absent, endpoint, LIMITS), "m", () => {}), false);
 });

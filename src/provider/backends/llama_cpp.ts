@@ -12,7 +12,7 @@ import {
   windowsOf,
 } from "./backend.ts";
 import { rawEntries } from "./model_list.ts";
-import type { TemplateNeeds, ToolCallFallback } from "./template_needs.ts";
+import type { TemplateNeeds, ToolCallFallback } from "./model_metadata.ts";
 
 /** Most loaded models of a router that are requested one by one. */
 const ROUTER_LIMIT = 8;
@@ -32,7 +32,7 @@ export const llamaCpp: Backend = {
   },
   vision: supportsImages,
   traits({ list }) {
-    const entries = list === null ? [] : rawEntries(list.body);
+    const entries = list === null ? [] : rawEntries(list.json);
     const told = entries.flatMap((entry) => {
       const { id, meta } = entry;
       return typeof id === "string" ? [[id, traitsOf({ bytes: fieldsOf(meta)["size"] })] as const] : [];
@@ -109,7 +109,7 @@ async function supportsImages(inquiry: Inquiry, model: string): Promise<boolean 
   const vision = booleanOf(fieldsOf(props["modalities"])["vision"]);
   if (vision !== null || router) return vision;
   // Servers before `modalities`: the list in the form of Ollama names what the model can do.
-  const [entry] = membersOf(fieldsOf(inquiry.list?.body)["models"]).map(fieldsOf);
+  const [entry] = membersOf(fieldsOf(inquiry.list?.json)["models"]).map(fieldsOf);
   return listsAny(entry?.["capabilities"], ["multimodal", "vision"]);
 }
 

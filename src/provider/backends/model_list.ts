@@ -1,9 +1,8 @@
 /** The list of models that a server says it serves. Source: the wire reference, §2 (model list reader), §9. */
 import { AgentcliError } from "../../errors.ts";
-import { fetchJson, type JsonResponse } from "../http/fetch_json.ts";
+import { fetchJson, type JsonResponse, type Limits } from "../http/fetch_json.ts";
 import { fieldsOf, membersOf, tokens } from "../../platform/record.ts";
 import type { HttpClient } from "../http/client.ts";
-import type { ReceivedHeaders } from "../http/headers.ts";
 import type { Endpoint } from "../types.ts";
 import { BACKENDS } from "./backends.ts";
 import { providerLabel } from "../../config/base_url.ts";
@@ -26,16 +25,14 @@ export interface ServedModel {
   state?: "loaded" | "unloaded" | "loading";
 }
 
-/** A list, with what servers are recognized by. */
-export interface ModelList {
+/** A list with the answer that it stood in. */
+export interface ModelList extends JsonResponse {
+  kind: "list";
   models: ServedModel[];
-  headers: ReceivedHeaders;
-  /** The parsed answer. */
-  body: unknown;
 }
 
 /** Outcome of a request for the list. */
-export type ModelListResponse = { kind: "list"; list: ModelList } | { kind: "refused"; answer: JsonResponse };
+export type ModelListResponse = ModelList | JsonResponse & { kind: "refused" };
 
 /**
  * Reads a list in any of the forms servers give it: `{data: […]}`, `{data: null}` (Ollama without models), a bare
@@ -104,18 +101,17 @@ function listedWindow(fields: Record<string, unknown>): number | null {
 export async function fetchModelList(
   client: HttpClient,
   endpoint: Endpoint,
-  options: { timeoutMs: number; signal?: AbortSignal },
+  limits: Limits,
 ): Promise<ModelListResponse> {
-  const answer = await fetchJson(client, endpoint, { path: "/models", limitBytes: LIST_LIMIT, ...options });
-  if (answer.status !== 200) return { kind: "refused", answer };
+  const answer = await fetchJson(client, endpoint, { path: "/models", limitBytes: LIST_LIMIT, ...limits });
+  if (answer.status !== 200) return { ...answer, kind: "refused" };
   if (answer.json === undefined) {
     const page = /^\s*</.test(answer.text);
     throw new AgentcliError("invalid_reply", page ? "a web page came instead of a list" : "the answer is not JSON", {
       hint: "check base_url: it usually ends in /v1",
     });
   }
-  const models = readModelList(answer.json);
-  return { kind: "list", list: { models, headers: answer.headers, body: answer.json } };
+  return { ...answer, kind: "list", models: readModelList(answer.json) };
 }
 
 /**
@@ -126,23 +122,18 @@ export async function fetchModelList(
 export async function listModels(
   client: HttpClient,
   endpoint: Endpoint,
-  options: { timeoutMs: number; signal?: AbortSignal },
+  limits: Limits,
 ): Promise<ModelList> {
   const where = `${providerLabel(endpoint.provider)} (${endpoint.baseUrl}/models)`;
-  let response: ModelListResponse;
-  try {
-    response = await fetchModelList(client, endpoint, options);
-  } catch (error) {
-    if (!(error instanceof AgentcliError) || options.signal?.aborted) throw error;
+  const response = await fetchModelList(client, endpoint, limits).catch((error) => {
+    if (!(error instanceof AgentcliError) || limits.signal?.aborted) throw error;
     // The client names provider and address itself; what is found here does not know them.
     if (error.code !== "invalid_reply" && error.code !== "provider_timeout") throw error;
-    throw new AgentcliError(error.code, `cannot list the models of ${where}: ${error.message}`, {
-      ...(error.hint === undefined ? {} : { hint: error.hint }),
-      cause: error,
-    });
-  }
-  if (response.kind === "list") return response.list;
-  throw await refusal(response.answer, { endpoint, where });
+    const message = `cannot list the models of ${where}: ${error.message}`;
+    throw new AgentcliError(error.code, message, { hint: error.hint, cause: error });
+  });
+  if (response.kind === "list") return response;
+  throw await refusal(response, { endpoint, where });
 }
 
 async function refusal(answer: JsonResponse, at: { endpoint: Endpoint; where: string }): Promise<AgentcliError> {

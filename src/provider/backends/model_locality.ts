@@ -3,10 +3,10 @@
  * gateway passes everything on. Source: specification of the boundary, second design §2, and threats 87, 88, R8.
  */
 import { AgentcliError } from "../../errors.ts";
-import { fetchJson, type JsonResponse } from "../http/fetch_json.ts";
+import { fetchJson, type JsonResponse, type Limits, orNull } from "../http/fetch_json.ts";
 import type { HttpClient } from "../http/client.ts";
 import type { LocalityFetch, ModelLocality } from "./backend.ts";
-import type { ModelList } from "./model_list.ts";
+import type { ModelListResponse } from "./model_list.ts";
 import type { LocatedModel } from "./locality_cache.ts";
 import { namesCloudModel } from "./ollama.ts";
 import type { Endpoint } from "../types.ts";
@@ -30,9 +30,12 @@ export async function locate(
   if (namesCloudModel(model)) {
     return { locality: { kind: "remote", reason: `${model} is a cloud model by its name` }, certain: true };
   }
-  const limits = { timeoutMs: REQUEST_MS, limitBytes: SHOW_LIMIT, ...(signal === undefined ? {} : { signal }) };
-  const get = (path: string, more: { atOrigin?: boolean; body?: string } = {}) =>
-    withinTime(() => fetchJson(client, endpoint, { path, ...more, ...limits }), signal);
+  const limits = { timeoutMs: REQUEST_MS, limitBytes: SHOW_LIMIT, signal };
+  const get = async (path: string, more: { atOrigin?: boolean; body?: string } = {}) => {
+    const answer = await orNull(fetchJson(client, endpoint, { path, ...more, ...limits }), signal);
+    // A failure of the server is no answer.
+    return answer !== null && answer.status < 500 ? answer : null;
+  };
   const fetchEach = async () => {
     const { BACKENDS } = await import("./backends.ts");
     const question: LocalityFetch = (path, more) => get(path, { ...more, atOrigin: true });
@@ -60,32 +63,13 @@ function unlessTrusted({ provider }: Endpoint): string {
   return `; write \`local: true\` for ${provider} if all of its models run on machines of yours`;
 }
 
-/** Returns null for no answer. Only the signal's reason is thrown. */
-async function withinTime(
-  work: () => Promise<JsonResponse>,
-  signal: AbortSignal | undefined,
-): Promise<JsonResponse | null> {
-  try {
-    const answer = await work();
-    return answer.status < 500 ? answer : null;
-  } catch (error) {
-    if (signal?.aborted || !(error instanceof AgentcliError)) throw error;
-    return null;
-  }
-}
-
 async function gateway(
   answer: JsonResponse | null,
-  { client, endpoint, limits }: {
-    client: HttpClient;
-    endpoint: Endpoint;
-    limits: { timeoutMs: number; signal?: AbortSignal };
-  },
+  { client, endpoint, limits }: { client: HttpClient; endpoint: Endpoint; limits: Limits },
 ): Promise<ModelLocality | null> {
   if (answer === null) return null;
-  const list = await listIn(answer);
   const { recognize } = await import("./recognize.ts");
-  const server = await recognize(client, endpoint, { list, ...(list === null ? { refused: answer } : {}), ...limits });
+  const server = await recognize(client, endpoint, { answer: await listIn(answer), ...limits });
   if (server?.gateway) {
     return { kind: "remote", reason: `${server.label} passes requests on to other servers${unlessTrusted(endpoint)}` };
   }
@@ -95,12 +79,13 @@ async function gateway(
   return answer.headers.has("via") ? { kind: "here", doubt: "a proxy stands before the server (header via)" } : HERE;
 }
 
-async function listIn({ status, headers, json }: JsonResponse): Promise<ModelList | null> {
+/** What is no list counts as a refusal, whatever its status. */
+async function listIn(answer: JsonResponse): Promise<ModelListResponse> {
   const { readModelList } = await import("./model_list.ts");
   try {
-    return status === 200 ? { models: readModelList(json), headers, body: json } : null;
+    if (answer.status === 200) return { ...answer, kind: "list", models: readModelList(answer.json) };
   } catch (error) {
-    if (error instanceof AgentcliError) return null;
-    throw error;
+    if (!(error instanceof AgentcliError)) throw error;
   }
+  return { ...answer, kind: "refused" };
 }

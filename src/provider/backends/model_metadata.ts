@@ -4,9 +4,8 @@
  * else.
  */
 import type { Home } from "../../platform/home.ts";
-import { fieldsOf, membersOf, tokens } from "../../platform/record.ts";
+import { fieldsOf, membersOf, parseJson, tokens } from "../../platform/record.ts";
 import type { ModelFacts } from "./backend.ts";
-import { isToolCallFallback, type ToolCallFallback } from "./template_needs.ts";
 
 const NAME = "cache/servers.json";
 /** Raised when the shape changes: an older file is then not read. */
@@ -17,6 +16,22 @@ const WINDOW_AGE = 30 * 60 * 1000;
 const TOOLS_AGE = 7 * 24 * 60 * 60 * 1000;
 /** Models kept; the ones learned of longest ago go first. */
 const COUNT_LIMIT = 200;
+
+const FALLBACKS = ["single", "text", "no_system"] as const;
+
+/**
+ * The form in which calls have to be sent to a server that does not take several in one message (`single`), none
+ * (`text`), or neither them nor a system message (`no_system`).
+ */
+export type ToolCallFallback = typeof FALLBACKS[number];
+
+/** The form in which calls have to be sent to the model; `native`: as they are. */
+export type TemplateNeeds = ToolCallFallback | "native";
+
+/** Returns whether a value is one of them. */
+export function isToolCallFallback(value: unknown): value is ToolCallFallback {
+  return FALLBACKS.some((name) => name === value);
+}
 
 /** A model on a server. */
 export interface ModelAddress {
@@ -44,19 +59,46 @@ export interface ModelMetadata {
   template?: ToolCallFallback;
 }
 
-/** An entry of the file. Times are milliseconds since 1970. */
-interface Entry {
-  window?: number | null;
-  server?: string | null;
-  told?: ModelFacts | null;
-  refused?: readonly string[];
-  refusedAt?: number;
-  windowAt?: number;
-  refusedWindow?: number;
-  toolCalls?: ToolCallFallback;
-  toolCallsAt?: number;
-  template?: ToolCallFallback;
-  templateAt?: number;
+/** Parts that are stored with the time at which they were learned, in milliseconds since 1970. */
+const STAMPED = ["window", "toolCalls", "refused", "template"] as const;
+
+/** How long each stored part holds, by the time of which part, and how it is read: undefined for what is none. */
+const PARTS: Readonly<
+  Record<
+    Exclude<keyof ModelMetadata, "formerWindow">,
+    { learned: typeof STAMPED[number]; age: number; read(value: unknown): unknown }
+  >
+> = {
+  window: { learned: "window", age: WINDOW_AGE, read: (value) => value === null ? null : tokens(value) ?? undefined },
+  server: {
+    learned: "window",
+    age: WINDOW_AGE,
+    read: (value) => typeof value === "string" || value === null ? value : undefined,
+  },
+  told: { learned: "window", age: WINDOW_AGE, read: toldOf },
+  refusedWindow: { learned: "window", age: WINDOW_AGE, read: (value) => tokens(value) ?? undefined },
+  refused: { learned: "refused", age: TOOLS_AGE, read: namesOf },
+  toolCalls: { learned: "toolCalls", age: TOOLS_AGE, read: fallbackOf },
+  template: { learned: "template", age: TOOLS_AGE, read: fallbackOf },
+};
+
+function namesOf(value: unknown): string[] | undefined {
+  const names = membersOf(value).filter((name) => typeof name === "string");
+  return names.length === 0 ? undefined : names;
+}
+
+function fallbackOf(value: unknown): ToolCallFallback | undefined {
+  return isToolCallFallback(value) ? value : undefined;
+}
+
+function toldOf(value: unknown): ModelFacts | null | undefined {
+  if (value === null || value === undefined) return value;
+  const { preservesReasoning, slots, samples } = fieldsOf(value);
+  return {
+    ...(typeof preservesReasoning === "boolean" ? { preservesReasoning } : {}),
+    ...(typeof slots === "number" ? { slots } : {}),
+    ...(samples === true ? { samples } : {}),
+  };
 }
 
 function keyOf({ baseUrl, model }: ModelAddress): string {
@@ -69,52 +111,38 @@ export async function readModelMetadata(
   address: ModelAddress,
   { now }: { now: number },
 ): Promise<ModelMetadata> {
-  const entry = (await readEntries(home)).get(keyOf(address)) ?? {};
-  const known: ModelMetadata = {};
-  if (fresh(entry.windowAt, { now, age: WINDOW_AGE })) {
-    if (entry.window !== undefined) known.window = entry.window;
-    if (entry.server !== undefined) known.server = entry.server;
-    if (entry.told !== undefined) known.told = entry.told;
-    if (entry.refusedWindow !== undefined) known.refusedWindow = entry.refusedWindow;
-  } else if (entry.refusedWindow !== undefined && fresh(entry.windowAt, { now, age: TOOLS_AGE })) {
-    known.formerWindow = entry.refusedWindow;
-  }
-  if (entry.toolCalls !== undefined && fresh(entry.toolCallsAt, { now, age: TOOLS_AGE })) {
-    known.toolCalls = entry.toolCalls;
-  }
-  if (entry.refused !== undefined && fresh(entry.refusedAt, { now, age: TOOLS_AGE })) known.refused = entry.refused;
-  if (entry.template !== undefined && fresh(entry.templateAt, { now, age: TOOLS_AGE })) known.template = entry.template;
-  return known;
-}
-
-/** A time ahead of the clock is none to trust. */
-function fresh(at: number | undefined, { now, age }: { now: number; age: number }): boolean {
-  return at !== undefined && at <= now && now - at < age;
+  const entry = fieldsOf((await readEntries(home)).get(keyOf(address)));
+  // A time ahead of the clock is none to trust.
+  const isFresh = (at: unknown, age: number) => typeof at === "number" && at <= now && now - at < age;
+  const known = Object.entries(PARTS).flatMap(([name, { learned, age, read }]) => {
+    const value = isFresh(entry[`${learned}At`], age) ? read(entry[name]) : undefined;
+    return value === undefined ? [] : [[name, value]];
+  });
+  const formerWindow = tokens(entry["refusedWindow"]);
+  const isFormer = !isFresh(entry["windowAt"], WINDOW_AGE) && isFresh(entry["windowAt"], TOOLS_AGE);
+  return { ...Object.fromEntries(known), ...(isFormer && formerWindow !== null ? { formerWindow } : {}) };
 }
 
 /** Adds to what is known of a model; undefined with the key present forgets a part. Never throws. */
 export async function storeModelMetadata(
   home: Home,
   address: ModelAddress,
-  learned: { facts: ModelMetadata; now: number },
+  { facts, now }: { facts: ModelMetadata; now: number },
 ): Promise<void> {
-  const { facts, now } = learned;
   try {
     await home.locked(NAME, async () => {
       const entries = await readEntries(home);
       const key = keyOf(address);
-      const entry = entries.get(key) ?? {};
+      const before = fieldsOf(entries.get(key));
+      const times = STAMPED.filter((name) => name in facts).map((name) => [`${name}At`, now]);
       // Put at the end, so that the order is that of learning.
       entries.delete(key);
       entries.set(key, {
-        ...entry,
-        ...facts,
+        ...before,
         // What was found after a refusal stands in its place.
-        ...("window" in facts ? { refusedWindow: facts.refusedWindow } : {}),
-        ...("window" in facts ? { windowAt: now } : {}),
-        ...("toolCalls" in facts ? { toolCallsAt: now } : {}),
-        ...("refused" in facts ? { refusedAt: now } : {}),
-        ...("template" in facts ? { templateAt: now } : {}),
+        ...("window" in facts ? { refusedWindow: undefined } : {}),
+        ...facts,
+        ...Object.fromEntries(times),
       });
       const kept = [...entries].slice(-COUNT_LIMIT);
       await home.write(NAME, JSON.stringify({ layout: LAYOUT, models: Object.fromEntries(kept) }));
@@ -124,49 +152,7 @@ export async function storeModelMetadata(
   }
 }
 
-async function readEntries(home: Home): Promise<Map<string, Entry>> {
-  try {
-    const text = await home.read(NAME);
-    const file = text === null ? {} : fieldsOf(JSON.parse(text));
-    if (file["layout"] !== LAYOUT) return new Map();
-    return new Map(Object.entries(fieldsOf(file["models"])).map(([key, value]) => [key, entryOf(value)]));
-  } catch {
-    return new Map();
-  }
-}
-
-function entryOf(value: unknown): Entry {
-  const fields = fieldsOf(value);
-  const { server, toolCalls, template } = fields;
-  const window = fields["window"] === null ? null : tokens(fields["window"]) ?? undefined;
-  const refusedWindow = tokens(fields["refusedWindow"]);
-  const [windowAt, toolCallsAt, templateAt, refusedAt] = ["windowAt", "toolCallsAt", "templateAt", "refusedAt"].map(
-    (name) => timeOf(fields[name]),
-  );
-  const refused = membersOf(fields["refused"]).filter((name) => typeof name === "string");
-  return {
-    ...(window === undefined ? {} : { window }),
-    ...(typeof server === "string" || server === null ? { server } : {}),
-    ...(fields["told"] === undefined ? {} : { told: fields["told"] === null ? null : factsOf(fields["told"]) }),
-    ...(refused.length === 0 || refusedAt === undefined ? {} : { refused, refusedAt }),
-    ...(refusedWindow === null ? {} : { refusedWindow }),
-    ...(windowAt === undefined ? {} : { windowAt }),
-    ...(isToolCallFallback(toolCalls) ? { toolCalls } : {}),
-    ...(toolCallsAt === undefined ? {} : { toolCallsAt }),
-    ...(isToolCallFallback(template) ? { template } : {}),
-    ...(templateAt === undefined ? {} : { templateAt }),
-  };
-}
-
-function factsOf(value: unknown): ModelFacts {
-  const { preservesReasoning, slots, samples } = fieldsOf(value);
-  return {
-    ...(typeof preservesReasoning === "boolean" ? { preservesReasoning } : {}),
-    ...(typeof slots === "number" ? { slots } : {}),
-    ...(samples === true ? { samples } : {}),
-  };
-}
-
-function timeOf(value: unknown): number | undefined {
-  return typeof value === "number" && Number.isFinite(value) ? value : undefined;
+async function readEntries(home: Home): Promise<Map<string, unknown>> {
+  const file = fieldsOf(parseJson(await home.read(NAME).catch(() => null) ?? ""));
+  return new Map(file["layout"] === LAYOUT ? Object.entries(fieldsOf(file["models"])) : []);
 }

@@ -15,9 +15,7 @@ async function met(port: number, answers: Record<string, StandInAnswer>, more: {
   );
   const endpoint = endpointAt(`${origin}/v1`, { key: "sk-canary", ...more });
   const answer = await fetchModelList(client, endpoint, { timeoutMs: 1000 });
-  const list = answer.kind === "list" ? answer.list : null;
-  const refused = answer.kind === "refused" ? { refused: answer.answer } : {};
-  const found = await recognize(client, endpoint, { list, timeoutMs: 30, ...refused });
+  const found = await recognize(client, endpoint, { answer, timeoutMs: 30 });
   return { found, asked: sent.slice(1) };
 }
 
@@ -127,6 +125,6 @@ Deno.test("services of the open net are not asked further", async () => {
   const endpoint = endpointAt("https://api.example/v1", { local: false });
   const answer = await fetchModelList(client, endpoint, { timeoutMs: 1000 });
   assert(answer.kind === "list");
-  assert.equal(await recognize(client, endpoint, { list: answer.list, timeoutMs: 1000 }), null);
+  assert.equal(await recognize(client, endpoint, { answer, timeoutMs: 1000 }), null);
   assert.equal(sent.length, 1);
 });

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { endpointAt, standInClient } from "../../../tests/helpers/stand_in_client.ts";
-import { findTemplateNeeds } from "./inquiry.ts";
+import { findTemplate } from "./inquiry.ts";
 
 const origin = "http://127.0.0.1:8080";
 const asked = { model: "my model", signal: new AbortController().signal };
@@ -16,7 +16,7 @@ async function needsWith(answers: Record<string, { status?: number; body: unknow
   const { client, sent } = standInClient(
     Object.fromEntries(Object.entries(answers).map(([path, answer]) => [`${origin}${path}`, answer])),
   );
-  return { needs: await findTemplateNeeds(client, endpointAt(`${origin}/v1`), asked), sent };
+  return { needs: (await findTemplate(client, endpointAt(`${origin}/v1`), asked)).needs, sent };
 }
 
 Deno.test("tools that a template drops go as text, and calls that it refuses together go one by one", async () => {

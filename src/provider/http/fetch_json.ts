@@ -1,26 +1,25 @@
 /** Fetches JSON: one small request whose response is read whole, bounded in time and in size. */
 import { AgentcliError } from "../../errors.ts";
-import { after } from "../../platform/sleep.ts";
-import type { HttpClient } from "./client.ts";
+import { parseJson } from "../../platform/record.ts";
+import { after, orAborted } from "../../platform/sleep.ts";
+import type { HttpClient, HttpRequest } from "./client.ts";
 import type { ReceivedHeaders } from "./headers.ts";
 import type { Endpoint } from "../types.ts";
 
 /** Most that is read of an answer that is no success: enough to tell what refused. Bytes. */
 const REFUSAL_LIMIT = 64 * 1024;
 
-/** A JSON request: with a `body` a POST, else a GET. */
-interface JsonRequest {
-  path: string;
-  /** `path` starts at the origin instead of the base URL. */
-  atOrigin?: boolean;
-  withoutKey?: boolean;
-  /** JSON text. */
-  body?: string;
+/** How long a question may take: connecting, waiting and reading together. */
+export interface Limits {
+  timeoutMs: number;
+  signal?: AbortSignal | undefined;
+}
+
+/** A JSON request: with a `body` (JSON text) a POST, else a GET. */
+interface JsonRequest extends Limits, Pick<HttpRequest, "path" | "atOrigin" | "withoutKey"> {
+  body?: string | undefined;
   /** Most bytes of a successful answer; more is `invalid_reply`. */
   limitBytes: number;
-  /** For everything together: connecting, waiting, reading. */
-  timeoutMs: number;
-  signal?: AbortSignal;
 }
 
 /** The whole answer. `json` is undefined when the text is not JSON. */
@@ -38,59 +37,43 @@ export interface JsonResponse {
 export async function fetchJson(client: HttpClient, endpoint: Endpoint, request: JsonRequest): Promise<JsonResponse> {
   const { path, atOrigin, withoutKey, body, limitBytes } = request;
   return await withDeadline(request, async (signal) => {
-    const response = await client.send(endpoint, {
-      method: body === undefined ? "GET" : "POST",
-      path,
-      ...(atOrigin === undefined ? {} : { atOrigin }),
-      ...(withoutKey === undefined ? {} : { withoutKey }),
-      ...(body === undefined ? {} : { body }),
-      signal,
-    });
+    const method = body === undefined ? "GET" : "POST";
+    const response = await client.send(endpoint, { method, path, atOrigin, withoutKey, body, signal });
     const { status, headers } = response;
     const success = status >= 200 && status < 300;
     // A refusal is told by its status; how long its body is changes nothing.
     const text = success
       ? await response.text(limitBytes)
       : await response.text(REFUSAL_LIMIT).catch(() => response.cancel().then(() => "").catch(() => ""));
-    return { status, headers, text, json: parsed(text) };
+    return { status, headers, text, json: parseJson(text.replace(/^\uFEFF/, "")) };
   });
 }
 
-/** Runs `work` for at most `timeoutMs`; afterwards, or when the outer signal fires, its signal is aborted. */
-export async function withDeadline<T>(
-  limits: { timeoutMs: number; signal?: AbortSignal | undefined },
-  work: (signal: AbortSignal) => Promise<T>,
-): Promise<T> {
-  const { timeoutMs, signal: outer } = limits;
-  outer?.throwIfAborted();
-  const controller = new AbortController();
-  const ended = Promise.withResolvers<never>();
-  // Without a listener of its own a rejection after the race would be reported as unhandled.
-  ended.promise.catch(() => {});
-  const end = (reason: unknown) => {
-    controller.abort(reason);
-    ended.reject(reason);
-  };
-  const relay = () => end(outer?.reason);
-  outer?.addEventListener("abort", relay, { once: true });
-  const inTime = after(
-    timeoutMs,
-    () => end(new AgentcliError("provider_timeout", `no response within ${Math.round(timeoutMs)} ms`)),
-  );
+/** What `work` gives; null where the server is not there, slow, or unreadable. Throws the signal's reason, and bugs. */
+export async function orNull<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T | null> {
   try {
-    return await Promise.race([work(controller.signal), ended.promise]);
+    return await work;
   } catch (error) {
-    throw controller.signal.aborted ? controller.signal.reason : error;
-  } finally {
-    inTime();
-    outer?.removeEventListener("abort", relay);
+    if (signal?.aborted || !(error instanceof AgentcliError)) throw error;
+    return null;
   }
 }
 
-function parsed(text: string): unknown {
+/** Runs `work` for at most `timeoutMs`; afterwards, or when the outer signal fires, its signal is aborted. */
+export async function withDeadline<T>(limits: Limits, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  const { timeoutMs, signal: outer } = limits;
+  outer?.throwIfAborted();
+  const late = new AbortController();
+  const inTime = after(
+    timeoutMs,
+    () => late.abort(new AgentcliError("provider_timeout", `no response within ${Math.round(timeoutMs)} ms`)),
+  );
+  const signal = outer === undefined ? late.signal : AbortSignal.any([outer, late.signal]);
   try {
-    return JSON.parse(text.startsWith("\uFEFF") ? text.slice(1) : text);
-  } catch {
-    return undefined;
+    return await orAborted(work(signal), signal);
+  } catch (error) {
+    throw signal.aborted ? signal.reason : error;
+  } finally {
+    inTime();
   }
 }

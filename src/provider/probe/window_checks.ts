@@ -1,10 +1,11 @@
 /** Checks how large the window is and what happens at its end. */
 import { grouped } from "../../platform/number.ts";
 import { AgentcliError } from "../../errors.ts";
-import { findWindow } from "../backends/inquiry.ts";
+import { findWindows, inquire } from "../backends/inquiry.ts";
 import { listModels, type ModelList } from "../backends/model_list.ts";
 import { recognize } from "../backends/recognize.ts";
 import { ProviderFailure } from "../failure.ts";
+import { orNull } from "../http/fetch_json.ts";
 import type { ClaimedWindow, ProvedWindow, Reachability, WindowStep } from "./findings.ts";
 import { type Subject, userMessage } from "./subject.ts";
 
@@ -65,50 +66,32 @@ export interface Reached {
  */
 export async function reach(subject: Subject, signal: AbortSignal): Promise<Reached> {
   const { client, endpoint, clock, model } = subject;
+  const limits = { timeoutMs: SMALL_TIMEOUT, signal };
   const started = clock.monotonic();
-  const list = await listOrNull(subject, signal);
-  const listMs = clock.monotonic() - started;
-  const server = await recognize(client, endpoint, { list, timeoutMs: SMALL_TIMEOUT, signal });
-  const listed = list === null ? null : list.models.some(({ id }) => id === model);
-  return { found: { listMs, models: list?.models.length ?? null, listed, server }, list };
-}
-
-async function listOrNull(subject: Subject, signal: AbortSignal): Promise<ModelList | null> {
-  try {
-    return await listModels(subject.client, subject.endpoint, { timeoutMs: SMALL_TIMEOUT, signal });
-  } catch (error) {
+  const list = await listModels(client, endpoint, limits).catch((error) => {
     const answered = error instanceof AgentcliError &&
       ["provider_error", "provider_busy", "invalid_reply"].includes(error.code);
     if (answered && !signal.aborted) return null;
     throw error;
-  }
-}
-
-/** Asks after the first reply: what loads models on demand knows their window only then. */
-export async function claimedWindow(
-  subject: Subject,
-  reached: Reached | null,
-  options: { signal: AbortSignal },
-): Promise<ClaimedWindow> {
-  const window = await findWindow(subject.client, subject.endpoint, {
-    model: subject.model,
-    server: reached?.found.server?.server ?? null,
-    list: await freshList(subject, reached, options.signal),
-    timeoutMs: SMALL_TIMEOUT,
-    signal: options.signal,
   });
-  return { tokens: window?.tokens ?? null, source: window?.source ?? null };
+  const listMs = clock.monotonic() - started;
+  const server = await recognize(client, endpoint, { answer: list, ...limits });
+  const listed = list === null ? null : list.models.some(({ id }) => id === model);
+  return { found: { listMs, models: list?.models.length ?? null, listed, server }, list };
 }
 
-/** The list again: routers know the window and the state of a model only once it is loaded. */
-async function freshList(subject: Subject, reached: Reached | null, signal: AbortSignal): Promise<ModelList | null> {
-  if (reached === null || reached.list === null) return null;
-  try {
-    return await listModels(subject.client, subject.endpoint, { timeoutMs: SMALL_TIMEOUT, signal });
-  } catch (error) {
-    if (signal.aborted || !(error instanceof AgentcliError)) throw error;
-    return reached.list;
-  }
+/** Asks after the first reply: what loads models on demand knows their window, and routers their state, only then. */
+export async function claimedWindow(
+  { client, endpoint, model }: Subject,
+  reached: Reached | null,
+  { signal }: { signal: AbortSignal },
+): Promise<ClaimedWindow> {
+  const limits = { timeoutMs: SMALL_TIMEOUT, signal };
+  const before = reached?.list ?? null;
+  const list = before === null ? null : await orNull(listModels(client, endpoint, limits), signal) ?? before;
+  const server = reached?.found.server?.server ?? null;
+  const window = (await findWindows(inquire(client, endpoint, { list, ...limits }), server, [model])).get(model);
+  return { tokens: window?.tokens ?? null, source: window?.source ?? null };
 }
 
 /** Known bounds, in tokens. */

@@ -1,7 +1,8 @@
 /** Notes beside the name of a model: size, quantization, window, loaded or not. Loaded with the first list. */
 import type { ProviderEntry } from "../../../config/types.ts";
 import type { HttpClient } from "../../../provider/http/client.ts";
-import { findTraits, findWindows } from "../../../provider/backends/inquiry.ts";
+import { backendOf } from "../../../provider/backends/backends.ts";
+import { findWindows, inquire } from "../../../provider/backends/inquiry.ts";
 import type { ModelList } from "../../../provider/backends/model_list.ts";
 import { recognize } from "../../../provider/backends/recognize.ts";
 import type { Endpoint } from "../../../provider/types.ts";
@@ -27,16 +28,16 @@ export async function modelNotes(
   },
 ): Promise<string[]> {
   const limits = { timeoutMs, signal };
-  const found = await recognize(client, endpoint, { list, ...limits });
-  const known = { server: found?.server ?? null, list, answers: new Map<string, Promise<unknown>>(), ...limits };
+  const server = (await recognize(client, endpoint, { answer: list, ...limits }))?.server ?? null;
+  const inquiry = inquire(client, endpoint, { list, ...limits });
   const models = list.models.slice(0, MOST_MODELS).map(({ id }) => id);
   const [traits, windows] = await Promise.all([
-    findTraits(client, endpoint, known),
-    findWindows(client, endpoint, { ...known, models }),
+    backendOf(server)?.traits?.(inquiry),
+    findWindows(inquiry, server, models),
   ]);
   return list.models.map(({ id, state }) => {
     const entry = provider.models.find((model) => model.id === id);
-    const { bytes, quantization, isLoaded, tools, vision } = traits.get(id) ?? {};
+    const { bytes, quantization, isLoaded, tools, vision } = traits?.get(id) ?? {};
     const window = entry?.contextWindow ?? windows.get(id)?.tokens;
     const loaded = state === undefined ? isLoaded : state === "loaded";
     return [
