@@ -79,7 +79,7 @@ async function gateway(
   return answer.headers.has("via") ? { kind: "here", doubt: "a proxy stands before the server (header via)" } : HERE;
 }
 
-/** What is no list counts as a refusal, whatever its status. */
+/** Returns the list; what is none counts as a refusal, whatever its status. */
 async function listIn(answer: JsonResponse): Promise<ModelListResponse> {
   const { readModelList } = await import("./model_list.ts");
   try {
