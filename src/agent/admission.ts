@@ -64,7 +64,6 @@ export async function admitPrompt(
   return { item: { ...item, isReleased: true }, admitted: "released" };
 }
 
-/** The model that a request goes to. */
 export interface RequestTarget {
   located: LocatedModel;
   localities: LocalityCache;

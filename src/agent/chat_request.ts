@@ -17,18 +17,15 @@ const SHAPES = {
   single: { tools: "field", history: oneCallEach },
   /** Tools described in the system message, calls and results as text. */
   text: { tools: "prompt", history: asTextMessages },
-  /** No tools at all. */
   none: { tools: "nowhere", history: asTextMessages },
   /** As text, with the words of the system message before the user's first: templates of Gemma 2 know no such message. */
   no_system: { tools: "prompt", history: (messages: WireMessage[]) => withoutSystemMessage(asTextMessages(messages)) },
 } as const;
 
-/** A shape by name. */
 export type ToolProtocol = keyof typeof SHAPES;
 
 const ORDER = Object.keys(SHAPES) as ToolProtocol[];
 
-/** The least shape that a failure asks for. */
 const ASKED_FOR: Partial<Record<FailureKind, ToolProtocol>> = { template: "single", no_tools: "text" };
 
 /** The shape of this name. */

@@ -11,20 +11,17 @@ import { imageUrl } from "../provider/chat/content.ts";
 import { stringsOf } from "../platform/record.ts";
 import { imagesOf, type UserItem } from "../session/item.ts";
 
-/** The result of a scan. `protected`: for local models alone. */
-export type ScanResult = "open" | "protected";
-
 /** Where the session's requests go. */
-export interface ScanDestination {
+interface ScanDestination {
   provider: string;
   local: boolean;
+  signal?: AbortSignal | undefined;
 }
 
-/** Something that is part of requests, for messages. */
-export interface ScanSubject {
+/** A part of requests, for messages. */
+interface ScanSubject {
   /** `the result of Read`. */
   name: string;
-  /** A hint for the user where it is refused. */
   hint: string;
   /** The model itself said it: it can have what other projects protect only from what came in, which was judged then. */
   isResponse?: boolean;
@@ -38,77 +35,31 @@ export function resultOf(tool: string): ScanSubject {
   };
 }
 
-/** The scanner of one session. Costs nothing where nothing is protected; the scan is loaded when it is first needed. */
-export interface ContentScanner {
-  /**
-   * Throws `policy_refused` when a body for a model that is not proven local holds protected content. `released` are the
-   * prompts that the user let through: messages of the user that are one of them pass, and nothing else does.
-   */
-  checkRequest(
-    body: unknown,
-    options: { provider: string; released: readonly UserItem[]; signal?: AbortSignal },
-  ): Promise<void>;
-  /** Judges a part of requests. Throws `policy_refused` for a provider that is not local. */
-  checkPart(parts: readonly string[], subject: ScanSubject, destination: ScanDestination): Promise<ScanResult>;
-  /**
-   * Returns whether texts hold what a known project protects, this one or another. Before they leave for a server elsewhere
-   * (`isLeaving`) this one is walked whole, as for a remote model.
-   */
-  holds(texts: readonly string[], options?: { isLeaving?: boolean }): Promise<boolean>;
-  /** Returns a refusal when a text for a place that is not protected holds protected content. */
-  checkWrite(text: string, target: WriteTarget): Promise<Refusal | null>;
-  /**
-   * Protects the files that changed since then (milliseconds since 1970) and hold protected content, or cannot be looked
-   * through; with `exposed`, a protected path, all that changed: any of them can hold it. Returns the notice for a person;
-   * null where there are none. Throws `home_unusable` where that cannot be remembered.
-   */
-  protectCopies(since: number, exposed?: string, places?: readonly string[]): Promise<string | null>;
-  /** Protected files whose content is not found; absolute paths. Reads them. */
-  notScanned(): Promise<readonly string[]>;
-}
-
-/** Where a text would be written. */
-export interface WriteTarget {
-  display: string;
-  /** Whether what other projects protect counts too: where a local model may have met it. */
-  others: boolean;
-}
-
 interface ScannerOptions {
   allowed?: AllowedFragments;
+  /** Has what files held before, if it is of the same set. */
   previous?: ContentScanner | undefined;
   /** The user's projects, as the home records them. */
   projects?: () => Promise<readonly RecordData[]>;
 }
 
-/** Opens the scanner over what is protected in a workspace; `previous` has what files held before, if it is of the same set. */
-export function openContentScanner(
-  workspace: Workspace,
-  options: ScannerOptions = {},
-): ContentScanner {
-  return new WorkspaceScanner(workspace, options);
-}
-
-class WorkspaceScanner implements ContentScanner {
+/** The scanner of one session. Costs nothing where nothing is protected; the scan is loaded when it is first needed. */
+export class ContentScanner {
   readonly #workspace: Workspace;
   readonly #allowed: AllowedFragments | undefined;
   readonly #projects: ScannerOptions["projects"];
   #scanner: LeakScanner | null = null;
   #others: Pick<LeakScanner, "check"> | null = null;
 
-  constructor(
-    workspace: Workspace,
-    { allowed, previous, projects }: ScannerOptions,
-  ) {
+  constructor(workspace: Workspace, { allowed, previous, projects }: ScannerOptions = {}) {
     this.#workspace = workspace;
     this.#allowed = allowed;
     this.#projects = projects;
-    if (!(previous instanceof WorkspaceScanner) || previous.#workspace.protection !== workspace.protection) return;
+    if (previous === undefined || previous.#workspace.protection !== workspace.protection) return;
     this.#scanner = previous.#scanner;
     if (this.#scanner !== null && allowed !== undefined) this.#scanner.allowed = allowed;
   }
 
-  /** Null where nothing is protected. */
   async #open({ isLeaving = false } = {}): Promise<LeakScanner | null> {
     const { protection, root, local } = this.#workspace;
     // What stays here is looked through for what is stored.
@@ -117,12 +68,21 @@ class WorkspaceScanner implements ContentScanner {
     return this.#scanner ??= new LeakScanner(protection, { root, allowed: this.#allowed });
   }
 
-  /** Throws for a provider that is not local; else says whether the texts hold protected content. */
-  async #check(
+  /** Finds what other known projects protect. */
+  async #hitOfOthers(texts: Iterable<string>, options?: Parameters<LeakScanner["check"]>[1]): Promise<ScanHit | null> {
+    if (this.#projects === undefined) return null;
+    const { scannerOfOthers } = await import("../boundary/scan/leak_scanner.ts");
+    const { root, additional } = this.#workspace;
+    this.#others ??= scannerOfOthers(this.#projects, [root, ...additional]);
+    return await this.#others.check(texts, options);
+  }
+
+  /** Judges a part of requests; `protected` is for local models alone. Throws `policy_refused` for any other provider. */
+  async checkPart(
     texts: Iterable<string>,
     subject: ScanSubject,
-    { provider, local, signal }: ScanDestination & { signal?: AbortSignal | undefined },
-  ): Promise<ScanResult> {
+    { provider, local, signal }: ScanDestination,
+  ): Promise<"open" | "protected"> {
     const scanner = await this.#open();
     const hit = await scanner?.check(texts, { signal }) ?? null;
     if (scanner === null || hit === null) {
@@ -136,15 +96,10 @@ class WorkspaceScanner implements ContentScanner {
     );
   }
 
-  /** Finds what other known projects protect. */
-  async #hitOfOthers(texts: Iterable<string>, options?: Parameters<LeakScanner["check"]>[1]): Promise<ScanHit | null> {
-    if (this.#projects === undefined) return null;
-    const { scannerOfOthers } = await import("../boundary/scan/leak_scanner.ts");
-    const { root, additional } = this.#workspace;
-    this.#others ??= scannerOfOthers(this.#projects, [root, ...additional]);
-    return await this.#others.check(texts, options);
-  }
-
+  /**
+   * Throws `policy_refused` when a body for a model that is not proven local holds protected content. `released` are the
+   * prompts that the user let through: messages of the user that are one of them pass, and nothing else does.
+   */
   async checkRequest(
     body: unknown,
     { provider, released, signal }: { provider: string; released: readonly UserItem[]; signal?: AbortSignal },
@@ -153,23 +108,27 @@ class WorkspaceScanner implements ContentScanner {
     // An image alone has no words, and every message holds those.
     texts.delete("");
     const checked = texts.size === 0 ? body : withoutPrompts(body, texts);
-    await this.#check(stringsOf(checked), {
+    await this.checkPart(stringsOf(checked), {
       name: `the request to "${provider}"`,
       hint: "continue with a local model, or start a session without that text; lines that are no secret: " +
         "agentcli secrets allow-fragment FILE:LINES",
     }, { provider, local: false, signal });
   }
 
-  async checkPart(parts: readonly string[], subject: ScanSubject, destination: ScanDestination): Promise<ScanResult> {
-    return await this.#check(parts, subject, destination);
-  }
-
+  /**
+   * Returns whether texts hold what a known project protects, this one or another. Before they leave for a server elsewhere
+   * (`isLeaving`) this one is walked whole, as for a remote model.
+   */
   async holds(texts: readonly string[], options: { isLeaving?: boolean } = {}): Promise<boolean> {
     const scanner = await this.#open(options);
     return (await scanner?.check(texts, { once: true }) ?? null) !== null || await this.#hitOfOthers(texts) !== null;
   }
 
-  async checkWrite(text: string, { display, others }: WriteTarget): Promise<Refusal | null> {
+  /**
+   * Returns a refusal when a text for a place that is not protected holds protected content; with `others`, also what
+   * other projects protect: where a local model may have met it.
+   */
+  async checkWrite(text: string, { display, others }: { display: string; others: boolean }): Promise<Refusal | null> {
     const scanner = await this.#open();
     const hit = await scanner?.check([text], { once: true }) ?? null;
     const found = scanner !== null && hit !== null
@@ -185,6 +144,11 @@ class WorkspaceScanner implements ContentScanner {
     };
   }
 
+  /**
+   * Protects the files that changed since then (milliseconds since 1970) and hold protected content, or cannot be looked
+   * through; with `exposed`, a protected path, all that changed: any of them can hold it. Returns the notice for a person;
+   * null where there are none. Throws `home_unusable` where that cannot be remembered.
+   */
   async protectCopies(since: number, exposed?: string, places: readonly string[] = []): Promise<string | null> {
     const own = await this.#open();
     const { protection, record, root, additional, local } = this.#workspace;
@@ -201,6 +165,7 @@ class WorkspaceScanner implements ContentScanner {
     );
   }
 
+  /** Returns the protected files whose content is not found; absolute paths. Reads them. */
   async notScanned(): Promise<readonly string[]> {
     const scanner = await this.#open();
     await scanner?.check([]);

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { openWorkspace } from "../boundary/workspace/disk.ts";
-import { openContentScanner } from "./content_scanner.ts";
+import { ContentScanner } from "./content_scanner.ts";
 
 Deno.test("what leaves for a server elsewhere is looked through after the whole walk, in a local session too", async () => {
   const root = await Deno.realPath(await Deno.makeTempDir());
@@ -14,7 +14,7 @@ Deno.test("what leaves for a server elsewhere is looked through after the whole 
     });
     // As in a project that is too large to be walked in a moment.
     Object.defineProperty(workspace.protection, "anySoon", { get: () => null });
-    const scanner = openContentScanner(workspace);
+    const scanner = new ContentScanner(workspace);
     const text = "the token is canary-1234567890";
     const part = await scanner.checkPart([text], { name: "it", hint: "" }, { provider: "loc", local: true });
     assert.equal(part, "open", "control: what stays here does not wait for the walk");

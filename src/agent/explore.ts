@@ -36,7 +36,6 @@ export interface Explorer {
   ask(session: () => Session): AskModel;
 }
 
-/** A call of the tool. */
 export interface ExploreCall {
   task: string;
   callId: string;

@@ -2,132 +2,90 @@
 import { AgentcliError } from "../errors.ts";
 import type { SessionItem } from "../session/item.ts";
 
-/** The decision on a repeated tool call. */
-export type GuardVerdict = "run" | "notice" | "stop";
-
-/** Counts calls that are identical to the one before, once for each response: the model sees no result in between. */
-export interface CallGuard {
-  /** A new response with calls. */
-  countResponse(): void;
-  /** `run` for the first two in a row, `notice` for the third and fourth, `stop` for the fifth. */
-  check(name: string, input: Record<string, unknown>): GuardVerdict;
-}
-
-/** A guard with nothing counted. */
-export function createCallGuard(): CallGuard {
-  let last = "";
-  let count = 0;
-  let isCounted = false;
-  return {
-    countResponse: () => void (isCounted = false),
-    check(name, input) {
-      const key = `${name} ${JSON.stringify(input)}`;
-      if (key !== last) count = 1;
-      else if (!isCounted) count++;
-      last = key;
-      isCounted = true;
-      return count >= 5 ? "stop" : count >= 3 ? "notice" : "run";
-    },
-  };
-}
-
-/** Failed calls in a row after which the model is told. */
-const TOLD_AT = 5;
-/** Failed calls in a row that end the turn, when they came with at least {@link STOP_RESPONSES} responses. */
-const STOP_AT = 8;
+/** Identical calls in a row that are answered with a notice, and that end the turn. */
+const SAME = { noticed: 3, stopped: 5 };
+/** Failed calls in a row after which the model is told, and that end the turn. */
+const FAILED = { told: 5, stopped: 8 };
 /** A model that makes many wrong calls at once has not seen one of the messages yet. */
-const STOP_RESPONSES = 3;
-
-/** Counts results that are errors, in a row. */
-export interface FailureGuard {
-  /** A new turn: nothing is counted. */
-  reset(): void;
-  /** A new response with calls. */
-  countResponse(): void;
-  /** Counts a result; `tell` once at the fifth failure in a row. */
-  count(isError: boolean): "go" | "tell";
-  /** Whether the turn shall end. Asked after the results of a response. */
-  exceeded(): boolean;
-}
-
-/** A guard with nothing counted. */
-export function createFailureGuard(): FailureGuard {
-  let failed = 0;
-  let responses = 0;
-  const reset = () => {
-    failed = 0;
-    responses = 0;
-  };
-  return {
-    reset,
-    countResponse: () => void responses++,
-    count(isError) {
-      if (!isError) {
-        reset();
-        return "go";
-      }
-      failed++;
-      return failed === TOLD_AT ? "tell" : "go";
-    },
-    exceeded: () => failed >= STOP_AT && responses >= STOP_RESPONSES,
-  };
-}
-
+const FAILED_RESPONSES = 3;
 /** Summaries in a row that stood for nothing but repeated calls: the model no longer knows what it did. */
-const REPEATS_LIMIT = 3;
+const REPEATED_SUMMARIES = 3;
 
-/** Watches what summaries stand for: a session that is summarized again and again has to get on all the same. */
-export interface RepeatGuard {
-  /** A new turn: nothing was called yet. */
-  reset(): void;
-  /** Takes what is about to be summarized; false when the turn shall end. */
-  check(items: readonly SessionItem[]): boolean;
-}
-
-/** A guard with nothing counted. */
-export function createRepeatGuard(): RepeatGuard {
-  const known = new Set<string>();
-  let repeated = 0;
-  return {
-    reset() {
-      known.clear();
-      repeated = 0;
-    },
-    check(items) {
-      const before = known.size;
-      const calls = items.flatMap((item) => item.kind === "assistant" ? item.calls : []);
-      for (const call of calls) known.add(`${call.name} ${JSON.stringify(call.input)}`);
-      repeated = calls.length > 0 && known.size === before ? repeated + 1 : 0;
-      return repeated < REPEATS_LIMIT;
-    },
-  };
-}
-
-/** The error that ends a turn which only repeats what it has forgotten. */
-export function repeatsDetected(): AgentcliError {
-  return new AgentcliError(
-    "loop_detected",
-    `the model only repeated earlier calls while the session was summarized ${REPEATS_LIMIT} times`,
-    { hint: "give the model a larger window on the server, or ask for less at once" },
-  );
-}
-
-/** Added to the fifth failed result in a row. */
-export const FAILURES_NOTICE =
+const FAILURES_NOTICE =
   "Five calls in a row failed. Stop and think: read the messages, try something else, or answer with what you know.";
 
-/** Ends the turn: five identical calls in a row. */
-export class LoopDetected extends AgentcliError {
-  constructor(toolName: string) {
-    super("loop_detected", `the model made the same call of ${toolName} five times in a row`, {
-      hint: "ask in smaller steps, or try another model",
-    });
+/** Counts what a session repeats, and ends the turn with `loop_detected` where it gets nowhere. */
+export class LoopGuard {
+  #lastCall = "";
+  #same = 0;
+  #isCounted = false;
+  #failed = 0;
+  #failedResponses = 0;
+  readonly #called = new Set<string>();
+  #repeatedSummaries = 0;
+
+  /** A new turn, or new words of the user: what failed or was summarized before does not count. */
+  reset(): void {
+    this.#forgetFailures();
+    this.#called.clear();
+    this.#repeatedSummaries = 0;
+  }
+
+  /** A new response with calls: the same call counts once for it, since the model sees no result in between. */
+  countResponse(): void {
+    this.#isCounted = false;
+    this.#failedResponses++;
+  }
+
+  /** Returns whether a call may run: one that was made twice before, and no other since, is answered instead. */
+  mayRun(name: string, input: Record<string, unknown>): boolean {
+    const call = keyOf(name, input);
+    if (call !== this.#lastCall) this.#same = 1;
+    else if (!this.#isCounted) this.#same++;
+    this.#lastCall = call;
+    this.#isCounted = true;
+    if (this.#same >= SAME.stopped) {
+      throw loopDetected(`the model made the same call of ${name} five times in a row`);
+    }
+    return this.#same < SAME.noticed;
+  }
+
+  /** Counts a result; returns what the model is told behind the fifth failure in a row, else null. */
+  countResult(isError: boolean): string | null {
+    if (isError) this.#failed++;
+    else this.#forgetFailures();
+    return this.#failed === FAILED.told ? FAILURES_NOTICE : null;
+  }
+
+  /** Asked after the results of a response. */
+  checkFailures(): void {
+    if (this.#failed < FAILED.stopped || this.#failedResponses < FAILED_RESPONSES) return;
+    throw loopDetected(`${FAILED.stopped} tool calls in a row failed`);
+  }
+
+  /** Takes what is about to be summarized: a session that is summarized again and again has to get on all the same. */
+  checkSummarized(items: readonly SessionItem[]): void {
+    const before = this.#called.size;
+    const calls = items.flatMap((item) => item.kind === "assistant" ? item.calls : []);
+    for (const { name, input } of calls) this.#called.add(keyOf(name, input));
+    this.#repeatedSummaries = calls.length > 0 && this.#called.size === before ? this.#repeatedSummaries + 1 : 0;
+    if (this.#repeatedSummaries < REPEATED_SUMMARIES) return;
+    throw loopDetected(
+      `the model only repeated earlier calls while the session was summarized ${REPEATED_SUMMARIES} times`,
+      "give the model a larger window on the server, or ask for less at once",
+    );
+  }
+
+  #forgetFailures(): void {
+    this.#failed = 0;
+    this.#failedResponses = 0;
   }
 }
 
-/** The error that ends a turn in which every call fails. */
-export function failuresDetected(): AgentcliError {
-  return new AgentcliError("loop_detected", `${STOP_AT} tool calls in a row failed`, {
-    hint: "ask in smaller steps, or try another model",
-  });
+function keyOf(name: string, input: unknown): string {
+  return `${name} ${JSON.stringify(input)}`;
+}
+
+function loopDetected(message: string, hint = "ask in smaller steps, or try another model"): AgentcliError {
+  return new AgentcliError("loop_detected", message, { hint });
 }

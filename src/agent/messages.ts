@@ -3,7 +3,6 @@ import { imageParts, imageUrl, type ShownImage, wordsOf } from "../provider/chat
 import type { ContentPart, WireMessage } from "../provider/types.ts";
 import { type AssistantItem, imagesOf, type SessionItem, type UserItem } from "../session/item.ts";
 
-/** How assistant messages are sent back. */
 export interface HistoryOptions {
   /** Send the model's reasoning back (`reasoning: keep`). */
   keepReasoning: boolean;
@@ -63,7 +62,6 @@ export function buildMessages(
   return messages;
 }
 
-/** The images of one response, each under the name that its result gave it. */
 function imagesMessage(images: readonly ShownImage[], options: HistoryOptions): WireMessage {
   const [first] = images;
   const known = first === undefined ? undefined : options.shown?.get(first);

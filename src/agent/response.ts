@@ -42,7 +42,6 @@ interface Shapes {
   trial: ShapeTrial | null;
 }
 
-/** Asks again while what the server taught helps. */
 async function askUntilTaken(session: Session, turn: RunningTurn, shapes: Shapes): Promise<AssistantItem> {
   let refusals = 0;
   for (;;) {
@@ -178,7 +177,6 @@ function mayBeProtected({ model, workspace }: Session): boolean {
   return model.local && workspace.protection.anySoon !== false;
 }
 
-/** Says once that another model responds than was requested. */
 async function reportOtherModel(
   { model: { provider, entry }, context }: Session,
   { server, model }: { server: string; model: string | null },

@@ -6,7 +6,6 @@ import type { Usage } from "../provider/types.ts";
 import { assumedWindow } from "./context/tokens.ts";
 import { type Session, sessionLabel, type SessionModel } from "./session.ts";
 
-/** Counters of a running turn. */
 export interface TurnCount {
   /** Monotonic milliseconds. */
   started: number;

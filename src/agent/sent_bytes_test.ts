@@ -7,7 +7,7 @@ import { AgentcliError } from "../errors.ts";
 import { chat } from "../provider/chat/chat.ts";
 import { createHttpClient } from "../provider/http/client.ts";
 import type { Endpoint } from "../provider/types.ts";
-import type { ContentScanner } from "./content_scanner.ts";
+import { ContentScanner } from "./content_scanner.ts";
 import { admitted } from "./admission.ts";
 import { createLocalityCache } from "../provider/backends/locality_cache.ts";
 import { type AskModel } from "./turn.ts";
@@ -15,21 +15,17 @@ import { type AskModel } from "./turn.ts";
 /** A scanner that notes the messages of each request it is asked about, and refuses the request of this number. */
 function notingScanner(refused: number): ContentScanner & { messages: string[] } {
   const messages: string[] = [];
-  return {
+  return Object.assign(Object.create(ContentScanner.prototype) as ContentScanner, {
     messages,
-    checkRequest(body) {
+    checkRequest(body: unknown) {
       assert(typeof body === "object" && body !== null && "messages" in body);
       messages.push(JSON.stringify(body.messages));
       return messages.length === refused
         ? Promise.reject(new AgentcliError("policy_refused", "no"))
         : Promise.resolve();
     },
-    checkPart: () => Promise.resolve("open"),
-    holds: () => Promise.resolve(false),
-    protectCopies: () => Promise.resolve(null),
-    notScanned: () => Promise.resolve([]),
-    checkWrite: () => Promise.resolve(null),
-  };
+    checkPart: () => Promise.resolve("open" as const),
+  });
 }
 
 Deno.test("a remote server gets the very bytes that were checked, of a long history too, and nothing after a refusal", async () => {

@@ -5,12 +5,7 @@ import type { AskModel } from "./turn_options.ts";
 import type { Home } from "../platform/home.ts";
 import type { Clock } from "../platform/io.ts";
 import type { HttpClient } from "../provider/http/client.ts";
-import {
-  type ModelMetadata,
-  storeModelMetadata,
-  type TemplateNeeds,
-  type ToolCallFallback,
-} from "../provider/backends/model_metadata.ts";
+import { type ModelMetadata, storeModelMetadata, type TemplateNeeds } from "../provider/backends/model_metadata.ts";
 import type { Endpoint } from "../provider/types.ts";
 import type { FoundServer } from "./context/window.ts";
 
@@ -19,23 +14,11 @@ export interface SideModel {
   ask: AskModel;
   provider: string;
   local: boolean;
-  /** As the server knows it. */
   id: string;
   contextWindow: number;
   /** Most tokens of a response, where the configuration says so. */
   maxTokens: number | undefined;
   params: Record<string, unknown> | undefined;
-}
-
-/** Metadata that is kept for the next session. */
-export interface NewMetadata {
-  /** Tokens; null forgets what was known. */
-  window?: number | null;
-  /** Tokens, taught by a refusal: counts against a larger window in the configuration too. */
-  refusedWindow?: number;
-  toolCalls?: ToolCallFallback;
-  /** Request fields that it does not take. */
-  refused?: readonly string[];
 }
 
 /** The server of a session. No function throws; what cannot be found out is null. */
@@ -52,7 +35,8 @@ export interface SessionServer {
   templateNeeds(): Promise<TemplateNeeds | null>;
   /** The profile with what {@link templateNeeds} found out besides; null where that is nothing new. */
   learntProfile(): Promise<RequestProfile | null>;
-  remember(facts: NewMetadata): Promise<void>;
+  /** Keeps metadata for the next session; undefined with the key present forgets a part. */
+  remember(facts: ModelMetadata): Promise<void>;
   /** The model of role `compact`; null when the session's own does that work. */
   compactModel(): Promise<SideModel | null>;
 }
@@ -69,18 +53,15 @@ export const UNKNOWN_SERVER: SessionServer = {
   compactModel: () => Promise.resolve(null),
 };
 
-/** Parts of a connected server. */
-export interface ServerParts {
+interface ServerParts {
   client: HttpClient;
   endpoint: Endpoint;
   model: string;
   home: Home;
   clock: Clock;
-  /** Cached metadata. */
   known: ModelMetadata;
   /** Makes the profile anew with what the server told. */
   profileWith(told: ModelFacts): Promise<RequestProfile>;
-  /** Finds the model of role `compact`; called once, when it is needed. */
   findCompactModel(): Promise<SideModel | null>;
   /** Called with work that shall be over before the process ends. */
   later(work: Promise<unknown>): void;
@@ -135,10 +116,7 @@ export function connectServer(parts: ServerParts): SessionServer {
       // What was told before the session is in its profile.
       return told === null || known.told !== undefined ? null : await parts.profileWith(told);
     },
-    async remember(facts: NewMetadata) {
-      const { window, ...others } = facts;
-      await keep({ ...others, ...(window === undefined ? {} : { window: window ?? undefined }) });
-    },
+    remember: keep,
     compactModel: () => compactModel ??= parts.findCompactModel().catch(() => null),
   };
 }

@@ -15,14 +15,7 @@ import type { WorkDone } from "./ending/unfinished.ts";
 import { type ContentScanner, resultOf } from "./content_scanner.ts";
 import type { Explorer } from "./explore.ts";
 import { type ContextState, createContextState } from "./context/context_state.ts";
-import {
-  type CallGuard,
-  createCallGuard,
-  createFailureGuard,
-  createRepeatGuard,
-  type FailureGuard,
-  type RepeatGuard,
-} from "./guards.ts";
+import type { LoopGuard } from "./guards.ts";
 import { assumedWindow, responseLimit, resultLimit } from "./context/tokens.ts";
 import { type SessionServer, UNKNOWN_SERVER } from "./server.ts";
 import type { SystemPrompt } from "./system_prompt.ts";
@@ -35,7 +28,6 @@ import type { SessionContext } from "../session/line.ts";
  */
 export type WindowSource = "configured" | "found" | "learnt" | "assumed" | "guessed";
 
-/** Where the session's requests go, as far as messages and limits need it. */
 export interface SessionModel {
   provider: string;
   /** The common name of its server, where the provider has one of our ids; absent elsewhere. */
@@ -99,16 +91,14 @@ export interface Session {
   readonly work: WorkDone;
   readonly items: SessionItem[];
   readonly context: ContextState;
-  readonly guard: CallGuard;
-  readonly failures: FailureGuard;
-  readonly repeats: RepeatGuard;
+  /** Absent before the first call. */
+  guard?: LoopGuard;
   /** Tool name → whether its last call was denied with nobody there to ask (exit code 6). */
   readonly deniedUnasked: Map<string, boolean>;
   /** Names of variables that hold keys: children do not get them. */
   readonly secretVariables: readonly string[];
 }
 
-/** Parts of a new session. */
 export interface SessionParts extends
   Pick<
     Session,
@@ -152,9 +142,6 @@ export function createSession(options: SessionParts): Session {
       keepReasoning: profile.keepsReasoning,
       vision: entry.images ?? null,
     }),
-    guard: createCallGuard(),
-    failures: createFailureGuard(),
-    repeats: createRepeatGuard(),
     deniedUnasked: new Map(),
   };
 }
@@ -237,7 +224,6 @@ export function setWindow(session: Session, tokens: number, source: WindowSource
   model.maxTokens = responseLimit(tokens, model.entry, model.askedMaxTokens);
 }
 
-/** A stored session. */
 export interface RestoredParts {
   items: readonly SessionItem[];
   /** Items that summaries replaced. */

@@ -23,7 +23,6 @@ const TEXTS = { default: DEFAULT, small: SMALL, plain: PLAIN } as const;
 
 /** Most bytes taken of one instruction file; what is cut is said in the prompt. */
 const INSTRUCTION_LIMIT = 12_000;
-/** Least bytes: less is no instruction. */
 const SMALLEST_INSTRUCTION = 1000;
 
 /** The system message with its parts, for the breakdown. */

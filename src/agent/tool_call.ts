@@ -5,15 +5,15 @@ import type { TurnListener } from "../protocol/turn_event.ts";
 import { imageUrl } from "../provider/chat/content.ts";
 import { imagesOf, type ToolCall, type ToolResultItem } from "../session/item.ts";
 import { checkCall } from "../tools/arguments.ts";
+import { meantCall, placedCall, unknownTool } from "../tools/meant_call.ts";
 import { decide, type Decision, onlyLooks, readDenials, ruleNames } from "../tools/permission.ts";
 import type { FileChange, Tool, ToolContext, ToolResult } from "../tools/tool.ts";
-import { LoopDetected } from "./guards.ts";
+import type { LoopGuard } from "./guards.ts";
 import type { AskPermission, BeforeVerdict, PermissionAnswer, PermissionQuestion, TurnHooks } from "./turn_options.ts";
 import { resultOf } from "./content_scanner.ts";
 import { raiseLabels, type Session, sessionLabel } from "./session.ts";
 import { cutResult } from "./context/shorten.ts";
 
-/** Options of tool calls. */
 export interface CallOptions {
   io: Pick<Io, "env" | "environment" | "os" | "clock">;
   signal: AbortSignal;
@@ -23,14 +23,9 @@ export interface CallOptions {
   hooks?: TurnHooks | undefined;
 }
 
-/** Options of one tool call, with the limit of its result. */
 export interface OneCallOptions extends CallOptions {
-  /** Most bytes of the result, see {@link ToolContext}. */
   resultBytes: number;
 }
-
-/** The reader of what a model calls a tool, loaded with the first calls. */
-type Forms = typeof import("../tools/meant_call.ts");
 
 /** The place of a call among those that run together, which start in their order. */
 export interface Place {
@@ -39,9 +34,8 @@ export interface Place {
   started(): void;
 }
 
-/** Options of a call among those of one response. */
 type BatchOptions = OneCallOptions & {
-  forms: Forms;
+  guard: LoopGuard;
   place: Place;
   /** It stands in the response before. */
   isTwice: boolean;
@@ -52,12 +46,11 @@ export interface CallOutcome {
   item: ToolResultItem;
   details: Record<string, unknown> | undefined;
   change?: FileChange | undefined;
-  /** The person or client who denied wants the turn to end. */
   interrupt: boolean;
 }
 
 /**
- * Runs one call. Every failure the model can act on is a result; throws the abort reason, {@link LoopDetected}, and bugs.
+ * Runs one call. Every failure the model can act on is a result; throws the abort reason, `loop_detected`, and bugs.
  * A result that is longer than its room, from whatever tool or hook, is cut in the middle.
  */
 export async function runCall(
@@ -78,7 +71,6 @@ async function callOutcome(
   // Who denies a call may say why in any words, protected ones too.
   const fail = (content: string, interrupt = false): Promise<CallOutcome> =>
     labeledByContent(outcome(call, refusal(content), { session, interrupt }), session);
-  const { meantCall, placedCall, unknownTool } = options.forms;
   const meant = meantCall({ name: call.name, input: call.input ?? {} }, session.tools);
   if (meant === null) return fail(unknownTool(call.name, session.tools.map(({ name }) => name)));
   if (call.input === null) return fail(call.problem ?? "The arguments are not a JSON object. Call the tool again.");
@@ -92,14 +84,10 @@ async function callOutcome(
   const tool = session.tools.find(({ name }) => name === checked.tool) ?? meant.tool;
   if (options.isTwice && tool.mayRepeat !== true) {
     const told = "This call stands twice in your reply. It was made once; its result stands above.";
-    return await labeledByContent(
-      outcome(call, { ...refusal(told), isError: false }, { session, interrupt: false }),
-      session,
-    );
+    const twice = outcome(call, { ...refusal(told), isError: false }, { session, interrupt: false });
+    return await labeledByContent(twice, session);
   }
-  const verdict = tool.mayRepeat === true ? "run" : session.guard.check(tool.name, checked.value);
-  if (verdict === "stop") throw new LoopDetected(tool.name);
-  if (verdict === "notice") {
+  if (tool.mayRepeat !== true && !options.guard.mayRun(tool.name, checked.value)) {
     return fail("This is the same call as before, with the same result. Use what you have, or try something else.");
   }
   const told = { toolName: tool.name, callId: call.id, input: checked.value, label: sessionLabel(session) };
@@ -138,25 +126,13 @@ function outcome(
 ): CallOutcome {
   // A result can quote arguments, and arguments can quote what the model read: no lower than the session itself.
   const label = sessionLabel(session) === "open" ? result.label : "no-cloud";
-  const { content, isError } = result;
-  const source = result.source === undefined ? {} : { source: result.source };
-  const images = result.images === undefined ? {} : { images: result.images };
+  const { details, change, label: _, ...told } = result;
   // Of calls that run together, one may tell what another read: they are of one turn, which is judged as a whole.
   const files = session.workspace.takeUsed();
   return {
-    item: {
-      kind: "tool_result",
-      callId: call.id,
-      name: call.name,
-      content,
-      isError,
-      label,
-      ...images,
-      ...source,
-      files,
-    },
-    details: result.details,
-    change: result.change,
+    item: { kind: "tool_result", callId: call.id, name: call.name, ...told, label, files },
+    details,
+    change,
     interrupt,
   };
 }

@@ -1,7 +1,7 @@
 /** The calls of one response: run in order, each with exactly one result. */
 import type { ToolCall } from "../session/item.ts";
 import { type CallOutcome, type Place, runCall } from "./tool_call.ts";
-import { FAILURES_NOTICE, failuresDetected } from "./guards.ts";
+import { LoopGuard } from "./guards.ts";
 import { resultRoom, type Session, sessionLabel } from "./session.ts";
 import type { RunningTurn } from "./turn_options.ts";
 
@@ -16,9 +16,8 @@ export async function runCalls(
 ): Promise<boolean> {
   let interrupt = false;
   const resultBytes = Math.min(resultRoom(session, calls.length), session.context.mostResult);
-  session.failures.countResponse();
-  session.guard.countResponse();
-  const forms = await import("../tools/meant_call.ts");
+  const guard = session.guard ??= new LoopGuard();
+  guard.countResponse();
   const twice = repeated(calls);
   for (const batch of batches(calls, session)) {
     options.signal.throwIfAborted();
@@ -27,7 +26,7 @@ export async function runCalls(
       const place: Place = { before, started: () => {} };
       before = new Promise((resolve) => place.started = resolve);
       try {
-        return await runCall(call, session, { ...options, resultBytes, forms, place, isTwice: twice.has(call) });
+        return await runCall(call, session, { ...options, resultBytes, guard, place, isTwice: twice.has(call) });
       } finally {
         place.started();
       }
@@ -35,12 +34,13 @@ export async function runCalls(
     options.signal.throwIfAborted();
     for (const outcome of outcomes) {
       const last = outcome.item.callId === calls.at(-1)?.id;
-      await keepResult(session, outcome, { emit: options.emit, notice: last ? droppedNotice(options) : null });
+      const notices = [guard.countResult(outcome.item.isError), last ? droppedNotice(options) : null];
+      await keepResult(session, outcome, { emit: options.emit, notices });
       interrupt ||= outcome.interrupt;
     }
     if (interrupt) break;
   }
-  if (!interrupt && session.failures.exceeded()) throw failuresDetected();
+  if (!interrupt) guard.checkFailures();
   return interrupt;
 }
 
@@ -64,14 +64,13 @@ function droppedNotice({ count }: RunningTurn): string | null {
 
 async function keepResult(
   session: Session,
-  outcome: CallOutcome,
-  { emit, notice }: { emit: RunningTurn["emit"]; notice: string | null },
+  { item, details, change }: CallOutcome,
+  { emit, notices }: { emit: RunningTurn["emit"]; notices: readonly (string | null)[] },
 ): Promise<void> {
-  const tell = session.failures.count(outcome.item.isError) === "tell";
-  const content = [outcome.item.content, ...(tell ? [FAILURES_NOTICE] : []), ...(notice === null ? [] : [notice])];
-  const item = { ...outcome.item, content: content.join("\n\n") };
-  session.items.push(item);
-  await emit({ kind: "tool_result", item, details: outcome.details, change: outcome.change });
+  const content = [item.content, ...notices.filter((notice) => notice !== null)].join("\n\n");
+  const kept = { ...item, content };
+  session.items.push(kept);
+  await emit({ kind: "tool_result", item: kept, details, change });
 }
 
 function* batches(calls: readonly ToolCall[], session: Session): Generator<ToolCall[]> {

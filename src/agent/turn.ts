@@ -46,8 +46,7 @@ export async function runTurn(session: Session, { item }: AdmittedPrompt, option
   try {
     session.items.push(item);
     forgetGuess(session);
-    session.failures.reset();
-    session.repeats.reset();
+    session.guard?.reset();
     await session.commandWatch?.turnStart(options.signal);
     await emit({
       kind: "start",
@@ -145,8 +144,7 @@ async function isShortened(session: Session, turn: RunningTurn): Promise<boolean
 async function takeSteered(session: Session, { steered, emit }: RunningTurn): Promise<void> {
   for await (const message of steered?.() ?? []) {
     session.items.push(message.item);
-    session.failures.reset();
-    session.repeats.reset();
+    session.guard?.reset();
     await emit({ kind: "steered", ...message });
   }
 }

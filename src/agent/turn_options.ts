@@ -1,5 +1,4 @@
 /** Types of what a turn is run with: its options, its hooks, and the question whether a tool call may run. */
-import type { Clock } from "../platform/io.ts";
 import type { ToolResultItem, UserItem } from "../session/item.ts";
 import type { AskModel } from "../provider/types.ts";
 import type { CallOptions } from "./tool_call.ts";
@@ -17,9 +16,7 @@ export interface SteeredMessage {
   id: string | undefined;
 }
 
-/** Options of a turn. */
-export interface TurnOptions extends Omit<CallOptions, "io"> {
-  io: CallOptions["io"] & { clock: Clock };
+export interface TurnOptions extends CallOptions {
   model: AskModel;
   /** Yields what the user has said since; asked after the results of each assistant message with tool calls. */
   steered?(): AsyncIterable<SteeredMessage>;
@@ -48,7 +45,6 @@ export interface BeforeVerdict {
   behavior: "pass" | "allow" | "ask" | "deny";
   /** For the model; of `ask` and `deny`. */
   message: string;
-  /** In place of the model's arguments. */
   input?: Record<string, unknown> | undefined;
   /** For the model, added to the result; empty for nothing. */
   context: string;
@@ -56,7 +52,6 @@ export interface BeforeVerdict {
   stop: boolean;
 }
 
-/** The result of a hook after a tool call. */
 export interface AfterVerdict {
   context: string;
   stop: boolean;
@@ -70,7 +65,7 @@ export interface TurnHooks {
   end(again: boolean, signal: AbortSignal): Promise<string | null>;
 }
 
-/** The tool call that needs permission. */
+/** A tool call that needs permission. */
 export interface PermissionQuestion {
   toolName: string;
   /** The name that permission rules know the call by, where that is another one. */
@@ -79,7 +74,6 @@ export interface PermissionQuestion {
   input: Record<string, unknown>;
   /** The command or the path, as it will be used. */
   subject: string;
-  /** Why it is asked. */
   reason: string;
 }
 

@@ -111,7 +111,6 @@ const DEFINITIONS: readonly { endings: RegExp; pattern: RegExp; what: string }[]
   { endings: /\.(toml|ini|cfg)$/, pattern: /^\[+([^\]]+)\]+/, what: "sections" },
 ];
 
-/** Returns the numbered lines (`12<tab>text`) of a Read result. */
 function numberedLines(result: string): { number: number; text: string }[] {
   const lines: { number: number; text: string }[] = [];
   for (const line of result.split("\n")) {

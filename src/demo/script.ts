@@ -3,24 +3,20 @@ import { answer } from "./answer.ts";
 import type { DemoMessage, DemoRequest } from "./server.ts";
 import { type Intents, intentsOf } from "./intents.ts";
 
-/** A call that the script makes. */
 export interface DemoCall {
   name: string;
   input: Record<string, unknown>;
 }
 
-/** A call that was made, with what came back. */
 export interface DoneCall extends DemoCall {
   result: string;
 }
 
-/** A reply of the script: calls, or a final text. */
 export type DemoReply = { kind: "calls"; text: string; calls: DemoCall[] } | { kind: "text"; text: string };
 
 /** Rounds of calls after which the script answers whatever it has. */
 const ROUND_LIMIT = 4;
 
-/** Returns the calls since the last prompt, a list for each reply. */
 function roundsSince(messages: readonly DemoMessage[]): DoneCall[][] {
   const results = new Map<string, string>();
   for (const message of messages) {
@@ -34,7 +30,6 @@ function reads(paths: readonly string[]): DemoCall[] {
   return paths.map((file_path) => ({ name: "Read", input: { file_path } }));
 }
 
-/** Returns the first calls for a prompt. */
 function begin(intents: Intents): DemoCall[] {
   if (intents.edit) return reads([intents.edit.file]);
   if (intents.command !== undefined) {
@@ -45,7 +40,6 @@ function begin(intents: Intents): DemoCall[] {
   return calls.length > 0 ? calls : [{ name: "Glob", input: { pattern: "./*" } }];
 }
 
-/** Returns a pattern that matches exactly `text`. */
 function literal(text: string): string {
   return text.replaceAll(/[\\^$.*+?()[\]{}|]/g, "\\$&");
 }

@@ -3,11 +3,9 @@ import { serveLoopback } from "../platform/http_server.ts";
 import { type DemoReply, replyTo } from "./script.ts";
 import { isRecord } from "../platform/record.ts";
 
-/** The demo, listening. */
 export interface Demo {
   /** Holds a random part that other programs of this machine cannot guess. */
   baseUrl: string;
-  /** Tokens. */
   contextWindow: number;
   close(): Promise<void>;
 }
@@ -24,7 +22,6 @@ function modelList(): Response {
   return Response.json({ object: "list", data: [model] });
 }
 
-/** One event an HTTP chunk, each written only when the reader asks for it. */
 function streamed(events: Iterator<string>): Response {
   const encoder = new TextEncoder();
   const body = new ReadableStream<Uint8Array>({
@@ -62,7 +59,6 @@ export function startDemo(): Promise<Demo> {
   return Promise.resolve({ baseUrl, contextWindow: CONTEXT_WINDOW, close: () => server.close() });
 }
 
-/** The one model id of the demo. */
 export const DEMO_MODEL = "demo";
 
 /** Token counts are bytes divided by this: there is no tokenizer behind the demo. */
@@ -132,7 +128,6 @@ export function* eventsOf(
   yield "data: [DONE]\n\n";
 }
 
-/** A message, with what is missing filled in. */
 export interface DemoMessage {
   role: string;
   content: string;
@@ -142,14 +137,11 @@ export interface DemoMessage {
   callId: string;
 }
 
-/** A request for a reply. */
 export interface DemoRequest {
   messages: DemoMessage[];
-  /** Names of the tools that may be called. */
   tools: string[];
   stream: boolean;
   includeUsage: boolean;
-  /** Bytes of the request, for the token counts. */
   bytes: number;
 }
 

@@ -20,7 +20,6 @@ import { type OpenSession, openSession } from "./open_session.ts";
 import type { TurnSurface } from "./turn_surface.ts";
 import { WarmUp } from "./warm_up.ts";
 
-/** Takes up nothing that is stored. */
 const NEW_SESSION = { resume: undefined, continue: false, forkSession: false, sessionId: undefined } as const;
 
 /** One session, and those that take its place. One thing at a time: a turn, a change of the session, or nothing. */
@@ -122,13 +121,11 @@ export class AgentSession {
     await this.#between(({ session }) => runUserCommand(command, session, call));
   }
 
-  /** Returns the turns that the session can go back to before, oldest first. */
   async rewindPoints(): Promise<RewindPoint[]> {
     const { rewindPoints } = await import("./rewind.ts");
     return await rewindPoints(await this.ready());
   }
 
-  /** Goes back to before a prompt of the session. */
   async rewind(prompt: UserItem, parts: RewindParts): Promise<Rewound> {
     const { rewind } = await import("./rewind.ts");
     return this.#rewound = await this.#between((opened) => rewind(opened, prompt, parts));
@@ -154,7 +151,6 @@ export class AgentSession {
     return done;
   }
 
-  /** Summarizes the older part now; false when there is nothing worth it. */
   async compact(
     { signal, onEvent, keep }: Pick<TurnSurface, "signal" | "onEvent"> & { keep?: string },
   ): Promise<boolean> {
@@ -323,7 +319,6 @@ export class AgentSession {
     return this.#open === null ? this.#options.model : selectorOf(this.#open);
   }
 
-  /** Opens another session. When that cannot be, this one goes on. */
   async #leave(options: SessionOptions): Promise<OpenSession> {
     const left = this.#open;
     this.#rewound = null;

@@ -16,11 +16,9 @@ const BEHIND = /[,;:!?.)\]}'"]+$/;
 /** Paths of one line that are attached; a text that was pasted may hold any number. */
 const MOST = 20;
 
-/** Paths that a line names. */
 export interface MentionedPaths {
   /** Paths to attach; every one is in the workspace, once. */
   paths: string[];
-  /** Why a path that was named is not among them, one sentence each. */
   problems: string[];
 }
 

@@ -17,7 +17,6 @@ export interface SessionOptions extends StoreOptions {
   /** Tokens of one response, at most. */
   maxTokens?: number | undefined;
   temperature?: number | undefined;
-  /** Replaces the system prompt. */
   systemPrompt?: string | undefined;
   appendSystemPrompt?: string | undefined;
   /** Lets the next prompt that holds protected content go to a remote model, once. */
@@ -39,13 +38,10 @@ export interface SessionOptions extends StoreOptions {
   changes?: { only: readonly string[]; open: boolean };
   /** The command that checks what a turn changed; `none` for none. Absent: that of the project or the configuration. */
   check?: string | undefined;
-  /** Responses of one turn, at most. */
   maxTurns?: number | undefined;
-  /** Seconds of one turn, at most. */
   timeout?: number | undefined;
 }
 
-/** Options of stored sessions. */
 export interface StoreOptions {
   resume?: string | undefined;
   continue: boolean;
@@ -92,7 +88,6 @@ export function checkStoreOptions(options: StoreOptions): void {
   }
 }
 
-/** Functions of a surface. */
 export interface Host {
   io: Io;
   /** Absolute. */

@@ -19,13 +19,11 @@ export function startDeadline(
   return () => over.abort();
 }
 
-/** The stop of one run. */
 export interface Interrupt {
   /** Aborted with an {@link AgentcliError} by a signal, `--timeout`, or {@link Interrupt.end}. */
   readonly signal: AbortSignal;
   /** Resolves with an exit code soon after the second signal, at once at the third. */
   readonly forced: Promise<number>;
-  /** Stops listening and waiting. */
   end(): void;
 }
 

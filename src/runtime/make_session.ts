@@ -1,5 +1,5 @@
 /** Puts a session together from what was opened for it: system prompt, tools, rules, server and sandbox. */
-import { openContentScanner } from "../agent/content_scanner.ts";
+import { ContentScanner } from "../agent/content_scanner.ts";
 import { connectServer, UNKNOWN_SERVER } from "../agent/server.ts";
 import { buildSystemPrompt, profileFor } from "../agent/system_prompt.ts";
 import { createSession, restoredSystem, type Session, sessionLabel } from "../agent/session.ts";
@@ -43,7 +43,6 @@ import { projectChecks } from "./project_checks.ts";
 import { createTurnNumbers } from "./recorder.ts";
 import type { OpenSession } from "./open_session.ts";
 
-/** Parts that were opened for a session. */
 export interface OpenedParts {
   host: Host;
   project: ProjectContext;
@@ -55,9 +54,7 @@ export interface OpenedParts {
   store: SessionStore;
   /** The content before the first item of a stored session of the same model. */
   before: SessionContext | null;
-  /** The session of this process that it takes the place of, with another model. */
   previous: Session | null;
-  /** Tools besides the built-in ones. */
   tools: readonly Tool[];
   undo(): Promise<UndoStore>;
   /** Opens the project for another model. */
@@ -91,7 +88,7 @@ export async function makeSession(
   const git = await offersGit(workspace);
   const projects = protectedProjects(home);
   const scan = (place: Workspace, before: Session["scanner"]) =>
-    openContentScanner(place, {
+    new ContentScanner(place, {
       allowed: allowedFragments(place, () => session, io),
       previous: before,
       projects: projects.all,

@@ -12,7 +12,6 @@ import { describeRule, type ProtectionRule } from "../boundary/policy/protection
 /** A name that more files have than this is no name of a secret. */
 const NAMESAKE_LIMIT = 20;
 
-/** A report. */
 export interface MarkerReport {
   files: number;
   directories: number;
@@ -63,7 +62,6 @@ export async function reportMarkers(
   return { ...hidden, idle, namesakes };
 }
 
-/** A line with what it means, alone. */
 interface Line {
   rule: ProtectionRule;
   patterns: Patterns;
@@ -94,7 +92,6 @@ function lineOf(rule: ProtectionRule): Line {
   };
 }
 
-/** Takes an entry into account, and gives what is still looked for below it. */
 function meet(
   path: string,
   { name, scopes, walk, protection }: {

@@ -1,5 +1,5 @@
 /** The MCP servers of a session, from their configuration to the tools that its model gets. Loaded where there are any. */
-import { type ContentScanner, openContentScanner } from "../agent/content_scanner.ts";
+import { ContentScanner } from "../agent/content_scanner.ts";
 import type { Label } from "../boundary/policy/label.ts";
 import { createSessionSandbox, type SessionSandbox } from "../boundary/sandbox/sandbox.ts";
 import { openWorkspace } from "../boundary/workspace/disk.ts";
@@ -19,7 +19,6 @@ import { protectedProjects } from "./make_session.ts";
 import { findProjectContext, type ProjectContext } from "./project_context.ts";
 import { splitRules } from "./tools_and_rules.ts";
 
-/** The parts of a session that its servers need. */
 export interface ServerParts {
   host: Host;
   project: ProjectContext;
@@ -36,7 +35,6 @@ export interface ServerParts {
   defer(end: () => Promise<void>): void;
 }
 
-/** The servers of a session and their tools. */
 export interface SessionServers {
   offer: McpOffer;
   tools: Tool[];
@@ -124,7 +122,7 @@ export async function openProjectServers(host: Host, given: readonly McpServer[]
   });
   const client = createHttpClient(io);
   const { servers, problems } = configuredServers(configuration, { root, given });
-  const scanner = openContentScanner(workspace, { projects: projects.all });
+  const scanner = new ContentScanner(workspace, { projects: projects.all });
   const parts = {
     host,
     project,

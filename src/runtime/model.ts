@@ -26,7 +26,6 @@ import { createChatCache } from "../provider/chat/request_body.ts";
 import type { LocatedModel } from "../provider/backends/locality_cache.ts";
 import type { ProjectContext } from "./project_context.ts";
 
-/** A model on its server. */
 export interface ChosenModel {
   provider: ProviderEntry;
   entry: ModelEntry;
@@ -37,7 +36,6 @@ export interface ChosenModel {
   notices: string[];
 }
 
-/** Where models are looked for. */
 export interface ModelSearch {
   io: Pick<Io, "env">;
   configuration: Configuration;
@@ -170,7 +168,6 @@ export async function profileOf(
 /** How long a server's list of models is waited for when a model is not configured, in milliseconds. */
 const LIST_TIMEOUT_MS = 5000;
 
-/** The way to providers. */
 export interface ProviderReach {
   /** Throws what {@link resolveEndpoint} throws. */
   endpointOf(provider: ProviderEntry): Promise<Endpoint>;
@@ -201,7 +198,6 @@ export function reachProviders(
   };
 }
 
-/** Whom to ask, and how. */
 export interface ServerSearch {
   host: Pick<Host, "io" | "loading">;
   home: Home;
@@ -263,7 +259,6 @@ async function ask({ host, client, endpoint, entry }: ServerSearch) {
   }
 }
 
-/** Where the model of role `compact` is looked for. */
 export interface CompactSearch {
   io: Io;
   client: HttpClient;

@@ -34,9 +34,7 @@ export interface OpenSession {
   session: Session;
   model: AskModel;
   recorder: Recorder;
-  /** The contents that the session's changes to files replaced. */
   undo: () => Promise<UndoStore>;
-  /** The numbers of its turns, under which those contents are kept. */
   numbers: TurnNumbers;
   /** Its MCP servers; null where there are none. */
   servers: McpOffer | null;

@@ -15,7 +15,6 @@ const FILE_LIMIT = 16 * 1024;
 const COMMAND_LIMIT = 500;
 /** The approved commands, as digests: a repository's command is stored nowhere. */
 const APPROVED_FILE = "approved-checks.json";
-/** Digests that are kept, the newest. */
 const APPROVED_LIMIT = 1000;
 
 /** Finds the checks of a session. What the user named goes; what the repository names waits for approval. */

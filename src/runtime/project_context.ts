@@ -15,10 +15,8 @@ import { hasAllPermissions } from "../platform/runtime.ts";
 import { readProjectRules } from "../config/project_rules.ts";
 import type { StoredSession } from "../session/load.ts";
 
-/** Where a session runs. */
 export interface ProjectContext {
   home: Home;
-  /** The user's own directory; undefined where the environment does not name it. */
   userHome: string | undefined;
   configuration: Configuration;
   /** Permission rules that the person gave for this project. */

@@ -12,12 +12,10 @@ import { type Chain, IGNORE_FILE_LIMIT, isIgnored, parseIgnoreRules } from "../t
 export const MOST_ENTRIES = 10_000;
 /** Left out whatever a `.gitignore` says. */
 const NEVER_KEPT = new Set([".git", ".hg", ".svn", ".jj", "node_modules"]);
-/** Milliseconds of work between two pauses. */
 const SLICE_MS = 50;
 /** Two changes within so many milliseconds can leave the same times: clocks of file systems are coarse. */
 export const RACY_MS = 2_000;
 
-/** The entries of a project at one time. */
 export interface WalkedProject {
   /** By absolute path, no link in it. */
   entries: ReadonlyMap<string, FileStatus>;

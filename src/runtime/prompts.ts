@@ -9,7 +9,6 @@ import { isPrompt, type UserItem } from "../session/item.ts";
 import type { Host, SessionOptions } from "./host.ts";
 import type { PromptHooks } from "./turn_surface.ts";
 
-/** The input of one turn. */
 export interface PromptInput {
   text: string;
   /** The line that the text was made from; absent where nobody typed one. */
@@ -24,7 +23,6 @@ export interface PromptInput {
   images?: readonly ShownImage[];
 }
 
-/** The dependencies for reading what a prompt mentions. */
 export interface ReadingOptions {
   session: Session;
   io: Host["io"];
@@ -33,7 +31,6 @@ export interface ReadingOptions {
   notice: Host["notice"];
 }
 
-/** A file as a part of the prompt. */
 export interface Attached {
   text: string;
   label: Label;
@@ -106,7 +103,6 @@ export async function mentionedPaths(
 
 /** A message that waits for the next tool result of the running turn, or for a turn of its own. */
 export interface QueuedMessage {
-  /** As it was typed or sent. */
   text: string;
   /** The client's name for it. */
   id?: string | undefined;
@@ -134,7 +130,6 @@ export class MessageQueue {
     while (this.#size > LIMIT && !this.#ended) await this.#changed.promise;
   }
 
-  /** Takes the oldest message once there is one; null when none will come. */
   async next(): Promise<QueuedMessage | null> {
     while (this.#messages.length === 0 && !this.#ended) await this.#changed.promise;
     const { first } = this;
@@ -165,7 +160,6 @@ export class MessageQueue {
     return true;
   }
 
-  /** Removes and returns all messages. */
   drain(): QueuedMessage[] {
     this.#size = 0;
     const all = this.#messages.splice(0).map(({ message }) => message);
@@ -185,7 +179,6 @@ export class MessageQueue {
   }
 }
 
-/** The scope in which the prompts of one turn are admitted. */
 export interface TurnScope {
   session: Session;
   hooks: PromptHooks | null;

@@ -10,7 +10,6 @@ import type { SessionStore } from "./store.ts";
 
 /** The transcript of one session, fed by the events of its turns. */
 export interface Recorder {
-  /** A listener that records before it passes on. */
   before(listener: TurnListener): TurnListener;
   /** Brings the transcript to what the session holds now. */
   settle(): Promise<void>;
@@ -100,7 +99,6 @@ export function createUndo(
 
 /** The numbers of turns, by which changes to files are kept. Each prompt keeps the one that it got first. */
 export interface TurnNumbers {
-  /** Of the turn that the last prompt began. */
   current(): number;
   /** Undefined for a prompt of a turn that was not numbered. */
   of(prompt: SessionItem): number | undefined;

@@ -28,7 +28,6 @@ export interface RewindPoint {
   commands: number;
 }
 
-/** The scope of a rewind. */
 export interface RewindParts {
   words: boolean;
   files: boolean;
@@ -39,7 +38,6 @@ export interface Rewound {
   restored: readonly Restored[];
   /** Commands of the turns: what they changed where nobody looks is still there. */
   commands: number;
-  /** Changes that were taken back, in the order in which they are made again. */
   changes: readonly ReplacedEntry[];
   /** The items removed from the session, and the items added after the rest since. */
   taken: readonly SessionItem[];

@@ -33,7 +33,6 @@ export const TOO_MANY: Content = {
   reason: `it holds more than ${grouped(MOST_ENTRIES)} files that are not ignored: what commands change stays`,
 };
 
-/** An entry that is other than at the look before. */
 export interface SeenChange {
   path: string;
   before: Content;
@@ -56,7 +55,6 @@ export class Snapshot {
   #leftOut: WalkedProject["leftOut"] = new Map();
   /** Bytes of all contents. */
   #size = 0;
-  /** The project is too large. */
   isOff = false;
 
   /** `home` is the tool's own, a real path. */

@@ -7,7 +7,6 @@ import type { StoredSession } from "../session/load.ts";
 import type { Transcript } from "../session/transcript.ts";
 import { checkStoreOptions, sessionToGoOn, type StoreOptions } from "./host.ts";
 
-/** Where it is stored and what is said of it. */
 export interface StorePlace {
   home: Home;
   projectRoot: string;
@@ -18,18 +17,14 @@ export interface StorePlace {
   cwd: string;
   /** Id of the session's model. */
   model: string;
-  /** Name of its provider. */
   provider: string;
-  /** Whether that is local. */
   local: boolean;
   clock: Pick<Clock, "now">;
-  /** Of this program. */
   version: string;
   /** Told once when the session cannot be stored any more. */
   onTrouble(text: string): void | Promise<void>;
 }
 
-/** The stored side of a session. */
 export interface SessionStore {
   id: string;
   /** Null where nothing shall be stored. */

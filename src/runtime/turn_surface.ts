@@ -2,7 +2,6 @@
 import type { AskPermission, TurnHooks } from "../agent/turn_options.ts";
 import type { TurnListener } from "../protocol/turn_event.ts";
 
-/** How a turn is watched and answered for. */
 export interface TurnSurface {
   signal: AbortSignal;
   onEvent: TurnListener;

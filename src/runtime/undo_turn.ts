@@ -9,7 +9,6 @@ import type { Restored } from "../session/undo_entry.ts";
 import type { OpenSession } from "./open_session.ts";
 import type { Rewound } from "./rewind.ts";
 
-/** The turn that was undone, and its files. */
 export interface UndoneTurn {
   /** Its place among the prompts of the session, from 1, and how many those are; null for one that is not there any more. */
   place: { turn: number; of: number } | null;

@@ -28,7 +28,6 @@ export class WarmUp {
     this.#running = { stop, done: asked.catch(() => {}) };
   }
 
-  /** Ends the request that is on its way. */
   async stop(): Promise<void> {
     const running = this.#running;
     this.#running = null;

@@ -86,7 +86,6 @@ export function sessionMarkdown(stored: StoredSession): string {
   return parts.filter((part) => part !== "").join("\n\n") + "\n";
 }
 
-/** Who speaks in a user item. */
 export const HEADING = { user: "User", engine: "Engine", summary: "Summary", note: "Note", steering: "User" } as const;
 
 function itemMarkdown(item: SessionItem): string {

@@ -4,7 +4,6 @@ import type { ToolSchema, Usage } from "../provider/types.ts";
 import type { ShownImage } from "../provider/chat/content.ts";
 import { type AssistantItem, imagesOf, type ProtectedSource, type SessionItem } from "./item.ts";
 
-/** Fields of every line. */
 export interface LineFacts {
   sessionId: string;
   cwd: string;
@@ -16,7 +15,6 @@ export interface LineFacts {
 
 /** The state of the session at a line: read from the end of a file, so that listing need not read it whole. */
 export interface LineState {
-  /** Prompts of the user so far. */
   turn: number;
   /** Highest label of what the session holds. */
   sessionLabel: Label;
@@ -29,14 +27,12 @@ export interface LineState {
 
 /** The system message and the tools of a request. */
 export interface SessionContext {
-  /** The system message as it is sent. */
   system: { text: string; label: Label };
   tools: ToolSchema[];
   /** How tools are offered; the engine's word. */
   toolProtocol?: string | undefined;
 }
 
-/** The first line of a transcript. */
 export interface MetaLine {
   projectRoot: string;
   cwd: string;
@@ -53,7 +49,6 @@ export const FORMAT = 1;
 
 const NO_USAGE: Usage = { promptTokens: 0, completionTokens: 0, cachedTokens: 0 };
 
-/** An item that is stored, with the name of its line. */
 export interface NamedItem {
   uuid: string;
   item: SessionItem;

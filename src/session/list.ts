@@ -33,7 +33,6 @@ export interface SessionSummary {
   size: number;
 }
 
-/** Where to look: one project, or all of them. */
 export type SessionScope = { projectRoot: string } | "all";
 
 /** Bytes of the first words that are shown at most. */
@@ -48,7 +47,6 @@ interface SessionFile {
   size: number;
 }
 
-/** The files of the scope, last written first. */
 async function sessionFiles(home: Home, scope: SessionScope): Promise<SessionFile[]> {
   const slugs = scope === "all"
     ? (await listDirectory(home.file(PROJECTS)) ?? []).filter(({ kind }) => kind === "directory").map(({ name }) =>

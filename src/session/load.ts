@@ -11,9 +11,7 @@ import { type ReadLine, readLine } from "./read_line.ts";
 /** Longest line that is read, in bytes; a longer one is passed over and reported. */
 const LINE_LIMIT = 128 * 1024 * 1024;
 
-/** One line. `text` is null when it is no UTF-8 or too long. */
 export interface FileLine {
-  /** From 1. */
   number: number;
   text: string | null;
   /** Whether a line feed ends it: the last line of a writer that was killed has none. */
@@ -69,7 +67,6 @@ function decode(decoder: TextDecoder, parts: readonly Uint8Array[], length: numb
   }
 }
 
-/** A session as it was stored. */
 export interface StoredSession {
   id: string;
   slug: string;
@@ -90,13 +87,11 @@ export interface StoredSession {
   provider: string | undefined;
   /** The name that a person gave it; undefined for none. */
   title: string | undefined;
-  /** Prompts of the user. */
   turns: number;
   /** The number of the turn that each prompt among the items began; null where it is not known. */
   promptTurns: readonly (number | null)[];
   /** ISO 8601 of the last line; empty when there is none. */
   updated: string;
-  /** Items of which only a placeholder is there. */
   redacted: number;
   notes: Record<string, unknown>[];
   /** Items that could not be read or copied, one sentence each. */
@@ -105,7 +100,6 @@ export interface StoredSession {
   end: TranscriptEnd;
 }
 
-/** Where a writer goes on. */
 export interface TranscriptEnd {
   /** The stored items with the names of their lines, before anything was mended. */
   named: NamedItem[];
@@ -117,7 +111,6 @@ export interface TranscriptEnd {
   ended: boolean;
 }
 
-/** Said for a call whose result was never recorded: its process ended first. */
 const CUT_OFF = "Not known: the process ended while this ran.";
 
 /**

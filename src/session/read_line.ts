@@ -5,7 +5,6 @@ import type { ToolSchema } from "../provider/types.ts";
 import type { ProtectedSource, SessionItem, ToolCall, UsedFiles } from "./item.ts";
 import { FORMAT, type LineState, type MetaLine, type NamedItem, type SessionContext } from "./line.ts";
 
-/** A line that was understood. */
 export type ReadLine =
   | { kind: "meta"; sessionId: string; meta: MetaLine }
   | { kind: "item"; named: NamedItem; timestamp: string | null; state: LineState | null; model: string | null }

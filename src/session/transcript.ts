@@ -20,17 +20,14 @@ import {
 import type { StoredSession } from "./load.ts";
 import { reasonOf, transcriptName } from "./place.ts";
 
-/** Metadata of an item. */
 export interface ItemFacts {
   usage?: Usage | null | undefined;
   /** The model that replied; from then on the model of the session. */
   model?: string | undefined;
-  /** Its provider. */
   provider?: string | undefined;
   stopReason?: string | undefined;
 }
 
-/** Metadata of a transcript. */
 export interface TranscriptOptions {
   projectRoot: string;
   sessionId: string;
@@ -38,7 +35,6 @@ export interface TranscriptOptions {
   version: string;
   gitBranch?: string | undefined;
   model: string;
-  /** The name of the model's provider. */
   provider?: string | undefined;
   context?: SessionContext | undefined;
   clock: Pick<Clock, "now">;
@@ -69,12 +65,10 @@ export interface Transcript {
   close(): Promise<void>;
 }
 
-/** Parts of a transcript. */
 export type TranscriptParts = TranscriptOptions & {
   slug: string;
   /** Given back at the end; null where there is no room for one, and nothing is written. */
   lock: HeldLock | null;
-  /** Compacted items when it began, and the session that it was forked from. */
   origin: { removed: number; forkedFrom?: string };
   /** The content of the file; null for a new one. */
   stored: StoredSession | null;
@@ -92,7 +86,6 @@ export class FileTranscript implements Transcript {
   /** The last line that holds an item: readers follow the chain of these. */
   #parent: string | null;
   #context: SessionContext | null;
-  /** The context in the file, as text; null for none. */
   #written: string | null;
   #model: string;
   #provider: string | undefined;

@@ -40,13 +40,11 @@ export interface EntryChange {
   label: Label;
 }
 
-/** A change that was taken back, with all that it takes to make it again. */
 export interface ReplacedEntry extends EntryChange {
   before: Entry;
   after: Entry;
 }
 
-/** The changes of one turn to one entry, together. */
 export interface TurnChange {
   path: string;
   label: Label;
@@ -108,7 +106,6 @@ export interface UndoOptions {
   sessionId: string;
   /** Where other sessions of the project, a real path, are told which files are changed here. */
   activity?: { home: Home; root: string } | undefined;
-  /** Told once when nothing more can be kept, and waited for. */
   onTrouble(text: string): void | Promise<void>;
 }
 
@@ -176,7 +173,6 @@ class HomeUndo implements UndoStore {
     });
   }
 
-  /** Puts contents on the disk: memory need not have them. */
   async #keep(home: Home, added: readonly Recorded[]): Promise<void> {
     const fresh = new Map<string, Uint8Array>();
     const digests = added.map(({ state, content }) => {
@@ -300,7 +296,6 @@ class HomeUndo implements UndoStore {
     return [...this.#turns.values()].flatMap((changes) => [...changes.values()].flat());
   }
 
-  /** Each entry that a turn changed, from its first to its last change. */
   #entries(turn: number): ChangedEntry[] {
     return [...this.#turns.get(turn) ?? []].map(([path, all]) => ({
       path,

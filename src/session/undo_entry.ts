@@ -6,9 +6,7 @@ import { sha256 } from "../platform/digest.ts";
 import type { Content, ReplacedEntry } from "./undo.ts";
 import { type EntryState, LONGEST } from "./undo_files.ts";
 
-/** An entry that was changed, once or more often. */
 export interface ChangedEntry {
-  /** Absolute. */
   path: string;
   label: Label;
   /** Reads what it was. */
@@ -20,7 +18,6 @@ export interface ChangedEntry {
   isBroken: boolean;
 }
 
-/** The result of restoring one entry. */
 export type Restored =
   & { path: string; label: Label }
   & ({ outcome: "restored" | "removed" | "unchanged" } | { outcome: "refused"; reason: string });

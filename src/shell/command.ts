@@ -80,7 +80,6 @@ class WordReader {
     this.#text = text;
   }
 
-  /** All words, or the reason why they cannot be told. */
   words(): string[] | string {
     const words: string[] = [];
     while (this.#at < this.#text.length) {

@@ -44,7 +44,6 @@ function bracesAsStars(word: string): string {
     .replaceAll(OPEN, STAR).replaceAll(CLOSE, STAR).replace(new RegExp(`${STAR}+`, "g"), STAR);
 }
 
-/** Returns what stands in braces; null where it is no list. */
 function choicesOf(inside: string): string[] | null {
   if (inside.includes(COMMA)) return inside.split(COMMA);
   const [, first = "", last = ""] = /^(-?\d+|[^])\.\.(-?\d+|[^])(?:\.\.-?\d+)?$/.exec(inside) ?? [];

@@ -25,7 +25,6 @@ export interface ShellName {
   quoted?: true;
 }
 
-/** The result of reading a command line. */
 export interface ShellReading {
   names: readonly ShellName[];
   /** Where a quoted text of several words stands that no program runs: from and to, without the quotes. */
@@ -40,7 +39,6 @@ const RUNNERS = /^(?:python[\d.]*|node|deno|bun|perl|ruby|php|lua|[gmn]?awk|osas
 /** They show the names alone. */
 const NAMES_ALONE = /^(?:echo|printf)$/;
 const DEPTH_LIMIT = 20;
-/** Names of a path below `/proc` that may lead to where a process is. */
 const PROCESS_NAMES = 12;
 
 interface Quoted {
@@ -170,7 +168,6 @@ class Lexer {
     this.#unsure = odd < 0 ? Infinity : odd;
   }
 
-  /** Null for quotes or parentheses that do not end. */
   read(): { tokens: readonly Token[]; quoted: readonly Quoted[]; commands: readonly string[]; unsure: number } | null {
     while (this.#at < this.#text.length) if (!this.#next()) return null;
     this.#endWord();

@@ -36,7 +36,6 @@ export function gitLine(
     args: readonly string[];
     /** More configuration, over that of the repository. */
     settings?: Readonly<Record<string, string>> | undefined;
-    /** More variables. */
     env?: Readonly<Record<string, string>> | undefined;
   },
 ): { argv: [string, ...string[]]; env: Record<string, string> } {
@@ -49,7 +48,6 @@ export function gitLine(
   return { argv: [git, "--no-pager", `--git-dir=${directory}`, `--work-tree=${top}`, ...args], env: variables };
 }
 
-/** Who the user is for git. */
 export interface GitUser {
   userHome: string | null;
   /** The variables that name other files of settings. */

@@ -1,9 +1,7 @@
 /** Parts a command line into the commands that it joins, so that each is judged by itself. */
 import { parseCommand, type ParsedCommand } from "./command.ts";
 
-/** One command of a line. */
 export interface CommandPart {
-  /** As it stands in the line. */
   text: string;
   /** The same without redirections that touch no file: what a rule can name. */
   plain: string;

@@ -5,7 +5,6 @@ import { plainCommand } from "./plain_command.ts";
 import { isRecord } from "../platform/record.ts";
 import { basename } from "../platform/path.ts";
 
-/** The arguments of a call. */
 export type Input = Record<string, unknown>;
 
 /** Another tool or other arguments, and what the model is told of it; null for a call that is good as it is. */
@@ -124,7 +123,6 @@ function shapeDiff(input: Input): Shaped {
     : null;
 }
 
-/** Files in which fences, numbers and patches are content. */
 const HOLDS_ANYTHING = /\.(?:md|mdx|markdown|rst|adoc|txt|text|log|csv|tsv|diff|patch|html?)$|^[^.]*$/i;
 /** One fence, behind a line or two that announce it. */
 const FENCED = /^(?:[^\n`]{1,200}\n){0,2}\s*```[\w.+-]*[ \t]*\n([^]*?\n)?```\s*$/;
@@ -226,7 +224,6 @@ const STATUSES: Readonly<Record<string, string>> = {
   ...{ todo: "pending", open: "pending", notstarted: "pending", waiting: "pending", false: "pending", "": "pending" },
 };
 
-/** Items as texts, as a list of Markdown, and with other names of their parts. */
 function shapeTodos(input: Input): Shaped {
   const [only] = Object.values(input);
   const given = input.todos ?? only;
@@ -296,7 +293,6 @@ function shapeList(input: Input): Shaped {
 /** `apply_patch` as a command: with a heredoc, or with the patch as its one word. */
 const APPLY = /^\s*(?:apply_?patch)\s*(?:<<-?\s*(["']?)(\w+)\1\s*\n([^]*?)\n\s*\2|(["'])([^]*)\4)\s*$/i;
 
-/** Milliseconds of a time with its unit; null for none. */
 function timeOf(value: unknown): number | null {
   const [, amount = "", unit = ""] = typeof value === "string"
     ? /^(\d+(?:\.\d+)?)\s*(ms|s|m)\w*$/i.exec(value.trim()) ?? []

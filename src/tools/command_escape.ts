@@ -4,13 +4,11 @@
  * the programs that people allow by prefix. Source: threat 115 and the manuals of the programs.
  */
 
-/** The arguments of a program that a prefix rule does not cover. */
 interface Escape {
   /** Long options without dashes. Any unique beginning of one counts too, as these programs accept that. */
   long?: readonly string[];
   /** Letters of short options, also inside a cluster (`-uo`). */
   short?: string;
-  /** Whole words. */
   words?: readonly string[];
   /** Most words that are no options; a further one is a file that gets written. */
   operands?: number;
@@ -151,7 +149,6 @@ function uses(escape: Escape, rest: readonly string[], argv: readonly string[]):
     escape.also?.(rest, argv) === true;
 }
 
-/** Returns the name of a program, whatever its path. */
 function nameOf(program: string): string {
   return program.slice(program.lastIndexOf("/") + 1).toLowerCase().replace(/\.exe$/, "");
 }

@@ -28,7 +28,6 @@ export async function readWhole(path: ResolvedPath, context: ToolContext): Promi
   return { bytes: read.more ? null : read.bytes, status: read.status, label: read.label, rule: read.rule };
 }
 
-/** Every line of a file. */
 export const ALL_LINES: readonly LineRange[] = [[1, Infinity]];
 
 /** Remembers the file as written in this session, but for the lines that stay `unseen`. */
@@ -55,7 +54,6 @@ export async function rememberShown(
   await remember(path, file, { memory, unseen: shown.reduce(withoutLines, before) });
 }
 
-/** The ranges without the lines of another one. */
 function withoutLines(ranges: readonly LineRange[], [from, to]: LineRange): readonly LineRange[] {
   const parts = ranges.flatMap(([first, last]): LineRange[] => [
     [first, Math.min(last, from - 1)],

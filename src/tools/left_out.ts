@@ -73,7 +73,6 @@ const WORD = new RegExp(
   "i",
 );
 
-/** The words of a line that is nothing but a comment; null for any other line. */
 function commentOf(line: string, isProse: boolean): string | null {
   for (const [open, close] of isProse ? COMMENTS.slice(0, 4) : COMMENTS) {
     if (!line.toUpperCase().startsWith(open)) continue;

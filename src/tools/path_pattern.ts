@@ -3,14 +3,12 @@
  * to pattern times path, whatever the pattern: nothing here backtracks further than the last star (threat 126).
  */
 
-/** A pattern, ready to match. Give it paths as their names. */
 export interface PathPattern {
   matches(names: readonly string[]): boolean;
   /** Names that every match starts with: directories elsewhere need no look. */
   readonly prefix: readonly string[];
 }
 
-/** Options of the comparison. */
 interface PatternOptions {
   ignoreCase?: boolean;
   /** Braces are plain characters, as in `.gitignore`. */
@@ -21,12 +19,10 @@ interface PatternOptions {
 const BRACE_LIMIT = 200;
 /** Longest pattern, in characters. */
 const LENGTH_LIMIT = 2_000;
-/** The problem of a pattern that is not compiled, for the model. */
 export const LIMITS_EXCEEDED =
   "The glob is longer than 2,000 characters, or its braces make more than 200 alternatives. " +
   "Use a shorter one, such as **/*.ts.";
 
-/** One place of a name: a character, any one, one of a class, or any number. */
 type Piece = { kind: "character"; value: string } | { kind: "one" } | { kind: "many" } | CharacterClass;
 interface CharacterClass {
   kind: "class";

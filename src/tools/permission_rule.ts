@@ -12,7 +12,6 @@ export type Rule =
   | { kind: "command"; text: string; tool: string; words: readonly [string, ...string[]]; prefix: boolean }
   | PathRule;
 
-/** A rule of paths. */
 export interface PathRule {
   kind: "path";
   text: string;

@@ -22,7 +22,6 @@ import grep from "./grep/prompt_small.md" with { type: "text" };
 import read from "./read/prompt_small.md" with { type: "text" };
 import write from "./write/prompt_small.md" with { type: "text" };
 
-/** The size of the tool declarations. */
 export type Profile = "default" | "small";
 
 /** Tool → its short prompt text and the parameters that the small profile has. */
@@ -34,12 +33,10 @@ const SMALL: Readonly<Record<string, { description: string; parameters: readonly
   Bash: { description: bash, parameters: ["command"] },
 };
 
-/** Options besides the tools themselves. */
 export interface ProfileOptions {
   profile: Profile;
   /** `edit:` of the model: one that cannot edit by replacing writes whole files. */
   edit: "replace" | "whole";
-  /** The user named the tools: none is left out. */
   named: boolean;
 }
 

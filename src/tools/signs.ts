@@ -1,6 +1,5 @@
 /** Signs that models mix up with plain ones, and characters that nobody sees. */
 
-/** Each of one UTF-16 unit like the plain one. */
 const SIGNS: readonly (readonly [signs: string, plain: string])[] = [
   ["\u2018\u2019\u201a\u201b\u2032", "'"],
   ["\u201c\u201d\u201e\u201f\u2033", '"'],

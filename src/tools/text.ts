@@ -3,7 +3,6 @@
 /** The text of a file's bytes. Bytes that are not UTF-8 are Latin-1: every byte is one character. */
 export type Encoding = "utf-8" | "utf-16le" | "utf-16be" | "latin-1";
 
-/** A text file in memory. */
 export interface DecodedText {
   /** Without the byte order mark. */
   text: string;

@@ -23,14 +23,12 @@ type ToolKind = "read" | "write" | "execute" | "note";
 
 /** The change of a call to a file, for display; as protected as the result. */
 export interface FileChange {
-  /** As the workspace names the file. */
   name: string;
   /** Null when there was no such file. */
   before: string | null;
   after: string;
 }
 
-/** Result of a call, for the model. */
 export interface ToolResult {
   content: string;
   isError: boolean;
@@ -45,7 +43,6 @@ export interface ToolResult {
   change?: FileChange;
 }
 
-/** A file that a tool is about to replace. */
 interface PreviousVersion {
   /** Real. */
   path: string;
@@ -118,7 +115,6 @@ export interface SessionMemory {
   files: Map<string, KnownFile>;
   /** Digests of calls that were refused once as a likely slip: the same call again is meant. */
   warned: Set<string>;
-  /** Real path → edits of the file that failed in a row. */
   failedEdits: Map<string, number>;
   /** Commands that go on in the background; absent before the first. */
   commands?: BackgroundCommands;

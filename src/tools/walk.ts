@@ -6,7 +6,6 @@ import type { Clock } from "../platform/io.ts";
 import { isWithin, join, relativeTo } from "../platform/path.ts";
 import { isRefusal } from "./result.ts";
 
-/** The rules of one file, for paths below its directory. */
 interface IgnoreRules {
   /** True: ignored; false: included again by `!`; null: no rule matches. `names` start below the file's directory. */
   verdict(names: readonly string[], isDirectory: boolean): boolean | null;
@@ -14,7 +13,6 @@ interface IgnoreRules {
 
 interface IgnoreRule {
   pattern: PathPattern;
-  /** Compared with the last name alone. */
   anyDepth: boolean;
   directoryOnly: boolean;
   negated: boolean;
@@ -64,14 +62,12 @@ function trimEnd(line: string): string {
   return line.slice(0, end);
 }
 
-/** A file that was found. */
 export interface FoundFile {
   path: ResolvedPath;
   /** The names from where the walk began. */
   names: readonly string[];
 }
 
-/** Options of a walk. */
 interface WalkOptions {
   signal: AbortSignal;
   clock: Pick<Clock, "monotonic" | "sleep">;

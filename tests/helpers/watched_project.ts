@@ -1,6 +1,6 @@
 /** A project whose commands are watched for undo, through the real code but without a model: each command is a line of sh. */
 import type { Session } from "../../src/agent/session.ts";
-import { openContentScanner } from "../../src/agent/content_scanner.ts";
+import { ContentScanner } from "../../src/agent/content_scanner.ts";
 import { findMarkers } from "../../src/boundary/policy/path_rules.ts";
 import { openWorkspace } from "../../src/boundary/workspace/disk.ts";
 import type { Workspace } from "../../src/boundary/workspace/workspace.ts";
@@ -85,7 +85,7 @@ async function openSession(
     ...{ root, additional, cwd: root, home: home.path, localEndpoints: findMarkers(root).standingEndpoints },
     provider: { local, name: "test" },
   });
-  const session = testSession(32_768, { id, workspace, scanner: openContentScanner(workspace), model: { local } });
+  const session = testSession(32_768, { id, workspace, scanner: new ContentScanner(workspace), model: { local } });
   const onTrouble = (text: string) => {
     throw new Error(text);
   };

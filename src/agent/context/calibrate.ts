@@ -12,7 +12,6 @@ import { byteLength, checkUsage, type CountedPrompt, estimateTokens, leastTokens
 /** Windows below this are no windows that an agent could have; what says so is a misread number. Tokens. */
 export const SMALLEST_WINDOW = 512;
 
-/** Sizes of a request, taken before it was sent. */
 export interface SentRequest {
   bytes: number;
   /** Of them, not in the request before. */

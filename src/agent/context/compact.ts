@@ -5,7 +5,7 @@ import { bytesUpTo, estimateOf, reportCacheInvalidation, requestBytes, shapeOf, 
 import { type CompactPlan, compactRequest, planCompaction } from "./compact_plan.ts";
 import { headOf, tailOf } from "./shorten.ts";
 import { todoText } from "../todos.ts";
-import { repeatsDetected } from "../guards.ts";
+import { LoopGuard } from "../guards.ts";
 import { byteLength, limitsOf, SUMMARY_SHARE } from "./tokens.ts";
 import { AgentcliError } from "../../errors.ts";
 import { ProviderFailure } from "../../provider/failure.ts";
@@ -23,7 +23,6 @@ const SHORTER_SHARE = 0.7;
 /** Share of a summary's bytes that the todo list may take. */
 const TODO_SHARE = 0.5;
 
-/** Options of a compaction. */
 export type CompactOptions =
   & Pick<RunningTurn, "signal" | "emit" | "model" | "count">
   & { trigger: "auto" | "manual"; keep?: string | undefined; io: { clock: RunningTurn["io"]["clock"] } };
@@ -49,7 +48,7 @@ export async function compactSession(session: Session, options: CompactOptions):
   const summary = await summarize(plan, session, options);
   await options.emit({ kind: "status", status: null });
   if (summary === null) return false;
-  if (!session.repeats.check(plan.summarized)) throw repeatsDetected();
+  (session.guard ??= new LoopGuard()).checkSummarized(plan.summarized);
   const changed = [...plan.head, summary, ...plan.kept];
   const same = changed.findIndex((item, at) => item !== items[at]);
   context.removed += items.length - changed.length;
@@ -186,7 +185,6 @@ function ownModel(session: Session, options: CompactOptions): SideModel {
   };
 }
 
-/** Without a model: what was asked, which calls were made, and the last words. */
 function plainSummary(items: readonly SessionItem[], limit: number): string {
   const lines: string[] = [];
   for (const item of items) {

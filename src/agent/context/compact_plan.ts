@@ -5,7 +5,6 @@ import { headOf, tailOf } from "./shorten.ts";
 import { byteLength } from "./tokens.ts";
 import PROMPT from "./compact_prompt.md" with { type: "text" };
 
-/** A plan for a compaction. */
 export interface CompactPlan {
   /** The items kept before the summary: the user's first message, which is usually the task, unless it is long. */
   head: SessionItem[];
@@ -17,7 +16,6 @@ export interface CompactPlan {
   replaced: number;
 }
 
-/** Limits of a plan. */
 export interface PlanOptions {
   /** About the bytes to keep. */
   keepBytes: number;
@@ -83,14 +81,11 @@ const SMALLEST_RECORD = 1000;
 /** Share of the record that one item may take: summaries of before carry the most. */
 const SHARES = { summary: 1 / 3, user: 1 / 6, assistant: 1 / 8, tool_result: 1 / 16 } as const;
 
-/** Limits of a request for a summary. */
 export interface CompactLimits {
   model: string;
   /** Tokens of the model that summarizes. */
   window: number;
-  /** Most tokens of the summary. */
   maxTokens: number;
-  /** As measured in the session. */
   bytesPerToken: number;
   params?: Record<string, unknown> | undefined;
   /** The words of the person about what to keep. */

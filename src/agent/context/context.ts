@@ -14,7 +14,6 @@ const FULL_SHARE = 0.9;
 /** Such requests in a row although the session was summarized: no room to work in. */
 const FULL_LIMIT = 2;
 
-/** The goal of making room, in tokens of the next request. */
 interface Goal {
   /** The ladder ends where this is reached. */
   enough: number;

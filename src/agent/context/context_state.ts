@@ -13,7 +13,6 @@ export interface ContextState {
   /** Whether the model gave a response in this session: its server has it loaded. */
   answered: boolean;
   bytesPerToken: number;
-  /** The last prompt that was counted whole; null before the first. */
   counted: {
     promptTokens: number;
     bytes: number;
@@ -34,7 +33,6 @@ export interface ContextState {
   removed: number;
   /** Bytes of the last request that the next one begins with; 0 before the first. */
   sentBytes: number;
-  /** The observed behavior of the server's prompt cache. */
   readonly cache: CacheTrace;
   /** How often the beginning of a request was not that of the one before. */
   invalidations: number;
@@ -42,9 +40,7 @@ export interface ContextState {
   mostResult: number;
   /** Requests in a row that fill the window although the session was summarized for them. */
   full: number;
-  /** Notices that are given once. */
   said: Set<"truncated" | "tight" | "other_model" | "reread">;
-  /** How items become messages; holds the messages that were made. */
   readonly history: HistoryOptions;
   /** Bytes of an item in a request; an image counts as the bytes that its tokens would have as text. */
   sizeOf(item: SessionItem): number;

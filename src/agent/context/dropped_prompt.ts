@@ -6,7 +6,6 @@ import { type SentRequest, SMALLEST_WINDOW } from "./calibrate.ts";
 import { type Session, setWindow } from "../session.ts";
 import { estimateTokens } from "./tokens.ts";
 
-/** A count that looks like a dropped part. */
 export interface SuspectCount {
   promptTokens: number;
   sent: SentRequest;
@@ -62,6 +61,6 @@ export async function checkDropped(
   }
   // Of the first words of a session nothing can be left out: their response is better than none.
   if (told !== null && told < model.contextWindow) setWindow(session, contextWindow, "found");
-  await server.remember({ window: told });
+  await server.remember({ window: told ?? undefined });
   return null;
 }

@@ -38,10 +38,8 @@ const ARGUMENTS_LIMIT = 160;
 /** Bytes kept at least of a new result that does not fit: enough to see what it is, before the turn has to end. */
 const SMALLEST_PART = 100;
 
-/** Items with some of them replaced. */
 export interface Shortened {
   items: SessionItem[];
-  /** Place of the first replaced item. */
   first: number;
   callIds: string[];
   savedBytes: number;
@@ -139,7 +137,6 @@ export function cutResults(
 /** About the bytes of the note in a cut result. */
 const NOTE_BYTES = 160;
 
-/** The limit for each, so that all of them together keep to the total. */
 function fairShare(sizes: readonly number[], total: number): number {
   let [left, count] = [total, sizes.length];
   for (const size of [...sizes].sort((one, other) => one - other)) {

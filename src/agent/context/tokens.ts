@@ -16,7 +16,6 @@ export function estimateTokens(bytes: number, bytesPerToken: number): number {
   return Math.ceil(bytes / bytesPerToken);
 }
 
-/** The verdict on a response's `usage`. */
 export type UsageVerdict =
   /** The prompt was counted whole: the ratio may follow it. */
   | { kind: "whole"; bytesPerToken: number }
@@ -28,14 +27,11 @@ export type UsageVerdict =
   /** The number is made up, or counts only what was not in the server's cache. */
   | { kind: "unusable" };
 
-/** The count that is checked. */
 export interface CountedPrompt {
   promptTokens: number;
-  /** Bytes of the request. */
   bytes: number;
   /** Of them, not in the request before. */
   newBytes: number;
-  /** The ratio until now. */
   bytesPerToken: number;
   /** Least tokens the prompt can have, see {@link leastTokens}, or `enough`; asked only when it matters. */
   least(enough: number): number;
@@ -142,7 +138,6 @@ export function responseLimit(window: number, entry: ModelEntry, asked: number |
   return asked ?? entry.maxTokens ?? Math.min(Math.max(Math.floor(window / 4), least), RESPONSE_LIMIT);
 }
 
-/** Marks in the window, in tokens. */
 export interface Limits {
   window: number;
   /** Kept for the response: at most a quarter of the window, so that the reserve never forces a compaction by itself. */

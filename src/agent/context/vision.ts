@@ -6,7 +6,6 @@ import type { Session } from "../session.ts";
 import type { RunningTurn } from "../turn_options.ts";
 import { bytesUpTo, reportCacheInvalidation, requestBytes } from "../chat_request.ts";
 
-/** Advice to make a model see. */
 const VISION_HINT =
   "choose a model that does (llama-server needs its --mmproj), or write `images: true` for it in providers.yaml if it does";
 /** Stands behind an image that is left out. */
@@ -73,7 +72,6 @@ export async function recordImageRefusal(
 
 /** The images that were dropped, and the bytes before them. */
 export interface LeftOut {
-  /** Images. */
   count: number;
   bytesKept: number;
   bytesBefore: number;

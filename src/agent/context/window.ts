@@ -16,7 +16,6 @@ const LOADING_MS = 120_000;
 /** Statuses of servers that have no list to give, or not to us; with others it may be there the next time. */
 const NO_LIST: ReadonlySet<number> = new Set([401, 403, 404, 405, 501]);
 
-/** The result of a search. */
 export interface FoundServer {
   /** The id of a backend; null when it was not recognized. */
   server: string | null;
@@ -28,7 +27,6 @@ export interface FoundServer {
   settled: boolean;
 }
 
-/** Options of a search. */
 export interface WindowSearch {
   model: string;
   signal: AbortSignal;

@@ -8,7 +8,6 @@ import { labelOfText, resultRoom, type Session } from "../session.ts";
 import { runTool } from "../tool_call.ts";
 import type { RunningTurn } from "../turn_options.ts";
 
-/** A command that a turn is checked with. */
 export interface ProjectCheck {
   command: string;
   timeoutMs: number;
@@ -16,7 +15,6 @@ export interface ProjectCheck {
   source: string | null;
   /** The user approved this command for this project before. */
   isApproved: boolean;
-  /** Remembers the answer: a yes for later sessions, a no for this one. */
   answer(isApproved: boolean): Promise<void>;
 }
 

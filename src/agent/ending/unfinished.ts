@@ -41,9 +41,7 @@ export const NUDGES = {
 /** The texts of nudges, by what the model left undone. */
 export type Nudges = typeof NUDGES;
 
-/** The work of a session. */
 export interface WorkDone {
-  /** Files that its tools wrote. */
   changes: number;
   /** Commands that do more than look, and external tools, that ran. */
   commands: number;
@@ -51,7 +49,6 @@ export interface WorkDone {
   failed: boolean;
 }
 
-/** The reply that would end a turn, and what it is judged by. */
 export interface EndingReply {
   text: string;
   /** The last words of the user. */
@@ -67,7 +64,6 @@ const READ = 4000;
 /** Sentences at the beginning in which something may be said to be changed by nobody in particular. */
 const HEAD = 2;
 
-/** Something like the name of a file. */
 const NAMES_FILE = /[\w-]\.[a-z]\w{0,7}\b/i;
 
 /** Whether a reply ends with the announcement of a step. Never where the user asked a question. */
@@ -120,7 +116,6 @@ export function leavesUndone(
   return NAMES_FILE.test(prompt) || NAMES_FILE.test(unquoted(text)) ? "code" : null;
 }
 
-/** Whether the words of the user ask for a change. */
 function wantsChange(prompt: string): boolean {
   const [first] = wordsOfPrompt(prompt);
   return LANGUAGES.some(({ change }) => change.test(first));
@@ -133,7 +128,6 @@ function isQuestion(prompt: string): boolean {
   return asks && !LANGUAGES.some(({ polite }) => polite.test(first));
 }
 
-/** Whether the user asked for words, or may have spoken of earlier work. */
 function wantsWords(prompt: string, workedBefore: boolean): boolean {
   const [first = ""] = wordsOfPrompt(prompt);
   const asked = first.replace(/^(?:can|could|would|will) you (?:please )?/, "");

@@ -66,7 +66,6 @@ export class BackgroundCommand {
     return { text, state: this.#state(), idle: this.#idle };
   }
 
-  /** Ends it with all that it started. */
   async end(): Promise<void> {
     this.#stop.abort();
     await this.#over;

@@ -21,7 +21,6 @@ export class BoundedOutput {
     this.#tail = new Uint8Array(2 * this.#kept);
   }
 
-  /** Takes the next bytes. */
   add(bytes: Uint8Array): void {
     this.#total += bytes.length;
     const forHead = bytes.subarray(0, this.#kept - this.#headLength);

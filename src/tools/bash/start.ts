@@ -76,7 +76,6 @@ export function childEnvironment(
   return { ...Object.fromEntries(kept), ...SET };
 }
 
-/** A command in its sandbox. */
 export interface Sandboxed {
   command: SandboxedCommand;
   /** Returns the notes for a failed command that lacked something: repositories, the network. */
@@ -143,7 +142,6 @@ function externalNotice(sandboxed: SandboxedCommand | SandboxRefusal): string {
       `${sandboxed.reason}; ${sandboxed.hint}`;
 }
 
-/** Notifies the user of something, once in a session. */
 async function notifyOnce({ sandbox, notify }: ToolContext, text: string): Promise<void> {
   if (sandbox === undefined || sandbox.told.has(text)) return;
   sandbox.told.add(text);

@@ -127,7 +127,6 @@ function refuseGuess(paths: readonly string[], { workspace }: ToolContext): void
   });
 }
 
-/** As it is: where nothing is protected. */
 function unsandboxed(argv: [string, ...string[]], context: ToolContext): Pick<ProcessOptions, "argv" | "env" | "cwd"> {
   const env = childEnvironment(context.io.environment(), context.secretVariables);
   return { argv, env, cwd: context.workspace.root };

@@ -9,7 +9,6 @@ const WAIT_MS = 10_000;
 /** Looks without news after which the model is told to do something else. */
 const MOST_IDLE = 3;
 
-/** Reads and ends background commands. */
 export const bashOutputTool: Tool<BashOutputInput> = {
   ...bashOutputDeclaration,
   async run({ id, end = false }, context) {

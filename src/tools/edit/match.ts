@@ -2,7 +2,6 @@
 import { PLAIN, SIGN, withPlainSigns } from "../signs.ts";
 import { findAll } from "./nearest.ts";
 
-/** A part of the file, as positions in its text, and what comes in its place. */
 export interface Replacement {
   start: number;
   end: number;
@@ -12,20 +11,17 @@ export interface Replacement {
 /** How the text of the file differs from old_string: in nothing, in typographic signs, or in white space. */
 type Difference = "none" | "signs" | "white space";
 
-/** Result of a search. */
 type Match =
   | { kind: "found"; replacements: Replacement[]; differs: Difference }
   | { kind: "several"; positions: number[]; differs: Difference }
   | { kind: "none" };
 
-/** An edit request. */
 interface EditRequest {
   old: string;
   new: string;
   all: boolean;
 }
 
-/** A text with some characters left out, and where the others stood. */
 interface Reduced {
   text: string;
   /** Position in the full text of each character. */
@@ -53,7 +49,6 @@ function isWhite(code: number): boolean {
   return code === 32 || (code >= 9 && code <= 13);
 }
 
-/** The line end that most lines have. */
 function lineEndOf(text: string): "\r\n" | "\n" {
   let feeds = 0;
   let pairs = 0;
@@ -120,7 +115,6 @@ function choose(
   return { kind: "found", replacements, differs };
 }
 
-/** Places where the text differs in signs only. */
 function findIgnoringSigns(file: string, old: string): Span[] {
   const [plainFile, plainOld] = [withPlainSigns(file), withPlainSigns(old)];
   if (plainFile === file && plainOld === old) return [];
@@ -309,7 +303,6 @@ function withoutLeadingBlank(text: string, limit: number): { text: string; taken
   return { text: rest, taken };
 }
 
-/** Returns the start of the line of a position, and the end of its content. */
 function lineStart(file: string, position: number): number {
   return position === 0 ? 0 : file.lastIndexOf("\n", position - 1) + 1;
 }

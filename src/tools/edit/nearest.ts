@@ -46,10 +46,8 @@ export function linesAt(text: string, positions: readonly number[]): number[] {
   });
 }
 
-/** Lines shown. */
 const SHOWN_LINES = 8;
 
-/** Characters of a line that are shown and compared. */
 const SHOWN_LENGTH = 200;
 
 /** Most candidates of one line: a closing brace occurs everywhere and proves nothing. */

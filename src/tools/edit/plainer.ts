@@ -13,7 +13,6 @@ export function withoutLineNumbers(text: string): string | null {
   return parts.map((part) => part?.[2] ?? "").join("\n");
 }
 
-/** The same where some lines have none: a number with a tab is that of a line. */
 function withoutSomeNumbers(text: string): string {
   return text.replace(/^ *\d{1,7}[\t\u2192]/gm, "");
 }

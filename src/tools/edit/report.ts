@@ -21,7 +21,6 @@ interface Hunk {
   lines: string[];
 }
 
-/** A text as lines; a final line end begins no further line. */
 function linesOf(text: string): string[] {
   const lines = text.split("\n").map((line) => line.endsWith("\r") ? line.slice(0, -1) : line);
   if (lines.at(-1) === "") lines.pop();

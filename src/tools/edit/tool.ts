@@ -22,7 +22,6 @@ const TELLING = 8;
 /** Failed edits of a file in a row, from which on the lines may be named by their numbers. */
 const OFFER_LINES_AT = 2;
 
-/** Replaces text in files. */
 export const editTool: Tool<EditInput> = {
   ...editDeclaration,
   async run(input, context) {
@@ -35,7 +34,6 @@ export const editTool: Tool<EditInput> = {
   },
 };
 
-/** A planned edit. */
 interface PlannedEdit extends Found {
   path: ResolvedPath;
   file: KnownText;
@@ -50,10 +48,8 @@ interface Found {
   differs: "none" | "signs" | "white space";
 }
 
-/** A place that a call wants to have changed. */
 type Wanted = Pick<EditInput, "replace_all" | "start_line" | "end_line" | "expected_replacements"> & EditPart;
 
-/** Plans the change, or returns the result of an impossible one. */
 async function plan(input: EditInput, context: ToolContext): Promise<PlannedEdit | ToolResult> {
   context.signal.throwIfAborted();
   const wanted: readonly Wanted[] = input.edits ?? [{ old_string: "", new_string: "", ...input }];
@@ -98,7 +94,6 @@ interface KnownText extends DecodedText {
   unknown: string | null;
 }
 
-/** The text of a file, or the result that says what to do. */
 async function openText(path: ResolvedPath, context: ToolContext): Promise<KnownText | ToolResult> {
   const current = await readWhole(path, context);
   if (isRefusal(current)) {

@@ -3,7 +3,6 @@ import { failure } from "../result.ts";
 import type { Tool } from "../tool.ts";
 import { exploreDeclaration, type ExploreInput } from "../declarations.ts";
 
-/** Hands the task to the session's explorer. */
 export const exploreTool: Tool<ExploreInput> = {
   ...exploreDeclaration,
   async run({ task }, context) {

@@ -4,13 +4,11 @@ import { gitLine } from "../../shell/git.ts";
 import type { SandboxedCommand } from "../../boundary/sandbox/sandbox.ts";
 import { runForOutput } from "../../platform/process.ts";
 
-/** A repository and the git to ask. */
 export interface Repository extends GitDirectory {
   /** The program, absolute. */
   git: string;
   /** Settings of the repository that must not count, from {@link filtersOff}. */
   off: Readonly<Record<string, string>>;
-  /** Puts a call in a sandbox; throws where there is none. */
   inSandbox(call: PlainCall): Promise<Pick<SandboxedCommand, "argv" | "env" | "cwd">>;
 }
 
@@ -19,14 +17,12 @@ export interface PlainCall {
   argv: [string, ...string[]];
   env: Record<string, string>;
   access: GitReach;
-  /** Files that it may read besides the repository and the working tree. */
   see: readonly string[];
 }
 
 /** The scope of a call's changes: nothing, the repository, or the repository and the working tree. */
 export type GitReach = "read" | "repository" | "tree";
 
-/** One call. */
 export interface GitCall {
   args: readonly string[];
   /** `read` when absent. */
@@ -36,13 +32,10 @@ export interface GitCall {
   /** Milliseconds. */
   timeoutMs: number;
   signal?: AbortSignal;
-  /** More configuration, over that of the repository. */
   settings?: Readonly<Record<string, string>> | undefined;
-  /** More variables. */
   env?: Readonly<Record<string, string>> | undefined;
   /** Files that it may read besides the repository and the working tree. */
   see?: readonly string[] | undefined;
-  /** Bytes of output that are taken in. */
   limit: number;
 }
 

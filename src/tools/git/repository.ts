@@ -18,7 +18,6 @@ const SETTINGS = ["config", "config.worktree", "hooks", "info/attributes", "comm
 const DEADLINE_MS = 30_000;
 /** Characters of one answer. */
 const LIMIT = 20_000;
-/** Bytes that are taken from git at most; a longer answer is an error. */
 const TAKEN = 4 * 1024 * 1024;
 
 /** More of one question to git. */
@@ -55,18 +54,15 @@ export class GitWork {
     this.#notices = notices;
   }
 
-  /** The output of git; null when it fails. */
   async ask(args: readonly string[], options: AskOptions = {}): Promise<string | null> {
     const { signal } = this.context;
     return await askGit(this.#repository, { args, timeoutMs: DEADLINE_MS, limit: TAKEN, signal, ...options });
   }
 
-  /** The names that git says with `-z`; null when it fails. */
   async names(args: readonly string[], options: AskOptions = {}): Promise<string[] | null> {
     return (await this.ask(args, options))?.split("\0").filter((name) => name !== "") ?? null;
   }
 
-  /** Whether git did it. */
   async run(args: readonly string[], options: AskOptions): Promise<boolean> {
     return await this.ask(args, options) !== null;
   }
@@ -198,7 +194,6 @@ export class GitWork {
     return { changed, gone };
   }
 
-  /** A result, cut to what a model can take. */
   show(text: string): ToolResult {
     const limit = Math.min(LIMIT, this.context.resultBytes);
     const cut = text.length <= limit ? text : `${text.slice(0, limit)}\n[the rest is left out; name fewer paths]`;

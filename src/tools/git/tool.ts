@@ -6,7 +6,6 @@ import { gitDeclaration, type GitInput } from "../declarations.ts";
 import { diff, log, show, status } from "./look.ts";
 import { type GitWork, namesOf, openGitWork } from "./repository.ts";
 
-/** Offered instead of git in commands where a project has a marker. */
 export const gitTool: Tool<GitInput> = {
   ...gitDeclaration,
   async run(input, context) {

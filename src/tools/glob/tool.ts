@@ -8,12 +8,10 @@ import type { Tool, ToolContext } from "../tool.ts";
 import { type FoundFile, walkFiles } from "../walk.ts";
 import { globDeclaration, type GlobInput } from "../declarations.ts";
 
-/** Paths that are returned. */
 const RESULT_LIMIT = 200;
 /** Files whose status is read at the same time. */
 const CONCURRENT_STATUS = 64;
 
-/** Finds files by path. */
 export const globTool: Tool<GlobInput> = {
   ...globDeclaration,
   async run(input, context) {

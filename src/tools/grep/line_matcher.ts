@@ -25,7 +25,6 @@ export interface LineMatcher {
   readonly rust: string | null;
 }
 
-/** Stops a search, and receives what it skips. */
 export interface SearchWatch {
   /** Returns whether the time is up; asked often. */
   late(): boolean;
@@ -235,7 +234,6 @@ function repeatTries({ body, least, most }: Regex & { kind: "repeat" }, follow: 
   return { ways: 1, loops: disjoint(firstOf(body).set, follow) ? 0 : 1, any: true };
 }
 
-/** Returns the characters a match may start with, and whether it may be empty. */
 function firstOf(regex: Regex): { set: CharacterSet; nullable: boolean } {
   switch (regex.kind) {
     case "set":

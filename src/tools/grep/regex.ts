@@ -91,7 +91,6 @@ export const LINE_END = charactersOf("\n\r");
 /** `.`, as JavaScript has it. */
 export const ANY = complement(charactersOf("\n\r\u2028\u2029"));
 
-/** A piece of a pattern. */
 export type Regex =
   /** One character out of a set; an empty set never matches. */
   | { kind: "set"; set: CharacterSet }

@@ -4,7 +4,6 @@
  */
 import { type CharacterSet, contains, type Regex } from "./regex.ts";
 
-/** One step of the machine; targets are indexes. */
 type Step =
   | { kind: "take"; set: CharacterSet }
   | { kind: "split"; one: number; other: number }
@@ -17,7 +16,6 @@ const STEP_LIMIT = 4_000;
 /** Characters between two looks at the clock. */
 const LOOK_EVERY = 2_048;
 
-/** Says whether a piece of text matches anywhere. */
 export interface LinearMatcher {
   /** Returns whether `line`, which holds no line end, has a match; false once `late` is true, polled now and then. */
   test(line: string, late?: () => boolean): boolean;

@@ -35,7 +35,6 @@ export class SearchReport {
     return new SearchReport(this.#mode, { context: this.#context, limit: this.#limit });
   }
 
-  /** Returns the limits for one file. */
   get wanted(): SearchLimits {
     if (this.#mode === "count") return { most: Infinity, context: null };
     return this.#mode === "content" ? { most: LINES_LIMIT + 1, context: this.#context } : { most: 1, context: null };
@@ -46,7 +45,6 @@ export class SearchReport {
     return this.#full;
   }
 
-  /** Takes a file with matches. */
   add(display: string, found: FileMatches): void {
     const name = shownName(display);
     const fits = this.#mode === "content"
@@ -87,7 +85,6 @@ export class SearchReport {
     return [...rows, ...notes.map((note) => `[${note}]`)].join("\n");
   }
 
-  /** Files and matching lines that the result shows. */
   get totals(): { numFiles: number; numMatches: number } {
     return { numFiles: this.#files, numMatches: this.#matches };
   }

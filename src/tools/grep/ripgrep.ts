@@ -10,11 +10,9 @@ import type { LineMatcher } from "./line_matcher.ts";
 import type { SearchReport } from "./report.ts";
 import { type SearchEnd, searchFiles } from "./search.ts";
 
-/** A search of a directory. */
 interface FastSearch {
   context: ToolContext;
   matcher: LineMatcher;
-  /** Pattern of the files, as the model wrote it. */
   glob: string | undefined;
   /** Filled only when the search succeeds in this way. */
   report: SearchReport;
@@ -75,7 +73,6 @@ async function placeOf(start: ResolvedPath, search: FastSearch): Promise<Omit<Wh
   };
 }
 
-/** Returns whether the markers that were met so far protect anything. */
 function mayProtect({ ambientLabel, protection }: Workspace): boolean {
   return ambientLabel !== "open" || protection.rules.length > 0;
 }
@@ -172,7 +169,6 @@ async function kindOf(path: string, { workspace }: ToolContext): Promise<string 
   return isRefusal(resolved) ? null : (await workspace.status(resolved))?.kind ?? null;
 }
 
-/** One search of a directory. */
 interface RipgrepSearch {
   /** Absolute path of the program. */
   program: string;
@@ -196,9 +192,7 @@ interface RipgrepSearch {
   onStart?(): void;
 }
 
-/** Files that it found. */
 interface FoundNames {
-  /** Paths below the directory. */
   names: string[];
   /** There were more than were wanted. */
   cut: boolean;
@@ -268,7 +262,6 @@ function ripgrepArguments(search: RipgrepSearch): string[] {
   ];
 }
 
-/** Bytes of a stream. */
 class Collected {
   readonly #pieces: Uint8Array<ArrayBuffer>[] = [];
   length = 0;

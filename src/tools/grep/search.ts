@@ -8,7 +8,6 @@ import { count, isRefusal, sourceOf } from "../result.ts";
 import type { FoundFile } from "../walk.ts";
 import { LATE_NOTE, type SearchReport } from "./report.ts";
 
-/** A line of a result. */
 interface FoundLine {
   /** From 1. */
   number: number;
@@ -18,7 +17,6 @@ interface FoundLine {
   match: boolean;
 }
 
-/** Matches of one file. */
 export interface FileMatches {
   /** Matching lines; at least 1. Counting ends at the limit that was asked for. */
   count: number;
@@ -26,7 +24,6 @@ export interface FileMatches {
   lines: FoundLine[];
 }
 
-/** Limits for one file. */
 export interface SearchLimits {
   /** Most matching lines. */
   most: number;
@@ -37,7 +34,6 @@ export interface SearchLimits {
 /** Characters of a line that are shown. */
 export const LINE_LIMIT = 400;
 
-/** Cuts a line to what is shown. */
 function shownLine(text: string): string {
   const line = text.endsWith("\r") ? text.slice(0, -1) : text;
   if (line.length <= LINE_LIMIT) return line;
@@ -110,7 +106,6 @@ function lineBefore(text: string, start: number): number {
   return start <= 1 ? 0 : text.lastIndexOf("\n", start - 2) + 1;
 }
 
-/** A search of files, and its limits. */
 interface TreeSearch {
   workspace: Workspace;
   signal: AbortSignal;
@@ -120,17 +115,14 @@ interface TreeSearch {
   report: SearchReport;
   /** The rule by which a file may not be read, or null. */
   readDenied?: ((path: ResolvedPath) => string | null) | undefined;
-  /** Returns whether the time is up. */
   late(): boolean;
 }
 
-/** Outcome besides the report. */
 export interface SearchEnd {
   label: Label;
   notes: string[];
   /** Files whose content is not for this model. */
   redacted: number;
-  /** The first protected file that the report shows. */
   source?: { path: string; rule: string };
 }
 
@@ -177,7 +169,6 @@ interface State {
   source?: { path: string; rule: string } | undefined;
 }
 
-/** Searches some files; false when that was enough. */
 async function searchSome(files: readonly FoundFile[], search: TreeSearch, state: State): Promise<boolean> {
   const { glob, workspace } = search;
   const wanted = glob === null ? files : files.filter(({ names }) => glob.matches(names));
@@ -199,7 +190,6 @@ interface Beginning {
   read: LabeledBytes | Refusal | { denied: string };
 }
 
-/** The beginning of each file, in order, unless a rule denies reading it. */
 function* beginnings(files: readonly FoundFile[], { workspace, readDenied }: TreeSearch): Generator<Beginning> {
   let allowed: FoundFile[] = [];
   for (const file of files) {
@@ -223,7 +213,6 @@ function* readBeginnings(files: readonly FoundFile[], workspace: Workspace): Gen
   }
 }
 
-/** All of a text whose beginning was read. */
 async function wholeText(
   beginning: LabeledBytes,
   { path }: FoundFile,

@@ -21,7 +21,6 @@ export interface GrepOptions {
 
 const MOST_CONTEXT = 20;
 
-/** Searches files. */
 export const grepTool: Tool<GrepInput> = makeGrepTool({ deadlineMs: 20_000, ripgrep: true });
 
 /** The tool with other limits. */
@@ -78,7 +77,6 @@ async function ownSearch(
   return { ...await searchFiles(files, { workspace, signal, readDenied, matcher, report, glob, late }), report };
 }
 
-/** Returns whether the time for a search that begins now is up. */
 function timeLimit({ options, context }: Search): () => boolean {
   const { clock } = context.io;
   const end = clock.monotonic() + options.deadlineMs;

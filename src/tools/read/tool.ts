@@ -8,7 +8,6 @@ import type { LineRange, Tool, ToolContext, ToolResult } from "../tool.ts";
 import { Page, type PageRange, pageRange, readLongFile } from "./page.ts";
 import { readDeclaration, type ReadInput } from "../declarations.ts";
 
-/** Said of a text that is not the file's. */
 const UNSAVED = "[unsaved changes of the editor: the file on the disk differs]";
 
 /** Entries of a directory that are listed. */
@@ -17,7 +16,6 @@ const LISTING_LIMIT = 500;
 /** Lines that a page beyond the end shows. */
 const LAST_LINES = 50;
 
-/** Reads files and lists directories. */
 export const readTool: Tool<ReadInput> = {
   ...readDeclaration,
   async run(input, context) {
@@ -131,7 +129,6 @@ async function firstBytes(
   return isRefusal(read) ? new Uint8Array() : read.bytes;
 }
 
-/** The page of a file in memory; null when it turns out to be no text. */
 function pageOf(bytes: Uint8Array, range: PageRange): { page: Page; total: number } | null {
   const decoded = decodeText(bytes);
   if (decoded === null) return null;

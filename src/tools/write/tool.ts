@@ -7,7 +7,6 @@ import { countLines, decodeText } from "../text.ts";
 import type { Tool, ToolContext, ToolResult } from "../tool.ts";
 import { writeDeclaration, type WriteInput } from "../declarations.ts";
 
-/** Creates and replaces files. */
 export const writeTool: Tool<WriteInput> = {
   ...writeDeclaration,
   async run(input, context) {
@@ -33,7 +32,6 @@ export const writeTool: Tool<WriteInput> = {
   },
 };
 
-/** A planned write. */
 interface PlannedWrite {
   path: ResolvedPath;
   bytes: Uint8Array<ArrayBuffer>;
@@ -41,7 +39,6 @@ interface PlannedWrite {
   existing: CurrentFile | null;
 }
 
-/** Plans the write, or returns the result of an impossible or needless one. */
 async function plan(input: WriteInput, context: ToolContext): Promise<PlannedWrite | ToolResult> {
   context.signal.throwIfAborted();
   const path = await context.workspace.resolve(input.file_path);
@@ -61,7 +58,6 @@ function textOf(existing: CurrentFile | null): string {
   return existing?.bytes == null ? "" : decodeText(existing.bytes)?.text ?? "";
 }
 
-/** The refusal of a content that does not hold the whole file. */
 async function leftOut(
   content: string,
   { path, existing }: Pick<PlannedWrite, "path" | "existing">,
