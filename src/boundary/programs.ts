@@ -1,23 +1,23 @@
-/** Programs that we start ourselves, outside of any sandbox: what a command of a model could have made is none. */
+/** Finds programs that agentcli itself starts outside a sandbox, and skips any that a model's command could have made. */
 import { openHome } from "../platform/home.ts";
 import type { Io } from "../platform/io.ts";
 import { findExecutable } from "../platform/process.ts";
 import { knownRoots } from "./policy/project_record_files.ts";
 
-/** Where a program is looked for. */
+/** Says where to look for a program. */
 export interface ProgramSearch {
   /** The value of PATH. */
   path: string;
   /** Real paths: the project, the session's directories, and where the program is run. */
   roots: readonly string[];
-  /** Leads to the home, which knows the user's protected projects. Null where `roots` holds them. */
+  /** Used to find the home, which lists the user's protected projects. Null when `roots` already holds them. */
   io: Pick<Io, "env" | "os"> | null;
 }
 
 /**
- * Returns the absolute path of a program, looked up on PATH; null when it is not there. What lies below one of the roots,
- * or in a project that the home knows, is passed over, as named and as linked: sandboxed commands write there. Throws
- * `home_unusable` when what the home knows cannot be read.
+ * Returns the absolute path of a program on PATH, or null. Skips programs below a root or in a known project, both by
+ * name and after resolving links, because sandboxed commands can write there. Throws `home_unusable` if the list of
+ * known projects cannot be read. /
  */
 export async function findProgram(name: string, { path, roots, io }: ProgramSearch): Promise<string | null> {
   const home = io === null ? null : await openHome(io).catch(() => null);

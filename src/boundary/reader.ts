@@ -1,10 +1,9 @@
 /**
- * The one function that opens files of the user. Links, hard links, replaced files and races all end here: what is read
- * is what was checked, because it is read from the handle that was checked. Source: specification of the boundary, "Reading".
+ * The one function that opens the user's files. Links, hard links, replaced files and races all end here: the bytes are
+ * read from the same handle that was checked. Source: specification of the boundary, "Reading".
  *
- * Everything is synchronous (15 µs a small file instead of 150). A deadline for opening would need a thread: only what
- * `lstat` calls a regular file is opened, and opening that does not wait. Who swaps it for a FIFO between the two calls
- * can stop the program, but learns nothing.
+ * Everything is synchronous (15 µs for a small file instead of 150). Only regular files are opened, because opening
+ * them never blocks. Someone who swaps in a FIFO between the two calls can hang the program, but learns nothing. /
  */
 import { systemReason } from "../platform/disk_failure.ts";
 import type { FileStatus } from "../platform/files.ts";
@@ -23,31 +22,31 @@ export interface ReadOptions extends ByteRange {
   precheck?(real: string, status: FileStatus): Refusal | null;
 }
 
-/** Bytes of a regular file, and the file they came from. */
+/** Bytes of a regular file and where they came from. */
 export interface FileBytes {
   bytes: Uint8Array<ArrayBuffer>;
-  /** True when the file goes on after them. */
+  /** True when the file has more bytes after these. */
   more: boolean;
   status: FileStatus;
-  /** Where it lay, links resolved, after it had been opened. */
+  /** The real path of the file, resolved after it was opened. */
   real: string;
 }
 
-/** A regular file that was checked and is held open: whoever has it closes it. */
+/** A checked, open regular file. The caller closes it. */
 type CheckedFile = Pick<FileBytes, "status" | "real"> & { handle: SyncFile };
 
 function unreadable(display: string, error: unknown): Refusal {
   return { refused: "unreadable", message: `${display} cannot be read: ${systemReason(error)}` };
 }
 
-/** Whether both name one regular file. */
+/** Returns whether both are the same regular file. */
 function sameFile(one: FileStatus, other: FileStatus | null): boolean {
   return other !== null && other.kind === "file" && one.device === other.device && one.inode === other.inode;
 }
 
 /**
- * Reads a regular file by its absolute path, links followed. Gives a refusal for what is absent, not a regular file, or
- * not readable; throws only for programming errors.
+ * Reads a regular file by its absolute path and follows links. Returns a refusal if the file is absent, not regular, or
+ * not readable. Throws only for programming errors.
  */
 export function readRegularFile(path: string, options: ReadOptions): FileBytes | Refusal {
   const file = openChecked(path, options.display);
@@ -57,7 +56,7 @@ export function readRegularFile(path: string, options: ReadOptions): FileBytes |
     const refused = options.precheck?.(real, status) ?? null;
     if (refused !== null) return refused;
     const offset = options.offset ?? 0;
-    // Never a buffer longer than the file: a limit of gigabytes must not cost gigabytes.
+    // The buffer is never longer than the file, whatever the limit.
     const length = Math.min(options.limit ?? READ_LIMIT, Math.max(0, status.size - offset));
     const bytes = length === 0 ? new Uint8Array() : handle.read(length, offset);
     return { bytes, more: offset + bytes.length < status.size && bytes.length === length, status, real };
@@ -69,8 +68,8 @@ export function readRegularFile(path: string, options: ReadOptions): FileBytes |
 }
 
 /**
- * Opens a regular file. The order is the rule: `lstat`, open only a regular file, and then the handle, and the real path
- * that the path leads to now, must name the same (device, inode).
+ * Opens a regular file. The order matters: `lstat` first, then open, then the handle and the path's current target must
+ * both have the (device, inode) that `lstat` saw.
  */
 function openChecked(path: string, display: string): CheckedFile | Refusal {
   const absent: Refusal = { refused: "absent", message: `${display} does not exist` };

@@ -1,23 +1,23 @@
-/** Facts of a working tree that git keeps, read from its files: no process is started for a name. */
+/** Facts about a git working tree, read from git's files without starting a process. */
 import { lstatSync, realPathSync } from "../../platform/files_sync.ts";
 import { basename, dirname, isWithin, join, normalize, resolve } from "../../platform/path.ts";
 import { quietly } from "../../platform/real_path.ts";
 import { readRegularFile } from "../reader.ts";
 
-/** Bytes of a file that names one thing, and of the list of all branches. */
+/** Size limits in bytes: of a file with one name, and of the list of all branches. */
 const NAME_LIMIT = 8192;
 const PACKED_LIMIT = 64 * 1024 * 1024;
 
-/** A repository, real paths. */
+/** A repository. All paths are real. */
 export interface GitDirectory {
-  /** The working tree; of a bare repository the directory that holds it. */
+  /** The working tree; for a bare repository its parent directory. */
   top: string;
   directory: string;
   /** Shared by all worktrees: settings, hooks, objects. */
   common: string;
 }
 
-/** Returns the repository of a place named `.git`, or of a bare one; null for what leads nowhere. */
+/** Returns the repository at a path named `.git` or of a bare repository; null if it leads nowhere. */
 export function gitDirectory(place: string): GitDirectory | null {
   return quietly(() => {
     const isFile = lstatSync(place)?.kind === "file";
@@ -30,8 +30,8 @@ export function gitDirectory(place: string): GitDirectory | null {
 }
 
 /**
- * Returns whether a repository says that it belongs to the tree that names it. A file `.git` can name any repository, and
- * git would show what that holds.
+ * Returns whether a repository names the tree that names it. A `.git` file can point to any repository, and git would
+ * show its content. /
  */
 export function pointsBack({ top, directory, common }: GitDirectory): boolean {
   const place = join(top, ".git");
@@ -48,27 +48,27 @@ function leadsTo(path: string, place: string): boolean {
   return one !== null && one === other;
 }
 
-/** Returns what the trees of a repository share, a real path; null where there is none. */
+/** Returns the real path of the git directory that all trees of a repository share, or null. */
 export function commonDirectory(root: string): string | null {
   return gitDirectory(join(root, ".git"))?.common ?? null;
 }
 
 /**
- * Returns the main working tree when `root`, a real path, is a linked git worktree, or works with the repository of another
- * tree in any other way, else null. A marker that git does not track exists in the main tree only.
+ * Returns the main working tree if `root` (a real path) is a linked worktree or uses another tree's repository in any
+ * other way; otherwise null. A marker that git does not track exists only in the main tree. /
  */
 export function mainTree(root: string): string | null {
   const common = commonDirectory(root);
   return common === null || basename(common) !== ".git" || dirname(common) === root ? null : dirname(common);
 }
 
-/** Returns the branch that is checked out; undefined outside of a repository, and for a commit without a branch. */
+/** Returns the current branch; undefined outside a repository or with a detached HEAD. */
 export function currentBranch(root: string): string | undefined {
   const git = gitDirectory(join(root, ".git"));
   return git === null ? undefined : /^ref: refs\/heads\/(.+)$/.exec(firstLine(join(git.directory, "HEAD")))?.[1];
 }
 
-/** Returns the id of the commit that is checked out; null where there is none, or where it cannot be read. */
+/** Returns the commit id of HEAD; null if there is none or it cannot be read. */
 export function headCommit(root: string): string | null {
   const git = gitDirectory(join(root, ".git"));
   if (git === null) return null;
@@ -88,7 +88,7 @@ function firstLine(path: string): string {
   return textOf(path).split("\n", 1)[0]?.trimEnd() ?? "";
 }
 
-/** Empty where there is none. */
+/** Returns an empty text if the file cannot be read. */
 function textOf(path: string, limit = NAME_LIMIT): string {
   const read = readRegularFile(path, { display: path, limit });
   return "refused" in read ? "" : new TextDecoder().decode(read.bytes);

@@ -1,8 +1,7 @@
 /**
- * Which files are protected, whatever they are called: the (device, inode) of each that was seen. A hard link, a bind mount
- * and a file that was renamed are the same file under a path that no rule names. Within a session the set only grows.
- * For later sessions the home keeps numbers and salted digests of them, never content. Source: specification of the
- * boundary, "Reading".
+ * Recognizes protected files under any name, by (device, inode): a hard link, a bind mount or a renamed file is the
+ * same file under a path that no rule names. Within a session the set only grows. For later sessions the home keeps
+ * identities and salted digests, never content. Source: specification of the boundary, "Reading". /
  */
 import type { FileStatus } from "../../platform/files.ts";
 import { readRegularFile } from "../reader.ts";
@@ -17,69 +16,69 @@ export interface ProtectedFile {
   rule: ProtectionRule;
 }
 
-/** Which file or directory it was; zeros where that cannot be told. */
+/** The identity of a file or directory; zeros if it is unknown. */
 export interface Identity {
   device: number;
   inode: number;
-  /** Milliseconds since 1970 when it came to be; 0 where the system does not say. */
+  /** Creation time in milliseconds since 1970; 0 if the system does not report it. */
   born: number;
 }
 
-/** Returns the identity alone, of something with more facts. */
+/** Returns only the identity of something with more fields. */
 export function identityIn({ device, inode, born }: Identity): Identity {
   return { device, inode, born };
 }
 
-/** Which file or directory stands at the end of a path's links. */
+/** Returns the identity of the file or directory at a path, with links followed. */
 export function identityAt(path: string): Identity {
   return identityIn(quietly(() => statSync(path)) ?? { device: 0, inode: 0, born: 0 });
 }
 
-/** Which file it is, whatever its name, also once it is gone: another one with its number came to be at another time. */
+/** Returns a key of a file that survives renames and deletion: a later file with the same inode has another creation time. */
 export function lastingIdentityOf({ device, inode, born }: Identity): string {
   return `${device}:${inode}:${born}`;
 }
 
-/** Numbers are used again: without the time when it came to be, another one could have that of one that is gone. */
+/** Returns whether both are the same file. Inode numbers are reused, so without a creation time the answer is no. */
 export function isSameFile(one: Identity, other: Identity): boolean {
   return one.inode !== 0 && one.born !== 0 && lastingIdentityOf(one) === lastingIdentityOf(other);
 }
 
-/** Returns whether a file or directory is as it was at an earlier look; never for what could not be looked at. */
+/** Returns whether a file or directory is unchanged since an earlier status; false if either is unknown. */
 export function isUnchanged(before: FileStatus | null, now: FileStatus | null): boolean {
   return before !== null && now !== null && before.device === now.device && before.inode === now.inode &&
     before.size === now.size && before.modified === now.modified && before.changed === now.changed;
 }
 
-/** Keeps the identities for one session. */
+/** The identities of one session. */
 export class InodeIndex {
-  /** By lasting identity, of all that was ever seen. */
+  /** By lasting identity, for every protected file seen in this session. */
   readonly #rules = new Map<string, ProtectionRule>();
-  /** The first of the files that stood at their paths when they were last looked at. */
+  /** The first files found at their paths by the last {@link look}. */
   seen: SeenFile[] = [];
   #present = new Set<string>();
-  /** Covers every file with several names while some protected file cannot be looked at: it may be that one. */
+  /** Covers every file with several names while some protected file cannot be examined, since it may be that one. */
   #blind: ProtectionRule | null = null;
 
-  /** Takes a file that another session saw, or that is seen now. */
+  /** Adds a file that this or another session saw. */
   add(status: Identity, rule: ProtectionRule): void {
-    // Without a number every file would be the same one.
+    // Without inode numbers all files would look the same.
     if (status.inode === 0) return;
     const identity = lastingIdentityOf(status);
     this.#rules.set(identity, stricter(this.#rules.get(identity) ?? null, rule) ?? rule);
   }
 
-  /** Lasting identities of files that were seen, and stand at no path that is known to be protected. */
+  /** Lasting identities of files that were seen, but not at a protected path by the last look. */
   get nameless(): readonly string[] {
     return [...this.#rules.keys()].filter((identity) => !this.#present.has(identity));
   }
 
-  /** The rule of an open file by what it is or was; null when it is none that was seen. */
+  /** Returns the rule of an open file by its identity, or null. */
   ruleOf(status: FileStatus): ProtectionRule | null {
     return stricter(this.#rules.get(lastingIdentityOf(status)) ?? null, status.links > 1 ? this.#blind : null);
   }
 
-  /** Looks at the protected files. `blind` stands for those that cannot be looked at; null when there are none. */
+  /** Takes the identities of the protected files. `blind` is the rule of files that cannot be examined, or null. */
   look(files: readonly ProtectedFile[], blind: ProtectionRule | null): void {
     this.#blind = stricter(this.#blind, blind);
     this.#present = new Set();
@@ -94,41 +93,42 @@ export class InodeIndex {
   }
 }
 
+/** A protected file as the home remembers it. */
 export interface MetFile extends Identity {
   path: string;
   size: number;
   /** Milliseconds since 1970. */
   modified: number;
-  /** HMAC of the content with the record's salt; empty for content that is too much, or tells nothing. */
+  /** HMAC of the content with the record's salt; empty for content that is too long or too short to tell. */
   digest: string;
 }
 
-/** The same with the key of its digest. */
+/** The same with the salt of its digest. */
 export interface SaltedFile extends MetFile {
   salt: string;
 }
 
-/** A file, and what it was when it was looked at. */
+/** A file and its status. */
 export interface SeenFile {
   path: string;
   status: FileStatus;
 }
 
-/** Most files of a session that are noted, and most that a record keeps: with those that have gone since. */
+/** Limits: files noted by a session, and files kept by a record, including files that are gone. */
 const MOST_MET = 500;
 export const MOST_KEPT = 1_500;
-/** Bytes of a file whose content is told: less may be in any file. */
+/** Limits of a file's size for a digest, in bytes: shorter content can be in any file. */
 const SHORTEST = 8;
 const LONGEST = 1024 * 1024;
 
-/** Returns a file as a record keeps it; null for one that cannot be read. */
+/** Returns a file as a record keeps it, or null if it cannot be read. */
 export async function metFile({ path, status }: SeenFile, salt: string): Promise<MetFile | null> {
   const { device, inode, born, size, modified } = status;
   const digest = size < SHORTEST || size > LONGEST ? "" : await digestOf(path, salt);
   return digest === null ? null : { path, device, inode, born, size, modified, digest };
 }
 
-/** Returns the key of a file as it was at one time. */
+/** Returns a key of a file in one state. */
 export function stateOf(path: string, status: Identity & Pick<FileStatus, "size" | "modified">): string {
   return `${path} ${lastingIdentityOf(status)} ${status.size} ${status.modified}`;
 }
@@ -141,15 +141,15 @@ async function digestOf(path: string, salt: string): Promise<string | null> {
   return new Uint8Array(await crypto.subtle.sign("HMAC", key, read.bytes)).toHex();
 }
 
-/** Finds what protected files were: files that are not at their place any more as they were met may be somewhere else. */
+/** Finds former protected files: one that has moved or changed since it was recorded may be elsewhere under another name. */
 export class FormerFiles {
   #gone: readonly SaltedFile[] = [];
-  /** Searched in vain, as long as they and what is gone stay as they are. */
+  /** Listings already searched in vain for the same gone files. */
   #searched = new WeakSet<Listing>();
 
   /**
-   * Returns the files of directories that are one of the met ones that have changed or gone, or hold the content of one,
-   * and that no rule covers yet.
+   * Returns the files of these directories that are a changed or missing recorded file, or have the content of one, and
+   * that no rule covers yet.
    */
   async find(
     met: readonly SaltedFile[],

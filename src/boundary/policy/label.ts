@@ -1,15 +1,15 @@
-/** Labels, and the one gate for letting things out: every sink asks it, and it decides by label. */
+/** Labels, and the one gate that every sink asks before something leaves. */
 import { AgentcliError } from "../../errors.ts";
 
 /** `no-cloud`: for local models only. Labels only rise. */
 export type Label = "open" | "no-cloud";
 
-/** The label of a thing; one that carries none is protected. */
+/** Returns the label of an item; an item without one is protected. */
 export function labelOf(item: { label?: Label | undefined }): Label {
   return item.label === "open" ? "open" : "no-cloud";
 }
 
-/** The higher of the labels; `open` when there are none. */
+/** Returns the highest of the labels; `open` if there are none. */
 export function highestLabel(labels: Iterable<Label | undefined>): Label {
   for (const label of labels) {
     if (label !== "open") return "no-cloud";
@@ -17,12 +17,12 @@ export function highestLabel(labels: Iterable<Label | undefined>): Label {
   return "open";
 }
 
-/** Where items go. `store` is everything that outlives the process: transcripts, history, exports, logs. */
+/** Where items go. A `store` is anything that outlives the process: transcripts, history, exports, logs. */
 export type Destination = { kind: "provider"; name: string; local: boolean } | { kind: "store" };
 
 interface Outgoing {
   label?: Label | undefined;
-  /** The file it came from and the line of a marker that covers it, for the message. */
+  /** For messages: the file it came from, and the rule that covers that. */
   source?: { path: string; rule: string } | undefined;
 }
 
@@ -31,8 +31,8 @@ function describe({ source }: Outgoing): string {
 }
 
 /**
- * Lets the items go, or throws `policy_refused`: no protected item goes to a provider that is not local, and none as it
- * is into a store, which takes a placeholder instead. An item without a label is protected. All or nothing.
+ * Admits all items or throws `policy_refused`. Protected items go to local providers only, and never into a store,
+ * which takes placeholders instead. An item without a label is protected. /
  */
 export function admitItems(destination: Destination, items: Iterable<Outgoing>): void {
   if (destination.kind === "provider" && destination.local) return;

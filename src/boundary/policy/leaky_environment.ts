@@ -1,16 +1,16 @@
 /**
- * Names of environment variables that must not reach a child process, or that make the runtime itself copy text out.
+ * Names of environment variables that must not reach a child process, or that make the runtime copy text elsewhere.
  * Source: specification of the boundary §7, threats 97 and 109.
  */
 
-/** Keys, by the way they are named. */
+/** Matches variables that usually hold keys. */
 const KEY = /(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|CREDENTIALS?)(?:_ID)?$/i;
 
-/** Telemetry, session keys of TLS, debug logs, coverage, profiles: what a runtime writes elsewhere when told to. */
+/** Matches variables for telemetry, TLS session keys, debug logs, coverage and profiles, which copy data elsewhere. */
 const COPYING =
   /^(?:OTEL_|SSLKEYLOGFILE$|NODE_(?:DEBUG|V8_COVERAGE)$|NODE_DEBUG_|DENO_(?:LOG|TRACE|INSPECT|COVERAGE|AUTO_SERVE|SERVE|V8_FLAGS))/i;
 
-/** Of those, the ones that make this very process do it. `OTEL_*` does nothing without the first. */
+/** Those of them that affect this process. `OTEL_*` does nothing without the first. */
 const ACTING: readonly string[] = [
   "OTEL_DENO",
   "SSLKEYLOGFILE",
@@ -22,17 +22,17 @@ const ACTING: readonly string[] = [
   "DENO_V8_FLAGS",
 ];
 
-/** Whether a variable of that name may hold a key or belongs to the tool itself: children never get it. */
+/** Returns whether a variable may hold a key or belongs to agentcli: children never get it. */
 export function isSecretVariable(name: string): boolean {
   return KEY.test(name) || /^AGENTCLI_/i.test(name);
 }
 
-/** Whether a variable of that name makes a runtime write or send its insides elsewhere. */
+/** Returns whether a variable makes a runtime write or send its data elsewhere. */
 export function isCopyingVariable(name: string): boolean {
   return COPYING.test(name);
 }
 
-/** The variables that make this process copy text out, as they are set now. A few look-ups by name. */
+/** Returns the names of the set variables that make this process copy text elsewhere. */
 export function copyingVariables(env: (name: string) => string | undefined): string[] {
   return ACTING.filter((name) => {
     const value = env(name);

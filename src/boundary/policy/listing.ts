@@ -1,7 +1,7 @@
 /**
- * Directories as they were listed, and what the names and kinds of their entries say, before any rule is asked. The times of
- * a directory change when a name in it comes, goes or is given to another file: one look at them tells whether it has to
- * be listed again. Changes inside of files are not seen this way.
+ * Cached directory listings, with the facts that names and kinds of entries give before any rule is asked. A
+ * directory's times change when a name in it appears, disappears or moves to another file, so one `lstat` tells whether
+ * to list it again. Changes inside files are not seen this way. /
  */
 import { presentOrForbidden, systemReason } from "../../platform/disk_failure.ts";
 import type { FileStatus } from "../../platform/files.ts";
@@ -13,75 +13,78 @@ import { foldedName } from "../../platform/case_folded.ts";
 import { isUnchanged, lastingIdentityOf } from "./inode_index.ts";
 import { MARKER_NAME } from "./marker.ts";
 
-/** File systems whose files are no content: reading them could show keys of other processes. Projects lie in `/dev/shm`. */
+/**
+ * File systems of the kernel: reading their files could reveal keys of other processes. `/dev` is not here: projects
+ * can lie in `/dev/shm`.
+ */
 const SYSTEM_DIRECTORY = /^\/(?:proc|sys)(?:\/|$)/;
 
-/** Whether a real path lies in one of them. Asked for every directory of a tree: one look at the beginning of the path. */
+/** Returns whether a real path lies in one of them. Cheap, because it is called for every directory of a tree. */
 export function isOfSystem(real: string): boolean {
   return SYSTEM_DIRECTORY.test(real);
 }
 
-/** A place that nobody can say what lies in, and why: a view leaves it out as a whole. */
+/** A directory whose content cannot be judged, and why. A view leaves all of it out. */
 export interface UnjudgedPlace {
   directory: string;
-  /** A few words, to stand behind the path. */
+  /** A few words that follow the path in a message. */
   reason: string;
 }
 
-/** Facts that the names and kinds of a directory's entries tell, whatever the rules are; absolute paths. */
+/** Facts from the names and kinds of a directory's entries, independent of any rule. Paths are absolute. */
 interface Facts {
-  /** Null for a directory that may not be listed. */
+  /** Null if the directory cannot be listed. */
   entries: readonly PlainEntry[] | null;
-  /** By name, which link it is: one can be given to another while it keeps its name. */
+  /** Name → identity of the symbolic link, which can be replaced under the same name. */
   links: Map<string, string>;
-  /** Rules can begin here: it holds something that some file system takes for a marker or a repository by its name. */
+  /** True if rules can start here: some file system would take one of the names for a marker or `.git`. */
   mayRule: boolean;
   /** Sockets, FIFOs and devices. */
   special: string[];
-  /** Directories of version control; the directory itself where it is one. */
+  /** Directories and archives of version control; or the directory itself. */
   repositories: string[];
-  /** Entries that are named as settings of other programs are. */
+  /** Entries named like settings of other programs. */
   settings: string[];
   unjudged: UnjudgedPlace[];
 }
 
-/** A directory as it was listed. The same object stands for it as long as nothing shows that it changed. */
+/** A listed directory. The same object is returned until the directory shows a change. */
 export interface Listing extends Readonly<Facts> {
   directory: string;
-  /** Of the directory itself; null where it cannot be looked at. */
+  /** Status of the directory itself; null if it cannot be read. */
   status: FileStatus | null;
-  /** When it was first seen with this status. */
+  /** When this status was first seen, in milliseconds. */
   seen: number;
-  /** It was listed long after its last change: its times show the next one. */
+  /** True if it was listed long enough after its last change that its times will show the next one. */
   settled: boolean;
 }
 
-/** Other letters can fold to those of a name. */
+/** Some other letters case-fold to ASCII. */
 const NOT_PLAIN = /[^\x20-\x7e]/;
-/** Stands in names for bytes that are no UTF-8: no such name leads back to such an entry. */
+/** Replaces bytes in names that are not UTF-8. Such a name does not lead back to its entry. */
 export const NO_UTF8 = "\ufffd";
-/** Where version control keeps what was. */
+/** Directories in which version control keeps history. */
 const VERSION_CONTROL = new Set([".git", ".hg", ".svn", ".bzr", ".jj", ".pijul", "_darcs"]);
-/** Packs and bundles of git; what they really are is seen when they are looked into. */
+/** Names of git's packs and bundles; their first bytes decide later. */
 export const ARCHIVE_NAME = /\.(?:pack|bundle)$/i;
-/** Beside what begins with a dot, or lies in a directory that does: names that some editor or assistant looks for. */
+/** Names that some editor or assistant reads, besides names with a leading dot and entries of such directories. */
 const SETTINGS_NAME =
   /^(?:hooks|mcp|mcp_config|opencode|crush|mise|lefthook)(?:[.-]|$)|\.(?:code-workspace|sublime-project)$/i;
-/** A name that may be any of these. Most of a tree are none, and asked one question. */
+/** Matches every name that can be any of these. One test rules out most names of a tree. */
 const NOTABLE_NAME = new RegExp(
   String.raw`^[._]|${NOT_PLAIN.source}|${ARCHIVE_NAME.source}|${SETTINGS_NAME.source}`,
   "i",
 );
-/** UTF-8 bytes of a directory's path that a view can still be made of; the system's own limit is 4,096. */
+/** The longest directory path that a view can hold, in UTF-8 bytes; the system's limit is 4,096. */
 const LONGEST_PATH = 3_500;
 
 /**
- * How long a directory must have been seen as it is until its listing is trusted, in milliseconds: a second change shortly
- * after the first may leave its times as they were. The coarsest clock of a file system goes in steps of two seconds (FAT),
- * and the runtime gives the time of a change of any kind in whole seconds (measured with Deno 2.9.6).
+ * A listing is trusted once the directory has looked unchanged for this long, in milliseconds: a second change right
+ * after the first can leave the times as they are. The coarsest file system clock has steps of two seconds (FAT), and
+ * the runtime reports change times in whole seconds (measured with Deno 2.9.6). /
  */
 const SEEN_MS = 3_000;
-/** The same by its own times, for one that was not seen before. A disk on the network has a clock of its own. */
+/** The same for a directory seen for the first time, by its own times. Longer, since network disks have their own clock. */
 const RACY_MS = 60_000;
 
 /** Returns whether paths below the directory are too long for a view. */
@@ -89,11 +92,11 @@ export function isTooLong(directory: string): boolean {
   return directory.length * 3 > LONGEST_PATH && new TextEncoder().encode(directory).length + 256 > LONGEST_PATH;
 }
 
-/** Lists directories again and again; one that has not changed is not listed anew. */
+/** A cache of directory listings. An unchanged directory is not listed again. */
 export class Listings {
   readonly #clock: Pick<Clock, "now">;
   readonly #known = new Map<string, Listing>();
-  /** How many times a directory was listed. */
+  /** The number of listings made. */
   count = 0;
 
   constructor(clock: Pick<Clock, "now"> = Date) {
@@ -105,7 +108,7 @@ export class Listings {
     const known = this.#known.get(directory);
     const same = known !== undefined && isUnchanged(known.status, status) ? known : null;
     if (same?.settled) return same;
-    // The clock is asked after the look at the directory, and before its listing.
+    // The clock is read between `lstat` and the listing.
     const now = this.#clock.now();
     const seen = same?.seen ?? now;
     const settled = status !== null &&
@@ -123,7 +126,7 @@ function factsOf(directory: string): Facts {
     ...{ special: [], repositories: [], settings: [], unjudged: [] },
   };
   const entries = listEntries(directory);
-  // Without a listing nothing is known of it, not even that no marker stands there.
+  // Without a listing nothing is known, not even that there is no marker.
   if (!Array.isArray(entries)) return { ...facts, unjudged: [entries] };
   const isDotted = /\/\.[^/]+$/.test(directory);
   let isUnnamed = false;
@@ -160,7 +163,7 @@ export function within(directory: string, name: string): string {
   return directory === "/" ? `/${name}` : `${directory}/${name}`;
 }
 
-/** Whether the directories in one, and its entries, are those of a bare repository, or of git's objects alone. */
+/** Returns whether these subdirectories and entries are those of a bare repository or a git object store. */
 function isRepository(below: readonly string[], entries: readonly PlainEntry[]): boolean {
   const isBare = below.includes("objects") && below.includes("refs") && entries.some(({ name }) => name === "HEAD");
   return isBare ||
@@ -168,8 +171,8 @@ function isRepository(below: readonly string[], entries: readonly PlainEntry[]):
 }
 
 /**
- * Returns the entries; none for a directory that is gone. Of one that may not be listed, the place to leave out: itself,
- * or the one above, which is then the nearest that can be named.
+ * Returns the entries, or an empty list if the directory is gone. If it cannot be listed, returns the place to leave
+ * out: the directory, or its parent if the directory cannot be reached at all. /
  */
 function listEntries(directory: string): PlainEntry[] | UnjudgedPlace {
   try {

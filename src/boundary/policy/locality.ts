@@ -25,7 +25,7 @@ export function parseLocalEndpoint(value: string): LocalEndpoint | null {
   return port !== null && port > 65535 ? null : { host, port };
 }
 
-/** Why {@link isLocal} says what it says, a few words without the URL. */
+/** Returns the reason for the answer of {@link isLocal}, in a few words without the URL. */
 export function localityReason(url: string, optedIn: readonly string[]): string {
   const parsed = URL.parse(url);
   if (parsed === null) return "the address is no URL";
@@ -37,9 +37,9 @@ export function localityReason(url: string, optedIn: readonly string[]): string 
 }
 
 /**
- * Whether requests to `url` stay with the user: http or https, no user information, and a host that is exactly
- * `localhost`, `127.0.0.1` or `[::1]`, or that one of `optedIn` names (values of `local-endpoints:`; invalid ones have
- * no effect). Never throws: what cannot be read is not local.
+ * Returns whether `url` counts as local: http or https, no user information, and a host that is exactly `localhost`,
+ * `127.0.0.1` or `[::1]`, or that one of `optedIn` names (values of `local-endpoints:`; invalid ones have no effect).
+ * Never throws: an invalid URL is not local. /
  */
 export function isLocal(url: string, optedIn: readonly string[]): boolean {
   const parsed = URL.parse(url);

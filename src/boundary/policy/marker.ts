@@ -1,38 +1,38 @@
-/** The text of a marker. Source: specification of the boundary, "The marker". */
+/** Parses markers. Source: specification of the boundary, "The marker". */
 import { parseLocalEndpoint } from "./locality.ts";
 import { quietly } from "../../platform/real_path.ts";
 import { readRegularFile } from "../reader.ts";
 
-/** `no-cloud`: for local models alone. `list-only`: the name may be listed, the content is for no model. */
+/** `no-cloud`: only local models may read the content. `list-only`: the name may be listed, no model may read the content. */
 export type Tier = "no-cloud" | "list-only";
 
 export interface MarkerEntry {
   tier: Tier;
-  /** As written: a path or a glob, relative to the marker. */
+  /** The path or glob as written, relative to the marker. */
   path: string;
-  /** From 1. */
+  /** Counts from 1. */
   line: number;
 }
 
-/** The content of a marker. With `damaged` nothing else may be relied on, and the whole project counts as protected. */
+/** A parsed marker. If `damaged` is set, ignore the other fields: the whole project counts as protected. */
 export interface Marker {
   entries: MarkerEntry[];
-  /** Valid values of `local-endpoints:`, as written. */
+  /** The valid values of `local-endpoints:`, as written. */
   localEndpoints: string[];
-  /** One sentence each, beginning with the line number. */
+  /** One sentence each, starting with the line number. */
   warnings: string[];
   damaged?: string;
 }
 
-/** The text, or null for UTF-16, NUL bytes and invalid UTF-8: guessing there could unprotect a path. */
+/** Returns the text, or null for UTF-16, NUL bytes and invalid UTF-8: a wrong guess could unprotect a path. */
 function decode(bytes: Uint8Array): string | null {
-  // The decoder takes a UTF-8 byte order mark away.
+  // The decoder removes a UTF-8 byte order mark.
   return bytes.includes(0) ? null : quietly(() => new TextDecoder("utf-8", { fatal: true }).decode(bytes));
 }
 
 /**
- * What some editors show as the end of a line, or not at all: what follows would look like a line of its own. Spelled out,
- * since a class by property costs every start.
+ * Characters that some editors show as a line break or hide, so that the text after them looks like its own line.
+ * Spelled out because `\p{…}` slows down every start. /
  */
 // deno-lint-ignore no-control-regex
 const CONTROL = /[\0-\x08\x0a-\x1f\x7f-\x9f\u2028\u2029]/;
@@ -40,7 +40,7 @@ const QUOTES = "\"'`\u00ab\u00bb\u2018-\u201f\u2039\u203a";
 
 const OUTER_QUOTES = new RegExp(`^[${QUOTES}]|[${QUOTES}]$`, "g");
 
-/** Signs that mean something in the files of other tools and nothing in a marker. Taken as they are, they would protect nothing. */
+/** Syntax of other tools' files that a marker does not have. Read literally, such a line would protect nothing. */
 const FOREIGN: readonly (readonly [RegExp, string])[] = [
   [new RegExp(`^[${QUOTES}].*[${QUOTES}]$`), "has quotation marks around its path; leave them out"],
   [/^!/, "begins with !, which takes nothing back here"],
@@ -50,14 +50,14 @@ const FOREIGN: readonly (readonly [RegExp, string])[] = [
   [/\t/, "has a tab in its path; write one path a line"],
 ];
 
-/** A backslash takes the meaning of the sign after it away: any other one stands for both. */
+/** Replaces each escaped character by a plain one, because it has no special meaning. */
 function withoutEscapes(path: string): string {
   return path.replace(/\\[^]/g, "_");
 }
 
 /**
- * A path as a line holds it: a backslash before signs that mean something there, and a `?` for those that no line may
- * hold. Throws nothing; a name with a backslash is left as it is, which covers it as well.
+ * Returns a path as a marker line can hold it: special characters are escaped, forbidden ones become `?`. Never throws.
+ * A path with a backslash gets `?` instead of escapes, which covers it, too. /
  */
 export function escapedPath(path: string): string {
   const plain = path.replace(/[\p{Cc}\u2028\u2029]/gu, "?");
@@ -69,12 +69,12 @@ function pathProblem(path: string): string | null {
   if (path === "") return "names no path";
   const foreign = FOREIGN.find(([sign]) => sign.test(withoutEscapes(path)));
   if (foreign !== undefined) return `${foreign[1]}; write \\ before a sign that belongs to a name, or ? for it`;
-  // As a backslash may part names as well, it may lead out of the directory as well.
+  // On Windows a backslash separates names, so `..\` leads out of the directory, too.
   const leaves = /^[A-Za-z]:/.test(path) || /^~(?:[/\\]|$)/.test(path) || climbsOut(path.split(/[/\\]/));
   return leaves ? "names a path outside of the directory of the marker" : null;
 }
 
-/** Without spaces around it, but for one at its end that a backslash keeps. */
+/** Trims spaces, but keeps one escaped by a backslash at the end. */
 function withoutSpaces(text: string): string {
   const value = text.trim();
   const kept = /(?:^|[^\\])(?:\\\\)*\\$/.test(value) ? text.trimStart().slice(value.length, value.length + 1) : "";
@@ -92,10 +92,10 @@ function climbsOut(parts: string[]): boolean {
 }
 
 /**
- * Reads a marker. Tolerated: byte order mark, CRLF and CR, blank lines, `#` comment lines, tabs and spaces around the
- * colon, letter case of keys. An unknown key protects its path, with a warning. A line that was meant to protect and would
- * protect something else (quotes, comments at its end, lists, other wildcards, control characters) is `damaged`, as is what
- * cannot be read. Never throws.
+ * Parses a marker. Accepts a byte order mark, CRLF and CR, blank lines, `#` comment lines, tabs and spaces around the
+ * colon, and keys in any letter case. An unknown key protects its path, with a warning. A line that would protect
+ * something other than its author meant (quotes, trailing comments, lists, other wildcards, control characters) makes
+ * the marker `damaged`, as does text that cannot be decoded. Never throws. /
  */
 export function parseMarker(bytes: Uint8Array): Marker {
   const marker: Marker = { entries: [], localEndpoints: [], warnings: [] };
@@ -127,10 +127,10 @@ export function parseMarker(bytes: Uint8Array): Marker {
 
 export const MARKER_NAME = ".agentclisecret";
 
-/** Largest marker in bytes; a longer one counts as damaged. */
+/** Size limit of a marker in bytes; a larger one counts as damaged. */
 const MARKER_LIMIT = 256 * 1024;
 
-/** The marker at a path where something stands; one that cannot be used is `damaged`. */
+/** Reads the marker at an existing path. One that cannot be read is `damaged`. */
 export function readMarker(path: string): Marker {
   const read = readRegularFile(path, { display: path, limit: MARKER_LIMIT });
   if (!("refused" in read) && !read.more) return parseMarker(read.bytes);

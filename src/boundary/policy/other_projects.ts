@@ -1,4 +1,4 @@
-/** The other projects of the user that the home knows: what they protect, wherever it is met. */
+/** Tells what the user's other known projects protect. */
 import type { Home } from "../../platform/home.ts";
 import { isWithin } from "../../platform/path.ts";
 import { realOrNamed } from "../../platform/real_path.ts";
@@ -6,10 +6,10 @@ import type { ProjectRecord } from "./project_record.ts";
 import { knownProjects, type RecordData } from "./project_record_files.ts";
 import { ProtectedSet } from "./protected.ts";
 
-/** Most files of one of them. */
+/** Limit of files per project. */
 const FILE_LIMIT = 10_000;
 
-/** Another project: the files met there, and those that its markers cover as far as there was time to look. */
+/** Another project: its recorded protected files, and those that its markers cover, as far as there was time to look. */
 export class OtherProject {
   readonly #root: string;
   readonly #met: ReadonlySet<string>;
@@ -23,28 +23,28 @@ export class OtherProject {
     this.#set = new ProtectedSet([known.root], { remembered: [{ ...known, met: [] }] });
   }
 
-  /** Returns whether it protects a real path, or what that was addressed by. */
+  /** Returns whether it protects a file, given the file's real path and the path it was named by. */
   protects(real: string, named: string): boolean {
     const isCovered = covers(this.#set, real, named);
-    // A marker that cannot be used covers whatever is asked; what lies elsewhere is not its own.
+    // An unusable marker covers every path it is asked about; here it counts only for its own project.
     return this.#met.has(real) || isCovered && (this.#set.damaged === null || isWithin(this.#root, real));
   }
 
   /** Returns its protected files after a walk of at most so many milliseconds. */
   files(milliseconds: number): readonly string[] {
-    // A walk that was not finished goes on; a finished one is made anew, since files come while the session runs.
+    // An unfinished walk continues; a finished one is repeated, because files appear while the session runs.
     if (!this.#isWalking) this.#set.refresh();
     const found = milliseconds > 0 ? this.#set.filesWithin(milliseconds) : null;
     this.#isWalking = found === null;
-    // A marker that cannot be used covers the whole tree, which is nobody's secret.
+    // An unusable marker covers the whole tree, most of which is no secret.
     if (found !== null && this.#set.damaged === null) this.#found = found.slice(0, FILE_LIMIT);
     return [...this.#met, ...this.#found];
   }
 }
 
 /**
- * Returns whether an absolute path is protected now: by the project itself, by a marker above the path, and by what the
- * home remembers of any project. Throws `home_unusable` where that cannot be read.
+ * Returns a function that tells whether an absolute path is protected now: by this project, by a marker above the path,
+ * or by what the home remembers of any project. Throws `home_unusable` if that cannot be read. /
  */
 export async function protectedAnywhere(
   home: Home,

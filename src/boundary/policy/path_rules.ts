@@ -1,6 +1,6 @@
 /**
- * What the markers say: which paths they cover, and by which line. Markers count from the file's real path upward, add up,
- * and count in linked worktrees of git too. Nothing is forgotten. Source: specification of the boundary, "The marker".
+ * The rules of the markers: which paths they cover, and by which line. All markers above a file's real path apply, in
+ * linked git worktrees, too. Rules are never dropped. Source: specification of the boundary, "The marker".
  */
 import { presentOrForbidden } from "../../platform/disk_failure.ts";
 import { lstatSync, statSync } from "../../platform/files_sync.ts";
@@ -13,23 +13,23 @@ import type { MarkerLines } from "./project_record_files.ts";
 import { type ProtectionRule, ruleOfHeld, stricter } from "./protection_rule.ts";
 
 interface Place extends Coverage {
-  /** The linked worktree that it lies in, and the main tree whose rules hold there too. */
+  /** The linked worktree around it, and the main tree whose rules apply there, too. */
   worktree: { at: string; main: string } | null;
 }
 
-/** Lines of all markers together. */
+/** Limits for the lines of all markers together. */
 const LINE_LIMIT = 10_000;
 const WILD_LIMIT = 1_000;
 const TOO_MANY = `with it the markers have more than ${LINE_LIMIT} lines, or more than ${WILD_LIMIT} with wildcards`;
 
-/** Reads the markers at the root, a real path, above it, and of the main tree of a linked worktree. */
+/** Reads the markers at a root (a real path), above it, and in the main tree of a linked worktree. */
 export function findMarkers(root: string): PathRules {
   const rules = new PathRules([root]);
   rules.start();
   return rules;
 }
 
-/** Returns why a marker opens no endpoint: another one than the root's, or a file that can be written under another name. */
+/** Returns why the endpoints of a marker have no effect, or null. Only a plain file at the project root with one name counts. */
 function endpointProblem(path: string, own: string): string | null {
   if (path !== own) return "it counts only in the marker of the project root";
   const status = quietly(() => lstatSync(path));
@@ -38,51 +38,51 @@ function endpointProblem(path: string, own: string): string | null {
     : "the marker is a link or has a second name; make it a plain file of its own";
 }
 
-/** Keeps the rules of one session. */
+/** The rules of one session. */
 export class PathRules {
   readonly roots: readonly string[];
-  /** By the path of a marker, and by `tier pattern`. */
+  /** Marker path → `tier pattern` → rule. */
   readonly #markers = new Map<string, Map<string, ProtectionRule>>();
-  /** By the directory that they start from: of its marker, and because a link of some marker's line leads there. */
+  /** By starting directory: the directory of a marker, or one that a marker line reaches through a link. */
   readonly #patterns = new Map<string, Patterns>();
-  /** Which of them are in it. */
+  /** Keys of the patterns already added. */
   readonly #started = new Set<string>();
   readonly #warnings = new Set<string>();
   #damaged: ProtectionRule | null = null;
   #standingEndpoints: readonly string[] = [];
   #lines = 0;
   #wildLines = 0;
-  /** Counts what was learnt: what was worked out before is worked out again. */
+  /** Grows with each new rule; cached results of older versions are recomputed. */
   #version = 0;
   #places = new Map<string, Place>();
   #placesVersion = 0;
   /** Markers read since the last refresh. */
   readonly #read = new Set<string>();
 
-  /** `roots` are real paths: the project root and the additional ones. */
+  /** `roots` are the real paths of the project root and additional directories. */
   constructor(roots: readonly string[]) {
     this.roots = roots;
   }
 
-  /** Changes when a marker taught something new. */
+  /** Changes whenever a rule is added. */
   get version(): number {
     return this.#version;
   }
 
-  /** Which marker cannot be used, as the rule that then covers everything; null while all can. */
+  /** The rule of an unusable marker, which covers everything; null while all markers are usable. */
   get damaged(): ProtectionRule | null {
     return this.#damaged;
   }
 
   /**
-   * Valid values of `local-endpoints:` in the first root's own marker, whoever wrote them; none while a marker cannot be
-   * relied on. `endpointsThatCount` tells which have an effect.
+   * The valid `local-endpoints:` values in the first root's marker, whoever wrote them; none while a marker is damaged.
+   * `endpointsThatCount` decides which of them have an effect.
    */
   get standingEndpoints(): readonly string[] {
     return this.#damaged === null ? this.#standingEndpoints : [];
   }
 
-  /** One sentence each, with the path of the marker. */
+  /** One sentence each, starting with the marker's path. */
   get warnings(): readonly string[] {
     return [...this.#warnings];
   }
@@ -91,7 +91,7 @@ export class PathRules {
     for (const root of this.roots) this.rule(join(root, MARKER_NAME));
   }
 
-  /** Reads the known markers again. */
+  /** Rereads the known markers. */
   protected refreshRules(): void {
     this.#places.clear();
     this.#read.clear();
@@ -100,26 +100,26 @@ export class PathRules {
     this.start();
   }
 
-  /** Takes lines of a marker that the home remembers. */
+  /** Adds the lines of a marker that the home remembers. */
   protected recallMarker({ path, lines }: MarkerLines): void {
     const entries = lines.map(({ tier, pattern }) => ({ tier, path: pattern, line: 0 }));
     if (lines.length > 0) this.#take(path, { entries, remembered: true });
   }
 
-  /** Patterns by the directory that they start from, of markers and of links that their lines lead through. */
+  /** Patterns by starting directory: of markers, and of links that marker lines lead through. */
   get patterns(): ReadonlyMap<string, Patterns> {
     return this.#patterns;
   }
 
-  /** The rule that covers a real path, whether or not something stands there; null when none does. Throws never. */
+  /** Returns the rule that covers a real path, which need not exist, or null. Never throws. */
   rule(real: string): ProtectionRule | null {
     const found = this.#settled(() => this.#ruleNow(real));
     return this.#damaged ?? found;
   }
 
   /**
-   * Meets a directory; returns what tells the rule of a path right in it, null where none can be covered. `mayRule` is of
-   * its listing.
+   * Reads the markers of a directory. Returns a function that gives the rule of its entries, or null if no entry can be
+   * covered. `mayRule` comes from its listing.
    */
   rulesIn(directory: string, mayRule: boolean): ((path: string) => ProtectionRule | null) | null {
     const { covered, scopes, worktree } = this.#settled(() => this.#placeOf(directory, mayRule));
@@ -127,7 +127,7 @@ export class PathRules {
     return isRuled ? (path) => this.rule(path) : null;
   }
 
-  /** Works something out until no marker is met on the way: one can cover places that were worked out before it. */
+  /** Repeats the work until it reads no new marker, because a new one can cover places that were judged before. */
   #settled<T>(work: () => T): T {
     for (;;) {
       if (this.#placesVersion !== this.#version) this.#places.clear();
@@ -138,7 +138,7 @@ export class PathRules {
   }
 
   #ruleNow(real: string): ProtectionRule | null {
-    // Most paths are cut here: `dirname` checks the whole path again.
+    // Faster than `dirname`, which normalizes the whole path.
     const end = real.lastIndexOf("/");
     const directory = end > 3 ? real.slice(0, end) : dirname(real);
     if (directory === real) return this.#placeOf(real).covered;
@@ -151,8 +151,8 @@ export class PathRules {
   }
 
   /**
-   * Whether a marker was met so far: at the roots, above them, or where something was read. Costs nothing, and may become
-   * true later; {@link any} looks everywhere first.
+   * Whether a marker has been read so far: at the roots, above them, or near a file that was read. Free, and can become
+   * true later; {@link any} walks the roots first.
    */
   get met(): boolean {
     return this.#markers.size > 0 || this.#damaged !== null;
@@ -162,17 +162,17 @@ export class PathRules {
     return [...this.#markers.keys()];
   }
 
-  /** Every line that protects something, of the markers that were met; a damaged marker is in {@link damaged}. */
+  /** All rules of the markers read so far; a damaged marker is in {@link damaged}. */
   get rules(): readonly ProtectionRule[] {
     return [...this.#markers.values()].flatMap((rules) => [...rules.values()]);
   }
 
-  /** The markers that were met with their rules, for the record of the project. */
+  /** The markers read so far with their rules, for the project's record. */
   get seen(): readonly MarkerLines[] {
     return [...this.#markers].map(([path, rules]) => ({ path, lines: [...rules.values()] }));
   }
 
-  /** Notes that a link at a covered place leads to `real`: that is covered too. */
+  /** Covers `real`, the target of a covered link, too. */
   follow(real: string, rule: ProtectionRule): void {
     this.#start(dirname(real), rule, { names: [basename(real)] });
   }
@@ -186,7 +186,7 @@ export class PathRules {
       ? []
       : above.scopes.map((scope) => scope.below(basename(directory)));
     const marker = join(directory, MARKER_NAME);
-    // Whatever the system objects to, a marker may stand there.
+    // If the system refuses to say whether a marker exists, assume one.
     if (mayRule && presentOrForbidden(() => lstatSync(marker)) !== null) this.#learn(marker);
     const begun = this.#patterns.get(directory);
     if (begun !== undefined) scopes.push(begun.start);
@@ -212,7 +212,7 @@ export class PathRules {
   #learn(path: string): void {
     if (this.#read.has(path)) return;
     this.#read.add(path);
-    // One that was there and is gone still protects what it did.
+    // A marker that was deleted keeps protecting.
     if (presentOrForbidden(() => lstatSync(path)) === null) return;
     const marker = readMarker(path);
     if (marker.localEndpoints.length > 0) {
@@ -230,7 +230,7 @@ export class PathRules {
     if (!this.#markers.has(path)) this.#version++;
     this.#markers.set(path, rules);
     for (const entry of entries) {
-      // Every name of the project is held against every wildcard: a repository could make each session wait for minutes.
+      // Every name is matched against every wildcard: without a limit a repository could stall each session for minutes.
       if (this.#lines > LINE_LIMIT || this.#wildLines > WILD_LIMIT) return;
       const key = `${entry.tier} ${entry.path}`;
       const patterns = compilePatterns(entry.path);
@@ -254,7 +254,7 @@ export class PathRules {
     this.#version++;
   }
 
-  /** A line whose path leads through links covers the place they lead to; looked at again after each refresh. */
+  /** Covers the target of a line whose path leads through links; checked again after each refresh. */
   #followStart(directory: string, { names, rule }: { names: readonly string[]; rule: ProtectionRule }): void {
     const wild = names.findIndex(isWild);
     const start = wild < 0 ? names : names.slice(0, wild);

@@ -1,40 +1,40 @@
 /**
- * The patterns of a marker, as in `.gitignore`: matched name by name from the marker's directory downward; one without a
- * slash means a name at every depth. What matches covers everything below it. Names are compared as the most lenient file
- * system would. All patterns of a directory are one tree, so that hundreds of them cost as much as one.
+ * The patterns of a marker, as in `.gitignore`: matched name by name from the marker's directory downward. A pattern
+ * without a slash matches at every depth, and a match covers everything below it. Names are compared as the most
+ * lenient file system would. All patterns of a directory form one tree, so hundreds of them cost as much as one. /
  */
 import { nameBehindTemporary } from "../../platform/files.ts";
 import { foldedText, strippedName } from "../../platform/case_folded.ts";
 import { type ProtectionRule, stricter } from "./protection_rule.ts";
 
-/** One meaning of a line of a marker. */
+/** One meaning of a marker line. */
 export interface Pattern {
-  /** Wildcards stand as {@link STAR} and {@link ONE} in them. */
+  /** With wildcards written as {@link STAR} and {@link ONE}. */
   names: readonly string[];
-  /** One name, at every depth; else it starts from the directory. */
+  /** A single name that matches at every depth; otherwise the pattern starts at the marker's directory. */
   anywhere?: boolean;
 }
 
-/** Wildcards: no text of a marker holds these signs. */
+/** Stand for wildcards: no marker may contain these characters. */
 const STAR = "\x01";
 const ONE = "\x02";
 const WILDCARD = new RegExp(`([${STAR}${ONE}])`);
-/** Signs behind a backslash, which are no wildcards. */
+/** Stand for escaped wildcards, which are plain characters. */
 const LITERAL: Readonly<Record<string, string>> = { "*": "\x03", "?": "\x04" };
 
-/** Whether a name of a {@link Pattern} holds a wildcard. */
+/** Returns whether a name of a {@link Pattern} has a wildcard. */
 export function isWild(name: string): boolean {
   return WILDCARD.test(name);
 }
 
-/** Names in which `*` and `?` are wildcards, as those of a {@link Pattern}. */
+/** Returns text with `*` and `?` as the wildcards of a {@link Pattern}. */
 export function withWildcards(text: string): string {
   return text.replaceAll("*", STAR).replaceAll("?", ONE);
 }
 
 /**
- * What the text of a marker's line means: as `.gitignore` reads it, where a backslash takes the meaning of the next sign
- * away, and, where it holds one, also as a path with names that hold backslashes, and as Windows parts names.
+ * Returns every meaning of a marker line: as `.gitignore` reads it, with backslash escapes. A line with a backslash
+ * also means a path with literal backslashes, and a path separated by them as on Windows. /
  */
 export function compilePatterns(text: string): Pattern[] {
   const escaped = text.replace(
@@ -53,7 +53,7 @@ function patternOf(text: string, separator: string | RegExp): Pattern {
     if (name === "..") names.pop();
     else if (name !== "" && name !== ".") names.push(isWild(name) ? name : unescaped(name));
   }
-  // A slash at the end says that it is a directory; that is not asked for here.
+  // A trailing slash means a directory; files of that name are covered, too.
   return { names, anywhere: names.length === 1 && written.length <= (written.at(-1) === "" ? 2 : 1) };
 }
 
@@ -62,9 +62,9 @@ function unescaped(text: string): string {
 }
 
 interface ComparedName {
-  /** Folded alone. */
+  /** Case-folded. */
   text: string;
-  /** Without what Windows drops at its end; never empty, unless the name is. */
+  /** Without the trailing characters that Windows drops; empty only if the name is. */
   stripped: string;
 }
 
@@ -73,10 +73,10 @@ function compared(name: string): ComparedName {
   return { text, stripped: strippedName(text) || text };
 }
 
-/** A name with wildcards, sign by sign. */
+/** A name with wildcards, character by character. */
 interface Wild {
   signs: readonly string[];
-  /** Its end; most names are told by that. */
+  /** The text after the last wildcard, which rules out most names. */
   end: string;
 }
 
@@ -85,10 +85,10 @@ function wildOf(pieces: readonly string[]): Wild {
   return { signs: [...text], end: text.slice(Math.max(text.lastIndexOf(STAR), text.lastIndexOf(ONE)) + 1) };
 }
 
-/** `*` and `?` in one name: goes back to the last star alone, so at most length times length steps. */
+/** Matches `*` and `?` in one name. Backtracks only to the last star, so it takes at most length × length steps. */
 function matches({ signs, end }: Wild, name: string): boolean {
   if (!name.endsWith(end)) return false;
-  // Most names are of plain letters, which need not be taken apart.
+  // Most names are ASCII and need no splitting into characters.
   const letters = /^[\x20-\x7e]*$/.test(name) ? name : [...name];
   let [at, star, retry] = [0, -1, 0];
   for (let letter = 0; letter < letters.length;) {
@@ -109,20 +109,20 @@ function matches({ signs, end }: Wild, name: string): boolean {
 }
 
 class Node {
-  /** Of the patterns that end here. */
+  /** The strictest rule of the patterns that end here. */
   rule: ProtectionRule | null = null;
   readonly names = new Map<string, Node>();
   readonly wilds: { text: Wild; stripped: Wild; node: Node }[] = [];
-  /** Behind `**`, which stands for any number of names. */
+  /** The node after `**`, which matches any number of names. */
   any: Node | null = null;
-  /** It is behind `**`: every name leads to it again. */
+  /** True for a node after `**`: every name leads to it again. */
   readonly stays: boolean;
 
   constructor(stays = false) {
     this.stays = stays;
   }
 
-  /** Returns the node that a further name of a pattern leads to; made when absent. */
+  /** Returns the node for the next name of a pattern, and creates it if needed. */
   child(name: string): Node {
     if (name === STAR + STAR) return this.stays ? this : this.any ??= new Node(true);
     if (!isWild(name)) {
@@ -131,7 +131,7 @@ class Node {
       this.names.set(stripped, found);
       return found;
     }
-    // Wildcards that folding makes of other signs, of full width, stand for any one sign.
+    // Full-width characters that fold to `*` or `?` match any one character.
     const pieces = name.split(WILDCARD).map((piece, index) =>
       index % 2 === 1 ? piece : unescaped(foldedText(piece).replace(/[*?]/g, ONE))
     );
@@ -142,7 +142,7 @@ class Node {
     return node;
   }
 
-  /** Calls `meet` with the places that a name leads to. Without `dots` a wildcard does not begin a hidden name. */
+  /** Calls `meet` with each node that a name leads to. Without `dots`, a leading wildcard does not match hidden names. */
   step(name: ComparedName, { dots, meet }: { dots: boolean; meet(node: Node): void }): void {
     const isHidden = !dots && name.text.startsWith(".");
     if (this.stays && !isHidden) meet(this);
@@ -155,7 +155,7 @@ class Node {
   }
 }
 
-/** Holds the patterns of one directory. */
+/** The patterns of one directory. */
 export class Patterns {
   readonly #root = new Node();
 
@@ -165,16 +165,16 @@ export class Patterns {
     node.rule = stricter(node.rule, rule);
   }
 
-  /** At the directory of the patterns. */
+  /** The scope at the directory of the patterns. */
   get start(): Scope {
     return new Scope([this.#root]);
   }
 }
 
-/** The patterns of a directory as seen from a place at or below it. */
+/** The patterns of a directory, as they apply at or below it. */
 export class Scope {
   readonly #nodes: Node[] = [];
-  /** The rule that covers the place itself; what covers a directory above it is not looked at again. */
+  /** The rule that covers this directory itself, not one above it. */
   rule: ProtectionRule | null = null;
 
   constructor(nodes: readonly Node[]) {
@@ -188,12 +188,12 @@ export class Scope {
     if (node.any !== null) this.#meet(node.any);
   }
 
-  /** Whether a pattern may still cover something below the place. */
+  /** Whether a pattern can still cover something below. */
   get leadsOn(): boolean {
     return this.#nodes.some(({ names, wilds }) => names.size + wilds.length > 0);
   }
 
-  /** One name further down. Linear in the patterns that have come so far. */
+  /** Returns the scope one name further down. Linear in the number of partial matches. */
   below(name: string, { dots = true }: { dots?: boolean } = {}): Scope {
     const next = new Scope([]);
     const named = compared(name);
@@ -204,15 +204,15 @@ export class Scope {
 
 /** The rules of one directory. */
 export interface Coverage {
-  /** Covers the directory and everything below it. */
+  /** The rule that covers the directory and everything below it. */
   covered: ProtectionRule | null;
-  /** Of those that may cover something below it. */
+  /** The scopes that can cover something below it. */
   scopes: readonly Scope[];
 }
 
 /**
- * What programs put behind the name of a file that they leave beside it: backups, swap and undo files of editors, sides
- * of a merge, packed and numbered copies; some keep the extension last.
+ * The suffixes of files that programs leave next to a file: backups, swap and undo files of editors, sides of a merge,
+ * compressed and numbered copies. Some keep the extension last.
  */
 const COMPANION_END = new RegExp(
   "(?:~|\\.~\\d+~|[.](?:bak|old|orig|rej|save|tmp|un~|sw[a-z]|kate-swp|dpkg-[a-z]+|rpm[a-z]+|gz|bz2|xz|zst|zip)\\d*" +
@@ -220,7 +220,7 @@ const COMPANION_END = new RegExp(
   "i",
 );
 
-/** The names that a name is covered as besides its own: of what is being written, the name that it shall get. */
+/** Returns the other names that a file is judged by: for a temporary file, its final name; for a companion, the original. */
 function otherNamesOf(name: string): (string | undefined)[] {
   const shall = nameBehindTemporary(name);
   if (shall !== null) return [shall];
@@ -231,8 +231,8 @@ function otherNamesOf(name: string): (string | undefined)[] {
 }
 
 /**
- * The rule for a name in a directory. A file that is being written, or was when the program was killed, is covered as
- * under the name that it shall get, and what programs leave beside a file as that is.
+ * Returns the rule for a name in a directory. A temporary file is covered like the file it will become (also if the
+ * program was killed), and a companion like the file it belongs to.
  */
 export function ruleBelow({ covered, scopes }: Coverage, name: string): ProtectionRule | null {
   if (covered?.tier === "list-only" || scopes.length === 0) return covered;

@@ -1,4 +1,4 @@
-/** Which directory is the project, and what holds there. */
+/** Finds the project's root and opens the project: its markers, and what the home remembers of it. */
 import { realPath, stat } from "../../platform/files.ts";
 import { dirname, isAbsolute, isWithin, join, normalize } from "../../platform/path.ts";
 import { AgentcliError } from "../../errors.ts";
@@ -12,10 +12,9 @@ import type { DerivedFile } from "./project_record_files.ts";
 import type { ProtectedSet } from "./protected.ts";
 
 /**
- * The project root as a real path: the nearest ancestor of `cwd` with `.git`, else with `.agentclisecret`, else `cwd`.
- * The user's home, anything that holds it, and the root of the disk count only when they are `cwd` itself: a stray
- * `.git` there would make everything the user owns the project.
- * Throws `usage` when `cwd` is no directory that can be reached.
+ * Returns the project root as a real path: the nearest ancestor of `cwd` with `.git`, else with `.agentclisecret`, else
+ * `cwd`. The user's home, its ancestors and the root of the disk count only if they are `cwd` itself, because a stray
+ * `.git` there would turn everything the user owns into the project. Throws `usage` if `cwd` cannot be reached.
  */
 export async function findProjectRoot(cwd: string, userHome: string | undefined): Promise<string> {
   const found = await realPath(cwd);
@@ -31,7 +30,7 @@ export async function findProjectRoot(cwd: string, userHome: string | undefined)
   return holding(".git") ?? holding(MARKER_NAME) ?? start;
 }
 
-/** The real path of a directory. Throws `usage` for what is none. */
+/** Returns the real path of a directory. Throws `usage` if the path is not a directory. */
 export async function realDirectory(path: string): Promise<string> {
   const real = await realPath(path);
   if (real === null || (await stat(real))?.kind !== "directory") {
@@ -40,23 +39,23 @@ export async function realDirectory(path: string): Promise<string> {
   return normalize(real);
 }
 
-/** A project with its markers and what the home remembers of it. */
+/** A project: its markers, and what the home remembers of it. */
 export interface Project {
   /** Real path. */
   root: string;
-  /** Of the markers as they stand. */
+  /** The rules of the current markers. */
   rules: PathRules;
   /** The values of `local-endpoints:` that have an effect. */
   localEndpoints: readonly string[];
-  /** Of the root, and of each additional directory; none without a home. */
+  /** One for the root and one for each additional directory; empty without a home. */
   records: readonly ProjectRecord[];
-  /** One sentence each, for the user. */
+  /** Sentences for the user. */
   notices: string[];
 }
 
 /**
- * Opens the project at a root with additional directories, all of them real paths. With `create` what is seen for the
- * first time is recorded in the home; null is a home that cannot be used.
+ * Opens the project at a root with additional directories, all real paths. With `create`, new facts are recorded in the
+ * home. `home` is null if it cannot be used.
  */
 export async function openProject(
   home: Home | null,
@@ -78,8 +77,8 @@ export async function openProject(
 }
 
 /**
- * What the home remembers of the projects with these roots, real paths; nothing without a home. Nothing is recorded. Throws
- * `home_unusable` for a record that cannot be read.
+ * Returns what the home remembers of the projects with these roots (real paths); an empty list without a home. Records
+ * nothing. Throws `home_unusable` if a record cannot be read.
  */
 export async function rememberedAt(
   io: Pick<Io, "env" | "os">,
@@ -107,9 +106,9 @@ function recordNotices({ root, movedFrom, replaced, problem }: ProjectRecord): s
 }
 
 /**
- * Which `local-endpoints:` of the root's own marker have an effect: those that stood there when it was first seen or that the
- * user trusts. They open what that marker's own project holds: where a marker elsewhere protects something too, the user
- * has to have said so.
+ * Returns which `local-endpoints:` of the root's marker have an effect: those present when the project was first seen,
+ * and those the user trusts. They apply only to that marker's own project: if a marker elsewhere protects something
+ * here, too, the user must have confirmed the endpoint. /
  */
 export function endpointsThatCount(
   rules: PathRules,
@@ -138,8 +137,8 @@ export function endpointsThatCount(
 }
 
 /**
- * Records what a session has met: markers, where some are new, each in the records of the roots that it lies in or above,
- * any other one in the project's; what protected files are now; and those that were `found` to hold what one held.
+ * Records what a session has seen: new markers (each in the records of the roots that it concerns, otherwise in the
+ * project's), the current state of protected files, and files `found` to contain protected content.
  */
 export async function recordSeen(
   protection: ProtectedSet,

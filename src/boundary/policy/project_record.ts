@@ -1,7 +1,7 @@
 /**
- * What the home remembers of each project that ever had a marker: its rules, which only the user takes back; the local
- * endpoints that the user trusts; the fragments that are allowed to leave; and files that hold copies of protected
- * content. Files of a project can only tighten what is recorded here.
+ * What the home remembers of each project that ever had a marker: its rules, which only the user can revoke; the local
+ * endpoints that the user trusts; fragments that may leave; and files with copies of protected content. The files of a
+ * project can only tighten what is recorded here.
  */
 import { AgentcliError } from "../../errors.ts";
 import { sha256 } from "../../platform/digest.ts";
@@ -29,30 +29,30 @@ import {
   recordsVersion,
 } from "./project_record_files.ts";
 
-/** New facts of a project, as a session sees them. */
+/** New facts that a session has seen. */
 interface Seen {
   markers?: readonly MarkerLines[];
-  /** Files that hold copies of protected content. */
+  /** Files with copies of protected content. */
   derived?: readonly DerivedFile[];
   /** Protected files. */
   met?: readonly SeenFile[];
 }
 
-/** The record of one project, for one session. Methods that the user asks for throw `home_unusable`. */
+/** The record of one project, for one session. The methods for commands of the user throw `home_unusable`. */
 export class ProjectRecord {
   readonly root: string;
   readonly #home: Home;
   #version = "";
   #own: RecordData | null = null;
-  /** Known projects around this one, inside of it, its main tree, and what was moved here: their rules hold too. */
+  /** Known projects whose rules apply here, too: around this one, inside it, its main tree, and one that was moved here. */
   #others: readonly RecordData[] = [];
-  /** Why the record cannot be read or written; null when it can. Nothing remote may start then. */
+  /** Why the record cannot be read or written, or null. With a problem, no remote session may start. */
   problem: AgentcliError | null = null;
-  /** The root of the known project that this one lies in; null when there is none, or this one was known before it. */
+  /** The root of the known project around this one; null if there is none, or if this one was known first. */
   outer: string | null = null;
-  /** Where the project was when it was last seen, when that was elsewhere. */
+  /** The former root, if the project was moved since it was last seen. */
   movedFrom: string | null = null;
-  /** Another directory stands at the path of the project that is known, or its record is gone: its rules hold, its trust does not. */
+  /** True if another directory now has the known project's path, or its record is gone: rules still apply, trust does not. */
   replaced = false;
 
   private constructor(home: Home, root: string) {
@@ -61,10 +61,10 @@ export class ProjectRecord {
   }
 
   /**
-   * The record of the project with this root (a real path), with all that is remembered of projects around it and inside
-   * of it. Where no project is known this is one look. `markers` are those at the root and above it: with one, a project is
-   * recorded when it is first seen, with the `endpoints` of its own marker as trusted, unless a known project holds it.
-   * Without `create` nothing is written. What goes wrong is in {@link problem}.
+   * Opens the record of the project with this root (a real path), with what is remembered of projects around and inside
+   * it. Costs one `stat` if no project is known. `markers` are those at the root and above: a project with one is
+   * recorded when first seen, and trusts the `endpoints` of its own marker unless it lies in a known project. Without
+   * `create` nothing is written. Failures are in {@link problem}. /
    */
   static async open(
     home: Home,
@@ -90,7 +90,7 @@ export class ProjectRecord {
     return record;
   }
 
-  /** The record of this very project; null until a marker was seen. */
+  /** The record of this project itself; null until a marker was seen. */
   get own(): RecordData | null {
     return this.#own;
   }
@@ -99,12 +99,12 @@ export class ProjectRecord {
     return this.#own === null ? this.#others : [this.#own, ...this.#others];
   }
 
-  /** Whether a marker was ever seen here, or in a known project around this one or inside of it. */
+  /** Whether a marker was ever seen here, or in a known project around or inside this one. */
   get known(): boolean {
     return this.#all.some(({ markers, derived }) => markers.length + derived.length > 0);
   }
 
-  /** The markers that were ever seen, with every line that ever stood in them. */
+  /** All markers ever seen, with every line they ever had. */
   get markers(): readonly MarkerLines[] {
     return this.#all.flatMap(({ markers }) => markers);
   }
@@ -117,23 +117,23 @@ export class ProjectRecord {
     return this.#all.flatMap(({ met, salt }) => met.map((file) => ({ ...file, salt })));
   }
 
-  /** The commit that HEAD named when the project was first seen; null without one. */
+  /** The commit at HEAD when the project was first seen; null without one. */
   get firstHead(): string | null {
     return this.replaced ? null : this.#own?.firstHead ?? null;
   }
 
-  /** The values of `local-endpoints:` that may have an effect here. */
+  /** The values of `local-endpoints:` that the user or trusted when the project was first seen. */
   get trustedEndpoints(): readonly string[] {
     return this.replaced ? [] : this.#own?.endpoints ?? [];
   }
 
-  /** Whether an endpoint opens what a marker outside of the project protects: the user said so, here or there. */
+  /** Returns whether the user, here or there, let an endpoint receive what a marker outside the project protects. */
   opens(endpoint: string, marker: string): boolean {
     if (!this.replaced && this.#own?.confirmed.includes(endpoint)) return true;
     return this.#others.some(({ root, endpoints }) => root === dirname(marker) && endpoints.includes(endpoint));
   }
 
-  /** Reads again what other sessions may have changed; returns whether one did. */
+  /** Rereads the record if another session changed it; returns whether one did. */
   async reread(): Promise<boolean> {
     const before = this.#version;
     await this.#attempt(async () => {
@@ -142,18 +142,18 @@ export class ProjectRecord {
     return this.#version !== before;
   }
 
-  /** Notes that the project was seen, before anything of a model can change it: `local-endpoints:` that come later are new. */
+  /** Records that the project was seen, before a model can change it: `local-endpoints:` added later count as new. */
   async note(): Promise<void> {
     if (this.#own !== null || this.problem !== null) return;
     try {
       await this.#change((data) => data);
     } catch (error) {
-      // Where the home cannot be written, nothing is trusted when it is first seen either.
+      // Without a writable home nothing is trusted when first seen, either.
       if (!(error instanceof AgentcliError)) throw error;
     }
   }
 
-  /** Adds what is not known yet; nothing is written where nothing is new. The project's files can do no more than this. */
+  /** Adds new facts; writes only if there are any. The only change that a project's files can cause. */
   async tighten({ markers = [], derived = [], met = [] }: Seen): Promise<void> {
     const own = this.#own;
     const isKnown = markers.length === 0 || own !== null && withMarkers(own, markers) === own;
@@ -171,9 +171,9 @@ export class ProjectRecord {
   }
 
   /**
-   * What the user says: the markers as they stand are the rules from now on, these endpoints are trusted (those that were
-   * `confirmed` also beside other markers), and derived files are released. Of a project without markers no more is
-   * remembered than that it was seen.
+   * Applies `secrets trust`: the current markers become the rules, these endpoints are trusted (`confirmed` ones also
+   * beside other markers), and derived files are released. For a project without markers, only the fact that it was
+   * seen remains. /
    */
   async trust(
     { markers, endpoints, confirmed }: {
@@ -207,7 +207,7 @@ export class ProjectRecord {
     return own !== null && own.allowed.length > 0 && own.allowed.includes(await sha256(own.salt + fragment));
   }
 
-  /** Notes that fragments may leave; as salted digests. */
+  /** Lets fragments leave; keeps their salted digests. */
   async allow(fragments: readonly string[]): Promise<void> {
     await this.#change(async (data) => {
       const digests = await Promise.all(fragments.map((fragment) => sha256(data.salt + fragment)));
@@ -215,7 +215,7 @@ export class ProjectRecord {
     });
   }
 
-  /** Releases derived files by their paths; what they were, or hold, is no longer looked for. */
+  /** Releases derived files by path, and stops looking for their identity and content. */
   async releaseDerived(paths: readonly string[]): Promise<void> {
     await this.#change((data) => {
       const released = data.derived.filter(({ path }) => paths.includes(path));
@@ -229,7 +229,7 @@ export class ProjectRecord {
     });
   }
 
-  /** Runs work of which a failure is told in {@link problem}. */
+  /** Runs work and stores its failure in {@link problem}. */
   async #attempt(work: () => Promise<void>): Promise<void> {
     try {
       await work();
@@ -239,7 +239,7 @@ export class ProjectRecord {
     }
   }
 
-  /** Finds what is known of the root, and returns whether an endpoint of its marker counts when it is first seen. */
+  /** Finds what is known of the root. Returns which endpoints of its marker are trusted when first seen. */
   async #find(): Promise<(endpoint: string) => boolean> {
     const { root } = this;
     const [main, common, here] = [mainTree(root), commonDirectory(root), identityAt(root)];
@@ -250,32 +250,32 @@ export class ProjectRecord {
       return isWithin(known.root, root) || isWithin(root, known.root) || known.root === main || trees.has(known.root) ||
         isSameFile(known, here);
     });
-    // Of a directory that was seen without markers, another one at its path is seen for the first time.
+    // A new directory at the path of one that was seen without markers counts as unseen.
     const found = all.filter((data) => data.root !== root || !isOpen(data) || [0, here.inode].includes(data.inode));
     const own = found.find((data) => data.root === root);
     const moved = found.find((data) => data.root !== root && isSameFile(data, here));
     const others = found.filter((data) => data !== own && data !== moved);
     this.#own = own ?? (moved === undefined ? null : rebased(moved, root));
-    // One that was taken away has no number: nothing in it counts as it stands now.
+    // A record that was removed has no inode: nothing there is trusted as it stands.
     if (this.#own !== null && isOpen(this.#own) && this.#own.inode !== 0) this.#own = this.#blank();
     const sameHere = others.filter((data) => trees.has(data.root));
     if (own !== undefined && moved !== undefined) sameHere.push(moved);
     this.#others = [
       ...others.map(heldBy),
-      // What another tree of the repository protects, this one has under the same names.
+      // Another tree of the repository has the same files under the same names.
       ...sameHere.map((data) => ({ ...rebased(heldBy(data), root), met: [] })),
     ];
     this.replaced = own !== undefined && (here.inode !== own.inode || here.born !== own.born);
-    // Mounted at two places, it was not moved.
+    // A project mounted at two places was not moved.
     const isMoved = own === undefined && moved !== undefined && !isOpen(moved) &&
       !isSameFile(identityAt(moved.root), here);
     if (isMoved) this.movedFrom = moved.root;
-    // Known before the project around it was, its trust was given to it as it stands.
+    // A project that was known before the one around it keeps its own trust.
     if (this.#own !== null) return () => false;
     const around = others.map((data) => data.root).filter((at) => isWithin(at, root));
     const ofMain = others.find((data) => data.root === main);
     this.outer = around.sort((one, other) => other.length - one.length)[0] ?? ofMain?.root ?? null;
-    // A linked worktree is another place of its main tree's project, and trusts what that trusts.
+    // A linked worktree belongs to the project of its main tree and trusts what that trusts.
     return (endpoint) => this.outer === null || this.outer === main && ofMain?.endpoints.includes(endpoint) === true;
   }
 
@@ -291,7 +291,7 @@ export class ProjectRecord {
   }
 }
 
-/** Returns the record with markers and lines that it may not have yet; the same one when it has them all. */
+/** Returns the record with these markers and lines added; the same object if it has them all. */
 function withMarkers(data: RecordData, seen: readonly MarkerLines[]): RecordData {
   const markers = new Map(data.markers.map(({ path, lines }) => [path, lines]));
   let isNew = false;
@@ -306,7 +306,7 @@ function withMarkers(data: RecordData, seen: readonly MarkerLines[]): RecordData
   return isNew ? { ...data, markers: [...markers].map(([path, lines]) => ({ path, lines })) } : data;
 }
 
-/** Of another project what lies in it: what it remembers of markers around it is for itself to forget. */
+/** Returns another project's record without the markers around it: those are its own business. */
 function heldBy(known: RecordData): RecordData {
   return { ...known, markers: known.markers.filter(({ path }) => isWithin(known.root, path)) };
 }

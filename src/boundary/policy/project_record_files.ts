@@ -1,6 +1,6 @@
 /**
- * The files that {@link ProjectRecord} keeps in the home: `projects/<id>.json`, where the id is a digest of the root's
- * path, and an index of them, which tells in one look whether any project is known, and which records concern a directory.
+ * The files of {@link ProjectRecord} in the home: `projects/<id>.json`, where the id is a digest of the root's path,
+ * and an index, which tells in one read whether any project is known and which records concern a directory. /
  */
 import { AgentcliError } from "../../errors.ts";
 import { listDirectory } from "../../platform/files.ts";
@@ -16,28 +16,28 @@ import { type Identity, identityAt, identityIn, isSameFile, type MetFile } from 
 const DIRECTORY = "projects";
 const INDEX = `${DIRECTORY}/index.json`;
 const RECORD_NAME = /^([0-9a-f]{32})\.json$/;
-/** The form of both files. */
+/** The format version of both files. */
 const FORMAT = 1;
-/** Characters of a record: commands can make any number of markers, and all of it is read at each start. */
+/** Size limit of a record in characters: commands can create any number of markers, and a record is read at each start. */
 const RECORD_LIMIT = 4 * 1024 * 1024;
 
-/** A marker with lines that stand in it, or ever stood. Paths are absolute, here and below. */
+/** A marker with the lines that it has or ever had. Paths are absolute, here and below. */
 export interface MarkerLines {
   path: string;
   lines: readonly { tier: Tier; pattern: string }[];
 }
 
-/** A file that a session wrote and that holds content of `source`, a protected file. */
+/** A file with content of `source`, a protected file. */
 export interface DerivedFile extends Identity {
   path: string;
   source: string;
-  /** Milliseconds since 1970 when that was found; 0 where it is not known. */
+  /** When that was found, in milliseconds since 1970; 0 if unknown. */
   at?: number;
-  /** Of the met file that it was found to be. */
+  /** The digest of the former protected file that it was recognized as. */
   digest?: string;
 }
 
-/** The rules and the trust of a project that the home knows. */
+/** The rules and the trust of a known project. */
 export interface KnownProject {
   root: string;
   markers: readonly MarkerLines[];
@@ -48,24 +48,24 @@ export interface KnownProject {
 
 export interface RecordData extends KnownProject, Identity {
   firstHead: string | null;
-  /** Those of the endpoints that the user has named himself: they open what other markers protect in the project too. */
+  /** Endpoints that the user named: they may also receive what other markers protect in the project. */
   confirmed: readonly string[];
   met: readonly MetFile[];
   salt: string;
   allowed: readonly string[];
 }
 
-/** `open`: a session or a command was there, and nothing is remembered but that; there is no further file then. */
+/** `open`: the project was seen, without anything else to remember; it has no record file. */
 interface IndexEntry extends Identity {
   root: string;
   open?: boolean;
-  /** The directory that it shares with other trees of its repository, a real path. */
+  /** The real path of the git directory that it shares with other trees of its repository. */
   common?: string | null;
 }
 
 type Index = Record<string, IndexEntry>;
 
-/** Changes whenever a record does. One look. */
+/** Returns a version that changes with every record. Costs one `stat`. */
 export async function recordsVersion(home: Home): Promise<string> {
   const { inode, modified, size } = await home.status(INDEX) ?? { inode: 0, modified: 0, size: 0 };
   return `${inode} ${modified} ${size}`;
@@ -79,8 +79,8 @@ export async function knownRoots(home: Home): Promise<string[]> {
 const isProtected = ({ open }: IndexEntry) => open !== true;
 
 /**
- * The records of the projects that ever had a marker, or of all that are wanted. Throws `home_unusable` for one that cannot
- * be read.
+ * Returns the records of the projects that ever had a marker, or of the wanted ones. Throws `home_unusable` if one
+ * cannot be read. /
  */
 export async function knownProjects(
   home: Home,
@@ -96,8 +96,8 @@ export async function knownProjects(
 }
 
 /**
- * Returns what gives {@link knownProjects}, and under its new name what was renamed where it stands: the same list until a
- * record or a root changes.
+ * Returns a function that gives {@link knownProjects}, with projects whose directory was renamed in place listed under
+ * the new name, too. It gives the same list until a record or a root changes. /
  */
 export function currentProjects(home: Home): () => Promise<readonly RecordData[]> {
   let last: { version: string; projects: readonly RecordData[] } | null = null;
@@ -120,14 +120,14 @@ function renamed(data: RecordData): RecordData[] {
   return beside.filter((root) => isSameFile(data, identityAt(root))).map((root) => rebased(data, root));
 }
 
-/** Whether nothing is remembered of a project but that it was seen. */
+/** Returns whether a record says only that the project was seen. */
 export function isOpen({ markers, derived, endpoints, confirmed, allowed }: RecordData): boolean {
   return [markers, derived, endpoints, confirmed, allowed].every((list) => list.length === 0);
 }
 
 /**
- * Returns a record without content, of a directory without an identity: it stands for one that was taken away, and is
- * replaced by whatever stands there, which is trusted with nothing.
+ * Returns an empty record without an identity. It stands for a record that was removed: whatever directory is there now
+ * counts as a replacement, and nothing in it is trusted.
  */
 export function emptyRecord(root: string): RecordData {
   return {
@@ -136,7 +136,7 @@ export function emptyRecord(root: string): RecordData {
   };
 }
 
-/** One that is damaged or gone is made again from the records. */
+/** Reads the index; rebuilds it from the records if it is damaged or missing. */
 async function readIndex(home: Home): Promise<Index> {
   const text = await home.read(INDEX) ?? "";
   const index = quietly(() => JSON.parse(text));
@@ -167,8 +167,8 @@ async function readRecord(home: Home, id: string, root = "a project"): Promise<R
 }
 
 /**
- * Changes the record of `root` as it is on the disk now, while nobody else does. `before` is taken where there is none, and
- * the record of `moved` is taken over. Gives the new one.
+ * Changes the record of `root` as it is on the disk, under a lock, and returns the new one. Starts from `before` if
+ * there is no record, or from the record of `moved`, which is then removed. /
  */
 export async function changeRecord(
   home: Home,
@@ -184,7 +184,7 @@ export async function changeRecord(
     const open = isOpen(data);
     if (open) {
       await home.remove(nameOf(id));
-      // Directories that came and went would make the index longer and longer.
+      // Forget directories that are gone, so that the index does not grow without limit.
       for (const [other, entry] of Object.entries(projects)) {
         if (!isProtected(entry) && identityAt(entry.root).inode === 0) delete projects[other];
       }
@@ -205,7 +205,7 @@ export async function changeRecord(
   });
 }
 
-/** The shapes of both files; of a list its items. */
+/** Example values that show the shapes of both files; a list has one example item. */
 const IDENTITY = { device: 0, inode: 0, born: 0 };
 const PROJECT = { root: "", ...IDENTITY };
 const RECORD = {
@@ -216,7 +216,7 @@ const RECORD = {
   met: [{ path: "", size: 0, modified: 0, digest: "", ...IDENTITY }],
 };
 
-/** Whether every value is what it has to be: one that is not would end each session of the project with an error in here. */
+/** Returns whether a value has the shape. A wrong value would otherwise crash each session of the project. */
 function isLike<Shape>(value: unknown, shape: Shape): boolean {
   if (Array.isArray(shape)) return Array.isArray(value) && value.every((item) => isLike(item, shape[0]));
   if (typeof shape !== "object" || shape === null) return typeof value === typeof shape;
@@ -224,7 +224,7 @@ function isLike<Shape>(value: unknown, shape: Shape): boolean {
     Object.entries(shape).every(([key, member]) => isLike((value as Record<string, unknown>)[key], member));
 }
 
-/** A record as it is where its project lies now. */
+/** Returns a record with its paths moved to a new root. */
 export function rebased(data: RecordData, root: string): RecordData {
   const place = (path: string) => isWithin(data.root, path) ? join(root, relativeTo(data.root, path)) : path;
   return {

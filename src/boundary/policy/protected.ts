@@ -1,6 +1,6 @@
 /**
- * The protected set: what the rules cover in the trees below the roots and elsewhere, and what those files are, whatever
- * they are called. Within a session it only grows. Source: specification of the boundary, "Reading".
+ * The protected set: the files that the rules cover, by path and by identity. Within a session it only grows. Source:
+ * specification of the boundary, "Reading".
  */
 import type { FileStatus } from "../../platform/files.ts";
 import type { Clock } from "../../platform/io.ts";
@@ -11,19 +11,19 @@ import type { DerivedFile, MarkerLines } from "./project_record_files.ts";
 import { ProtectedPlaces, ProtectedTree, type WalkOptions } from "./protected_tree.ts";
 import { type ProtectionRule, stricter } from "./protection_rule.ts";
 
-/** The part of a project record that protects: rules that hold whatever the markers say now, copies of protected files, and what those were. */
+/** The protecting part of a project record: rules that apply whatever the markers say now, copies, and former protected files. */
 export interface Remembered {
   readonly markers: readonly MarkerLines[];
   readonly derived: readonly DerivedFile[];
   readonly met: readonly SaltedFile[];
-  /** Takes what other sessions have recorded since; returns whether they did. */
+  /** Rereads what other sessions recorded; returns whether anything changed. */
   reread?(): Promise<boolean>;
 }
 
-/** Longest walk for a model that runs here, in milliseconds: about 60,000 files; a home or a disk has more. */
+/** The longest walk for a local model, in milliseconds: about 60,000 files. A home or a whole disk has more. */
 const LOCAL_WALK_MS = 100;
 
-/** The set of one session. Nothing is read before something is asked. */
+/** The set of one session. Reads nothing until it is asked. */
 export class ProtectedSet extends PathRules {
   readonly #tree: ProtectedTree;
   readonly #identities = new InodeIndex();
@@ -31,7 +31,7 @@ export class ProtectedSet extends PathRules {
   #met: readonly SaltedFile[] = [];
   readonly #former = new FormerFiles();
   readonly #unnamed = new Set<string>();
-  /** The walk whose files are in the index. */
+  /** The walk that the index was built from. */
   #identified: object | null = null;
 
   /** `roots` are real paths: the project root and the additional ones. */
@@ -44,7 +44,7 @@ export class ProtectedSet extends PathRules {
     this.remember(remembered);
   }
 
-  /** Takes what the home remembers, now or as another session has changed it. */
+  /** Adds what the home remembers, at first or after another session changed it. */
   remember(remembered: readonly Remembered[]): void {
     for (const marker of remembered.flatMap(({ markers }) => markers)) this.recallMarker(marker);
     for (const { derived } of remembered) for (const file of derived) this.protectCopy(file);
@@ -52,7 +52,7 @@ export class ProtectedSet extends PathRules {
     this.#met = remembered.flatMap(({ met }) => met);
   }
 
-  /** Takes what other sessions have recorded since. */
+  /** Adds what other sessions have recorded since. */
   async reread(): Promise<void> {
     const changed = await Promise.all(this.#remembered.map((one) => one.reread?.() ?? false));
     if (changed.includes(true)) this.remember(this.#remembered);
@@ -62,15 +62,15 @@ export class ProtectedSet extends PathRules {
     return roots.length === this.roots.length && roots.every((root, at) => root === this.roots[at]);
   }
 
-  /** Reads the known markers again, and looks for what is new when it is next asked for. What was protected stays so. */
+  /** Rereads the known markers and makes the next question walk again. What was protected stays protected. */
   refresh(): void {
     this.#tree.expire();
     this.refreshRules();
   }
 
   /**
-   * Looks at the roots, with pauses, and notes which files are protected; returns those that were found to be what a
-   * protected one was, or to hold what it held. Throws the signal's reason.
+   * Walks the roots, with pauses, and records which files are protected. Returns files newly found to be a former
+   * protected file or a copy of one. Throws the signal's reason. /
    */
   async settle(options: WalkOptions = {}): Promise<readonly DerivedFile[]> {
     await this.reread();
@@ -83,7 +83,7 @@ export class ProtectedSet extends PathRules {
     return found;
   }
 
-  /** Protected files of the roots that the home does not know as they are; at most a few hundred are looked at. */
+  /** Protected files whose current state the home does not know yet; at most a few hundred. */
   get unmet(): readonly SeenFile[] {
     const met = new Set(this.#met.map((file) => stateOf(file.path, file)));
     return this.#identities.seen.filter(({ path, status }) =>
@@ -91,7 +91,7 @@ export class ProtectedSet extends PathRules {
     );
   }
 
-  /** Notes which files are protected now, so that they are known later under any name. Walks the roots. */
+  /** Records the identities of the protected files, so that they are recognized later under any name. Walks the roots. */
   identify(): void {
     if (this.damaged !== null) return;
     const { found } = this.#tree;
@@ -101,8 +101,8 @@ export class ProtectedSet extends PathRules {
   }
 
   /**
-   * The rule for an open file: of its path, or of any other name that it has or had in this session. Where no marker was
-   * met, markers below are looked for only when it has several names.
+   * Returns the rule for an open file: of its path, or of any name that it has or had in this session. Before any
+   * marker is known, the roots are walked only for a file with several names. /
    */
   ruleOfFile(status: FileStatus, real: string): ProtectionRule | null {
     const found = this.rule(real);
@@ -111,21 +111,21 @@ export class ProtectedSet extends PathRules {
     return stricter(found, this.#identities.ruleOf(status));
   }
 
-  /** Places that a view must not show as they are. Walks the roots. */
+  /** Returns the places that a view must hide or leave out. Walks the roots. */
   async hidden(options: WalkOptions = {}): Promise<ProtectedPlaces> {
     await this.settle(options);
     return new ProtectedPlaces().add(this.#tree.found).add({ nameless: [...this.#identities.nameless] });
   }
 
-  /** Whether anything inside of the roots is protected now, or would be if it appeared. Walks the roots. */
+  /** Whether anything inside the roots is protected, or would be if it existed. Walks the roots. */
   get any(): boolean {
     const { files, directories } = this.#tree.found;
     return files.length + directories.length + this.rules.length > 0 || this.damaged !== null;
   }
 
   /**
-   * The same for a session whose model runs here, which nothing leaves: null where the roots are too large to be walked in
-   * a moment and no marker was met. Each call goes on where the one before ended.
+   * The same for a local session: null if the walk takes too long and no marker was found so far. Each call continues
+   * the walk. /
    */
   get anySoon(): boolean | null {
     const until = performance.now() + LOCAL_WALK_MS;
@@ -134,8 +134,8 @@ export class ProtectedSet extends PathRules {
   }
 
   /**
-   * The protected files inside of the roots as they stand now; null where the walk takes longer than so many milliseconds.
-   * The next call goes on where it ended then.
+   * Returns the protected files inside the roots, or null if the walk takes longer than so many milliseconds. The next
+   * call continues the walk. /
    */
   filesWithin(milliseconds: number): string[] | null {
     const until = performance.now() + milliseconds;
@@ -143,17 +143,17 @@ export class ProtectedSet extends PathRules {
     return this.#tree.found.protected.map(({ path }) => path);
   }
 
-  /** The protected files that exist: real paths inside of the roots, and what the rules name elsewhere. */
+  /** Yields the protected files that exist: real paths inside the roots, and those that rules name elsewhere. */
   *files(): Generator<string> {
     for (const { path } of this.#tree.found.protected) yield path;
   }
 
-  /** The open directories inside of the roots as they stand. Walks the roots. */
+  /** The open directories inside the roots. Walks the roots. */
   get openDirectories(): readonly Listing[] {
     return this.#tree.found.listings;
   }
 
-  /** Protects a file that holds content of a protected one; one whose name holds some is not told to the home. */
+  /** Protects a file that contains protected content. If its name contains some, too, the home is not told of it. */
   protectCopy(file: DerivedFile & { isNameProtected?: boolean }): void {
     if (file.isNameProtected) this.#unnamed.add(file.path);
     const source = this.rule(file.source);
@@ -164,7 +164,7 @@ export class ProtectedSet extends PathRules {
     this.#identities.add(file, rule);
   }
 
-  /** How many times a directory was listed, for tests: one that is as it was is not listed again. */
+  /** The number of directory listings made, for tests of the cache. */
   get timesListed(): number {
     return this.#tree.listings.count;
   }

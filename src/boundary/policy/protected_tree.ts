@@ -1,4 +1,4 @@
-/** Walks what is protected: the trees below the roots, and of what lies elsewhere that to which the rules lead. */
+/** Finds protected files: walks the trees below the roots, and follows rules to places outside them. */
 import { realPathSync } from "../../platform/files_sync.ts";
 import type { Clock } from "../../platform/io.ts";
 import { isWithin, normalize } from "../../platform/path.ts";
@@ -11,31 +11,31 @@ import type { PathRules } from "./path_rules.ts";
 import { type Coverage, ruleBelow } from "./patterns.ts";
 import type { ProtectionRule } from "./protection_rule.ts";
 
-/** Holds what walks found: places that a view must not show as they are, and open directories. Absolute paths; links are not followed. */
+/** The result of walks: places that a view must hide or leave out, and open directories. Absolute paths; links are not followed. */
 export class ProtectedPlaces {
-  /** Protected, inside of the roots, and what the rules name elsewhere; those in covered directories may be left out. */
+  /** Protected files inside the roots and those that rules name elsewhere. Can omit files in covered directories. */
   readonly files: string[] = [];
   /** Covered as a whole. */
   readonly directories: string[] = [];
-  /** All protected files, with those in covered directories. */
+  /** All protected files, including those in covered directories. */
   readonly protected: ProtectedFile[] = [];
-  /** Lasting identities of protected files that no path names: their other names are hidden. */
+  /** Identities of protected files that no known path leads to; their other names are hidden. */
   readonly nameless: string[] = [];
   readonly unjudged: UnjudgedPlace[] = [];
-  /** Sockets, FIFOs and devices: what listens there is no part of the project. */
+  /** Sockets, FIFOs and devices: what listens there is not part of the project. */
   readonly special: string[] = [];
-  /** Content of version control: `.git` and its kind, bare repositories, and files named like packs and bundles. */
+  /** Version control data: `.git` and the like, bare repositories, and files named like packs and bundles. */
   readonly repositories: string[] = [];
-  /** Open directories inside of the roots. */
+  /** Open directories inside the roots. */
   readonly listings: Listing[] = [];
-  /** Some protected file cannot be looked at: its name is not UTF-8, or what holds it may not be listed. */
+  /** True if some protected file cannot be examined: its name is not UTF-8, or its directory cannot be listed. */
   blind = false;
 
-  /** Adds what is given. Returns itself. */
+  /** Adds the given places and returns itself. */
   add({ blind = false, ...lists }: Partial<Readonly<ProtectedPlaces>>): this {
     this.blind ||= blind;
     for (const [kind, items] of Object.entries(lists) as [keyof typeof lists, readonly unknown[]][]) {
-      // One by one: a call takes only so many arguments.
+      // One by one, since a call takes a limited number of arguments.
       for (const item of items) (this[kind] as unknown[]).push(item);
     }
     return this;
@@ -46,43 +46,43 @@ type TreeRules = Pick<PathRules, "version" | "patterns" | "rule" | "rulesIn" | "
 
 export interface WalkOptions {
   signal?: AbortSignal | undefined;
-  /** Told once when it takes long. */
+  /** Called once if the walk takes long. */
   onSlow?: ((message: string) => void) | undefined;
-  /** It goes on for so long at once, in milliseconds, and is slow from then on; tests set them. */
+  /** Milliseconds between pauses, and until the walk counts as slow; set by tests. */
   sliceMs?: number;
   slowMs?: number;
 }
 
-/** Walks until the rules stay the same: each link or marker that is found can bring new ones. */
+/** Walks repeat until no new rule appears, because each new link or marker can add rules. This is the limit. */
 const MOST_WALKS = 20;
-/** Most entries of directories outside of the roots that one walk looks at, and most files that it gives. */
+/** Limits of one walk outside the roots: directory entries read, and files returned. */
 const ENTRY_LIMIT = 200_000;
 const FILE_LIMIT = 20_000;
-/** That walk is done again after this many times what it took: a pattern below a home must not cost each request a walk. */
+/** That walk is reused for this many times its duration, so that a pattern below a home does not cost each request a walk. */
 const REUSED_FOR = 20;
 
-/** The entries of a directory, by what the rules say of them; absolute paths. */
+/** The entries of a directory, sorted by the rules. Absolute paths. */
 interface Sorted {
-  /** Of the rules. */
+  /** The version of the rules. */
   version: number;
-  /** Directories that are entered, and those of them that are covered as a whole. */
+  /** Open subdirectories, and covered ones. */
   open: readonly string[];
   covered: readonly string[];
   files: readonly ProtectedFile[];
-  /** Covered ones: where they lead is covered too, and may change without a trace here. */
+  /** Covered links: their targets are covered, too, and can change without a trace here. */
   links: readonly ProtectedFile[];
   blind: boolean;
 }
 
-/** Walks for one session. */
+/** The walks of one session. */
 export class ProtectedTree {
   readonly #roots: readonly string[];
   readonly #rules: TreeRules;
   readonly listings: Listings;
   readonly #sorted = new WeakMap<Listing, Sorted>();
-  /** It holds as long as the rules stay as they are. */
+  /** The last result, valid for one version of the rules. */
   #found: { places: ProtectedPlaces; version: number } | null = null;
-  /** A search that has not come to its end. */
+  /** An unfinished search. */
   #search: Iterator<void> | null = null;
   #outside: { found: ProtectedPlaces; version: number; until: number } | null = null;
 
@@ -95,13 +95,13 @@ export class ProtectedTree {
     this.listings = new Listings(clock);
   }
 
-  /** Looks again when it is next asked. */
+  /** Makes the next question start a new walk. */
   expire(): void {
     this.#found = null;
     this.#search = null;
   }
 
-  /** Looks at one more directory; false when all is known. */
+  /** Visits one more directory. Returns false when the walk is complete. */
   step(): boolean {
     if (this.#found?.version === this.#rules.version) return false;
     this.#found = null;
@@ -111,7 +111,7 @@ export class ProtectedTree {
     return false;
   }
 
-  /** Looks at all directories, with pauses: a large tree keeps neither signals nor the terminal waiting. */
+  /** Visits all directories, with pauses for signals and the terminal. */
   async walk({ signal, onSlow, sliceMs = 50, slowMs = 3_000 }: WalkOptions): Promise<void> {
     const start = performance.now();
     let [pauseAt, warn] = [start + sliceMs, onSlow];
@@ -127,7 +127,7 @@ export class ProtectedTree {
     }
   }
 
-  /** Everything that is protected; walks at most once after {@link expire}. */
+  /** The result; walks at most once after {@link expire}. */
   get found(): ProtectedPlaces {
     while (this.step());
     if (this.#found === null) throw new Error("a walk ended without a result");
@@ -184,7 +184,7 @@ export class ProtectedTree {
 
   #sort(listing: Listing, { isCovered }: { isCovered: boolean }): Sorted {
     const known = this.#sorted.get(listing);
-    // What is met from here on can cover what was sorted before it: then the directory is sorted again.
+    // A rule found while sorting can cover earlier entries: the old version makes the directory be sorted again.
     const { version } = this.#rules;
     if (known?.version === version) return known;
     const { directory, entries, mayRule } = listing;
@@ -194,14 +194,14 @@ export class ProtectedTree {
     const isLong = isTooLong(directory);
     for (const entry of entries ?? []) {
       const { name, isDirectory, isFile, isSymlink } = entry;
-      // Most of a tree: nothing that lies here is covered.
+      // The usual case: no entry here can be covered.
       if (ruleOf === null && !isDirectory) continue;
       const path = within(directory, name);
       const rule = ruleOf?.(path) ?? null;
-      // A name that nobody can say leads nowhere; any rule may cover something in a directory of such a name.
+      // A name that is not UTF-8 cannot be followed, and any rule may cover something below such a directory.
       if (name.includes(NO_UTF8)) blind ||= rule !== null || isDirectory;
       else if (rule === null || (name === MARKER_NAME && !isCovered)) {
-        // What git keeps is not the user's tree, and what cannot be named is not there: views leave both out as a whole.
+        // Views leave out `.git` and system directories as a whole.
         if (!isDirectory || name === ".git" || isOfSystem(path)) continue;
         if (isLong) blind = true;
         else open.push(path);
@@ -215,9 +215,9 @@ export class ProtectedTree {
   }
 
   /**
-   * What markers above the roots name elsewhere, and what covered links lead to. Tools do not read it by those paths, but
-   * a view may show it, and another name of it, or its content, may lie in a root. Only what the patterns lead to is
-   * walked, and no more than a limit; the roots are not entered again.
+   * Finds what markers above the roots name elsewhere, and the targets of covered links. Tools cannot read those paths,
+   * but a view may show them, and another name or a copy may lie in a root. Follows only the patterns, up to a limit,
+   * and does not enter the roots again. /
    */
   *#walkOutside(): Generator<void, ProtectedPlaces> {
     const { version } = this.#rules;
@@ -233,7 +233,7 @@ export class ProtectedTree {
       if (scope.rule !== null) found.directories.push(directory);
     }
     let entries = 0;
-    // Nearest things first: a limit that is reached must not leave out what is named plainly. It grows on the way.
+    // Breadth first, so that the limit does not cut off what a pattern names directly. The list grows on the way.
     for (const { directory, scopes, covered } of waiting) {
       if (entries > ENTRY_LIMIT || found.files.length >= FILE_LIMIT) {
         const reason = "was not reached by the search for protected files";
@@ -241,7 +241,7 @@ export class ProtectedTree {
         continue;
       }
       const listing = this.listings.of(directory);
-      // A link, and what is no directory, has no entries.
+      // Only directories have entries.
       if (listing.status !== null && listing.status.kind !== "directory") continue;
       if (covered === null || listing.entries === null) found.unjudged.push(...listing.unjudged);
       entries += listing.entries?.length ?? 0;
@@ -268,7 +268,7 @@ export class ProtectedTree {
   }
 }
 
-/** Tells the rules where a covered link leads. Links in a circle, and places that may not be looked at, lead nobody to content. */
+/** Covers the target of a covered link. Circular links and unreachable targets lead to no content. */
 function followLink(link: string, rule: ProtectionRule, rules: Pick<TreeRules, "follow">): void {
   const real = quietly(() => realPathSync(link));
   if (real !== null) rules.follow(normalize(real), rule);

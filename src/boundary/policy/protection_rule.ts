@@ -1,27 +1,27 @@
-/** The rule that protects a path, and how it is named to people and models. */
+/** The rule that protects a path, and how messages name it. */
 import { isWithin, relativeTo } from "../../platform/path.ts";
 import { foldedPath } from "../../platform/case_folded.ts";
 import { MARKER_NAME, type Tier } from "./marker.ts";
 
-/** One line of a marker that covers a path; also what stands for a marker that cannot be used. */
+/** One marker line that covers a path. A marker that cannot be used is represented by a rule, too. */
 export interface ProtectionRule {
-  /** `list-only`: the content is for no model at all. */
+  /** `list-only`: no model may read the content. */
   tier: Tier;
   pattern: string;
   marker: string;
-  /** From 1; 0 for a marker that cannot be used, and for what no line names. */
+  /** Counts from 1. 0 if no line names the path or the marker cannot be used. */
   line: number;
-  /** Why the marker cannot be used: then it covers everything. */
+  /** Why the marker cannot be used. Such a marker covers everything. */
   damaged?: string;
-  /** The line is gone, and still holds: only the user takes it back. */
+  /** The line was removed from the marker and still applies: only the user can revoke it. */
   remembered?: boolean;
-  /** Absolute path of the protected file whose content this file holds. */
+  /** Absolute path of the protected file whose content this file contains. */
   copyOf?: string;
-  /** Milliseconds since 1970 when it was found to. */
+  /** When that was found, in milliseconds since 1970. */
   copiedAt?: number;
 }
 
-/** The rule as `.agentclisecret:3 no-cloud: .env`; the marker is named relative to `root` when it lies below it. */
+/** Returns the rule as `.agentclisecret:3 no-cloud: .env`. The marker's path is relative if it lies below `root`. */
 export function describeRule(rule: ProtectionRule, root: string): string {
   const marker = isWithin(root, rule.marker) ? relativeTo(root, rule.marker) : rule.marker;
   if (rule.damaged !== undefined) return `the marker ${marker} cannot be used: ${rule.damaged}`;
@@ -33,33 +33,33 @@ export function describeRule(rule: ProtectionRule, root: string): string {
   return `${marker}:${rule.line} ${rule.tier}: ${rule.pattern}`;
 }
 
-/** Other letters can fold to those of `.git`. */
+/** Some other letters case-fold to the letters of `.git`. */
 const NOT_PLAIN = /[^\x20-\x7e]/;
 
-/** Returns whether the path is one of what git keeps. Asked for every file that is searched: nearly all are told at once. */
+/** Returns whether the path lies in a `.git`. Called for every searched file, so the first test rules out nearly all. */
 export function isOfGit(path: string): boolean {
   return (/\.git/i.test(path) || NOT_PLAIN.test(path)) && foldedPath(path).split("/").includes(".git");
 }
 
 /**
- * Returns the rule for what git keeps, where these markers protect something. It can hold copies of protected files, also
- * in plain text (messages, patches of a rebase): where anything is protected, all of it is.
+ * Returns the rule for `.git` in a project with these markers. Git keeps copies of protected files, some in plain text
+ * (messages, patches of a rebase), so if anything in the project is protected, all of `.git` is.
  */
 export function ruleOfGit(markers: readonly string[]): ProtectionRule {
   return { tier: "no-cloud", pattern: ".git", marker: markers[0] ?? MARKER_NAME, line: 0 };
 }
 
-/** Where the answers of `mcp serve` wait for the user, below the root of a project. */
+/** Where `mcp serve` keeps answers that wait for the user, below the root of a project. */
 export const HELD_DIRECTORY = ".agentcli/private";
 const HELD = /[/\\]\.agentcli[/\\]private$/i;
 
-/** Returns the rule of a directory of such answers, which nobody needs to write; null for any other. */
+/** Returns the built-in rule that protects such a directory, or null for any other directory. */
 export function ruleOfHeld(directory: string): ProtectionRule | null {
   if (!HELD.test(directory)) return null;
   return { tier: "no-cloud", pattern: HELD_DIRECTORY, marker: directory.replace(HELD, `/${MARKER_NAME}`), line: 0 };
 }
 
-/** The one that allows less; null when neither is a rule. */
+/** Returns the stricter of two rules; null if both are null. */
 export function stricter(one: ProtectionRule | null, other: ProtectionRule | null): ProtectionRule | null {
   if (one === null || other === null) return one ?? other;
   return one.tier === "list-only" ? one : other.tier === "list-only" ? other : one;

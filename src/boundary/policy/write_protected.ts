@@ -1,6 +1,6 @@
 /**
- * The files that no tool may write, because another program believes or runs them: markers, git internals, hook and
- * MCP configuration, shell start-up files, and this program; and those that commands may not make besides.
+ * Files that no tool may write, because another program trusts or runs them: markers, git internals, hook and MCP
+ * configuration, shell start-up files, and agentcli itself. And further files that commands may not create.
  */
 import { entriesSync, lstatSync, realPathSync, statSync } from "../../platform/files_sync.ts";
 import { basename, dirname, isWithin, join, normalize, relativeTo } from "../../platform/path.ts";
@@ -15,12 +15,12 @@ const CONFIGURATION = [
   /(?:^|\/)(?:mcp_config|\.mcp|opencode|\.devcontainer|\.?crush)\.jsonc?$/,
   /(?:^|\/)\.[^/]+\/(?:hooks(?:\.v\d+)?|mcp)\.json$/,
   /(?:^|\/)\.(?:claude|factory)\/settings[^/]*\.json$/,
-  // Whoever has hooks of its own keeps them so, in the form that is known or another.
+  // Hook directories of any tool, known or not.
   /(?:^|\/)\.[^/]+\/hooks(?:\/|$)/,
-  // Settings name programs too, and let assistants run commands unasked.
+  // Settings that name programs, or let assistants run commands without asking.
   /(?:^|\/)\.(?:vscode|zed)\/(?:tasks|settings|debug)\.json$/,
   /(?:^|\/)(?:[^/]+\.code-workspace|\.aider\.conf\.ya?ml|\.helix\/(?:config|languages)\.toml)$/,
-  // Where projects keep the hooks of git, and what tells git of further repositories.
+  // Git hooks kept in the project, and the list of submodules.
   /(?:^|\/)\.(?:husky|githooks|git-hooks)\//,
   /(?:^|\/)\.gitmodules$/,
   /(?:^|\/)\.kiro\/settings(?:\/|$)/,
@@ -29,9 +29,8 @@ const CONFIGURATION = [
 ];
 
 /**
- * Files and directories from which editors, assistants, shells, and what runs before anything of a project (package
- * managers, managers of hooks) take what they run once the user starts them there. Tools may write these: the user sees
- * each change. A command may not: nobody sees what it makes.
+ * Files and directories that editors, assistants, shells, package managers and hook managers run code from once the
+ * user starts them in the project. Tools may write these, because the user sees each change. Commands may not. /
  */
 const STARTED_LATER = new Set(
   (".vscode .vs .idea .fleet .zed .nova .theia .helix .nvim .exrc .vimrc .gvimrc .nvimrc .nvim.lua .lvimrc .local.vimrc " +
@@ -45,7 +44,9 @@ const STARTED_LATER = new Set(
 const STARTED_LATER_NAMES =
   /(?:^|\/)(?:\.?(?:mise|lefthook)(?:[.-][\w-]+)*\.(?:toml|ya?ml|json)|[^/]+\.sublime-project|\.(?:aider|huskyrc|lintstagedrc)[^/]*|\.yarn\/(?:releases|plugins|sdks))(?:\/|$)/;
 
-/** Hooks of editors and assistants, of a project, of the user and of all users (the tables of `editor`). */
+/**
+ * Hooks of editors and assistants: of the project, the user and the system. The same as in the tables of `src/editor`.
+ */
 const HOOKS = [
   /(?:^|\/)\.(?:ide|windsurf|devin)\/hooks(?:\.v\d+)?\.json$/,
   /(?:^|\/)\.(?:ide|windsurf|devin|claude|cursor|codex)\/hooks(?:\/|$)/,
@@ -54,10 +55,10 @@ const HOOKS = [
   /^(?:\/etc|\/library\/application support|[a-z]:\/programdata)\/(?:windsurf|devin)\/hooks(?:\.json$|\/|$)/,
 ];
 
-/** Where the installer puts the program and its launcher. */
+/** Where the installer puts agentcli and its launcher. */
 const PROGRAM = [/\/\.local\/share\/agentcli(?:\/|$)/, /\/\.local\/bin\/agentcli$/];
 
-/** Run, or decide what runs, at a login or in a new shell: files of the user's home, and directories of it. */
+/** Files and directories in the user's home that run, or choose what runs, at login or in a new shell. */
 const START_UP_FILES = new Set(
   (".profile .login .logout .inputrc .pam_environment .xprofile .xinitrc .xsession .xsessionrc .gitconfig " +
     ".bashrc .bash_profile .bash_login .bash_logout .bash_aliases .kshrc .mkshrc .cshrc .tcshrc " +
@@ -73,8 +74,8 @@ function isStartUpFile(path: string, userHome: string | null): boolean {
 }
 
 /**
- * Why changing the absolute path would change what is protected, a few words; null when it would not: markers, hooks of
- * editors (the guard is one), and this program.
+ * Returns why a change at the absolute path would change what is protected, in a few words, or null. Such files are
+ * markers, editor hooks (the guard is one), and agentcli itself. /
  */
 export function decidesProtection(path: string): string | null {
   const names = path.split("/").map(foldedName);
@@ -85,8 +86,8 @@ export function decidesProtection(path: string): string | null {
 }
 
 /**
- * Why the absolute path may not be written, a few words; null when it may. Looks at names alone, not at the disk.
- * `userHome` is a real path; null when unknown: then files named like start-up files are protected everywhere.
+ * Returns why tools may not write the absolute path, in a few words, or null. Judges names only, not the disk.
+ * `userHome` is a real path; if it is null, files named like start-up files are protected everywhere. /
  */
 export function writeProtection(path: string, userHome: string | null): string | null {
   const names = path.split("/").map(foldedName);
@@ -98,7 +99,7 @@ export function writeProtection(path: string, userHome: string | null): string |
   return isStartUpFile(path, userHome) ? "it runs when a shell or a program starts" : null;
 }
 
-/** As {@link writeProtection}, for what a command may neither change nor make: also what is started later. */
+/** Like {@link writeProtection}, for commands, which may not create files that run later, either. */
 export function commandProtection(path: string, userHome: string | null): string | null {
   const reason = writeProtection(path, userHome);
   if (reason !== null) return reason;
@@ -108,8 +109,8 @@ export function commandProtection(path: string, userHome: string | null): string
 }
 
 /**
- * Why no tool may change a path, a few words; null when one may: by its names, by other names of the same file, and by
- * what git says it would run.
+ * Returns why no tool may change a path, in a few words, or null. Judges its names, other names of the same file, and
+ * the programs that git's settings name. /
  */
 export async function writeProtectionOnDisk(
   { path, real }: { path: string; real: string },
@@ -120,7 +121,7 @@ export async function writeProtectionOnDisk(
     await gitProtection(real, { roots, user });
 }
 
-/** Behind links, and by device and inode, of the markers, and of what stands at the top of the roots and in their dot directories. */
+/** Compares a file with markers and top-level settings, which may be links to it or other names of it. */
 function otherNameProtection(
   real: string,
   { places, userHome }: { places: readonly string[]; userHome: string | null },
@@ -139,7 +140,7 @@ function otherNameProtection(
   return null;
 }
 
-/** Hooks and their kind need not lie in `.git`: the repositories above a path are asked. */
+/** Checks the settings of the repositories above a path, since hooks need not lie in `.git`. */
 async function gitProtection(
   real: string,
   { roots, user }: { roots: readonly string[]; user: GitUser },

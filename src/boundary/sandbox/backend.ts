@@ -1,37 +1,37 @@
-/** The plan of what a command sees, and what all backends have in common: the programs that make a sandbox. */
+/** The plan of what a command sees, and what all sandbox backends have in common. */
 import { realPath, stat } from "../../platform/files.ts";
 import { dirname } from "../../platform/path.ts";
 
 /**
- * One step; later ones lie over earlier ones. `pin` mounts a directory on itself, so that it cannot be renamed: what is
- * hidden below it would come to light under another name.
+ * One mount; later ones cover earlier ones. `pin` mounts a directory on itself so that it cannot be renamed, because
+ * its hidden content would be visible under the new name. /
  */
 export interface PlanStep {
   kind: "read" | "write" | "pin" | "freeze" | "link" | "scratch" | "hide_file" | "hide_directory";
   path: string;
-  /** The real place of what is shown at `path`, where that is another one; of a link its target. */
+  /** The real path of what is shown at `path`, if different; for a link its target. */
   source?: string;
 }
 
-/** A command, and what it sees. */
+/** A command and what it sees. */
 export interface SandboxPlan {
   steps: readonly PlanStep[];
   cwd: string;
   env: Readonly<Record<string, string>>;
   argv: readonly string[];
-  /** The network of the host; none otherwise. */
+  /** Whether it has the host's network; otherwise it has none. */
   network: boolean;
 }
 
-/** One program, or set of programs, that can make a sandbox of a plan. */
+/** A way to run a plan: one program or a set of programs. */
 export interface SandboxBackend {
   /** For messages: `bubblewrap`, `unshare`, `sandbox-exec`. */
   name: string;
-  /** Returns what to start, `env` for the program that makes the sandbox; null when a path cannot be expressed. */
+  /** Returns what to start, with the environment of the sandbox program itself; null if a path cannot be expressed. */
   line(plan: SandboxPlan): { argv: [string, ...string[]]; env: Record<string, string> } | null;
 }
 
-/** Says where to look for backends; `programs` are places for tests. */
+/** Where to look for backends; `programs` are directories for tests. */
 export interface BackendOptions {
   os: "linux" | "darwin" | "windows";
   home: string;
@@ -39,9 +39,9 @@ export interface BackendOptions {
 }
 
 /**
- * Shell: closes every file but the three of a command, before a sandbox is made. What our own caller left open comes down
- * to us, and a directory among it leads past every mount. A shell that cannot close a file of two digits ends here, and the
- * command does not run.
+ * Shell code that closes all file descriptors but the standard three before the sandbox starts. We inherit what our
+ * caller left open, and an open directory leads past every mount. A shell that cannot close two-digit descriptors exits
+ * here, and the command does not run. /
  */
 export const CLOSE_FILES = `if [ -d /proc/self/fd ]; then
 for f in /proc/self/fd/*; do f=\${f##*/}; [ "$f" -le 2 ] || eval "exec $f>&-"; done
@@ -51,14 +51,14 @@ else f=3; while [ "$f" -lt 1024 ]; do eval "exec $f>&-"; f=$((f + 1)); done; fi`
 const LONGEST_VARIABLE = 40_000;
 
 /**
- * Returns a text as variables of a shell, which joins them as `text` and forgets them by `forget`. Command lines can be read by
- * every user of the machine, an environment only by its owner.
+ * Splits a text into shell variables; the shell joins them with `text` and drops them with `forget`. Every user of the
+ * machine can read command lines, but only the owner can read an environment.
  */
 export function asVariables(text: string): { env: Record<string, string>; text: string; forget: string } {
   const env: Record<string, string> = {};
   for (let start = 0; start < text.length;) {
     const end = start + LONGEST_VARIABLE;
-    // Never between the halves of one character.
+    // Never split a surrogate pair.
     const cut = /[\ud800-\udbff]/.test(text.charAt(end - 1)) ? end - 1 : end;
     env[`A${Object.keys(env).length}`] = text.slice(start, cut);
     start = cut;
@@ -67,12 +67,12 @@ export function asVariables(text: string): { env: Record<string, string>; text: 
   return { env, text: names.map((name) => `\${${name}}`).join(""), forget: `unset ${names.join(" ")}` };
 }
 
-/** Where programs that make sandboxes are looked for: a `bwrap` on PATH could be anybody's. */
+/** Where sandbox programs are looked for: a `bwrap` on PATH could be anybody's. */
 const TRUSTED_PLACES = ["/usr/bin", "/bin", "/usr/sbin", "/sbin", "/run/wrappers/bin", "/run/current-system/sw/bin"];
 
 /**
- * Returns the absolute path of a program that may be trusted to make a sandbox: at a fixed place, and it and its directory belong to
- * root and can be written by nobody else, as named and as linked. Null when there is none. `places` for tests.
+ * Returns the absolute path of a program that can be trusted to make a sandbox, or null: it is at a fixed place, and it
+ * and its directory belong to root and nobody else can write them, also after resolving links. `places` is for tests. /
  */
 export async function trustedProgram(
   name: string,

@@ -1,4 +1,4 @@
-/** A plan as arguments of bubblewrap. Source: the line measured in the specification of the boundary, "Commands". */
+/** Runs a plan with bubblewrap. Source: the line measured in the specification of the boundary, "Commands". */
 import {
   asVariables,
   type BackendOptions,
@@ -9,7 +9,7 @@ import {
   trustedProgram,
 } from "./backend.ts";
 
-/** The arguments of each step. */
+/** The arguments for each step. */
 const STEP: Readonly<Record<PlanStep["kind"], (path: string, source: string) => string[]>> = {
   read: (path, source) => ["--ro-bind", source, path],
   write: (path, source) => ["--bind", source, path],
@@ -17,15 +17,15 @@ const STEP: Readonly<Record<PlanStep["kind"], (path: string, source: string) => 
   pin: (path) => ["--bind", path, path],
   link: (path, target) => ["--symlink", target, path],
   scratch: (path) => ["--tmpfs", path],
-  // Bound without devices, so that opening it is refused and not merely empty.
+  // Bound without device access, so that opening it fails instead of reading as empty.
   hide_file: (path) => ["--ro-bind", "/dev/null", path],
   hide_directory: (path) => ["--perms", "0000", "--tmpfs", path, "--remount-ro", path],
 };
 
 /**
- * Returns how bubblewrap can be started, the tightest first: without `proc` where a container forbids a fresh `/proc`, and
- * not `sealed` (no user namespaces inside) where its version is older than 0.8. Its arguments reach it by a pipe, and it
- * starts with an empty environment: `--clearenv` alone leaves `/proc/1/environ` readable inside (measured).
+ * Returns the ways to start bubblewrap, the tightest first: without `proc` if a container forbids a fresh `/proc`, and
+ * not `sealed` (no user namespaces inside) for versions before 0.8. It gets its arguments through a pipe and starts
+ * with an empty environment, because `--clearenv` alone leaves `/proc/1/environ` readable inside (measured). /
  */
 export async function bubblewrapBackends({ programs }: BackendOptions): Promise<SandboxBackend[]> {
   const program = await trustedProgram("bwrap", { places: programs });
@@ -39,12 +39,12 @@ export async function bubblewrapBackends({ programs }: BackendOptions): Promise<
       const options = [
         "--unshare-all",
         ...plan.network ? ["--share-net"] : [],
-        // As root these two are not implied (measured).
+        // For root, `--unshare-all` does not imply these two (measured).
         "--unshare-user",
         "--unshare-pid",
         ...sealed ? ["--disable-userns"] : [],
         "--die-with-parent",
-        // Ours is process 1: bubblewrap's own would be reported as ended while what the command left behind is still dying.
+        // Our shell is process 1: with bubblewrap's own, its end would be reported while left-over processes still die.
         "--as-pid-1",
         "--new-session",
         "--clearenv",
@@ -61,7 +61,7 @@ export async function bubblewrapBackends({ programs }: BackendOptions): Promise<
       const words = options.map((option) => `${option.replaceAll("\\", "\\\\")}\\0000`).join("");
       const { env, text, forget } = asVariables(words);
       const script = `${CLOSE_FILES}\nexec 4<&0; printf %b "${text}" | { ${forget}; exec "$@" 3<&0 0<&4 4<&-; }`;
-      // The shell becomes process 1 in the sandbox: a small one starts sooner.
+      // The shell that becomes process 1 is a small one, which starts faster.
       const inner = [sh, "-c", '"$@"; exit $?', "sh", ...plan.argv];
       return { argv: [shell, "-c", script, "sh", program, "--args", "3", "--", ...inner], env };
     },

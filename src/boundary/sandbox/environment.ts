@@ -1,20 +1,20 @@
-/** Picks the variables that a command in a sandbox gets: those of a list of names, not all but those of a list. */
+/** Picks the variables that a command in a sandbox gets, by an allow list. */
 import { isSecretVariable } from "../policy/leaky_environment.ts";
 
-/** Programs need these to find their way about; none of them is a place for keys. */
+/** Programs need these, and none of them usually holds a key. */
 const KEPT = new Set(["PATH", "HOME", "LANG", "TERM", "TZ", "TMPDIR", "CI"]);
 
 /** The options of {@link sandboxEnvironment}. */
 export interface EnvironmentOptions {
-  /** Names that the user lets through: `sandbox.env`. */
+  /** Names from the user's `sandbox.env`. */
   named: readonly string[];
-  /** Names that hold resolved keys of providers: never let through. */
+  /** Names of variables with keys of providers, which are never passed. */
   secret: readonly string[];
-  /** Whether a text holds protected content; without it none is looked for. */
+  /** Returns whether a text contains protected content. */
   holdsProtected?: ((text: string) => Promise<boolean>) | undefined;
 }
 
-/** Returns the variables for a command in a sandbox, from ours. One that holds protected content is left out. */
+/** Returns the variables for a command in a sandbox, taken from ours, without any that contains protected content. */
 export async function sandboxEnvironment(
   environment: Readonly<Record<string, string>>,
   { named, secret, holdsProtected }: EnvironmentOptions,

@@ -1,6 +1,6 @@
 /**
- * What git would run, or read more settings from, as far as that lies in the roots. Read from its files of settings: git
- * itself is never asked outside of a sandbox. What counts only under a condition counts here always.
+ * Finds the files inside the roots that git would run or read more settings from. Reads git's configuration files
+ * itself, because git never runs outside a sandbox. Conditional includes always count. /
  */
 import { lstatSync } from "../../platform/files_sync.ts";
 import { basename, dirname, isWithin, join, normalize, resolve } from "../../platform/path.ts";
@@ -9,18 +9,18 @@ import { type GitUser, settingsIn, userGitSettings } from "../../shell/git.ts";
 import { type GitDirectory, gitDirectory } from "../policy/git_directory.ts";
 import { readRegularFile } from "../reader.ts";
 
-/** Bytes of one file, and files that include one another: git itself takes less. */
+/** Limits of one file in bytes, and of files that include one another: more than git itself accepts. */
 const FILE_LIMIT = 8 * 1024 * 1024;
 const MOST_FILES = 500;
 
-/** Settings whose value is run, or is a file with more of them. Source: git-config(1). */
+/** Settings whose value is run, or is a file with more settings. Source: git-config(1). */
 const RUN_KEYS =
   /^(?:core\.(?:hookspath|fsmonitor|sshcommand|editor|pager|askpass|gitproxy|alternaterefscommand|attributesfile)|include(?:if\..*)?\.path|filter\..*\.(?:clean|smudge|process)|diff\.(?:external|.*\.(?:command|textconv))|merge\..*\.driver|sequence\.editor|alias\..*|pager\..*|credential\.(?:.*\.)?helper|gpg\.(?:.*\.)?(?:program|defaultkeycommand)|init\.templatedir|interactive\.difffilter|trailer\..*\.(?:command|cmd)|(?:difftool|mergetool|browser|man)\..*\.(?:cmd|path)|remote\..*\.(?:uploadpack|receivepack|vcs)|uploadpack\.packobjectshook|submodule\..*\.update|sendemail\..*)$/s;
-/** Of those, the ones that name a directory. */
+/** Those of them that name a directory. */
 const DIRECTORY_KEYS = /^(?:core\.hookspath|init\.templatedir)$/;
 const INCLUDE_KEYS = /^include(?:if\..*)?\.path$/s;
 
-/** One setting, and the file that it stands in. */
+/** One setting and its file. */
 interface Setting {
   key: string;
   value: string;
@@ -28,8 +28,8 @@ interface Setting {
 }
 
 /**
- * Returns absolute paths inside of the roots, whether or not something stands there, for places that are named `.git` or
- * are bare repositories; null where there are more settings than can be read.
+ * Returns absolute paths inside the roots, which need not exist, for repositories at paths named `.git` or bare ones.
+ * Returns null if there are too many settings. /
  */
 export function gitPrograms(
   { repositories }: { repositories: readonly string[] },
@@ -51,7 +51,7 @@ function settingsOf({ directory, common }: GitDirectory, user: GitUser): Setting
   const system = user.env?.("GIT_CONFIG_SYSTEM") || "/etc/gitconfig";
   const files = new Set([system, ...userGitSettings(user), join(common, "config"), join(directory, "config.worktree")]);
   const found: Setting[] = [];
-  // What is added on the way is visited too.
+  // The set grows on the way.
   for (const file of files) {
     const read = readRegularFile(file, { display: file, limit: FILE_LIMIT });
     if ("refused" in read) continue;
@@ -77,9 +77,9 @@ function pathsOf(
   const paths = [...words].filter((word) => word !== "" && !word.includes("$")).flatMap((word) =>
     [top, directory, common, dirname(file)].map((base) => normalize(resolve(base, inHome(word, user))))
   );
-  // Husky names a directory of its own making; the scripts that are run lie above it.
+  // Husky names a generated directory; its scripts lie in the parent.
   if (DIRECTORY_KEYS.test(key)) return paths.map((path) => basename(path) === "_" ? dirname(path) : path);
-  // A word that is a directory of the project is none that is run.
+  // A directory cannot be run.
   return paths.filter((path) => kindOf(path) !== "directory" && (value.includes("/") || kindOf(path) === "file"));
 }
 

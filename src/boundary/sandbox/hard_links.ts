@@ -1,28 +1,28 @@
-/** Other names of protected files: a hard link or a bind mount is the same bytes under a path that no rule names. */
+/** Finds other names of protected files: a hard link or bind mount shows the same bytes under a path that no rule names. */
 import { lstatSync, mountPoints } from "../../platform/files_sync.ts";
 import { isWithin } from "../../platform/path.ts";
 import { quietly } from "../../platform/real_path.ts";
 import { lastingIdentityOf } from "../policy/inode_index.ts";
 import { type Listing, Listings, within } from "../policy/listing.ts";
 
-/** The files that are covered already: real paths, and protected files that none of them names. */
+/** The places that are covered already. */
 export interface CoveredFiles {
   files: readonly string[];
   directories?: readonly string[];
-  /** Directories without protected files, such as git's: a file there is looked at again when its directory changes. */
+  /** Directories without protected files, such as `.git`: a file there is examined again only if its directory changes. */
   stores?: readonly string[];
   nameless?: readonly string[];
-  /** Some of them cannot be looked at: a file of the own places that has a name which is found nowhere may be one. */
+  /** True if some protected file cannot be examined: a file with a name that is found nowhere may be that one. */
   blind?: boolean;
 }
 
-/** Where to look, real paths. `system` is looked through only for a file that has a name more than were found elsewhere. */
+/** Where to search; real paths. `system` is searched only for a file with more names than were found elsewhere. */
 export interface SearchedPlaces {
   own: readonly string[];
   system?: readonly string[];
 }
 
-/** A file as it was found at a path: its number as `find` prints it, too. */
+/** A file found at a path. `file` is its device and inode, `lasting` its lasting identity. */
 interface FoundFile {
   path: string;
   file: string;
@@ -43,22 +43,23 @@ function filesAt(paths: Iterable<string>): FoundFile[] {
   });
 }
 
-/** Searches for other names, again and again: in a directory that has not changed its names belong to the same files. */
+/** Searches for other names. Reuses results for unchanged directories, whose names still belong to the same files. */
 export class HardLinkSearch {
   readonly #listings = new Listings();
   readonly #files = new WeakMap<Listing, readonly FoundFile[]>();
 
   /**
-   * Returns the paths that are other names of covered files. Looks everywhere only where some covered file has more names
-   * than are covered, is gone from its path, or cannot be looked at; costs one `lstat` for each covered file, and then one for each directory of
-   * the places. A bind mount is no name more, so what is mounted below them is always looked into. Links are not followed.
+   * Returns the paths that are other names of covered files. Searches everywhere only if some covered file has more
+   * names than are covered, is gone from its path, or cannot be examined. Costs one `lstat` for each covered file, and
+   * then one for each directory. A bind mount does not add to the number of names, so mounts are always searched. Links
+   * are not followed. /
    */
   find(
     { files, directories = [], stores = [], nameless = [], blind = false }: CoveredFiles,
     { own, system = [] }: SearchedPlaces,
   ): string[] {
     const gone = new Set(nameless);
-    /** How many names of a file are not covered yet. */
+    /** File → number of its names that are not covered yet. */
     const missing = new Map<string, number>();
     const stored = stores.flatMap((directory) => [...this.#below(directory)].flatMap((one) => this.#filesIn(one)));
     const inside = directories.flatMap((directory) => [...this.#below(directory)].flatMap(namesIn));
@@ -69,7 +70,7 @@ export class HardLinkSearch {
     if (missing.size + gone.size === 0 && !blind) return [];
     const covered = new Set([...files, ...directories, ...stores]);
     const found = new Set<string>();
-    /** Names of files that may be one which cannot be looked at. */
+    /** Names of files that may be one that cannot be examined. */
     const suspects = new Map<string, { links: number; paths: Set<string> }>();
     const check = ({ path, file, lasting, links }: FoundFile) => {
       if (covered.has(path) || found.has(path)) return;
@@ -83,7 +84,7 @@ export class HardLinkSearch {
     };
     const look = (place: string) => {
       if ([...directories, ...stores].some((directory) => isWithin(directory, place))) return;
-      // What is mounted may be one file.
+      // A mount can be a single file.
       filesAt([place]).forEach(check);
       for (const listing of this.#below(place, covered)) this.#filesIn(listing).forEach(check);
     };
@@ -91,7 +92,7 @@ export class HardLinkSearch {
     if (blind || gone.size > 0 || unnamed().length > 0) own.forEach(look);
     const places = [...own, ...system];
     mountPoints().filter((point) => places.some((place) => point !== place && isWithin(place, point))).forEach(look);
-    // What is gone from its path was moved by its owner, who does not own the system: there only names of what is there count.
+    // A file that is gone was moved by its owner, who cannot write to the system: search there only for present files.
     const devices = new Set(unnamed().map(([file]) => file.split(":")[0]));
     for (const place of system) {
       if (devices.has(String(quietly(() => lstatSync(place))?.device))) look(place);
@@ -100,7 +101,7 @@ export class HardLinkSearch {
     return [...found, ...others];
   }
 
-  /** Yields a directory and those below it that are not covered. */
+  /** Yields a directory and its subdirectories that are not covered. */
   *#below(place: string, covered?: ReadonlySet<string>): Generator<Listing> {
     const waiting = [place];
     for (let at = waiting.pop(); at !== undefined; at = waiting.pop()) {

@@ -1,4 +1,4 @@
-/** Making a session's sandbox: the first backend that passes the self-check, found once, used for every command. */
+/** Makes a session's sandbox with the first backend that passes the self-check, and wraps commands in it. */
 import { AgentcliError } from "../../errors.ts";
 import { lstatSync } from "../../platform/files_sync.ts";
 import { endingWithUs } from "../../platform/process_group.ts";
@@ -30,11 +30,11 @@ interface Ready {
   bound: BoundPlaces;
   tamper: StartedLater;
   user: GitUser;
-  /** Files that commands made, that could run code later, and that nobody has moved away. */
+  /** Files created by commands that could run code later and have not been moved to quarantine. */
   left: Set<string>;
 }
 
-/** Returns what wraps commands; nothing is looked for until the first. */
+/** Returns the function that wraps commands. Searches for a backend at the first call. */
 export function openSandbox(options: SessionSandboxOptions): SessionSandbox["wrapCommand"] {
   let ready: Promise<Ready | SandboxRefusal> | null = null;
   return async (request) => {
@@ -42,14 +42,14 @@ export function openSandbox(options: SessionSandboxOptions): SessionSandbox["wra
       const found = await (ready ??= prepare(options));
       return found.kind === "refused" ? found : await wrap(request, found);
     } catch (error) {
-      // Where there is no place to try a sandbox in, or to keep what a command makes, commands alone do not run.
+      // Without a place to test a sandbox, or for the quarantine, commands are refused; everything else works.
       if (!(error instanceof AgentcliError)) throw error;
       return refuse(error.message, error.hint ?? "see agentcli doctor");
     }
   };
 }
 
-/** Wraps one command, and looks at what it made when it has ended. */
+/** Wraps one command; the result can check what the command made. */
 async function wrap(request: SandboxRequest, ready: Ready): Promise<SandboxedCommand | SandboxRefusal> {
   const { base, bound, backend, tamper, left } = ready;
   const { protection } = request;
@@ -57,7 +57,7 @@ async function wrap(request: SandboxRequest, ready: Ready): Promise<SandboxedCom
   if (still !== undefined) {
     return refuse(`${still} could run code later, and cannot be moved to quarantine`, "remove it");
   }
-  // Where git is open, the settings of git and editors are the user's as they are outside of a sandbox.
+  // With `git: "open"`, settings of git and editors can be changed as outside a sandbox.
   const isWatched = request.git !== "open";
   const roots = [request.root, ...request.additional, ...isWatched ? bound.written : []];
   const found = (await protection.hidden()).add(await bound.walk());
@@ -79,12 +79,12 @@ async function wrap(request: SandboxRequest, ready: Ready): Promise<SandboxedCom
   const note = isNoted ? await noteCommand(before, { ...place, roots, programs }) : null;
   const identities = new Map(view.hidden.map((path) => [path, entryIdentity(path)]));
   const known = new Set(protectedPaths(found));
-  /** Of the last look that found nothing exposed. */
+  /** The listings of the last look that found nothing exposed. */
   let clean = found.listings;
   return {
     kind: "ready",
     written: bound.written,
-    // Killed with us: what goes on alone would make things after the next session has looked for them.
+    // Killed with us: a command that survives could create files after the next session has checked for them.
     argv: [...await endingWithUs(line.argv)],
     env: line.env,
     cwd: "/",
@@ -95,8 +95,8 @@ async function wrap(request: SandboxRequest, ready: Ready): Promise<SandboxedCom
     async look() {
       protection.refresh();
       const now = (await protection.hidden()).add(await bound.walk());
-      // A file that is replaced from outside slips out from under its mount, and its new content is there for the command;
-      // so is what came to be protected meanwhile.
+      // A file replaced from outside is no longer covered by its mount, so the command can read it; the same is true of a
+      // file that became protected meanwhile.
       const replaced = view.hidden.filter((path) => entryIdentity(path) !== identities.get(path));
       const added = protectedPaths(now).filter((path) => !known.has(path));
       const exposed = [...new Set([...replaced, ...added])];
@@ -116,7 +116,7 @@ async function wrap(request: SandboxRequest, ready: Ready): Promise<SandboxedCom
   };
 }
 
-/** Whether a rule from before names a path in full: its name tells nothing then, and it is the file that was saved. */
+/** Returns whether an older rule names a path in full: its name reveals nothing then, and it is the saved file itself. */
 function isNamedByRule(
   path: string,
   { made, protection }: { made: readonly string[]; protection: SandboxRequest["protection"] },
@@ -130,7 +130,7 @@ function protectedPaths({ files, directories }: ProtectedPlaces): string[] {
   return [...files, ...directories];
 }
 
-/** Returns which file stands at a path; null where none does. */
+/** Returns the identity of an entry, without following links; null if it does not exist. */
 function entryIdentity(path: string): string | null {
   const status = quietly(() => lstatSync(path));
   return status === null ? null : lastingIdentityOf(status);

@@ -1,4 +1,4 @@
-/** Finds what a command in a sandbox may see outside of the project: of the system, on PATH, and what the user named. */
+/** Finds what a sandboxed command may see outside the project: system directories, PATH, and the user's settings. */
 import { lstat, realPath, stat } from "../../platform/files.ts";
 import { dirname, isAbsolute, isWithin, join, normalize } from "../../platform/path.ts";
 import { ProtectedSet } from "../policy/protected.ts";
@@ -6,7 +6,10 @@ import type { KnownProject, MarkerLines } from "../policy/project_record_files.t
 import { ProtectedPlaces } from "../policy/protected_tree.ts";
 import type { PlanStep } from "./backend.ts";
 
-/** Directories of programs and libraries; links among them (`/bin` to `/usr/bin`) are kept as links. Daemons listen beside them. */
+/**
+ * Directories of programs and libraries; links among them (`/bin` to `/usr/bin`) stay links. Others hold daemons'
+ * sockets.
+ */
 export const SYSTEM: readonly string[] = [
   "/usr",
   "/bin",
@@ -20,13 +23,13 @@ export const SYSTEM: readonly string[] = [
   "/run/current-system",
 ];
 
-/** Settings of the system that programs need; each is one mount. Never the whole of `/etc`: keys lie there. */
+/** System settings that programs need, one mount each. Never all of `/etc`, which holds keys. */
 const SETTINGS =
   ("ld.so.cache ld.so.conf ld.so.conf.d ld-musl-x86_64.path alternatives static passwd group nsswitch.conf " +
     "hosts resolv.conf localtime mime.types terminfo fonts ssl/certs ssl/openssl.cnf ssl/cert.pem ca-certificates pki/tls/certs " +
     "pki/ca-trust crypto-policies java-17-openjdk java-21-openjdk os-release").split(" ").map((name) => `/etc/${name}`);
 
-/** Returns the steps that show the system, without what is not there. */
+/** Returns the steps that show the existing ones of these places. */
 export async function systemSteps(): Promise<PlanStep[]> {
   const steps: PlanStep[] = [];
   for (const path of SYSTEM) {
@@ -42,35 +45,35 @@ export async function systemSteps(): Promise<PlanStep[]> {
   return steps;
 }
 
-/** Places that must stay out: the tool's own home, and the user's, which may be unknown. All are real paths. */
+/** Places that must not be bound: the roots, the home of agentcli, and the user's home, if known. Real paths. */
 interface Bounds {
   roots: readonly string[];
   home: string;
   userHome: string | null;
 }
 
-/** Directories that are bound, and what of them must not be seen. */
+/** The bound directories, and what in them must be hidden. */
 export interface BoundPlaces {
   steps: readonly PlanStep[];
-  /** The real paths of those that commands may write. */
+  /** The real paths of writable ones. */
   written: readonly string[];
-  /** Why others are not bound, one sentence each. */
+  /** Why other directories are not bound, one sentence each. */
   notices: readonly string[];
-  /** Walks them: the user may have protected something there since the last time. Of `listings` it has those of `written`. */
+  /** Walks them again, since the user may have protected something. `listings` holds only those below `written`. */
   walk(): Promise<ProtectedPlaces>;
-  /** Of the last walk, what may not be changed there: markers, and directories of PATH. */
+  /** Paths that commands must not change, as of the last walk: markers, and directories of PATH. */
   readOnly(): readonly string[];
 }
 
-/** Places of the system: seen whole, or not seen at all. */
+/** System places are visible as a whole or not at all. */
 const DEVICES = ["/proc", "/sys", "/dev"];
 const SYSTEM_PLACES = [...SYSTEM, ...DEVICES];
 const touches = (place: string, path: string) => isWithin(place, path) || isWithin(path, place);
 
 /**
- * The directories of `path` (the value of PATH) and of the user's settings that may be bound: never one that holds the
- * tool's home, a root or the user's home. A missing one is passed over silently. What `projects`, those that are known,
- * protect is hidden in them and in the directories of the system.
+ * Returns the directories of `path` (the value of PATH) and of the user's settings that may be bound: never one that
+ * contains the home of agentcli, a root or the user's home. Missing ones are skipped. What the known `projects` protect
+ * is hidden in them and in system directories. /
  */
 export async function findBoundPlaces(
   wanted: { path: string; read: readonly string[]; write: readonly string[] },
@@ -95,7 +98,7 @@ export async function findBoundPlaces(
     }
   }
   const written = steps.filter(({ kind }) => kind === "write").map(({ source }) => source);
-  // What lies there the user runs too; a directory that `sandbox.write` itself names is meant to be written.
+  // The user runs programs from there, too. Only a directory that `sandbox.write` names itself may be written.
   const programs: string[] = [];
   for (const directory of wanted.path.split(":")) {
     if (!isAbsolute(directory)) continue;
@@ -134,7 +137,7 @@ export async function findBoundPlaces(
   };
 }
 
-/** Returns what is named without wildcards: to look for more, every session would walk through every project. */
+/** Returns the lines without wildcards: to match wildcards, every session would have to walk every project. */
 function plainLines(marker: MarkerLines): MarkerLines {
   return { ...marker, lines: marker.lines.filter(({ pattern }) => !/[*?[\]]/.test(pattern)) };
 }
@@ -143,18 +146,18 @@ function expand(directory: string, userHome: string | null): string {
   return userHome !== null && /^~(?:\/|$)/.test(directory) ? join(userHome, directory.slice(1)) : directory;
 }
 
-/** Adds the neighbors: `/opt/tool/bin` is of no use without `/opt/tool/lib`; in a user's home the neighbors of `bin` can be anything. */
+/** Adds `lib`, `libexec` and `share` beside `/opt/tool/bin`, but not in the user's home, where they can be anything. */
 function withLibraries(directory: string, { userHome }: Bounds): string[] {
   if (!directory.endsWith("/bin") || (userHome !== null && isWithin(userHome, directory))) return [directory];
   return [directory, ...["lib", "libexec", "share"].map((name) => join(dirname(directory), name))];
 }
 
-/** Returns whether the path is seen, or left out, without being bound. */
+/** Returns whether a path is visible or left out anyway. */
 function isShown(path: string, { roots }: Bounds): boolean {
   return roots.some((root) => isWithin(root, path)) || SYSTEM_PLACES.some((system) => touches(system, path));
 }
 
-/** Returns why a directory of these names may not be bound, a few words; null when it may. */
+/** Returns why a directory with these names may not be bound, in a few words, or null. */
 function precheck(names: readonly string[], { roots, home, userHome }: Bounds): string | null {
   for (const name of names) {
     if (touches(home, name)) return "holds files of agentcli itself";

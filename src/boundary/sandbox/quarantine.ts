@@ -1,7 +1,7 @@
 /**
- * The place in the home for what commands made that could run code later: nothing of a user's is ever deleted. And a note
- * for each command that runs of what stood before it: where this program does not live to see its end, the next session of
- * the project moves to quarantine what it made since.
+ * Moves files that commands made and that could run code later to quarantine in the home; nothing is ever deleted. Also
+ * keeps a note of what existed before each running command: if agentcli is killed, the next session of the project
+ * quarantines what the command made.
  */
 import { AgentcliError } from "../../errors.ts";
 import { systemReason } from "../../platform/disk_failure.ts";
@@ -23,15 +23,15 @@ import { readRegularFile } from "../reader.ts";
 import type { QuarantineEntry } from "./sandbox.ts";
 import { madeSince, StartedLater, type WatchedFiles } from "./started_later.ts";
 
-/** Below the home; one directory for each entry, with `index.json` and the files as `0`, `1`, … */
+/** Directory in the home, with one directory for each entry: `index.json` and the files as `0`, `1`, … */
 export const QUARANTINE = "quarantine";
 const INDEX = "index.json";
-/** Bytes of an index or a note: of thousands of paths. */
+/** Size limit of an index or a note in bytes: thousands of paths. */
 const FILE_LIMIT = 64 * 1024 * 1024;
 
 /**
- * Moves paths of a project into the home; null when all of them have gone by themselves. Throws `policy_refused` for those
- * that cannot be moved: the command has won then, and the turn must not go on as if nothing was.
+ * Moves paths of a project into the home. Returns null if they are all gone already. Throws `policy_refused` if one
+ * cannot be moved: the turn must not continue then. /
  */
 export async function quarantine(
   paths: readonly string[],
@@ -46,7 +46,7 @@ export async function quarantine(
   try {
     await makePrivateDirectory(join(home, QUARANTINE));
     await makePrivateDirectory(directory);
-    // Before anything is moved: what lies there without an index could not be put back.
+    // The index comes first: without it, moved files could not be restored.
     await writeAtomically(join(directory, INDEX), JSON.stringify(entry), { mode: 0o600 });
   } catch (error) {
     throw refusal(paths, { home, reason: systemReason(error), isSecret });
@@ -60,7 +60,7 @@ export async function quarantine(
       await movePath(path, kept);
       moved++;
     } catch (error) {
-      // On another disk a part of it can have been copied.
+      // A move to another disk can leave a partial copy.
       await removeDirectory(kept).catch(() => {});
       if (await lstat(path).catch(() => undefined) === null) continue;
       left.push(path);
@@ -73,7 +73,7 @@ export async function quarantine(
   return null;
 }
 
-/** Names that can hold protected content are not told. */
+/** Returns the error for paths that cannot be moved; does not name those that can contain protected content. */
 function refusal(
   paths: readonly string[],
   { home, reason, isSecret }: { home: string; reason: string; isSecret: boolean },
@@ -88,13 +88,13 @@ function refusal(
   );
 }
 
-/** Returns the fields of a file of ours; none of one that is damaged, or being written. */
+/** Returns the fields of one of our files; none if it is damaged or incomplete. */
 function readFields(path: string): JsonRecord {
   const read = readRegularFile(path, { display: path, limit: FILE_LIMIT });
   return "refused" in read ? {} : fieldsOf(parseJson(new TextDecoder().decode(read.bytes)));
 }
 
-/** Returns an entry; null when there is no such one. */
+/** Returns an entry by its id, or null. */
 export function readEntry(home: string, id: string): QuarantineEntry | null {
   if (!/^[\w-]+$/.test(id)) return null;
   const { time, root, paths, isSecret } = readFields(join(home, QUARANTINE, id, INDEX));
@@ -103,21 +103,21 @@ export function readEntry(home: string, id: string): QuarantineEntry | null {
     : null;
 }
 
-/** Below the home, as `createSessionSandbox` knows; one file for each command that runs. */
+/** Directory in the home with one file for each running command; `createSessionSandbox` knows it, too. */
 const UNFINISHED = "unfinished";
 
-/** A note of a command that runs. Paths are absolute. */
+/** A note about a running command. Paths are absolute. */
 interface Note {
   /** The process that ran the command, from `processIdentity`. */
   process: string | null;
   root: string;
-  /** Where the command could write. */
+  /** Where the command can write. */
   roots: readonly string[];
   programs: readonly string[];
   known: [path: string, link: string][];
 }
 
-/** Notes a command before it runs. Throws `policy_refused` where the home takes no note. */
+/** Writes the note of a command before it runs. Throws `policy_refused` if the home cannot be written. */
 export async function noteCommand(
   { known }: WatchedFiles,
   { home, ...place }: { home: string } & Pick<Note, "root" | "roots" | "programs">,
@@ -136,7 +136,7 @@ export async function noteCommand(
   return { remove: () => removeFile(path) };
 }
 
-/** Moves away what commands of processes that are gone made in a project or around it, and forgets these commands. */
+/** Quarantines what commands of dead agentcli processes made in a project or around it, and removes their notes. */
 export async function recoverUnfinished(
   { home, root, userHome }: { home: string; root: string; userHome: string | null },
 ): Promise<QuarantineEntry[]> {
@@ -157,7 +157,7 @@ export async function recoverUnfinished(
   return entries;
 }
 
-/** Returns null for what is no note: it was being written, and its command had not begun. */
+/** Returns null for an incomplete note: its command had not started. */
 function readNote(path: string): Note | null {
   const note = readFields(path) as Partial<Note>;
   const isNote = typeof note.root === "string" && [note.roots, note.programs, note.known].every(Array.isArray);

@@ -1,7 +1,6 @@
 /**
- * The sandbox of a session: what it is asked and what it answers. It runs a command so that protected paths are not there
- * for it, and is made when the first command needs it: most sessions never do. Source: specification of the boundary, "A
- * view that fails closed".
+ * The sandbox of a session: its requests and answers. In it a command runs without protected paths. It is made when the
+ * first command needs it; most sessions never do. Source: specification of the boundary, "A view that fails closed".
  */
 import { listDirectory } from "../../platform/files.ts";
 import { join } from "../../platform/path.ts";
@@ -12,29 +11,29 @@ import type { Workspace } from "../workspace/workspace.ts";
 import type { BackendOptions } from "./backend.ts";
 
 /**
- * What commands see of repositories. `hidden`: nothing. `read-only`: for sessions that hold protected content, and so run
- * here. `open`: in roots without a marker, where git and its settings are the user's as they are outside of a sandbox.
+ * What commands see of repositories. `hidden`: nothing. `read-only`: for sessions with protected content, which are
+ * local. `open`: in roots without a marker, where git and its settings work as outside a sandbox. /
  */
 export type GitAccess = "hidden" | "read-only" | "open";
 
-/** One command to be run in a sandbox. All paths are absolute. */
+/** A command to run in a sandbox. All paths are absolute. */
 export interface SandboxRequest {
   /** The project, a real path. */
   root: string;
   /** More roots of the session, real paths. */
   additional: readonly string[];
-  /** Where the command starts; inside of a root. */
+  /** The working directory, inside a root. */
   cwd: string;
   argv: readonly [string, ...string[]];
   /** The variables of the command, from `sandboxEnvironment`. */
   env: Readonly<Record<string, string>>;
-  /** Its paths are not there for the command, and its markers cannot be changed. */
+  /** The command cannot see its paths or change its markers. */
   protection: Pick<ProtectedSet, "refresh" | "hidden" | "markers" | "rule">;
   git: GitAccess;
   network: boolean;
   /**
-   * Of the Git tool alone, which runs nothing that a repository names, and so is not looked after: how the roots are seen,
-   * and what of repositories besides, and which files of these must not be changed; absolute.
+   * Only for the Git tool, which runs no program that a repository names and so is not watched: how it sees the roots,
+   * which directories of repositories it sees, and which files there must not change. Absolute paths. /
    */
   gitTool?: {
     roots: "read" | "write";
@@ -43,74 +42,74 @@ export interface SandboxRequest {
   };
 }
 
-/** The request as something that can be started. */
+/** A wrapped command, ready to start. */
 export interface SandboxedCommand {
   kind: "ready";
   argv: [string, ...string[]];
-  /** Of the program that makes the sandbox, not of the command: that must not find ours. */
+  /** The environment of the sandbox program, not of the command, which must not see ours. */
   env: Record<string, string>;
-  /** Of the same program. */
+  /** The working directory of the sandbox program. */
   cwd: string;
-  /** Names what the command will miss, one sentence each; what was said before is left out. */
+  /** New notices about what the command cannot see, one sentence each. */
   notices: string[];
   /**
-   * To be called while it runs and when it has ended: moves away what the command must not have made, and reports it.
-   * Where it throws, nobody knows what the command can see.
+   * Called while the command runs and after it ends: quarantines what the command must not create, and reports exposed
+   * paths. If it throws, assume that the command can see protected paths.
    */
   look(): Promise<LookReport>;
-  /** Real paths of what `sandbox.write` names. */
+  /** Real paths of the `sandbox.write` directories. */
   written: readonly string[];
   /**
-   * To be called when it has ended and could see what it must not: moves away what came to be since the last look that
-   * found nothing exposed, but what a rule of before names in full.
+   * Called after a command that could see a protected path: quarantines everything that appeared since the last clean
+   * look, except files that an older rule names in full. /
    */
   takeAway(): Promise<QuarantineEntry | null>;
-  /** To be called after the last look. */
+  /** Called after the last look. */
   close(): Promise<void>;
 }
 
 /** The result of a look at the project. */
 export interface LookReport {
-  /** The files that the command made and that could run code later; null when there are none. */
+  /** The files that the command made and that could run code later, or null. */
   quarantined: QuarantineEntry | null;
-  /** Hidden paths that are no longer what was hidden, and protected ones that came to be: the command can see them. */
+  /** Paths that the command can see now: hidden ones that were replaced, and newly protected ones. */
   exposed: string[];
 }
 
-/** Files that were moved out of a project together. */
+/** Files that were moved to quarantine together. */
 export interface QuarantineEntry {
-  /** Names it for `agentcli quarantine`. */
+  /** The id for `agentcli quarantine`. */
   id: string;
   /** Milliseconds since 1970. */
   time: number;
-  /** The project they were in. */
+  /** The project that they were in. */
   root: string;
-  /** Absolute paths that they stood at. */
+  /** Their original absolute paths. */
   paths: string[];
-  /** Whether their command could see a protected path: they can hold its content in any form. */
+  /** True if their command could see a protected path: they can contain its content in any form. */
   isSecret: boolean;
 }
 
-/** Returns what a person is told of files in quarantine. */
+/** Returns the notice for the user about files in quarantine. */
 export function quarantineNotice(program: string, { id, paths }: QuarantineEntry): string {
   return `${program} made ${paths.join(", ")}, which could run code later: moved to quarantine; ` +
     `to put it back: agentcli quarantine restore ${id}`;
 }
 
-/** Returns what a person is told of what a command made that could see a path; the names can hold its content. */
+/** Returns the notice about everything that a command made after it could see a path. Omits names, which can hold content. */
 export function takenNotice({ id, paths }: QuarantineEntry, exposed: string): string {
   return `${exposed} was created or replaced meanwhile: what came to be since (${paths.length}) was moved to quarantine; ` +
     `look through it (agentcli quarantine list), then put it back: agentcli quarantine restore ${id}`;
 }
 
-/** Why there is no sandbox; the command must not run then. */
+/** Why there is no sandbox. The command must not run. */
 export interface SandboxRefusal {
   kind: "refused";
-  /** One sentence, without the final stop. */
+  /** One sentence, without a final period. */
   reason: string;
-  /** One sentence: what the user can do. */
+  /** Advice for the user. */
   hint: string;
-  /** This machine can make none, for whatever command: nothing that stands in the project or the home is the reason. */
+  /** True if this machine can make no sandbox for any command, whatever is in the project and the home. */
   missing?: true;
 }
 
@@ -122,16 +121,16 @@ export const SANDBOX_REASONS = {
 };
 export type SandboxReason = keyof typeof SANDBOX_REASONS;
 
-/** Returns why a program has to run in a sandbox now; null where it does not. */
+/** Returns why a program has to run in a sandbox now, or null. */
 export async function sandboxReason(
   { workspace, sandbox, sessionLabel = "open" }: {
     workspace: Workspace;
     sandbox?: SessionSandbox | undefined;
-    /** The highest label of what the session holds: what came from a server stands in no file that a rule covers. */
+    /** The highest label in the session, since content can also come from an MCP server. */
     sessionLabel?: Label | undefined;
   },
 ): Promise<SandboxReason | null> {
-  // An earlier command of the same request can have made what is protected.
+  // An earlier command of the same request can have created something protected.
   workspace.protection.refresh();
   if (sessionLabel !== "open" || workspace.ambientLabel !== "open" || workspace.protection.any) return "project";
   if (sandbox === undefined || sandbox.settings.mode === "never") return null;
@@ -139,14 +138,14 @@ export async function sandboxReason(
   return !workspace.local && await sandbox.protectsElsewhere() ? "external" : null;
 }
 
-/** Returns what a program in a sandbox sees of repositories. */
+/** Returns what a sandboxed program sees of repositories. */
 export function gitAccess(reason: SandboxReason, label: Label): GitAccess {
   return reason !== "project" ? "open" : label === "open" ? "hidden" : "read-only";
 }
 
 /** The user's settings for sandboxes. */
 export interface SandboxSettings {
-  /** `always`: also where nothing is protected. `never`: only there where something is. */
+  /** `always`: even if nothing is protected. `never`: only in projects with something protected. */
   mode: "auto" | "always" | "never";
   network: boolean;
   /** Absolute directories that commands may read. */
@@ -162,30 +161,30 @@ export interface SessionSandboxOptions extends BackendOptions {
   settings: SandboxSettings;
   /** Real paths of the project and of additional directories. */
   roots: readonly string[];
-  /** The user's home; undefined when unknown. */
+  /** The user's home, if known. */
   userHome: string | undefined;
   /** The value of PATH. */
   path: string;
-  /** Our variables, of which git takes where its settings lie. */
+  /** Our environment, which tells where git's settings are. */
   env?: ((name: string) => string | undefined) | undefined;
-  /** Projects of this user that have protected paths: whether there are any, and which; without it there are none. */
+  /** The user's projects with protected paths: whether there are any, and which. */
   projects?: { any(): Promise<boolean>; all(): Promise<readonly KnownProject[]> } | undefined;
 }
 
 /** Runs commands in a sandbox. */
 export interface SessionSandbox {
   readonly settings: SandboxSettings;
-  /** The notices that were given once, and are not again. */
+  /** Notices that were already shown. */
   readonly told: Set<string>;
-  /** Whether some project of this user has protected paths. */
+  /** Returns whether any project of this user has protected paths. */
   protectsElsewhere(): Promise<boolean>;
-  /** Moves to quarantine what commands made in a project whose end this program did not live to see. */
+  /** Quarantines what commands of a killed agentcli left in a project. */
   recoverUnfinished(root: string): Promise<QuarantineEntry[]>;
-  /** Returns the command in the sandbox, or why there is none; it must not run then. */
+  /** Returns the wrapped command, or why it must not run. */
   wrapCommand(request: SandboxRequest): Promise<SandboxedCommand | SandboxRefusal>;
 }
 
-/** Returns a sandbox that costs nothing until it is used. */
+/** Returns a sandbox, which costs nothing until it is used. */
 export function createSessionSandbox(options: SessionSandboxOptions): SessionSandbox {
   let opened: Promise<SessionSandbox["wrapCommand"]> | null = null;
   const open = () => opened ??= import("./open_sandbox.ts").then(({ openSandbox }) => openSandbox(options));

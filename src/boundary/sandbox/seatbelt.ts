@@ -1,36 +1,36 @@
 /**
- * A plan as a profile of macOS's `sandbox-exec`. Written from the profiles that the system ships; not run yet: no test of
- * this project has seen a Mac. The self-check decides there as everywhere, so a profile that does not hold means refusal.
+ * Runs a plan with macOS's `sandbox-exec`. Written after the profiles that macOS ships, and not run yet: no test of
+ * this project has seen a Mac. The self-check decides there, too, so a profile that leaks means refusal. /
  */
 import { stat } from "../../platform/files.ts";
 import type { BackendOptions, PlanStep, SandboxBackend, SandboxPlan } from "./backend.ts";
 
-/** The one place of the program; it cannot be replaced under System Integrity Protection. */
+/** System Integrity Protection keeps this program from being replaced. */
 const SANDBOX_EXEC = "/usr/bin/sandbox-exec";
 const TEMPORARY = "/private/tmp";
 
-/** The rules of each step; the last one that fits a path holds, and a plan names what is denied behind what is allowed. */
+/** The rules for each step. The last match wins, and plans list denied paths after allowed ones. */
 const STEP: Readonly<Partial<Record<PlanStep["kind"], (path: string) => string>>> = {
   write: (path) => `(allow file-write* (subpath ${path}))`,
-  // A name that stays in place: without it, what is hidden below comes to light under another name.
+  // Keeps a directory from being renamed, because its hidden content would be visible under the new name.
   pin: (path) => `(deny file-write-unlink (literal ${path}))`,
   freeze: (path) => `(deny file-write* (subpath ${path}))`,
   hide_file: (path) => `(deny file-read* file-write* (literal ${path}))`,
   hide_directory: (path) => `(deny file-read* file-write* (subpath ${path}))`,
 };
 
-/** Returns a path as a string of the profile language. */
+/** Returns a path quoted for the profile language. */
 function quoted(path: string): string {
   return `"${path.replaceAll("\\", "\\\\").replaceAll('"', '\\"')}"`;
 }
 
-/** Returns the profile: everything may be read but what is hidden, written only in the roots and scratch places. */
+/** Returns the profile: commands may read everything that is not hidden, and write only in the roots and scratch places. */
 function seatbeltProfile(plan: SandboxPlan, home: string): string {
   return [
     "(version 1)",
     "(allow default)",
     ...plan.network ? [] : ["(deny network*)"],
-    // Services that act for others: launchd, the keychain, Apple events, the pasteboard.
+    // Services that act on behalf of others: launchd, the keychain, Apple events, the pasteboard.
     "(deny mach-lookup)",
     '(allow mach-lookup (global-name "com.apple.system.opendirectoryd.libinfo") (global-name "com.apple.system.logger"))',
     "(deny appleevent-send)",
@@ -45,13 +45,13 @@ function seatbeltProfile(plan: SandboxPlan, home: string): string {
   ].join("\n");
 }
 
-/** Returns how `sandbox-exec` can be started: it hands the variables that it starts with on to the command. */
+/** Returns the way to start `sandbox-exec`, which passes its own environment on to the command. */
 export async function seatbeltBackends({ home }: BackendOptions): Promise<SandboxBackend[]> {
   if (await stat(SANDBOX_EXEC) === null) return [];
   return [{
     name: "sandbox-exec",
     line(plan) {
-      // The language of profiles has no escape for control characters.
+      // The profile language has no escape for control characters.
       // deno-lint-ignore no-control-regex -- control characters are what is looked for
       if (plan.steps.some(({ path }) => /[\x00-\x1f]/.test(path))) return null;
       const argv: [string, ...string[]] = [SANDBOX_EXEC, "-p", seatbeltProfile(plan, home), ...plan.argv];

@@ -1,4 +1,4 @@
-/** The proof of a sandbox: a small project with canaries is run in it, and none of them may come out. */
+/** Tests a sandbox: runs a script in a small project with canaries, none of which may come out. */
 import { withTemporaryDirectory } from "../../platform/temporary.ts";
 import { join } from "../../platform/path.ts";
 import { run } from "../../platform/process.ts";
@@ -11,13 +11,13 @@ import { seatbeltBackends } from "./seatbelt.ts";
 import { unshareBackends } from "./unshare.ts";
 import { buildView, type ViewBase } from "./view.ts";
 
-/** The proof takes a tenth of a second, and much longer on a machine that is busy: only one that hangs has failed. */
+/** The test takes a tenth of a second, much longer on a busy machine. Only a hanging one fails by time. */
 const PROOF_DEADLINE_MS = 60_000;
 /** Characters of an error that are shown. */
 const SHOWN_ERROR = 200;
 const MARKER = "project/.agentclisecret";
 
-/** Everything that the rules forbid, tried once; what fails says nothing. */
+/** Tries everything that must be impossible; failures print nothing. */
 const PROBE = `cat open.txt
 { cat .env list/key other-name deep/down/key "$1/key"; ls list "$1"; tr '\\0' '\\n' < /proc/1/environ
 tr '\\0' '\\n' < "/proc/$PPID/environ"; mv list moved; cat moved/key; mv deep moved; cat moved/down/key; mv .env moved
@@ -27,8 +27,8 @@ echo changed > .agentclisecret; rm -f .agentclisecret; cat .git/hooks/old; } 2>/
 env`;
 
 /**
- * Returns the first backend of this system that passes, and what of the system its views show; where none does, why, one
- * sentence for each.
+ * Returns the first backend of this system that passes, and the system steps of its views; otherwise the problems, one
+ * sentence for each backend.
  */
 export async function findCheckedBackend(
   options: BackendOptions,
@@ -46,7 +46,7 @@ export async function findCheckedBackend(
   return { problems: [...problems] };
 }
 
-/** Returns null when nothing came through a backend; else why it cannot be used, a sentence without a final stop. */
+/** Returns why a backend cannot be used, as a sentence without a final period, or null if nothing leaked. */
 async function selfCheck(backend: SandboxBackend, system: ViewBase["system"]): Promise<string | null> {
   const sh = await trustedProgram("sh") ?? "/bin/sh";
   return await withTemporaryDirectory(async (directory) => {
@@ -85,7 +85,7 @@ async function selfCheck(backend: SandboxBackend, system: ViewBase["system"]): P
     if (directory.read(MARKER) !== "rules") return "a marker could be changed through it";
     if (outcome.ended !== "exit") return `it did not end within ${PROOF_DEADLINE_MS / 1000} seconds`;
     if (output.startsWith("visible")) return null;
-    // What the program that makes the sandbox said; the canary is not in it.
+    // The message of the sandbox program, which does not contain the canary.
     return output.trim().split("\n").at(-1)?.slice(0, SHOWN_ERROR) || `it ended with exit code ${outcome.code}`;
   });
 }

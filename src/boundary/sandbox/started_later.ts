@@ -1,6 +1,6 @@
 /**
- * What in the roots decides what other programs run: a command must neither change nor make it. What exists is mounted
- * read-only; what a command makes is found when it has ended.
+ * Watches files in the roots that decide what other programs run. A command must neither change nor create them:
+ * existing ones are mounted read-only, and new ones are found by comparing. /
  */
 import { listSync, lstatSync, realPathSync } from "../../platform/files_sync.ts";
 import { basename, isWithin, join } from "../../platform/path.ts";
@@ -12,15 +12,15 @@ import { MARKER_NAME } from "../policy/marker.ts";
 import type { ProtectedPlaces } from "../policy/protected_tree.ts";
 import { commandProtection } from "../policy/write_protected.ts";
 
-/** The files that stood in the roots at one time. */
+/** The watched files in the roots at one time. */
 export interface WatchedFiles {
-  /** Paths that can be mounted read-only, absolute. */
+  /** Existing absolute paths to mount read-only. */
   present: readonly string[];
-  /** By path, which link it is, where it leads, and the settings behind it; empty for what is none. */
+  /** Path → for a link its identity, target and the settings behind it; otherwise empty. */
   known: ReadonlyMap<string, string>;
 }
 
-/** Looks at what was found in the roots, again and again; directories that have not changed are not judged anew. */
+/** Finds the watched files. Unchanged directories are not judged again. */
 export class StartedLater {
   readonly #judged = new WeakMap<Listing, readonly string[]>();
   readonly #userHome: string | null;
@@ -30,7 +30,7 @@ export class StartedLater {
     this.#userHome = userHome;
   }
 
-  /** Returns what is watched in the roots, from what a walk found there; `programs` are what git says it would run. */
+  /** Returns the watched files in the roots, given the places of a walk and the `programs` that git's settings name. */
   watch(
     { listings, repositories }: Pick<ProtectedPlaces, "listings" | "repositories">,
     { roots, programs }: { roots: readonly string[]; programs: readonly string[] },
@@ -42,7 +42,7 @@ export class StartedLater {
       const status = quietly(() => lstatSync(path));
       if (status === null) return;
       const real = quietly(() => realPathSync(path));
-      // The system uses numbers again, within a tick of its clock: where a link leads tells it from another one.
+      // Inode numbers can be reused within one tick of the clock, so the target is part of a link's identity.
       known.set(path, status.kind === "symlink" ? [lastingIdentityOf(status), real, ...behind].join("/") : "");
       if (real !== null && !roots.includes(real) && isIn(real)) present.push(real);
     };
@@ -56,7 +56,7 @@ export class StartedLater {
         if (behind.length > 0) add(path, behind);
       }
     }
-    // Objects alone make git run nothing, and the rest of a repository is not there for commands.
+    // Packs alone make git run nothing, and commands do not see the rest of a repository.
     for (const path of repositories) if (!ARCHIVE_NAME.test(path) && isIn(path)) known.set(path, "");
     for (const path of programs) add(path);
     return { present: outermost(present), known };
@@ -70,13 +70,13 @@ export class StartedLater {
     return settings;
   }
 
-  /** A directory that an editor follows a link to decides as a whole: a command makes nothing there. */
+  /** Returns the names of settings in a directory that a link leads to, since an editor follows it. */
   #settingsBehind(link: string): string[] {
     const entries = quietly(() => listSync(link)) ?? [];
     return entries.map(({ name }) => name).filter((name) => this.#decides(join(link, name))).sort();
   }
 
-  /** A marker can only tighten, whoever makes it; what packages bring is run by nobody's editor. */
+  /** A marker can only tighten the rules, and no editor runs settings inside packages. */
   #decides(path: string): boolean {
     const name = foldedName(basename(path));
     if (name === MARKER_NAME || path.includes("/node_modules/")) return false;
@@ -84,15 +84,14 @@ export class StartedLater {
   }
 }
 
-/** Returns the paths to move away: what was made since, or is another link now. Those inside of others are left out. */
+/** Returns the outermost paths that are new or are another link now. */
 export function madeSince(before: Pick<WatchedFiles, "known">, after: Pick<WatchedFiles, "known">): string[] {
   return outermost([...after.known].filter(([path, link]) => before.known.get(path) !== link).map(([path]) => path));
 }
 
 /**
- * Returns the paths that are new in directories, or another link now; those inside of others are left out. After a command
- * could see a protected path every such name can hold it, in a form that no scan finds: of files, of directories, of what
- * links lead to.
+ * Returns the outermost entries of directories that are new or are another link now. After a command could see a
+ * protected path, each such name (of a file, directory or link target) can contain it in a form that no scan finds. /
  */
 export function newNames(before: readonly Listing[]): string[] {
   const now = new Listings();

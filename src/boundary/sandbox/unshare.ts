@@ -1,4 +1,4 @@
-/** A plan as a script for `unshare`, `mount` and `setpriv`: the second choice, where bubblewrap is not installed. */
+/** Runs a plan with `unshare`, `mount` and `setpriv`, if bubblewrap is not installed. */
 import { stat } from "../../platform/files.ts";
 import { isWithin } from "../../platform/path.ts";
 import {
@@ -11,16 +11,16 @@ import {
   trustedProgram,
 } from "./backend.ts";
 
-/** In the order in which the script takes those behind the first. */
+/** The first starts the script, which takes the others in this order. */
 const PROGRAMS = ["unshare", "mount", "pivot_root", "umount", "setpriv", "setsid"] as const;
 
-/** Where the new root may be built: the first that is there and holds nothing that a step names. */
+/** Where the new root can be built: the first existing one that contains no path of a step. */
 const BUILDING_PLACES: readonly string[] = ["/mnt", "/media", "/srv", "/opt", "/var/tmp", "/tmp", "/home"];
 
 /**
- * Reads `kind path other` three words at a time from its arguments up to `--`, builds the new root and becomes the
- * command's parent: process 1, which takes all others with it. Every step must succeed: half a sandbox is none. The new root
- * is built on a directory that is hidden by that, in this mount namespace alone.
+ * Reads steps as `kind path other` from its arguments up to `--`, builds the new root, and becomes process 1 as the
+ * parent of the command, so that all other processes end with it. Every step must succeed. The new root covers a
+ * directory in this mount namespace only. /
  */
 const SCRIPT = `
 set -eu
@@ -67,7 +67,7 @@ variables
 exit $?
 `;
 
-/** Returns how the programs can be started; without `proc` where a container forbids a fresh `/proc`. */
+/** Returns the ways to start the programs: with a fresh `/proc`, and without it if a container forbids that. */
 export async function unshareBackends({ programs }: BackendOptions): Promise<SandboxBackend[]> {
   const found = await Promise.all(PROGRAMS.map((name) => trustedProgram(name, { places: programs })));
   const [program, ...helpers] = found.filter((path) => path !== null);
@@ -82,7 +82,7 @@ export async function unshareBackends({ programs }: BackendOptions): Promise<San
       const place = places.find((one) => !holds(one));
       if (place === undefined) return null;
       const exports = Object.entries(variables).map(([name, value]) => `export ${name}=${quoted(value)}`).join("; ");
-      // The steps and the variables of the command come by the environment of the shell.
+      // The shell gets the steps and the command's variables through its environment.
       const { env, text, forget } = asVariables(
         `variables() { ${exports || ":"}; }; set -- ${steps.flatMap(words).map(quoted).join(" ")} -- "$@"`,
       );
@@ -100,12 +100,12 @@ ${SCRIPT}`;
   }));
 }
 
-/** A word as the shell reads it. */
+/** Returns a word quoted for the shell. */
 function quoted(word: string): string {
   return `'${word.replaceAll("'", "'\\''")}'`;
 }
 
-/** Settings of the system are copied, not mounted: each mount is two processes here, and they are small. */
+/** Returns a step as words. System settings are copied, since they are small and each mount costs two processes here. */
 function words({ kind, path, source = path }: PlanStep): string[] {
   return [kind === "read" && /^\/etc\/[\w./-]+$/.test(path) ? "copy" : kind, path, source];
 }

@@ -1,4 +1,4 @@
-/** From a request to the plan of what the command sees. The order of the steps is what makes it tight. */
+/** Plans what a command sees. The order of the steps matters: later ones cover earlier ones. */
 import { systemReason } from "../../platform/disk_failure.ts";
 import { isForbidden } from "../../platform/files.ts";
 import { lstatSync, realPathSync } from "../../platform/files_sync.ts";
@@ -11,7 +11,7 @@ import type { PlanStep, SandboxPlan } from "./backend.ts";
 import type { HardLinkSearch } from "./hard_links.ts";
 import type { SandboxRefusal, SandboxRequest } from "./sandbox.ts";
 
-/** The part of a view that stays the same for a session. */
+/** The part of views that stays the same for a session. */
 export interface ViewBase {
   /** From `systemSteps`. */
   system: readonly PlanStep[];
@@ -24,40 +24,40 @@ export interface ViewBase {
   links: HardLinkSearch;
 }
 
-/** A plan, and what it covers. */
+/** A plan and what it covers. */
 export interface View {
   plan: SandboxPlan;
-  /** Absolute real paths of what is protected and covered. */
+  /** Real paths of the protected places that are covered. */
   hidden: readonly string[];
-  /** Covered as a whole because nobody can say what lies there; those that a command would have seen. */
+  /** Directories covered as a whole because their content cannot be judged, as far as a command would see them. */
   unjudged: readonly UnjudgedPlace[];
 }
 
-/** A place of the disk that is shown at some path. */
+/** A place of the disk that is visible at some path. */
 interface Shown {
   path: string;
   source: string;
   writable: boolean;
 }
 
-/** Where programs lie: a home there is no home. */
+/** System directories; a HOME there is not the user's home. */
 const NO_HOME = ["/usr", "/bin", "/sbin", "/lib", "/lib64", "/proc", "/dev", "/sys", "/etc", "/tmp", "/nix"];
-/** A project there would take the system with it. */
+/** Roots that would include system directories. */
 const NO_ROOT = ["/", "/usr", "/etc", "/proc", "/sys", "/dev", "/tmp", "/home", "/var", "/run"];
-/** Without a network, package managers would try for minutes in silence. */
+/** Without a network, package managers would retry silently for minutes. */
 const NO_RETRIES = { npm_config_fetch_retries: "0", PIP_RETRIES: "0", CARGO_NET_RETRY: "0" };
 const PROTECT_LESS = "start in the directory of one project, or protect less of it";
-/** Bubblewrap takes 9,000 words, and a step has up to six. */
+/** Bubblewrap accepts 9,000 arguments, and a step has up to six. */
 const MOST_STEPS = 1_500;
 
-/** A request, and what a walk found now. */
+/** A request and the result of a walk. */
 interface ViewRequest extends Omit<SandboxRequest, "protection"> {
   found: ProtectedPlaces;
-  /** Paths that may not be changed, besides those of the Git tool. */
+  /** Paths that must not change, besides those of the Git tool. */
   frozen: readonly string[];
 }
 
-/** Returns the plan of a request, or why there can be none. Reads the disk; changes nothing. */
+/** Returns the plan for a request, or why there is none. Only reads the disk. */
 export function buildView(request: ViewRequest, base: ViewBase): View | SandboxRefusal {
   const { found, gitTool } = request;
   const roots = [request.root, ...request.additional];
@@ -122,7 +122,7 @@ export function buildView(request: ViewRequest, base: ViewBase): View | SandboxR
   return { plan: { steps, cwd, env, argv, network }, hidden: [...cover.protects], unjudged };
 }
 
-/** Returns why there is no sandbox, and what to do. */
+/** Makes a refusal. */
 export function refuse(reason: string, hint = PROTECT_LESS): SandboxRefusal {
   return { kind: "refused", reason, hint };
 }
@@ -136,23 +136,23 @@ function sourcesOf(steps: readonly PlanStep[]): string[] {
   return outermost(shownBy(steps).map(({ source }) => source));
 }
 
-/** Collects what is covered, by the real place and by where that is shown. */
+/** Collects the covered places, by real path, and finds where these are visible. */
 class Cover {
   readonly #shown: readonly Shown[];
   /** Real paths. */
   readonly directories = new Set<string>();
   readonly files = new Set<string>();
-  /** Of both, what is protected. */
+  /** Those of both that are protected. */
   readonly protects = new Set<string>();
   readonly unjudged: UnjudgedPlace[] = [];
-  /** Some of what is protected cannot be reached. */
+  /** True if some protected path cannot be reached. */
   isBlind = false;
 
   constructor(shown: readonly Shown[]) {
     this.#shown = shown;
   }
 
-  /** Covers what stands at a path, or at the end of its links; where that may not be looked at the nearest directory. */
+  /** Covers the target of a path, or the nearest directory above it that can be examined. */
   add(path: string, { protects = false }: { protects?: boolean } = {}): void {
     for (let at = path;; at = dirname(at)) {
       const found = standsAt(at);
@@ -168,7 +168,7 @@ class Cover {
     }
   }
 
-  /** Covers a place that cannot be judged, where a command would see it. */
+  /** Covers a place that cannot be judged, if a command would see it. */
   addUnjudged(place: UnjudgedPlace): void {
     const real = realOrNull(place.directory);
     if (this.placesOf([real ?? place.directory]).length === 0) return;
@@ -176,7 +176,7 @@ class Cover {
     this.add(place.directory);
   }
 
-  /** Where real places are shown; nowhere for most that lie outside of the roots. */
+  /** Returns where real paths are visible; most paths outside the roots are visible nowhere. */
   placesOf(paths: Iterable<string>): string[] {
     const places = new Set<string>();
     for (const real of paths) {
@@ -187,7 +187,7 @@ class Cover {
     return [...places];
   }
 
-  /** Returns what is to be mounted over, as shown: outermost directories, and files that lie in none of them. */
+  /** Returns the visible paths to mount over: outermost directories, and files outside them. */
   places(): { directories: string[]; files: string[] } {
     const directories = outermost(this.placesOf(this.directories));
     const inside = (path: string) => directories.some((directory) => isWithin(directory, path));
@@ -195,7 +195,7 @@ class Cover {
   }
 }
 
-/** Returns what stands at the end of a path's links, under its real name; null when nothing does. */
+/** Returns the target of a path with its real path; null if there is none. */
 function standsAt(path: string): { real: string; directory: boolean } | "unreachable" | null {
   try {
     const real = realPathSync(path);
@@ -204,13 +204,13 @@ function standsAt(path: string): { real: string; directory: boolean } | "unreach
   } catch (error) {
     const tooLong = error instanceof Error && "code" in error && error.code === "ENAMETOOLONG";
     if (path !== "/" && (isForbidden(error) || tooLong)) return "unreachable";
-    // Links in a circle lead nobody to content.
+    // Circular links lead to no content.
     systemReason(error);
     return null;
   }
 }
 
-/** Returns why so much is covered that no command can run; null when one can. */
+/** Returns a refusal if a root or the working directory would be covered as a whole, or null. */
 function uncoverable(cover: Cover, { root, additional, cwd }: ViewRequest): SandboxRefusal | null {
   const isWhole = (directory: string) => [root, ...additional, cwd].some((place) => isWithin(directory, place));
   const place = cover.unjudged.find(({ directory }) => isWhole(directory));
@@ -222,32 +222,32 @@ function uncoverable(cover: Cover, { root, additional, cwd }: ViewRequest): Sand
     : null;
 }
 
-/** Returns whether git keeps content there; a pack or a bundle only by its first bytes: others bear such names too. */
+/** Returns whether git keeps content there. For packs and bundles the first bytes decide, because other files use such names. */
 function isStore(path: string): boolean {
   if (!ARCHIVE_NAME.test(path)) return true;
   const head = readRegularFile(path, { display: path, limit: 4 });
   return "refused" in head || ["PACK", "# v2", "# v3"].includes(new TextDecoder().decode(head.bytes));
 }
 
-/** Returns the real path; null for what leads nowhere, or may not be looked at: it is covered then. */
+/** Returns the real path, or null if it leads nowhere or cannot be examined; in that case it is covered. */
 function realOrNull(path: string): string | null {
   const real = quietly(() => realPathSync(path));
   return real === null ? null : normalize(real);
 }
 
-/** Returns an empty directory at the user's own place, so that programs find what is bound below it; else one of its own. */
+/** Returns an empty home at the user's own path, so that programs find what is bound below it, or else a separate one. */
 function homeOf(request: ViewRequest, base: ViewBase): { path: string; step: PlanStep[] } {
   const named = request.env["HOME"] ?? base.userHome;
   const own = { path: "/tmp/home", step: [{ kind: "scratch", path: "/tmp/home" }] satisfies PlanStep[] };
   if (named === null || named === undefined || !isAbsolute(named)) return own;
   const path = normalize(named);
   if (path === "/" || NO_HOME.some((place) => path === place || isWithin(place, path) && place !== "/tmp")) return own;
-  // Inside of a root it is part of the project, which must not be covered.
+  // Inside a root it is part of the project, which must not be covered.
   if ([request.root, ...request.additional].some((root) => isWithin(root, path))) return { path, step: [] };
   return { path, step: [{ kind: "scratch", path }] };
 }
 
-/** Returns the files that say who the user is for git, where commands work with it as they would outside. */
+/** Returns the user's git settings, for commands that may use git as outside a sandbox. */
 function gitSettingsOf(path: string, { userHome }: ViewBase): PlanStep[] {
   return [".gitconfig", ".config/git/config", ".config/git/ignore", ".config/git/attributes"].flatMap(
     (name): PlanStep[] => {
@@ -257,7 +257,7 @@ function gitSettingsOf(path: string, { userHome }: ViewBase): PlanStep[] {
   );
 }
 
-/** Returns the directories between a writable place and what must stay where it is, those above first. */
+/** Returns pins for the directories between a writable place and each path that must stay in place, parents first. */
 function pinsOf(
   tight: readonly string[],
   { shown, freezes }: { shown: readonly Shown[]; freezes: readonly string[] },

@@ -1,48 +1,48 @@
 /**
- * A command while it runs in its sandbox. What was hidden when it started can slip out of the view: somebody saves a
- * protected file anew, or adds a line to a marker. So what the command says is passed on only after a look at the protected
- * paths that began when it had been said; the first look that finds some exposed ends the command.
+ * Runs a command in its sandbox and watches it. A hidden path can become visible meanwhile, when somebody saves a
+ * protected file or adds a line to a marker. So output is passed on only after a look at the protected paths that
+ * started after it was written, and the first look that finds an exposed path ends the command. /
  */
 import { type ProcessOptions, type ProcessOutcome, run } from "../../platform/process.ts";
 import { within } from "../../platform/sleep.ts";
 import { type QuarantineEntry, quarantineNotice, type SandboxedCommand, takenNotice } from "./sandbox.ts";
 
-/** Milliseconds from the end of a look to the next, while output waits; at least so many times what a look took. */
+/** Milliseconds between looks while output waits, and at least this many times the duration of a look. */
 const PAUSE_MS = 200;
 const COST_TIMES = 4;
-/** While none waits, so many times that. */
+/** The pause is this many times longer while no output waits. */
 const QUIET_TIMES = 5;
-/** Bytes that wait for a look; what the command says beyond them waits in the command. */
+/** Bytes of output that wait for a look; beyond them the command has to wait. */
 const MOST_HELD = 1024 * 1024;
-/** A command that makes what could run code later again and again is ended. */
+/** A command is ended after this many quarantines. */
 const MOST_QUARANTINED = 10;
 
-/** Stands for what was exposed where nobody knows. */
+/** Names an exposed path that is unknown. */
 export const UNKNOWN_PATH = "a protected path";
 
-/** How what a command left is dealt with. */
+/** How to handle what a command left behind. */
 export interface WatchOptions {
   /** How notices name the command. */
   name: string;
   notify: ((text: string) => unknown) | undefined;
   /**
-   * Protects what changed since then, below the roots and in more places: any of it can hold what was exposed at a path.
-   * Where it is called, that path was exposed.
+   * Protects files that changed since a time, below the roots and in more places, because they can contain what was
+   * exposed at a path. Called only after an exposure. /
    */
   protectChanges: ((since: number, path: string, places: readonly string[]) => Promise<unknown>) | undefined;
 }
 
-/** How a command ended, and what was found meanwhile. */
+/** How a command ended, and what the looks found. */
 export interface WatchedOutcome extends ProcessOutcome {
   /**
-   * Protected paths that it could see: output from then on was dropped, and the command was ended. Empty when a look failed:
-   * nobody can say then that nothing was exposed. Null when nothing was.
+   * Protected paths that the command could see: later output was dropped, and the command was ended. Empty if a look
+   * failed, because then anything could have been exposed. Null if nothing was exposed. /
    */
   exposed: readonly string[] | null;
   quarantined: readonly QuarantineEntry[];
 }
 
-/** Output that came since the last look began: it is passed on when a later one has found nothing. */
+/** Output since the start of the last look; it is passed on when a later look finds nothing. */
 class HeldOutput {
   readonly pieces: Parameters<ProcessOptions["onOutput"]>[] = [];
   bytes = 0;
@@ -51,8 +51,8 @@ class HeldOutput {
 }
 
 /**
- * Runs a command in its sandbox. `onOutput` gets what may be passed on. Throws what kept a look from its end, once what was
- * exposed is dealt with.
+ * Runs a command in its sandbox. `onOutput` gets the output that may be passed on. If a look fails, throws its error
+ * after the exposure is handled. /
  */
 export async function runWatched(
   command: SandboxedCommand,
@@ -63,7 +63,7 @@ export async function runWatched(
   const quarantined: QuarantineEntry[] = [];
   let exposed: readonly string[] | null = null;
   let failure: unknown = null;
-  /** When the last look began that found nothing exposed. */
+  /** The start of the last look that found nothing exposed. */
   let since = Date.now();
   let held = new HeldOutput();
   let passing = Promise.resolve();
@@ -87,14 +87,14 @@ export async function runWatched(
       if (report.quarantined !== null) quarantined.push(report.quarantined);
       if (report.exposed.length > 0) exposed ??= report.exposed;
     } catch (error) {
-      // What nobody could look at counts as exposed.
+      // After a failed look, assume an exposure.
       failure = error;
       exposed ??= [];
     }
     if (exposed !== null || quarantined.length >= MOST_QUARANTINED) stop.abort();
     if (exposed === null) {
       since = start;
-      // Who reads slowly makes the command wait, never the next look.
+      // A slow reader delays the command, never the next look.
       passing = passing.then(async () => {
         for (const piece of pieces) await options.onOutput(...piece);
       });
@@ -127,7 +127,7 @@ export async function runWatched(
     await look();
     for (const entry of quarantined) await notify?.(quarantineNotice(name, entry));
     if (exposed !== null) await tidyUp(exposed);
-    // The next session looks again for what could not be moved away.
+    // After a failure the note stays, so that the next session checks again.
     if (failure === null) await command.close();
     await passing;
     if (failure !== null) throw failure;

@@ -1,6 +1,6 @@
 /**
- * What a command of a protected session leaves behind: files that hold protected content, by their bytes or by their name.
- * No label follows a process, so they are found by looking. Source: specification of the boundary, second design §4.
+ * Finds files with protected content, in their bytes or their name, that a command of a protected session left behind.
+ * No label follows a process, so the files are scanned. Source: specification of the boundary, second design §4. /
  */
 import type { FileStatus } from "../../platform/files.ts";
 import { lstatSync } from "../../platform/files_sync.ts";
@@ -13,9 +13,9 @@ import { ProtectedSet } from "../policy/protected.ts";
 import { readRegularFile } from "../reader.ts";
 import type { LeakScanner } from "./leak_scanner.ts";
 
-/** Bytes that are scanned after one command; what comes on top is protected unseen. */
+/** Bytes that are scanned after one command; files beyond are protected without a look. */
 const SCAN_LIMIT = 128 * 1024 * 1024;
-/** Clocks of file systems are coarse, and times of changes come in whole seconds (measured with Deno 2.9.6). */
+/** File system clocks are coarse, and change times come in whole seconds (measured with Deno 2.9.6). */
 const SLACK_MS = 2_000;
 
 export interface CopySearch {
@@ -23,21 +23,21 @@ export interface CopySearch {
   roots: readonly string[];
   protection: ProtectedSet;
   scanner: Pick<LeakScanner, "check">;
-  /** When the command began, milliseconds since 1970. */
+  /** When the command started, in milliseconds since 1970. */
   since: number;
-  /** A protected path whose content every one of them can hold, in a form that no scan finds. */
+  /** A protected path that the command could see: every changed file can hold its content in a form that no scan finds. */
   exposed?: string | undefined;
 }
 
 interface FoundCopy extends DerivedFile {
-  /** Its name holds protected content: it may not be told or stored. */
+  /** Its name contains protected content, so it must not be shown or stored. */
   isNameProtected: boolean;
 }
 
 /**
- * Protects the files below the roots that changed since then, are covered by no rule, and hold protected content, or could
- * not be looked through. Returns the notice for a person, which names them from the first root; null where there are none.
- * Throws `home_unusable` where that cannot be remembered.
+ * Protects files below the roots that changed since then, are covered by no rule, and contain protected content or
+ * could not be scanned. Returns a notice for the user with their names relative to the first root, or null. Throws
+ * `home_unusable` if they cannot be recorded. /
  */
 export async function protectCopies(search: CopySearch, record: ProjectRecord | undefined): Promise<string | null> {
   const { roots, protection, exposed } = search;
@@ -45,7 +45,7 @@ export async function protectCopies(search: CopySearch, record: ProjectRecord | 
   const copies = await findCopies(search);
   if (copies.length === 0) return null;
   for (const copy of copies) protection.protectCopy(copy);
-  // A name that holds protected content is stored nowhere: the scan finds it in whatever would leave.
+  // A name with protected content is stored nowhere; the leak scanner finds it in whatever would leave.
   const stored = copies.filter(({ isNameProtected }) => !isNameProtected);
   if (stored.length > 0) await record?.tighten({ derived: stored.map(({ isNameProtected: _, ...file }) => file) });
   if (record !== undefined && record.problem !== null) throw record.problem;
@@ -58,7 +58,7 @@ export async function protectCopies(search: CopySearch, record: ProjectRecord | 
     "(agentcli secrets list shows them, agentcli secrets trust releases them)";
 }
 
-/** Files, and directories that may not be listed. Links are not followed, and what git keeps is not entered: commands cannot write there. */
+/** Returns files, and directories that cannot be listed. Does not follow links or enter `.git`, where commands cannot write. */
 async function findCopies({ roots, protection, scanner, since, exposed }: CopySearch): Promise<FoundCopy[]> {
   const source = exposed ?? [...protection.files()][0];
   let again = false;
@@ -102,7 +102,7 @@ function* changedFiles(
   since: number,
 ): Generator<{ path: string; status: FileStatus }> {
   const files = entries?.filter(({ isFile }) => isFile).map(({ name }) => within(directory, name));
-  // What nobody can list can hold anything.
+  // A directory that cannot be listed can hold anything.
   for (const path of files ?? [directory]) {
     const status = quietly(() => lstatSync(path));
     if (status !== null && Math.max(status.modified, status.changed) >= since) yield { path, status };

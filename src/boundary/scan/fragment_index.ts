@@ -1,31 +1,31 @@
 /**
- * Finds every stretch of 12 or more bytes that a text has in common with the protected content.
+ * Finds every stretch of 12 or more bytes that a text shares with the protected content.
  *
- * Every fifth stretch of 8 bytes of the content (a gram) is in a hash table. Any 12 bytes in a row hold one of them whole,
- * so the table is a fifth of the content, and looking up each 8 bytes of a text misses nothing. Of a gram that stands there
- * again, a second table has what stands around it: the windows of 12 bytes. A find is compared with the content itself: no
- * collision of hashes can raise or hide one.
+ * A hash table holds every fifth stretch of 8 bytes (a gram) of the content. Any 12 bytes contain one of them, so
+ * looking up every 8 bytes of a text misses nothing, and the table is a fifth of the content. If a gram occurs again, a
+ * second table holds the 12-byte windows around it. Each find is compared with the content itself, so hash collisions
+ * neither add nor hide one. /
  */
 import { keyOf, SEPARATOR } from "./normalize.ts";
 import { type ProtectedContent, WHOLE } from "./protected_content.ts";
 
-/** Normalized bytes in a row that make a hit. */
+/** Length of a run of normalized bytes that makes a hit. */
 export const SHORTEST_FRAGMENT = 12;
 const GRAM = 8;
-/** Distance of the grams in the table: the largest at which 12 bytes cannot slip through. */
+/** Distance between grams in the table: the largest one at which no 12 bytes are missed. */
 const STEP = SHORTEST_FRAGMENT - GRAM + 1;
-/** Longest stretch told at once: following each further could take time in the square of a text of dashes. */
+/** Longest stretch reported at once, because extending each further would be quadratic for a text of dashes. */
 const LONGEST_PIECE = 64;
 
-/** Another one in each process: no file can be made whose stretches have one hash, to make scans slow. */
+/** Random for each process, so that nobody can craft a file with colliding hashes to slow down scans. */
 const BASE = (crypto.getRandomValues(new Uint32Array(1))[0] ?? 0) | 1;
-/** `BASE` to the power of `GRAM`, modulo 2^32: takes the oldest byte out of the rolling hash. */
+/** `BASE` to the power of `GRAM`, modulo 2^32: removes the oldest byte from the rolling hash. */
 const BASE_OUT = Array.from({ length: GRAM }).reduce<number>((power) => Math.imul(power, BASE), 1);
 const SCATTER = 0x9e3779b1;
-/** Size of the filter for whole values, as a power of two in bits. */
+/** Size of the filter for whole values: 2 to this power, in bits. */
 const WHOLE_BITS = 20;
 
-/** A stretch that text and content share: offsets into each. */
+/** A stretch shared by text and content. `start` and `end` are offsets in the text. */
 export interface Shared {
   start: number;
   end: number;
@@ -52,7 +52,7 @@ function isSame(text: Uint8Array, { start, content, at, length }: Pair & { lengt
   return true;
 }
 
-/** One bit for each hash: small enough for the processor's cache, unlike a table. */
+/** One bit per hash: unlike the table, small enough for the processor's cache. */
 class Filter {
   readonly #bytes: Uint8Array;
   readonly #shift: number;
@@ -73,11 +73,11 @@ class Filter {
   }
 }
 
-/** Stretches of the content, all of one length; of equal ones the first. */
+/** A hash table of stretches of one length; of equal stretches it has the first. */
 class StretchTable {
   readonly #content: Uint8Array;
   readonly #length: number;
-  /** Where each stretch begins, counted from 1; 0 is empty. */
+  /** Offset of each stretch plus 1; 0 is an empty slot. */
   #slots: Uint32Array;
   #shift: number;
   #count = 0;
@@ -89,7 +89,7 @@ class StretchTable {
     this.#shift = 32 - bits;
   }
 
-  /** The slot of an equal stretch, or the free one where it belongs. */
+  /** Returns the slot of an equal stretch, or the free slot for it. */
   #slotOf(bytes: Uint8Array, start: number): number {
     const length = this.#length;
     for (let slot = Math.imul(hashOf(bytes, start, length), SCATTER) >>> this.#shift;; slot++) {
@@ -99,7 +99,7 @@ class StretchTable {
     }
   }
 
-  /** Adds the stretch that begins at `start`, unless it reaches into another file; returns where an equal one begins. */
+  /** Adds the stretch at `start` unless it crosses into another file; returns the offset of the first equal one. */
   add(start: number): number | null {
     const end = start + this.#length;
     if (start < 0 || end > this.#content.length) return null;
@@ -119,14 +119,14 @@ class StretchTable {
     for (const at of old) if (at !== 0) this.#slots[this.#slotOf(this.#content, at - 1)] = at;
   }
 
-  /** Where in the content the stretch of `bytes` at `start` stands; null when it does not. */
+  /** Returns the offset in the content of the stretch of `bytes` at `start`, or null. */
   find(bytes: Uint8Array, start: number): number | null {
     const at = start < 0 || start + this.#length > bytes.length ? 0 : this.#slots[this.#slotOf(bytes, start)] ?? 0;
     return at === 0 ? null : at - 1;
   }
 }
 
-/** The shared stretch around a shared gram: as much in front as another gram would not have found, and what follows. */
+/** Returns the shared stretch around a shared gram: backward up to where another gram would match, and forward. */
 function extend(text: Uint8Array, { start, content, at }: Pair): Shared {
   let back = 0;
   while (back < STEP - 1 && back < start && back < at) {
@@ -144,13 +144,13 @@ function extend(text: Uint8Array, { start, content, at }: Pair): Shared {
   return { start: start - back, end: start + length, at: at - back };
 }
 
-/** The tables over a finished content. */
+/** The index of a finished content. */
 export class FragmentIndex {
   readonly #content: Uint8Array;
   readonly #wholes: ReadonlyMap<string, number>;
   readonly #filter: Filter;
   readonly #grams: StretchTable;
-  /** Around grams that stand there again. */
+  /** The windows around repeated grams. */
   readonly #windows: StretchTable;
   /** For whole values and lines. */
   readonly #wholeFilter = new Filter(WHOLE_BITS);
@@ -176,20 +176,20 @@ export class FragmentIndex {
   }
 
   /**
-   * Tells `found` of what `text` shares with the content, until it returns true: stretches of 12 and more, long ones in
-   * pieces, and whole values and lines as they are. Every shared 12 bytes are in a stretch that is told.
+   * Calls `found` for each stretch that `text` shares with the content, until it returns true: stretches of 12 or more
+   * bytes (long ones in parts), and whole values and lines. All shared runs of 12 bytes are in a reported stretch. /
    */
   search(text: Uint8Array, found: (shared: Shared) => boolean): void {
     if (text.length < GRAM) return;
     const content = this.#content;
-    /** Difference of offsets → end of what was told on it. */
+    /** Difference of offsets → end of the last reported stretch on it. */
     const told = new Map<number, number>();
     const report = (start: number, at: number): boolean => {
       if ((told.get(at - start) ?? 0) >= start + GRAM) return false;
       const shared = extend(text, { start, content, at });
       const length = shared.end - shared.start;
       if (length < SHORTEST_FRAGMENT) return false;
-      // What was cut short is taken up again, so that no 12 bytes across the cut are passed over.
+      // A stretch that was cut continues before the cut, so that no 12 bytes across it are missed.
       told.set(at - start, length < LONGEST_PIECE ? shared.end : shared.end - SHORTEST_FRAGMENT);
       return found(shared);
     };

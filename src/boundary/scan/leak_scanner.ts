@@ -1,6 +1,6 @@
 /**
- * The leak scanner: finds content of protected files in texts that are about to leave, whichever way it came into them.
- * It stands below the labels. Source: specification of the boundary, "Letting out".
+ * The leak scanner: finds content of protected files in texts that are about to leave, however it got there. It is the
+ * second line of defense behind labels. Source: specification of the boundary, "Letting out".
  */
 import type { FileStatus } from "../../platform/files.ts";
 import { lstatSync } from "../../platform/files_sync.ts";
@@ -15,18 +15,18 @@ import { after } from "../../platform/sleep.ts";
 import { READ_LIMIT, readRegularFile } from "../reader.ts";
 import { type Fragment, FragmentFinder, type ScanHit } from "./fragment_finder.ts";
 
-/** Most fragments that are looked up; a text with more shares too much to be let go. */
+/** Fragments that are checked against the allowed ones; a text with more shares too much to leave. */
 const FRAGMENT_LIMIT = 500;
-/** It reads for so long at once, in milliseconds: signals are heard in between. */
+/** Milliseconds of reading between pauses for signals. */
 const SLICE_MS = 50;
 
 /**
- * Says which of some fragments (normalized) may leave: those that the user allowed, and those that stood in open files
- * when the project was first seen. Never anything that a session can write.
+ * Returns which of some fragments (normalized) may leave: those that the user allowed, and those that were in open
+ * files when the project was first seen. Nothing that a session can write has a say. /
  */
 export type AllowedFragments = (fragments: readonly Fragment[]) => Promise<ReadonlySet<string>>;
 
-/** How {@link LeakScanner.check} looks. */
+/** Options of {@link LeakScanner.check}. */
 interface CheckOptions {
   once?: boolean;
   again?: boolean;
@@ -35,10 +35,10 @@ interface CheckOptions {
 
 type ScannedFiles = Pick<ProtectedSet, "rule"> & { files(): Iterable<string> };
 
-/** Longest walk of other projects before a check, in milliseconds. */
+/** The longest walk of other projects before a check, in milliseconds. */
 const OTHERS_MS = 200;
 
-/** Returns what finds content that other projects than those of `roots` protect, all that are known by then. */
+/** Returns a scanner for the content of all known projects other than those of `roots`. */
 export function scannerOfOthers(
   projects: () => Promise<readonly RecordData[]>,
   roots: readonly string[],
@@ -65,26 +65,26 @@ export function scannerOfOthers(
 }
 
 /**
- * Looks for the content of the protected files of a set. Nothing is read before the first check. Every check looks at size
- * and times of the protected files and reads what changed (10,000 files: about 50 ms). What a file held before stays known:
- * the session may have it already.
+ * Looks for the content of the protected files of a set. Reads nothing before the first check. Every check compares
+ * size and times of the files and reads those that changed (10,000 files: about 50 ms). Former content stays known,
+ * because the session may have it already. /
  */
 export class LeakScanner {
-  /** Asked about fragments from now on. */
+  /** Decides about fragments from now on. */
   allowed: AllowedFragments;
   readonly #protection: ScannedFiles;
   readonly #root: string;
   readonly #limit: number | undefined;
   #finder: FragmentFinder;
-  /** Path → what it was when it was read; null for what could not be looked at. */
+  /** Path → status when it was read; null if it could not be examined. */
   #read = new Map<string, FileStatus | null>();
   #unread = new Set<string>();
   #reading: Promise<void> = Promise.resolve();
-  /** Texts without a hit. The session holds them anyway. */
+  /** Texts without a hit. Costs no memory, because the session holds them anyway. */
   #passed = new Set<string>();
   readonly #harmless = new Set<string>();
 
-  /** `root` is the project, for messages; `limit` is for the bytes kept of the files. */
+  /** `root` is the project, for messages; `limit` is the most bytes of content to keep. */
   constructor(
     protection: ScannedFiles,
     { root, allowed, limit }: { root: string; allowed?: AllowedFragments | undefined; limit?: number | undefined },
@@ -96,22 +96,22 @@ export class LeakScanner {
     this.#finder = new FragmentFinder(limit);
   }
 
-  /** Protected files that could not be read, or were too much: their content is not found. Known after a check. */
+  /** Protected files that could not be read, or were too large: their content is not found. Set by a check. */
   get notScanned(): readonly string[] {
     return [...new Set([...this.#unread, ...this.#finder.content.leftOut])];
   }
 
   /**
-   * Returns the first fragment of a protected file in any of the texts, null when there is none. A text that passed is
-   * kept and not looked at again; `once` says that nobody will ask for it again, `again` that the check before has looked
-   * at the files just now. Throws the signal's reason.
+   * Returns the first fragment of a protected file in any of the texts, or null. Texts that passed are remembered and
+   * not scanned again, except with `once`. `again` skips the look at the files, right after another check. Throws the
+   * signal's reason. /
    */
   async check(
     texts: Iterable<string>,
     { once = false, again = false, signal }: CheckOptions = {},
   ): Promise<ScanHit | null> {
     if (!again) await this.#upToDate(signal);
-    // What another check reads meanwhile was not asked here: a text that passes has passed what was known.
+    // A concurrent check can read more files; a text that passes here has passed only what was known so far.
     const passed = this.#passed;
     for (const text of texts) {
       if (passed.has(text)) continue;
@@ -122,14 +122,14 @@ export class LeakScanner {
     return null;
   }
 
-  /** One after another: reading pauses, and a second check must not take what is read for all of it. */
+  /** Reads changed files, one check after another: reading has pauses, and a second check must not see half of it. */
   async #upToDate(signal?: AbortSignal): Promise<void> {
     const reading = this.#reading.then(() => this.#readChanged(signal));
     this.#reading = reading.catch(() => {});
     await reading;
   }
 
-  /** Returns a hit for messages, without the fragment: `line 2 of .env (.agentclisecret:1 no-cloud: .env), base64`. */
+  /** Describes a hit without its fragment: `line 2 of .env (.agentclisecret:1 no-cloud: .env), base64`. */
   describe(hit: ScanHit): string {
     const lines = hit.firstLine === hit.lastLine ? `line ${hit.firstLine}` : `lines ${hit.firstLine}-${hit.lastLine}`;
     const rule = this.#protection.rule(hit.path);
@@ -141,7 +141,7 @@ export class LeakScanner {
     const present = new Map<string, FileStatus | null>();
     const changed: string[] = [];
     for (const path of this.#protection.files()) {
-      // What a copy holds of a file that has not changed since is known from that file; the rest of it is nobody's secret.
+      // If the source of a copy is unchanged, its content is known from there; the rest of the copy is not a secret.
       const { copyOf = null, copiedAt = 0 } = this.#protection.rule(path) ?? {};
       const source = copyOf === null ? null : quietly(() => lstatSync(copyOf));
       if (source !== null && Math.max(source.modified, source.changed) <= copiedAt) continue;
@@ -156,15 +156,15 @@ export class LeakScanner {
     this.#passed = new Set();
     await this.#add(changed, { present, signal });
     if (this.#finder.content.leftOut.length > 0 && !isFirst) {
-      // Former content must not take the room of what is there now.
+      // Former content must not displace current content.
       this.#finder = new FragmentFinder(this.#limit);
       await this.#add([...present.keys()], { present, signal });
     }
-    // Broken off, it is read again: only what was read to its end is known.
+    // If reading is interrupted, this is not reached and all of it is read again.
     this.#read = present;
   }
 
-  /** Small files first: a marker that came with a repository could name more than there is room for, and secrets are small. */
+  /** Reads small files first: a marker of a repository can cover more than fits, and secrets are small. */
   async #add(
     paths: readonly string[],
     { present, signal }: { present: ReadonlyMap<string, FileStatus | null>; signal: AbortSignal | undefined },

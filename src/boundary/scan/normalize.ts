@@ -1,12 +1,13 @@
 /**
- * Text as the scan compares it: lower case, without white space, quotes, backslashes and NUL, as UTF-8. What is left out
- * is what changes when text is indented, wrapped, quoted, escaped, or written as UTF-16. Source: specification of the boundary, "Letting out".
+ * Normalizes text for comparison: UTF-8 in lower case, without white space, quotes, backslashes and NUL, which change
+ * when text is indented, wrapped, quoted, escaped, or written as UTF-16. Source: specification of the boundary,
+ * "Letting out". /
  */
 
-/** Never part of normalized text; stands between two files. */
+/** Separates files; never part of normalized text. */
 export const SEPARATOR = 0x20;
 
-/** Byte → byte after folding; 0x20 for what is left out. */
+/** Byte → folded byte; 0x20 for bytes that are dropped. */
 const FOLDED: Readonly<Uint8Array> = foldingTable();
 
 function foldingTable(): Uint8Array {
@@ -15,14 +16,14 @@ function foldingTable(): Uint8Array {
   return table;
 }
 
-/** The folded form of an ASCII byte of text; {@link SEPARATOR} when it is left out. */
+/** Returns the folded form of an ASCII byte; {@link SEPARATOR} if it is dropped. */
 export function foldedByte(byte: number): number {
   return FOLDED[byte] ?? byte;
 }
 
 /**
- * Puts the two-byte letter that ends at `last` into lower case (Western, Greek, Cyrillic). By bytes, so that it works in
- * the middle of noise.
+ * Lower-cases the two-byte letter that ends at `last` (Western, Greek, Cyrillic). Works on bytes, so that it also works
+ * amid binary noise.
  */
 export function foldLetter(kept: Uint8Array, last: number): void {
   const [lead, byte] = [kept[last - 1], kept[last] ?? 0];
@@ -39,29 +40,29 @@ export function foldLetter(kept: Uint8Array, last: number): void {
   }
 }
 
-/** A file's bytes as UTF-8 where a mark at the beginning says that they are UTF-16, else as they are. */
+/** Converts UTF-16 with a byte order mark to UTF-8; returns other bytes unchanged. */
 function asUtf8(bytes: Uint8Array): Uint8Array {
   const little = bytes[0] === 0xff && bytes[1] === 0xfe;
   if (!little && !(bytes[0] === 0xfe && bytes[1] === 0xff)) return bytes;
   return new TextEncoder().encode(new TextDecoder(little ? "utf-16le" : "utf-16be").decode(bytes));
 }
 
-/** Characters without a width of their own, and those that only choose the look of the one before. */
+/** Zero-width characters, and those that only change the look of the one before. */
 const UNSEEN =
   /[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff\u{e0000}-\u{e0fff}]/gu;
-/** Dots, accents and lines on, below and through a letter. */
+/** Combining marks: dots, accents and lines. */
 const MARKS = /[\p{Mn}\p{Me}]/gu;
-/** Letters of other scripts, and below them the Latin ones that they look like. */
+/** Letters of other scripts, with the Latin letters that they look like below. */
 const FOREIGN = "асеіјорѕхуАВЕІЈКМНОРСЅТХοΑΒΕΖΗΙΚΜΝΟΡΤΥΧ";
 const LATIN = "aceijopsxyABEIJKMHOPCSTXoABEZHIKMNOPTYX";
-/** Signs that stand between letters like a hyphen, and have a character of their own. */
+/** Characters that are used like a hyphen. */
 const HYPHENS = /[\u2010-\u2015\u2212\u00b7\u2022\u2027\u2219\u22c5\u30fb]/g;
 const LOOKALIKE = new RegExp(`[${FOREIGN}]`, "g");
 const NOT_ASCII = /[^\0-\x7f]/;
 
 /**
- * Returns a text in which characters that look alike are the same (NFKC: full-width, styled, composed; letters of other
- * scripts), without marks and unseen ones. Null where that changes nothing.
+ * Replaces lookalike characters (full-width, styled and composed ones by NFKC, letters of other scripts) and drops
+ * marks and invisible ones. Returns null if that changes nothing. /
  */
 export function compatible(text: string): string | null {
   if (!NOT_ASCII.test(text)) return null;
@@ -70,7 +71,7 @@ export function compatible(text: string): string | null {
   return same === text ? null : same;
 }
 
-/** The forms of a file's bytes that texts are compared with: as they are, and {@link compatible} where that differs. */
+/** Returns the forms of a file's bytes to compare texts with: unchanged, and {@link compatible} if that differs. */
 export function formsOf(bytes: Uint8Array): Uint8Array[] {
   const source = asUtf8(bytes);
   if (source.every((byte) => byte < 0x80)) return [source];
@@ -96,10 +97,10 @@ export function normalizeBytes(source: Uint8Array): Uint8Array {
   return kept.subarray(0, length);
 }
 
-/** The bytes in the order of the characters read backwards; UTF-8 sequences stay whole. */
+/** Returns the text reversed by characters, as bytes; UTF-8 sequences stay intact. */
 export function reversed(bytes: Uint8Array): Uint8Array {
   const back = bytes.slice().reverse();
-  // A sequence now stands as its continuation bytes, then its lead.
+  // A sequence now has its continuation bytes before its lead byte.
   for (let at = 0; at < back.length; at++) {
     const start = at;
     while (at < back.length && ((back[at] ?? 0) & 0xc0) === 0x80) at += 1;
@@ -108,7 +109,7 @@ export function reversed(bytes: Uint8Array): Uint8Array {
   return back;
 }
 
-/** Bytes as a string of one character each: a key of maps, and something to search in. */
+/** Returns bytes as a string with one character each, for map keys and searches. */
 export function keyOf(bytes: Uint8Array): string {
   let text = "";
   for (let at = 0; at < bytes.length; at += 8192) text += String.fromCharCode(...bytes.subarray(at, at + 8192));

@@ -1,17 +1,17 @@
-/** The normalized content of all protected files in one piece, with the way back to file and line. */
+/** The normalized content of all protected files in one buffer, with a map back to files and lines. */
 import { foldedByte, foldLetter, formsOf, keyOf, SEPARATOR } from "./normalize.ts";
 
-/** Shortest and longest whole value or line that counts by itself, in normalized bytes; a longer one is a fragment. */
+/** Lengths of a whole value or line that counts by itself, in normalized bytes; a longer one is a fragment anyway. */
 export const WHOLE = { shortest: 8, longest: 11 } as const;
 
-/** Most normalized bytes kept; files beyond are not scanned for, and told. */
+/** Limit of normalized bytes; files beyond it are not found, and reported. */
 const CONTENT_LIMIT = 64 * 1024 * 1024;
 
 const [NEWLINE, EQUALS, COLON, HASH, DASH, COMMA, SEMICOLON] = [0x0a, 0x3d, 0x3a, 0x23, 0x2d, 0x2c, 0x3b];
 
 /**
- * A line up to its `=`, where that sets a variable: words in upper case. Open code names the variables that it reads, so
- * their names are no secret. Narrow, since what stands there could be one: no word of a key looks like this.
+ * A line up to its `=`, if it sets a variable in upper case. Open code names the variables that it reads, so the names
+ * are no secret. The pattern is narrow, so that no part of a key matches it. /
  */
 const NAME = /^\s*(?:export\s+|-\s+)?(?:\d{0,2}[A-Z]{0,24}\d{0,3}_)+\d{0,2}[A-Z]{0,24}\d{0,3}\s*$/;
 const LONGEST_NAME = 128;
@@ -23,30 +23,30 @@ export interface Place {
   lastLine: number;
 }
 
-/** A quotation mark that is dropped by normalizing but ends values. */
+/** Returns whether a byte is a quotation mark: normalizing drops it, but it ends a value. */
 function isQuote(byte: number): boolean {
   return byte === 0x22 || byte === 0x27 || byte === 0x60;
 }
 
-/** Whether the line is the name of a variable up to a sign, and a value follows: an `=` at the end belongs to base64. */
+/** Returns whether a line up to `sign` is the name of a variable with a value after it; a final `=` is base64 padding. */
 function isName(source: Uint8Array, start: number, sign: number): boolean {
   const next = source[sign + 1] ?? NEWLINE;
   if (source[sign] !== EQUALS || next === EQUALS || next < 0x20 || sign - start > LONGEST_NAME) return false;
   return NAME.test(keyOf(source.subarray(start, sign)));
 }
 
-/** Collects files one after another. */
+/** Collects the content of files. */
 export class ProtectedContent {
   #bytes: Uint8Array = new Uint8Array(64 * 1024);
   #length = 0;
-  /** Offset of each line's start, over all files. */
+  /** The offset of each line, over all files. */
   readonly #lines: number[] = [];
   readonly #files: { path: string; start: number; firstLine: number }[] = [];
-  /** Whole values and lines of a length in {@link WHOLE}, and where they stand. */
+  /** Whole values and lines of a length in {@link WHOLE}, with their offset. */
   readonly wholes = new Map<string, number>();
-  /** Names of variables with what stands around them in their lines, normalized. */
+  /** Names of variables with their lines up to the `=`, normalized. */
   readonly #names = new Set<string>();
-  /** Files that were too much: their content is not found. */
+  /** Files that did not fit: their content is not found. */
   readonly leftOut: string[] = [];
   readonly #limit: number;
 
@@ -54,12 +54,12 @@ export class ProtectedContent {
     this.#limit = limit;
   }
 
-  /** Everything so far; files are parted by {@link SEPARATOR}. */
+  /** All content so far; files are separated by {@link SEPARATOR}. */
   get bytes(): Uint8Array {
     return this.#bytes.subarray(0, this.#length);
   }
 
-  /** Returns whether a file of so many bytes would be kept; one that would not need not be read. */
+  /** Returns whether a file of this size fits; if not, it need not be read. */
   hasRoomFor(bytes: number): boolean {
     return this.#length + bytes + 1 <= this.#limit;
   }
@@ -82,8 +82,8 @@ export class ProtectedContent {
   }
 
   /**
-   * Normalizes on the way in, and notes whole lines, what follows the first `=` or `:` of a line, what follows a leading
-   * dash, and what stands in quotes.
+   * Appends normalized bytes, and notes whole values: lines, what follows the first `=` or `:` of a line or a leading
+   * dash, and quoted text. /
    */
   #append(source: Uint8Array): void {
     const target = this.#bytes;
@@ -141,7 +141,7 @@ export class ProtectedContent {
     if (!this.wholes.has(key)) this.wholes.set(key, start);
   }
 
-  /** Whether a normalized fragment is nothing but the name of a variable. */
+  /** Returns whether a normalized fragment is only part of a variable's name. */
   isName(fragment: string): boolean {
     return [...this.#names].some((name) => name.includes(fragment));
   }
@@ -153,7 +153,7 @@ export class ProtectedContent {
   }
 }
 
-/** The last index whose value is at most `limit`; values never fall. */
+/** Returns the last index of ascending values whose value is at most `limit`. */
 function lastAtMost(values: readonly number[], limit: number): number {
   let [low, high] = [0, values.length - 1];
   while (low < high) {

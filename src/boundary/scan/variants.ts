@@ -1,6 +1,6 @@
 /**
- * Decoded variants of a text: what it would be if all of it were written in a form, normalized. Whatever comes of the rest
- * harms nothing. Numbers, hex and base64 are undone twice: what people pack, they pack again.
+ * Decodes a text in every supported encoding, as if all of it were encoded that way; the rest becomes harmless noise.
+ * Numbers, hex and base64 are decoded twice, since what people encode once they encode again.
  */
 import { compatible, keyOf, normalizeBytes, reversed } from "./normalize.ts";
 
@@ -8,32 +8,34 @@ export type Form =
   | ("plain" | "escaped" | "separated" | "percent" | "quoted-printable" | "reversed")
   | (Packing | `${Packing} in ${Packing}`);
 
-/** Ways to write all bytes with a few signs. */
+/** Encodings of all bytes with a few characters. */
 type Packing = "decimal" | "octal" | "binary" | "hex" | "base64" | "reversed base64";
 
-/** Bytes as numbers: their base, and most digits of one. */
+/** Encodings of bytes as numbers: base, and most digits of one number. */
 const NUMBERS: readonly (readonly [Packing, number, number])[] = [
   ["decimal", 10, 4],
   ["octal", 8, 4],
   ["binary", 2, 8],
 ];
-/** Most characters between two numbers of a run: `) + chr(`, and what `od` puts before a line. */
+/** Most characters between two numbers of a run: `) + chr(`, or the offset that `od` puts before a line. */
 const NUMBER_GAP = 16;
-/** A sign and two hexadecimal digits for a byte. */
+/** Encodings of a byte as a character and two hexadecimal digits. */
 const PAIRS: readonly (readonly [Form, RegExp])[] = [
   ["percent", /%([0-9a-f]{2})/gi],
   ["quoted-printable", /=(?:([0-9a-f]{2})|\r?\n)/gi],
 ];
-/** Shortest runs of letters with the same sign between each two, in letters. */
+/** Fewest letters of a run with the same separator between them. */
 const SHORTEST_SEPARATED = 8;
-/** An escape inside of an escape (JSON in JSON) is undone so often. */
+/** How many levels of nested escapes (JSON in JSON) are decoded. */
 const ESCAPE_DEPTH = 3;
-/** Shortest run of ASCII that is unpacked again: base64 of what a short value has. */
+/** Shortest run of ASCII that is decoded a second time: the base64 of a short value. */
 const SHORTEST_PACKED = 10;
-/** Stands between two runs: no text has it. */
+/** Separates two runs; not part of any text. */
 const CUT = 0xff;
 
-/** The number or name before each line that our tools and others print: `12\t`, `src/a.ts:12:`. Without it short lines are one text. */
+/**
+ * The line prefixes that our tools and others print (`12\t`, `src/a.ts:12:`). Without them, short lines form one text.
+ */
 const NUMBERED = /^[ \t]*(?:[^\s:]{1,300}[:-])?\d{1,9}[\t:|-]/gm;
 
 /** A decoded variant of a text, normalized. */
@@ -42,7 +44,7 @@ export interface Variant {
   bytes: Uint8Array;
 }
 
-/** Returns every variant of `text`, the likeliest first. Each is decoded when it is asked for. */
+/** Yields the variants of `text`, the likeliest first, decoded lazily. */
 export function* variantsOf(text: string): Generator<Variant> {
   yield* decodedVariants(text);
   const bare = text.includes("\n") ? text.replace(NUMBERED, "") : text;
@@ -67,7 +69,7 @@ function* decodedVariants(text: string): Generator<Variant> {
     if (text.search(pairs) >= 0) yield { form, bytes: normalizeBytes(pairsDecoded(raw, pairs)) };
   }
   yield { form: "reversed", bytes: reversed(plain) };
-  // `0x41` and `\x41`: the sign only introduces a byte.
+  // In `0x41` and `\x41` the prefix is not part of the byte.
   const hex = /[\\0]x/i.test(text) ? encoder.encode(text.replace(/[\\0]x/gi, " ")) : raw;
   for (const [form, bytes] of unpacked(raw, hex)) {
     yield { form, bytes: normalizeBytes(bytes) };
@@ -79,7 +81,7 @@ function* decodedVariants(text: string): Generator<Variant> {
   }
 }
 
-/** Returns what bytes are in each packing. */
+/** Yields the bytes decoded from each encoding. */
 function* unpacked(raw: Uint8Array, hex = raw): Generator<[Packing, Uint8Array]> {
   for (const [packing, base, digits] of NUMBERS) yield [packing, numbersDecoded(raw, { base, digits })];
   for (const bytes of packedIn(digitRuns(hex, HEX), HEX)) yield ["hex", bytes];
@@ -88,7 +90,7 @@ function* unpacked(raw: Uint8Array, hex = raw): Generator<[Packing, Uint8Array]>
   for (const bytes of packedIn(digits.reverse(), BASE64)) yield ["reversed base64", bytes];
 }
 
-/** Returns the runs of ASCII that can be packed again: what comes of a text that was not packed is noise. */
+/** Returns the runs of ASCII in decoded bytes, which can be encoded again; a text that was not encoded gives noise. */
 function wordsIn(bytes: Uint8Array): Uint8Array {
   const out = new Uint8Array(bytes.length);
   let [length, start] = [0, 0];
@@ -114,8 +116,8 @@ function normalizedText(text: string): Uint8Array {
 const NAMED: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'", nbsp: " " };
 
 /**
- * Undoes the escapes of JSON and of C-like strings that stand for white space or for a character by number, and the
- * entities of HTML that stand for ASCII, and all by number.
+ * Decodes escapes of JSON and C-like strings for white space and character numbers, HTML entities for ASCII, and
+ * numeric ones. /
  */
 function unescape(text: string): string {
   return text.replace(
@@ -129,13 +131,13 @@ function unescape(text: string): string {
   );
 }
 
-/** Whether an ASCII byte is neither a letter nor a digit: what people put between letters. */
+/** Returns whether an ASCII byte is a separator that people put between letters: neither letter nor digit. */
 function isSign(byte: number): boolean {
   const lower = byte | 0x20;
   return byte > 0x20 && byte < 0x7f && !(byte >= 0x30 && byte <= 0x39) && !(lower >= 0x61 && lower <= 0x7a);
 }
 
-/** Runs with the same sign behind each letter (`s-e-c-r-e-t`), without it; parted by a byte that no text has. */
+/** Returns runs with the same separator after each letter (`s-e-c-r-e-t`), without it. */
 function separatedRuns(bytes: Uint8Array): Uint8Array {
   const out: number[] = [];
   for (let at = 0; at + 3 < bytes.length;) {
@@ -158,7 +160,7 @@ function separatedRuns(bytes: Uint8Array): Uint8Array {
   return Uint8Array.from(out);
 }
 
-/** `%41` or `=41` as bytes; an equals sign at the end of a line joins it with the next. */
+/** Decodes `%41` or `=41`; with the latter, an equals sign at the end of a line joins it with the next. */
 function pairsDecoded(raw: Uint8Array, pairs: RegExp): Uint8Array {
   const decoded = keyOf(raw).replace(pairs, (_, pair?: string) => pair ? String.fromCharCode(parseInt(pair, 16)) : "");
   const out = new Uint8Array(decoded.length);
@@ -166,7 +168,7 @@ function pairsDecoded(raw: Uint8Array, pairs: RegExp): Uint8Array {
   return out;
 }
 
-/** Numbers as the bytes that they are, whatever stands between them; longer ones, of other bases and addresses, left out. */
+/** Decodes numbers with anything between them; skips longer numbers, digits of other bases, and offsets. */
 function numbersDecoded(raw: Uint8Array, { base, digits }: { base: number; digits: number }): Uint8Array {
   const out = new Uint8Array(raw.length + 1);
   let [length, value, count, end] = [0, 0, 0, 0];
@@ -184,12 +186,12 @@ function numbersDecoded(raw: Uint8Array, { base, digits }: { base: number; digit
   return out.subarray(0, length);
 }
 
-/** Writes bytes as digits that hold some bits of them each. */
+/** An encoding of bytes as digits of some bits each. */
 interface Digits {
   bits: number;
-  /** Shortest run of digits worth decoding: 12 bytes, or what a longer text has of them. */
+  /** Shortest run of digits worth decoding. */
   shortest: number;
-  /** Byte → its digit, {@link BETWEEN} for what may stand between two digits, {@link NO_DIGIT} for the rest. */
+  /** Byte → its digit; {@link BETWEEN} for what may separate digits, {@link NO_DIGIT} for the rest. */
   digits: Readonly<Uint8Array>;
 }
 
@@ -198,7 +200,7 @@ const HEX = { bits: 4, shortest: 24, digits: digitsOf(["0123456789abcdef", "0123
 const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
 const BASE64 = { bits: 6, shortest: 10, digits: digitsOf([`${ALPHABET}+/`, `${ALPHABET}-_`], "") };
 
-/** White space and quotes stand between the digits of both. */
+/** Returns the table of an encoding. White space and quotes may separate digits in all of them. */
 function digitsOf(alphabets: readonly string[], between: string): Uint8Array {
   const table = new Uint8Array(256).fill(NO_DIGIT).fill(BETWEEN, 0, 0x21);
   for (const sign of `"'\\${between}`) table[sign.charCodeAt(0)] = BETWEEN;
@@ -208,7 +210,10 @@ function digitsOf(alphabets: readonly string[], between: string): Uint8Array {
   return table;
 }
 
-/** The digits of all runs, {@link NO_DIGIT} behind each. Byte by byte: a pattern runs out of stack on a run of megabytes. */
+/**
+ * Returns the digits of all runs, each followed by {@link NO_DIGIT}. A regular expression would overflow the stack on
+ * megabytes.
+ */
 function digitRuns(raw: Uint8Array, { digits, shortest }: Digits): Uint8Array {
   const out = new Uint8Array(raw.length + 1);
   let [length, start] = [0, 0];
@@ -226,7 +231,7 @@ function digitRuns(raw: Uint8Array, { digits, shortest }: Digits): Uint8Array {
   return out.subarray(0, length);
 }
 
-/** Digits as bytes, at every alignment: where a run began says nothing, since words before it look the same. */
+/** Decodes digits at every alignment, because words before a run look like a part of it. */
 function* packedIn(digits: Uint8Array, { bits }: Digits): Generator<Uint8Array> {
   if (digits.length === 0) return;
   for (let alignment = 0; alignment * bits % 8 !== 0 || alignment === 0; alignment++) {

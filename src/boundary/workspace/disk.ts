@@ -20,14 +20,14 @@ import { isOfSystem } from "../policy/listing.ts";
 import { writeProtectionOnDisk } from "../policy/write_protected.ts";
 import type { ByteRange, LabeledBytes, Refusal, ResolvedPath, Workspace } from "./workspace.ts";
 
-/** Largest protected file that is shown in another way than it is, in bytes. */
+/** Largest protected file that a {@link FileView} can show, in bytes. */
 const VIEW_LIMIT = 4 * 1024 * 1024;
 
-/** How protected files are shown and changed in another way than they are; each is read from its beginning for it. */
+/** Shows protected files in another form, and maps edits back. Each file is read as a whole for it. */
 export interface FileView {
   /** Returns a range of what is shown. */
   shown(whole: FileBytes | Refusal, path: ResolvedPath, range: ByteRange): FileBytes | Refusal;
-  /** Returns what is written where somebody who saw that writes these bytes. */
+  /** Returns the bytes to write, given an edit of the shown form. */
   restored(whole: FileBytes | Refusal, path: ResolvedPath, bytes: Uint8Array<ArrayBuffer>):
     | Uint8Array<ArrayBuffer>
     | Refusal;
@@ -39,33 +39,33 @@ export interface WorkspaceOptions {
   root: string;
   /** Directories of `--add-dir`, absolute. */
   additional: readonly string[];
-  /** Where relative paths start, inside of a root. */
+  /** Where relative paths start, inside a root. */
   cwd: string;
   /** The tool's own home: never read, never written by tools. */
   home: string;
-  /** The user's home, where start-up files lie; unless it is absolute, files named like them are write-protected everywhere. */
+  /** The user's home. Without an absolute one, files named like start-up files are write-protected everywhere. */
   userHome?: string | undefined;
-  /** Our variables, of which git takes where its settings lie. */
+  /** Our environment, which tells where git's settings are. */
   env?: ((name: string) => string | undefined) | undefined;
   /** The values of `local-endpoints:` that have an effect, from `openProject`. */
   localEndpoints: readonly string[];
   /** The records in the home of the root and the additional directories. */
   records?: readonly ProjectRecord[];
-  /** Of a session that goes on here, with what it has seen; taken where the roots are the same. */
+  /** The protected set of a continued session, used if the roots are the same. */
   protection?: ProtectedSet | undefined;
-  /** Told when the search for what is protected takes long, or finds something. */
+  /** Called when the search for protected files takes long or finds something. */
   notify?: ((message: string) => void) | undefined;
-  /** `baseUrl`: the effective one, classified anew at each refresh; without it `local` holds as it is. */
+  /** `baseUrl` is classified again at each refresh; without it, `local` stays as given. */
   provider: { local: boolean; name: string; baseUrl?: string };
-  /** Shows protected files in another way than they are; absent: as they are. */
+  /** Shows protected files in another form. */
   view?: FileView | undefined;
-  /** Returns why a tool may not change this path, though nothing else keeps it; null when it may. Absent: it may. */
+  /** Returns why a tool may not change this path, beyond all other rules, or null. */
   narrow?: ((path: ResolvedPath, rule: ProtectionRule | null) => Refusal | null) | undefined;
-  /** As for `HoldOptions`; false when absent. */
+  /** As in `HoldOptions`; false by default. */
   ownProcess?: boolean;
 }
 
-/** The way on for a person whose provider is not local. */
+/** Advice for a user whose provider is not local. */
 const WAY_ON = "use a local model, or, when that server is yours: agentcli secrets add --local-endpoint <its host>";
 
 /** Returns the refusal of a provider that is not local. A command of an earlier session may have left the marker. */
@@ -80,10 +80,10 @@ function damagedMarker(rule: ProtectionRule, { root, provider }: { root: string;
 }
 
 /**
- * Opens the part of the disk that tools may use. What the markers cover is `no-cloud` for a local provider and refused to
- * others; everything else is open. A marker that cannot be used (at the root, above, below, in an additional directory)
- * protects everything, and is `policy_refused` for a provider that is not local. Throws `usage` for directories that are
- * none.
+ * Opens the part of the disk that tools may use. Files that markers cover are labeled `no-cloud` for a local provider
+ * and refused to others; everything else is open. An unusable marker (at the root, above, below, in an additional
+ * directory) protects everything and is `policy_refused` for a remote provider. Throws `usage` if a path is not a
+ * directory. /
  */
 export async function openWorkspace(options: WorkspaceOptions): Promise<Workspace> {
   const additional = await Promise.all(options.additional.map(realDirectory));
@@ -106,17 +106,17 @@ export class DiskWorkspace {
   readonly additional: readonly string[];
   /** Where relative paths start. */
   readonly cwd: string;
-  /** Of the project in the home; undefined where there is no home. */
+  /** The record of the project in the home; undefined without a home. */
   readonly record: ProjectRecord | undefined;
   /** Which paths are protected, for sandboxes and scans. */
   readonly protection: ProtectedSet;
-  /** Whether the provider counts as local now; within a session it can only stop to. */
+  /** Whether the provider counts as local now. Within a session this can only become false. */
   local: boolean;
   #localEndpoints: readonly string[];
-  /** The version of the protected set that the home knows. */
+  /** The version of the protected set that was last recorded in the home. */
   #remembered = -1;
   readonly #used = new Set<string>();
-  /** Real paths of files outside of the roots that may be read. */
+  /** Real paths of files outside the roots that may be read. */
   readonly lent = new Set<string>();
 
   /** Its directories are real paths. */
@@ -136,24 +136,24 @@ export class DiskWorkspace {
     this.protection.remember(records);
   }
 
-  /** Label of things that are not one file: names, listings, command output. Protected when a marker cannot be used. */
+  /** The label of what does not come from one file: names, listings, command output. Protected if a marker is unusable. */
   get ambientLabel(): Label {
     return this.protection.damaged === null ? "open" : "no-cloud";
   }
 
   /**
-   * Called first and before each request: reads the markers (for a provider that is not local also those below the roots,
-   * since one may be damaged) and classifies the provider's address anew. What was protected stays so. Throws
-   * `policy_refused` when a marker cannot be used and the provider is not local.
+   * Rereads the markers (for a remote provider also those below the roots, since one may be damaged) and classifies the
+   * provider's address again. Called at first and before each request. What was protected stays protected. Throws
+   * `policy_refused` if a marker is unusable and the provider is remote.
    */
   async refresh(signal?: AbortSignal): Promise<void> {
     await this.protection.reread();
     this.protection.refresh();
-    // Where a marker was met, and for a provider that is not local, all that is protected is known from then on.
+    // With a marker, and for every remote provider, the whole protected set is known from here on.
     const isKnown = !this.local || this.protection.met;
     await this.#remember(isKnown ? await this.protection.settle({ signal, onSlow: this.#options.notify }) : []);
     if (this.#localEndpoints.length > 0) {
-      // What is no longer in the marker has no effect, and what is new in it has none in this session.
+      // An endpoint removed from the marker loses its effect; one added now has none in this session.
       const rules = findMarkers(this.root);
       const { baseUrl } = this.#options.provider;
       const now = this.#records.length === 0 ? rules.standingEndpoints : endpointsThatCount(rules, this.#records).count;
@@ -164,22 +164,22 @@ export class DiskWorkspace {
   }
 
   /**
-   * Called before each call of a tool: takes what other sessions have recorded since. Before one that `changes` files the
-   * project is recorded, as it stood when it was opened.
+   * Called before each tool call: rereads what other sessions recorded. Before a call that `changes` files, it records
+   * that the project was seen. /
    */
   async beforeCall({ changes }: { changes: boolean }): Promise<void> {
     await this.protection.reread();
-    // What a local model reads is stored before the next request looks anew.
+    // What a local model reads is stored before the next request refreshes the rules.
     if (this.local) this.protection.refresh();
     for (const record of changes ? this.#records : []) await record.note();
   }
 
-  /** Whether an address counts as local now: within a session it can only stop to. */
+  /** Returns whether an address counts as local now. */
   countsAsLocal(baseUrl: string): boolean {
     return isLocal(baseUrl, this.#localEndpoints);
   }
 
-  /** The provider was found not to run its model here: for the rest of the session it does not count as local. */
+  /** Called when the provider turns out not to run its model here: for the rest of the session it is remote. */
   becomeRemote(): void {
     this.local = false;
     this.#refuseUnsafe();
@@ -212,17 +212,17 @@ export class DiskWorkspace {
     );
   }
 
-  /** The rule that covers a place, or the open file of this status; a link can be covered by its own name too. */
+  /** Returns the rule that covers a path, or an open file with this status. A link can be covered by its own name, too. */
   ruleAt({ path, real }: Pick<ResolvedPath, "path" | "real">, status?: FileStatus): ProtectionRule | null {
     const rule = status === undefined ? this.protection.rule(real) : this.protection.ruleOfFile(status, real);
     const found = rule ?? this.#ruleOfGit(real);
     return found !== null || path === real ? found : this.protection.rule(path) ?? this.#ruleOfGit(path);
   }
 
-  /** A local session looks no further than the markers it has met. */
+  /** For speed, a local session looks only at the markers found so far. */
   #ruleOfGit(path: string): ProtectionRule | null {
     const { protection } = this;
-    // An added directory may itself lie in what git keeps.
+    // An additional directory can itself lie inside a `.git`.
     if (!isOfGit(isWithin(this.root, path) ? path.slice(this.root.length) : path)) return null;
     return (this.local ? protection.anySoon : protection.any) ? ruleOfGit(protection.markers) : null;
   }
@@ -231,27 +231,28 @@ export class DiskWorkspace {
     return resolvePath(path, this);
   }
 
-  // deno-lint-ignore require-await -- done synchronously; a promise, so that callers need not know
+  // deno-lint-ignore require-await -- synchronous inside; a promise, so that callers do not depend on it
   async read(path: ResolvedPath, range: ByteRange = {}): Promise<LabeledBytes | Refusal> {
     const read = this.#read(path, range);
-    // Since it was resolved, a link can have come or gone.
+    // Links can have changed since the path was resolved.
     if (!("refused" in read)) this.noteUsed({ path: path.path, real: read.real });
     return read;
   }
 
-  /** Lets tools read one file outside of the roots, by its real path: the rest of a long result. */
+  /** Lets tools read one file outside the roots, by its real path: the rest of a long result. */
   lend(path: string): void {
     this.lent.add(path);
   }
 
-  /** Notes a file of which content is used: one that {@link readAll} gave, or that another workspace read. */
+  /** Notes a file whose content is used, after {@link readAll} or a read by another workspace. */
   noteUsed({ path, real }: Pick<ResolvedPath, "path" | "real">): void {
     this.#used.add(real).add(path);
   }
 
   /**
-   * Returns the files of which content was read or written since this was last asked, for the item that holds it: real
-   * paths, and links that led there, from the root where they lie in it. They tell later what was read before it was protected.
+   * Returns the files whose content was read or written since the last call, for the item that holds it: real paths and
+   * the links to them, relative to the root if inside it. A stored item with a file that is protected later is found by
+   * them. /
    */
   takeUsed(): readonly string[] {
     const used = [...this.#used].map((path) => isWithin(this.root, path) ? relativeTo(this.root, path) : path);
@@ -259,7 +260,7 @@ export class DiskWorkspace {
     return used;
   }
 
-  /** Reads many, each when it is asked for; {@link noteUsed} tells which were of use. */
+  /** Reads many files lazily. The caller reports those it used with {@link noteUsed}. */
   *readAll(paths: readonly ResolvedPath[], range: ByteRange = {}): Generator<LabeledBytes | Refusal> {
     for (const path of paths) yield this.#read(path, range);
   }
@@ -274,10 +275,10 @@ export class DiskWorkspace {
     const read = this.#outOfReach(path.real, display) ??
       readRegularFile(path.path, { ...range, display, precheck });
     if ("refused" in read) return read;
-    // The reader has asked `precheck`, which the compiler cannot see.
+    // The compiler cannot see that the reader called `precheck`.
     const found = rule as ProtectionRule | null;
     const view = found === null ? undefined : this.#options.view;
-    // Seen as a whole: no part of a file tells how it is made.
+    // A view needs the whole file, because a part does not show its structure.
     const seen = view?.shown(readRegularFile(path.path, { limit: VIEW_LIMIT, display, precheck }), path, range) ?? read;
     if ("refused" in seen) return seen;
     return { ...seen, ...found === null ? { label: "open" } : { label: "no-cloud", rule: found } };
@@ -287,7 +288,7 @@ export class DiskWorkspace {
     return await stat(path.real).catch(() => null);
   }
 
-  /** Sorted by name. */
+  /** Lists a directory, sorted by name. */
   async list(path: ResolvedPath): Promise<DirectoryEntry[] | Refusal> {
     try {
       const real = await realPath(path.path);
@@ -307,7 +308,7 @@ export class DiskWorkspace {
     }
   }
 
-  /** Whether this path may be written by a tool; asked before permission, so that nobody is asked in vain. */
+  /** Returns why a tool may not write this path, or null. Called before the permission question, to avoid useless ones. */
   async writable(path: ResolvedPath): Promise<Refusal | null> {
     return await this.#changeable(path) ?? await checkWritable(path);
   }
@@ -323,19 +324,19 @@ export class DiskWorkspace {
       : refuse(path.display, `${protection}; only the user changes it: tell the user what to change`);
   }
 
-  /** Makes an entry what it was, whatever its kind and mode; null when it is. See {@link restoreEntry}. */
+  /** Restores an entry of any kind, with its mode; returns null on success. See {@link restoreEntry}. */
   async restore(path: ResolvedPath, change: EntryChange): Promise<Refusal | null> {
     const { restoreEntry } = await import("./entry.ts");
     return await this.#changeable(path) ?? restoreEntry(path, change, this.#options);
   }
 
-  /** Why no tool may change a path, whatever it is called, a few words; null when one may. */
+  /** Returns why no tool may change a path, by any name, in a few words, or null. */
   writeProtection(path: Pick<ResolvedPath, "path" | "real">): Promise<string | null> {
     const { roots, markers } = this.protection;
     return writeProtectionOnDisk(path, { roots, markers, user: { userHome: this.#userHome, env: this.#options.env } });
   }
 
-  /** Replaces or creates the file, parents included; never through a symlink; the mode of an existing file is kept. */
+  /** Creates or replaces a file and its parent directories. Never writes through a link; keeps the mode of an existing file. */
   async write(path: ResolvedPath, bytes: Uint8Array<ArrayBuffer>): Promise<FileStatus | Refusal> {
     const { replaceFile } = await import("./entry.ts");
     const refused = await this.writable(path);
@@ -348,7 +349,7 @@ export class DiskWorkspace {
     return replaceFile(path, content, this.#options);
   }
 
-  /** Refuses what lies outside of the roots, in the tool's home, or among the files of the system. */
+  /** Refuses paths outside the roots, in the home of agentcli, and in system directories. */
   #outOfReach(real: string, display: string, { isWritten = false } = {}): Refusal | null {
     if (this.lent.has(real) && !isWritten) return null;
     if (rootOf(real, this) === null) {
@@ -363,14 +364,14 @@ export class DiskWorkspace {
     return null;
   }
 
-  /** Why this provider's models do not get the content; null when they may. */
+  /** Returns why this provider's models may not read the content, or null. */
   #redacted(rule: ProtectionRule | null, display: string): Refusal | null {
     if (rule === null || (this.local && rule.tier === "no-cloud")) return null;
     const [reason, hint] = rule.tier === "list-only"
       ? [": its content is for no model", "leave the file out"]
       : [`, and the provider "${this.#options.provider.name}" is not local`, WAY_ON];
     const message = `${display} is protected (${describeRule(rule, this.root)})${reason}`;
-    // The model is never told how to loosen a rule: that is for the person alone.
+    // Only the user, never the model, is told how to loosen a rule.
     return { refused: "protected", message: `${message}; go on without it`, forUser: { message, hint } };
   }
 }

@@ -1,6 +1,6 @@
 /**
- * Changing entries of the project: files, links and directories, as tools write them and as they are made again. An entry
- * is only touched below directories that are no links. Loaded with the first change.
+ * Writes and restores entries of the project: files, links and directories, always below directories that are not
+ * links. Loaded with the first change. /
  */
 import { systemReason } from "../../platform/disk_failure.ts";
 import type { FileStatus } from "../../platform/files.ts";
@@ -18,25 +18,25 @@ import type { Label } from "../policy/label.ts";
 import { refuse, rootOf } from "./paths.ts";
 import type { Refusal, ResolvedPath, Workspace } from "./workspace.ts";
 
-/** An entry with all that makes it what it is; `mode` is null where the system has none, or it does not matter. */
+/** An entry with its content; `mode` is null if the system has none or it does not matter. */
 export type Entry =
   | { kind: "absent" }
   | { kind: "file"; bytes: Uint8Array<ArrayBuffer>; mode: number | null }
   | { kind: "link"; target: string }
   | { kind: "directory"; mode: number | null };
 
-/** The change of an entry: as it stands, and as it is to stand. */
+/** The change of an entry: its current and its wanted state. */
 export interface EntryChange {
   now: Entry;
   to: Entry;
 }
 
-/** Permission bits of what is new: the umask cannot be asked without changing it for other threads. */
+/** Permission bits of new entries: reading the umask would change it for other threads. */
 const [NEW_FILE_MODE, NEW_DIRECTORY_MODE] = [0o644, 0o755];
 
 /**
- * Returns the place of an entry by its absolute path, which no link may be part of: the last name is not followed, and what
- * is missing above it is made with it.
+ * Returns the place of an entry by its absolute path. No directory above it may be a link; missing ones are created
+ * later. If the entry is a link, it is not followed. /
  */
 export function entryPath(path: string, roots: Pick<Workspace, "root" | "additional">): ResolvedPath | Refusal {
   const root = rootOf(path, roots);
@@ -57,7 +57,7 @@ export function entryPath(path: string, roots: Pick<Workspace, "root" | "additio
   }
 }
 
-/** Returns what stands at a path from {@link entryPath}, with its label; of a file at most so many bytes. */
+/** Returns the entry at a path from {@link entryPath}, with its label. Refuses files over `limit` bytes. */
 export function readEntry(
   path: ResolvedPath,
   { workspace, limit }: { workspace: Pick<Workspace, "readAll">; limit: number },
@@ -65,7 +65,7 @@ export function readEntry(
   try {
     const status = lstatSync(path.path);
     if (status?.kind === "file") {
-      // To compare it: no item holds any of it.
+      // Only for comparison: no item will hold the content.
       const [read] = workspace.readAll([path], { limit });
       if (read === undefined || "refused" in read) {
         return read ?? { refused: "absent", message: `${path.display} is gone` };
@@ -81,7 +81,7 @@ export function readEntry(
   }
 }
 
-/** Returns an entry that has no content; null for a file, a device, a pipe or a socket. */
+/** Returns an entry without content (absent, directory, link); null for a file, a device, a pipe or a socket. */
 export function plainEntry(path: string, status: FileStatus | null): Entry | null {
   if (status === null) return { kind: "absent" };
   if (status.kind === "directory") return { kind: "directory", mode: status.mode };
@@ -89,7 +89,7 @@ export function plainEntry(path: string, status: FileStatus | null): Entry | nul
   return target === null ? null : { kind: "link", target };
 }
 
-/** Makes an entry what it was. A file or link takes the place of another at once; a directory goes when it is empty. */
+/** Restores an entry. Files and links replace one another atomically; a directory is removed only if it is empty. */
 export function restoreEntry(
   path: ResolvedPath,
   { now, to }: EntryChange,
@@ -115,8 +115,8 @@ export function restoreEntry(
 }
 
 /**
- * Replaces or creates the file with its parents, in exactly the directory it was resolved in. The mode of an existing
- * file is kept. Call {@link checkWritable} right before.
+ * Creates or replaces a file and its parent directories, in exactly the directory that was resolved. Keeps the mode of
+ * an existing file. Call {@link checkWritable} right before. /
  */
 export function replaceFile(
   path: ResolvedPath,
@@ -131,7 +131,7 @@ export function replaceFile(
   }
 }
 
-/** Returns why an entry was not changed: another directory stood at its path. Null for other errors. */
+/** Returns the reason if the directory of an entry was replaced meanwhile; null for other errors. */
 function replacedReason(error: unknown): string | null {
   if (!(error instanceof ReplacedError)) return null;
   return error.strayed

@@ -1,18 +1,18 @@
-/** From the path as a model wrote it to a place inside the roots, and writing there: never through a link, all or nothing. */
+/** Resolves paths as models write them to places inside the roots, and checks whether a place can be written. */
 import { systemReason } from "../../platform/disk_failure.ts";
 import { lstat, realPath, stat } from "../../platform/files.ts";
 import { basename, dirname, isAbsolute, isWithin, join, normalize, relativeTo, resolve } from "../../platform/path.ts";
 import type { Refusal, ResolvedPath, Workspace } from "./workspace.ts";
 
-/** Where paths may lead. All are real paths. */
+/** Where paths may lead. All paths are real. */
 type Roots = Pick<Workspace, "root" | "additional" | "cwd" | "lent">;
 
-/** Returns the root that a real path lies in: the project's first; null when it lies in none. */
+/** Returns the root that a real path lies in (the project's root first), or null. */
 export function rootOf(real: string, roots: Pick<Roots, "root" | "additional">): string | null {
   return [roots.root, ...roots.additional].find((root) => isWithin(root, real)) ?? null;
 }
 
-/** Returns why the text is no path here, before the disk is asked; null when it may be one. */
+/** Returns why a text cannot be a path here, without reading the disk, or null. */
 function textProblem(path: string, roots: Roots): Refusal | null {
   if (path.trim() === "") return { refused: "absent", message: "the path is empty; give a path in the project" };
   if (path.includes("\0")) return { refused: "absent", message: "the path holds a NUL byte; give a plain path" };
@@ -25,7 +25,7 @@ function textProblem(path: string, roots: Roots): Refusal | null {
   return null;
 }
 
-/** Returns the absolute path with links resolved, also of what does not exist yet below an existing directory. */
+/** Returns the path with links resolved. The end of the path need not exist. */
 async function realOf(path: string, given: string): Promise<string | Refusal> {
   const missing: string[] = [];
   for (let at = path;;) {
@@ -41,13 +41,13 @@ async function realOf(path: string, given: string): Promise<string | Refusal> {
   }
 }
 
-/** Returns whether nothing is at the first or second name of a path. No further: a model shall not learn what lies outside. */
+/** Returns whether the first or second name of a path does not exist. Looks no deeper, so that a model learns nothing more. */
 async function isUnknown(path: string): Promise<boolean> {
   const [, first = "", second] = path.split("/");
   return await lstat(`/${first}`) === null || (second !== undefined && await lstat(`/${first}/${second}`) === null);
 }
 
-/** Relative paths start at the cwd; one that names nothing there but something at the root is taken from the root. */
+/** Resolves a relative path against the cwd, or against the root if it exists only there. */
 async function absolute(path: string, roots: Roots): Promise<string> {
   const fromCwd = resolve(roots.cwd, path);
   if (isAbsolute(path) || roots.cwd === roots.root || await lstat(fromCwd) !== null) return fromCwd;
@@ -56,8 +56,8 @@ async function absolute(path: string, roots: Roots): Promise<string> {
 }
 
 /**
- * Returns the place a path means, inside one of the roots after links are resolved. Refused with the way on: NUL bytes, `file:`
- * URLs, `~`, what lies outside, links that leave or lead nowhere, and a trailing slash after what is no directory.
+ * Returns the place inside one of the roots that a path means. Refuses, with advice, NUL bytes, `file:` URLs, `~`,
+ * paths outside, links that lead out or nowhere, and a trailing slash after a file. /
  */
 export async function resolvePath(given: string, roots: Roots): Promise<ResolvedPath | Refusal> {
   const problem = textProblem(given, roots);
@@ -78,7 +78,7 @@ export async function resolvePath(given: string, roots: Roots): Promise<Resolved
       const message = `${given} ends in a slash but is no directory; leave the slash out`;
       return { refused: "not_a_directory", message };
     }
-    // A path that was addressed through a link above the root is shown by where it really lies.
+    // A path through a link above the root is shown by its real path.
     const shown = isWithin(root, path) ? path : real;
     return { path, real, display: root === roots.root ? relativeTo(root, shown) : shown };
   } catch (error) {
@@ -86,14 +86,14 @@ export async function resolvePath(given: string, roots: Roots): Promise<Resolved
   }
 }
 
-/** Returns the refusal of a write. */
+/** Returns a refusal to write. */
 export function refuse(display: string, reason: string): Refusal {
   return { refused: "write_protected", message: `${display} may not be written: ${reason}` };
 }
 
 /**
- * Returns why no tool may write there; null when one may. The caller has checked that `real` lies inside the roots, and that it is
- * not write-protected. Refuses links, what is no regular file, and files without a write bit.
+ * Returns why a tool cannot write there, or null. Refuses links, anything but regular files, and files without a write
+ * bit. The caller has checked that `real` lies inside the roots and is not write-protected. /
  */
 export async function checkWritable(path: ResolvedPath): Promise<Refusal | null> {
   try {
