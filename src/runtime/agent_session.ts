@@ -10,14 +10,12 @@ import type { TurnListener, TurnResult } from "../protocol/turn_event.ts";
 import { itemsBeforeProtected, type UserItem } from "../session/item.ts";
 import { readRules } from "../tools/registry.ts";
 import { startDeadline, untilAborted } from "./interrupt.ts";
-import type { Host, SessionOptions } from "./host.ts";
-import type { UndoneTurn } from "./undo_turn.ts";
-import type { RewindParts, RewindPoint, Rewound } from "./rewind.ts";
+import type { Host, SessionOptions, TurnSurface } from "./host.ts";
+import type { RewindParts, RewindPoint, Rewound, UndoneTurn } from "./rewind.ts";
 import type { Restored } from "../session/undo_entry.ts";
 import { splitRules } from "./tools_and_rules.ts";
 import { MessageQueue, PromptAdmission, type PromptInput, type QueuedMessage } from "./prompts.ts";
 import { type OpenSession, openSession } from "./open_session.ts";
-import type { TurnSurface } from "./turn_surface.ts";
 import { WarmUp } from "./warm_up.ts";
 
 const NEW_SESSION = { resume: undefined, continue: false, forkSession: false, sessionId: undefined } as const;
@@ -102,7 +100,7 @@ export class AgentSession {
 
   /** Restores the files of the last turn that changed any, and lets the next prompt say so; null where none has. */
   async undo(): Promise<UndoneTurn | null> {
-    const { undoLastTurn } = await import("./undo_turn.ts");
+    const { undoLastTurn } = await import("./rewind.ts");
     const undone = await this.#between(undoLastTurn);
     this.#rewound = undone?.rewound ?? this.#rewound;
     return undone;

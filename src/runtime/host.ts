@@ -1,8 +1,10 @@
 /** Parameters of a surface: the options of a session, which transcript it goes on with, and the host. */
+import type { AskPermission, TurnHooks } from "../agent/turn_options.ts";
 import type { FileView } from "../boundary/workspace/disk.ts";
 import type { PermissionMode } from "../config/types.ts";
 import { AgentcliError } from "../errors.ts";
 import type { Io } from "../platform/io.ts";
+import type { TurnListener } from "../protocol/turn_event.ts";
 import type { Thinking } from "../provider/profiles/profile.ts";
 import type { FormAnswer, ServerForm } from "../mcp/elicit.ts";
 import type { McpServer } from "../mcp/server.ts";
@@ -112,4 +114,20 @@ export interface Host {
   warn(text: string): void | Promise<void>;
   /** Shows that the server loads its model, until the returned function is called. */
   loading?(): () => Promise<void>;
+}
+
+/** How a surface watches one turn, and answers for it. */
+export interface TurnSurface {
+  signal: AbortSignal;
+  onEvent: TurnListener;
+  /** Asked where no rule decides about a call; null: nobody is there. */
+  ask: AskPermission;
+  /** Made once the session is open; null for none. */
+  hooks?(): PromptHooks | null;
+}
+
+/** Hooks of a turn that are also asked about its prompt. */
+export interface PromptHooks extends TurnHooks {
+  /** Asked before the prompt is part of the session; null stands for one that may not leave it. */
+  submit(text: string | null, signal: AbortSignal): Promise<{ blocked: string | null; context: string }>;
 }

@@ -4,6 +4,7 @@ import { connectServer, UNKNOWN_SERVER } from "../agent/server.ts";
 import { buildSystemPrompt, profileFor } from "../agent/system_prompt.ts";
 import { createSession, restoredSystem, type Session, sessionLabel } from "../agent/session.ts";
 import { admitted } from "../agent/admission.ts";
+import type { FindChecks } from "../agent/ending/turn_check.ts";
 import type { AskModel } from "../agent/turn.ts";
 import type { RecordData } from "../boundary/policy/project_record_files.ts";
 import { createSessionSandbox } from "../boundary/sandbox/sandbox.ts";
@@ -25,21 +26,12 @@ import { createLocalityCache, type LocatedModel } from "../provider/backends/loc
 import type { SessionContext } from "../session/line.ts";
 import type { UndoStore } from "../session/undo.ts";
 import type { Tool } from "../tools/tool.ts";
-import {
-  type ChosenModel,
-  findCompactModel,
-  profileOf,
-  type ProviderReach,
-  serverName,
-  sessionModel,
-  toolProtocolOf,
-} from "./model.ts";
+import { type ChosenModel, profileOf, type ProviderReach, serverName, sessionModel, toolProtocolOf } from "./model.ts";
 import type { Host, SessionOptions } from "./host.ts";
 import type { SessionStore } from "./store.ts";
 import type { ProjectContext } from "./project_context.ts";
 import type { SessionServers } from "./mcp_servers.ts";
 import { offeredTools, offersGit, policyOf } from "./tools_and_rules.ts";
-import { projectChecks } from "./project_checks.ts";
 import { createTurnNumbers } from "./recorder.ts";
 import type { OpenSession } from "./open_session.ts";
 
@@ -70,7 +62,7 @@ export async function makeSession(
   options: SessionOptions,
   parts: OpenedParts,
 ): Promise<Pick<OpenSession, "session" | "model" | "numbers" | "runsHere"> & { servers: SessionServers | null }> {
-  const { host, project, client, reach, chosen, known, workspace, store, before, previous, undo } = parts;
+  const { host, project, client, chosen, known, workspace, store, before, previous, undo } = parts;
   const { io } = host;
   const { home, userHome, configuration } = project;
   const { provider, entry, endpoint, demo } = chosen;
@@ -142,14 +134,15 @@ export async function makeSession(
     if (demo !== null) return direct;
     return withAdmission(direct, ownPlace, true, asker);
   };
-  const explorer = async () => {
-    const { findExplorer } = await import("./explorer.ts");
-    return await findExplorer(session, { ...parts, ownModel, scan, withAdmission });
-  };
+  const roles = () => import("./role_models.ts");
+  const roleParts = { ...parts, ownModel, scan, withAdmission };
   const watchCommands = async () => {
     const turn = () => numbers.current();
     return (await import("./command_changes.ts")).watchCommands({ session, home, undo, turn, warn: host.warn });
   };
+  let checks: Promise<FindChecks> | null = null;
+  const loadChecks = async () =>
+    (await import("./project_checks.ts")).projectChecks(options, { home, configuration, workspace });
   const session: Session = createSession({
     id: store.id,
     unsaved: host.unsaved?.bind(host),
@@ -183,12 +176,14 @@ export async function makeSession(
       later: parts.later,
       // Nothing else tells of a template.
       profileWith: (told) => profileWith(told, "llama.cpp"),
-      findCompactModel: () => findCompactModel({ io, client, project, session: provider, reach, withAdmission }),
+      findCompactModel: async () => await (await roles()).findCompactModel(roleParts),
     }),
-    explorer: tools.some(({ name }) => name === "Explore") ? explorer : undefined,
+    explorer: tools.some(({ name }) => name === "Explore")
+      ? async () => await (await roles()).findExplorer(session, roleParts)
+      : undefined,
     policy: await policyOf(options, project),
     scanner,
-    findChecks: projectChecks(options, { home, configuration, workspace }),
+    findChecks: options.check === "none" ? undefined : async () => await (await (checks ??= loadChecks()))(),
     sandbox,
     secretVariables: keyVariables(configuration.providers),
   });

@@ -3,36 +3,28 @@ import { ContentScanner } from "../agent/content_scanner.ts";
 import type { Label } from "../boundary/policy/label.ts";
 import { createSessionSandbox, type SessionSandbox } from "../boundary/sandbox/sandbox.ts";
 import { openWorkspace } from "../boundary/workspace/disk.ts";
-import type { Workspace } from "../boundary/workspace/workspace.ts";
 import { keyVariables } from "../config/endpoint.ts";
 import { configuredServers } from "../mcp/configured.ts";
 import { McpHub } from "../mcp/hub.ts";
 import { McpOffer } from "../mcp/offer.ts";
 import type { McpServer } from "../mcp/server.ts";
 import type { Home } from "../platform/home.ts";
-import { createHttpClient, type HttpClient } from "../provider/http/client.ts";
+import { createHttpClient } from "../provider/http/client.ts";
 import { mcpTools } from "../tools/mcp/tool.ts";
 import { isOfServer } from "../tools/registry.ts";
 import type { Tool } from "../tools/tool.ts";
 import type { Host, SessionOptions } from "./host.ts";
-import { protectedProjects } from "./make_session.ts";
-import { findProjectContext, type ProjectContext } from "./project_context.ts";
+import { type OpenedParts, protectedProjects } from "./make_session.ts";
+import { findProjectContext } from "./project_context.ts";
 import { splitRules } from "./tools_and_rules.ts";
 
-export interface ServerParts {
-  host: Host;
-  project: ProjectContext;
-  client: HttpClient;
-  workspace: Workspace;
+/** The parts of a session that its servers are used in. */
+interface HubParts extends Pick<OpenedParts, "host" | "project" | "client" | "workspace"> {
   sandbox: SessionSandbox;
   scanner: ContentScanner;
   provider: string;
-  /** Tokens. */
-  window: number;
   /** The highest label of what the session holds, once there is one. */
   label(): Label;
-  /** Called with what ends the servers. */
-  defer(end: () => Promise<void>): void;
 }
 
 export interface SessionServers {
@@ -47,7 +39,7 @@ export interface SessionServers {
  */
 export async function openServers(
   options: Pick<SessionOptions, "mcpServers" | "tools" | "disallowedTools">,
-  parts: ServerParts,
+  parts: HubParts & Pick<OpenedParts, "defer"> & { window: number },
 ): Promise<SessionServers> {
   const { host, project: { projectRoot, configuration } } = parts;
   const { servers, problems } = configuredServers(configuration, {
@@ -69,7 +61,7 @@ export async function openServers(
 }
 
 /** The servers over the session that they are used in. */
-function hubOf(servers: readonly McpServer[], parts: Omit<ServerParts, "window" | "defer">): McpHub {
+function hubOf(servers: readonly McpServer[], parts: HubParts): McpHub {
   const { host, project, client, workspace, sandbox, scanner, provider, label } = parts;
   const { home, projectRoot, configuration } = project;
   return new McpHub({
@@ -123,17 +115,8 @@ export async function openProjectServers(host: Host, given: readonly McpServer[]
   const client = createHttpClient(io);
   const { servers, problems } = configuredServers(configuration, { root, given });
   const scanner = new ContentScanner(workspace, { projects: projects.all });
-  const parts = {
-    host,
-    project,
-    client,
-    workspace,
-    sandbox,
-    scanner,
-    provider: "agentcli",
-    label: () => "open" as const,
-  };
-  const hub = hubOf(servers, parts);
+  const label = () => "open" as const;
+  const hub = hubOf(servers, { host, project, client, workspace, sandbox, scanner, provider: "agentcli", label });
   const close = async () => {
     await hub.close();
     client.close();

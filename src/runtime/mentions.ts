@@ -1,9 +1,9 @@
-/** Files and directories that the words of a prompt name, read as the model reads them. Loaded when one is named. */
-import { resultLimit } from "../agent/context/tokens.ts";
+/** Files and directories that the words of a prompt name, found and read as the model reads them. Loaded when one is named. */
+import { resultRoom } from "../agent/session.ts";
 import { runTool } from "../agent/tool_call.ts";
-import type { ResolvedPath } from "../boundary/workspace/workspace.ts";
+import type { ResolvedPath, Workspace } from "../boundary/workspace/workspace.ts";
 import { readDenials } from "../tools/permission.ts";
-import { builtinTools } from "../tools/registry.ts";
+import { readTool } from "../tools/read/tool.ts";
 import { attachable, attachedImage, cannotAttach, mayNotAttach } from "./attachments.ts";
 import type { Attached, ReadingOptions } from "./prompts.ts";
 
@@ -18,9 +18,7 @@ const CUT = /\n\[lines 1-(\d+)(?: of (\d+))?; go on with offset \d+\]$/;
  * a deny rule covers.
  */
 export async function readMentions(mentions: readonly string[], options: ReadingOptions): Promise<Attached[]> {
-  const { contextWindow } = options.session.model;
-  const { bytesPerToken } = options.session.context;
-  const resultBytes = resultLimit({ window: contextWindow, bytesPerToken, count: mentions.length });
+  const resultBytes = resultRoom(options.session, mentions.length);
   const attached: Attached[] = [];
   for (const mention of mentions) attached.push(await readMention(mention, { ...options, resultBytes }));
   return attached;
@@ -41,11 +39,10 @@ async function asRead(
   head: string,
   { session, io, signal, notice, resultBytes }: ReadingOptions & { resultBytes: number },
 ): Promise<Attached> {
-  const tool = builtinTools({}).find(({ name }) => name === "Read");
-  if (tool === undefined) throw new Error("there is no tool Read");
   const ask = () => Promise.resolve(null);
   const call = { io, signal, ask, emit: () => {}, resultBytes };
-  const { content, label, isError } = await runTool(tool, { input: { file_path: path.path }, session, options: call });
+  const input = { file_path: path.path };
+  const { content, label, isError } = await runTool(readTool, { input, session, options: call });
   if (isError) throw cannotAttach(path.display, content);
   const cut = CUT.exec(content);
   if (cut !== null) {
@@ -54,4 +51,86 @@ async function asRead(
     await notice(`${path.display}: lines 1-${shown}${all} are attached; the model can read the rest`);
   }
   return { text: `${head} ${path.display}:\n${content}`, label };
+}
+
+/** A file name of an image; what the file is, its content decides later. */
+const IMAGE = String.raw`\.(?:png|jpe?g|webp|gif)`;
+/** Without a sign only images count, which terminals paste by their path: in quotes, or with escaped white space. */
+const DRAGGED = new RegExp(
+  String.raw`(?<=^|\s)(?:(?<quote>['"])(?<quoted>(?:/|[A-Za-z]:[\\/])[^'"\n]*${IMAGE})\k<quote>` +
+    String.raw`|(?<bare>(?:/|[A-Za-z]:[\\/])(?:\\\s|\S)*?${IMAGE}))(?=$|[\s,;:!?.)])`,
+  "gi",
+);
+const MENTION =
+  /(?<=^|[\s(])(?:@"(?<quoted>[^"\n]+)"|(?<quote>['"])@(?<inner>[^'"\n]+)\k<quote>|@(?<bare>(?:\\\s|\S)+))/g;
+/** Signs that may stand behind a path without being part of it. */
+const BEHIND = /[,;:!?.)\]}'"]+$/;
+/** Paths of one line that are attached; a text that was pasted may hold any number. */
+const MOST = 20;
+
+/**
+ * Returns the paths that `text` names and that are there. What lies outside of the project, and what can only be a path but
+ * is not there, is told; `@param` and `@std/assert` are left to the words. Whether a file may be read is decided where it
+ * is attached.
+ */
+export async function findMentions(
+  text: string,
+  workspace: Workspace,
+): Promise<{ paths: string[]; problems: string[] }> {
+  const found = new Map<string, string>();
+  const problems = new Set<string>();
+  for (const { forms, isQuoted } of namedIn(text)) {
+    if (found.size >= MOST) {
+      problems.add(`only the first ${MOST} paths are attached`);
+      break;
+    }
+    const problem = await find(forms, { workspace, found });
+    if (problem !== null && (problem.isCertain || isQuoted || await isPath(forms, workspace))) {
+      problems.add(problem.text);
+    }
+  }
+  return { paths: [...found.values()], problems: [...problems] };
+}
+
+/** Adds the first form that is there to `found`; returns why none is. */
+async function find(
+  forms: readonly string[],
+  { workspace, found }: { workspace: Workspace; found: Map<string, string> },
+): Promise<{ text: string; isCertain: boolean } | null> {
+  let problem = "";
+  for (const path of forms) {
+    const resolved = await workspace.resolve(path);
+    if ("refused" in resolved) return { text: `${path} is not attached: ${resolved.message}`, isCertain: true };
+    const kind = (await workspace.status(resolved))?.kind;
+    if (kind === "file" || kind === "symlink" || kind === "directory") {
+      found.set(resolved.real, path);
+      return null;
+    }
+    problem = `${path} is not attached: ${kind === undefined ? "there is no such file" : "it is not a file"}`;
+  }
+  return { text: problem, isCertain: false };
+}
+
+/** Whether a name that is not there can only be meant as a path: by how it ends, or by a directory that it begins with. */
+async function isPath(forms: readonly string[], workspace: Workspace): Promise<boolean> {
+  const path = forms.at(-1) ?? "";
+  // `@server:uri` is a resource of an MCP server.
+  if (/^[\w-]+:\S/.test(path)) return false;
+  if (/\.[A-Za-z]\w*$|\/$/.test(path)) return true;
+  const [, directory] = /^([^/]+)\//.exec(path) ?? [];
+  const resolved = directory === undefined ? null : await workspace.resolve(directory);
+  return resolved !== null && !("refused" in resolved) && await workspace.status(resolved) !== null;
+}
+
+/** The paths that may be meant, each with the form without what follows it. */
+function* namedIn(text: string): Generator<{ forms: string[]; isQuoted: boolean }> {
+  for (const { groups = {} } of text.matchAll(MENTION)) {
+    const quoted = groups["quoted"] ?? groups["inner"];
+    const bare = (groups["bare"] ?? "").replace(/\\(?=\s)/g, "");
+    const forms = quoted !== undefined ? [quoted] : [...new Set([bare, bare.replace(BEHIND, "")])];
+    yield { forms: forms.filter((form) => form !== ""), isQuoted: quoted !== undefined };
+  }
+  for (const { groups = {} } of text.matchAll(DRAGGED)) {
+    yield { forms: [groups["quoted"] ?? (groups["bare"] ?? "").replace(/\\(?=\s)/g, "")], isQuoted: false };
+  }
 }

@@ -1,5 +1,5 @@
 /** The model and the server of a session. */
-import { selectForRole, selectModel, type ServedModels, type WantedModel } from "../config/select.ts";
+import { selectModel, type ServedModels, type WantedModel } from "../config/select.ts";
 import type { Configuration, ModelEntry, ProviderEntry } from "../config/types.ts";
 import type { Demo } from "../demo/server.ts";
 import type { Io } from "../platform/io.ts";
@@ -15,16 +15,10 @@ import { isLocal } from "../boundary/policy/locality.ts";
 import { effectiveBaseUrl, productOf } from "../config/base_url.ts";
 import { resolveEndpoint } from "../config/endpoint.ts";
 import type { HttpClient } from "../provider/http/client.ts";
-import type { AskModel } from "../agent/turn.ts";
-import type { SideModel } from "../agent/server.ts";
 import type { ModelFacts } from "../provider/backends/backend.ts";
 import { familyOf } from "../provider/profiles/families.ts";
 import { plainProfile, type RequestProfile, requestProfile } from "../provider/profiles/profile.ts";
 import type { Home } from "../platform/home.ts";
-import { chat } from "../provider/chat/chat.ts";
-import { createChatCache } from "../provider/chat/request_body.ts";
-import type { LocatedModel } from "../provider/backends/locality_cache.ts";
-import type { ProjectContext } from "./project_context.ts";
 
 export interface ChosenModel {
   provider: ProviderEntry;
@@ -36,30 +30,30 @@ export interface ChosenModel {
   notices: string[];
 }
 
-export interface ModelSearch {
-  io: Pick<Io, "env">;
-  configuration: Configuration;
-  reach: ProviderReach;
-  /** Closes the stand-in server. */
-  opened: AsyncDisposableStack;
-  /** The model that the stored session had; undefined for a new one. */
-  stored?: WantedModel["session"];
-  /** Nothing shows the model: one elsewhere that nobody named is told. */
-  isSingleTurn?: boolean | undefined;
-}
-
 /**
  * The model of `--model`, else of `AGENTCLI_MODEL`, else of the configuration, else of the stored session. Throws what
  * {@link selectModel} and the key and certificates of its provider throw.
  */
-export async function chooseModel(option: string | undefined, search: ModelSearch): Promise<ChosenModel> {
-  const { io, configuration, reach, opened, stored, isSingleTurn } = search;
-  const wanted = { option, environment: io.env("AGENTCLI_MODEL"), session: stored };
+export async function chooseModel(
+  option: string | undefined,
+  { host, configuration, reach, opened, stored }: {
+    host: Host;
+    configuration: Configuration;
+    reach: ProviderReach;
+    /** Closes the stand-in server. */
+    opened: AsyncDisposableStack;
+    /** The model that the stored session had; undefined for a new one. */
+    stored: WantedModel["session"];
+  },
+): Promise<ChosenModel> {
+  const wanted = { option, environment: host.io.env("AGENTCLI_MODEL"), session: stored };
   const { selection, warning } = await selectModel(configuration, wanted, reach.servedModels);
-  const demo = selection.provider.name === "demo" ? await startDemo(opened) : null;
+  const demo = selection.provider.name === "demo" ? await (await import("../demo/server.ts")).startDemo() : null;
+  if (demo !== null) opened.defer(() => demo.close());
   const provider = demo === null ? selection.provider : { ...selection.provider, baseUrl: demo.baseUrl };
   const endpoint = await reach.endpointOf(provider);
-  const isUnnamed = isSingleTurn === true && selection.source === "only provider" && !endpoint.local;
+  // Where nothing shows the model.
+  const isUnnamed = host.isSingleTurn === true && selection.source === "only provider" && !endpoint.local;
   const unnamed = `no model was named; using ${provider.name}:${selection.model.id} at ${endpoint.baseUrl} (remote)`;
   return {
     provider,
@@ -68,13 +62,6 @@ export async function chooseModel(option: string | undefined, search: ModelSearc
     demo,
     notices: [...warning === undefined ? [] : [warning], ...isUnnamed ? [unnamed] : []],
   };
-}
-
-async function startDemo(opened: AsyncDisposableStack): Promise<Demo> {
-  const server = await import("../demo/server.ts");
-  const demo = await server.startDemo();
-  opened.defer(() => demo.close());
-  return demo;
 }
 
 /**
@@ -257,44 +244,4 @@ async function ask({ host, client, endpoint, entry }: ServerSearch) {
     await loaded?.();
     remove();
   }
-}
-
-export interface CompactSearch {
-  io: Io;
-  client: HttpClient;
-  project: Pick<ProjectContext, "configuration">;
-  /** The provider of the session's own model. */
-  session: ProviderEntry;
-  reach: ProviderReach;
-  /** Asks before each request whether it may go there. */
-  withAdmission(ask: AskModel, located: LocatedModel, own: boolean): AskModel;
-}
-
-/** Returns the model of role `compact`, ready to be asked; null when the session's own model does the work. */
-export async function findCompactModel(search: CompactSearch): Promise<SideModel | null> {
-  const { io, client, project, session, reach } = search;
-  const { servedModels } = reach;
-  const chosen = await selectForRole(project.configuration, "compact", { session, servedModels });
-  if (chosen === null) return null;
-  const { provider, model } = chosen;
-  const endpoint = await reach.endpointOf(provider);
-  const cache = createChatCache();
-  return {
-    ask: search.withAdmission(
-      (request, asked) => chat(client, { endpoint, request }, { ...asked, cache, clock: io.clock }),
-      { endpoint, model: model.id, trusted: provider.local },
-      false,
-    ),
-    provider: provider.name,
-    local: endpoint.local,
-    id: model.id,
-    contextWindow: model.contextWindow ?? await askWindow(model.id, endpoint, client) ?? assumedWindow(endpoint),
-    maxTokens: model.maxTokens,
-    params: model.params,
-  };
-}
-
-async function askWindow(model: string, endpoint: Endpoint, client: HttpClient): Promise<number | null> {
-  const { findServerWindow } = await import("../agent/context/window.ts");
-  return (await findServerWindow(client, endpoint, { model, signal: new AbortController().signal })).window;
 }

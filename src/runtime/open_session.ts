@@ -25,7 +25,7 @@ import {
   type ProjectContext,
   storedNotices,
 } from "./project_context.ts";
-import { createRecorder, createUndo, type Recorder, type TurnNumbers } from "./recorder.ts";
+import { createRecorder, type Recorder, type TurnNumbers } from "./recorder.ts";
 import { isPrompt, type SessionItem } from "../session/item.ts";
 import type { SessionStore } from "./store.ts";
 
@@ -89,14 +89,7 @@ export async function openSession(options: SessionOptions, host: Host, extras: O
     const reach = reachProviders(client, { io, localEndpoints });
     const named = host.clientNames ? clientModel(options.model, configuration) : options.model;
     const stored = storedModel(options, project);
-    const chosen = await chooseModel(named, {
-      io,
-      configuration,
-      reach,
-      opened,
-      stored,
-      isSingleTurn: host.isSingleTurn,
-    });
+    const chosen = await chooseModel(named, { host, configuration, reach, opened, stored });
     const { entry, endpoint } = chosen;
     storing ??= startStore(options, host, { project, chosen });
     // Its failure is told where it is waited for.
@@ -111,11 +104,17 @@ export async function openSession(options: SessionOptions, host: Host, extras: O
     const store = await storing;
     const readBack = carried === null ? store.stored : null;
     const before = readBack?.model === entry.id ? readBack.context : null;
-    const kept = previous?.undo ?? createUndo(options.noSessionPersistence ? null : home, store, {
-      warn: host.warn,
-      activity: { home, root: workspace.root },
-    });
-    const undo = async () => (await import("./undo_turn.ts")).withoutProtected(await kept(), made.session);
+    let undoStore: Promise<UndoStore> | null = null;
+    const openUndo = async () => {
+      const { openUndoStore } = await import("../session/undo.ts");
+      return await openUndoStore(options.noSessionPersistence ? null : home, {
+        sessionId: store.id,
+        activity: { home, root: workspace.root },
+        onTrouble: host.warn,
+      });
+    };
+    const kept = previous?.undo ?? (() => undoStore ??= openUndo());
+    const undo = async () => (await import("./rewind.ts")).withoutProtected(await kept(), made.session);
     const parts = {
       ...{ host, project, client, reach, chosen, known, workspace, store, before, tools, undo, later },
       defer: (end: () => Promise<void>) => opened.defer(end),

@@ -21,7 +21,7 @@ const APPROVED_LIMIT = 1000;
 export function projectChecks(
   options: Pick<SessionOptions, "check">,
   { home, configuration, workspace }: { home: Home; configuration: Configuration; workspace: Workspace },
-): FindChecks | undefined {
+): FindChecks {
   const { check } = options;
   const named = (command: string, timeout: number): ProjectCheck => ({
     command,
@@ -30,7 +30,6 @@ export function projectChecks(
     isApproved: true,
     answer: () => Promise.resolve(),
   });
-  if (check === "none") return undefined;
   if (check !== undefined) return () => Promise.resolve([named(check, configuration.check?.timeout ?? CHECK_TIMEOUT)]);
   const configured = configuration.check === undefined
     ? []

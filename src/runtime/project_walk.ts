@@ -70,7 +70,7 @@ async function walkRoots(
     if (status !== null) entries.set(place, status);
     waiting.push({ directory: place, chain: NO_RULES });
   }
-  let pauseAt = performance.now() + SLICE_MS;
+  const pause = pacer(signal);
   for (let at = waiting.pop(); at !== undefined; at = waiting.pop()) {
     const { directory } = at;
     const listing = open === null ? listings.of(directory) : open.get(directory);
@@ -94,12 +94,20 @@ async function walkRoots(
       if (entries.size > MOST_ENTRIES) return null;
       if (isDirectory) waiting.push({ directory: path, chain });
     }
-    if (performance.now() < pauseAt) continue;
+    await pause();
+  }
+  return { entries, leftOut };
+}
+
+/** Returns what lets others have their turn from time to time, and throws the signal's reason then. */
+export function pacer(signal: AbortSignal | undefined): () => Promise<void> {
+  let pauseAt = performance.now() + SLICE_MS;
+  return async () => {
+    if (performance.now() < pauseAt) return;
     await new Promise<void>((resolve) => void after(0, resolve));
     signal?.throwIfAborted();
     pauseAt = performance.now() + SLICE_MS;
-  }
-  return { entries, leftOut };
+  };
 }
 
 /** Parts the entries of a directory into those that are ignored and the others. */

@@ -6,8 +6,7 @@ import { highestLabel, type Label } from "../boundary/policy/label.ts";
 import { AgentcliError } from "../errors.ts";
 import type { ShownImage } from "../provider/chat/content.ts";
 import { isPrompt, type UserItem } from "../session/item.ts";
-import type { Host, SessionOptions } from "./host.ts";
-import type { PromptHooks } from "./turn_surface.ts";
+import type { Host, PromptHooks, SessionOptions } from "./host.ts";
 
 export interface PromptInput {
   text: string;
@@ -47,8 +46,10 @@ export async function userItem(
   { session, ...reading }: ReadingOptions,
 ): Promise<UserItem> {
   const attached = [
-    ...files.length === 0 ? [] : await attachedFiles(files, session),
-    ...mentions.length === 0 ? [] : await attachedMentions(mentions, { session, ...reading }),
+    ...files.length === 0 ? [] : await (await import("./attachments.ts")).attachFiles(files, session),
+    ...mentions.length === 0
+      ? []
+      : await (await import("./mentions.ts")).readMentions(mentions, { session, ...reading }),
   ];
   const label = highestLabel([session.workspace.ambientLabel, ...attached.map((file) => file.label)]);
   const text = [prompt, ...attached.map((file) => file.text), ...planNotes(session)].join("\n\n");
@@ -71,19 +72,6 @@ function planNotes({ policy, items }: Pick<Session, "policy" | "items">): string
   return last?.kind === "user" && last.text.endsWith(PLAN_NOTE) ? [PLAN_OVER] : [];
 }
 
-async function attachedFiles(
-  files: readonly string[],
-  session: Pick<Session, "workspace" | "policy">,
-): Promise<Attached[]> {
-  const { attachFiles } = await import("./attachments.ts");
-  return await attachFiles(files, session);
-}
-
-async function attachedMentions(mentions: readonly string[], options: ReadingOptions): Promise<Attached[]> {
-  const { readMentions } = await import("./mentions.ts");
-  return await readMentions(mentions, options);
-}
-
 /**
  * Returns the paths that a person's words name, to be attached (`@src/a.ts`, or an image that was dragged into the
  * terminal), and tells of them and of those that cannot be.
@@ -94,7 +82,7 @@ export async function mentionedPaths(
   notice: (text: string) => unknown,
 ): Promise<string[]> {
   if (!/@|\.(?:png|jpe?g|webp|gif)/i.test(text)) return [];
-  const { findMentions } = await import("./find_mentions.ts");
+  const { findMentions } = await import("./mentions.ts");
   const { paths, problems } = await findMentions(text, workspace);
   for (const problem of problems) await notice(problem);
   if (paths.length > 0) await notice(`attached: ${paths.join(", ")}`);

@@ -1,12 +1,8 @@
-/** Records a session: its transcript, and the contents that its changes to files replaced. */
+/** Records a session in its transcript, and numbers its turns as that counts them. */
 import type { Session } from "../agent/session.ts";
 import type { TurnListener } from "../protocol/turn_event.ts";
 import type { ItemFacts, Transcript } from "../session/transcript.ts";
-import type { Home } from "../platform/home.ts";
 import { isPrompt, type SessionItem } from "../session/item.ts";
-import type { UndoOptions, UndoStore } from "../session/undo.ts";
-import type { Host } from "./host.ts";
-import type { SessionStore } from "./store.ts";
 
 /** The transcript of one session, fed by the events of its turns. */
 export interface Recorder {
@@ -77,24 +73,6 @@ export function createRecorder(session: Session, transcript: Transcript | null):
 function profileNote({ profile: { rows } }: Session): Record<string, string> | null {
   if (rows.length === 0) return null;
   return Object.fromEntries(rows.map(({ name, value, why }) => [name.replace(" ", "_"), `${value} (${why})`]));
-}
-
-/** Gives the undo of the session, opened when it is first needed; without a home it lasts as long as the process. */
-export function createUndo(
-  home: Home | null,
-  store: SessionStore,
-  { warn, activity }: Pick<Host, "warn"> & Pick<UndoOptions, "activity">,
-): () => Promise<UndoStore> {
-  let opened: Promise<UndoStore> | null = null;
-  const open = async () => {
-    const { openUndoStore } = await import("../session/undo.ts");
-    return await openUndoStore(home, {
-      sessionId: store.id,
-      activity,
-      onTrouble: warn,
-    });
-  };
-  return () => opened ??= open();
 }
 
 /** The numbers of turns, by which changes to files are kept. Each prompt keeps the one that it got first. */

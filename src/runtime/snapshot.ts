@@ -11,15 +11,13 @@ import { lstatSync } from "../platform/files_sync.ts";
 import { grouped } from "../platform/number.ts";
 import { dirname } from "../platform/path.ts";
 import { quietly } from "../platform/real_path.ts";
-import { after } from "../platform/sleep.ts";
 import type { Content } from "../session/undo.ts";
-import { MOST_ENTRIES, RACY_MS, type WalkedProject, walkProject } from "./project_walk.ts";
+import { MOST_ENTRIES, pacer, RACY_MS, type WalkedProject, walkProject } from "./project_walk.ts";
 
 /** Bytes of one file, and of all together: the small ones come first. */
 const FILE_LIMIT = 16 * 1024 * 1024;
 const TOTAL_LIMIT = 128 * 1024 * 1024;
 /** Milliseconds of work between two pauses. */
-const SLICE_MS = 50;
 
 const TOO_LARGE: Content = { kind: "unread", reason: "it is larger than 16 MiB" };
 const TOO_MUCH: Content = { kind: "unread", reason: "the project holds more than 128 MiB" };
@@ -87,7 +85,7 @@ export class Snapshot {
     }
     const changes: SeenChange[] = [];
     let read = 0;
-    let pauseAt = performance.now() + SLICE_MS;
+    const pause = pacer(signal);
     for (const { path, status } of fresh.sort((one, other) => one.status.size - other.status.size)) {
       const seen = before?.get(path);
       const content = status.kind !== "file"
@@ -103,10 +101,7 @@ export class Snapshot {
         const was = seen?.content ?? { kind: "absent" };
         if (!sameContent(was, content)) changes.push({ path, before: was, after: content });
       }
-      if (performance.now() < pauseAt) continue;
-      await new Promise<void>((resolve) => void after(0, resolve));
-      signal?.throwIfAborted();
-      pauseAt = performance.now() + SLICE_MS;
+      await pause();
     }
     for (const [path, { content }] of before ?? []) {
       if (now.has(path) || isBelow(path, walked.leftOut) || quietly(() => lstatSync(path)) !== null) continue;

@@ -1,28 +1,21 @@
 /** The stored side of a session: a new transcript, one to go on with, a copy of one, or none. */
 import { currentBranch } from "../boundary/policy/git_directory.ts";
 import type { Home } from "../platform/home.ts";
-import type { Clock } from "../platform/io.ts";
 import { lateTranscript, projectDirectory, projectSlug, transcriptName } from "../session/place.ts";
 import type { StoredSession } from "../session/load.ts";
-import type { Transcript } from "../session/transcript.ts";
+import type { Transcript, TranscriptOptions } from "../session/transcript.ts";
 import { checkStoreOptions, sessionToGoOn, type StoreOptions } from "./host.ts";
 
-export interface StorePlace {
+/** Where a session is stored and what is said of it. */
+export interface StorePlace
+  extends Pick<TranscriptOptions, "projectRoot" | "cwd" | "model" | "provider" | "clock" | "version" | "onTrouble"> {
   home: Home;
-  projectRoot: string;
   /** The project has protected paths: then files of git are as protected, and no branch is named. */
   isProtected: boolean;
   /** Returns which absolute paths are protected now, by whatever project. */
   protection(): Promise<(path: string) => boolean>;
-  cwd: string;
-  /** Id of the session's model. */
-  model: string;
-  provider: string;
+  /** Whether the model's provider is. */
   local: boolean;
-  clock: Pick<Clock, "now">;
-  version: string;
-  /** Told once when the session cannot be stored any more. */
-  onTrouble(text: string): void | Promise<void>;
 }
 
 export interface SessionStore {

@@ -1,11 +1,9 @@
 /** A command that the person types: run as the model's are, in their view of the project. Loaded with the first. */
-import { resultLimit } from "../agent/context/tokens.ts";
 import { runTool } from "../agent/tool_call.ts";
-import { labelOfText, type Session } from "../agent/session.ts";
+import { labelOfText, resultRoom, type Session } from "../agent/session.ts";
 import { highestLabel } from "../boundary/policy/label.ts";
-import { AgentcliError } from "../errors.ts";
 import type { TurnListener } from "../protocol/turn_event.ts";
-import { builtinTools } from "../tools/registry.ts";
+import { bashTool as tool } from "../tools/bash/tool.ts";
 import type { Host } from "./host.ts";
 
 /** Names the call in events: no call of the model is named so. */
@@ -21,14 +19,7 @@ export async function runUserCommand(
   session: Session,
   { io, signal, emit, isTold }: { io: Host["io"]; signal: AbortSignal; emit: TurnListener; isTold: boolean },
 ): Promise<void> {
-  const tool = builtinTools({}).find(({ name }) => name === "Bash");
-  if (tool === undefined) throw new AgentcliError("usage", "there is no shell to run commands with");
-  const { model: { contextWindow: window }, context: { bytesPerToken } } = session;
-  const options = {
-    ...{ io, signal, emit },
-    ask: () => Promise.resolve(null),
-    resultBytes: resultLimit({ window, bytesPerToken, count: 1 }),
-  };
+  const options = { io, signal, emit, ask: () => Promise.resolve(null), resultBytes: resultRoom(session, 1) };
   await emit({ kind: "tool_start", callId: CALL_ID, toolName: tool.name, subject: command });
   const result = await runTool(tool, { input: { command }, callId: CALL_ID, session, options });
   await session.commandWatch?.turnEnd();

@@ -6,7 +6,7 @@ import { openWorkspace } from "../../src/boundary/workspace/disk.ts";
 import type { Workspace } from "../../src/boundary/workspace/workspace.ts";
 import type { Home } from "../../src/platform/home.ts";
 import { watchCommands } from "../../src/runtime/command_changes.ts";
-import { withoutProtected } from "../../src/runtime/undo_turn.ts";
+import { withoutProtected } from "../../src/runtime/rewind.ts";
 import { openUndoStore, type ReplacedEntry, type UndoStore } from "../../src/session/undo.ts";
 import type { Restored } from "../../src/session/undo_entry.ts";
 import { testSession } from "./agent_session.ts";

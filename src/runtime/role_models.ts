@@ -1,0 +1,99 @@
+/** The models of roles beside the session's own: of searches (`subagent`) and of summaries (`compact`). Loaded with the first. */
+import { askWithinLimit } from "../provider/chat/reasoning_limit.ts";
+import { assumedWindow } from "../agent/context/tokens.ts";
+import { type SideModel, UNKNOWN_SERVER } from "../agent/server.ts";
+import type { Explorer } from "../agent/explore.ts";
+import type { Session } from "../agent/session.ts";
+import type { AskModel } from "../agent/turn.ts";
+import type { Workspace } from "../boundary/workspace/workspace.ts";
+import { selectForRole } from "../config/select.ts";
+import { chat } from "../provider/chat/chat.ts";
+import { createChatCache } from "../provider/chat/request_body.ts";
+import type { LocatedModel } from "../provider/backends/locality_cache.ts";
+import type { Endpoint } from "../provider/types.ts";
+import type { OpenedParts } from "./make_session.ts";
+import { knowServer, profileOf, sessionModel, toolProtocolOf } from "./model.ts";
+
+/** The parts that a session was made of, and its model client. */
+export interface RoleParts
+  extends Pick<OpenedParts, "host" | "project" | "client" | "reach" | "chosen" | "openWorkspace" | "later"> {
+  /** The session's own model, asked by another session. */
+  ownModel(asker: () => Session): AskModel;
+  /** Asks before each request whether it may go there. */
+  withAdmission(ask: AskModel, located: LocatedModel, own: boolean, asker?: () => Session): AskModel;
+  scan(workspace: Workspace, before: Session["scanner"]): Session["scanner"];
+}
+
+/** Returns the model of role `compact`, ready to be asked; null when the session's own model does the work. */
+export async function findCompactModel(parts: RoleParts): Promise<SideModel | null> {
+  const found = await findModel("compact", parts);
+  if (found === null) return null;
+  const { endpoint, entry, located, ask } = found;
+  return {
+    ask: parts.withAdmission(ask, located, false),
+    provider: endpoint.provider,
+    local: endpoint.local,
+    id: entry.id,
+    contextWindow: entry.contextWindow ?? await windowOf(entry.id, found, parts) ?? assumedWindow(endpoint),
+    maxTokens: entry.maxTokens,
+    params: entry.params,
+  };
+}
+
+async function windowOf(model: string, { endpoint }: { endpoint: Endpoint }, { client }: RoleParts) {
+  const { findServerWindow } = await import("../agent/context/window.ts");
+  return (await findServerWindow(client, endpoint, { model, signal: new AbortController().signal })).window;
+}
+
+/** The model that the configuration has for a role, and how it is asked; null for the session's own. */
+async function findModel(role: "compact" | "subagent", { host, project, client, reach, chosen }: RoleParts) {
+  const { servedModels } = reach;
+  const found = await selectForRole(project.configuration, role, { session: chosen.provider, servedModels });
+  if (found === null) return null;
+  const { provider, model: entry } = found;
+  const endpoint = await reach.endpointOf(provider);
+  const cache = createChatCache();
+  const ask: AskModel = (request, asked) =>
+    chat(client, { endpoint, request }, { ...asked, cache, clock: host.io.clock });
+  return { provider, entry, endpoint, located: { endpoint, model: entry.id, trusted: provider.local }, ask };
+}
+
+/**
+ * Finds the model of searches, role `subagent`, else the session's own. A remote one sees of the project what a remote session does, also where the session is local; and a
+ * local one no more than the session. Throws what {@link selectForRole} and the key of the provider throw.
+ */
+export async function findExplorer(session: Session, parts: RoleParts): Promise<Explorer> {
+  const { host, project, client } = parts;
+  const { workspace, scanner, server, model, context, profile: own } = session;
+  const found = parts.chosen.demo !== null ? null : await findModel("subagent", parts);
+  if (found === null) {
+    // A copy: what one of the two guesses of its window is not the other's.
+    const profile = { ...own, fields: { ...own.fields, ...own.sideFields } };
+    return {
+      model: { ...model },
+      server,
+      profile,
+      toolProtocol: context.toolProtocol,
+      workspace,
+      scanner,
+      ask: parts.ownModel,
+    };
+  }
+  const { provider, entry, endpoint, located } = found;
+  const known = await knowServer({ host, home: project.home, client, endpoint, entry, later: parts.later });
+  const subagent = { provider, entry, endpoint, demo: null, notices: [] };
+  const side = sessionModel(subagent, { known, options: {} });
+  const profile = await profileOf(subagent, { model: side, server: known.server, told: known.told ?? {} });
+  side.local &&= workspace.local;
+  const place = workspace.local && !endpoint.local ? await parts.openWorkspace({ provider, endpoint }) : workspace;
+  const direct: AskModel = (request, asked) => askWithinLimit(found.ask, { request, profile }, asked);
+  return {
+    model: side,
+    server: UNKNOWN_SERVER,
+    profile,
+    toolProtocol: toolProtocolOf({ entry }, { known, before: null }),
+    workspace: place,
+    scanner: place === workspace ? scanner : parts.scan(place, scanner),
+    ask: (asker) => parts.withAdmission(direct, located, false, asker),
+  };
+}
