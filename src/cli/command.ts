@@ -29,7 +29,6 @@ interface Common {
   /** Its short spelling, without the dash. */
   letter?: string;
 }
-/** Present or absent. */
 export interface FlagOption extends Common {
   kind: "flag";
 }
@@ -42,7 +41,6 @@ export interface TextOption<T extends string = string> extends Common {
   values?: readonly T[];
   completion?: Completion;
 }
-/** A decimal number within bounds. */
 export interface NumberOption extends Common {
   kind: "number";
   placeholder: string;
@@ -150,18 +148,15 @@ export interface Globals {
   json: boolean;
   quiet: boolean;
   verbose: boolean;
-  /** `--no-color` was given. */
   noColor: boolean;
   yes: boolean;
 }
 
-/** The context in which a command runs. */
 export interface Context {
   io: Io;
   globals: Globals;
 }
 
-/** One call of a command, parsed. */
 export interface Invocation<O extends Options = Options> {
   options: Values<O>;
   /** As many as `arguments` allow. */
@@ -169,7 +164,6 @@ export interface Invocation<O extends Options = Options> {
   context: Context;
 }
 
-/** A positional argument. */
 export interface Argument {
   name: string;
   brief: string;

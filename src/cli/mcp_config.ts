@@ -5,7 +5,6 @@ import { type McpServer, readServers } from "../mcp/server.ts";
 import { resolve } from "../platform/path.ts";
 import { fieldsOf, parseJson } from "../platform/record.ts";
 
-/** The servers that are named. */
 export interface GivenServers {
   /** Of the client's own process. */
   own: string[];

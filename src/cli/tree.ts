@@ -34,7 +34,6 @@ const COMMANDS: Readonly<Record<string, () => Promise<Node>>> = {
   __complete: async () => (await import("./completions/command.ts")).completeCommand,
 };
 
-/** The names of all commands. */
 export const COMMAND_NAMES: readonly string[] = Object.keys(COMMANDS);
 
 /** The tree of commands; with `only`, those of these names that there are. */

@@ -8,7 +8,6 @@ import type { LookupOptions } from "./places.ts";
 /** The ids of the table. Windsurf is one of the editors of `dialect.ts`. */
 export const ASSISTANT_IDS = ["claude", "codex", "cursor"] as const;
 
-/** One of them. */
 export type AssistantId = (typeof ASSISTANT_IDS)[number];
 
 /** For this project, or for all of the user's. */
@@ -53,7 +52,6 @@ export interface Assistant {
 /** Longer than the guard takes: it ends itself, and blocks. */
 const TIMEOUT = 60;
 
-/** By id. */
 export const ASSISTANTS: Readonly<Record<AssistantId, Assistant>> = {
   claude: {
     id: "claude",

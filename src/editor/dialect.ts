@@ -5,7 +5,6 @@ import { dirname } from "../platform/path.ts";
 /** The ids of the table, the default first. */
 export const DIALECT_IDS = ["ide", "windsurf", "devin"] as const;
 
-/** One of the editors. */
 export type DialectId = (typeof DIALECT_IDS)[number];
 
 /** Where an artifact is installed: for this project, for all of the user's projects, for all users of the machine. */

@@ -9,7 +9,6 @@ import { JsonProblem, nodeAt, parseJsonTree } from "./resources/json_tree.ts";
 
 /** The paths that places are worked out from. All absolute. */
 export interface LookupOptions {
-  /** The project root, a real path. */
   root: string;
   userHome: string;
   os: "linux" | "darwin" | "windows";

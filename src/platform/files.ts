@@ -4,7 +4,6 @@
  */
 import { basename, dirname, join } from "./path.ts";
 
-/** The kind of an entry. */
 export type FileKind = "file" | "directory" | "symlink" | "other";
 
 /** Facts about a file, from `lstat`, `stat` or an open handle. */
@@ -127,7 +126,6 @@ export function readTextSync(path: string): string {
   return new TextDecoder().decode(Deno.readFileSync(path));
 }
 
-/** One entry of a directory. */
 export interface DirectoryEntry {
   name: string;
   kind: FileKind;

@@ -46,9 +46,7 @@ export function entriesSync(path: string): PlainEntry[] | null {
   return presentOnly(() => [...Deno.readDirSync(path)]);
 }
 
-/** A file system that is mounted somewhere. */
 export interface Mount {
-  /** Absolute path. */
   point: string;
   /** `ext4`, `tmpfs`, `fuse.sshfs`, …; empty where the line has none. */
   type: string;

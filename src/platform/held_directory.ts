@@ -23,7 +23,6 @@ export interface HoldOptions {
   ownProcess: boolean;
 }
 
-/** A directory while work is done in it. */
 interface HeldDirectory {
   /** Nobody can put another directory in its place. */
   exact: boolean;

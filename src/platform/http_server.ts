@@ -1,6 +1,5 @@
 /** A web server for programs of this machine alone: the one user of `Deno.serve`. */
 
-/** A server that runs until it is closed. */
 export interface LoopbackServer {
   port: number;
   /** Stops listening and ends the connections that are still open. */

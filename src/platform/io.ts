@@ -16,7 +16,6 @@ export class OutputClosed extends Error {
   override readonly name = "OutputClosed";
 }
 
-/** Standard input. */
 export interface Input {
   readonly isTerminal: boolean;
   /** The next bytes as they come; null at the end of input. */

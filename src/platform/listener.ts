@@ -1,7 +1,6 @@
 /** Which process listens on a port of loopback: where the system tells, and only what this user may see. */
 import { outputOf } from "./process.ts";
 
-/** A process that listens. */
 export interface Listener {
   /** Null when it belongs to somebody else, and the system does not tell. */
   pid: number | null;

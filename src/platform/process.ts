@@ -6,10 +6,8 @@ import { statSync } from "./files_sync.ts";
 import { ownCommand } from "./runtime.ts";
 import { after, within } from "./sleep.ts";
 
-/** Where a piece of output came from. */
 export type OutputStream = "stdout" | "stderr";
 
-/** A program to run, and for how long. */
 export interface ProcessOptions {
   /** The program, absolute, and its arguments. */
   argv: readonly [string, ...string[]];

@@ -5,7 +5,6 @@ import { readTextSync } from "./files.ts";
 
 /** The runtime, and in which form the program came. */
 export interface RuntimeFacts {
-  /** Deno's version. */
   version: string;
   /** One binary with the runtime in it, one file of JavaScript, or the sources. */
   form: "binary" | "bundle" | "source";

@@ -4,7 +4,6 @@ import { openLockFile } from "./journal.ts";
 
 /** A log that is open while something goes on in this process. */
 export interface SharedLog {
-  /** Adds a line. */
   add(line: string): void;
   /** The lines of all since this one opened it; null where another had it open at that time or has it open now. */
   lines(): string[] | null;

@@ -26,10 +26,8 @@ export type TaskStatus = typeof TASK_STATUSES[number];
 /** The result of the check of the project; `none` where it was not run. */
 export type CheckOutcome = "pass" | "fail" | "none";
 
-/** The code of a refusal. */
 export type RefusalCode = keyof typeof REFUSALS;
 
-/** The outcome of a call. */
 export type Outcome =
   | { kind: "status"; ready: boolean; protected: number; left: number; waiting: readonly string[] }
   | { kind: "answer"; answer: ClosedAnswer; cost: number }

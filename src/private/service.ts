@@ -57,7 +57,6 @@ export interface SessionRights {
   changes?: { paths: readonly string[]; open: boolean; check: boolean };
 }
 
-/** The parts of a {@link PrivateService}. */
 export interface ServiceParts {
   home: Home;
   clock: ServiceClock;
@@ -69,7 +68,6 @@ export interface ServiceParts {
   open(rights: SessionRights, signal: AbortSignal): Promise<PrivateSession | null>;
 }
 
-/** Who calls. */
 export interface PrivateCall {
   client: string;
   /** Aborted when the client takes the call back: then nobody hears of it. */

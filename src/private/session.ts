@@ -15,7 +15,6 @@ import { type RefusalCode, TASK_STATUSES } from "./outcome.ts";
 import type { ResolvedPath } from "../boundary/workspace/workspace.ts";
 import { structureView } from "./structure_view.ts";
 
-/** The place and the model of the sessions. */
 export interface SessionPlace {
   io: Io;
   /** Absolute. */

@@ -149,7 +149,6 @@ function readTextQuestion(given: unknown, usual: number): TextQuestion | null {
   return question === null || paths === null || seconds === null ? null : { question, paths, seconds };
 }
 
-/** A task over files. */
 export interface PrivateTask {
   task: string;
   paths: readonly string[];

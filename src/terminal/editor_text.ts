@@ -82,7 +82,6 @@ export interface CompletionQuery {
   start: number;
 }
 
-/** The list that is shown. */
 export interface Completion {
   start: number;
   items: readonly Candidate[];

@@ -5,7 +5,6 @@ import type { EditorState } from "./line_editor.ts";
 import { type Row, row, type Span, span } from "./style.ts";
 import { displayWidth, fit } from "./table.ts";
 
-/** Rows and the cursor in them. */
 export interface EditorView {
   rows: Row[];
   cursor: { row: number; column: number };

@@ -24,7 +24,6 @@ export interface HistorySearch {
   found: number;
 }
 
-/** All that an editor knows. */
 export interface EditorState {
   /** Large pastes stand in it as one private character each. */
   text: string;
@@ -45,7 +44,6 @@ export interface EditorState {
   typing: boolean;
 }
 
-/** An effect that the caller performs. */
 export type EditorEffect =
   /** `isForLater`: not for what runs now. */
   | { kind: "submit"; text: string; isForLater?: true }
@@ -62,7 +60,6 @@ export type EditorEffect =
   | { kind: "suspend" }
   | { kind: "back_tab" };
 
-/** A state and what is to be done. */
 export interface Edited {
   state: EditorState;
   effects: readonly EditorEffect[];

@@ -2,7 +2,6 @@
 import { AgentcliError } from "../errors.ts";
 import type { Io } from "../platform/io.ts";
 
-/** Streams and signal of a question. */
 export type Asking = Pick<Io, "stdin" | "stderr" | "clock">;
 
 /** Longest answer that is taken, in bytes. */

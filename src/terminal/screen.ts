@@ -6,7 +6,6 @@ import type { Output } from "../platform/io.ts";
 import { behindColumn, isAscii, keptColumns, rowChanges } from "./row_changes.ts";
 import { paint, type Row, rowWidth } from "./style.ts";
 
-/** Live rows and where the cursor stands in them. */
 export interface LiveRows {
   rows: readonly Row[];
   cursor: { row: number; column: number } | null;

@@ -13,7 +13,6 @@ export function wantsColor(io: Pick<Io, "env" | "stdout">, options: { noColor: b
   return io.stdout.isTerminal && io.env("TERM") !== "dumb";
 }
 
-/** How a piece of text looks. */
 export type Style =
   | "plain"
   | "dim"

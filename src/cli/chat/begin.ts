@@ -9,10 +9,8 @@ import type { AgentSession } from "../../runtime/agent_session.ts";
 import type { OpenSession } from "../../runtime/open_session.ts";
 import type { RunOptions } from "../run/command.ts";
 
-/** The options of a chat. */
 export type ChatOptions = RunOptions & Pick<SessionOptions, "mcpServers">;
 
-/** A list to choose from. */
 export interface PickQuestion {
   title: string;
   choices: readonly Choice[];
@@ -24,7 +22,6 @@ export interface PickQuestion {
 export interface ChatView {
   /** Whether what is said goes to a terminal: elsewhere it may go into a log, which gets nothing protected. */
   readonly isTerminal: boolean;
-  /** Columns that rows may take. */
   width(): number;
   /** Rows that stay. */
   print(rows: readonly Row[]): void;

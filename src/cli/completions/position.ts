@@ -12,7 +12,6 @@ import {
   optionsAt,
 } from "../command.ts";
 
-/** A word that can stand at the cursor. */
 export interface Candidate {
   value: string;
   brief: string;

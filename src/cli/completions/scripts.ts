@@ -79,7 +79,6 @@ const POWERSHELL = `Register-ArgumentCompleter -Native -CommandName agentcli -Sc
 }
 `;
 
-/** The script for each shell. */
 export const SCRIPTS: Readonly<Record<Shell, string>> = { bash: BASH, zsh: ZSH, fish: FISH, powershell: POWERSHELL };
 
 /** Runs the command. */

@@ -7,7 +7,6 @@ import { openHome } from "../../platform/home.ts";
 import type { Context } from "../command.ts";
 import type { Candidate, Wanted } from "./position.ts";
 
-/** Sessions that are offered, newest first. */
 const SESSION_LIMIT = 30;
 
 /** The values; files and directories are left to the shell. */

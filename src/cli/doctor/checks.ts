@@ -179,7 +179,6 @@ export function checkTelemetry({ env }: Io): Check {
   return { id: "telemetry", state: "warn", message, hint: `unset ${names.join(" ")}` };
 }
 
-/** Longest wait for a version, in milliseconds. */
 const VERSION_MS = 3_000;
 
 const WANTED = [

@@ -13,7 +13,6 @@ import { providerLabel } from "../../config/base_url.ts";
 
 /** Longest wait for one answer of a server, in milliseconds. */
 const TIMEOUT_MS = 3_000;
-/** Providers that are looked at. */
 const PROVIDER_LIMIT = 50;
 /** Models of one provider whose place is asked for. */
 const MODEL_LIMIT = 5;
@@ -128,7 +127,6 @@ const FORWARDERS: ReadonlySet<string> = new Set([
   ...["haproxy", "socat", "caddy", "traefik", "envoy", "cloudflared", "ngrok", "tailscaled", "stunnel", "squid"],
 ]);
 
-/** The process behind a loopback address. */
 export interface Listening {
   text: string;
   pid: number | null;

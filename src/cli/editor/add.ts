@@ -34,7 +34,6 @@ import WORKFLOW from "../../editor/starting_set/workflow.md" with { type: "text"
 
 type Given = Values<typeof ADD_OPTIONS>;
 
-/** The source of an artifact. */
 interface Request {
   name: string;
   options: Given;

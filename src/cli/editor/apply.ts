@@ -47,7 +47,6 @@ function changeText(
   return diff === "" ? `${clean(name)}: permissions ${mode.toString(8)}\n` : clean(diff, { multiline: true });
 }
 
-/** Returns the problems of a plan, one line each. */
 function problemLines({ problems }: Plan, { shown }: EditorContext): string[] {
   return problems.map(({ artifact, path, message }) => `${artifact}: ${shown(path)}: ${message}`);
 }
@@ -56,7 +55,6 @@ function action({ before, after }: Plan["changes"][number]): string {
   return before === null ? "create" : after === null ? "remove" : "change";
 }
 
-/** A plan for `--json`. */
 async function planJson(plan: Plan, editor: EditorContext): Promise<Record<string, unknown>> {
   return {
     dialect: editor.shownDialect ?? editor.dialect.id,

@@ -14,7 +14,6 @@ import { isWithin, normalize, relativeTo, resolve } from "../../platform/path.ts
 import type { Context } from "../command.ts";
 import type { Protection } from "./protection.ts";
 
-/** Options of the command line that choose the editor. */
 export interface PlaceOptions {
   dialect?: DialectId | undefined;
   systemDir?: string | undefined;
@@ -30,7 +29,6 @@ export interface EditorContext {
   /** Other editors of which the project has files, where nobody said which one is meant. */
   otherDialects: readonly DialectId[];
   home: Home;
-  /** The places of a scope. */
   places(scope: Scope): Places;
   /** Returns whether an installed artifact belongs to this project, this user or this machine. */
   isHere(installed: Pick<Installed, "scope" | "base">): boolean;

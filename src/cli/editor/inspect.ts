@@ -232,7 +232,6 @@ export async function checkArtifacts({ options, context }: Invocation<typeof PLA
   return findings.length === 0 ? 0 : 1;
 }
 
-/** A word and what it is. */
 interface Word {
   value: string;
   brief: string;

@@ -11,9 +11,7 @@ import { realPath } from "../../platform/files.ts";
 import type { Io } from "../../platform/io.ts";
 import { dirname, isWithin, normalize, relativeTo } from "../../platform/path.ts";
 
-/** The project and directory of a check. */
 export interface ProtectionPlace {
-  /** The project, a real path. */
   root: string;
   cwd: string;
   userHome: string;
@@ -21,7 +19,6 @@ export interface ProtectionPlace {
 
 /** The protected files of the project, and of another one that a file is taken from. */
 export interface Protection {
-  /** Whether anything is protected. */
   any: boolean;
   /** Returns whether a rule covers the file at an absolute path, by any of its names. */
   covers(path: string): boolean;

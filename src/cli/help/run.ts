@@ -41,7 +41,6 @@ function unknownTopic(word: string, { node, atRoot }: { node: Command | Group; a
   });
 }
 
-/** The topics as a section of the help. */
 function topicList(width: number): string {
   const pairs = TOPICS.map(({ name, brief }) => [name, brief] as const);
   return `${rows("Topics (agentcli help <topic>):", pairs, { width: columnsOf(width) })}\n`;
@@ -51,7 +50,6 @@ function columnsOf(width: number): number {
   return Math.min(Math.max(width, 40), 100);
 }
 
-/** A topic, wrapped to `width` columns. */
 function topicText(topic: Topic, width: number): string {
   const columns = columnsOf(width);
   return [topic.brief, ...topic.sections.map((section) => sectionText(section, columns))].join("\n\n") + "\n";

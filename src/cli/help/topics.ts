@@ -10,7 +10,6 @@ export type Section =
   | { kind: "rows"; heading: string; rows: readonly (readonly [string, string])[] }
   | { kind: "lines"; heading: string; lines: readonly string[] };
 
-/** One topic. */
 export interface Topic {
   name: string;
   brief: string;
@@ -201,5 +200,4 @@ const exitCodes: Topic = {
   ],
 };
 
-/** Every topic, in the order of the list. */
 export const TOPICS: readonly Topic[] = [configuration, models, noCloud, permissions, exitCodes];

@@ -11,7 +11,6 @@ const ADDED_LIMIT = 100;
 /** Characters of a model's name that is written; longer ones are no names. */
 const ID_LIMIT = 200;
 
-/** A provider to be written. */
 export interface PlannedProvider {
   name: string;
   baseUrl: string;

@@ -6,7 +6,6 @@ import { clean } from "../../terminal/clean.ts";
 import type { Plan } from "./plan.ts";
 import { table } from "../../terminal/table.ts";
 
-/** Everything there is to tell. */
 export interface Outcome {
   /** Of providers.yaml. */
   path: string;

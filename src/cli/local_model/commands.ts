@@ -44,7 +44,6 @@ export interface Prepared {
   leftOut: LeftOut[];
 }
 
-/** Returns the error for an engine that is not installed. */
 function notInstalled(task: ServeTask): AgentcliError {
   const { engine, context } = task;
   const names = [...new Set(candidatesOf(task).flat().flatMap(({ programs }) => programs))];

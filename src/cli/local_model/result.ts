@@ -44,7 +44,6 @@ export async function printWarnings(task: ServeTask): Promise<void> {
   }
 }
 
-/** The state of the engine once it is ready. */
 export interface Readiness {
   reused: boolean;
   /** Milliseconds from the start. */

@@ -45,7 +45,6 @@ export interface Machine {
   unified: boolean;
 }
 
-/** A model and how it would run. */
 export interface Suggestion {
   model: SuggestedModel;
   /** `graphics`: whole on the card, or in unified memory; `split`: in part on the processor; `processor`: there alone. */

@@ -8,7 +8,6 @@ import { createOrderedWrite } from "../../rpc/lines.ts";
 import { PendingRequests } from "../../rpc/pending.ts";
 import { textOf } from "./fields.ts";
 
-/** The output for all lines to the client. */
 export interface ClientOutput {
   /** Whole lines. Resolves when the system took them: who waits for it writes no faster than the client reads. */
   write(lines: string): Promise<void>;
@@ -24,7 +23,6 @@ export function createClientOutput(stdout: Pick<Output, "write">): ClientOutput 
 /** The response to a request, the client's error, or nothing because the client has ended its input. */
 export type ClientResponse = { response: Record<string, unknown> } | { error: string } | { gone: true };
 
-/** Asks the client. */
 export interface ClientRequests {
   /** Rejects with the signal's reason; the client is told that no answer is needed any more. */
   ask(question: ClientQuestion, signal: AbortSignal): Promise<ClientResponse>;

@@ -16,7 +16,6 @@ export interface HookFacts {
   permission_mode: string;
 }
 
-/** The result of the hooks of a prompt. */
 export interface PromptVerdict {
   /** The reason why the prompt is refused; null if it is not. */
   blocked: string | null;
@@ -24,13 +23,11 @@ export interface PromptVerdict {
   context: string;
 }
 
-/** The hooks of one session. */
 export interface ClientHooks extends TurnHooks {
   /** `text` is null for a prompt that may not be told. */
   submit(text: string | null, signal: AbortSignal): Promise<PromptVerdict>;
 }
 
-/** The connection to the client's hooks. */
 export interface HookConnection {
   table: HookTable;
   requests: ClientRequests;
@@ -187,21 +184,17 @@ function afterVerdict(answers: readonly Answer[]): AfterVerdict {
 /** The supported hook events; others are never called. */
 export type HookEvent = "PreToolUse" | "PostToolUse" | "UserPromptSubmit" | "Stop";
 
-/** One callback of the client. */
 export interface HookEntry {
   callbackId: string;
   /** Returns whether the hook wants to hear of this tool. */
   matches(toolName: string): boolean;
-  /** Milliseconds that it may take. */
   timeoutMs: number;
 }
 
-/** The callbacks by event. */
 export type HookTable = ReadonlyMap<HookEvent, readonly HookEntry[]>;
 
 const EVENTS: readonly HookEvent[] = ["PreToolUse", "PostToolUse", "UserPromptSubmit", "Stop"];
 
-/** Default timeout of a hook, in milliseconds. */
 const TIMEOUT_MS = 60_000;
 
 /** A matcher is a name, names joined by `|`, or an expression for the whole name; nothing and `*` match all. */

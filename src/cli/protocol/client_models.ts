@@ -12,7 +12,6 @@ import { createHttpClient } from "../../provider/http/client.ts";
 import { listModels } from "../../provider/backends/model_list.ts";
 import { clientModel } from "../../runtime/model.ts";
 
-/** One model as clients list it. */
 export interface ClientModel {
   /** The value for `set_model` and `--model`. */
   value: string;
@@ -64,7 +63,6 @@ export async function usualModel(configuration: Configuration, io: Io): Promise<
   }
 }
 
-/** Timeout for the model list of a server, in milliseconds. */
 const LIST_TIMEOUT_MS = 3000;
 
 /** Throws `unknown_provider`, `unknown_model` and the like for a name that leads nowhere. */

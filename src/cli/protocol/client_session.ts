@@ -26,7 +26,6 @@ import type { GivenServers } from "../mcp_config.ts";
 import { textOf, textsOf } from "./fields.ts";
 import { checkModelName } from "./client_models.ts";
 
-/** The connection of a session to its client. */
 export interface ClientConnection {
   output: ClientOutput;
   requests: ClientRequests;
@@ -85,14 +84,12 @@ export class ClientSession {
     this.#session.setMode(mode);
   }
 
-  /** The servers of tools and how they are. */
   servers(): { name: string; status: string }[] {
     const own = this.#servers?.map(({ name, status }) => ({ name, status })) ??
       this.#ownServers.map((name) => ({ name, status: "pending" }));
     return [...own, ...this.#session.opened === null ? [] : serverStatus(this.#session.opened)];
   }
 
-  /** The messages that wait for their turn. */
   get queue(): MessageQueue {
     return this.#session.queue;
   }

@@ -17,14 +17,12 @@ import { AgentcliError } from "../../errors.ts";
 import type { EncodedImage } from "../../protocol/input.ts";
 import type { readEncodedImage } from "../../provider/chat/image_file.ts";
 
-/** A server of the client, connected or not. */
 export interface ClientServer {
   name: string;
   status: "connected" | "failed";
   tools: Tool[];
 }
 
-/** The connection to the client's servers. */
 export interface ServerConnection {
   requests: ClientRequests;
   clock: Pick<Clock, "sleep">;
@@ -34,9 +32,7 @@ export interface ServerConnection {
 
 /** The revision of MCP that is offered first. */
 const REVISION = "2025-11-25";
-/** Timeout for connecting to a server, in milliseconds. */
 const CONNECT_MS = 30_000;
-/** Most tools of one server. */
 const TOOLS_LIMIT = 200;
 
 /** A failure of the other side, as one sentence. */

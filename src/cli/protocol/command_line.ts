@@ -24,7 +24,6 @@ interface Given {
   value: string | undefined;
 }
 
-/** The words of a command line, before their meaning. */
 interface Parts {
   given: Given[];
   words: string[];
@@ -116,7 +115,6 @@ function isKnownOption(text: string): boolean {
   return text.startsWith("--") && knownOption(camelCase(text.slice(2).split("=")[0] ?? "")) !== undefined;
 }
 
-/** The command that protocol mode stands for. */
 function clientCommand(notes: readonly string[]): Command<typeof RUN_OPTIONS> {
   return command({
     brief: "Serve a client over standard input and output, or run one turn",

@@ -18,7 +18,6 @@ import type { QueuedMessage } from "../../runtime/prompts.ts";
 import { PERMISSION_MODES, type PermissionMode } from "../../config/types.ts";
 import { textOf } from "./fields.ts";
 
-/** Parts of a conversation. */
 interface Conversation {
   options: RunOptions;
   context: Context;
@@ -176,7 +175,6 @@ function targetOf({ session, running, context }: Conversation): RequestTarget {
   };
 }
 
-/** The target of requests. */
 export interface RequestTarget {
   initialize(fields: Record<string, unknown>): void;
   /** Ends the running turn. Gives the ids of messages that still wait. */

@@ -169,7 +169,6 @@ function placeIn(word: string): { path: string; first: number; last: number } {
   return { path, first, last };
 }
 
-/** The changes to accept. */
 interface Difference {
   /** Rules that no marker has any longer. */
   gone: ProtectionRule[];

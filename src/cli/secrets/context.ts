@@ -20,7 +20,6 @@ import type { Context } from "../command.ts";
 /** Entries of the project that are looked at for a report. */
 const ENTRY_LIMIT = 500_000;
 
-/** The project. */
 export interface ProjectContext {
   root: string;
   /** The working directory as a real path, as the root is one. */
@@ -56,7 +55,6 @@ export async function openProjectContext(
   return { root, cwd, protection, localEndpoints, record: records[0] ?? null, notices };
 }
 
-/** The provider of a session started here. */
 export interface ProviderView {
   name: string;
   baseUrl: string;

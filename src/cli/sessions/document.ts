@@ -10,7 +10,6 @@ import { loadTranscript, type StoredSession } from "../../session/load.ts";
 import { jsonText } from "../../terminal/clean.ts";
 import type { EXPORT_FORMATS } from "./command.ts";
 
-/** A form of a document. */
 export type ExportFormat = typeof EXPORT_FORMATS[number];
 
 /**

@@ -204,7 +204,6 @@ function sizeText(bytes: number): string {
   return `${(bytes / 1024 / 1024).toFixed(1)} MiB`;
 }
 
-/** The session as a value for JSON. */
 function summaryJson(session: SessionSummary): Record<string, unknown> {
   return {
     id: session.id,

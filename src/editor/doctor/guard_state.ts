@@ -10,7 +10,6 @@ import { canonical } from "../resources/json_tree.ts";
 import type { Installed, Ledger } from "../plan/ledger.ts";
 import { artifactsInWorktree, worktreesAround } from "../plan/other_places.ts";
 
-/** The command that repairs the guard. */
 export const GUARD_FIX = "agentcli editor add hook no-cloud-guard --force";
 
 /** Returns whether a command line runs the guard that comes with the program. */

@@ -15,7 +15,6 @@ import type { Finding } from "./try_server.ts";
 
 const BLOCKED = 2;
 
-/** One event of an installed guard. */
 interface Guarded {
   id: AssistantId;
   scope: string;

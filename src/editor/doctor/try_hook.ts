@@ -20,7 +20,6 @@ const SLOW_MS = 2_000;
 const OUTPUT_LIMIT = 64 * 1024;
 const BLOCKED = 2;
 
-/** What came of one call. */
 export interface Trial {
   code: number;
   timedOut: boolean;
@@ -205,7 +204,6 @@ export async function runLine(
   return { code, timedOut: ended === "timeout", stderr, durationMs: io.clock.monotonic() - started };
 }
 
-/** The paths that an input names. */
 export interface Touched {
   path: string;
   /** It is to pass: a command on it is in the form that every guard takes. */

@@ -70,21 +70,18 @@ const TIME_LIMIT_MS = 10_000;
 /** The protocol that editors' assistants speak: a handshake is tried first. */
 const HANDSHAKE = "";
 
-/** The tools of a server. */
 interface Tools {
   names: readonly string[];
 }
 
 type Trial = Tools | { problem: string; fix: string };
 
-/** A server as it stands in its file. */
 interface ServerProgram {
   command: string;
   args?: unknown;
   env?: unknown;
 }
 
-/** Returns the tools, or why there are none. */
 async function toolsOfProgram({ command, args, env }: ServerProgram, root: string, io: Io): Promise<Trial> {
   const environment = io.environment();
   const program = isAbsolute(command)

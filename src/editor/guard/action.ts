@@ -1,7 +1,6 @@
 /** What an assistant is about to do, whatever its editor calls it: what the guard decides about. */
 import { type HookInput, optionalField, stringsIn, textField } from "../hooks/events.ts";
 
-/** One action. */
 export type Action =
   /** A file is read, or a directory with everything in it. */
   | { kind: "read"; path: string }

@@ -88,7 +88,6 @@ function lineOf(value: unknown): string {
   return [value].flat(Infinity).filter((word) => typeof word === "string").join(" ");
 }
 
-/** Facts of a call besides its arguments. */
 export interface CallTraits {
   /** The tool is named for a shell: each text that it gets is a line. */
   isShell: boolean;

@@ -17,7 +17,6 @@ import type { CommandPlace } from "./sandboxed.ts";
 import { TamperCheck } from "./tamper_check.ts";
 import { ProtectedLookup } from "./lookup.ts";
 
-/** Where the guard runs. */
 export interface GuardPlace {
   cwd: string;
   userHome: string | undefined;

@@ -7,7 +7,6 @@ import { listSync, lstatSync, mountPoints } from "../../platform/files_sync.ts";
 import { dirname, isAbsolute, isWithin, relativeTo, resolve } from "../../platform/path.ts";
 import { exists, quietly, realOrNamed, walkedPath } from "../../platform/real_path.ts";
 
-/** Where a hook runs. */
 export interface LookupOptions {
   /** Real paths: the project, and what else belongs to the action. The first one is named in messages. */
   roots: readonly string[];

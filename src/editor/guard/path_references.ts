@@ -20,7 +20,6 @@ const WORD_LIMIT = 200_000;
 /** Where a text comes from: a shell runs the one, the other is language. */
 export type TextKind = "command" | "prose";
 
-/** A protected path that a text names. */
 export interface PathReference {
   path: string;
   rule: ProtectionRule;
@@ -80,7 +79,6 @@ export function findTampering(
   return null;
 }
 
-/** A command line as it was read. */
 interface Command extends ShellReading {
   /** Existing directories that it goes into. */
   from: readonly string[];

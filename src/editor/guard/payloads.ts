@@ -49,7 +49,6 @@ function fixedPart(pattern: string): string {
 
 const PATCH_LINE = /^\s*\*\*\* (?:(?:Add|Update|Delete) File|Move to): (.+?)\s*$/gm;
 
-/** Returns the actions of a call of a tool. */
 function actionsOf(tool: string, input: unknown): Action[] {
   const fields = fieldsOf(input);
   // Which of several the tool goes by is its business: all are judged.

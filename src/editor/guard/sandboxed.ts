@@ -16,7 +16,6 @@ const NEARLY_RIGHT = /^(?:\S*\/)?agentcli(?:\s+-[-\w]+)*\s+sandbox(?:\s+--?\w[-\
 /** A longer command is told in general how to be run. Characters. */
 const SHOWN_LIMIT = 1_000;
 
-/** Where commands run. */
 export interface CommandPlace {
   /** How the hook calls the program; what stands on PATH as `agentcli` counts too. */
   program: string;

@@ -8,7 +8,6 @@ import { ANY, STAR } from "../../shell/expansion.ts";
 import type { ShellName } from "../../shell/file_names.ts";
 import type { ProtectedLookup } from "./lookup.ts";
 
-/** Where patterns may start. */
 export interface PatternOptions {
   lookup: ProtectedLookup;
   /** Directories that the command goes into. */

@@ -2,7 +2,6 @@
 import { isRecord } from "../../platform/record.ts";
 import { AgentcliError } from "../../errors.ts";
 
-/** The twelve events. */
 export const EVENTS = [
   "pre_read_code",
   "post_read_code",
@@ -18,7 +17,6 @@ export const EVENTS = [
   "post_setup_worktree",
 ] as const;
 
-/** One of them. */
 export type HookEvent = (typeof EVENTS)[number];
 
 /**

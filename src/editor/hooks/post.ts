@@ -17,7 +17,6 @@ import { lstat, makeDirectory, writeAtomically } from "../../platform/files.ts";
 import { listSync, lstatSync } from "../../platform/files_sync.ts";
 import { exists, realOrNamed } from "../../platform/real_path.ts";
 
-/** One call. */
 export interface PostHook {
   scaffold: ScaffoldId;
   input: HookInput;

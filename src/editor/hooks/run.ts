@@ -11,7 +11,6 @@ import { isFor, isScaffold } from "./scaffold_ids.ts";
 /** The outcome of a hook. `blocked`: why the action must not be done, and what to do. */
 export type HookOutcome = { kind: "pass"; output: string } | { kind: "blocked"; reason: string; instead: string };
 
-/** One call of a hook. */
 export interface HookCall {
   scaffold: string;
   event: string;

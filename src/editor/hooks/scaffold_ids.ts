@@ -1,7 +1,6 @@
 /** The hooks that come with the program. */
 import type { HookEvent } from "./events.ts";
 
-/** Their names. */
 export const SCAFFOLD_IDS = [
   "no-cloud-guard",
   "audit-log",
@@ -10,7 +9,6 @@ export const SCAFFOLD_IDS = [
   "session-note",
 ] as const;
 
-/** One of them. */
 export type ScaffoldId = (typeof SCAFFOLD_IDS)[number];
 
 /** Returns whether a word names one. */
@@ -34,7 +32,6 @@ export interface ScaffoldFacts {
   showOutput: boolean;
 }
 
-/** By name. */
 export const SCAFFOLDS: Readonly<Record<ScaffoldId, ScaffoldFacts>> = {
   "no-cloud-guard": {
     brief: "blocks what .agentclisecret protects",

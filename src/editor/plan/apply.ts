@@ -34,7 +34,6 @@ export async function planChanges(home: Home, wanted: Wanted, mayKeep?: MayKeep)
   return plan;
 }
 
-/** How a plan is carried out. */
 export interface ApplyOptions {
   /** The plan that was shown: when the disk has changed since, nothing is done. */
   expected?: Plan;

@@ -72,7 +72,6 @@ export interface DiskAccess {
   remove(path: string): Promise<void>;
 }
 
-/** Those of the disk. */
 export const DISK: DiskAccess = { makeDirectory, write: writeAtomically, remove: removeFile };
 
 const WRITABLE = 0o200;

@@ -19,7 +19,6 @@ export class LiveText {
     this.#text = text;
   }
 
-  /** As it stands now. */
   get text(): string {
     return this.#text ??= this.#json === null ? "" : printJson(this.json);
   }
@@ -55,13 +54,11 @@ export class LiveText {
     return known;
   }
 
-  /** Notes that the tree was changed. */
   changed(): void {
     this.#text = null;
     this.#isChanged = true;
   }
 
-  /** Sets the whole text. */
   set(text: string): void {
     this.#text = text;
     this.#json = null;
@@ -83,7 +80,6 @@ export function textsOnDisk(): (path: string) => LiveText | null {
   };
 }
 
-/** One file while it is worked on. */
 export interface Draft {
   path: string;
   base: string;

@@ -10,7 +10,6 @@ import { ArtifactHead, artifactKey, decodeBase64, resourceKey, ResourceSchema } 
 import { type FoundFile } from "./disk.ts";
 import * as z from "../../config/zod.ts";
 
-/** Name of the ledger in the home. */
 export const LEDGER = "editor/ledger.json";
 
 /** A hash of what stands in a place; null: nothing. */
@@ -53,16 +52,13 @@ const LedgerSchema = z.object({
   directories: z.array(z.string()),
 });
 
-/** The ledger. */
 export type Ledger = z.infer<typeof LedgerSchema>;
 
 /** An artifact with what was written of it. */
 export type Installed = Ledger["artifacts"][number];
 
-/** One resource of it. */
 export type InstalledResource = Installed["resources"][number];
 
-/** The record of a file. */
 export type FileRecord = Ledger["files"][string];
 
 /** The names that the file has for our members: those of the first version, so that all versions read the same file. */

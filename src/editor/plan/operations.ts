@@ -20,7 +20,6 @@ export interface Wanted {
   adopt?: boolean;
 }
 
-/** One change of one resource. */
 export interface Operation {
   /** Where the outcome is noted. */
   artifact: Installed;

@@ -81,7 +81,6 @@ export async function nothingKnown({ artifacts }: Pick<Ledger, "artifacts">, roo
   ];
 }
 
-/** The worktrees around a project. */
 export interface Worktrees {
   /** The main tree, when the project is a linked worktree. */
   main: string | null;

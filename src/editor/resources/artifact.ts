@@ -6,10 +6,8 @@ import { ASSISTANT_IDS, isAssistant } from "../assistants.ts";
 import { DIALECT_IDS, SCOPES } from "../dialect.ts";
 import { canonical } from "./json_tree.ts";
 
-/** The kinds of artifacts. */
 export const KINDS = ["rule", "workflow", "skill", "hook", "mcp", "instructions"] as const;
 
-/** One of them. */
 export type ArtifactKind = (typeof KINDS)[number];
 
 const FileResource = z.object({

@@ -7,7 +7,6 @@ import type { SectionMarks } from "./section.ts";
 import { join, relativeTo } from "../../platform/path.ts";
 import { liveHooksFile } from "../places.ts";
 
-/** Something that an editor finds. */
 export interface FoundArtifact {
   kind: ArtifactKind;
   name: string;
@@ -52,7 +51,6 @@ export interface Inspection {
 /** The first of the artifacts whose hooks have this; by what a hook is known by. */
 type Owners = Map<string, number>;
 
-/** Returns a key of a hook in its place. */
 function placed(path: string, event: string | undefined, key: string): string {
   return `${JSON.stringify([path, event])} ${key}`;
 }

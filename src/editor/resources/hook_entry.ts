@@ -56,7 +56,6 @@ function powershellKey(line: string): string {
   return `powershell ${line}`;
 }
 
-/** Facts about an entry that is looked for. */
 export interface HookSearch {
   /** How it is or was written, newest first. */
   versions: readonly unknown[];
@@ -121,7 +120,6 @@ export class HookList {
   }
 }
 
-/** A hook that stands in a file. */
 export interface HookInFile {
   event: string;
   name: string;

@@ -16,14 +16,12 @@ import {
   printChild,
 } from "./json_tree.ts";
 
-/** How a text is laid out. */
 interface Layout {
   newline: string;
   /** One level. */
   indent: string;
 }
 
-/** A document that is changed. */
 export interface EditableJson extends JsonDocument {
   layout: Layout;
 }

@@ -57,7 +57,6 @@ export function printJson({ head, root, foot }: JsonDocument): string {
   return head + printNode(root) + foot;
 }
 
-/** Returns the text of a value. */
 function printNode(node: JsonNode): string {
   if (node.kind === "plain") return node.text;
   const children = node.children.map((child, at) =>

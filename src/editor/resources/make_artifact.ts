@@ -20,7 +20,6 @@ import { bashQuoted, powershellQuoted, type Scripts } from "../hooks/scaffold.ts
 import { ownMarks } from "./section.ts";
 import { argumentsWithKey, holdsKey, isLiteralKey } from "./servers.ts";
 
-/** Where an artifact goes. */
 export interface Destination {
   dialect: Dialect;
   places: Places;

@@ -9,16 +9,12 @@ import { powershellLine, scriptResources } from "./make_artifact.ts";
 import { tableText } from "./toml_table.ts";
 import RULE from "../starting_set/private_rule.md" with { type: "text" };
 
-/** The name of the rule. */
 export const RULE_NAME = "agentcli-private";
 
-/** The text of the rule. */
 export const RULE_TEXT = RULE;
 
-/** The name of the guard among the hooks. */
 export const GUARD_NAME = "no-cloud-guard";
 
-/** Where an artifact goes. */
 interface Destination {
   assistant: Assistant;
   places: AssistantPlaces;
@@ -32,7 +28,6 @@ function artifact(
   return { kind, name, scope: places.scope, dialect: assistant.id, base: places.base, resources };
 }
 
-/** A program and the words that start the server. */
 export interface ServerCommand {
   command: string;
   args: readonly string[];

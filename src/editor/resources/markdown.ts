@@ -70,7 +70,6 @@ export function writeFrontmatter(fields: Readonly<Record<string, string | undefi
 /** When a rule is active. */
 const TRIGGERS = ["always_on", "model_decision", "glob", "manual"] as const;
 
-/** One of them. */
 export type Trigger = (typeof TRIGGERS)[number];
 
 /** Returns what is wrong with globs, joined by commas; null when nothing is. */

@@ -12,7 +12,6 @@ import { ownMarks, readSection, removeSection, type SectionMarks, SectionProblem
 /** A resource of a file that is text to us. */
 export type TextResource = Exclude<Resource, { kind: "file" }>;
 
-/** The state of a resource's place. */
 export interface PlaceState {
   /** Null when nothing is there. */
   hash: string | null;
@@ -28,7 +27,6 @@ function marksOf({ name, marks }: Extract<Resource, { kind: "section" }>): Secti
   return marks === undefined ? ownMarks(name) : { name, ...marks };
 }
 
-/** Facts about a resource that is looked for. */
 export interface ResourceSearch {
   /** The resource as it was written before. */
   versions: readonly Resource[];

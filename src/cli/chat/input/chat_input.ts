@@ -33,7 +33,6 @@ const HELD_MS = 250;
 /** Rows of a list at most. */
 const PICKER_ROWS = 14;
 
-/** The part that takes the keys. */
 type Taking =
   | { kind: "line" }
   | { kind: "pick"; state: PickerState; onSave: PickQuestion["onSave"]; done(index: number | null): void }
@@ -115,7 +114,6 @@ export class ChatInput {
     this.#editor = { ...this.#editor, text, cursor: text.length, completion: null };
   }
 
-  /** Puts a text in place of what is being typed. */
   replace(text: string): void {
     this.#editor = replaceText(this.#editor, text);
   }
@@ -156,7 +154,6 @@ export class ChatInput {
     if (taking.kind !== "line") taking.done(null);
   }
 
-  /** Takes keys until the input ends. */
   async readKeys(): Promise<void> {
     const { stdin, clock } = this.#io;
     const decoder = new KeyDecoder();
@@ -187,7 +184,6 @@ export class ChatInput {
     }
   }
 
-  /** Its rows in at most `height`. */
   rows({ width, height }: { width: number; height: number }): LiveRows {
     const taking = this.#taking;
     if (taking.kind === "question") return this.#questionRows(taking, { width, height });

@@ -3,7 +3,6 @@ import type { Candidate, CompletionQuery } from "../../../terminal/editor_text.t
 import type { SearchOptions } from "./path_search.ts";
 import { COMMAND_NAMES, type CommandSource } from "./typed_line.ts";
 
-/** Offers that are listed. */
 const MOST_OFFERS = 50;
 
 /** The candidates for what was begun; none when there are none, or the directory cannot be listed. */

@@ -18,7 +18,6 @@ const MOST_COMMANDS = 200;
 /** Longest description that is shown, in characters. */
 const BRIEF_LIMIT = 100;
 
-/** A command of the project. */
 export interface CustomCommand {
   name: string;
   kind: "workflow" | "skill";

@@ -25,7 +25,6 @@ interface Index {
 
 const INDEXES = new WeakMap<Workspace, Index>();
 
-/** How paths are searched. */
 export interface SearchOptions {
   /** Paths that are returned. */
   most: number;

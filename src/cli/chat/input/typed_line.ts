@@ -37,7 +37,6 @@ export const COMMAND_NAMES = [
   { name: "exit", brief: "leave; also /quit, exit and quit" },
 ] as const;
 
-/** The name of a command. */
 export type CommandName = typeof COMMAND_NAMES[number]["name"];
 
 /** Those that only tell, or change what a key may change at any time: they need not wait for the turn that runs. */
@@ -76,7 +75,6 @@ export function commandSource(prepared: OpenSession | null): CommandSource | nul
 /** Words for the model. `from` names the file of the project that they come from; null for typed ones. */
 export interface TypedPrompt {
   kind: "prompt";
-  /** The line itself. */
   typed: string;
   text: string;
   /** Of that file; open for what was typed. */
@@ -84,14 +82,12 @@ export interface TypedPrompt {
   from: string | null;
 }
 
-/** A command of the chat. */
 export interface TypedCommand {
   kind: "command";
   name: CommandName;
   argument: string;
 }
 
-/** A command for the shell. */
 export interface TypedShell {
   kind: "shell";
   command: string;
@@ -99,7 +95,6 @@ export interface TypedShell {
   isTold: boolean;
 }
 
-/** A line that was understood. */
 export type TypedLine = TypedPrompt | TypedCommand | TypedShell;
 
 /** Whether a line is for the chat itself or for the shell, and no words for the model, as far as it tells by itself. */

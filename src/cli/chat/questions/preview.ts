@@ -85,7 +85,6 @@ function lastLine(line: string): number {
   return Math.max(Number(old) + Number(before), Number(now) + Number(after)) - 1;
 }
 
-/** A change of a file. */
 interface Change {
   name: string;
   /** Absolute. */

@@ -9,7 +9,6 @@ import { type Row, row, span } from "../../../terminal/style.ts";
 import { fit } from "../../../terminal/table.ts";
 import { wrap } from "../../../terminal/wrap.ts";
 
-/** A question to the person. */
 export interface Question {
   /** The call that it is about; absent for none. */
   call?: { name: string; subject: string };
@@ -23,7 +22,6 @@ export interface Question {
 /** The answer: a letter of a choice, or words to do something else. */
 export type QuestionAnswer = { kind: "key"; key: string } | { kind: "words"; text: string };
 
-/** A question that is open. */
 export interface QuestionState {
   question: Question;
   /** The choice that Enter takes; null for none. */
@@ -48,7 +46,6 @@ export function openQuestion(question: Question): QuestionState {
   return { question, selected: null, offset: 0, confirming: null, held: null };
 }
 
-/** The room that a question has, for scrolling. */
 export interface QuestionRoom {
   width: number;
   height: number;

@@ -16,7 +16,6 @@ export interface WorkOwner {
   answerNothing(): void;
   /** Queued messages that were not begun. */
   takeBack(texts: readonly string[]): void;
-  /** The work is over. */
   idle(): void;
 }
 

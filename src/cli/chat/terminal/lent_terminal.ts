@@ -101,7 +101,6 @@ export class LentTerminal {
     }
   }
 
-  /** The terminal has answered. */
   ready(): void {
     const onReady = this.#onReady;
     this.#onReady = null;

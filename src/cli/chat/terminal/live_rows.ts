@@ -15,11 +15,9 @@ import { isOwnLine } from "../input/typed_line.ts";
 /** Drawing again is put off by this, so that a fast model costs no more than thirty drawings a second. Milliseconds. */
 const FRAME_MS = 33;
 
-/** The drawings of one screen. */
 export interface Frames {
   /** Draws soon; what else asks until then is drawn with it. */
   soon(): void;
-  /** Draws now. */
   now(): void;
   /** Draws nothing that was put off. */
   stop(): void;
@@ -118,9 +116,7 @@ export interface LiveParts {
   /** The block that a person unfolded, in at most so many rows. */
   unfolded(height: number): readonly Row[];
   todos: readonly Todo[];
-  /** The current activity; null for none. */
   activity: Row | null;
-  /** Texts that wait for their turn. */
   waiting: readonly Pick<QueuedMessage, "text" | "isForLater">[];
   /** A hint about a key; empty for none. */
   hint: string;

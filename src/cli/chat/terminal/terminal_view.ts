@@ -17,11 +17,9 @@ import { Bell, ring } from "./bell.ts";
 import { LentTerminal } from "./lent_terminal.ts";
 import { createFrames, type Frames, liveRows, statusRow } from "./live_rows.ts";
 
-/** The chat that is shown. */
 export interface ShownChat {
   readonly session: AgentSession;
   readonly input: ChatInput;
-  /** Messages that wait for their turn. */
   waiting(): readonly QueuedMessage[];
   send(text: string): void;
   leave(): void;

@@ -28,7 +28,6 @@ export interface Progress {
   cached: number;
 }
 
-/** A phase with its times. */
 export interface Activity {
   phase: Phase;
   since: number;

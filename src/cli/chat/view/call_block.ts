@@ -11,7 +11,6 @@ import { secondsText } from "./activity.ts";
 import { textRows } from "./event_rows.ts";
 import { changedLines, numberedRows } from "../questions/preview.ts";
 
-/** The outcome of a call. */
 export interface CallResult {
   content: string;
   isError: boolean;
@@ -44,7 +43,6 @@ export interface CallBlock {
 const DIFF_ROWS = 15;
 /** Rows of what a command printed last that are shown. */
 const LAST_ROWS = 5;
-/** Rows of a failure that are shown. */
 const FAILURE_ROWS = 10;
 /** A subject is not cut below this. */
 const SHORTEST_SUBJECT = 8;
@@ -54,7 +52,6 @@ const SHORT_MS = 1000;
 /** Of their subjects the end says most. */
 const PATH_TOOLS: ReadonlySet<string> = new Set(["Read", "Edit", "Write"]);
 
-/** The rows of a block. */
 export interface BlockRows {
   rows: Row[];
   /** Whether something is left out that unfolding shows. */

@@ -111,7 +111,6 @@ export class CallView {
     this.#running.get(callId)?.steps.push(`* ${text}`);
   }
 
-  /** Returns the blocks of the calls that run. */
   liveRows(width: number): Row[] {
     const now = this.#clock.monotonic();
     return [...this.#running.values()].slice(-MOST_HEADS).flatMap((call) => {

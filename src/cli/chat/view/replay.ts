@@ -21,14 +21,12 @@ import { echoRows } from "./event_rows.ts";
 import { type StoredChange, storedChanges } from "./stored_changes.ts";
 import type { TurnView } from "./turn_view.ts";
 
-/** Turns that are drawn at most. */
 const MOST_TURNS = 6;
 /** Characters of turns that are drawn besides the last one. */
 const MOST_CHARACTERS = 12_000;
 /** Characters of one text that are drawn. */
 const LONGEST_TEXT = 40_000;
 
-/** Where the turns are drawn. */
 export interface ReplaySurface {
   view: Pick<TurnView, "event" | "finish">;
   print(rows: readonly Row[]): void;

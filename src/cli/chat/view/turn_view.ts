@@ -22,7 +22,6 @@ import { type CallPlace, CallView, type OpenCall, placeOf } from "./call_view.ts
 import { eventRows, failureRows, textRows } from "./event_rows.ts";
 import { Folds } from "./folds.ts";
 
-/** Options of the view. */
 export interface TurnViewOptions {
   width(): number;
   color: boolean;
