@@ -36,7 +36,7 @@ export interface Normalized {
 }
 
 /** `base-url` and `baseUrl` are the same option. */
-function camelCase(name: string): string {
+export function camelCase(name: string): string {
   return name.replace(/-([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
 }
 

@@ -29,10 +29,8 @@ export interface Dialect {
   legacyRules: string | null;
   /** Global rules, workflows, skills and hooks of the user. */
   userDirectory: string;
-  /** MCP servers of the user. */
+  /** MCP servers of the user; a project has none. */
   userMcp: string;
-  /** MCP servers of a project; null where the editor reads none. */
-  projectMcp: string | null;
   /** A place that is named for MCP servers too, and that is only reported. */
   otherMcp: string | null;
   /** Files of a project that look as if the editor read servers in them, and that are only reported. */
@@ -57,7 +55,6 @@ export const DIALECTS: Readonly<Record<DialectId, Dialect>> = {
     legacyRules: ".ide-rules",
     userDirectory: ".vendor/ide",
     userMcp: ".vendor/ide/mcp_config.json",
-    projectMcp: null,
     otherMcp: ".vendor/mcp_config.json",
     unreadMcp: [".ide/mcp_config.json"],
     otherInstructions: null,
@@ -74,7 +71,6 @@ export const DIALECTS: Readonly<Record<DialectId, Dialect>> = {
     legacyRules: ".windsurfrules",
     userDirectory: ".codeium/windsurf",
     userMcp: ".codeium/windsurf/mcp_config.json",
-    projectMcp: null,
     otherMcp: ".codeium/mcp_config.json",
     unreadMcp: [".windsurf/mcp_config.json", ".devin/mcp_config.json"],
     otherInstructions: null,
@@ -94,7 +90,6 @@ export const DIALECTS: Readonly<Record<DialectId, Dialect>> = {
     legacyRules: null,
     userDirectory: ".codeium/windsurf",
     userMcp: ".config/devin/mcp_config.json",
-    projectMcp: null,
     otherMcp: ".codeium/windsurf/mcp_config.json",
     unreadMcp: [".devin/mcp_config.json", ".windsurf/mcp_config.json"],
     otherInstructions: ".config/devin/AGENTS.md",

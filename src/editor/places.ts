@@ -102,46 +102,36 @@ function systemDirectory(dialect: Dialect, { os, programData, systemDirectory }:
 
 /** Returns the places of a scope. Throws `usage` for a system directory that is not known. */
 export function placesOf(dialect: Dialect, scope: Scope, around: LookupOptions): Places {
-  if (scope === "project") {
-    const own = join(around.root, dialect.projectDirectory);
-    return {
-      scope,
-      base: around.root,
-      rules: join(own, "rules"),
-      workflows: join(own, "workflows"),
-      skills: join(own, "skills"),
-      hooks: liveHooksFile(dialect, around.root),
-      scripts: join(own, "hooks"),
-      mcp: dialect.projectMcp === null ? null : join(around.root, dialect.projectMcp),
-      instructions: join(around.root, "AGENTS.md"),
-    };
-  }
-  if (scope === "user") {
-    const own = join(around.userHome, dialect.userDirectory);
-    return {
-      scope,
-      base: around.userHome,
-      rules: null,
-      workflows: join(own, "global_workflows"),
-      skills: join(own, "skills"),
-      hooks: join(own, "hooks.json"),
-      scripts: join(own, "hooks"),
-      mcp: join(around.userHome, dialect.userMcp),
-      instructions: join(own, "memories", "global_rules.md"),
-    };
-  }
-  const own = systemDirectory(dialect, around);
-  return {
+  const inside = (own: string) => ({
     scope,
-    base: own,
     rules: join(own, "rules"),
     workflows: join(own, "workflows"),
     skills: join(own, "skills"),
     hooks: join(own, "hooks.json"),
     scripts: join(own, "hooks"),
     mcp: null,
-    instructions: null,
-  };
+  });
+  if (scope === "project") {
+    return {
+      ...inside(join(around.root, dialect.projectDirectory)),
+      base: around.root,
+      hooks: liveHooksFile(dialect, around.root),
+      instructions: join(around.root, "AGENTS.md"),
+    };
+  }
+  if (scope === "user") {
+    const own = join(around.userHome, dialect.userDirectory);
+    return {
+      ...inside(own),
+      base: around.userHome,
+      rules: null,
+      workflows: join(own, "global_workflows"),
+      mcp: join(around.userHome, dialect.userMcp),
+      instructions: join(own, "memories", "global_rules.md"),
+    };
+  }
+  const own = systemDirectory(dialect, around);
+  return { ...inside(own), base: own, instructions: null };
 }
 
 /** Editors of which the project has files that only they have; those with a live file before those with a directory. */

@@ -2,7 +2,7 @@
  * Closed answers: one value of a set that the caller wrote down before anything was read. What such an answer can carry is
  * the size of its set, whatever question was asked and whatever the model was told by the files it read.
  */
-import { fieldsOf, membersOf } from "../platform/record.ts";
+import { fieldsOf, membersOf, parseJson } from "../platform/record.ts";
 
 /** The set that an answer is taken from; `unknown` is always one of its values. */
 export type AnswerSet =
@@ -134,10 +134,6 @@ function oneOf(named: unknown, values: readonly string[]): string {
 /** The member `answer` of a reply in JSON, fenced or not; else the reply itself. */
 function namedIn(reply: string): unknown {
   const text = reply.trim().replace(/^```(?:json)?\s*|\s*```$/g, "");
-  try {
-    const value: unknown = JSON.parse(text);
-    return fieldsOf(value).answer ?? value;
-  } catch {
-    return text;
-  }
+  const value = parseJson(text);
+  return value === undefined ? text : fieldsOf(value).answer ?? value;
 }

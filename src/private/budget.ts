@@ -10,7 +10,7 @@ import { AgentcliError } from "../errors.ts";
 import type { Home } from "../platform/home.ts";
 import type { Clock } from "../platform/io.ts";
 import { changeState } from "../platform/journal.ts";
-import { fieldsOf, isRecord, membersOf } from "../platform/record.ts";
+import { fieldsOf, isRecord, membersOf, parseJson } from "../platform/record.ts";
 import type { ClosedAnswer } from "./answer.ts";
 
 const FILE = "private/budget.json";
@@ -195,12 +195,7 @@ function lookIn(state: State, { key, cost, root, again }: Question): Looked {
 
 /** Null for a text that is none of ours: nothing is answered then. */
 function stateIn(text: string): State | null {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    return null;
-  }
+  const value = parseJson(text);
   if (!isRecord(value)) return null;
   const isPaid = (one: unknown) => {
     const { at, cost } = fieldsOf(one);

@@ -3,6 +3,7 @@
  * as its shape. Lines keep their numbers. What is not understood is a value: in a file of keys and values nothing but the
  * names is shown, in any other text what looks like a key or a token is not.
  */
+import { counted } from "../platform/number.ts";
 import { basename } from "../platform/path.ts";
 import type { FileBytes } from "../boundary/reader.ts";
 import type { FileView } from "../boundary/workspace/disk.ts";
@@ -178,7 +179,7 @@ function shape(value: string): string {
     /^\S+$/.test(value) ? "no spaces" : "words",
   ];
   const count = [...value].length;
-  return `<${count} ${count === 1 ? "character" : "characters"}, ${kinds.find((kind) => kind !== null)}>`;
+  return `<${counted(count, "character")}, ${kinds.find((kind) => kind !== null)}>`;
 }
 
 /** A line of another text: words stay. */

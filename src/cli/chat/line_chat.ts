@@ -3,6 +3,7 @@ import type { AskPermission } from "../../agent/turn_options.ts";
 import { AgentcliError } from "../../errors.ts";
 import type { Input } from "../../platform/io.ts";
 import type { TurnEvent } from "../../protocol/turn_event.ts";
+import { readLines } from "../../rpc/lines.ts";
 import { clean } from "../../terminal/clean.ts";
 import { plainText, type Row } from "../../terminal/style.ts";
 import { isYes } from "../../terminal/prompt.ts";
@@ -22,7 +23,7 @@ import type { Question, QuestionAnswer } from "./questions/question.ts";
 
 /** A question is asked this often before nothing counts as no. */
 const MOST_TRIES = 20;
-/** Longest line, in characters. */
+/** Longest line, in bytes. */
 const LINE_LIMIT = 16 * 1024 * 1024;
 
 /**
@@ -278,18 +279,8 @@ class LineChat implements ChatView {
 
 /** The lines of the input as they come, the last one also without its end. */
 async function* linesOf(stdin: Input): AsyncGenerator<string> {
-  const decoder = new TextDecoder();
-  let rest = "";
-  for (;;) {
-    const bytes = await stdin.read();
-    rest += bytes === null ? decoder.decode() : decoder.decode(bytes, { stream: true });
-    const lines = rest.split("\n");
-    rest = lines.pop() ?? "";
-    for (const line of lines) yield line.replace(/\r$/, "");
-    if (bytes === null) {
-      if (rest !== "") yield rest;
-      return;
-    }
-    if (rest.length > LINE_LIMIT) throw new AgentcliError("usage", "a line of the input is too long");
+  for await (const line of readLines(() => stdin.read(), LINE_LIMIT)) {
+    if (line === null) throw new AgentcliError("usage", "a line of the input is too long");
+    yield line.replace(/\r$/, "");
   }
 }

@@ -7,6 +7,7 @@ import { AgentcliError } from "../../errors.ts";
 import { entriesSync } from "../../platform/files_sync.ts";
 import { homePath, openHome } from "../../platform/home.ts";
 import type { Io } from "../../platform/io.ts";
+import { counted } from "../../platform/number.ts";
 import { join } from "../../platform/path.ts";
 import { exists, quietly } from "../../platform/real_path.ts";
 import { openProjectContext, reportOf } from "../secrets/context.ts";
@@ -41,10 +42,10 @@ export async function checkBoundary(context: Context): Promise<Check[]> {
       const hint = "repair these files, or remove those you did not write";
       boundary = { id: "boundary", state: "fail", message, hint, facts };
     } else {
-      const counted = markers === 0
+      const summary = markers === 0
         ? `nothing is protected in ${root}`
-        : `protected paths in ${root}: ${markers === 1 ? "1 marker" : `${markers} markers`}`;
-      const message = [counted, ...warnings].join("; ");
+        : `protected paths in ${root}: ${counted(markers, "marker")}`;
+      const message = [summary, ...warnings].join("; ");
       boundary = warnings.length === 0
         ? { id: "boundary", state: "ok", message, facts }
         : { id: "boundary", state: "warn", message, hint: "agentcli secrets list", facts };

@@ -8,6 +8,7 @@ import { diskAdvice, diskReason } from "../../platform/disk_failure.ts";
 import { stat } from "../../platform/files.ts";
 import { openHome } from "../../platform/home.ts";
 import type { Io } from "../../platform/io.ts";
+import { counted } from "../../platform/number.ts";
 import { dirname } from "../../platform/path.ts";
 import { obstacleToWriting } from "../../platform/temporary.ts";
 import { copyingVariables } from "../../boundary/policy/leaky_environment.ts";
@@ -113,8 +114,12 @@ export function checkConfiguration(configuration: Configuration): Check {
   if (odd.length > 0) {
     return { id: "configuration", state: "warn", message: odd.join("; "), hint: `edit ${path}`, facts: { path } };
   }
-  const count = providers.length === 1 ? "1 provider" : `${providers.length} providers`;
-  return { id: "configuration", state: "ok", message: `${path}, ${count}`, facts: { path } };
+  return {
+    id: "configuration",
+    state: "ok",
+    message: `${path}, ${counted(providers.length, "provider")}`,
+    facts: { path },
+  };
 }
 
 /** Checks the key stores in use. The keyring is read only when a provider has its key there: it may be locked, and prompt. */

@@ -22,6 +22,7 @@ import {
 import { checkProviders } from "./providers.ts";
 import type { Io } from "../../platform/io.ts";
 import { join } from "../../platform/path.ts";
+import { countOf, fieldsOf, parseJson } from "../../platform/record.ts";
 import { withTemporaryDirectory } from "../../platform/temporary.ts";
 
 /** Longest time for one group of checks, in milliseconds. */
@@ -106,7 +107,7 @@ async function checkDemo(io: Io): Promise<Check> {
     return { code: await main([...argv, "Read notes.txt"], inside.io), text: inside.text() };
   });
   const took = Math.round(io.clock.monotonic() - start);
-  if (code === 0 && turnsOf(text) >= 2) {
+  if (code === 0 && (countOf(fieldsOf(parseJson(text)).num_turns) ?? 0) >= 2) {
     return {
       id: "demo",
       state: "ok",
@@ -141,14 +142,4 @@ function outsideFor(io: Io, directory: string): { io: Io; text(): string } {
     },
     text: () => text,
   };
-}
-
-function turnsOf(text: string): number {
-  try {
-    const value: unknown = JSON.parse(text);
-    const turns = typeof value === "object" && value !== null && "num_turns" in value ? value.num_turns : 0;
-    return typeof turns === "number" ? turns : 0;
-  } catch {
-    return 0;
-  }
 }

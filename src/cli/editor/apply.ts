@@ -9,6 +9,7 @@ import { AgentcliError } from "../../errors.ts";
 import { clean, jsonText } from "../../terminal/clean.ts";
 import { unifiedDiff } from "../../terminal/diff.ts";
 import { confirm } from "../../terminal/prompt.ts";
+import { counted } from "../../platform/number.ts";
 import { isWithin } from "../../platform/path.ts";
 import { notice, warn } from "../output.ts";
 import { type EditorContext, openEditorContext } from "./context.ts";
@@ -140,20 +141,16 @@ function summaryOf({ changes }: Plan): string {
   const counts = ["create", "change", "remove"]
     .map((name) => ({ name, count: actions.filter((one) => one === name).length }))
     .filter(({ count }) => count > 0);
-  return counts.map(({ name, count }, at) => `${at === 0 ? countOf(count, "file") : count} ${name}d`).join(", ");
+  return counts.map(({ name, count }, at) => `${at === 0 ? counted(count, "file") : count} ${name}d`).join(", ");
 }
 
 function questionOf({ changes }: Plan): string {
   const removed = changes.filter((change) => action(change) === "remove").length;
   const written = changes.length - removed;
-  if (written === 0) return `Remove ${countOf(removed, "file")}?`;
+  if (written === 0) return `Remove ${counted(removed, "file")}?`;
   return removed === 0
-    ? `Write ${countOf(written, "file")}?`
-    : `Write ${written} and remove ${countOf(removed, "file")}?`;
-}
-
-function countOf(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? "" : "s"}`;
+    ? `Write ${counted(written, "file")}?`
+    : `Write ${written} and remove ${counted(removed, "file")}?`;
 }
 
 function refuse(yes: boolean): void {

@@ -3,6 +3,7 @@ import { type FoundArtifact, problemText, type Source, sourcesOf } from "../../e
 import { inspect } from "../../editor/resources/inspect.ts";
 import { type InstalledResource, interruptedPaths, readLedger } from "../../editor/plan/ledger.ts";
 import { LIMITS } from "../../editor/limits.ts";
+import { counted } from "../../platform/number.ts";
 import { clean } from "../../terminal/clean.ts";
 import { notice, warn } from "../output.ts";
 import { print, tableFor } from "../result.ts";
@@ -68,9 +69,9 @@ function rowsOf(found: readonly FoundArtifact[], { shown }: EditorContext): stri
     const { kind, name, scope, ours, path, precedence } = first;
     const problems = group.flatMap((one) => one.problems).length;
     const note = problems > 0
-      ? `${problems} problem${problems === 1 ? "" : "s"} (see editor check)`
+      ? `${counted(problems, "problem")} (see editor check)`
       : kind === "hook"
-      ? `${group.length} event${group.length === 1 ? "" : "s"}`
+      ? counted(group.length, "event")
       : precedence ?? "";
     return [[kind, clean(name), scope, ours ? "agentcli" : "others", clean(shown(path)), note]];
   });

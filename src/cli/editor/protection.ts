@@ -3,13 +3,13 @@ import { findProjectRoot, rememberedAt } from "../../boundary/policy/project.ts"
 import { ProtectedSet } from "../../boundary/policy/protected.ts";
 import { describeRule, type ProtectionRule } from "../../boundary/policy/protection_rule.ts";
 import { LeakScanner } from "../../boundary/scan/leak_scanner.ts";
-import { stringsIn } from "../../editor/hooks/events.ts";
 import { readFrontmatter } from "../../editor/resources/markdown.ts";
 import { ProtectedLookup } from "../../editor/guard/lookup.ts";
 import { AgentcliError } from "../../errors.ts";
 import { realPath } from "../../platform/files.ts";
 import type { Io } from "../../platform/io.ts";
 import { dirname, isWithin, normalize, relativeTo } from "../../platform/path.ts";
+import { stringsOf } from "../../platform/record.ts";
 
 export interface ProtectionPlace {
   root: string;
@@ -69,7 +69,7 @@ export async function openProtection(place: ProtectionPlace, io: Io): Promise<Pr
       if (!lookup.set.any) return;
       // The names of fields are the same in every file of this kind, so they say nothing of where a text comes from.
       const { fields, body } = readFrontmatter(text);
-      const hit = await scanner.check([body, ...stringsIn([...fields?.values() ?? []])]);
+      const hit = await scanner.check([body, ...stringsOf([...fields?.values() ?? []])]);
       if (hit === null) return;
       throw new AgentcliError(
         "policy_refused",

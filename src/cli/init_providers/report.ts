@@ -1,5 +1,5 @@
 /** The output of `init-providers`: the table of servers, the changes, and the next steps; or one JSON object. */
-import { grouped } from "../../platform/number.ts";
+import { counted, grouped } from "../../platform/number.ts";
 import type { Discovered, DiscoveredModel } from "../../provider/backends/discovery.ts";
 import { productOf, providerLabel, RUNTIMES } from "../../config/base_url.ts";
 import { clean } from "../../terminal/clean.ts";
@@ -26,7 +26,9 @@ export function changeLines(outcome: Outcome): string[] {
   const action = dryRun ? "would add" : "added";
   return [
     ...plan.providers.map(({ name, baseUrl, models }) =>
-      `${action} ${providerLabel(name)}, ${clean(baseUrl)}: ${counted(models)}`
+      `${action} ${providerLabel(name)}, ${clean(baseUrl)}: ${
+        models.length === 0 ? "no models yet" : counted(models.length, "model")
+      }`
     ),
     ...plan.commented === null ? [] : [
       `${action} ${providerLabel(plan.commented.name)}, ${
@@ -44,10 +46,6 @@ export function changeLines(outcome: Outcome): string[] {
     ...plan.notes.map((note) => clean(note)),
     fileLine(outcome),
   ];
-}
-
-function counted(models: readonly DiscoveredModel[]): string {
-  return models.length === 0 ? "no models yet" : models.length === 1 ? "1 model" : `${models.length} models`;
 }
 
 function fileLine({ path, dryRun, changed }: Outcome): string {

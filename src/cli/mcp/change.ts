@@ -4,7 +4,6 @@ import { editProviders } from "../../config/edit.ts";
 import { openKeyStore } from "../../config/keys/stored_key.ts";
 import { loadConfiguration } from "../../config/load.ts";
 import type { McpServerRecord } from "../../config/schema.ts";
-import { didYouMean } from "../../config/suggest.ts";
 import type { Exposure, McpServerEntry } from "../../config/types.ts";
 import { AgentcliError } from "../../errors.ts";
 import { keyName } from "../../mcp/http.ts";
@@ -17,6 +16,7 @@ import type { Context, Invocation } from "../command.ts";
 import { notice, warn } from "../output.ts";
 import { confirmed, print } from "../result.ts";
 import { readKey } from "../providers/keys.ts";
+import { unknownServer } from "./servers.ts";
 import type { ADD_OPTIONS, IMPORT_OPTIONS, SET_KEY_OPTIONS } from "./command.ts";
 
 /** Runs the command. What is wrong with the name or the values is `config_invalid`, and nothing is written. */
@@ -87,11 +87,7 @@ async function ownServer(home: Home, name: string): Promise<McpServerEntry> {
   const servers = (await loadConfiguration(home)).mcpServers ?? [];
   const found = servers.find((server) => server.name === name);
   if (found !== undefined) return found;
-  const names = servers.map((server) => server.name);
-  throw new AgentcliError("usage", `providers.yaml has no MCP server ${JSON.stringify(name.slice(0, 64))}`, {
-    hint: didYouMean(name, names) ??
-      (names.length === 0 ? "add one: agentcli mcp add" : `servers: ${names.join(", ")}`),
-  });
+  throw unknownServer(name, { names: servers.map((server) => server.name), where: "in providers.yaml" });
 }
 
 /** Runs the command. Returns 1 where the person said no. */

@@ -48,8 +48,12 @@ async function withServers<T>(
 function named(rows: readonly Row[], name: string): Row {
   const found = rows.find(({ state }) => state.server.name === name);
   if (found !== undefined) return found;
-  const names = rows.map(({ state }) => state.server.name);
-  throw new AgentcliError("usage", `there is no MCP server ${JSON.stringify(name.slice(0, 64))} here`, {
+  throw unknownServer(name, { names: rows.map(({ state }) => state.server.name), where: "here" });
+}
+
+/** The error for a name that no server has. */
+export function unknownServer(name: string, { names, where }: { names: string[]; where: string }): AgentcliError {
+  return new AgentcliError("usage", `there is no MCP server ${JSON.stringify(name.slice(0, 64))} ${where}`, {
     hint: didYouMean(name, names) ??
       (names.length === 0 ? "add one: agentcli mcp add" : `servers: ${names.join(", ")}`),
   });

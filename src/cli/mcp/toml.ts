@@ -1,60 +1,18 @@
-/** The part of TOML that files with MCP servers are made of: tables, texts, numbers, switches, lists and inline tables. */
+/** The servers of a TOML file: values are texts, numbers, switches, lists and inline tables. */
+import { statementsOf } from "../../editor/resources/toml_table.ts";
 
 type Table = Record<string, unknown>;
 
-/** Reads the tables of a text. Throws for what it does not know in a table of servers; other tables are passed over. */
+/** Reads the tables of servers. Throws for what it does not know in one; other tables may hold anything. */
 export function parseServersToml(text: string): Table {
   const root: Table = {};
-  let table: Table | null = root;
-  for (const line of joinedLines(text)) {
-    const header = /^\[([^[\]]+)\]$/.exec(line)?.[1];
-    if (header !== undefined) {
-      const names = keyParts(header);
-      table = names[0] === "mcp_servers" ? tableAt(root, names) : null;
-      continue;
-    }
-    if (/^\[\[/.test(line)) table = null;
-    if (table === null || /^\[\[/.test(line)) continue;
-    const at = equalsIn(line);
-    const value = new Reader(line.slice(at + 1));
-    const names = keyParts(line.slice(0, at));
-    const name = names.pop();
-    if (name === undefined) throw new Error("a line without a key");
-    // The tables before the first header hold settings of the program itself, which may be anything.
-    if (table === root && names[0] !== "mcp_servers") continue;
-    Object.assign(tableAt(table, names), { [name]: value.whole() });
+  for (const { names, rest, isHeader, isList } of statementsOf(text)) {
+    if (names[0] !== "mcp_servers") continue;
+    if (isList) throw new Error("a list of tables");
+    if (isHeader) tableAt(root, names);
+    else Object.assign(tableAt(root, names.slice(0, -1)), { [names.at(-1) ?? ""]: new Reader(rest).whole() });
   }
   return root;
-}
-
-/** Lines without comments; a list may go over several. */
-function joinedLines(text: string): string[] {
-  const lines: string[] = [];
-  let open = "";
-  for (const raw of text.split(/\r?\n/)) {
-    const line = (open + " " + withoutComment(raw)).trim();
-    const plain = line.replace(/"(?:\\.|[^"\\])*"|'[^']*'/g, "");
-    const depth = (plain.match(/[[{]/g)?.length ?? 0) - (plain.match(/[\]}]/g)?.length ?? 0);
-    open = depth > 0 ? line : "";
-    if (open === "" && line !== "") lines.push(line);
-  }
-  return lines;
-}
-
-function withoutComment(line: string): string {
-  return /^(?:[^"'#]|"(?:\\.|[^"\\])*"|'[^']*')*/.exec(line)?.[0] ?? "";
-}
-
-function equalsIn(line: string): number {
-  const at = /^(?:[^"'=]|"(?:\\.|[^"\\])*"|'[^']*')*=/.exec(line)?.[0].length;
-  if (at === undefined) throw new Error("a line without a value");
-  return at - 1;
-}
-
-function keyParts(text: string): string[] {
-  return [...text.matchAll(/"((?:\\.|[^"\\])*)"|'([^']*)'|([\w-]+)/g)].map(([, quoted, literal, bare]) =>
-    quoted ?? literal ?? bare ?? ""
-  );
 }
 
 function tableAt(root: Table, names: readonly string[]): Table {
@@ -105,17 +63,19 @@ class Reader {
   #inline(): Table {
     const table: Table = Object.create(null);
     for (this.#space(); !this.#take("}"); this.#space()) {
-      const key = this.#match(/\s*("(?:\\.|[^"\\])*"|'[^']*'|[\w-]+)\s*=/y)?.[1];
+      const [, quoted, literal, bare] = this.#match(/\s*(?:"((?:\\.|[^"\\])*)"|'([^']*)'|([\w-]+))\s*=/y) ?? [];
+      const key = quoted ?? literal ?? bare;
       if (key === undefined) throw new Error("a table without a key");
-      table[keyParts(key)[0] ?? ""] = this.#value();
+      table[key] = this.#value();
       this.#space();
       this.#take(",");
     }
     return table;
   }
 
+  /** Comments too: a list may go over several lines. */
   #space(): void {
-    this.#match(/\s*/y);
+    this.#match(/(?:\s|#[^\n]*)*/y);
   }
 
   #take(sign: string): boolean {

@@ -3,10 +3,9 @@ import type { Output } from "../../platform/io.ts";
 import type { ClientQuestion, ControlLine } from "../../protocol/control_schema.ts";
 import type { ControlResponse } from "../../protocol/input.ts";
 import type { AskPermission } from "../../agent/turn_options.ts";
-import { isRecord } from "../../platform/record.ts";
+import { isRecord, membersOf, textOf } from "../../platform/record.ts";
 import { createOrderedWrite } from "../../rpc/lines.ts";
 import { PendingRequests } from "../../rpc/pending.ts";
-import { textOf } from "./fields.ts";
 
 export interface ClientOutput {
   /** Whole lines. Resolves when the system took them: who waits for it writes no faster than the client reads. */
@@ -53,6 +52,11 @@ export function createClientRequests(output: ClientOutput): ClientRequests {
       open.settleAll({ gone: true });
     },
   };
+}
+
+/** Returns the texts of a list; none when it is no list. */
+export function textsOf(value: unknown): string[] {
+  return membersOf(value).filter((entry) => typeof entry === "string");
 }
 
 /** Asks the client; null when it has gone. An answer that is no answer denies. */

@@ -4,9 +4,8 @@
  */
 import type { AfterVerdict, BeforeVerdict, HookedCall, TurnHooks } from "../../agent/turn_options.ts";
 import type { Clock } from "../../platform/io.ts";
-import { fieldsOf, isRecord } from "../../platform/record.ts";
-import { textOf, textsOf } from "./fields.ts";
-import type { ClientRequests } from "./client.ts";
+import { fieldsOf, isRecord, membersOf, textOf } from "../../platform/record.ts";
+import { type ClientRequests, textsOf } from "./client.ts";
 
 /** Fields of every hook request. */
 export interface HookFacts {
@@ -147,7 +146,7 @@ function beforeVerdict(answers: readonly Answer[], hooked: HookedCall): BeforeVe
     verdict.stop ||= answer?.continue === false;
   }
   if (verdict.stop && verdict.behavior !== "deny") {
-    const reason = answers.map((answer) => textOf(answer?.stopReason)).find((text) => text !== undefined);
+    const reason = answers.map((answer) => textOf(answer?.stopReason)).find((text) => text !== null);
     return { ...verdict, behavior: "deny", message: reason ?? "the client ended the turn" };
   }
   return verdict;
@@ -198,8 +197,8 @@ const EVENTS: readonly HookEvent[] = ["PreToolUse", "PostToolUse", "UserPromptSu
 const TIMEOUT_MS = 60_000;
 
 /** A matcher is a name, names joined by `|`, or an expression for the whole name; nothing and `*` match all. */
-function matcherOf(text: string | undefined): (toolName: string) => boolean {
-  if (text === undefined || text === "*") return () => true;
+function matcherOf(text: string | null): (toolName: string) => boolean {
+  if (text === null || text === "*") return () => true;
   try {
     const expression = new RegExp(`^(?:${text})$`);
     return (toolName) => expression.test(toolName);
@@ -213,8 +212,7 @@ export function readHooks(value: unknown): HookTable {
   const given = fieldsOf(value);
   const table = new Map<HookEvent, HookEntry[]>();
   for (const event of EVENTS) {
-    const groups = Array.isArray(given[event]) ? given[event].map(fieldsOf) : [];
-    const entries = groups.flatMap((group) => {
+    const entries = membersOf(given[event]).map(fieldsOf).flatMap((group) => {
       const matches = matcherOf(textOf(group.matcher));
       const seconds = typeof group.timeout === "number" && group.timeout > 0 ? group.timeout : null;
       const timeoutMs = seconds === null ? TIMEOUT_MS : seconds * 1000;

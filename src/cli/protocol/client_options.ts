@@ -7,6 +7,7 @@ import { builtinTools } from "../../tools/registry.ts";
 import { clean } from "../../terminal/clean.ts";
 import { splitRules } from "../../runtime/tools_and_rules.ts";
 import type { Option, Options } from "../command.ts";
+import { kebabCase } from "../command_line.ts";
 
 /** An option of clients. Without `means` it is accepted and ignored. */
 export interface ClientOption {
@@ -95,7 +96,7 @@ export function clientOption(name: string): ClientOption | undefined {
 /** All of them as they are typed, sorted. */
 export function clientOptionNames(): string[] {
   return [...Object.keys(MEANT), ...IGNORED_WITH_VALUE, ...IGNORED_ALONE]
-    .map((name) => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)).sort();
+    .map(kebabCase).sort();
 }
 
 /** One-letter options of clients. */

@@ -6,6 +6,7 @@ import { sessionLabel } from "../../agent/session.ts";
 import type { PermissionMode } from "../../config/types.ts";
 import { asAgentcliError } from "../../errors.ts";
 import { OutputClosed } from "../../platform/io.ts";
+import { textOf } from "../../platform/record.ts";
 import type { UserInput } from "../../protocol/input.ts";
 import { createProtocolWriter, type ProtocolWriter } from "../../protocol/writer.ts";
 import type { TurnEvent, TurnResult } from "../../protocol/turn_event.ts";
@@ -20,10 +21,9 @@ import type { MessageQueue, QueuedMessage } from "../../runtime/prompts.ts";
 import { eventSessionId } from "../../runtime/host.ts";
 import { VERSION } from "../version.ts";
 import { type ClientHooks, createClientHooks, type HookTable, readHooks } from "./client_hooks.ts";
-import { askClient, type ClientOutput, type ClientRequests } from "./client.ts";
+import { askClient, type ClientOutput, type ClientRequests, textsOf } from "./client.ts";
 import type { ClientServer } from "./client_tools.ts";
 import type { GivenServers } from "../mcp_config.ts";
-import { textOf, textsOf } from "./fields.ts";
 import { checkModelName } from "./client_models.ts";
 
 export interface ClientConnection {
@@ -68,8 +68,8 @@ export class ClientSession {
     const systemPrompt = textOf(fields.systemPrompt) ?? textOf(textsOf(fields.systemPrompt).join("\n\n"));
     const appendSystemPrompt = textOf(fields.appendSystemPrompt);
     this.#session.configure({
-      ...systemPrompt === undefined ? {} : { systemPrompt },
-      ...appendSystemPrompt === undefined ? {} : { appendSystemPrompt },
+      ...systemPrompt === null ? {} : { systemPrompt },
+      ...appendSystemPrompt === null ? {} : { appendSystemPrompt },
     });
   }
 

@@ -5,12 +5,11 @@
 import type { Clock } from "../../platform/io.ts";
 import type { Tool, ToolResult } from "../../tools/tool.ts";
 import { VERSION } from "../version.ts";
-import { fieldsOf } from "../../platform/record.ts";
+import { fieldsOf, membersOf, textOf } from "../../platform/record.ts";
 import { checkBySchema } from "../../mcp/check_arguments.ts";
 import { readResult } from "../../mcp/result.ts";
 import { plainSchema } from "../../mcp/signature.ts";
 import { toolOf as readTool } from "../../mcp/tool_info.ts";
-import { textOf } from "./fields.ts";
 import type { ClientRequests } from "./client.ts";
 import type { ShownImage } from "../../provider/chat/content.ts";
 import { AgentcliError } from "../../errors.ts";
@@ -94,12 +93,12 @@ async function listTools(
   let cursor: string | undefined;
   do {
     const page = await ask("tools/list", cursor === undefined ? {} : { cursor }, signal);
-    for (const entry of Array.isArray(page.tools) ? page.tools.map(fieldsOf) : []) {
-      const tool = toolOf(server, entry, { ask, line });
+    for (const entry of membersOf(page.tools)) {
+      const tool = toolOf(server, fieldsOf(entry), { ask, line });
       if (tool !== null && tools.size < TOOLS_LIMIT && !tools.has(tool.name)) tools.set(tool.name, tool);
     }
     const next = textOf(page.nextCursor);
-    cursor = next === cursor ? undefined : next;
+    cursor = next === null || next === cursor ? undefined : next;
   } while (cursor !== undefined && tools.size < TOOLS_LIMIT);
   return [...tools.values()];
 }

@@ -3,7 +3,7 @@
  * what is not known is noted and left out. Source: specification, stream-json §1.
  */
 import { type Command, command, GLOBAL_OPTIONS, type Option, type Options, SHORT_OPTIONS } from "../command.ts";
-import type { Normalized } from "../command_line.ts";
+import { camelCase, type Normalized } from "../command_line.ts";
 import { RUN_OPTIONS } from "../run/command.ts";
 import { CLIENT_LETTERS, type ClientOption, clientOption, meaningOf } from "./client_options.ts";
 
@@ -11,11 +11,6 @@ const OURS: Options = { ...GLOBAL_OPTIONS, ...RUN_OPTIONS };
 
 /** Options by which a line without a command is one of protocol mode. */
 const MARKS: readonly string[] = ["print", "inputFormat", "outputFormat"];
-
-/** `base-url` and `baseUrl` are the same option. */
-function camelCase(name: string): string {
-  return name.replace(/-([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
-}
 
 interface Given {
   name: string;

@@ -4,6 +4,7 @@
  */
 import { AgentcliError, asAgentcliError } from "../../errors.ts";
 import { OutputClosed } from "../../platform/io.ts";
+import { textOf } from "../../platform/record.ts";
 import { type ControlRequest, type InputMessage, readInputLine } from "../../protocol/input.ts";
 import { readLines } from "../../rpc/lines.ts";
 import { checkStoreOptions } from "../../runtime/host.ts";
@@ -16,7 +17,6 @@ import { type ClientModel, clientModels } from "./client_models.ts";
 import { ClientSession } from "./client_session.ts";
 import type { QueuedMessage } from "../../runtime/prompts.ts";
 import { PERMISSION_MODES, type PermissionMode } from "../../config/types.ts";
-import { textOf } from "./fields.ts";
 
 interface Conversation {
   options: RunOptions;
@@ -215,7 +215,7 @@ async function perform({ subtype, fields }: ControlRequest, target: RequestTarge
     case "interrupt":
       return { response: { still_queued: target.interrupt() } };
     case "set_model":
-      await target.setModel(textOf(fields.model));
+      await target.setModel(textOf(fields.model) ?? undefined);
       return { response: {} };
     case "set_permission_mode": {
       const mode = PERMISSION_MODES.find((known) => known === fields.mode);

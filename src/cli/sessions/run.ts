@@ -9,6 +9,7 @@ import type { Context, Invocation } from "../command.ts";
 import type { EXPORT_OPTIONS, LIST_OPTIONS, PRUNE_OPTIONS } from "./command.ts";
 import { sessionMarkdown, sessionValue } from "../../session/export.ts";
 import { AgentcliError } from "../../errors.ts";
+import { counted } from "../../platform/number.ts";
 import { resolve } from "../../platform/path.ts";
 import { reasonOf } from "../../session/place.ts";
 import { deleteSession } from "../../session/open_transcript.ts";
@@ -114,7 +115,7 @@ export async function deleteOne(
 ): Promise<number> {
   const { home, session } = await openNamed(context, { id: words[0] ?? "", all: options.all });
   const { id, turns, title, firstPrompt } = session;
-  const what = `${id} (${turns === 1 ? "1 turn" : `${turns} turns`}: ${clean((title || firstPrompt).slice(0, 60))})`;
+  const what = `${id} (${counted(turns, "turn")}: ${clean((title || firstPrompt).slice(0, 60))})`;
   if (!await confirmed(context, `Delete the session ${what}?`)) return 1;
   await deleteSession(home, session);
   await print(context, { json: { id, change: "deleted" }, text: `deleted ${id}\n` });
@@ -156,7 +157,7 @@ export async function pruneSessions({ options, context }: Invocation<typeof PRUN
     return 0;
   }
   const size = old.reduce((sum, session) => sum + session.size, 0);
-  const what = `${old.length} ${old.length === 1 ? "session" : "sessions"} (${sizeText(size)})`;
+  const what = `${counted(old.length, "session")} (${sizeText(size)})`;
   if (old.length > 0 && !await confirmed(context, `Delete ${what} older than ${olderThan} days?`)) return 1;
   const deleted: string[] = [];
   for (const session of old) {

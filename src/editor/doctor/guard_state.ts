@@ -73,7 +73,9 @@ export async function originOf(
   for (const { resource, written, adopted, backup } of owner.resources) {
     // Taken over is not yet written from here: whoever wrote it, it is as they left it.
     if (adopted && backup !== undefined && await resourceHash(backup) === written) return "foreign";
-    if (resource.kind === "file" && await isChanged(resource.path, written)) return "changed";
+    // A script that is gone is not changed: its line must be run to show what becomes of it.
+    const now = resource.kind === "file" ? await hashOfFile(resource.path) : undefined;
+    if (now !== undefined && now !== written) return "changed";
   }
   return "own";
 }
@@ -87,13 +89,12 @@ function holds({ resources }: Installed, { path, event, name, entry }: FoundArti
   });
 }
 
-/** A script that is gone is not changed: its line must be run to show what becomes of it. */
-async function isChanged(path: string, written: string | null): Promise<boolean> {
+/** Returns the hash of a file; undefined for none, and null for one that cannot be read, which is not what was written. */
+export async function hashOfFile(path: string): Promise<string | null | undefined> {
   try {
     const found = readFound(path);
-    return found !== null && await sha256(found.bytes) !== written;
+    return found === null ? undefined : await sha256(found.bytes);
   } catch {
-    // What cannot be read is not what was written.
-    return true;
+    return null;
   }
 }

@@ -3,12 +3,12 @@ import { type AssistantId, ASSISTANTS, isAssistant } from "../assistants.ts";
 import { withTemporaryDirectory } from "../../platform/temporary.ts";
 import type { Installed } from "../plan/ledger.ts";
 import { resourceHash } from "../resources/artifact.ts";
-import { sha256 } from "../../platform/digest.ts";
 import { dirname, join } from "../../platform/path.ts";
-import { lookAt, readFound } from "../plan/disk.ts";
+import { lookAt } from "../plan/disk.ts";
 import { textsOnDisk } from "../plan/draft.ts";
 import { handlersOf } from "../resources/hook_entry.ts";
 import { isTextProblem, stateIn, UNKNOWN } from "../resources/resource.ts";
+import { hashOfFile } from "./guard_state.ts";
 import { makeTrialPlace, type TrialPlace } from "./trial_place.ts";
 import { runLine, type TrialContext, untried } from "./try_hook.ts";
 import type { Finding } from "./try_server.ts";
@@ -79,16 +79,6 @@ async function guardedEvents({ dialect, scope, resources }: Installed, { io }: T
 function nothingFor(error: unknown): null {
   if (isTextProblem(error)) return null;
   throw error;
-}
-
-async function hashOfFile(path: string): Promise<string | null> {
-  try {
-    const found = readFound(path);
-    return found === null ? null : await sha256(found.bytes);
-  } catch {
-    // What cannot be read is not what was written.
-    return null;
-  }
 }
 
 async function tryGuard(

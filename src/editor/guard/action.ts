@@ -1,5 +1,6 @@
 /** What an assistant is about to do, whatever its editor calls it: what the guard decides about. */
-import { type HookInput, optionalField, stringsIn, textField } from "../hooks/events.ts";
+import { stringsOf } from "../../platform/record.ts";
+import { type HookInput, optionalField, textField } from "../hooks/events.ts";
 
 export type Action =
   /** A file is read, or a directory with everything in it. */
@@ -37,7 +38,7 @@ function actionOf(input: HookInput): Action {
       return { kind: "read", path: textField(input, "file_path") };
     case "pre_write_code":
     case "post_write_code":
-      return { kind: "write", path: textField(input, "file_path"), texts: stringsIn(info.edits) };
+      return { kind: "write", path: textField(input, "file_path"), texts: [...stringsOf(info.edits)] };
     case "pre_run_command":
     case "post_run_command":
       return { kind: "command", line: textField(input, "command_line"), given: info };
@@ -52,6 +53,6 @@ function actionOf(input: HookInput): Action {
     case "pre_user_prompt":
       return { kind: "prompt", text: textField(input, "user_prompt") };
     default:
-      return { kind: "texts", texts: stringsIn(info) };
+      return { kind: "texts", texts: [...stringsOf(info)] };
   }
 }

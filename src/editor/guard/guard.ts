@@ -10,7 +10,7 @@ import { homePath } from "../../platform/home.ts";
 import type { Io } from "../../platform/io.ts";
 import { dirname, isWithin, join, resolve } from "../../platform/path.ts";
 import { exists, realOrNamed } from "../../platform/real_path.ts";
-import { stringsIn } from "../hooks/events.ts";
+import { stringsOf } from "../../platform/record.ts";
 import { isOwnTool } from "../../mcp/own_server.ts";
 import type { Action, Question } from "./action.ts";
 import type { CommandPlace } from "./sandboxed.ts";
@@ -212,7 +212,7 @@ async function checkTool(plain: unknown, tool: unknown, context: Context): Promi
   const { isOnPath } = await import("./sandboxed.ts");
   const given = unwrapped(plain);
   const found = await checkArguments(given, { tool, lookup, tamperCheck }) ??
-    await checkTexts(stringsIn(given), { lookup, named: "prose" });
+    await checkTexts([...stringsOf(given)], { lookup, named: "prose" });
   if (found !== null) return found;
   const isShell = isShellTool(tool);
   const lines = [...shellLinesIn(given, { isShell, isProgram: (name) => isOnPath(name, commands) })];

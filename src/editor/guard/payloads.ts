@@ -2,10 +2,9 @@
  * The inputs that assistants give their hooks, and the answers that they take, as tables: what a tool does, by its name, and
  * where its arguments hold what is judged. What no table knows is judged as a call of an unknown tool.
  */
-import { fieldsOf, isRecord } from "../../platform/record.ts";
+import { fieldsOf, isRecord, parseJson, stringsOf } from "../../platform/record.ts";
 import { AgentcliError } from "../../errors.ts";
 import type { AssistantId } from "../assistants.ts";
-import { stringsIn } from "../hooks/events.ts";
 import type { Action, Question } from "./action.ts";
 
 /** What a tool does with what its arguments name. `none`: it touches no file and runs nothing. */
@@ -70,7 +69,7 @@ function actionsOf(tool: string, input: unknown): Action[] {
       return places.map((place) => ({ kind: "list", path: place }));
     }
     case "write":
-      return path === null ? unknown : paths.map((path) => ({ kind: "write", path, texts: stringsIn(input) }));
+      return path === null ? unknown : paths.map((path) => ({ kind: "write", path, texts: [...stringsOf(input)] }));
     case "command": {
       const line = [fields.command].flat().filter((word) => typeof word === "string").join(" ");
       return line === "" ? unknown : [{ kind: "command", line, given: { command: line } }];
@@ -217,12 +216,7 @@ export function readPayload(
 
 function parsed(input: string): Payload {
   // Some versions write a mark of their own before it.
-  const start = input.indexOf("{");
-  try {
-    const value: unknown = JSON.parse(input.slice(Math.max(start, 0)));
-    if (isRecord(value)) return value;
-  } catch {
-    // Said below.
-  }
+  const value = parseJson(input.slice(Math.max(input.indexOf("{"), 0)));
+  if (isRecord(value)) return value;
   throw new AgentcliError("usage", "the hook's input is no JSON object");
 }

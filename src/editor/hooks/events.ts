@@ -1,5 +1,5 @@
 /** The events of an editor's hooks and what comes with them (seed §6.1; specification of the editor surface §4). */
-import { isRecord } from "../../platform/record.ts";
+import { isRecord, parseJson } from "../../platform/record.ts";
 import { AgentcliError } from "../../errors.ts";
 
 export const EVENTS = [
@@ -42,12 +42,8 @@ export interface HookInput {
 
 /** Reads the JSON of standard input. Throws `usage` for what is none, or belongs to another event than `event`. */
 export function parseHookInput(text: string, event: HookEvent): HookInput {
-  let value: unknown;
-  try {
-    value = JSON.parse(text.replace(/^\ufeff/, ""));
-  } catch {
-    throw new AgentcliError("usage", "the hook's input is no JSON");
-  }
+  const value = parseJson(text.replace(/^\ufeff/, ""));
+  if (value === undefined) throw new AgentcliError("usage", "the hook's input is no JSON");
   if (!isRecord(value) || !isRecord(value.tool_info)) {
     throw new AgentcliError("usage", "the hook's input has no tool_info");
   }
@@ -69,20 +65,4 @@ export function textField({ info, event }: HookInput, name: string): string {
 export function optionalField({ info }: HookInput, name: string): string | null {
   const value = info[name];
   return typeof value === "string" ? value : null;
-}
-
-/** Every string in a value, names of members too. */
-export function stringsIn(value: unknown): string[] {
-  const found: string[] = [];
-  const waiting = [value];
-  while (waiting.length > 0) {
-    const next = waiting.pop();
-    if (typeof next === "string") found.push(next);
-    else if (Array.isArray(next)) waiting.push(...next);
-    else if (isRecord(next)) {
-      found.push(...Object.keys(next));
-      waiting.push(...Object.values(next));
-    }
-  }
-  return found;
 }

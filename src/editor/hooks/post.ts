@@ -8,8 +8,9 @@ import { type Home, openHome } from "../../platform/home.ts";
 import type { Io } from "../../platform/io.ts";
 import { openJournal } from "../../platform/journal.ts";
 import { dirname, isWithin, join, relativeTo, resolve } from "../../platform/path.ts";
+import { stringsOf } from "../../platform/record.ts";
 import { FILE_LIMIT, linkOnTheWay, readFound } from "../plan/disk.ts";
-import { type HookInput, optionalField, stringsIn, textField, WORKTREE_EVENT } from "./events.ts";
+import { type HookInput, optionalField, textField, WORKTREE_EVENT } from "./events.ts";
 import { ProtectedLookup } from "../guard/lookup.ts";
 import type { ScaffoldId } from "./scaffold_ids.ts";
 import { readRegularFile } from "../../boundary/reader.ts";
@@ -78,7 +79,7 @@ async function audit({ input, parameters, userHome }: PostHook, context: Context
   const record: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(input.info)) {
     if (LOGGED.includes(name) && typeof value === "string") record[name] = await redacted(name, value, context);
-    else record[`${name}_length`] = stringsIn(value).reduce((sum, text) => sum + text.length, 0);
+    else record[`${name}_length`] = [...stringsOf(value)].join("").length;
   }
   const time = new Date(context.io.clock.now()).toISOString();
   const line = JSON.stringify({ time, event: input.event, trajectory: input.trajectory, ...record }) + "\n";

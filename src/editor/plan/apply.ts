@@ -4,6 +4,7 @@ import { sha256 } from "../../platform/digest.ts";
 import { lstat, removeFile, removeLeftovers } from "../../platform/files.ts";
 import type { Home } from "../../platform/home.ts";
 import { dirname } from "../../platform/path.ts";
+import { stringsOf } from "../../platform/record.ts";
 import { DISK, type DiskAccess, perform, readFound, takeBack } from "./disk.ts";
 import {
   betweenLedgers,
@@ -20,7 +21,6 @@ import {
 import { type Change, makePlan, type Plan } from "./plan.ts";
 import type { Wanted } from "./operations.ts";
 import { type Resource, resourceKey } from "../resources/artifact.ts";
-import { stringsIn } from "../hooks/events.ts";
 import { bytesOf } from "../resources/resource.ts";
 
 /**
@@ -233,7 +233,7 @@ export type MayKeep = (path: string, bytes: Uint8Array) => Promise<boolean>;
 
 function contentOf(resource: Resource): Uint8Array {
   if (resource.kind === "file") return bytesOf(resource);
-  const text = "content" in resource ? resource.content : [...stringsIn(resource.value)].join("\n");
+  const text = "content" in resource ? resource.content : [...stringsOf(resource.value)].join("\n");
   return new TextEncoder().encode(text);
 }
 

@@ -12,6 +12,8 @@ export class TomlProblem extends Error {
 interface Statement {
   start: number;
   end: number;
+  /** What stands behind the name: of an assignment its value. */
+  rest: string;
   /** The whole name: of a header that of the table, of an assignment with that of its table. */
   names: string[];
   isHeader: boolean;
@@ -118,7 +120,8 @@ class Scanner {
   }
 }
 
-function statementsOf(text: string): Statement[] {
+/** Reads the tables and assignments of a text. Throws {@link TomlProblem}. */
+export function statementsOf(text: string): Statement[] {
   const scanner = new Scanner(text);
   scanner.take("\ufeff");
   const statements: Statement[] = [];
@@ -131,10 +134,12 @@ function statementsOf(text: string): Statement[] {
     if (!scanner.take(isList ? "]]" : isHeader ? "]" : "=")) {
       throw new TomlProblem("a line is neither a table nor a value");
     }
+    const behind = scanner.at;
     scanner.skipRest();
     if (isHeader) table = names;
     const whole = isHeader ? names : [...table, ...names];
-    statements.push({ start, end: scanner.at, names: whole, isHeader, isList });
+    const rest = text.slice(behind, scanner.at);
+    statements.push({ start, end: scanner.at, rest, names: whole, isHeader, isList });
   }
   return statements;
 }

@@ -2,6 +2,7 @@
 import { type Session, sessionLabel } from "../../../agent/session.ts";
 import { type Home, openHome } from "../../../platform/home.ts";
 import type { Io } from "../../../platform/io.ts";
+import { parseJson } from "../../../platform/record.ts";
 
 const FILE = "history";
 const MOST_ENTRIES = 1000;
@@ -16,12 +17,8 @@ export async function readHistory(home: Home): Promise<string[]> {
 
 function entriesOf(text: string): string[] {
   return text.split("\n").flatMap((line) => {
-    try {
-      const entry: unknown = JSON.parse(line);
-      return typeof entry === "string" ? [entry] : [];
-    } catch {
-      return [];
-    }
+    const entry = parseJson(line);
+    return typeof entry === "string" ? [entry] : [];
   }).slice(-MOST_ENTRIES);
 }
 

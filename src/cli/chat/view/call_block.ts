@@ -3,6 +3,7 @@
  * of a width out. A call of a stored session is shown by the same functions.
  */
 import type { Label } from "../../../boundary/policy/label.ts";
+import { counted } from "../../../platform/number.ts";
 import { clean } from "../../../terminal/clean.ts";
 import { shownOutput } from "../../../terminal/shown_output.ts";
 import { type Row, row, rowWidth, type Span, span, type Style } from "../../../terminal/style.ts";
@@ -135,9 +136,9 @@ function bodyRows(
   }
   const { content, label, isError, diff, exitCode } = outcome.result;
   const lines = content === "" ? 0 : content.trimEnd().split("\n").length;
-  const counted = lines === 1 ? "1 line" : `${lines} lines`;
+  const size = counted(lines, "line");
   if (label !== "open") {
-    const said = diff !== undefined ? "changed" : isError ? `failed: ${counted}` : counted;
+    const said = diff !== undefined ? "changed" : isError ? `failed: ${size}` : size;
     return { rows: [line(`${said} ${mark}`, isError ? "error" : "dim", width)], isFolded: true };
   }
   if (diff !== undefined) return firstRows(diffRows(diff, width), { ...shown, most: DIFF_ROWS });
@@ -159,16 +160,16 @@ function bodyRows(
     });
     return { rows: [...stepped.rows, ...failed.rows], isFolded: stepped.isFolded || failed.isFolded };
   }
-  if (steps.length > 0) return { rows: [...stepped.rows, line(`${counted} ${mark}`, "dim", width)], isFolded: true };
+  if (steps.length > 0) return { rows: [...stepped.rows, line(`${size} ${mark}`, "dim", width)], isFolded: true };
   if (FINDING_TOOLS.has(name) && lines > 1) {
     const found = content.split("\n", FOUND_ROWS).map((text) => line(text.replaceAll("\t", " "), "dim", width));
     const more = lines - found.length;
-    const rest = more > 0 ? [line(`… ${more === 1 ? "1 more line" : `${more} more lines`} ${mark}`, "dim", width)] : [];
+    const rest = more > 0 ? [line(`… ${counted(more, "more line")} ${mark}`, "dim", width)] : [];
     return { rows: [...found, ...rest], isFolded: more > 0 };
   }
   // A file of one line is no message to the person.
   const isMessage = lines <= 1 && name !== "Read";
-  return { rows: [line(isMessage ? content : `${counted} ${mark}`, "dim", width)], isFolded: !isMessage };
+  return { rows: [line(isMessage ? content : `${size} ${mark}`, "dim", width)], isFolded: !isMessage };
 }
 
 /** The head of a block says how it ended. */
@@ -211,6 +212,6 @@ export function lastRows(lines: readonly string[], { width, mark, most }: Cut): 
   }
   const isCut = rows.length > most;
   if (left === 0 && !isCut) return { rows, isFolded: false };
-  const earlier = left === 0 ? "the beginning is not shown" : left === 1 ? "1 earlier line" : `${left} earlier lines`;
+  const earlier = left === 0 ? "the beginning is not shown" : counted(left, "earlier line");
   return { rows: [line(`… ${earlier} ${mark}`, "dim", width), ...rows.slice(-most)], isFolded: true };
 }

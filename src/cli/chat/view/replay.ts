@@ -1,5 +1,6 @@
 /** Draws the end of a session that goes on, as it looked when it was told. Loaded when one is taken up. */
 import { openHome } from "../../../platform/home.ts";
+import { counted } from "../../../platform/number.ts";
 import { findSession } from "../../../session/list.ts";
 import {
   isPrompt,
@@ -72,7 +73,7 @@ export async function sessionHead(opened: OpenSession, { io }: Context): Promise
 
 /** `1 turn`, `12 turns`. */
 export function turnsText(turns: number): string {
-  return turns === 1 ? "1 turn" : `${turns} turns`;
+  return counted(turns, "turn");
 }
 
 /** How long something is past, as people say it. */
