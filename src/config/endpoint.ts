@@ -6,7 +6,9 @@ import { isLocal } from "../boundary/policy/locality.ts";
 import { effectiveBaseUrl, STUDIO } from "./base_url.ts";
 import type { ProviderEntry } from "./types.ts";
 import { AgentcliError } from "../errors.ts";
-import { openFile, stat } from "../platform/files.ts";
+import { stat } from "../platform/files.ts";
+import { openSync } from "../platform/files_sync.ts";
+import { quietly } from "../platform/real_path.ts";
 import type { StoreOutside } from "./keys/store.ts";
 
 /** The placeholder of servers that want no key (seed §5). */
@@ -159,10 +161,10 @@ async function readCertificates(provider: ProviderEntry): Promise<string[]> {
   const status = await stat(path).catch(() => null);
   if (status?.kind !== "file") throw unusable("does not exist, or is not a file");
   if (status.size > CERTIFICATE_LIMIT) throw unusable("is too large for a certificate");
-  const handle = await openFile(path).catch(() => null);
+  const handle = quietly(() => openSync(path));
   if (handle === null) throw unusable("cannot be read");
   try {
-    const text = new TextDecoder().decode(await handle.read(status.size));
+    const text = new TextDecoder().decode(handle.read(status.size, 0));
     if (!text.includes("-----BEGIN CERTIFICATE-----")) throw unusable("holds no PEM certificate");
     return [text];
   } finally {

@@ -1,6 +1,6 @@
 /**
  * The file system as the rest of the program may use it. User files are opened through `boundary/reader` alone, which
- * builds on {@link openFile}; files of the tool's own home go through `platform/home`.
+ * builds on `openSync`; files of the tool's own home go through `platform/home`.
  */
 import { basename, dirname, join } from "./path.ts";
 
@@ -88,15 +88,6 @@ export async function realPath(path: string): Promise<string | null> {
   return await presentOnly(() => Deno.realPathSync(path));
 }
 
-/** An open file, read from its handle. */
-export interface OpenFile {
-  status(): Promise<FileStatus>;
-  /** At most `length` bytes from the current position; fewer at the end. */
-  read(length: number): Promise<Uint8Array<ArrayBuffer>>;
-  seek(offset: number): Promise<void>;
-  close(): void;
-}
-
 /** At most `length` bytes from where `handle` stands; fewer at the end. */
 export async function readFrom(handle: Deno.FsFile, length: number): Promise<Uint8Array<ArrayBuffer>> {
   const buffer = new Uint8Array(length);
@@ -107,18 +98,6 @@ export async function readFrom(handle: Deno.FsFile, length: number): Promise<Uin
     filled += count;
   }
   return buffer.subarray(0, filled);
-}
-
-/** Opens `path` for reading; null when nothing is there. Callers check the kind first: opening a FIFO waits. */
-export async function openFile(path: string): Promise<OpenFile | null> {
-  const handle = await presentOnly(() => Deno.open(path, { read: true }));
-  if (!handle) return null;
-  return {
-    status: () => Promise.resolve(statusOf(handle.statSync())),
-    read: (length) => readFrom(handle, length),
-    seek: async (offset) => void await handle.seek(offset, Deno.SeekMode.Start),
-    close: () => handle.close(),
-  };
 }
 
 /** Returns the text of a small regular file, read synchronously: for files of the home on the way to the first request. */

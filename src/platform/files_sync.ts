@@ -46,27 +46,13 @@ export function entriesSync(path: string): PlainEntry[] | null {
   return presentOnly(() => [...Deno.readDirSync(path)]);
 }
 
-export interface Mount {
-  point: string;
-  /** `ext4`, `tmpfs`, `fuse.sshfs`, …; empty where the line has none. */
-  type: string;
-}
-
-/** Returns what is mounted, in the order of mounting; nothing where the system has no list of it (Linux has: proc(5), "mountinfo"). */
-export function mounts(): Mount[] {
+/** Returns where something is mounted, absolute paths; none where the system has no list of it (Linux has: proc(5), "mountinfo"). */
+export function mountPoints(): string[] {
   const text = presentOnly(() => new TextDecoder().decode(Deno.readFileSync("/proc/self/mountinfo"))) ?? "";
   return text.split("\n").flatMap((line) => {
     const point = line.split(" ")[4];
-    const type = / - (\S+)/.exec(line)?.[1] ?? "";
-    return point === undefined
-      ? []
-      : [{ point: point.replace(/\\([0-7]{3})/g, (_, octal) => String.fromCharCode(parseInt(octal, 8))), type }];
+    return point?.replace(/\\([0-7]{3})/g, (_, octal) => String.fromCharCode(parseInt(octal, 8))) ?? [];
   });
-}
-
-/** Returns where something is mounted, absolute paths; none where the system has no list of it. */
-export function mountPoints(): string[] {
-  return mounts().map(({ point }) => point);
 }
 
 /** An open file, read from its handle. */

@@ -59,7 +59,7 @@ export function homePath(io: Pick<Io, "env" | "os">): string {
     return normalize(named);
   }
   const user = io.env(io.os === "windows" ? "USERPROFILE" : "HOME");
-  if (user === undefined && mayNotRead("HOME")) {
+  if (user === undefined && Deno.permissions.querySync({ name: "env", variable: "HOME" }).state !== "granted") {
     throw new AgentcliError("home_unusable", "Deno does not permit reading HOME, where the home is", {
       hint: "start it with --allow-env, or with --allow-env=HOME,AGENTCLI_HOME",
     });
@@ -70,10 +70,6 @@ export function homePath(io: Pick<Io, "env" | "os">): string {
     });
   }
   return join(user, ".agentcli");
-}
-
-function mayNotRead(variable: string): boolean {
-  return Deno.permissions.querySync({ name: "env", variable }).state !== "granted";
 }
 
 function unusable(path: string, error: unknown): AgentcliError {

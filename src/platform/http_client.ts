@@ -50,14 +50,11 @@ function transportOf(url: string): "http" | "https" | "socks5" {
   return url.startsWith("https:") ? "https" : "http";
 }
 
-/** Returns whether `NO_PROXY` may be set. Asked first: setting a variable that is not granted would stop and ask on a terminal. */
-function mayLeaveProxies(): boolean {
-  return Deno.permissions.querySync({ name: "env", variable: "NO_PROXY" }).state === "granted";
-}
-
 /** Runs `make` with `NO_PROXY` naming `host`, and puts the variable back before anything else can see it. */
 function withoutProxy<T>(host: string, make: () => T): T {
-  if (!mayLeaveProxies()) throw new ConnectionForbidden("--allow-env=NO_PROXY");
+  // Asked first: setting a variable that is not granted would stop and ask on a terminal.
+  const { state } = Deno.permissions.querySync({ name: "env", variable: "NO_PROXY" });
+  if (state !== "granted") throw new ConnectionForbidden("--allow-env=NO_PROXY");
   const before = Deno.env.get("NO_PROXY");
   const bare = host.replace(/^\[(.*)\]$/, "$1");
   Deno.env.set("NO_PROXY", before ? `${before},${bare}` : bare);

@@ -41,7 +41,7 @@ function layout(state: EditorState, width: number): EditorView {
     rows.push([span(INDENT)]);
     used = INDENT.length;
   };
-  for (const line of linesOf(state.text)) {
+  for (const line of state.text.split("\n")) {
     if (position > 0) next();
     for (const character of graphemes(line)) {
       const shown = shownCharacter(character, state.pastes);
@@ -60,10 +60,6 @@ function layout(state: EditorState, width: number): EditorView {
     position++;
   }
   return { rows, cursor };
-}
-
-function linesOf(text: string): string[] {
-  return text.split("\n");
 }
 
 function append(line: Span[] | undefined, { text, style }: Span): void {

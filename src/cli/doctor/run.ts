@@ -44,7 +44,8 @@ export async function run({ context }: Invocation): Promise<number> {
     client.close();
   }
   const ok = checks.every(({ state }) => state !== "fail");
-  if (globals.json) await io.stdout.write(jsonText({ ok, version: VERSION, checks: checks.map(checkJson) }));
+  const shown = checks.map(({ id, state, message, hint = null, facts = {} }) => ({ id, state, message, hint, facts }));
+  if (globals.json) await io.stdout.write(jsonText({ ok, version: VERSION, checks: shown }));
   return ok ? 0 : 1;
 }
 
@@ -87,10 +88,6 @@ const HEADERS = { ok: "[OK ]", warn: "[WARN]", fail: "[FAIL]" };
 function checkText({ id, state, message, hint }: Check): string {
   const advice = hint === undefined ? "" : `  try: ${clean(hint)}\n`;
   return `${HEADERS[state]} ${id.replace("_", " ")}: ${clean(message)}\n${advice}`;
-}
-
-function checkJson({ id, state, message, hint, facts }: Check): Record<string, unknown> {
-  return { id, state, message, hint: hint ?? null, facts: facts ?? {} };
 }
 
 /** Longest time for the turn, in seconds. */

@@ -88,10 +88,11 @@ export async function planAndApply(
     // Nobody is asked, so the plan is made once, while no other agentcli writes: one that runs beside does not stop it.
     ? await applyChanges(editor.home, wanted, { announce: show, mayKeep })
     : await planChanges(editor.home, wanted, mayKeep);
-  const isEmpty = plan.changes.length === 0;
   if (!globals.yes || options.dryRun) await show(plan);
   if (!globals.yes && !options.dryRun) {
-    if (!isEmpty) await confirm(io, questionOf(plan)).then(refuse);
+    if (plan.changes.length > 0 && !await confirm(io, questionOf(plan))) {
+      throw new AgentcliError("usage", "nothing was written");
+    }
     // Also when no file changes: what is wanted is noted all the same.
     await applyChanges(editor.home, wanted, { expected: plan, mayKeep });
   }
@@ -151,10 +152,6 @@ function questionOf({ changes }: Plan): string {
   return removed === 0
     ? `Write ${counted(written, "file")}?`
     : `Write ${written} and remove ${counted(removed, "file")}?`;
-}
-
-function refuse(yes: boolean): void {
-  if (!yes) throw new AgentcliError("usage", "nothing was written");
 }
 
 /** Restores what is installed. Returns 1 if something could not be applied. */

@@ -2,10 +2,10 @@
  * Reads what an artifact is made from: a file, standard input, a folder, or the JSON of a server; and refuses options
  * without effect.
  */
-import { readFound, textOf } from "../../editor/plan/disk.ts";
+import { isExecutable, readFound, textOf } from "../../editor/plan/disk.ts";
 import type { BundledFile, McpServer } from "../../editor/resources/make_artifact.ts";
 import { AgentcliError } from "../../errors.ts";
-import { listSync, lstatSync } from "../../platform/files_sync.ts";
+import { listSync } from "../../platform/files_sync.ts";
 import { join, relativeTo, resolve } from "../../platform/path.ts";
 import type { Context, Values } from "../command.ts";
 import type { EditorContext } from "./context.ts";
@@ -65,8 +65,7 @@ export async function readFolder(name: string, { context, protection }: EditorCo
         const found = readFound(path);
         if (found === null) continue;
         await refuseText(new TextDecoder().decode(found.bytes));
-        const executable = ((lstatSync(path)?.mode ?? 0) & 0o111) !== 0;
-        files.push({ path: relativeTo(root, path), bytes: found.bytes, executable });
+        files.push({ path: relativeTo(root, path), bytes: found.bytes, executable: isExecutable(found) });
         if (files.length > FILE_COUNT) throw new AgentcliError("usage", `${name} has more than ${FILE_COUNT} files`);
       }
     }

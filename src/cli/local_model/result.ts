@@ -149,14 +149,16 @@ const MODEL_LIMIT = 200;
 export async function register(task: ServeTask, models: readonly EngineModel[]): Promise<string> {
   let name = task.engine.id;
   await editProviders(task.home, (document) => {
-    const baseUrl = writtenUrl(task.asking.endpoint.baseUrl);
+    // As discovery writes it.
+    const baseUrl = task.asking.endpoint.baseUrl.replace(/^http:\/\/127\.0\.0\.1:/, "http://localhost:");
     const known = Object.entries(document.value().providers ?? {});
     const same = known.find(([, provider]) => sameServer(provider.base_url, baseUrl));
     if (same === undefined) {
       const taken = new Set(known.map(([each]) => each));
       const choices = [task.engine.id, `${task.engine.id}-${task.checked.address.port}`];
       name = choices.find((choice) => !taken.has(choice)) ?? `${task.engine.id}-${crypto.randomUUID().slice(0, 8)}`;
-      document.addProvider(name, { type: "openai_compat", base_url: baseUrl, api_key: keyField(task), models: [] });
+      const apiKey = task.apiKey ?? (isLocal(task.asking.endpoint.baseUrl, []) ? "local" : "none");
+      document.addProvider(name, { type: "openai_compat", base_url: baseUrl, api_key: apiKey, models: [] });
     } else name = same[0];
     addModels(document, name, wanted(task, models));
   });
@@ -175,11 +177,6 @@ function wanted(task: ServeTask, models: readonly EngineModel[]): readonly Engin
   return found.length > 0 ? found : models;
 }
 
-/** As discovery writes it: `localhost` for this machine. */
-function writtenUrl(baseUrl: string): string {
-  return baseUrl.replace(/^http:\/\/127\.0\.0\.1:/, "http://localhost:");
-}
-
 function sameServer(one: string, other: string): boolean {
   const place = (url: string) => {
     const parsed = URL.parse(url);
@@ -188,11 +185,6 @@ function sameServer(one: string, other: string): boolean {
       : `${parsed.protocol}//${parsed.hostname.replace(/^127\.0\.0\.1$/, "localhost")}:${parsed.port}`;
   };
   return place(one) !== null && place(one) === place(other);
-}
-
-function keyField(task: ServeTask): string {
-  if (task.apiKey !== undefined) return task.apiKey;
-  return isLocal(task.asking.endpoint.baseUrl, []) ? "local" : "none";
 }
 
 /** By its id in the list. Ollama adds its tag, llama-server takes the file for the name where it was told none. */

@@ -7,7 +7,7 @@ import { allEngines, checkRequest, engineNamed } from "../../engine/request.ts";
 import { AgentcliError } from "../../errors.ts";
 import { openHome } from "../../platform/home.ts";
 import { createHttpClient } from "../../provider/http/client.ts";
-import type { Invocation, Values } from "../command.ts";
+import type { Invocation } from "../command.ts";
 import { listenForInterrupt } from "../../runtime/interrupt.ts";
 import { startEngine } from "./start.ts";
 import { prepareCommands, type ServeTask } from "./commands.ts";
@@ -34,7 +34,7 @@ export async function run({ options, arguments: own, context }: Invocation<typeo
   }
   const engine = engineNamed(options.engine, templates);
   const key = readKey(options.apiKey, (name) => io.env(name));
-  const checked = await checkRequest(engine, { ...requestOf(options), apiKey: key, own }, { cwd: globals.cwd });
+  const checked = await checkRequest(engine, { ...options, apiKey: key, own }, { cwd: globals.cwd });
   const { address } = checked;
   const interrupt = listenForInterrupt(io, undefined);
   const client = createHttpClient(io);
@@ -85,11 +85,6 @@ export async function run({ options, arguments: own, context }: Invocation<typeo
     client.close();
     interrupt.end();
   }
-}
-
-function requestOf(options: Values<typeof SERVE_OPTIONS>) {
-  const { model, port, host, contextWindow, parallel, tensorParallel, pipelineParallel, ray, download } = options;
-  return { model, port, host, contextWindow, parallel, tensorParallel, pipelineParallel, ray, download };
 }
 
 /** The key itself, from a literal or `$NAME`. */

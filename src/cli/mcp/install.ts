@@ -36,11 +36,6 @@ import type { INSTALL_OPTIONS, UNINSTALL_OPTIONS } from "./command.ts";
 /** Artifacts of an assistant, the guard last: whoever keeps it names the others. */
 const NAMES = [`mcp:${SERVER_NAME}`, `rule:${RULE_NAME}`, `hook:${GUARD_NAME}`];
 
-/** Returns the id, and the row of the table; null for Windsurf, which is one of the editors. */
-function assistantOf(id: string): Assistant | null {
-  return isAssistant(id) ? ASSISTANTS[id] : null;
-}
-
 async function editorOf(id: string, context: Context): Promise<EditorContext> {
   return { ...await openEditorContext({ dialect: "windsurf" }, context), shownDialect: id };
 }
@@ -51,7 +46,8 @@ export async function installAssistant(
 ): Promise<number> {
   const editor = await editorOf(id, context);
   const scope: AssistantScope = options.user ? "user" : "project";
-  const assistant = assistantOf(id);
+  // Windsurf is one of the editors.
+  const assistant = isAssistant(id) ? ASSISTANTS[id] : null;
   const program = await programOf(options.program, editor);
   const installed = installedOf((await readLedger(editor.home)).artifacts, { id, scope, editor });
   const request: Request = { scope, editor, program, guard: installed.find(({ kind }) => kind === "hook") };
@@ -180,14 +176,8 @@ export async function uninstallAssistant(
   const remove = all.filter(({ kind }) => !(options.keepGuard && kind === "hook") && !(isShared && kind === "mcp"));
   const other: AssistantScope = options.user ? "project" : "user";
   if (all.length === 0 && installedOf(artifacts, { id, scope: other, editor }).length > 0) {
-    await notice(
-      context,
-      `it is installed ${options.user ? "in this project" : "for the user"}: ${commandOf(id, other)}`,
-    );
+    const command = `agentcli mcp uninstall ${id}${options.user ? "" : " --user"}`;
+    await notice(context, `it is installed ${options.user ? "in this project" : "for the user"}: ${command}`);
   }
   return await planAndApply({ add: [], remove, keep: () => false, force: options.force }, editor, options);
-}
-
-function commandOf(id: string, scope: AssistantScope): string {
-  return `agentcli mcp uninstall ${id}${scope === "user" ? " --user" : ""}`;
 }

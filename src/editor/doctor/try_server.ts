@@ -3,6 +3,7 @@ import { isLocal } from "../../boundary/policy/locality.ts";
 import type { Io } from "../../platform/io.ts";
 import type { FoundArtifact } from "../resources/found.ts";
 import { isAbsolute, resolve } from "../../platform/path.ts";
+import { membersOf } from "../../platform/record.ts";
 import { findProgram } from "../../boundary/programs.ts";
 import { run } from "../../platform/process.ts";
 import { AgentcliError } from "../../errors.ts";
@@ -19,12 +20,6 @@ import { createHttpClient } from "../../provider/http/client.ts";
 export interface ServerTrial {
   finding: Finding;
   tools: number;
-}
-
-/** Returns the address of a server; null for one that is a program. */
-function addressOf({ serverUrl, url }: Record<string, unknown>): string | null {
-  const named = serverUrl ?? url;
-  return typeof named === "string" ? named : null;
 }
 
 /** Returns whether trying it starts a program; a server that is switched off or at an address does not. */
@@ -46,7 +41,8 @@ export async function tryServer(server: FoundArtifact, root: string, io: Io): Pr
   });
   if (entry.disabled === true) return trial("ok", "is switched off");
   if (startsOwnServer(entry)) return trial("ok", "is the server of agentcli itself, which was not started");
-  const url = addressOf(entry);
+  const named = entry.serverUrl ?? entry.url;
+  const url = typeof named === "string" ? named : null;
   if (url !== null && !isLocal(url, [])) {
     return trial("skipped", "is at an address outside of this machine, which was not asked");
   }
@@ -54,15 +50,11 @@ export async function tryServer(server: FoundArtifact, root: string, io: Io): Pr
     ? await toolsOfProgram({ command: String(entry.command), args: entry.args, env: entry.env }, root, io)
     : await toolsAtAddress(server.name, { url, headers: entry.headers }, io);
   if ("problem" in found) return trial("failure", found.problem, found.fix);
-  const active = activeTools(found, entry.disabledTools);
+  const disabled = membersOf(entry.disabledTools);
+  const active = found.names.filter((name) => !disabled.includes(name)).length;
   const off = found.names.length - active;
   const message = `answers, with ${active} tools${off === 0 ? "" : `, and ${off} that are switched off`}`;
   return { ...trial("ok", message), tools: active };
-}
-
-function activeTools({ names }: Tools, disabledTools: unknown): number {
-  const off = Array.isArray(disabledTools) ? disabledTools : [];
-  return names.filter((name) => !off.includes(name)).length;
 }
 
 /** A server may take this long to answer, in milliseconds. */

@@ -4,7 +4,7 @@ import { dirname, join } from "../../platform/path.ts";
 import { AgentcliError } from "../../errors.ts";
 import { type Artifact, artifactKey, type Resource } from "../resources/artifact.ts";
 import type { Dialect, Scope } from "../dialect.ts";
-import { lookAt, readFound } from "./disk.ts";
+import { isExecutable, lookAt, readFound } from "./disk.ts";
 import type { FoundArtifact } from "../resources/found.ts";
 import { scriptsOfHook } from "../resources/hook_entry.ts";
 import { canonical } from "../resources/json_tree.ts";
@@ -166,8 +166,7 @@ function fileResource(path: string): Resource[] {
   try {
     const file = readFound(path);
     if (file === null) return [];
-    const executable = file.mode !== null && (file.mode & 0o111) !== 0;
-    return [{ kind: "file", path, content: file.bytes.toBase64(), executable }];
+    return [{ kind: "file", path, content: file.bytes.toBase64(), executable: isExecutable(file) }];
   } catch (error) {
     if (error instanceof AgentcliError) return [];
     throw error;

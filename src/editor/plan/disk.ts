@@ -25,6 +25,11 @@ export function readFound(path: string): FoundFile | null {
   return { bytes: read.bytes, mode: read.status.mode };
 }
 
+/** Returns whether a file may be run. */
+export function isExecutable(file: FoundFile | null): boolean {
+  return ((file?.mode ?? 0) & 0o111) !== 0;
+}
+
 /** UTF-8 as it stands, byte order mark included; null for other bytes. */
 export function textOf(bytes: Uint8Array): string | null {
   try {

@@ -3,7 +3,7 @@ import { AgentcliError } from "../../errors.ts";
 import { sha256 } from "../../platform/digest.ts";
 import type { Home } from "../../platform/home.ts";
 import { artifactId, artifactKey, type Resource, resourceHash } from "../resources/artifact.ts";
-import { type FoundFile, sameBytes } from "./disk.ts";
+import { type FoundFile, isExecutable, sameBytes } from "./disk.ts";
 import { bytesNow, type Draft, LiveText, liveText, openDraft } from "./draft.ts";
 import {
   discards,
@@ -146,10 +146,6 @@ async function stateOf(
   const versions = old === null ? [] : [old.resource, ...(old.earlier ?? [])];
   const isOther = (item: string) => known.isOther(operation, resource.path, item);
   return await stateIn(file, resource, { versions, isOther, isKnown: old !== null && old.written !== null });
-}
-
-function isExecutable(file: FoundFile | null): boolean {
-  return file !== null && file.mode !== null && (file.mode & RUN_BITS) !== 0;
 }
 
 /** Does one operation in the draft: gives the resource as it is noted then, or why it was not done. */

@@ -79,18 +79,15 @@ export function globsProblem(globs: string): string | null {
   return /\s/.test(globs) ? "globs are joined by commas without spaces" : null;
 }
 
-function isTrigger(text: string): text is Trigger {
-  return (TRIGGERS as readonly string[]).includes(text);
-}
-
 /** Problems of a rule file. */
 export function ruleProblems(text: string): string[] {
   const matter = readFrontmatter(text);
   const problems = [lengthProblem(text, LIMITS.rule), ...matter.repeated.map((key) => `${key} appears twice`)];
   const trigger = fieldText(matter, "trigger");
   if (matter.fields === null || trigger === null) problems.push("it has no trigger, so it is never active by itself");
-  else if (!isTrigger(trigger)) problems.push(`its trigger is none of ${TRIGGERS.join(", ")}`);
-  else if (trigger === "glob") problems.push(globsProblem(fieldText(matter, "globs") ?? ""));
+  else if (!(TRIGGERS as readonly string[]).includes(trigger)) {
+    problems.push(`its trigger is none of ${TRIGGERS.join(", ")}`);
+  } else if (trigger === "glob") problems.push(globsProblem(fieldText(matter, "globs") ?? ""));
   else if (trigger === "model_decision" && (fieldText(matter, "description") ?? "") === "") {
     problems.push("trigger model_decision needs a description");
   }

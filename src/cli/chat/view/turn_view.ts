@@ -380,6 +380,5 @@ function toolText(name: string, subject: string): string {
 }
 
 function lastWords(text: string): string {
-  const words = clean(text.slice(-200).trimEnd().split("\n").at(-1) ?? "");
-  return words;
+  return clean(text.slice(-200).trimEnd().split("\n").at(-1) ?? "");
 }
