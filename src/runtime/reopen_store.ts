@@ -22,8 +22,7 @@ export async function reopenStore(
     // "Letting out").
     const stored = parts.local ? whole : openPart(whole);
     if (options.noSessionPersistence) return { id, transcript: null, stored };
-    const { items, removed, transcript } = await forkSession(home, stored, { ...parts, sessionId: id });
-    return { id, transcript, stored: { ...stored, items, removed } };
+    return { id, transcript: await forkSession(home, stored, { ...parts, sessionId: id }), stored };
   }
   if (options.noSessionPersistence) {
     return { id: found.id, transcript: null, stored: await judged(await loadTranscript(home, found), parts) };

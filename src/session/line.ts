@@ -192,13 +192,7 @@ export function storedForm(item: SessionItem, isTool: (name: string) => boolean)
   switch (item.kind) {
     case "user": {
       const { origin, source } = item;
-      return {
-        kind: "user",
-        text: placeholder(source),
-        label: "no-cloud",
-        ...(origin === undefined ? {} : { origin }),
-        ...(source === undefined ? {} : { source }),
-      };
+      return { kind: "user", text: placeholder(source), label: "no-cloud", origin, source };
     }
     case "assistant":
       return {
@@ -211,15 +205,8 @@ export function storedForm(item: SessionItem, isTool: (name: string) => boolean)
       };
     case "tool_result": {
       const { callId, isError, source } = item;
-      return {
-        kind: "tool_result",
-        callId,
-        name: name(item.name),
-        content: placeholder(source),
-        isError,
-        label: "no-cloud",
-        ...(source === undefined ? {} : { source }),
-      };
+      const content = placeholder(source);
+      return { kind: "tool_result", callId, name: name(item.name), content, isError, label: "no-cloud", source };
     }
   }
 }

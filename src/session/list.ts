@@ -67,17 +67,17 @@ async function sessionFiles(home: Home, scope: SessionScope): Promise<SessionFil
 
 /** The sessions of the scope, last written first. Files that hold no line of a session are left out. */
 export async function listSessions(home: Home, scope: SessionScope): Promise<SessionSummary[]> {
-  const summaries: SessionSummary[] = [];
-  for (const file of await sessionFiles(home, scope)) {
-    const summary = await summarize(home, file);
-    if (summary !== null && belongs(summary, scope)) summaries.push(summary);
-  }
-  return summaries;
+  return await Array.fromAsync(summaries(home, scope));
 }
 
-/** Two projects can share a directory: then the first line of the file decides. */
-function belongs({ projectRoot }: { projectRoot: string | null }, scope: SessionScope): boolean {
-  return scope === "all" || projectRoot === null || projectRoot === scope.projectRoot;
+/** Those whose id has this beginning. Two projects can share a directory: then the first line of the file decides. */
+async function* summaries(home: Home, scope: SessionScope, beginning = ""): AsyncGenerator<SessionSummary> {
+  for (const file of await sessionFiles(home, scope)) {
+    if (!file.id.startsWith(beginning)) continue;
+    const summary = await summarize(home, file);
+    const isElsewhere = scope !== "all" && (summary?.projectRoot ?? scope.projectRoot) !== scope.projectRoot;
+    if (summary !== null && !isElsewhere) yield summary;
+  }
 }
 
 /**
@@ -86,16 +86,13 @@ function belongs({ projectRoot }: { projectRoot: string | null }, scope: Session
  */
 export async function findSession(home: Home, id: string, scope: SessionScope): Promise<SessionSummary> {
   if (id === "latest") {
-    for (const file of await sessionFiles(home, scope)) {
-      const summary = await summarize(home, file);
-      if (summary !== null && belongs(summary, scope)) return summary;
-    }
+    for await (const summary of summaries(home, scope)) return summary;
     throw new AgentcliError("unknown_session", "there is no session to go on with in this project", {
       hint: "see all: agentcli sessions list --all",
     });
   }
   const wanted = id.toLowerCase();
-  const byId = /^[0-9a-f-]{4,36}$/.test(wanted) ? await matching(home, wanted, scope) : [];
+  const byId = /^[0-9a-f-]{4,36}$/.test(wanted) ? await Array.fromAsync(summaries(home, scope, wanted)) : [];
   const listed = byId.length > 0 ? byId : await named(home, wanted, scope);
   const [first, second] = listed;
   if (first !== undefined && second === undefined) return first;
@@ -118,19 +115,9 @@ async function named(home: Home, wanted: string, scope: SessionScope): Promise<S
   return (await listSessions(home, scope)).filter(({ title }) => title.toLowerCase() === wanted);
 }
 
-async function matching(home: Home, beginning: string, scope: SessionScope): Promise<SessionSummary[]> {
-  const files = (await sessionFiles(home, scope)).filter((file) => file.id.startsWith(beginning));
-  const found: SessionSummary[] = [];
-  for (const file of files) {
-    const summary = await summarize(home, file);
-    if (summary !== null && belongs(summary, scope)) found.push(summary);
-  }
-  return found;
-}
-
 async function hintFor(home: Home, wanted: string, scope: SessionScope): Promise<string> {
-  const elsewhere = scope === "all" || wanted.length < 4 ? [] : await matching(home, wanted, "all");
-  const [other] = elsewhere;
+  const isSearched = scope !== "all" && wanted.length >= 4;
+  const [other] = isSearched ? await Array.fromAsync(summaries(home, "all", wanted)) : [];
   if (other !== undefined) return `it belongs to ${other.projectRoot ?? "another project"}: go there, or use -C`;
   const near = closest(wanted, (await sessionFiles(home, scope)).map((file) => file.id));
   const see = scope === "all" ? "agentcli sessions list --all" : "agentcli sessions list";

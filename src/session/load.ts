@@ -243,7 +243,10 @@ class Replay {
       whole: [...this.#whole.values()],
       removed: this.#removed,
       context: this.#context,
-      label: highestLabel([...this.#context === null ? [] : [this.#context.system.label], ...items.map(labeled)]),
+      label: highestLabel([
+        ...this.#context === null ? [] : [this.#context.system.label],
+        ...items.map((item) => item.label),
+      ]),
       model: this.#model ?? this.#meta?.model ?? "",
       provider: this.#provider,
       title: this.#title,
@@ -258,10 +261,6 @@ class Replay {
       end: { named: this.#items, parent: this.#parent, size: file.size, ended: file.ended },
     };
   }
-}
-
-function labeled(item: SessionItem): Label {
-  return item.label;
 }
 
 /**

@@ -6,7 +6,6 @@ import { type HeldLock, holdLock, removeTree } from "../platform/journal.ts";
 import { isSessionId, lockName, projectSlug, reasonOf, transcriptName, undoName } from "./place.ts";
 import { loadTranscript, type StoredSession } from "./load.ts";
 import { FileTranscript, type Transcript, type TranscriptOptions, type TranscriptParts } from "./transcript.ts";
-import type { SessionItem } from "./item.ts";
 
 /** The lock of a session, or `session_in_use`; null on a full disk, where nothing will be written either. */
 export async function takeLock(home: Home, place: { slug: string; id: string }): Promise<HeldLock | null> {
@@ -32,15 +31,10 @@ export async function takeLock(home: Home, place: { slug: string; id: string }):
  * Starts the transcript of a new session and takes its lock. The file is made with the first item. Throws
  * `session_in_use` when another process has the session, `usage` when the id is taken.
  */
-export async function openTranscript(home: Home, options: TranscriptOptions): Promise<Transcript> {
-  return await startTranscript(home, options, { removed: 0 });
-}
-
-/** {@link openTranscript} for a session that begins with what another one left. */
-export async function startTranscript(
+export async function openTranscript(
   home: Home,
   options: TranscriptOptions,
-  origin: TranscriptParts["origin"],
+  origin: TranscriptParts["origin"] = { removed: 0 },
 ): Promise<Transcript> {
   const slug = projectSlug(options.projectRoot);
   const id = options.sessionId.toLowerCase();
@@ -80,21 +74,19 @@ export async function resumeTranscript(
   }
 }
 
-/**
- * Copies the items of `source`, or the first `count` of them, into a new session of the id in `options`, and goes on
- * writing that. A fork from before protected content was met is open. Throws what `openTranscript` throws.
- */
+/** Copies `source` into a new session of the id in `options`, and goes on writing that. Throws what `openTranscript` throws. */
 export async function forkSession(
   home: Home,
   source: Pick<StoredSession, "id" | "items" | "removed" | "context">,
-  options: TranscriptOptions & { count?: number },
-): Promise<{ items: SessionItem[]; removed: number; transcript: Transcript }> {
-  const items = source.items.slice(0, options.count ?? source.items.length);
+  options: TranscriptOptions,
+): Promise<Transcript> {
   const context = options.context ?? source.context ?? undefined;
-  const { removed } = source;
-  const transcript = await startTranscript(home, { ...options, context }, { removed, forkedFrom: source.id });
-  await transcript.record(items);
-  return { items, removed, transcript };
+  const transcript = await openTranscript(home, { ...options, context }, {
+    removed: source.removed,
+    forkedFrom: source.id,
+  });
+  await transcript.record(source.items);
+  return transcript;
 }
 
 /** Names a stored session; empty for no name. Throws `session_in_use`, and `home_unusable` where it cannot be written. */

@@ -54,35 +54,6 @@ export interface TurnChange {
   before(): Promise<Entry | { kind: "not_kept"; reason: string }>;
 }
 
-/** The changes of one session. */
-export interface UndoStore {
-  /**
-   * Call before a tool makes its change, and when a command has made some. Never rejects for lack of room: then undo of it
-   * lasts as long as the process.
-   */
-  record(changes: readonly EntryChange[]): Promise<void>;
-  /** Turns with changes that were not taken back, in order; `untold`: nor refused in this process. */
-  turns(options?: { untold?: boolean }): number[];
-  /** Returns the changes of a turn, for a diff with the current files. */
-  changes(turn: number): TurnChange[];
-  /**
-   * Takes a turn back, entry by entry: as it was before, or not at all where it is no longer what the turn left. What was
-   * refused stays to be taken back. `onReplaced` is told what {@link UndoStore.redo} takes. Throws `usage` for a turn that
-   * changed nothing.
-   */
-  undo(
-    turn: number,
-    workspace: Workspace,
-    options?: { onReplaced?(change: ReplacedEntry): void },
-  ): Promise<Restored[]>;
-  /** Makes changes again that were taken back, where the entry is still what that left. */
-  redo(changes: readonly ReplacedEntry[], workspace: Workspace): Promise<Restored[]>;
-  /** Gives turns other numbers. */
-  renumber(turns: ReadonlyMap<number, number>): Promise<void>;
-  /** Forgets what was kept of entries that are protected by now; `rules` stands for all by which that is judged. */
-  forget(rules: string, isProtected: (path: string, content: Entry | null) => Promise<boolean>): Promise<void>;
-}
-
 interface Recorded {
   turn: number;
   path: string;
@@ -111,12 +82,13 @@ export interface UndoOptions {
 
 /** Opens the undo of a session, with what an earlier process kept. Without a home nothing outlives the process. */
 export async function openUndoStore(home: Home | null, options: UndoOptions): Promise<UndoStore> {
-  const store = new HomeUndo(home, options);
+  const store = new UndoStore(home, options);
   await store.load();
   return store;
 }
 
-class HomeUndo implements UndoStore {
+/** The changes of one session. */
+export class UndoStore {
   readonly #home: Home | null;
   /** False once storing failed. */
   #storing: boolean;
@@ -155,6 +127,10 @@ class HomeUndo implements UndoStore {
     }
   }
 
+  /**
+   * Call before a tool makes its change, and when a command has made some. Never rejects for lack of room: then undo of it
+   * lasts as long as the process.
+   */
   async record(changes: readonly EntryChange[]): Promise<void> {
     await this.#note(changes.filter(({ after }) => after.kind !== "unread").map(({ path }) => path));
     const added: Recorded[] = [];
@@ -193,11 +169,13 @@ class HomeUndo implements UndoStore {
     });
   }
 
+  /** Returns the turns with changes that were not taken back, in order; `untold`: nor refused in this process. */
   turns({ untold = false }: { untold?: boolean } = {}): number[] {
     const left = this.#all().filter(({ isRefused }) => !untold || isRefused !== true);
     return [...new Set(left.map(({ turn }) => turn))].sort((one, other) => one - other);
   }
 
+  /** Returns the changes of a turn, for a diff with the current files. */
   changes(turn: number): TurnChange[] {
     return this.#entries(turn).map(({ path, label, before, was, after }) => {
       const kinds = [was?.kind, after?.kind];
@@ -205,10 +183,15 @@ class HomeUndo implements UndoStore {
     });
   }
 
+  /**
+   * Takes a turn back, entry by entry: as it was before, or not at all where it is no longer what the turn left. What was
+   * refused stays to be taken back. `onReplaced` is told what {@link UndoStore.redo} takes. Throws `usage` for a turn that
+   * changed nothing.
+   */
   async undo(
     turn: number,
     workspace: Workspace,
-    { onReplaced = () => {} }: { onReplaced?(change: ReplacedEntry): void } = {},
+    { onReplaced }: { onReplaced?: (change: ReplacedEntry) => void } = {},
   ): Promise<Restored[]> {
     const entries = this.#entries(turn);
     if (entries.length === 0) throw new AgentcliError("usage", `turn ${turn} changed no files`);
@@ -226,6 +209,7 @@ class HomeUndo implements UndoStore {
     return restored;
   }
 
+  /** Makes changes again that were taken back, where the entry is still what that left. */
   async redo(changes: readonly ReplacedEntry[], workspace: Workspace): Promise<Restored[]> {
     const restored: Restored[] = [];
     const ready: { change: ReplacedEntry; entry: ChangedEntry }[] = [];
@@ -242,6 +226,7 @@ class HomeUndo implements UndoStore {
     return restored;
   }
 
+  /** Forgets what was kept of entries that are protected by now; `rules` stands for all by which that is judged. */
   async forget(
     rules: string,
     isProtected: (path: string, content: Entry | null) => Promise<boolean>,
@@ -271,6 +256,7 @@ class HomeUndo implements UndoStore {
     );
   }
 
+  /** Gives turns other numbers. */
   async renumber(turns: ReadonlyMap<number, number>): Promise<void> {
     const known = new Set(this.turns());
     const lines = [...turns].filter(([turn]) => known.has(turn)).map(([turn, to]) =>
