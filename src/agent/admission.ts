@@ -19,7 +19,7 @@ const SYSTEM_PROMPT = {
     "descriptions of a client's tools",
 };
 
-/** A prompt that may become part of a session, and why: `released` ones are the user's word, once, and never stored. */
+/** A prompt that may become part of a session, and why: the user let a `released` one go to this provider, and it is never stored. */
 export interface AdmittedPrompt {
   readonly item: UserItem;
   readonly admitted: "open" | "protected" | "released";
@@ -61,7 +61,7 @@ export async function admitPrompt(
   if ((found === "protected" && local) || sessionLabel(session) !== "open") item.label = "no-cloud";
   admitItems({ kind: "provider", name: provider, local }, [system, ...session.items, item]);
   if (found === "open" || local) return { item, admitted: found };
-  return { item: { ...item, isReleased: true }, admitted: "released" };
+  return { item: { ...item, releasedTo: provider }, admitted: "released" };
 }
 
 export interface RequestTarget {
@@ -121,7 +121,8 @@ async function admitRequest(
   }
   if (!protection.any && isOpen()) return;
   admitItems({ kind: "provider", name: provider, local: false }, outgoing);
-  const released = items.filter((item) => item.kind === "user").filter(({ isReleased }) => isReleased === true);
+  const released = items.filter((item) => item.kind === "user")
+    .filter(({ releasedTo, origin }) => releasedTo === provider && origin !== "summary");
   await session.scanner?.checkRequest(request, { provider, released, signal });
 }
 

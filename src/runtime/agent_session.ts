@@ -6,8 +6,8 @@ import { startCount } from "../agent/result.ts";
 import { runTurn } from "../agent/turn.ts";
 import type { PermissionMode } from "../config/types.ts";
 import { AgentcliError } from "../errors.ts";
-import type { TurnListener, TurnResult } from "../protocol/turn_event.ts";
-import { itemsBeforeProtected, type UserItem } from "../session/item.ts";
+import type { TurnResult } from "../protocol/turn_event.ts";
+import { itemsBeforeProtected, releaseIn, type UserItem } from "../session/item.ts";
 import { readRules } from "../tools/registry.ts";
 import { startDeadline, untilAborted } from "./interrupt.ts";
 import type { Host, SessionOptions, TurnSurface } from "./host.ts";
@@ -33,8 +33,6 @@ export class AgentSession {
   #isModelStale = false;
   /** The last way back that can be undone. */
   #rewound: Rewound | null = null;
-  /** False once a released prompt is in the session: nothing of it is stored from there on. */
-  #isStored = true;
 
   constructor(options: SessionOptions, host: Host) {
     this.#options = options;
@@ -135,7 +133,7 @@ export class AgentSession {
     this.#rewound = null;
     if (rewound === null) return null;
     const { redo } = await import("./rewind.ts");
-    return await this.#between((opened) => redo(opened, rewound, { settle: () => this.#settle() }));
+    return await this.#between((opened) => redo(opened, rewound, { settle: () => opened.recorder.settle() }));
   }
 
   /** Changes the session between turns: what waits for it is stopped before, and the transcript follows. */
@@ -145,7 +143,7 @@ export class AgentSession {
     const done = await work(opened);
     // Files that went back are in no item: they would protect the next prompt.
     opened.session.workspace.takeUsed();
-    await this.#settle();
+    await opened.recorder.settle();
     return done;
   }
 
@@ -156,11 +154,11 @@ export class AgentSession {
     const { session, model } = opened;
     await this.#warmUp.stop();
     const { clock } = this.#host.io;
-    const emit = this.#recorded(onEvent);
+    const emit = opened.recorder.before(onEvent);
     const count = startCount(clock);
     const { compactSession } = await import("../agent/context/compact.ts");
     const done = await compactSession(session, { signal, emit, model, trigger: "manual", keep, io: { clock }, count });
-    await this.#settle();
+    await opened.recorder.settle();
     if (done) this.#warmUp.start(opened);
     return done;
   }
@@ -208,7 +206,7 @@ export class AgentSession {
     const { session, recorder } = await this.ready();
     const [{ titleOf }, { openHome }] = await Promise.all([import("./rename.ts"), import("../platform/home.ts")]);
     const title = await titleOf(text, { home: await openHome(this.#host.io), scanner: session.scanner });
-    return this.#isStored && await recorder.rename(title);
+    return await recorder.rename(title);
   }
 
   /** Goes on with another model from the next turn on; undefined for the configured one. */
@@ -263,19 +261,19 @@ export class AgentSession {
   }
 
   async #turn(input: PromptInput, { signal, onEvent, ask, hooks }: TurnSurface): Promise<TurnResult> {
-    const { session, model, numbers } = await this.ready(signal);
+    const { session, model, numbers, recorder } = await this.ready(signal);
     await this.#warmUp.stop();
     this.#rewound = null;
     const asked = hooks?.() ?? null;
     const scope = { session, hooks: asked, signal };
     const admitted = await this.#admission.admit(input, scope, this.#options.allowProtectedPrompt);
-    if (admitted.admitted === "released") await this.#release();
+    if (admitted.admitted === "released") await this.#release(releaseIn(session.items) === undefined);
     const result = await runTurn(session, admitted, {
       io: this.#host.io,
       model,
       signal,
       ask,
-      emit: this.#recorded(onEvent),
+      emit: recorder.before(onEvent),
       steered: () => this.#admission.steered(this.queue, scope, { isOver: () => this.#isModelStale }),
       maxTurns: this.#options.maxTurns,
       isSingle: this.#host.isSingleTurn === true,
@@ -288,29 +286,20 @@ export class AgentSession {
       session.items.pop();
       await this.#host.notice("the message was taken out of the session again");
     }
-    await this.#settle();
+    await recorder.settle();
     numbers.current();
     return result;
   }
 
-  /** The permission to let a prompt through was for this one, and nothing is stored from here on. */
-  async #release(): Promise<void> {
+  /** The permission to let a prompt through was for this one. Tells once that nothing is stored while the session holds it. */
+  async #release(isFirst: boolean): Promise<void> {
     this.configure({ allowProtectedPrompt: false });
-    if (!this.#isStored) return;
-    this.#isStored = false;
+    if (!isFirst) return;
     await this.#host.notice(
       this.#host.isSingleTurn
         ? "the prompt held protected content: not stored"
         : "the prompt held protected content: this session is not stored from here on",
     );
-  }
-
-  #recorded(listener: TurnListener): TurnListener {
-    return this.#isStored && this.#open !== null ? this.#open.recorder.before(listener) : listener;
-  }
-
-  async #settle(): Promise<void> {
-    if (this.#isStored) await this.#open?.recorder.settle();
   }
 
   #ownModel(): string | undefined {
@@ -320,7 +309,7 @@ export class AgentSession {
   async #leave(options: SessionOptions): Promise<OpenSession> {
     const left = this.#open;
     this.#rewound = null;
-    const isStored = left !== null && left.transcriptFile !== null && left.session.items.length > 0;
+    const isStored = left !== null && left.numbers.stored > 0;
     const back: SessionOptions = {
       ...this.#options,
       ...NEW_SESSION,
@@ -329,7 +318,6 @@ export class AgentSession {
     };
     await this.close();
     this.#options = options;
-    this.#isStored = true;
     try {
       return await this.ready();
     } catch (error) {

@@ -2,7 +2,7 @@
 import type { Session } from "../agent/session.ts";
 import type { TurnListener } from "../protocol/turn_event.ts";
 import type { ItemFacts, Transcript } from "../session/transcript.ts";
-import { isPrompt, type SessionItem } from "../session/item.ts";
+import { isPrompt, releaseIn, type SessionItem } from "../session/item.ts";
 
 /** The transcript of one session, fed by the events of its turns. */
 export interface Recorder {
@@ -26,6 +26,7 @@ export function createRecorder(session: Session, transcript: Transcript | null):
   let failed: { error: unknown } | null = null;
   const record = async (facts?: ItemFacts) => {
     if (failed !== null) throw failed.error;
+    if (releaseIn(session.items) !== undefined) return;
     await transcript.record(session.items, facts);
   };
   const keepContext = () =>
@@ -65,7 +66,11 @@ export function createRecorder(session: Session, transcript: Transcript | null):
       }
     },
     settle: () => record(),
-    rename: (title) => transcript.rename(title).then(() => true),
+    rename: async (title) => {
+      const isStored = releaseIn(session.items) === undefined;
+      if (isStored) await transcript.rename(title);
+      return isStored;
+    },
   };
 }
 

@@ -41,8 +41,11 @@ export interface UserItem {
   /** Shown with the text; absent for none. */
   images?: readonly ShownImage[];
   label: Label;
-  /** The user let it go to a remote model though it holds protected content: this once, and it is never stored. */
-  isReleased?: true;
+  /**
+   * The remote provider to which the user let it go though it holds protected content; of a summary, that it was made from
+   * such an item. A session that holds one is not stored ({@link releaseIn}).
+   */
+  releasedTo?: string;
   /**
    * Absent: the user. `engine`: a continue prompt. `summary`: stands for everything before it that was compacted. `note`: what the
    * user did between two prompts; it goes out with the next one. `steering`: said by the user while the turn ran.
@@ -83,6 +86,11 @@ export interface ToolResultItem {
 
 /** An item of a session; the system prompt is not one, it is built. */
 export type SessionItem = UserItem | AssistantItem | ToolResultItem;
+
+/** Returns the provider that some item was released to; undefined if none was. No store takes a session with such an item. */
+export function releaseIn(items: readonly SessionItem[]): string | undefined {
+  return items.filter((item) => item.kind === "user").find(({ releasedTo }) => releasedTo !== undefined)?.releasedTo;
+}
 
 /** Returns whether an item is the prompt that began a turn. */
 export function isPrompt(item: SessionItem): boolean {

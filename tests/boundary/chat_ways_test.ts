@@ -3,7 +3,7 @@ import { ask, say, type Script, startFakeServer, want } from "../helpers/fake_se
 import { joinBytes } from "../helpers/fake_http.ts";
 import { runInProcess } from "../helpers/in_process.ts";
 import { configure } from "../helpers/program.ts";
-import { openStage, type Stage } from "./harness.ts";
+import { LeakScan, openStage, type Stage, TreeScan } from "./harness.ts";
 import { coded } from "./slipped.ts";
 
 const linux = { ignore: Deno.build.os !== "linux" };
@@ -174,4 +174,58 @@ Deno.test("files that go back protect nothing that is said afterwards", linux, a
   assert.match(back.far, /first[^]*hello[^]*again/);
   const stays = await converse(stage, ["first", "edit", "hello", ...to], options);
   assert.ok(!stays.far.includes("again"), "control: without going back the session is not for a remote model");
+});
+
+Deno.test("a prompt that the user released is in no store, whatever is said after it", linux, async (test) => {
+  const ways: Record<string, string[]> = {
+    "nothing": [],
+    "/export": ["/export"],
+    "/export to a file": ["/export out.html"],
+    "/compact": ["more", "/compact", "more"],
+    "/rename": ["/rename a name"],
+    "/fork from before what a local model read": ["/model loc", "read secrets/k.txt", "/model rem", "2", "more"],
+    "another model": ["/model loc", "plain", "/model rem", "x"],
+  };
+  for (const [way, typed] of Object.entries(ways)) {
+    await test.step(way, async () => {
+      await using stage = await openStage();
+      const canary = stage.canary("env");
+      const args = ["--allow-protected-prompt"];
+      const said = await converse(stage, [`my token is ${canary}`, ...typed], { model: "rem", args });
+      assert.ok(said.far.includes(canary), "control: it was sent");
+      await stage.write(".env", "API_TOKEN=rotated-value-5512\n");
+      const found = new TreeScan(new LeakScan(stage.canaries), {
+        roots: [stage.home.agentcliHome, stage.project],
+        skip: (path) => path.endsWith("k.txt"),
+      });
+      await found.look();
+      assert.deepEqual([...found.found], []);
+    });
+  }
+});
+
+Deno.test("a prompt that the user released for one provider goes to no other", linux, async () => {
+  for (const args of [["--allow-protected-prompt"], []]) {
+    await using stage = await openStage();
+    const canary = stage.canary("env");
+    await using one = startFakeServer({ host: "127.0.0.2", script: () => say("Fine.") });
+    await using other = startFakeServer({ host: "127.0.0.2", script: () => say("Fine.") });
+    await configure(stage.home, { one: { baseUrl: one.baseUrl }, other: { baseUrl: other.baseUrl } }, {
+      default_provider: "one",
+    });
+    const stdin = `my token is ${canary}\nmore\n/model other\nnext\n`;
+    const done = await runInProcess(["chat", ...args], { home: stage.home, stdin, terminal: true });
+    const heard = (server: typeof one) => new TextDecoder().decode(joinBytes(server.received()));
+    assert.equal(heard(one).includes(canary), args.length > 0, "control: only where it was released");
+    assert.ok(!heard(other).includes(canary), done.stderr);
+  }
+});
+
+Deno.test("a session that cannot be resumed leaves the one that is open as it was", linux, async () => {
+  for (const prompt of ["hello", "my token is "]) {
+    await using stage = await openStage();
+    const typed = [`${prompt}${prompt === "hello" ? "" : stage.canary("env")}`, "/resume 00000000", "next", "again"];
+    const { far, shown } = await converse(stage, typed, { model: "rem", args: ["--allow-protected-prompt"] });
+    assert.equal(far.split("POST ").length - 1, 3, shown);
+  }
 });

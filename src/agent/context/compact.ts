@@ -1,6 +1,6 @@
 /** Compaction: a summary takes the place of the older part of a session. */
 import { highestLabel, type Label } from "../../boundary/policy/label.ts";
-import type { SessionItem, UserItem } from "../../session/item.ts";
+import { releaseIn, type SessionItem, type UserItem } from "../../session/item.ts";
 import { bytesUpTo, estimateOf, reportCacheInvalidation, requestBytes, shapeOf, sideFields } from "../chat_request.ts";
 import { type CompactPlan, compactRequest, planCompaction } from "./compact_plan.ts";
 import { headOf, tailOf } from "./shorten.ts";
@@ -84,6 +84,7 @@ async function summarize(plan: CompactPlan, session: Session, options: CompactOp
   const text = await askForSummary(items, { session, options, label });
   const body = text === null || byteLength(text) >= replaced ? plainSummary(items, limit) : headOf(text, limit);
   const files = new Set(items.flatMap((item) => item.kind === "assistant" ? [] : item.files ?? []));
+  const releasedTo = releaseIn(items);
   const todos = headOf(todoText(session.memory.todos), Math.floor(limit * TODO_SHARE));
   const summary: UserItem = {
     kind: "user",
@@ -92,6 +93,7 @@ async function summarize(plan: CompactPlan, session: Session, options: CompactOp
     // A person says what is kept; and what is to be done may name what was read after the part that is summarized.
     label: await labelOfWords([body], session, todos === "" ? label : sessionLabel(session)),
     ...files.size === 0 ? {} : { files: [...files] },
+    ...releasedTo === undefined ? {} : { releasedTo },
   };
   return sizeOf(summary) < replaced ? summary : null;
 }

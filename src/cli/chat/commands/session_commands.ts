@@ -9,6 +9,7 @@ import { tokensText } from "../../run/text_output.ts";
 import { openHome } from "../../../platform/home.ts";
 import type { Io, Output } from "../../../platform/io.ts";
 import { relativeTo } from "../../../platform/path.ts";
+import { releaseIn } from "../../../session/item.ts";
 import type { TurnChange } from "../../../session/undo.ts";
 import { clean } from "../../../terminal/clean.ts";
 import { diffRows } from "../questions/preview.ts";
@@ -121,7 +122,7 @@ export async function showDiff({ chat, view }: CommandTarget): Promise<void> {
  */
 export async function exportSession(argument: string, { chat, view, context }: CommandTarget): Promise<void> {
   const { session, transcriptFile, recorder } = await chat.ready();
-  if (transcriptFile === null) {
+  if (transcriptFile === null || releaseIn(session.items) !== undefined) {
     return view.print([row("this session is not stored, so there is nothing to export", "dim")]);
   }
   if (session.items.length === 0) return view.print([row("nothing to export yet", "dim")]);

@@ -4,7 +4,7 @@ import { sessionLabel } from "../../../agent/session.ts";
 import { AgentcliError } from "../../../errors.ts";
 import { isThinking, THINKING } from "../../../provider/profiles/profile.ts";
 import { selectorOf } from "../../../runtime/agent_session.ts";
-import { isPrompt } from "../../../session/item.ts";
+import { isPrompt, releaseIn } from "../../../session/item.ts";
 import { clean } from "../../../terminal/clean.ts";
 import { type Row, row } from "../../../terminal/style.ts";
 import { entryRows } from "../view/event_rows.ts";
@@ -38,12 +38,13 @@ async function statusRows({ chat, view }: Pick<CommandTarget, "chat" | "view">):
   const opened = await chat.ready();
   const { session, transcriptFile } = opened;
   const { model, items, workspace } = session;
+  const isStored = transcriptFile !== null && releaseIn(items) === undefined;
   const window = `${tokensText(estimateOf(session))} of ${tokensText(model.contextWindow)} tokens`;
   const facts: [string, string][] = [
     ["model", `${clean(selectorOf(opened))}, ${model.local ? "local" : "remote"}`],
     ["window", `${window} (${model.windowSource})`],
     ["session", `${session.id}, ${turnsText(items.filter(isPrompt).length)}, ${sessionLabel(session)}`],
-    ["stored", transcriptFile === null ? "no" : clean(transcriptFile)],
+    ["stored", isStored ? clean(transcriptFile) : "no"],
     ["project", clean(workspace.root)],
     ["mode", chat.mode],
     ...session.profile.rows.map(({ name, value, why }): [string, string] => [name, `${value} (${why})`]),
