@@ -47,3 +47,38 @@ terminalTest("a model is switched to by the server's own name, and by its id alo
   await terminal.press("Enter");
   await terminal.shows(/^model: llama\.cpp \(runtime_d\) · qwen3:8b \(local\)$/m);
 });
+
+terminalTest("a long id of a model leaves room for where it runs and for its window", async () => {
+  await using home = await temporaryHome();
+  const file = "/srv/models/qwen/Qwen3-Coder-30B-A3B-Instruct-Q4_K_M-00001-of-00002.gguf";
+  const hub = "someone/Qwen3-Coder-30B-A3B-Instruct-1M-with-a-long-name-Q4_K_M";
+  await using server = startFakeServer({ models: [file, hub], script: [] });
+  const models = [file, hub].map((id) => ({ id, context_window: 32_768 }));
+  await configure(home, { runtime_d: { baseUrl: server.baseUrl, models } });
+  for (
+    const [id, screens] of [
+      [file, [
+        [100, /^local · llama\.cpp · Qwen3-Coder-30B-A3B-Instruct-Q4_K_M · [\d.]+k? of 32\.8k \(\d %\)$/m],
+        [60, /^local · llama\.cpp · Qwen3-Coder-3[^ ]*… · [\d.]+k? of 32\.8k \(\d %\)$/m],
+        [40, /^local · Qwen3-Coder-30B-A3B-Instruct-[^ ]*…$/m],
+      ]],
+      [hub, [
+        [80, /^local · llama\.cpp · someone\/Qwen3-Coder-30B-A3[^ ]*… · [\d.]+k? of 32\.8k \(\d %\)$/m],
+        [60, /^local · llama\.cpp · someone\/Qwen3[^ ]*… · [\d.]+k? of 32\.8k \(\d %\)$/m],
+      ]],
+    ] as const
+  ) {
+    await using terminal = await openTerminal(["chat", "--model", `runtime_d:${id}`], { home, columns: screens[0][0] });
+    for (const [columns, status] of screens) {
+      await terminal.resize(columns, 24);
+      await terminal.shows(status);
+    }
+    await terminal.resize(140, 24);
+    await terminal.shows(/Q4_K_M · [\d.]+k? of 32\.8k/);
+    await terminal.type("/status");
+    await terminal.press("Enter");
+    assert.ok((await terminal.shows(/^ +mode/m)).includes(`runtime_d:${id}`), "all of it on demand");
+    await using narrow = await openTerminal(["chat", "--model", `runtime_d:${id}`], { home, columns: 60 });
+    await narrow.shows(/^llama\.cpp \(runtime_d\) · (?:Qwen3|someone)[^ ]+ {2}local$/m);
+  }
+});

@@ -11,6 +11,7 @@ import { fit } from "../../../terminal/table.ts";
 import type { LiveRows } from "../../../terminal/screen.ts";
 import type { QueuedMessage } from "../../../runtime/prompts.ts";
 import { isOwnLine } from "../input/typed_line.ts";
+import { modelName } from "../view/first_screen.ts";
 
 /** Drawing again is put off by this, so that a fast model costs no more than thirty drawings a second. Milliseconds. */
 const FRAME_MS = 33;
@@ -48,7 +49,8 @@ const GAP = " · ";
 
 /**
  * The line, at most `width` cells. Parts are dropped from the least important on: the rate, the window, the provider, the
- * model. Where the model runs, a mode that asks less or does less, and `no-cloud` stay at any width, shortened if need be.
+ * model, of which a long name is cut before that. Where the model runs, a mode that asks less or does less, and `no-cloud`
+ * stay at any width, shortened if need be.
  */
 export function statusRow({ session, mode, rate }: Status, width: number): Row {
   const modes = mode === "default" ? [] : [modeSpan(mode)];
@@ -62,12 +64,17 @@ export function statusRow({ session, mode, rate }: Status, width: number): Row {
   const window = span(context, share >= 75 ? "warning" : "dim");
   const speed = rate === null ? [] : [span(rateText(rate), "dim")];
   const name = (text: string) => span(clean(text), "dim");
-  const { provider, product, entry: { id } } = model;
-  const [full, short] = [name(product === undefined ? `${provider}:${id}` : `${product} · ${id}`), name(id)];
+  const { provider, product } = model;
+  const id = modelName(model.entry.id);
+  const before = product === undefined ? `${provider}:` : `${product} · `;
+  const [full, short] = [name(`${before}${id}`), name(id)];
   const kept = [...label, ...modes];
+  const others = lineWidth([place, name(before), ...kept, window]);
+  const cut = name(`${before}${fit(id, Math.max(LONG_NAME, width - others))}`);
   const lines = [
     [place, full, ...kept, window, ...speed],
     [place, full, ...kept, window],
+    [place, cut, ...kept, window],
     [place, full, ...kept],
     [place, short, ...kept],
   ];
@@ -78,6 +85,8 @@ export function statusRow({ session, mode, rate }: Status, width: number): Row {
   return joined([place, ...kept], width);
 }
 
+/** A name of a model is cut to this before the window is left out. */
+const LONG_NAME = 14;
 /** A name of a model that is cut below this says nothing. */
 const SHORTEST_NAME = 6;
 

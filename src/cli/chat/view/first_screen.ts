@@ -19,6 +19,13 @@ const DRAWN_KEYS = ["/help commands and keys", "Esc stops", "Ctrl-D leaves", "@ 
 /** Where the terminal itself edits the line. */
 export const LINE_KEYS: readonly string[] = ["/help commands", "Ctrl-C stops", "Ctrl-D leaves", "@ files"];
 
+/** Returns the id of a model as a line of the chat has room for it: of a file, its name. */
+export function modelName(id: string): string {
+  if (!/^(?:[\\/~]|[A-Za-z]:[\\/])|\.gguf$/i.test(id)) return id;
+  const name = id.replace(/^.*[\\/](?=.)/s, "").replace(/(?:-\d{5}-of-\d{5})?\.gguf$/i, "");
+  return name === "" ? id : name;
+}
+
 /** Returns a model as a person calls it: `Ollama (runtime_a) · qwen3:8b`; of a provider that they named, its selector. */
 export function modelText(
   { provider, product, entry }: Pick<SessionModel, "provider" | "product"> & { entry: { id: string } },
@@ -39,12 +46,13 @@ export function firstScreen(
   const where = model.local ? "local" : "remote";
   const files = [...system.text.matchAll(INSTRUCTIONS)].map(([, name = ""]) => clean(name));
   const program = `agentcli ${VERSION}`;
-  const name = modelText(model);
+  const whole = modelText({ ...model, entry: { id: modelName(model.entry.id) } });
   const window = `, window of ${tokensText(model.contextWindow)}`;
-  const facts = `  ${where}${displayWidth(name) + where.length + window.length + 2 <= width ? window : ""}`;
+  const facts = `  ${where}${displayWidth(whole) + where.length + window.length + 2 <= width ? window : ""}`;
+  const name = fit(whole, Math.max(width - facts.length, width >> 1));
   return [
     [span(fit(program, width), "bold"), span(`  ${fitEnd(place, Math.max(0, width - program.length - 2))}`, "dim")],
-    [span(fit(name, width), "bold"), span(fit(facts, Math.max(0, width - displayWidth(name))), "dim")],
+    [span(name, "bold"), span(fit(facts, Math.max(0, width - displayWidth(name))), "dim")],
     ...files.length === 0 ? [] : [row(fit(`instructions: ${files.join(", ")}`, width), "dim")],
     row(firstParts(keys, width), "dim"),
     [],
