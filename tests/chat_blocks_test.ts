@@ -120,7 +120,7 @@ terminalTest("calls that run together have their results each under its own head
   const script = [ask(want("read", { path: `${home.project}/a.txt` }), want("read", { path: "b.txt" })), say("Read.")];
   await using opened = await chat(home, script);
   const shown = await opened.terminal.shows(/Read\.\n[^]*^>/m);
-  assert.match(shown, /^\* Read a\.txt\n {2}2 lines.*\n\* Read b\.txt\n {2}3 lines/m);
+  assert.match(shown, /^\* Read a\.txt · 2 lines.*\n\* Read b\.txt · 3 lines/m);
 });
 
 terminalTest(
@@ -213,7 +213,7 @@ terminalTest("a change of a protected file stays folded until it is asked for", 
   ]);
   const { terminal } = opened;
   const shown = await terminal.shows(/Changed it\.[^]*^>/m);
-  assert.match(shown, /^\* Edit \.env {2}\+1 −1 \[no-cloud\]\n {2}changed \(#2\)$/m);
+  assert.match(shown, /^\* Edit \.env {2}\+1 −1 \[no-cloud\] · changed \(#2\)$/m);
   assert.doesNotMatch(shown, /canary/);
   await terminal.press("C-o");
   await terminal.shows(/-KEY=canary-71c2f0aa9b\n {2}1 \+KEY=canary-5d\n#2/);

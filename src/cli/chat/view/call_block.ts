@@ -57,6 +57,8 @@ export interface BlockRows {
   rows: Row[];
   /** Whether something is left out that unfolding shows. */
   isFolded: boolean;
+  /** Says the same as the rows, behind a head that leaves room for it. */
+  figure?: Span;
 }
 
 /** Returns the rows of a call; `mark` is how to unfold it, shown where something is folded. */
@@ -64,12 +66,20 @@ export function callRows(block: CallBlock, { width, mark }: { width: number; mar
   const { subject } = block;
   const body = bodyRows(block, { width, mark });
   const head = headRow(block, width);
-  if (body.isFolded || block.isAsked === true || subject === "" || head.some(({ text }) => text === clean(subject))) {
+  const { figure } = body;
+  if (figure !== undefined && isWhole(head, subject) && rowWidth([...head, figure]) <= width) {
+    return { rows: [[...head, figure]], isFolded: true };
+  }
+  if (body.isFolded || block.isAsked === true || isWhole(head, subject)) {
     return { ...body, rows: [head, ...body.rows] };
   }
   // Nothing below says how to see all of the subject.
   const marked = [...headRow(block, width - mark.length - 1), span(` ${mark}`, "dim")];
   return { rows: [marked, ...body.rows], isFolded: true };
+}
+
+function isWhole(head: Row, subject: string): boolean {
+  return subject === "" || head.some(({ text }) => text === clean(subject));
 }
 
 /** Returns all of a call: its whole subject, and its change or what it gave. */
@@ -139,7 +149,7 @@ function bodyRows(
   const size = counted(lines, "line");
   if (label !== "open") {
     const said = diff !== undefined ? "changed" : isError ? `failed: ${size}` : size;
-    return { rows: [line(`${said} ${mark}`, isError ? "error" : "dim", width)], isFolded: true };
+    return inOne(`${said} ${mark}`, isError ? "error" : "dim", width);
   }
   if (diff !== undefined) return firstRows(diffRows(diff, width), { ...shown, most: DIFF_ROWS });
   if (exitCode !== undefined) {
@@ -168,8 +178,13 @@ function bodyRows(
     return { rows: [...found, ...rest], isFolded: more > 0 };
   }
   // A file of one line is no message to the person.
-  const isMessage = lines <= 1 && name !== "Read";
-  return { rows: [line(isMessage ? content : `${size} ${mark}`, "dim", width)], isFolded: !isMessage };
+  if (lines <= 1 && name !== "Read") return { rows: [line(content, "dim", width)], isFolded: false };
+  return inOne(`${size} ${mark}`, "dim", width);
+}
+
+/** Returns one row that the head may take in. */
+function inOne(text: string, style: Style, width: number): BlockRows {
+  return { rows: [line(text, style, width)], isFolded: true, figure: span(` · ${text}`, style) };
 }
 
 /** The head of a block says how it ended. */

@@ -39,6 +39,20 @@ Deno.test("no row is wider than the terminal, and figures go before the subject 
   assert.equal(shown(long, 25)[0], "* Bash npm test · exit 1");
 });
 
+Deno.test("the lines of a file stand behind its name, in a row of their own where they do not fit", () => {
+  const result = { content: "1\ta\n2\tb\n", isError: false, label: "open" } as const;
+  const read: CallBlock = { ...call, name: "Read", subject: "src/pump.ts", outcome: { kind: "result", result } };
+  assert.deepEqual(shown(read), ["* Read src/pump.ts · 12s · 2 lines (#1)"]);
+  assert.deepEqual(shown({ ...read, tookMs: 10 }, 33), ["* Read src/pump.ts · 2 lines (#1)"]);
+  assert.deepEqual(shown({ ...read, tookMs: 10 }, 32), ["* Read src/pump.ts", "  2 lines (#1)"]);
+  assert.deepEqual(shown({ ...read, tookMs: 10 }, 16), ["* Read …/pump.ts", "  2 lines (#1)"]);
+  const secret = { ...result, label: "no-cloud" } as const;
+  const protectedRead: CallBlock = { ...read, tookMs: 10, outcome: { kind: "result", result: secret } };
+  assert.deepEqual(shown(protectedRead), ["* Read src/pump.ts [no-cloud] · 2 lines (#1)"]);
+  const failed: CallBlock = { ...read, tookMs: 10, outcome: { kind: "result", result: { ...result, isError: true } } };
+  assert.equal(shown(failed).length, 3, "a failure is told below");
+});
+
 Deno.test("a bar that is written over is its last state, and colors are left out", () => {
   assert.equal(shownOutput("10%\r20%\r\n\x1b[1;31mred\x1b[0m\r\nend"), "20%\nred\nend");
 });
