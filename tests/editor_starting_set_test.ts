@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { callHook, done, installProgram, runLine } from "./helpers/editor_program.ts";
 import { ask, say, startFakeServer, want } from "./helpers/fake_server.ts";
+import { runInProcess } from "./helpers/in_process.ts";
 import { configure, type TemporaryHome, temporaryHome } from "./helpers/program.ts";
 
 const TEXTS = ["AGENTS.md", ".ide/workflows/agentcli-check.md", ".ide/skills/local-model/SKILL.md"] as const;
@@ -69,4 +70,30 @@ Deno.test("the command of the installed skill edits a file where nobody can be a
   assert.equal(code, 0, stderr);
   assert.match(stdout, /Done\./);
   assert.equal(await home.read("src/b.ts"), "let b = 2;\n");
+});
+
+Deno.test("before it asks, what would change is told file by file; d shows the diff, as --dry-run does", async () => {
+  for (
+    const [words, path] of [[["editor", "init"], "AGENTS.md"], [["mcp", "install", "claude"], ".mcp.json"]] as const
+  ) {
+    await using home = await temporaryHome();
+    await home.write(path, path === "AGENTS.md" ? "# Mine\n" : '{"mcpServers": {}}\n');
+    const env = { PATH: home.root };
+    await installProgram(home);
+    const dry = await runInProcess([...words, "--dry-run"], { home, env });
+    assert.match(dry.stdout, /^@@ .*\n[^]*^\+\S/m);
+    const asked = await runInProcess(words, { home, env, terminal: true, answers: ["n"] });
+    assert.match(
+      asked.stdout,
+      new RegExp(`^  change  ${path.replaceAll(".", "\\.")} +\\+\\d+(?: −\\d+)? +[a-z]+:\\w+$`, "m"),
+    );
+    assert.match(asked.stdout, /^ {2}create {2}\S+\/no-cloud-guard\.sh +\+\d+ +hook:no-cloud-guard$/m);
+    assert.ok(asked.stdout.split("\n").length < 10, asked.stdout);
+    assert.match(asked.stderr, /Write \d files\? d shows the diff\. \[y\/N\] /);
+    assert.equal([...Deno.readDirSync(home.project)].length, 1);
+    const looked = await runInProcess(words, { home, env, terminal: true, answers: ["d", "y"] });
+    assert.equal(looked.stdout, asked.stdout + dry.stdout);
+    assert.equal(looked.code, 0, looked.stderr);
+    assert.ok([...Deno.readDirSync(home.project)].length > 1);
+  }
 });

@@ -79,16 +79,25 @@ export async function askLine(
 }
 
 /**
- * Asks a yes-or-no question; only yes is true. Without a terminal it throws `usage`, which says to pass `--yes`: a
- * headless run never waits for an answer that cannot come. Callers ask nothing when `--yes` was given.
+ * Asks a yes-or-no question; only yes is true, and where there is a `diff`, `d` shows it and asks again. Without a terminal
+ * it throws `usage`, which says to pass `--yes`: a headless run never waits for an answer that cannot come. Callers ask
+ * nothing when `--yes` was given.
  */
-export async function confirm(io: Asking, question: string): Promise<boolean> {
+export async function confirm(
+  io: Asking,
+  question: string,
+  { diff }: { diff?: () => Promise<void> } = {},
+): Promise<boolean> {
   if (!io.stdin.isTerminal || !io.stderr.isTerminal) {
     throw new AgentcliError("usage", `not confirmed: ${question}`, {
       hint: "pass --yes: standard input is not a terminal, so nobody can be asked",
     });
   }
-  return isYes(await askLine(io, `${question} [y/N] `));
+  const shown = diff === undefined ? `${question} [y/N] ` : `${question} d shows the diff. [y/N] `;
+  for (let answer = await askLine(io, shown);; answer = await askLine(io, shown)) {
+    if (diff === undefined || !/^\s*d(iff)?\s*$/i.test(answer ?? "")) return isYes(answer);
+    await diff();
+  }
 }
 
 /** Longest line that is taken, in characters. */

@@ -8,9 +8,11 @@ import type { Wanted } from "../../editor/plan/operations.ts";
 import { AgentcliError } from "../../errors.ts";
 import { clean, jsonText } from "../../terminal/clean.ts";
 import { unifiedDiff } from "../../terminal/diff.ts";
+import { table } from "../../terminal/table.ts";
 import { confirm } from "../../terminal/prompt.ts";
 import { counted } from "../../platform/number.ts";
 import { isWithin } from "../../platform/path.ts";
+import { changedLines } from "../chat/questions/preview.ts";
 import { notice, warn } from "../output.ts";
 import { type EditorContext, openEditorContext } from "./context.ts";
 import type { Invocation } from "../command.ts";
@@ -28,7 +30,10 @@ function shownText(bytes: Uint8Array): string | null {
 }
 
 /** The changes of a plan as one text; of a protected file only that it changes. */
-async function planText({ changes }: Plan, { shown, around, protection }: EditorContext): Promise<string> {
+async function planText(
+  changes: Plan["changes"],
+  { shown, around, protection }: EditorContext,
+): Promise<string> {
   const isOfProject = changes.some(({ path }) => isWithin(around.root, path));
   const covers = isOfProject ? (await protection()).covers : () => false;
   return changes.map((change) => changeText(change, { name: shown(change.path), isHidden: covers(change.path) }))
@@ -48,6 +53,17 @@ function changeText(
   return diff === "" ? `${clean(name)}: permissions ${mode.toString(8)}\n` : clean(diff, { multiline: true });
 }
 
+/** Returns one row for each file of a plan: what is done to it, how many lines change, and of which artifacts. */
+async function planSummary({ changes }: Plan, { add }: Wanted, editor: EditorContext): Promise<string> {
+  const rows = await Promise.all(changes.map(async (change) => {
+    const { added, removed } = changedLines(await planText([change], editor));
+    const lines = [...added === 0 ? [] : [`+${added}`], ...removed === 0 ? [] : [`−${removed}`]].join(" ");
+    const artifacts = add.filter(({ resources }) => resources.some(({ path }) => path === change.path));
+    return ["", action(change), clean(editor.shown(change.path)), lines, clean(artifacts.map(artifactId).join(", "))];
+  }));
+  return table(rows, { width: Infinity });
+}
+
 function problemLines({ problems }: Plan, { shown }: EditorContext): string[] {
   return problems.map(({ artifact, path, message }) => `${artifact}: ${shown(path)}: ${message}`);
 }
@@ -62,7 +78,7 @@ async function planJson(plan: Plan, editor: EditorContext): Promise<Record<strin
     changes: await Promise.all(plan.changes.map(async (change) => ({
       path: change.path,
       action: action(change),
-      diff: await planText({ ...plan, changes: [change] }, editor),
+      diff: await planText([change], editor),
     }))),
     problems: plan.problems,
     given_back: plan.givenBack,
@@ -70,7 +86,8 @@ async function planJson(plan: Plan, editor: EditorContext): Promise<Record<strin
 }
 
 /**
- * Plans, shows the plan, asks unless `--yes` was given, and does it. The exit code: 1 when something could not be done.
+ * Plans, shows what would change (with `--dry-run` as a diff), asks unless `--yes` was given, and does it. The exit code: 1
+ * when something could not be done.
  */
 export async function planAndApply(
   wanted: Wanted,
@@ -80,8 +97,11 @@ export async function planAndApply(
   const { io, globals } = editor.context;
   if (wanted.add.length > 0) await printDialect(editor);
   if (wanted.add.some(({ kind, scope }) => kind === "hook" && scope === "project")) await warnHooksFiles(editor);
+  const diff = async (plan: Plan) => await io.stdout.write(await planText(plan.changes, editor));
   const show = async (plan: Plan) => {
-    if (!globals.json && !globals.quiet) await io.stdout.write(await planText(plan, editor));
+    if (globals.json || globals.quiet) return;
+    if (options.dryRun) await diff(plan);
+    else await io.stdout.write(await planSummary(plan, wanted, editor));
   };
   const mayKeep = async (path: string, bytes: Uint8Array) => await (await editor.protection()).mayKeep(path, bytes);
   const plan = globals.yes && !options.dryRun
@@ -90,7 +110,7 @@ export async function planAndApply(
     : await planChanges(editor.home, wanted, mayKeep);
   if (!globals.yes || options.dryRun) await show(plan);
   if (!globals.yes && !options.dryRun) {
-    if (plan.changes.length > 0 && !await confirm(io, questionOf(plan))) {
+    if (plan.changes.length > 0 && !await confirm(io, questionOf(plan), { diff: () => diff(plan) })) {
       throw new AgentcliError("usage", "nothing was written");
     }
     // Also when no file changes: what is wanted is noted all the same.
@@ -165,7 +185,7 @@ export async function showPlan({ options, context }: Invocation<typeof PLACE_OPT
   const editor = await openEditorContext(options, context);
   const plan = await planChanges(editor.home, await reconcileAll(editor, { force: false }));
   if (context.globals.json) return await context.io.stdout.write(jsonText(await planJson(plan, editor)));
-  await context.io.stdout.write(await planText(plan, editor));
+  await context.io.stdout.write(await planText(plan.changes, editor));
   for (const problem of problemLines(plan, editor)) {
     await context.io.stderr.write(`would not be applied: ${clean(problem)}\n`);
   }

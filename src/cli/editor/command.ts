@@ -15,7 +15,7 @@ const PLACE = {
 } as const satisfies Options;
 
 const CHANGE = {
-  dryRun: flag("Show the plan and write nothing"),
+  dryRun: flag("Show the diff and write nothing"),
   force: flag("Overwrite content of others or changed by hand"),
 } as const satisfies Options;
 
@@ -81,7 +81,7 @@ const FOREIGN = { ...ARTIFACT, completion: "foreign_artifact", optional: true, r
 export const editorCommand = group({
   brief: "Install rules, workflows, skills, hooks and servers for an editor's assistant, and maintain them",
   detail:
-    "Every change is planned, shown as a diff, and then applied as a whole. Content written by others is kept byte for byte. Removing restores what was there before. See docs/editor.md.",
+    "Every change is planned, shown file by file, and then applied as a whole; --dry-run shows the diff. Content written by others is kept byte for byte. Removing restores what was there before. See docs/editor.md.",
   commands: {
     init: command({
       brief: "Install a starter set: instructions, the no-cloud guard, a workflow and a skill",

@@ -43,7 +43,7 @@ export const ALLOW_OPTIONS = {
 
 const INSTALL = {
   user: flag("For all of your projects instead of this one"),
-  dryRun: flag("Show the plan and write nothing"),
+  dryRun: flag("Show the diff and write nothing"),
   force: flag("Overwrite content of others or changed by hand"),
 } as const;
 

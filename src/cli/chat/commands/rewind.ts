@@ -11,6 +11,7 @@ import type { Choice } from "../../../terminal/picker.ts";
 import { type Row, row } from "../../../terminal/style.ts";
 import { fit } from "../../../terminal/table.ts";
 import type { CommandTarget } from "./commands.ts";
+import { changedLines } from "../questions/preview.ts";
 import { textRows } from "../view/event_rows.ts";
 import { turnsText, wordsToSendAgain } from "../view/replay.ts";
 
@@ -86,9 +87,7 @@ function fileText({ name, before, after }: ChangedFile): string {
   if (after === null) return `${shown} (gone)`;
   const decoder = new TextDecoder();
   const old = before === null ? null : decoder.decode(before);
-  const lines = unifiedDiff(old, decoder.decode(after), { name: "file" }).split("\n").slice(2);
-  const many = (sign: string) => lines.filter((line) => line.startsWith(sign)).length;
-  const [added, removed] = [many("+"), many("-")];
+  const { added, removed } = changedLines(unifiedDiff(old, decoder.decode(after), { name: "file" }));
   return `${shown} +${added}${before === null ? " (new)" : ` -${removed}`}`;
 }
 
