@@ -307,3 +307,19 @@ Deno.test({
     await running.shows(/EXIT/);
   },
 });
+
+Deno.test("add, validate, doctor and run give the same advice about a key that is missing", async () => {
+  await using home = await temporaryHome();
+  await using far = startFakeServer({ host: "127.0.0.2" });
+  const advice =
+    "store the key with `agentcli providers set-key far`, or write `api_key: none` if the server needs no key";
+  const said = async (...words: string[]) => {
+    const { stdout, stderr } = await runInProcess(words, { home });
+    return (stdout + stderr).split("\n").filter((line) => line.includes("api_key: none"));
+  };
+  const added = await said("providers", "add", "far", "--base-url", far.baseUrl, "--model", "fake");
+  assert.deepEqual(added, [`far has no key: ${advice}`]);
+  assert.deepEqual(await said("providers", "validate"), [`  try: ${advice}`]);
+  assert.deepEqual(await said("doctor"), [`  try: ${advice}`]);
+  assert.deepEqual(await said("run", "hi"), [`  ${advice}`]);
+});

@@ -172,6 +172,18 @@ async function readCertificates(provider: ProviderEntry): Promise<string[]> {
   }
 }
 
+/** Returns what to do about the key of a provider, by its source: it is missing, or the server refused it. */
+export function keyAdvice(name: string, source: string, { isRefused = false }: { isRefused?: boolean } = {}): string {
+  const variable = source.startsWith("env:") ? source.slice("env:".length) : null;
+  const stored = source === "file" ? " --store file" : "";
+  const key = isRefused ? "a valid key" : "the key";
+  const first = variable === null
+    ? `store ${key} with \`agentcli providers set-key ${name}${stored}\``
+    : `set ${variable}${isRefused ? " to a valid key" : ""}`;
+  const isNeeded = isRefused || source === "keyring" || source === "file";
+  return isNeeded ? first : `${first}, or write \`api_key: none\` if the server needs no key`;
+}
+
 /** The error for a key that does not resolve: names the variable, says what to do. */
 function keyMissing(provider: ProviderEntry, resolved: KeySource): AgentcliError {
   const { source, problem } = resolved;
@@ -183,11 +195,7 @@ function keyMissing(provider: ProviderEntry, resolved: KeySource): AgentcliError
       { hint: "set it again: it may be truncated, or contain a line break or a non-ASCII character" },
     );
   }
-  const hint = source.startsWith("env:")
-    ? `set ${source.slice(4)}, or write \`api_key: none\` if the server needs no key`
-    : source === "keyring" || source === "file"
-    ? `store it (again): agentcli providers set-key ${provider.name}${source === "file" ? " --store file" : ""}`
-    : `write \`api_key: $NAME\` for ${provider.name} and set that variable, or \`api_key: none\` if the server needs no key`;
+  const hint = keyAdvice(provider.name, source);
   return new AgentcliError("key_missing", `no key for ${provider.name}: ${problem ?? "none resolves"}`, { hint });
 }
 

@@ -56,7 +56,7 @@ Deno.test("a key that cannot be sent is told as that, by its source, and not sho
 
 Deno.test("a remote provider without a key is refused, with what to write", async () => {
   const error = await refused("key_missing", resolve({ baseUrl: REMOTE }));
-  assert.match(error.hint ?? "", /\$NAME.*none/);
+  assert.match(error.hint ?? "", /set-key p`.*none/);
   await refused("key_missing", resolve({ apiKey: "keyring" }));
 });
 

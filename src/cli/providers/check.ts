@@ -1,6 +1,6 @@
 /** The check of one provider: does its key resolve, does its server answer with a model list, and what else is odd. */
 import { baseUrlHint, effectiveBaseUrl, normalizeBaseUrl, RUNTIMES, STUDIO } from "../../config/base_url.ts";
-import { endpointForCheck, findKey, type ResolvedKey } from "../../config/endpoint.ts";
+import { endpointForCheck, findKey, keyAdvice, type ResolvedKey } from "../../config/endpoint.ts";
 import type { StoreOutside } from "../../config/keys/store.ts";
 import type { ProviderEntry } from "../../config/types.ts";
 import { AgentcliError } from "../../errors.ts";
@@ -112,8 +112,9 @@ async function askAll(check: ProviderCheck, asked: Asked): Promise<void> {
   if (outcome.kind === "unlisted") {
     check.lines.push({ kind: "warn", text: `it does not list its models (${url}: HTTP ${outcome.status})` });
   }
-  if (outcome.kind === "unauthorised" || key.problem !== undefined) {
-    check.lines.push({ kind: "try", text: keyAdvice(provider, key) });
+  const isRefused = outcome.kind === "unauthorised";
+  if (isRefused || key.problem !== undefined) {
+    check.lines.push({ kind: "try", text: keyAdvice(provider.name, key.source, { isRefused }) });
   }
   if (outcome.kind === "list") {
     const { server, lines } = await furtherFindings(endpoint, { provider, list: outcome }, tools);
@@ -193,14 +194,4 @@ function keyLine(key: ResolvedKey, outcome: Outcome, endpoint: Endpoint): CheckL
     return { kind: "error", text: `API key: ${says} (HTTP ${outcome.status})${words}` };
   }
   return { kind: "ok", text: `API key resolved via ${key.source}` };
-}
-
-function keyAdvice(provider: ProviderEntry, key: ResolvedKey): string {
-  if (key.source.startsWith("env:")) return `set ${key.source.slice(4)} to the key of the server`;
-  if (key.source === "keyring" || key.source === "file") {
-    return `store it (again): agentcli providers set-key ${provider.name}${
-      key.source === "file" ? " --store file" : ""
-    }`;
-  }
-  return `write \`api_key: $NAME\` for ${provider.name} and set that variable to the key of the server`;
 }

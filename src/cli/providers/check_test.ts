@@ -177,7 +177,7 @@ Deno.test("a refused key is reachable, and the key line says what the server sai
     literal,
     `[ERR] p\n  error: API key: the server rejected the one from literal (HTTP 401); the server says: Invalid API Key …\n` +
       `  ok: reachable (${server.baseUrl}/models)\n` +
-      "  try: write `api_key: $NAME` for p and set that variable to the key of the server\n",
+      "  try: store a valid key with `agentcli providers set-key p`\n",
   );
   assert.match(checkText(await checked(server)), /error: API key: the server requires one \(HTTP 401\)/);
   assert.doesNotMatch(checkText(await checked(server, { apiKey: "sk-CANARY" })), /CANARY/);

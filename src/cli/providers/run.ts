@@ -2,7 +2,7 @@
 import { baseUrlHint, baseUrlProblem, effectiveBaseUrl, productOf, runtimeCalled } from "../../config/base_url.ts";
 import type { ProviderRecord } from "../../config/schema.ts";
 import { editProviders } from "../../config/edit.ts";
-import { isLiteralKey, type KeySource, keySource, resolveEndpoint } from "../../config/endpoint.ts";
+import { isLiteralKey, keyAdvice, type KeySource, keySource, resolveEndpoint } from "../../config/endpoint.ts";
 import { loadConfiguration } from "../../config/load.ts";
 import {
   configuredProvider,
@@ -63,10 +63,7 @@ export async function addProvider(
     await warn(context, "a key on the command line stays in the shell's history; --api-key '$NAME' is safer");
   }
   if (apiKey === undefined && !isLocal(provider.base_url, [])) {
-    await notice(
-      context,
-      `${name} has no key: store one with \`agentcli providers set-key ${name}\`, or write \`api_key: none\` if it needs none`,
-    );
+    await notice(context, `${name} has no key: ${keyAdvice(name, "absent")}`);
   }
   const hint = baseUrlHint(provider.base_url);
   if (hint !== undefined) await notice(context, `hint: ${hint}`);

@@ -1,4 +1,5 @@
 /** The list of models that a server says it serves. Source: the wire reference, §2 (model list reader), §9. */
+import { keyAdvice } from "../../config/endpoint.ts";
 import { AgentcliError } from "../../errors.ts";
 import { fetchJson, type JsonResponse, type Limits } from "../http/fetch_json.ts";
 import { fieldsOf, membersOf, tokens } from "../../platform/record.ts";
@@ -145,10 +146,10 @@ async function refusal(answer: JsonResponse, at: { endpoint: Endpoint; where: st
     });
   }
   if (status === 401 || status === 403) {
-    const { keyHint, keyRefused, wordsInRefusal } = await import("../chat/errors.ts");
+    const { keyRefused, wordsInRefusal } = await import("../chat/errors.ts");
     const words = wordsInRefusal(text, at.endpoint);
     return new AgentcliError("auth_failed", `${at.where} ${keyRefused(at.endpoint, `HTTP ${status}`)}${words}`, {
-      hint: keyHint(at.endpoint),
+      hint: keyAdvice(at.endpoint.provider, at.endpoint.keySource, { isRefused: true }),
     });
   }
   if (status === 503) {

@@ -1,5 +1,6 @@
 /** Turns a server's error into a failure that a person can act on. It never names the key itself. */
 import { grouped } from "../../platform/number.ts";
+import { keyAdvice } from "../../config/endpoint.ts";
 import { listed } from "../../config/find.ts";
 import { didYouMean } from "../../config/suggest.ts";
 import type { ErrorCode } from "../../errors.ts";
@@ -75,7 +76,7 @@ const MEANINGS: Readonly<Record<ServerErrorKind, Meaning>> = {
   auth: {
     code: "auth_failed",
     text: ({ where, endpoint, error, texts }) => keyRefused(endpoint, where) + wordsAboutKey(error, endpoint, texts),
-    hint: ({ endpoint }) => keyHint(endpoint),
+    hint: ({ endpoint }) => keyAdvice(endpoint.provider, endpoint.keySource, { isRefused: true }),
   },
   model: {
     code: "unknown_model",
@@ -257,20 +258,6 @@ function piecesOf(text: string): string[] {
   const folded = text.toLowerCase();
   if (folded.length <= PIECE) return [folded];
   return Array.from({ length: folded.length - PIECE + 1 }, (_, at) => folded.slice(at, at + PIECE));
-}
-
-/** Returns the hint for a refused key. */
-export function keyHint(endpoint: Given): string {
-  const { provider, keySource } = endpoint;
-  const file = endpoint.configFile ?? "providers.yaml";
-  if (keySource.startsWith("env:")) return `set ${keySource.slice("env:".length)} to a valid key`;
-  if (keySource === "literal") {
-    return `put a valid key in place of api_key of ${provider} there, or write api_key: $NAME and set that variable`;
-  }
-  if (keySource === "keyring" || keySource === "file") {
-    return `store a valid one: agentcli providers set-key ${provider}`;
-  }
-  return `write api_key: $NAME for ${provider} in ${file}, and set that variable to its key`;
 }
 
 /** Longest wait for the list, in milliseconds. */

@@ -115,10 +115,13 @@ Deno.test("a refused key is told by its source: a variable, the file, or the pla
     assert.doesNotMatch(failure.message + failure.hint, /secret/);
     return `${failure.message}\n${failure.hint}`;
   };
-  assert.match(refused({}), /refused the key \(HTTP 401\): env:RUNTIME_D_KEY\nset RUNTIME_D_KEY/);
-  assert.match(refused({ keySource: "literal" }), /: literal in \/h\/providers\.yaml\nput a valid key/);
-  assert.match(refused({ keySource: "local", key: "local" }), /local placeholder\nwrite api_key: \$NAME/);
-  assert.match(refused({ keySource: "none", key: undefined }), /requires a key \(HTTP 401\)\nwrite api_key: \$NAME/);
+  assert.match(refused({}), /refused the key \(HTTP 401\): env:RUNTIME_D_KEY\nset RUNTIME_D_KEY to a valid key$/);
+  assert.match(
+    refused({ keySource: "literal" }),
+    /: literal in \/h\/providers\.yaml\nstore a valid key with `agentcli/,
+  );
+  assert.match(refused({ keySource: "local", key: "local" }), /local placeholder\nstore a valid key with `/);
+  assert.match(refused({ keySource: "none", key: undefined }), /requires a key \(HTTP 401\)\nstore a valid key with `/);
 });
 
 Deno.test("a request that is too large in bytes says so, and what to do", () => {
