@@ -78,7 +78,7 @@ Deno.test("a server's own name is taken wherever an id is, and stands before the
   await configure(home, { runtime_a: { baseUrl: server.baseUrl } });
   const run = (...args: string[]) => runInProcess(args, { home });
   assert.equal((await run("providers", "model", "add", "ollama", "other")).stdout, "added runtime_a:other\n");
-  assert.match((await run("providers", "list")).stdout, /SERVER +NAME.*\n +Ollama +runtime_a +http/);
+  assert.match((await run("providers", "list")).stdout, /SERVER +NAME.*\n *Ollama +runtime_a +http/);
   assert.match((await run("providers", "model", "list", "ollama")).stdout, /^Ollama +runtime_a +other/m);
   assert.match((await run("providers", "validate", "Ollama")).stdout, /^\[OK \] runtime_a\n/);
   const role = await run("providers", "role", "set", "compact", "ollama:other");
@@ -322,4 +322,42 @@ Deno.test("add, validate, doctor and run give the same advice about a key that i
   assert.deepEqual(await said("providers", "validate"), [`  try: ${advice}`]);
   assert.deepEqual(await said("doctor"), [`  try: ${advice}`]);
   assert.deepEqual(await said("run", "hi"), [`  ${advice}`]);
+});
+
+Deno.test("a list of providers has no column without content, and says where there is no model", async () => {
+  await using home = await temporaryHome();
+  const list = async () => (await runInProcess(["providers", "list"], { home })).stdout;
+  await configure(home, { mine: { baseUrl: "http://localhost:1/v1", models: [] } });
+  assert.equal(
+    await list(),
+    "NAME  BASE URL               PLACE  KEY    MODELS\nmine  http://localhost:1/v1  local  local  none\n",
+  );
+  const models = await runInProcess(
+    ["providers", "add", "two", "--base-url", "http://localhost:2/v1", "--model", "m"],
+    { home },
+  );
+  assert.equal(models.code, 0, models.stderr);
+  assert.match(await list(), /^NAME [^]*^mine .* none\ntwo .* m\n$/m);
+  await configure(home, { runtime_a: { baseUrl: "http://localhost:1/v1" } }, { default_provider: "runtime_a" });
+  assert.match(await list(), /^ +SERVER +NAME [^]*^\* +Ollama +runtime_a /m);
+});
+
+Deno.test("a probe without a model measures the one that a run uses, and names it where it is remote", async () => {
+  await using home = await temporaryHome();
+  await using far = startFakeServer({ host: "127.0.0.2", script: [], models: ["big"] });
+  await using near = startFakeServer({ script: [], models: ["small"] });
+  await configure(home, {
+    far: { baseUrl: far.baseUrl, models: ["big"] },
+    near: { baseUrl: near.baseUrl, models: [] },
+  });
+  const probe = (env = {}) => runInProcess(["providers", "probe", "--timeout", "1"], { home, env });
+  const only = await probe();
+  assert.match(only.stderr, /^far:big is remote: far may charge/);
+  assert.match(only.stdout, /^far:big$/m);
+  const named = await probe({ AGENTCLI_MODEL: "near:small" });
+  assert.doesNotMatch(named.stderr, /remote/);
+  assert.match(named.stdout, /^near:small$/m);
+  await configure(home, { a: { baseUrl: near.baseUrl, models: ["x"] }, b: { baseUrl: near.baseUrl, models: ["y"] } });
+  const open = await probe();
+  assert.deepEqual([open.code, /available: a:x, b:y/.test(open.stderr)], [3, true], open.stderr);
 });

@@ -25,7 +25,15 @@ export async function confirmed(context: Context, question: string): Promise<boo
   return isYes;
 }
 
-/** The rows as columns, cut to the width of a terminal; a pipe gets them whole. */
-export function tableFor(output: Pick<Io["stdout"], "isTerminal" | "columns">, rows: readonly string[][]): string {
-  return table(rows, { width: output.isTerminal ? output.columns() : Infinity });
+/**
+ * Returns rows below a heading as columns, cut to the width of a terminal; a pipe gets them whole. A column that has nothing
+ * but its heading is left out.
+ */
+export function tableFor(
+  output: Pick<Io["stdout"], "isTerminal" | "columns">,
+  [heading = [], ...rows]: readonly (readonly string[])[],
+): string {
+  const used = [...heading.keys()].filter((at) => rows.some((row) => (row[at] ?? "") !== ""));
+  const shown = [heading, ...rows].map((row) => used.map((at) => row[at] ?? ""));
+  return table(shown, { width: output.isTerminal ? output.columns() : Infinity });
 }

@@ -15,7 +15,12 @@ const probeCommand = command({
   brief: "Measure one model: window, speed, tool calls, edits",
   detail:
     "Sends about twenty requests with made-up text, none of your own. The server may load the model, and a provider that charges for tokens charges for these. Exit 0 if the model responds, whatever else it can do. `stop on abort` says little about a server that handles several requests at once.",
-  arguments: [{ name: "model", brief: "<provider>[:<model or alias>]", completion: "model" }],
+  arguments: [{
+    name: "model",
+    brief: "<provider>[:<model or alias>]; default: the model that `run` uses",
+    completion: "model",
+    optional: true,
+  }],
   options: PROBE_OPTIONS,
   examples: [
     "agentcli providers probe demo",

@@ -6,6 +6,7 @@ import { AgentcliError } from "../../errors.ts";
 import { openHome } from "../../platform/home.ts";
 import { clean, jsonText } from "../../terminal/clean.ts";
 import { notice, warn } from "../output.ts";
+import { tableFor } from "../result.ts";
 import type { Invocation } from "../command.ts";
 import type { MODEL_ADD_OPTIONS } from "./command.ts";
 import {
@@ -19,7 +20,6 @@ import {
 } from "../../config/find.ts";
 import { productOf } from "../../config/base_url.ts";
 import { loadConfiguration } from "../../config/load.ts";
-import { table } from "../../terminal/table.ts";
 import { type Configuration, type ModelEntry, type Role, ROLES } from "../../config/types.ts";
 
 /** Runs the command. Throws `unknown_provider`, `unknown_role`, and `config_invalid` for an alias that is taken. */
@@ -71,10 +71,7 @@ export async function listModels({ arguments: words, context }: Invocation): Pro
     model.role ?? "",
     tokensText(model.contextWindow),
   ]);
-  const width = io.stdout.isTerminal ? io.stdout.columns() : Infinity;
-  const all = [["SERVER", "PROVIDER", "MODEL", "ALIAS", "ROLE", "WINDOW"], ...rows];
-  const isNamed = rows.some(([product]) => product !== "");
-  await io.stdout.write(table(isNamed ? all : all.map((row) => row.slice(1)), { width }));
+  await io.stdout.write(tableFor(io.stdout, [["SERVER", "PROVIDER", "MODEL", "ALIAS", "ROLE", "WINDOW"], ...rows]));
 }
 
 /** Runs the command. Throws `unknown_provider` and `unknown_model`. */
@@ -127,8 +124,7 @@ export async function listRoles({ context }: Invocation): Promise<void> {
     if (own.length === 0) return [[role, "-", role === "main" ? "" : "the session's model"]];
     return own.map(({ model, source }) => [role, clean(model), source === "roles" ? "roles" : "model entry"]);
   });
-  const width = io.stdout.isTerminal ? io.stdout.columns() : Infinity;
-  await io.stdout.write(table([["ROLE", "MODEL", "SET BY"], ...rows], { width }));
+  await io.stdout.write(tableFor(io.stdout, [["ROLE", "MODEL", "SET BY"], ...rows]));
 }
 
 /** Runs the command. Throws `unknown_role`, and `usage` for a malformed selector; what is not configured is a warning. */

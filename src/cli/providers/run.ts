@@ -17,12 +17,12 @@ import { isLocal } from "../../boundary/policy/locality.ts";
 import { openHome } from "../../platform/home.ts";
 import { clean, jsonText } from "../../terminal/clean.ts";
 import { notice, warn } from "../output.ts";
+import { tableFor } from "../result.ts";
 import type { Invocation } from "../command.ts";
 import { dropStoredKey } from "./keys.ts";
 import type { ADD_OPTIONS } from "./command.ts";
 import type { Configuration, ProviderEntry } from "../../config/types.ts";
 import { confirm } from "../../terminal/prompt.ts";
-import { table } from "../../terminal/table.ts";
 import { localityOf } from "../secrets/context.ts";
 import { modelJson, modelText } from "./models.ts";
 import { createHttpClient } from "../../provider/http/client.ts";
@@ -196,9 +196,8 @@ export async function listProviders({ context }: Invocation): Promise<void> {
       providers: rows.map(rowJson),
     }));
   } else if (rows.length > 0) {
-    const width = io.stdout.isTerminal ? io.stdout.columns() : Infinity;
     const heading = ["", "SERVER", "NAME", "BASE URL", "PLACE", "KEY", "MODELS"];
-    await io.stdout.write(table([heading, ...rows.flatMap(rowLines)], { width }));
+    await io.stdout.write(tableFor(io.stdout, [heading, ...rows.flatMap(rowLines)]));
   } else await notice(context, "no provider is configured; run `agentcli init-providers`");
   for (const warning of configuration.warnings) await warn(context, warning);
 }
@@ -218,7 +217,7 @@ function rowJson({ provider, isDefault, baseUrl, local, key }: Row): Record<stri
 function rowLines({ provider, isDefault, baseUrl, local, key }: Row): string[][] {
   const models = provider.models.slice(0, SHOWN).map(modelText);
   if (provider.models.length > SHOWN) models.push(`and ${provider.models.length - SHOWN} more`);
-  const [first = "", ...more] = models;
+  const [first = "none", ...more] = models;
   const keyText = key.problem === undefined || key.source === "absent" ? key.source : `${key.source} (missing)`;
   const place = local ? "local" : "remote";
   return [

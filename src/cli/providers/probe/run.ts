@@ -43,19 +43,18 @@ const MAX_PROMPT = 32_768;
 export async function run(
   { options, arguments: words, context }: Invocation<typeof PROBE_OPTIONS>,
 ): Promise<number> {
-  const selector = words[0] ?? "";
-  if (options.write && selector.split(":")[0] === DEMO) {
-    throw new AgentcliError("usage", `${DEMO} is built in: there is nothing to write for it`);
-  }
-  const prepared = await prepare(selector, context);
+  const prepared = await prepare(words[0], context);
   const interrupt = listenForInterrupt(context.io, undefined);
   try {
     if (prepared.warning !== undefined) await warn(context, prepared.warning);
-    const { provider, local } = prepared.endpoint;
+    const { endpoint: { provider, local }, model } = prepared;
+    if (provider === DEMO && options.write) {
+      throw new AgentcliError("usage", `${DEMO} is built in: there is nothing to write for it`);
+    }
     if (provider === DEMO) {
       await notice(context, "demo is a fixed script, not a language model: most checks do not apply to it");
     }
-    if (!local) await notice(context, `${provider} is remote: it may charge for these requests`);
+    if (!local) await notice(context, `${provider}:${model.id} is remote: ${provider} may charge for these requests`);
     const work = measure(prepared, { context, interrupt, options });
     return await Promise.race([work, interrupt.forced]);
   } finally {
@@ -160,8 +159,8 @@ export interface Prepared {
   close(): Promise<void>;
 }
 
-/** Chooses and addresses the model. Throws configuration and key errors; leaves nothing open then. */
-async function prepare(selector: string, context: Context): Promise<Prepared> {
+/** Chooses, as `run` does, and addresses the model. Throws configuration and key errors; leaves nothing open then. */
+async function prepare(selector: string | undefined, context: Context): Promise<Prepared> {
   const { io } = context;
   const configuration = await loadConfiguration(await openHome(io));
   const isLocal = await localityOf(context);
@@ -173,7 +172,8 @@ async function prepare(selector: string, context: Context): Promise<Prepared> {
     for (const end of opened.splice(0).reverse()) await end();
   };
   try {
-    const { selection, warning } = await selectModel(configuration, { option: selector }, async (provider) => {
+    const wanted = { option: selector, environment: io.env("AGENTCLI_MODEL") };
+    const { selection, warning } = await selectModel(configuration, wanted, async (provider) => {
       try {
         const list = await listModels(client, await endpointOf(provider), { timeoutMs: LIST_TIMEOUT });
         return list.models.map(({ id }) => id);

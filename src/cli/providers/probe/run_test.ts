@@ -208,7 +208,7 @@ Deno.test("a remote provider is told to be one before it is sent anything", asyn
   await using server = serverOf({ window: 8192 }, { host: "127.0.0.2" });
   await configure(home, { box: { baseUrl: server.baseUrl, apiKey: "k" } });
   const { stderr } = await probe(home);
-  assert.match(stderr, /box is remote/);
+  assert.match(stderr, /^box:fake is remote: box may charge/);
 });
 
 Deno.test("the demo is probed without any configuration, and nothing can be stored for it", async () => {
