@@ -3,8 +3,7 @@
  * when the page is not up to date.
  */
 import { clientOptionNames } from "../src/cli/protocol/client_options.ts";
-import { controlJsonSchema } from "../src/protocol/control_schema.ts";
-import { eventJsonSchema } from "../src/protocol/schema.ts";
+import { controlJsonSchema, eventJsonSchema } from "../src/protocol/schema.ts";
 import { perform, readLine, ScriptError } from "./script.ts";
 
 const FILE = new URL("../docs/protocol.md", import.meta.url);
@@ -70,7 +69,7 @@ function sections(schema: Schema): string {
 function document(): string {
   return `# stream-json
 
-<!-- Written by scripts/protocol_docs.ts from src/protocol/schema.ts and control_schema.ts. -->
+<!-- Written by scripts/protocol_docs.ts from src/protocol/schema.ts. -->
 
 \`agentcli --input-format stream-json --output-format stream-json\` (also \`agentcli run\` with these options) is one
 session: JSON lines on standard input, and nothing but JSON lines on standard output. Notices go to standard error.

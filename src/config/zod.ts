@@ -20,4 +20,5 @@ export {
   toJSONSchema,
   union,
   unknown,
+  type ZodType,
 } from "npm:zod@4.6.7";

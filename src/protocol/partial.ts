@@ -15,7 +15,8 @@ export interface PartialBlocks {
   end(stopReason: string, usage: ProtocolUsage): StreamEventBody[];
 }
 
-const NO_USAGE: ProtocolUsage = {
+/** Before the server has counted. */
+export const NO_USAGE: ProtocolUsage = {
   input_tokens: 0,
   output_tokens: 0,
   cache_read_input_tokens: 0,

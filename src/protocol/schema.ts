@@ -1,11 +1,17 @@
 /**
- * The stream-json events, as zod types: the one place that says what stands on a line of standard output.
+ * The lines of stream-json, as zod types: the one place that says what stands on a line of standard output. Control lines
+ * are answers to the client, and questions to it.
  * The writer takes their types only, so that zod stays off the path of a turn; tests hold every line against them.
  */
 import { PERMISSION_MODES } from "../config/types.ts";
 import * as z from "../config/zod.ts";
+import { CACHE_INVALIDATION_REASONS } from "./turn_event.ts";
 
 const base = { session_id: z.string(), uuid: z.string() };
+
+function system<S extends string, F extends Record<string, z.ZodType>>(subtype: S, fields: F) {
+  return z.object({ type: z.literal("system"), subtype: z.literal(subtype), ...base, ...fields });
+}
 
 /** Token counts in the protocol's words. */
 const usageSchema = z.object({
@@ -25,10 +31,7 @@ const toolUseBlock = z.object({
 });
 const contentBlockSchema = z.discriminatedUnion("type", [textBlock, thinkingBlock, toolUseBlock]);
 
-const initSchema = z.object({
-  type: z.literal("system"),
-  subtype: z.literal("init"),
-  ...base,
+const initSchema = system("init", {
   cwd: z.string(),
   tools: z.array(z.string()),
   mcp_servers: z.array(z.object({ name: z.string(), status: z.string() })),
@@ -46,10 +49,7 @@ const initSchema = z.object({
   label: z.enum(["open", "no-cloud"]),
 });
 
-const retrySchema = z.object({
-  type: z.literal("system"),
-  subtype: z.literal("api_retry"),
-  ...base,
+const retrySchema = system("api_retry", {
   attempt: z.number(),
   max_retries: z.number(),
   retry_delay_ms: z.number(),
@@ -57,34 +57,22 @@ const retrySchema = z.object({
   error: z.string(),
 });
 
-const permissionDeniedSchema = z.object({
-  type: z.literal("system"),
-  subtype: z.literal("permission_denied"),
-  ...base,
+const permissionDeniedSchema = system("permission_denied", {
   tool_name: z.string(),
   tool_use_id: z.string(),
   message: z.string(),
 });
 
-const recoveredSchema = z.object({
-  type: z.literal("system"),
-  subtype: z.literal("agentcli_tool_call_recovered"),
-  ...base,
+const recoveredSchema = system("agentcli_tool_call_recovered", {
   family: z.string(),
   tools: z.array(z.string()),
 });
 
-const statusSchema = z.object({
-  type: z.literal("system"),
-  subtype: z.literal("status"),
-  ...base,
+const statusSchema = system("status", {
   status: z.enum(["compacting"]).nullable(),
 });
 
-const compactBoundarySchema = z.object({
-  type: z.literal("system"),
-  subtype: z.literal("compact_boundary"),
-  ...base,
+const compactBoundarySchema = system("compact_boundary", {
   compact_metadata: z.object({
     trigger: z.enum(["auto", "manual"]),
     pre_tokens: z.number(),
@@ -92,18 +80,8 @@ const compactBoundarySchema = z.object({
   }),
 });
 
-const prefixBreakSchema = z.object({
-  type: z.literal("system"),
-  subtype: z.literal("agentcli_cache_invalidated"),
-  ...base,
-  reason: z.enum([
-    "shortened",
-    "compacted",
-    "images_left_out",
-    "one_call_a_message",
-    "tool_calls_as_text",
-    "no_system_message",
-  ]),
+const prefixBreakSchema = system("agentcli_cache_invalidated", {
+  reason: z.enum(CACHE_INVALIDATION_REASONS),
   bytes_kept: z.number(),
   bytes_before: z.number(),
   bytes_after: z.number(),
@@ -112,29 +90,20 @@ const prefixBreakSchema = z.object({
 });
 
 /** The check of what a turn changed: when it begins, and when it has ended. */
-const checkSchema = z.object({
-  type: z.literal("system"),
-  subtype: z.literal("agentcli_check"),
-  ...base,
+const checkSchema = system("agentcli_check", {
   command: z.string(),
   state: z.enum(["running", "passed", "failed", "not_run"]),
   check_exit_code: z.number().nullable(),
   rounds: z.number(),
 });
 
-const truncatedSchema = z.object({
-  type: z.literal("system"),
-  subtype: z.literal("agentcli_truncated"),
-  ...base,
+const truncatedSchema = system("agentcli_truncated", {
   estimated_tokens: z.number(),
   prompt_tokens: z.number(),
   hint: z.string(),
 });
 
-const prefillSchema = z.object({
-  type: z.literal("system"),
-  subtype: z.literal("agentcli_prefill"),
-  ...base,
+const prefillSchema = system("agentcli_prefill", {
   elapsed_ms: z.number(),
   processed: z.number().optional(),
   total: z.number().optional(),
@@ -294,4 +263,64 @@ export type ResultEvent = z.infer<typeof successSchema> | z.infer<typeof errorRe
 /** The events as JSON Schema, for clients that check what they read. */
 export function eventJsonSchema(): Record<string, unknown> {
   return { ...z.toJSONSchema(eventSchema), title: "One event of stream-json output" };
+}
+
+/** The answer to a request of the client. */
+const controlResponseSchema = z.object({
+  type: z.literal("control_response"),
+  response: z.discriminatedUnion("subtype", [
+    z.object({
+      subtype: z.literal("success"),
+      request_id: z.string(),
+      response: z.record(z.string(), z.unknown()),
+    }),
+    z.object({
+      subtype: z.literal("error"),
+      request_id: z.string(),
+      error: z.string(),
+      error_code: z.string().optional(),
+    }),
+  ]),
+});
+
+/** A question to the client. */
+const controlRequestSchema = z.object({
+  type: z.literal("control_request"),
+  request_id: z.string(),
+  request: z.discriminatedUnion("subtype", [
+    z.object({
+      subtype: z.literal("can_use_tool"),
+      tool_name: z.string(),
+      display_name: z.string(),
+      input: z.record(z.string(), z.unknown()),
+      description: z.string(),
+      tool_use_id: z.string(),
+      decision_reason: z.string(),
+    }),
+    z.object({
+      subtype: z.literal("hook_callback"),
+      callback_id: z.string(),
+      input: z.record(z.string(), z.unknown()),
+      tool_use_id: z.string().optional(),
+    }),
+    z.object({
+      subtype: z.literal("mcp_message"),
+      server_name: z.string(),
+      message: z.record(z.string(), z.unknown()),
+    }),
+  ]),
+});
+
+/** A question that needs no answer any more. */
+const controlCancelSchema = z.object({ type: z.literal("control_cancel_request"), request_id: z.string() });
+
+/** Any control line. */
+export const controlLineSchema = z.union([controlResponseSchema, controlRequestSchema, controlCancelSchema]);
+
+export type ControlLine = z.infer<typeof controlLineSchema>;
+export type ClientQuestion = z.infer<typeof controlRequestSchema>["request"];
+
+/** Control lines as JSON Schema. */
+export function controlJsonSchema(): Record<string, unknown> {
+  return { ...z.toJSONSchema(controlLineSchema), title: "One control line of stream-json output" };
 }

@@ -67,18 +67,19 @@ export interface TurnResult {
 }
 
 /** Why a request does not begin with the bytes of the one before. */
-export type CacheInvalidationReason =
-  | "shortened"
-  | "compacted"
-  | "images_left_out"
-  | "one_call_a_message"
-  | "tool_calls_as_text"
-  | "no_system_message";
+export const CACHE_INVALIDATION_REASONS = [
+  "shortened",
+  "compacted",
+  "images_left_out",
+  "one_call_a_message",
+  "tool_calls_as_text",
+  "no_system_message",
+] as const;
 
 /** The next request does not begin with the bytes of the one before: the server has to read it anew from there. */
 export interface CacheInvalidation {
   kind: "cache_invalidated";
-  reason: CacheInvalidationReason;
+  reason: typeof CACHE_INVALIDATION_REASONS[number];
   /** Bytes at the beginning that stay as they were. */
   bytesKept: number;
   bytesBefore: number;

@@ -1,7 +1,7 @@
 /** From what the engine tells to the events of stream-json, one at a time, in order. */
 import type { Usage } from "../provider/types.ts";
-import { createPartialBlocks, type PartialBlocks } from "./partial.ts";
-import type { ContentBlock, ProtocolEvent, ProtocolUsage, ResultEvent } from "./schema.ts";
+import { createPartialBlocks, NO_USAGE } from "./partial.ts";
+import type { ContentBlock, ProtocolEvent, ProtocolUsage, ResultEvent, StreamEventBody } from "./schema.ts";
 import {
   type LabelTrace,
   REDACTED_INPUT,
@@ -31,13 +31,6 @@ export interface ProtocolWriter {
   result(result: TurnResult): string;
 }
 
-const NO_USAGE: ProtocolUsage = {
-  input_tokens: 0,
-  output_tokens: 0,
-  cache_read_input_tokens: 0,
-  cache_creation_input_tokens: 0,
-};
-
 /** Stands for the result of a tool that may not leave the session (specification of the boundary, letting out). */
 const REDACTED = "[no-cloud: this result stays with the local model]";
 
@@ -56,6 +49,10 @@ function protocolUsage(usage: Usage | null): ProtocolUsage {
   };
 }
 
+type SystemEvent = Extract<ProtocolEvent, { type: "system" }>;
+/** The fields that every event of this subtype has of its own. */
+type SystemFields<S> = Omit<Extract<SystemEvent, { subtype: S }>, "type" | "subtype" | "session_id" | "uuid">;
+
 /** A writer for one session. */
 export function createProtocolWriter(options: WriterOptions): ProtocolWriter {
   const base = () => ({ session_id: options.sessionId, uuid: crypto.randomUUID() });
@@ -63,31 +60,28 @@ export function createProtocolWriter(options: WriterOptions): ProtocolWriter {
   const trace = traceLabel();
   /** By call; what is read there has a label of its own. */
   const searches = new Map<string, ProtocolWriter>();
-  const blocks: PartialBlocks | null = options.partial ? createPartialBlocks(options.model, trace) : null;
+  const blocks = options.partial ? createPartialBlocks(options.model, trace) : null;
   const line = (event: ProtocolEvent) => JSON.stringify(event) + "\n";
-  const streamed = (bodies: ReturnType<PartialBlocks["start"]>) => {
-    let text = "";
-    for (const event of bodies) text += line({ type: "stream_event", event, ...base(), parent_tool_use_id: null });
-    return text;
-  };
+  const system = <S extends SystemEvent["subtype"]>(subtype: S, fields: SystemFields<S>) =>
+    line({ type: "system", subtype, ...fields as object, ...base() } as SystemEvent);
+  const streamed = (bodies: StreamEventBody[] = []) =>
+    bodies.map((event) => line({ type: "stream_event", event, ...base(), parent_tool_use_id: null })).join("");
   return {
     lines(event) {
       trace.follow(event);
       switch (event.kind) {
         case "start":
-          return line(initEvent(event, { ...base(), version: options.version }));
+          return system("init", initFields(event, options.version));
         case "request":
-          return blocks === null ? "" : streamed(blocks.start(event.messageId, event.position));
-        case "sent":
-          return "";
+          return streamed(blocks?.start(event.messageId, event.position));
         case "delta":
-          return blocks === null ? "" : streamed(blocks.delta(event.delta, event.isUnjudged));
+          return streamed(blocks?.delta(event.delta, event.isUnjudged));
         case "response": {
-          let text = blocks === null ? "" : streamed(blocks.close());
-          for (const content of contentBlocks(shownWords(event.item, parent), trace)) {
-            text += line(assistantEvent(event, { ...base(), content, parent }));
-          }
-          return blocks === null ? text : text + streamed(blocks.end(event.stopReason, protocolUsage(event.usage)));
+          const usage = protocolUsage(event.usage);
+          const told = contentBlocks(shownWords(event.item, parent), trace).map((content) =>
+            line({ ...assistantFields(event, { content, usage }), parent_tool_use_id: parent, ...base() })
+          );
+          return [streamed(blocks?.close()), ...told, streamed(blocks?.end(event.stopReason, usage))].join("");
         }
         case "tool_result":
           return line({
@@ -118,48 +112,53 @@ export function createProtocolWriter(options: WriterOptions): ProtocolWriter {
             ...event.id === undefined ? {} : { uuid: event.id },
           });
         case "permission_denied":
-          return line({
-            type: "system",
-            subtype: "permission_denied",
+          return system("permission_denied", {
             tool_name: event.denial.toolName,
             tool_use_id: event.denial.callId,
             message: trace.label === "open" ? event.message : REDACTED_TEXT,
-            ...base(),
           });
         case "retry":
-          return line({
-            type: "system",
-            subtype: "api_retry",
+          return system("api_retry", {
             attempt: event.notice.attempt,
             max_retries: event.notice.maxRetries,
             retry_delay_ms: event.notice.delayMs,
             error_status: event.notice.status,
             error: event.notice.reason,
-            ...base(),
           });
         case "recovered":
-          return line({
-            type: "system",
-            subtype: "agentcli_tool_call_recovered",
+          return system("agentcli_tool_call_recovered", {
             family: event.family,
             tools: event.toolNames.map(trace.toolName),
-            ...base(),
           });
         case "check":
-          return line({
-            type: "system",
-            subtype: "agentcli_check",
+          return system("agentcli_check", {
             command: event.command,
             state: event.state,
             check_exit_code: event.exitCode,
             rounds: event.rounds,
-            ...base(),
           });
         case "status":
-        case "compacted":
+          return system("status", { status: event.status });
+        case "compacted": {
+          const { trigger, preTokens, postTokens } = event;
+          const compact_metadata = { trigger, pre_tokens: preTokens, post_tokens: postTokens };
+          return system("compact_boundary", { compact_metadata });
+        }
         case "cache_invalidated":
+          return system("agentcli_cache_invalidated", {
+            reason: event.reason,
+            bytes_kept: event.bytesKept,
+            bytes_before: event.bytesBefore,
+            bytes_after: event.bytesAfter,
+            count: event.count,
+            tool_use_ids: event.callIds,
+          });
         case "truncated":
-          return line({ ...contextEvent(event), ...base() });
+          return system("agentcli_truncated", {
+            estimated_tokens: event.estimatedTokens,
+            prompt_tokens: event.promptTokens,
+            hint: event.hint,
+          });
         case "nested": {
           const { callId, event: inner } = event;
           const search = searches.get(callId) ?? createProtocolWriter({ ...options, partial: false, parent: callId });
@@ -167,6 +166,7 @@ export function createProtocolWriter(options: WriterOptions): ProtocolWriter {
           const text = search.lines(inner);
           return inner.kind === "response" || inner.kind === "tool_result" ? text : "";
         }
+        case "sent":
         case "tool_start":
         case "tool_output":
         case "notice":
@@ -177,14 +177,8 @@ export function createProtocolWriter(options: WriterOptions): ProtocolWriter {
   };
 }
 
-function initEvent(
-  event: TurnEvent & { kind: "start" },
-  fields: { session_id: string; uuid: string; version: string },
-): ProtocolEvent {
-  const { version, ...base } = fields;
+function initFields(event: TurnEvent & { kind: "start" }, version: string): SystemFields<"init"> {
   return {
-    type: "system",
-    subtype: "init",
     cwd: event.cwd,
     tools: event.tools,
     mcp_servers: event.mcpServers ?? [],
@@ -201,7 +195,6 @@ function initEvent(
     provider: event.provider,
     local: event.local,
     label: event.label,
-    ...base,
   };
 }
 
@@ -224,25 +217,22 @@ function contentBlocks(item: AssistantItem, trace: LabelTrace): ContentBlock[] {
   return blocks;
 }
 
-function assistantEvent(
+function assistantFields(
   event: TurnEvent & { kind: "response" },
-  fields: { session_id: string; uuid: string; content: ContentBlock; parent: string | null },
-): ProtocolEvent {
-  const { content, parent, ...base } = fields;
+  { content, usage }: { content: ContentBlock; usage: ProtocolUsage },
+) {
   return {
-    type: "assistant",
+    type: "assistant" as const,
     message: {
       id: event.item.id,
-      type: "message",
-      role: "assistant",
+      type: "message" as const,
+      role: "assistant" as const,
       model: event.model,
       content: [content],
       stop_reason: null,
       stop_sequence: null,
-      usage: protocolUsage(event.usage),
+      usage,
     },
-    parent_tool_use_id: parent,
-    ...base,
   };
 }
 
@@ -288,37 +278,4 @@ export function resultEvent(result: TurnResult): ResultEvent {
   return result.outcome === "success"
     ? { ...common, subtype: "success", result: result.answer }
     : { ...common, subtype: result.outcome, errors: result.errors };
-}
-
-/** The fields of the event besides session and id. */
-export function contextEvent(event: TurnEvent & { kind: "status" | "compacted" | "cache_invalidated" | "truncated" }) {
-  switch (event.kind) {
-    case "status":
-      return { type: "system" as const, subtype: "status" as const, status: event.status };
-    case "compacted":
-      return {
-        type: "system" as const,
-        subtype: "compact_boundary" as const,
-        compact_metadata: { trigger: event.trigger, pre_tokens: event.preTokens, post_tokens: event.postTokens },
-      };
-    case "cache_invalidated":
-      return {
-        type: "system" as const,
-        subtype: "agentcli_cache_invalidated" as const,
-        reason: event.reason,
-        bytes_kept: event.bytesKept,
-        bytes_before: event.bytesBefore,
-        bytes_after: event.bytesAfter,
-        count: event.count,
-        tool_use_ids: event.callIds,
-      };
-    case "truncated":
-      return {
-        type: "system" as const,
-        subtype: "agentcli_truncated" as const,
-        estimated_tokens: event.estimatedTokens,
-        prompt_tokens: event.promptTokens,
-        hint: event.hint,
-      };
-  }
 }

@@ -1,6 +1,5 @@
 /** A client of the protocol for tests: writes lines, waits for lines, holds every one against the schema. */
-import { controlLineSchema } from "../../src/protocol/control_schema.ts";
-import { eventSchema } from "../../src/protocol/schema.ts";
+import { controlLineSchema, eventSchema } from "../../src/protocol/schema.ts";
 import { type RunningProgram, type RunOptions, startProgram } from "./program.ts";
 
 /** A line as it came. */

@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
-import { controlLineSchema } from "../../src/protocol/control_schema.ts";
-import { eventSchema } from "../../src/protocol/schema.ts";
+import { controlLineSchema, eventSchema } from "../../src/protocol/schema.ts";
 import { say, startFakeServer } from "../helpers/fake_server.ts";
 import { runInProcess } from "../helpers/in_process.ts";
 import { configure, temporaryHome } from "../helpers/program.ts";

@@ -262,13 +262,11 @@ export class AcpSession {
       case "empty_reply":
       case "invalid_reply":
       case "timeout":
-        await this.#print([...errors, ...hint === null ? [] : [hint]].join("\n\n"));
-        return "end_turn";
       case "context_overflow":
         await this.#print([...errors, ...hint === null ? [] : [hint]].join("\n\n"));
-        return "max_tokens";
+        return errorCode === "context_overflow" ? "max_tokens" : "end_turn";
       default:
-        throw new AgentcliError(errorCode, errors.join("; "), hint === null ? {} : { hint });
+        throw new AgentcliError(errorCode, errors.join("; "), { hint: hint ?? undefined });
     }
   }
 

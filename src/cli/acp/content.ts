@@ -9,7 +9,7 @@ import { AgentcliError } from "../../errors.ts";
 import { openHome } from "../../platform/home.ts";
 import type { Io } from "../../platform/io.ts";
 import { isAbsolute, isWithin } from "../../platform/path.ts";
-import { realOrNamed } from "../../platform/real_path.ts";
+import { quietly, realOrNamed } from "../../platform/real_path.ts";
 import { readEncodedImage } from "../../provider/chat/image_file.ts";
 import { fieldsOf, textOf } from "../../platform/record.ts";
 import type { PromptInput } from "../../runtime/prompts.ts";
@@ -199,22 +199,13 @@ function pathsIn(uri: string): string[] {
 }
 
 function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
+  return quietly(() => decodeURIComponent(text)) ?? text;
 }
 
 /** The path of a `file:` address, or of what is a path already; null for any other address. */
 function filePath(uri: string): string | null {
   if (!/^[a-z][a-z0-9+.-]+:/i.test(uri)) return uri === "" ? null : uri;
   if (!/^file:/i.test(uri)) return null;
-  try {
-    const { pathname } = new URL(uri);
-    const path = decodeURIComponent(pathname);
-    return /^\/[A-Za-z]:/.test(path) ? path.slice(1) : path;
-  } catch {
-    return null;
-  }
+  const path = quietly(() => decodeURIComponent(new URL(uri).pathname));
+  return path !== null && /^\/[A-Za-z]:/.test(path) ? path.slice(1) : path;
 }

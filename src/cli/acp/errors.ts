@@ -1,5 +1,5 @@
 /** Failures as a client of the protocol is told of them. */
-import { AgentcliError, asAgentcliError, type ErrorCode } from "../../errors.ts";
+import { asAgentcliError, type ErrorCode } from "../../errors.ts";
 import { RPC_CODES, RpcError } from "../../rpc/message.ts";
 
 /** The protocol's own error codes. */
@@ -22,19 +22,12 @@ export function rpcError(error: unknown): RpcError {
   if (error instanceof RpcError) return error;
   const { code, message, hint } = asAgentcliError(error);
   const text = hint === undefined ? message : `${message} (${hint})`;
-  return new RpcError(CODES[code] ?? RPC_CODES.internalError, text, { code, ...hint === undefined ? {} : { hint } });
+  return new RpcError(CODES[code] ?? RPC_CODES.internalError, text, { code, hint });
 }
 
 /** The error for parameters that cannot be used. */
 export function invalidParams(message: string): RpcError {
   return new RpcError(RPC_CODES.invalidParams, message);
-}
-
-/** The error for a session that this connection does not have. */
-export function unknownSession(id: string): AgentcliError {
-  return new AgentcliError("unknown_session", `no session "${id.slice(0, 64)}" is open here`, {
-    hint: "open it with session/new, session/load or session/resume",
-  });
 }
 
 /** Failures by which a prompt did not become part of the session: its author is told, and can change it. */

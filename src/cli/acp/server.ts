@@ -15,6 +15,21 @@ export interface Connection {
   client(): ClientCapabilities;
 }
 
+const SESSION_METHODS: Readonly<
+  Record<string, (sessions: SessionTable, params: RpcParams, call: RpcCall) => Promise<unknown>>
+> = {
+  "session/new": (sessions, params, call) => sessions.create(params, call),
+  "session/load": (sessions, params, call) => sessions.load(params, call, { replays: true }),
+  "session/resume": (sessions, params, call) => sessions.load(params, call, { replays: false }),
+  "session/list": (sessions, params) => sessions.list(params),
+  "session/delete": (sessions, params) => sessions.remove(params),
+  "session/close": (sessions, params) => sessions.close(params),
+  "session/prompt": async (sessions, params, { signal }) => await sessions.find(params).prompt(params.prompt, signal),
+  "session/set_mode": async (sessions, params, call) => await sessions.find(params).setMode(params.modeId, call),
+  "session/set_config_option": async (sessions, params, call) =>
+    await sessions.find(params).setOption(params.configId, params.value, call),
+};
+
 /** Whether the client itself gave up a request; one whose client has gone is answered all the same. */
 function isTakenBack({ aborted, reason }: AbortSignal): boolean {
   return aborted && reason instanceof RpcError;
@@ -63,40 +78,16 @@ export class AcpServer implements RpcHandlers {
   }
 
   async #perform(method: string, params: RpcParams, call: RpcCall): Promise<unknown> {
-    switch (method) {
-      case "initialize": {
-        const { client, result } = initialize(params);
-        this.#client = client;
-        call.afterAnswer(async () => void (await this.#table()));
-        return result;
-      }
-      case "authenticate":
-        return await authenticate(params, this.#context);
-      case "session/new":
-        return await (this.#sessions ?? await this.#table()).create(params, call);
-      case "session/load":
-        return await (this.#sessions ?? await this.#table()).load(params, call, { replays: true });
-      case "session/resume":
-        return await (this.#sessions ?? await this.#table()).load(params, call, { replays: false });
-      case "session/list":
-        return await (this.#sessions ?? await this.#table()).list(params);
-      case "session/delete":
-        return await (this.#sessions ?? await this.#table()).remove(params);
-      case "session/close":
-        return await (this.#sessions ?? await this.#table()).close(params);
-      case "session/prompt":
-        return await (this.#sessions ?? await this.#table()).find(params).prompt(params.prompt, call.signal);
-      case "session/set_mode":
-        return await (this.#sessions ?? await this.#table()).find(params).setMode(params.modeId, call);
-      case "session/set_config_option":
-        return await (this.#sessions ?? await this.#table()).find(params).setOption(
-          params.configId,
-          params.value,
-          call,
-        );
-      default:
-        throw methodNotFound(method);
+    if (method === "initialize") {
+      const { client, result } = initialize(params);
+      this.#client = client;
+      call.afterAnswer(async () => void (await this.#table()));
+      return result;
     }
+    if (method === "authenticate") return await authenticate(params, this.#context);
+    const perform = Object.hasOwn(SESSION_METHODS, method) ? SESSION_METHODS[method] : undefined;
+    if (perform === undefined) throw methodNotFound(method);
+    return await perform(this.#sessions ?? await this.#table(), params, call);
   }
 
   async #table(): Promise<SessionTable> {

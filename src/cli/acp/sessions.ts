@@ -15,7 +15,7 @@ import { isSessionId } from "../../session/place.ts";
 import { usualModel } from "../protocol/client_models.ts";
 import { AcpSession, titleOfPrompt } from "./acp_session.ts";
 import { offeredModels } from "./config_options.ts";
-import { invalidParams, unknownSession } from "./errors.ts";
+import { invalidParams } from "./errors.ts";
 import type { Connection } from "./server.ts";
 
 /** Sessions of one answer of `session/list`. */
@@ -43,8 +43,10 @@ export class SessionTable {
   find({ sessionId }: RpcParams): AcpSession {
     const id = typeof sessionId === "string" ? sessionId : "";
     const session = this.#open.get(id);
-    if (session === undefined) throw unknownSession(id);
-    return session;
+    if (session !== undefined) return session;
+    throw new AgentcliError("unknown_session", `no session "${id.slice(0, 64)}" is open here`, {
+      hint: "open it with session/new, session/load or session/resume",
+    });
   }
 
   /** Begins a session. It is opened once the client has its id: until then no server is asked. */

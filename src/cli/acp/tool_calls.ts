@@ -1,10 +1,11 @@
 /** Tool calls as clients show them: kind, title, places and content. */
 import { isRecord } from "../../platform/record.ts";
 import { resolve } from "../../platform/path.ts";
+import { REDACTED_INPUT, REDACTED_TEXT } from "../../protocol/turn_event.ts";
 import type { ToolCall, ToolResultItem } from "../../session/item.ts";
 import type { FileChange, Tool } from "../../tools/tool.ts";
 import { clean } from "../../terminal/clean.ts";
-import { PLACEHOLDER, textBlock, type ToolCallContent, type ToolCallFields, type ToolKind } from "./wire.ts";
+import { textBlock, type ToolCallContent, type ToolCallFields, type ToolKind } from "./wire.ts";
 
 const KINDS: Readonly<Record<string, ToolKind>> = {
   Read: "read",
@@ -52,7 +53,7 @@ export function openedCall(
   const tool = tools.find((known) => known.name === name);
   if (!isOpen) {
     const shown = tool === undefined ? "Redacted" : name;
-    return { toolCallId, title: shown, kind: kindOf(name), status: "pending", rawInput: { redacted: PLACEHOLDER } };
+    return { toolCallId, title: shown, kind: kindOf(name), status: "pending", rawInput: REDACTED_INPUT };
   }
   return {
     toolCallId,
@@ -90,7 +91,9 @@ export function endedCall(
 ): ToolCallFields {
   const { callId: toolCallId, isError } = item;
   const status = isError ? "failed" as const : "completed" as const;
-  if (item.label !== "open") return { toolCallId, status, content: [textContent(PLACEHOLDER)], rawOutput: PLACEHOLDER };
+  if (item.label !== "open") {
+    return { toolCallId, status, content: [textContent(REDACTED_TEXT)], rawOutput: REDACTED_TEXT };
+  }
   const path = details?.filePath;
   const isChange = change !== undefined && typeof path === "string" && !isError;
   const content: ToolCallContent[] = isChange

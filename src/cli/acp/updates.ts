@@ -138,12 +138,8 @@ export class TurnUpdates {
     const call = this.#calls.get(callId) ?? { toolName, steps: [] };
     this.#calls.set(callId, { ...call, toolName });
     const title = this.isOpen ? { title: titleOf(toolName, subject) } : {};
-    await this.#options.send({
-      sessionUpdate: "tool_call_update",
-      toolCallId: callId,
-      status: "in_progress",
-      ...title,
-    });
+    const update = { toolCallId: callId, status: "in_progress" as const, ...title };
+    await this.#options.send({ sessionUpdate: "tool_call_update", ...update });
   }
 
   /** Shows the output of a running command; where something is protected it is scanned first, once it is whole. */
@@ -211,7 +207,7 @@ export class TurnUpdates {
       sessionUpdate: "compaction_update",
       compactionId: `compaction${this.#compactions}`,
       status,
-      ...summary === undefined ? {} : { summary: [textBlock(summary)] },
+      summary: summary === undefined ? undefined : [textBlock(summary)],
     });
   }
 }

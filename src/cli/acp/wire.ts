@@ -1,6 +1,7 @@
 /** The shapes of the Agent Client Protocol, version 1, as far as this side writes them. */
 import type { Label } from "../../boundary/policy/label.ts";
 import type { PermissionMode } from "../../config/types.ts";
+import { REDACTED_TEXT } from "../../protocol/turn_event.ts";
 
 /** A part of a message. */
 export type ContentBlock =
@@ -15,12 +16,6 @@ export type ToolCallContent =
 /** The kind of a tool call, for its icon. */
 export type ToolKind = "read" | "edit" | "search" | "execute" | "think" | "other";
 
-/** A place in a file; `line` from 1. */
-export interface ToolCallLocation {
-  path: string;
-  line?: number;
-}
-
 /** A tool call, or what changed of it. Lists replace what was there. */
 export interface ToolCallFields {
   toolCallId: string;
@@ -29,7 +24,8 @@ export interface ToolCallFields {
   kind?: ToolKind;
   status?: "pending" | "in_progress" | "completed" | "failed";
   content?: ToolCallContent[];
-  locations?: ToolCallLocation[];
+  /** `line` from 1. */
+  locations?: { path: string; line?: number }[];
   rawInput?: unknown;
   rawOutput?: unknown;
 }
@@ -48,13 +44,6 @@ export interface AvailableCommand {
   input?: { hint: string };
 }
 
-/** One value of a {@link ConfigOption}. */
-export interface ConfigValue {
-  value: string;
-  name: string;
-  description?: string;
-}
-
 /** A setting of the session that the client shows as a list. */
 export interface ConfigOption {
   id: "mode" | "model" | "thinking";
@@ -63,7 +52,7 @@ export interface ConfigOption {
   category: "mode" | "model" | "thought_level";
   type: "select";
   currentValue: string;
-  options: ConfigValue[];
+  options: { value: string; name: string; description?: string }[];
 }
 
 /** The modes, for clients that do not know {@link ConfigOption}. */
@@ -104,10 +93,7 @@ export function textBlock(text: string): ContentBlock {
   return { type: "text", text };
 }
 
-/** Stands for what a client, which keeps transcripts of its own, does not get. */
-export const PLACEHOLDER = "[no-cloud: this stays with the local model]";
-
-/** The text where its label is `open`. */
+/** The text where its label is `open`: clients keep transcripts of their own. */
 export function shownText(text: string, label: Label): string {
-  return label === "open" ? text : PLACEHOLDER;
+  return label === "open" ? text : REDACTED_TEXT;
 }

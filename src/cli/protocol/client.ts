@@ -1,6 +1,6 @@
 /** The connection to a client: lines written to it, requests to it and its responses. */
 import type { Output } from "../../platform/io.ts";
-import type { ClientQuestion, ControlLine } from "../../protocol/control_schema.ts";
+import type { ClientQuestion, ControlLine } from "../../protocol/schema.ts";
 import type { ControlResponse } from "../../protocol/input.ts";
 import type { AskPermission } from "../../agent/turn_options.ts";
 import { isRecord, membersOf, textOf } from "../../platform/record.ts";

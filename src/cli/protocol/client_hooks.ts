@@ -5,6 +5,7 @@
 import type { AfterVerdict, BeforeVerdict, HookedCall, TurnHooks } from "../../agent/turn_options.ts";
 import type { Clock } from "../../platform/io.ts";
 import { fieldsOf, isRecord, membersOf, textOf } from "../../platform/record.ts";
+import { REDACTED_INPUT, REDACTED_TEXT } from "../../protocol/turn_event.ts";
 import { type ClientRequests, textsOf } from "./client.ts";
 
 /** Fields of every hook request. */
@@ -37,7 +38,6 @@ export interface HookConnection {
 /** An answer, or null for one that failed or came too late. */
 type Answer = Record<string, unknown> | null;
 
-const REDACTED = "[no-cloud: this stays with the local model]";
 const FAILED = "a client hook could not be called";
 
 /** Calls the hooks of `table`. */
@@ -61,7 +61,7 @@ export function createClientHooks(line: HookConnection): ClientHooks {
     },
     async after(hooked, result, signal) {
       const { toolName, callId } = hooked;
-      const response = result.label === "open" ? { content: result.content, is_error: result.isError } : REDACTED;
+      const response = result.label === "open" ? { content: result.content, is_error: result.isError } : REDACTED_TEXT;
       const fields = {
         tool_name: toolName,
         tool_input: shownInput(hooked),
@@ -76,7 +76,7 @@ export function createClientHooks(line: HookConnection): ClientHooks {
       return block === undefined || block === null ? null : textOf(block.reason) ?? "Go on.";
     },
     async submit(text, signal) {
-      const answers = await call("UserPromptSubmit", { fields: { prompt: text ?? REDACTED } }, signal);
+      const answers = await call("UserPromptSubmit", { fields: { prompt: text ?? REDACTED_TEXT } }, signal);
       const block = answers.find((answer) => answer === null || isBlock(answer) || answer.continue === false);
       const blocked = block === undefined
         ? null
@@ -90,7 +90,7 @@ export function createClientHooks(line: HookConnection): ClientHooks {
 
 /** Arguments of a session that read protected content may quote it. */
 function shownInput({ input, label }: HookedCall): Record<string, unknown> {
-  return label === "open" ? input : { redacted: REDACTED };
+  return label === "open" ? input : REDACTED_INPUT;
 }
 
 async function ask(

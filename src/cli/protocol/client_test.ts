@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { ControlLine } from "../../protocol/control_schema.ts";
+import type { ControlLine } from "../../protocol/schema.ts";
 import { createClientRequests } from "./client.ts";
 
 const QUESTION = { subtype: "hook_callback" as const, callback_id: "stop", input: {} };
