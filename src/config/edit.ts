@@ -11,7 +11,7 @@ import {
   toConfiguration,
   withoutEmpty,
 } from "./parse.ts";
-import { jsonSchema, type ModelRecord, type ProviderRecord, type ProvidersFile } from "./schema.ts";
+import { jsonSchema, KEYS, type ModelRecord, type ProviderRecord, type ProvidersFile } from "./schema.ts";
 import type { Configuration, Role } from "./types.ts";
 import { didYouMean } from "./suggest.ts";
 import {
@@ -102,36 +102,6 @@ async function writeSchema(home: Home): Promise<void> {
 
 /** The first line of a new file: editors complete with the schema beside it. */
 const NEW_FILE = "# yaml-language-server: $schema=./providers.schema.json\nversion: 1\n";
-
-const FILE_ORDER = [
-  "version",
-  "default_provider",
-  "default_model",
-  "roles",
-  "check",
-  "notify",
-  "acp",
-  "sandbox",
-  "engines",
-  "mcp_servers",
-  "permissions",
-  "providers",
-];
-const PROVIDER_ORDER = ["type", "base_url", "api_key", "models", "headers", "timeout", "local", "ca_file"];
-const MODEL_ORDER = [
-  "id",
-  "alias",
-  "role",
-  "context_window",
-  "max_tokens",
-  "params",
-  "tool_calls",
-  "reasoning",
-  "max_reasoning",
-  "max_result",
-  "edit",
-  "warm_up",
-];
 
 /** Some of a model's fields by the names of the file; the id says which model. */
 export type ModelChange = Pick<ModelRecord, "id"> & Partial<ModelRecord>;
@@ -231,7 +201,7 @@ export function openDocument(start: string, path: string): ProvidersDocument {
       return read.parsed.text;
     },
     value: () => value,
-    setSetting: (key, setting) => void edit({ kind: "set", path: key.split("."), value: setting, order: FILE_ORDER }),
+    setSetting: (key, setting) => void edit({ kind: "set", path: key.split("."), value: setting, order: KEYS.file }),
     unsetSetting: (key) => unset(key.split(".") as [string, ...string[]]),
     addProvider(name, provider, options = {}) {
       const exists = Object.hasOwn(value.providers ?? {}, name);
@@ -240,7 +210,7 @@ export function openDocument(start: string, path: string): ProvidersDocument {
           hint: "pass --replace to replace it as a whole, or choose another name",
         });
       }
-      edit({ kind: "set", path: ["providers", name], value: ordered(provider), order: exists ? [] : FILE_ORDER });
+      edit({ kind: "set", path: ["providers", name], value: ordered(provider), order: exists ? [] : KEYS.file });
     },
     commentProvider: (entry) =>
       !Object.hasOwn(value.providers ?? {}, entry.name) && !isCommented(read.parsed.text, entry.name) &&
@@ -250,7 +220,7 @@ export function openDocument(start: string, path: string): ProvidersDocument {
       providerOf(name);
       const path = ["providers", name, field.key];
       if (field.value === undefined) remove(path);
-      else edit({ kind: "set", path, value: field.value, order: PROVIDER_ORDER });
+      else edit({ kind: "set", path, value: field.value, order: KEYS.provider });
     },
     removeProvider: (name) => Object.hasOwn(value.providers ?? {}, name) && remove(["providers", name]),
     addModel(provider, model) {
@@ -259,13 +229,13 @@ export function openDocument(start: string, path: string): ProvidersDocument {
       const given = Object.entries(ordered(model)).filter(([, field]) => field !== undefined);
       if (index < 0) {
         const path = ["providers", provider, "models", models.length];
-        edit({ kind: "set", path, value: Object.fromEntries(given), order: PROVIDER_ORDER });
+        edit({ kind: "set", path, value: Object.fromEntries(given), order: KEYS.provider });
         return "added";
       }
       let changed = false;
       for (const [key, field] of given) {
         const path = ["providers", provider, "models", index, key];
-        changed = edit({ kind: "set", path, value: field, order: MODEL_ORDER }) || changed;
+        changed = edit({ kind: "set", path, value: field, order: KEYS.model }) || changed;
       }
       return changed ? "updated" : "unchanged";
     },
@@ -280,7 +250,7 @@ export function openDocument(start: string, path: string): ProvidersDocument {
       remove(["providers", provider, "models", index]);
       return id;
     },
-    setRole: (role, selector) => void edit({ kind: "set", path: ["roles", role], value: selector, order: FILE_ORDER }),
+    setRole: (role, selector) => void edit({ kind: "set", path: ["roles", role], value: selector, order: KEYS.file }),
     unsetRole: (role) => unset(["roles", role]),
   };
 }
@@ -293,7 +263,7 @@ function contentOf(read: ReadText): ProvidersFile {
 /** The fields in the order of the documentation, without those that are undefined. */
 function ordered<T extends object>(record: T): T {
   const rank = (key: string) => {
-    const found = [...PROVIDER_ORDER, ...MODEL_ORDER].indexOf(key);
+    const found = [...KEYS.provider, ...KEYS.model].indexOf(key);
     return found < 0 ? Number.MAX_SAFE_INTEGER : found;
   };
   const entries = Object.entries(record).filter(([, field]) => field !== undefined);

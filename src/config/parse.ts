@@ -165,7 +165,7 @@ function checkOf(check: ProvidersFile["check"]): Pick<Configuration, "check"> {
 const MCP_TIMEOUT = 60;
 
 /** Returns an MCP server as it is used, from its entry in the file. */
-export function toMcpServer(name: string, server: McpServerRecord): McpServerEntry {
+function toMcpServer(name: string, server: McpServerRecord): McpServerEntry {
   const { command, args = [], cwd, url, api_key: apiKey, network, label, description } = server;
   return {
     name,
@@ -213,7 +213,7 @@ export function toConfiguration(file: ProvidersFile, path: string): Configuratio
 }
 
 /** A rule that is broken, and where. */
-export interface RuleIssue {
+interface RuleIssue {
   path: (string | number)[];
   /** The expected value; never the value of a key, a header or a URL. */
   message: string;
@@ -292,7 +292,7 @@ function* mcpServerIssues(name: string, server: McpServerRecord): Generator<Rule
 }
 
 /** Every broken rule, in the order of the file. */
-export function* ruleIssues(file: ProvidersFile): Generator<RuleIssue> {
+function* ruleIssues(file: ProvidersFile): Generator<RuleIssue> {
   if (file.default_provider !== undefined && !PROVIDER_NAME.test(file.default_provider)) {
     yield { path: ["default_provider"], message: `expected a provider name: ${PROVIDER_NAME_RULE}` };
   }

@@ -29,10 +29,10 @@ const model = z.strictObject({
   max_result: z.int().min(100).max(1_000_000_000).optional().describe(
     "Most tokens of one tool result; default an eighth of the window.",
   ),
+  edit: z.enum(["replace", "whole"]).optional().describe("How the model edits files."),
   warm_up: z.boolean().optional().describe(
     "Whether the server reads a resumed or summarized session ahead of the next prompt; default false.",
   ),
-  edit: z.enum(["replace", "whole"]).optional().describe("How the model edits files."),
   images: z.boolean().optional().describe("Whether the model supports image input; many servers tell it themselves."),
 });
 
@@ -116,12 +116,21 @@ const providersFile = z.strictObject({
   providers: z.record(z.string().meta({ pattern: PROVIDER_NAME.source }), provider).optional(),
 });
 
+/** The keys in their usual order. */
+export const KEYS = {
+  file: Object.keys(providersFile.shape),
+  provider: Object.keys(provider.shape),
+  model: Object.keys(model.shape),
+};
+
 /** The file after the check, before defaults. */
 export type ProvidersFile = z.infer<typeof providersFile>;
 /** One provider of it. */
 export type ProviderRecord = z.infer<typeof provider>;
 /** One model of it. */
 export type ModelRecord = z.infer<typeof model>;
+/** One engine of it: how a model server is started. */
+export type EngineTemplate = z.infer<typeof engine>;
 /** One MCP server of it. */
 export type McpServerRecord = z.infer<typeof mcpServer>;
 
@@ -154,16 +163,16 @@ export function schemaIssues(value: unknown): SchemaIssue[] {
 /** The keys that may stand beside an unknown one, for "did you mean"; `path` is that of the unknown key. */
 export function knownKeys(path: readonly (string | number)[]): string[] {
   if (path[0] === "providers") {
-    if (path[2] === "models") return Object.keys(model.shape);
+    if (path[2] === "models") return KEYS.model;
     if (path[2] === "timeout") return ["connect_s", "first_byte_s", "idle_s"];
-    return Object.keys(provider.shape);
+    return KEYS.provider;
   }
   if (path[0] === "engines") return Object.keys(engine.shape);
   if (path[0] === "mcp_servers") return Object.keys(mcpServer.shape);
   if (path[0] === "sandbox") return ["mode", "read", "write", "network", "env"];
   if (path[0] === "check") return ["command", "timeout_s"];
   if (path[0] === "permissions") return ["allow", "deny"];
-  return Object.keys(providersFile.shape);
+  return KEYS.file;
 }
 
 /** The JSON Schema of providers.yaml, for editors. */

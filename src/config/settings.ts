@@ -1,5 +1,6 @@
 /** The settings that `config` reads and writes: keys, values, defaults, and warnings about what is not configured. */
 import { AgentcliError } from "../errors.ts";
+import { parseJson } from "../platform/record.ts";
 import { didYouMean } from "./suggest.ts";
 import { type Configuration, type Role, ROLES } from "./types.ts";
 import { configuredProvider, DEMO, findModel, splitSelector } from "./find.ts";
@@ -18,89 +19,58 @@ export interface Setting {
   current(configuration: Configuration): SettingValue | undefined;
 }
 
-function listOrNone(values: readonly string[]): readonly string[] | undefined {
-  return values.length === 0 ? undefined : values;
+type Current<T> = (configuration: Configuration) => T | undefined;
+
+function text(key: string, brief: string, { current, words }: { current: Current<string>; words?: string[] }): Setting {
+  return { key, brief, kind: "text", words, current };
+}
+
+function onOff(key: string, brief: string, current: Current<boolean>): Setting {
+  return { key, brief, kind: "switch", words: ["true", "false"], current };
+}
+
+function list(key: string, brief: string, all: (configuration: Configuration) => readonly string[]): Setting {
+  const current: Current<readonly string[]> = (configuration) => {
+    const values = all(configuration);
+    return values.length === 0 ? undefined : values;
+  };
+  return { key, brief, kind: "list", current };
 }
 
 /** Every setting, in the order of the file. */
 export const SETTINGS: readonly Setting[] = [
-  { key: "default_provider", brief: "provider used without --model", kind: "text", current: (c) => c.defaultProvider },
-  {
-    key: "default_model",
-    brief: "model id, alias or <provider>:<model> used without --model",
-    kind: "text",
+  text("default_provider", "provider used without --model", { current: (c) => c.defaultProvider }),
+  text("default_model", "model id, alias or <provider>:<model> used without --model", {
     current: (c) => c.defaultModel,
-  },
-  ...ROLES.map((role): Setting => ({
-    key: `roles.${role}`,
-    brief: `<provider>[:<model or alias>] for ${role}`,
-    kind: "text",
-    current: (c) => c.roles[role],
-  })),
-  {
-    key: "check",
-    brief: "command that runs after a turn that changed files",
-    kind: "text",
-    current: (c) => c.check?.command,
-  },
-  {
-    key: "notify",
-    brief: "how a chat calls when a long turn ends or a question waits: bell, osc9 (a notice of the desktop) or off",
-    kind: "text",
-    words: ["bell", "osc9", "off"],
-    current: (c) => c.notify,
-  },
-  {
-    key: "acp.show_protected",
-    brief: "editors are sent answers about protected content (they store them): true or false",
-    kind: "switch",
-    words: ["true", "false"],
-    current: (c) => c.acp?.showProtected,
-  },
-  {
-    key: "sandbox.mode",
-    brief: "auto, always, or never (outside of protected projects)",
-    kind: "text",
-    words: ["auto", "always", "never"],
+  }),
+  ...ROLES.map((role) =>
+    text(`roles.${role}`, `<provider>[:<model or alias>] for ${role}`, { current: (c) => c.roles[role] })
+  ),
+  text("check", "command that runs after a turn that changed files", { current: (c) => c.check?.command }),
+  text(
+    "notify",
+    "how a chat calls when a long turn ends or a question waits: bell, osc9 (a notice of the desktop) or off",
+    { current: (c) => c.notify, words: ["bell", "osc9", "off"] },
+  ),
+  onOff(
+    "acp.show_protected",
+    "editors are sent answers about protected content (they store them): true or false",
+    (c) => c.acp?.showProtected,
+  ),
+  text("sandbox.mode", "auto, always, or never (outside of protected projects)", {
     current: (c) => c.sandbox.mode,
-  },
-  {
-    key: "sandbox.network",
-    brief: "network in the sandbox; none for remote models where paths are protected: true or false",
-    kind: "switch",
-    words: ["true", "false"],
-    current: (c) => c.sandbox.network,
-  },
-  {
-    key: "sandbox.read",
-    brief: "directories that commands in the sandbox may read",
-    kind: "list",
-    current: (c) => listOrNone(c.sandbox.read),
-  },
-  {
-    key: "sandbox.write",
-    brief: "directories that commands in the sandbox may write",
-    kind: "list",
-    current: (c) => listOrNone(c.sandbox.write),
-  },
-  {
-    key: "sandbox.env",
-    brief: "names of variables that commands in the sandbox get",
-    kind: "list",
-    current: (c) => listOrNone(c.sandbox.env),
-  },
-  {
-    key: "permissions.allow",
-    brief: "rules that allow a call",
-    kind: "list",
-    current: (c) => listOrNone(c.permissions.allow),
-  },
-  {
-    key: "permissions.deny",
-    brief: "rules that deny a call",
-    kind: "list",
-    current: (c) => listOrNone(c.permissions.deny),
-  },
+    words: ["auto", "always", "never"],
+  }),
+  onOff(
+    "sandbox.network",
+    "network in the sandbox; none for remote models where paths are protected: true or false",
+    (c) => c.sandbox.network,
+  ),
+  list("sandbox.read", "directories that commands in the sandbox may read", (c) => c.sandbox.read),
+  list("sandbox.write", "directories that commands in the sandbox may write", (c) => c.sandbox.write),
+  list("sandbox.env", "names of variables that commands in the sandbox get", (c) => c.sandbox.env),
+  list("permissions.allow", "rules that allow a call", (c) => c.permissions.allow),
+  list("permissions.deny", "rules that deny a call", (c) => c.permissions.deny),
 ];
 
 /** The setting of that key. An unknown one is `usage` with the nearest name; an unknown role is `unknown_role`. */
@@ -140,14 +110,6 @@ export function parseSetting(setting: Setting, word: string): SettingValue {
   throw new AgentcliError("usage", `${setting.key}: expected one text or a JSON list of texts`, {
     hint: `for example agentcli config set ${setting.key} '["a", "b"]'`,
   });
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 /** A value as one line of text: lists as JSON, the rest as it is. */

@@ -1,5 +1,9 @@
 /** The configuration as the program uses it: providers.yaml after the schema, with every optional list filled in. */
 
+import type { EngineTemplate } from "./schema.ts";
+
+export type { EngineTemplate };
+
 /** Roles of models in a session. Source: specification of providers.yaml. */
 export const ROLES = ["main", "compact", "subagent"] as const;
 export type Role = typeof ROLES[number];
@@ -53,16 +57,6 @@ export interface ProviderEntry {
   caFile?: string;
   /** Absolute path of the file that it stands in, for messages; absent for the built-in ones. */
   file?: string;
-}
-
-/** One entry of `engines:`: how a model server is started. */
-export interface EngineTemplate {
-  /** Program and arguments; `{model}`, `{host}`, `{port}` and `{context_window}` are replaced. */
-  command: string[];
-  /** Path that answers 200 once the engine is ready. */
-  ready?: string;
-  port?: number;
-  env?: Record<string, string>;
 }
 
 /** How tools of an MCP server come to the model: each as a function of its own, through McpFind and McpCall, or not at all. */

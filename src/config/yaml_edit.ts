@@ -3,9 +3,8 @@
  * The change is made in the text; the result is parsed again and must mean exactly what was intended.
  */
 import { AgentcliError } from "../errors.ts";
-import { removeFrom, setIn } from "./yaml_splice.ts";
+import { indentedPair, lineEnding, removeFrom, setIn } from "./yaml_splice.ts";
 import { isScalar, type KeyPath, type ParsedYaml, parseYaml, plainValue } from "./yaml.ts";
-import { indentedPair, lineEnding } from "./yaml_layout.ts";
 
 /** One change. `set` with the length of a list as index appends; parents that are missing are made. */
 export type YamlEdit =
@@ -59,14 +58,17 @@ function withoutNull(parsed: ParsedYaml): ParsedYaml {
   return parseYaml(parsed.text.slice(0, start) + parsed.text.slice(end).replace(/^[ \t]*\r?\n/, ""));
 }
 
-function* candidates(whole: ParsedYaml, edit: YamlEdit): Generator<string | null> {
-  const parsed = withoutNull(whole);
-  yield edit.kind === "set" ? setIn(parsed, edit.path, edit) : removeFrom(parsed, edit.path);
-  // Odd layouts (explicit keys, one-line lists of lists): the library writes the text anew, comments kept.
-  const { document } = parseYaml(parsed.text);
+/** The text with the change made in place; null where the layout is not a usual one. */
+function spliced(parsed: ParsedYaml, edit: YamlEdit): string | null {
+  return edit.kind === "set" ? setIn(parsed, edit.path, edit) : removeFrom(parsed, edit.path);
+}
+
+/** Odd layouts (explicit keys, one-line lists of lists): the library writes the text anew, comments kept. */
+function rewritten({ text }: ParsedYaml, edit: YamlEdit): string {
+  const { document } = parseYaml(text);
   if (edit.kind === "set") document.setIn(edit.path, document.createNode(edit.value));
   else document.deleteIn(edit.path);
-  yield document.toString({ lineWidth: 0 });
+  return document.toString({ lineWidth: 0 });
 }
 
 /** A text as it was read. */
@@ -83,33 +85,21 @@ export interface ReadText {
 export function editYaml(before: ReadText, edit: YamlEdit): ReadText {
   const wanted = fingerprint(applied(before.value, edit));
   if (wanted === fingerprint(before.value ?? {})) return before;
-  for (const attempt of attempts(before.parsed, edit)) {
+  const parsed = withoutNull(before.parsed);
+  for (const changed of [spliced, rewritten]) {
     try {
-      if (attempt === null) continue;
-      const parsed = parseYaml(attempt);
-      const value = plainValue(parsed);
-      if (fingerprint(value ?? {}) === wanted) return { parsed, value };
+      const text = changed(parsed, edit);
+      if (text === null) continue;
+      const after = parseYaml(text);
+      const value = plainValue(after);
+      if (fingerprint(value ?? {}) === wanted) return { parsed: after, value };
     } catch {
-      // Not YAML: the next attempt, or the refusal below.
+      // A place that the library refuses, or no YAML: the other way, or the refusal below.
     }
   }
   throw new AgentcliError("config_invalid", `${edit.path.join(".")} cannot be changed without changing other parts`, {
     hint: "that part of providers.yaml uses anchors or an unusual layout: edit the file by hand",
   });
-}
-
-function* attempts(parsed: ParsedYaml, edit: YamlEdit): Generator<string | null> {
-  const steps = candidates(parsed, edit);
-  while (true) {
-    let step: IteratorResult<string | null>;
-    try {
-      step = steps.next();
-    } catch {
-      return; // the library refuses such a place
-    }
-    if (step.done) return;
-    yield step.value;
-  }
 }
 
 /** The lines of a commented entry; `note` stands behind its name. */

@@ -3,6 +3,8 @@
  * them from a casual look and from searches for keys, not from whoever can read the home. Source: specification of keys.
  */
 import type { Home } from "../../platform/home.ts";
+import { quietly } from "../../platform/real_path.ts";
+import { fieldsOf, isRecord, parseJson } from "../../platform/record.ts";
 import { type KeyStore, type StoredKey, storeUnusable } from "./store.ts";
 
 const FILE = "credentials.json";
@@ -55,22 +57,15 @@ async function readEntries(home: Home): Promise<Entries> {
 }
 
 function parseEntries(text: string): Entries | null {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    return null;
-  }
-  if (typeof value !== "object" || value === null) return null;
-  const { version, entries } = value as Record<string, unknown>;
-  if (version !== 1 || typeof entries !== "object" || entries === null) return null;
-  const found = Object.entries(entries as Record<string, unknown>);
+  const { version, entries } = fieldsOf(parseJson(text));
+  if (version !== 1 || !isRecord(entries)) return null;
+  const found = Object.entries(entries);
   return found.every((pair): pair is [string, Entry] => isEntry(pair[1])) ? new Map(found) : null;
 }
 
-function isEntry(value: unknown): value is Entry {
-  const entry = value as Partial<Entry> | null;
-  return typeof entry?.origin === "string" && typeof entry.nonce === "string" && typeof entry.data === "string";
+function isEntry(value: unknown): boolean {
+  const { origin, nonce, data } = fieldsOf(value);
+  return [origin, nonce, data].every((text) => typeof text === "string");
 }
 
 async function writeEntries(home: Home, entries: Entries): Promise<void> {
@@ -80,7 +75,7 @@ async function writeEntries(home: Home, entries: Entries): Promise<void> {
 /** The key file's key, made when there is none. Only inside the lock, and only while nothing depends on an older one. */
 async function anyCipherKey(home: Home): Promise<CryptoKey> {
   if (await home.read(KEY_FILE) === null) {
-    await home.write(KEY_FILE, base64(crypto.getRandomValues(new Uint8Array(KEY_BYTES))) + "\n");
+    await home.write(KEY_FILE, crypto.getRandomValues(new Uint8Array(KEY_BYTES)).toBase64() + "\n");
   }
   return await keptCipherKey(home);
 }
@@ -110,7 +105,7 @@ async function seal(
   const nonce = crypto.getRandomValues(new Uint8Array(NONCE_BYTES));
   const cipher = cipherOf({ provider, origin, nonce });
   const data = await crypto.subtle.encrypt(cipher, cipherKey, new TextEncoder().encode(key));
-  return { origin, nonce: base64(nonce), data: base64(new Uint8Array(data)) };
+  return { origin, nonce: nonce.toBase64(), data: new Uint8Array(data).toBase64() };
 }
 
 async function open(
@@ -129,14 +124,6 @@ async function open(
   }
 }
 
-function base64(bytes: Uint8Array): string {
-  return btoa(String.fromCharCode(...bytes));
-}
-
 function fromBase64(text: string): Uint8Array<ArrayBuffer> | null {
-  try {
-    return Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
-  } catch {
-    return null;
-  }
+  return quietly(() => Uint8Array.fromBase64(text));
 }

@@ -1,6 +1,8 @@
 /** The interface of a key store, and its entries. */
 import { AgentcliError } from "../../errors.ts";
 import type { Io } from "../../platform/io.ts";
+import { quietly } from "../../platform/real_path.ts";
+import { fieldsOf, parseJson } from "../../platform/record.ts";
 
 /** The places: the keyring of the system, or a file of the home. */
 export const KEY_STORES = ["keyring", "file"] as const;
@@ -41,12 +43,6 @@ export function storedText(stored: StoredKey): string {
 
 /** Reads {@link storedText} back; null for every other text. The key is ASCII (it was checked before it was stored). */
 export function readStoredText(text: string): StoredKey | null {
-  try {
-    const value: unknown = JSON.parse(atob(text.trim()));
-    if (typeof value !== "object" || value === null) return null;
-    const { origin, key } = value as Record<string, unknown>;
-    return typeof origin === "string" && typeof key === "string" ? { origin, key } : null;
-  } catch {
-    return null;
-  }
+  const { origin, key } = fieldsOf(parseJson(quietly(() => atob(text.trim())) ?? ""));
+  return typeof origin === "string" && typeof key === "string" ? { origin, key } : null;
 }
