@@ -46,7 +46,7 @@ export function engineEndpoint(
   return {
     provider: engine.id,
     baseUrl: `http://${urlHost(reachableHost(address.host))}:${address.port}/v1`,
-    ...(key === undefined ? {} : { key }),
+    key,
     keySource: "literal",
     headers: {},
     caCerts: [],

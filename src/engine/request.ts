@@ -64,7 +64,7 @@ export function engineNamed(id: string, templates: Readonly<Record<string, Engin
 }
 
 function usage(message: string, hint?: string): AgentcliError {
-  return new AgentcliError("usage", message, hint === undefined ? {} : { hint });
+  return new AgentcliError("usage", message, { hint });
 }
 
 /** Checks a request. Everything that does not fit is `usage`; only whether a model's file is there is asked of the disk. */
@@ -99,8 +99,7 @@ export async function checkRequest(
     cache_memory: String(cacheMemory()),
     offline: request.download ? undefined : "1",
   };
-  const modelName = values.name ?? values.model;
-  return { address: { host, port }, values, ...(modelName === undefined ? {} : { modelName }) };
+  return { address: { host, port }, values, modelName: values.name ?? values.model };
 }
 
 /** MiB: an eighth of the memory, and no more than ever pays. */
@@ -109,22 +108,14 @@ function cacheMemory(): number {
 }
 
 /** Options, and the values that have to appear in an engine's templates for them to do anything. */
-const NEEDS: readonly { option: string; given(request: ServeRequest): boolean; any: readonly ValueName[] }[] = [
-  { option: "--host", given: (request) => request.host !== undefined, any: ["host", "url_host"] },
-  {
-    option: "--context-window",
-    given: (request) => request.contextWindow !== undefined,
-    any: ["context_window", "context_total"],
-  },
-  { option: "--parallel", given: (request) => request.parallel !== undefined, any: ["parallel"] },
-  { option: "--api-key", given: (request) => request.apiKey !== undefined, any: ["api_key"] },
-  { option: "--tensor-parallel", given: (request) => request.tensorParallel !== undefined, any: ["tensor_parallel"] },
-  {
-    option: "--pipeline-parallel",
-    given: (request) => request.pipelineParallel !== undefined,
-    any: ["pipeline_parallel"],
-  },
-  { option: "--ray", given: (request) => request.ray, any: ["ray"] },
+const NEEDS: readonly { option: string; given: keyof ServeRequest; any: readonly ValueName[] }[] = [
+  { option: "--host", given: "host", any: ["host", "url_host"] },
+  { option: "--context-window", given: "contextWindow", any: ["context_window", "context_total"] },
+  { option: "--parallel", given: "parallel", any: ["parallel"] },
+  { option: "--api-key", given: "apiKey", any: ["api_key"] },
+  { option: "--tensor-parallel", given: "tensorParallel", any: ["tensor_parallel"] },
+  { option: "--pipeline-parallel", given: "pipelineParallel", any: ["pipeline_parallel"] },
+  { option: "--ray", given: "ray", any: ["ray"] },
 ];
 
 /** Returns the options of `serve` that do something for an engine, `--model` and `--port` aside. */
@@ -141,7 +132,9 @@ function mayDownload(engine: Engine): boolean {
 
 function checkOptions(engine: Engine, request: ServeRequest): void {
   const applicable = applicableOptions(engine);
-  const given = NEEDS.filter((need) => need.given(request)).map(({ option }) => option);
+  const given = NEEDS.filter(({ given }) => request[given] !== undefined && request[given] !== false).map((
+    { option },
+  ) => option);
   if (request.download) given.push("--download");
   const idle = given.filter((option) => !applicable.includes(option));
   if (idle.length === 0) return;
@@ -232,7 +225,7 @@ export function ownEngine(id: string, template: EngineTemplate): Engine {
   const [program = "", ...words] = template.command;
   const texts = [...template.command, ...Object.values(template.env ?? {})];
   const uses = (name: string) => texts.some((text) => text.includes(`{${name}}`));
-  const path = template.ready ?? READY_PATH;
+  const install = "install it, or name its absolute path in `command`";
   return {
     id,
     product: program,
@@ -243,14 +236,10 @@ export function ownEngine(id: string, template: EngineTemplate): Engine {
     running: { kind: "child", commands: [{ programs: [program], words, options: [], help: [] }] },
     environment: template.env ?? {},
     ready: {
-      path,
+      path: template.ready ?? READY_PATH,
       proves: ({ status, json }) => status === 200 && (template.ready !== undefined || hasModels(json)),
     },
-    install: {
-      linux: "install it, or name its absolute path in `command`",
-      darwin: "install it, or name its absolute path in `command`",
-      windows: "install it, or name its absolute path in `command`",
-    },
+    install: { linux: install, darwin: install, windows: install },
     notes: [
       uses("host")
         ? "A template of yours."

@@ -7,6 +7,7 @@ import { type Asking, isReady } from "./asking.ts";
 import type { Engine } from "./engine.ts";
 import { listDirectory } from "../platform/files.ts";
 import type { Home } from "../platform/home.ts";
+import { fieldsOf, parseJson } from "../platform/record.ts";
 
 /** Milliseconds between looks at a server that is no child of ours, and how many may fail in a row. */
 const LOOK_MS = 2000;
@@ -73,7 +74,7 @@ export async function runCalls(
       argv,
       cwd: options.cwd,
       env: options.env,
-      ...(signal === undefined ? {} : { signal }),
+      signal,
       timeoutMs: CALL_MS,
       leaveRunning: true,
       onOutput: (bytes, stream) => tail.add(bytes, stream),
@@ -216,13 +217,8 @@ export async function removeRecord(home: Home, name: string): Promise<void> {
 /** Returns the record of that name; null when there is none that can be used. */
 export async function readRecord(home: Home, name: string): Promise<EngineRecord | null> {
   const text = await home.read(`${DIRECTORY}/${name}.json`).catch(() => null);
-  if (text === null) return null;
-  try {
-    const value: unknown = JSON.parse(text);
-    return isRecord(value) && value.name === name ? value : null;
-  } catch {
-    return null;
-  }
+  const record = text === null ? undefined : parseJson(text);
+  return isEngineRecord(record) && record.name === name ? record : null;
 }
 
 /** Returns all records, by name. */
@@ -240,20 +236,10 @@ export async function isRunning(record: EngineRecord): Promise<boolean | null> {
   return await processIdentity(record.process.pid) === record.process.identity;
 }
 
-function isRecord(value: unknown): value is EngineRecord {
-  const record = value as Partial<EngineRecord> | null;
-  if (typeof record !== "object" || record === null || record.version !== 1) return false;
-  const texts = [
-    record.name,
-    record.engine,
-    record.product,
-    record.host,
-    record.base_url,
-    record.command,
-    record.started,
-  ];
-  const started = record.process;
-  return texts.every((text) => typeof text === "string") && Number.isInteger(record.port) &&
-    (started === undefined || (Number.isInteger(started.pid) && started.pid > 1 &&
-      typeof started.identity === "string"));
+function isEngineRecord(value: unknown): value is EngineRecord {
+  const { version, name, engine, product, host, port, base_url, command, started, process } = fieldsOf(value);
+  const { pid, identity } = fieldsOf(process);
+  return version === 1 && Number.isInteger(port) &&
+    [name, engine, product, host, base_url, command, started].every((text) => typeof text === "string") &&
+    (process === undefined || (Number.isInteger(pid) && Number(pid) > 1 && typeof identity === "string"));
 }

@@ -3,6 +3,7 @@
  * ids and ports: the table of runtimes. Long option names throughout: they are what help texts are searched for.
  */
 import { RUNTIMES } from "../config/base_url.ts";
+import { fieldsOf, membersOf } from "../platform/record.ts";
 import type { Engine } from "./engine.ts";
 
 /** Tokens: what agent work needs at least, and what the engines with a small default of their own are told. */
@@ -46,7 +47,7 @@ function ollama(): Engine {
       OLLAMA_FLASH_ATTENTION: "1",
       OLLAMA_KV_CACHE_TYPE: "q8_0",
     },
-    ready: { path: "/api/version", proves: ({ json }) => typeof fieldOf(json, "version") === "string" },
+    ready: { path: "/api/version", proves: ({ json }) => typeof fieldsOf(json)["version"] === "string" },
     preload: "ollama",
     install: {
       linux: "install it as https://ollama.com/download/linux says",
@@ -100,7 +101,7 @@ function lmStudio(): Engine {
       ],
     },
     environment: {},
-    ready: { path: "/lmstudio-greeting", proves: ({ json }) => fieldOf(json, "lmstudio") === true },
+    ready: { path: "/lmstudio-greeting", proves: ({ json }) => fieldsOf(json)["lmstudio"] === true },
     install: {
       linux: "install LM Studio (https://lmstudio.ai), start it once, then: ~/.lmstudio/bin/lms bootstrap",
       darwin: "install LM Studio (https://lmstudio.ai), start it once, then: ~/.lmstudio/bin/lms bootstrap",
@@ -199,7 +200,7 @@ function llamaServer(): Engine {
     },
     environment: { LLAMA_API_KEY: "{api_key}" },
     // 503 on every path while it loads.
-    ready: { path: "/health", proves: ({ status, json }) => status === 200 && fieldOf(json, "status") === "ok" },
+    ready: { path: "/health", proves: ({ status, json }) => status === 200 && fieldsOf(json)["status"] === "ok" },
     install: {
       linux: "brew install llama.cpp, or a build from https://github.com/ggml-org/llama.cpp/releases on PATH",
       darwin: "brew install llama.cpp",
@@ -257,12 +258,7 @@ function engineE(): Engine {
   };
 }
 
-function fieldOf(json: unknown, name: string): unknown {
-  return typeof json === "object" && json !== null ? (json as Record<string, unknown>)[name] : undefined;
-}
-
 /** Returns whether a list of models has one. */
 export function hasModels(json: unknown): boolean {
-  const data = fieldOf(json, "data");
-  return Array.isArray(data) && data.length > 0;
+  return membersOf(fieldsOf(json)["data"]).length > 0;
 }

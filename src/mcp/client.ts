@@ -5,7 +5,7 @@
 import { fieldsOf, isRecord, type JsonRecord, membersOf, textOf } from "../platform/record.ts";
 import { RPC_CODES, RpcError } from "../rpc/message.ts";
 import { after } from "../platform/sleep.ts";
-import { LEGACY, type Link, type LinkHandlers, MCP_CODES, MODERN, ServerFailed } from "./link.ts";
+import { LEGACY, type Link, type LinkHandlers, type LinkRequest, MCP_CODES, MODERN, ServerFailed } from "./link.ts";
 import { cleanText, type Manifest, promptOf, resourceOf, toolOf } from "./tool_info.ts";
 
 /** Milliseconds of silence after which a server is one with a handshake. */
@@ -35,12 +35,9 @@ export interface ServerAsks {
   progress?(text: string): void;
 }
 
-/** How a conversation is begun. */
-export interface ConnectOptions {
+/** What holds for a whole conversation. */
+export interface ClientOptions {
   info: ClientInfo;
-  signal: AbortSignal;
-  /** Of the last time; null where it is not known. */
-  revision: string | null;
   /** Milliseconds that one request may take without a sign of life. */
   timeoutMs: number;
   /** Whether forms can be answered. */
@@ -48,10 +45,8 @@ export interface ConnectOptions {
 }
 
 /** One request. */
-export interface AskOptions {
-  signal: AbortSignal;
+export interface AskOptions extends LinkRequest {
   asks?: ServerAsks;
-  headers?: Readonly<Record<string, string>>;
 }
 
 /** Throws where a server of this era speaks nothing that is known here. */
@@ -68,7 +63,7 @@ export class McpClient {
   title = "";
   instructions = "";
   readonly #link: Link;
-  readonly #options: Omit<ConnectOptions, "signal" | "revision">;
+  readonly #options: ClientOptions;
   /** By the token of its request. */
   readonly #calls = new Map<string, { asks: ServerAsks; alive(): void }>();
   #lastToken = 0;
@@ -76,7 +71,7 @@ export class McpClient {
   onChange: () => void = () => {};
 
   /** `open` is given what answers the server. */
-  constructor(open: (handlers: LinkHandlers) => Link, options: Omit<ConnectOptions, "signal" | "revision">) {
+  constructor(open: (handlers: LinkHandlers) => Link, options: ClientOptions) {
     this.#options = options;
     this.#link = open({
       request: (method, params, signal) => this.#answer(method, params, signal),
@@ -97,8 +92,11 @@ export class McpClient {
     await this.#link.close();
   }
 
-  /** Finds out which era the server is of. Throws {@link ServerFailed} and `RpcError`. */
-  async connect({ signal, revision }: Pick<ConnectOptions, "signal" | "revision">): Promise<void> {
+  /**
+   * Finds out which era the server is of; `revision` is that of the last time, null where it is not known. Throws
+   * {@link ServerFailed} and `RpcError`.
+   */
+  async connect({ signal, revision }: { signal: AbortSignal; revision: string | null }): Promise<void> {
     if (revision === null || revision === MODERN) {
       this.#link.settle(MODERN);
       this.revision = MODERN;
@@ -122,11 +120,7 @@ export class McpClient {
       const found = await Promise.race([asking, silence.promise]);
       if (found === null) return false;
       if (!membersOf(found.supportedVersions).includes(MODERN)) return false;
-      this.#know(
-        fieldsOf(found.capabilities),
-        fieldsOf(fieldsOf(found._meta)[`${META}/serverInfo`]),
-        found.instructions,
-      );
+      this.#know(found, fieldsOf(found._meta)[`${META}/serverInfo`]);
       return true;
     } catch (error) {
       signal.throwIfAborted();
@@ -158,14 +152,15 @@ export class McpClient {
     }
     this.revision = revision;
     this.#link.settle(revision);
-    this.#know(fieldsOf(found.capabilities), fieldsOf(found.serverInfo), found.instructions);
+    this.#know(found, found.serverInfo);
     await this.#link.notify("notifications/initialized", {});
     if (this.#options.elicits) this.#link.listen?.();
   }
 
-  #know(capabilities: JsonRecord, info: JsonRecord, instructions: unknown): void {
-    this.capabilities = capabilities;
-    this.title = cleanText(textOf(info.title) ?? textOf(info.name) ?? "", 80);
+  #know({ capabilities, instructions }: JsonRecord, serverInfo: unknown): void {
+    const { title, name } = fieldsOf(serverInfo);
+    this.capabilities = fieldsOf(capabilities);
+    this.title = cleanText(textOf(title) ?? textOf(name) ?? "", 80);
     this.instructions = cleanText(textOf(instructions) ?? "");
   }
 
@@ -217,10 +212,7 @@ export class McpClient {
     };
     const whole = Object.keys(meta).length === 0 ? params : { ...params, _meta: meta };
     try {
-      return await this.#link.request(method, whole, {
-        signal: AbortSignal.any([signal, late.signal]),
-        ...headers === undefined ? {} : { headers },
-      });
+      return await this.#link.request(method, whole, { signal: AbortSignal.any([signal, late.signal]), headers });
     } finally {
       enough();
       this.#calls.delete(token);

@@ -10,25 +10,19 @@ import { type McpServer, readServers, type ServerOrigin, type ServerProblem } fr
 export const PROJECT_FILE = ".mcp.json";
 const FILE_LIMIT = 1024 * 1024;
 
-/** The servers, the first of a name only, and what is wrong with others. */
-export interface ConfiguredServers {
-  servers: McpServer[];
-  problems: string[];
-}
-
 /** Marks servers with where they come from. What only the user's own file may say of a server does not count elsewhere. */
 export function withOrigin(servers: readonly McpServerEntry[], origin: ServerOrigin): McpServer[] {
-  return servers.map((server) => {
-    if (origin === "user") return { ...server, origin };
-    return { ...server, local: false, origin };
-  });
+  return servers.map((server) => ({ ...server, local: server.local && origin === "user", origin }));
 }
 
-/** Returns the servers in the order of precedence: what was given for this session, the user's, the project's. */
+/**
+ * Returns the servers in the order of precedence: what was given for this session, the user's, the project's; the first of
+ * a name only. `problems` say what is wrong with others.
+ */
 export function configuredServers(
   { mcpServers = [] }: Pick<Configuration, "mcpServers">,
   { root, given = [] }: { root: string; given?: readonly McpServer[] },
-): ConfiguredServers {
+): { servers: McpServer[]; problems: string[] } {
   // Our own is for other programs: a session that started it would be its own client.
   const isOther = (server: McpServerEntry) => !startsOwnServer(server);
   const read = projectServers(root);
@@ -51,14 +45,10 @@ export function configuredServers(
 
 function projectServers(root: string): { servers: McpServerEntry[]; problems: ServerProblem[] } {
   const read = readRegularFile(join(root, PROJECT_FILE), { display: PROJECT_FILE, limit: FILE_LIMIT });
+  const unusable = (problem: string) => ({ servers: [], problems: [{ name: "(all)", problem }] });
   if ("refused" in read) {
-    return {
-      servers: [],
-      problems: read.refused === "absent" ? [] : [{ name: "(all)", problem: "it cannot be read" }],
-    };
+    return read.refused === "absent" ? { servers: [], problems: [] } : unusable("it cannot be read");
   }
   const value = parseJson(new TextDecoder().decode(read.bytes));
-  return value === undefined
-    ? { servers: [], problems: [{ name: "(all)", problem: "the file is not JSON" }] }
-    : readServers(value);
+  return value === undefined ? unusable("the file is not JSON") : readServers(value);
 }

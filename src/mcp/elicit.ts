@@ -69,15 +69,9 @@ function fieldOf(name: string, schema: JsonRecord, required: boolean): FormField
     type,
     isMultiple,
     required,
-    ...choices.length === 0 ? {} : { choices },
-    ...schema.default === undefined ? {} : { initial: schema.default },
+    choices: choices.length === 0 ? undefined : choices,
+    initial: schema.default,
   };
-}
-
-/** Returns the answer that leaves every field as it is. */
-export function acceptedDefaults({ fields }: ServerForm): FormAnswer {
-  const filled = fields.filter(({ initial }) => initial !== undefined).map(({ name, initial }) => [name, initial]);
-  return { action: "accept", content: Object.fromEntries(filled) };
 }
 
 /** Returns an answer as the protocol has it. */

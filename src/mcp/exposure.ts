@@ -31,8 +31,7 @@ export interface ExposedTools {
   budget: number;
 }
 
-/** Returns the tokens of a tool's declaration. */
-export function toolTokens(server: string, { name, description, schema }: McpTool): number {
+function toolTokens(server: string, { name, description, schema }: McpTool): number {
   const declared = { name: functionName(server, name), description, parameters: plainSchema(schema, schema) };
   return Math.ceil(
     new TextEncoder().encode(JSON.stringify({ type: "function", function: declared })).length / BYTES_PER_TOKEN,

@@ -40,20 +40,13 @@ export async function openHttp(
 ): Promise<(handlers: LinkHandlers) => Link> {
   const url = URL.parse(resolved.url ?? "");
   if (url === null || !/^https?:$/.test(url.protocol)) {
-    throw new AgentcliError(
-      "config_invalid",
-      `the address of the MCP server ${server.name} is no http or https address`,
-      {
-        hint: `agentcli mcp show ${server.name}`,
-      },
-    );
+    const message = `the address of the MCP server ${server.name} is no http or https address`;
+    throw new AgentcliError("config_invalid", message, { hint: `agentcli mcp show ${server.name}` });
   }
-  const { key, keySource } = await keyOf(server, url, options.io);
   const endpoint: Endpoint = {
     provider: `the MCP server ${server.name}`,
     baseUrl: url.origin,
-    ...key === undefined ? {} : { key },
-    keySource,
+    ...await keyOf(server, url, options.io),
     headers: resolved.headers,
     caCerts: [],
     timeout: TIMEOUT,
@@ -78,23 +71,24 @@ async function keyOf(
   // What a project writes into its file does not reach into the user's keyring.
   const store = server.origin === "user" ? storeOf({ apiKey }) : null;
   const variable = variableOf(apiKey.trim());
+  const bound = { name: keyName(server.name), baseUrl: url.origin };
   const found = store !== null
-    ? await (await import("../config/keys/stored_key.ts")).readStoredKey(
-      { name: keyName(server.name), baseUrl: url.origin },
-      store,
-      { outside: io },
-    )
+    ? await (await import("../config/keys/stored_key.ts")).readStoredKey(bound, store, { outside: io })
     : variable !== null
     ? checkedKey(`env:${variable}`, io.env(variable) ?? "")
     : checkedKey("literal", apiKey);
   if (found.key !== undefined && found.key !== "") return { key: found.key, keySource: found.source };
-  throw new AgentcliError(
-    "key_missing",
-    `no key for the MCP server ${server.name}: ${found.problem ?? "it is not set"}`,
-    {
-      hint: variable === null ? `store it: agentcli mcp set-key ${server.name}` : `set ${variable}`,
-    },
-  );
+  const problem = found.problem ?? "it is not set";
+  throw new AgentcliError("key_missing", `no key for the MCP server ${server.name}: ${problem}`, {
+    hint: variable === null ? `store it: agentcli mcp set-key ${server.name}` : `set ${variable}`,
+  });
+}
+
+/** Where a stream of events has ended, and how it is taken up again. */
+interface StreamEnd {
+  answer: JsonRecord | null;
+  lastId: string | null;
+  retryMs: number;
 }
 
 interface LinkParts extends HttpOptions {
@@ -137,11 +131,10 @@ class HttpLink implements Link {
 
   listen(): void {
     const { signal } = this.#closing;
-    const headers = { ...this.#standardHeaders({}), accept: "text/event-stream" };
-    const { client, path, io } = this.#parts;
+    const { io } = this.#parts;
     const listen = async () => {
       for (let times = 0; times < MOST_RESUMES; times++) {
-        const response = await client.send(this.#endpoint(headers), { method: "GET", path, atOrigin: true, signal });
+        const response = await this.#get({}, signal);
         // Most servers have none.
         if (response.status >= 400) return await response.cancel();
         const { retryMs } = await this.#events(response, NOBODY, signal);
@@ -161,11 +154,8 @@ class HttpLink implements Link {
     const answer = await this.#answer(response, id, signal);
     if (isRecord(answer.error)) {
       const { code, message, data } = answer.error;
-      throw new RpcError(
-        typeof code === "number" ? code : RPC_CODES.internalError,
-        textOf(message) ?? "no message",
-        data,
-      );
+      const known = typeof code === "number" ? code : RPC_CODES.internalError;
+      throw new RpcError(known, textOf(message) ?? "no message", data);
     }
     return fieldsOf(answer.result);
   }
@@ -179,6 +169,12 @@ class HttpLink implements Link {
       body: JSON.stringify(message),
       signal,
     });
+  }
+
+  async #get(headers: Record<string, string>, signal: AbortSignal): Promise<HttpResponse> {
+    const { client, path } = this.#parts;
+    const endpoint = this.#endpoint({ ...this.#standardHeaders({}), accept: "text/event-stream", ...headers });
+    return await client.send(endpoint, { method: "GET", path, atOrigin: true, signal });
   }
 
   #endpoint(headers: Record<string, string>): Endpoint {
@@ -226,9 +222,7 @@ class HttpLink implements Link {
   }
 
   async #resume(lastId: string, signal: AbortSignal): Promise<HttpResponse> {
-    const { client, path } = this.#parts;
-    const headers = { ...this.#standardHeaders({}), accept: "text/event-stream", "last-event-id": lastId };
-    const response = await client.send(this.#endpoint(headers), { method: "GET", path, atOrigin: true, signal });
+    const response = await this.#get({ "last-event-id": lastId }, signal);
     if (response.status < 400) return response;
     await response.cancel();
     throw new ServerFailed(`ended its answer before the result, and refuses to go on (HTTP ${response.status})`);
@@ -239,11 +233,8 @@ class HttpLink implements Link {
     const { status } = response;
     const { error } = fieldsOf(parseJson(await textIn(response).catch(() => "")));
     if (status === 401 || status === 403) {
-      const { name } = this.#parts;
-      return new ServerFailed(
-        `refuses the key, or wants one (HTTP ${status}): agentcli mcp set-key ${name}`,
-        "unauthorized",
-      );
+      const command = `agentcli mcp set-key ${this.#parts.name}`;
+      return new ServerFailed(`refuses the key, or wants one (HTTP ${status}): ${command}`, "unauthorized");
     }
     if (status === 404 && this.#session !== undefined) {
       this.ended ??= "forgot the session";
@@ -258,12 +249,8 @@ class HttpLink implements Link {
     response: HttpResponse,
     id: number,
     signal: AbortSignal,
-  ): Promise<{ answer: JsonRecord | null; lastId: string | null; retryMs: number }> {
-    const found: { answer: JsonRecord | null; lastId: string | null; retryMs: number } = {
-      answer: null,
-      lastId: null,
-      retryMs: RETRY_MS,
-    };
+  ): Promise<StreamEnd> {
+    const found: StreamEnd = { answer: null, lastId: null, retryMs: RETRY_MS };
     let data: string[] = [];
     const lines = new LineDecoder((line) => {
       if (line === "") {

@@ -1,10 +1,10 @@
 /** The MCP servers of one session: which are known and may be called. */
 import type { Label } from "../boundary/policy/label.ts";
 import { fieldsOf, type JsonRecord, stringsOf } from "../platform/record.ts";
+import { openTemporaryDirectory, type TemporaryDirectory } from "../platform/temporary.ts";
 import { approvedServers } from "./approved_servers.ts";
 import { failureOf, ServerFailed } from "./link.ts";
 import { isStale, readManifest } from "./manifest_cache.ts";
-import { ResultFiles } from "./result_files.ts";
 import { serverHash } from "./server.ts";
 import { protectedArgument, serverClass, serverRefusal, type ServerRules } from "./server_admission.ts";
 import {
@@ -181,5 +181,35 @@ export class McpHub {
   /** Ends the servers, and keeps what they wrote to their standard error. */
   async close(): Promise<void> {
     await Promise.all([this.#results.close(), ...this.#servers.map((one) => one.close())]);
+  }
+}
+
+/** Bytes of long results that are kept for one session. */
+const RESULT_BYTES = 256 * 1024 * 1024;
+
+/** Long results, each a file that the model can read in parts; they are gone when the session is. */
+class ResultFiles {
+  #directory: (TemporaryDirectory & { remove(): Promise<void> }) | null = null;
+  #count = 0;
+  #bytes = 0;
+
+  /** Keeps a text; returns its path, null where it cannot be kept. */
+  keep(text: string): string | null {
+    if (this.#bytes + text.length > RESULT_BYTES) return null;
+    try {
+      this.#directory ??= openTemporaryDirectory();
+      const name = `result-${++this.#count}.txt`;
+      this.#directory.write(name, text);
+      this.#bytes += text.length;
+      return `${this.#directory.path}/${name}`;
+    } catch {
+      // The result is cut all the same, and says so.
+      return null;
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#directory?.remove();
+    this.#directory = null;
   }
 }

@@ -19,12 +19,6 @@ export interface ServerProblem {
   problem: string;
 }
 
-/** The servers of a file, and what is wrong in it. */
-export interface ReadServers {
-  servers: McpServerEntry[];
-  problems: ServerProblem[];
-}
-
 /** Servers of one file; more are not read. */
 const MOST_SERVERS = 100;
 
@@ -32,7 +26,7 @@ const MOST_SERVERS = 100;
 const HOLDERS = ["mcpServers", "mcp_servers", "servers", "mcp", "extensions"];
 
 /** Returns the servers of a parsed file, in whichever of the known forms they stand; empty for none. */
-export function readServers(value: unknown): ReadServers {
+export function readServers(value: unknown): { servers: McpServerEntry[]; problems: ServerProblem[] } {
   const file = fieldsOf(value);
   const holder = HOLDERS.find((key) => isRecord(file[key]));
   const entries = Object.entries(fieldsOf(holder === undefined ? undefined : file[holder])).slice(0, MOST_SERVERS);
@@ -64,24 +58,24 @@ export function readServer(given: string, value: unknown): { entry: McpServerEnt
     return problem("it asks for an input or runs a command for a value; write a variable (${NAME}) instead");
   }
   const token = first(fields, ["bearer_token_env_var"]);
-  const bearer = token === undefined ? first(fields, ["api_key"]) : `$${token}`;
+  const cwd = first(fields, ["cwd"]);
   return {
     entry: {
       name,
-      ...command === undefined ? {} : { command: plain(command) },
+      command: command && plain(command),
       args: args.map(plain),
       env: mapped(env),
-      ...first(fields, ["cwd"]) === undefined ? {} : { cwd: plain(first(fields, ["cwd"]) ?? "") },
-      ...url === undefined ? {} : { url: plain(url) },
+      cwd: cwd && plain(cwd),
+      url: url && plain(url),
       headers: mapped(headers),
-      ...bearer === undefined ? {} : { apiKey: bearer },
+      apiKey: token === undefined ? first(fields, ["api_key"]) : `$${token}`,
       enabled: fields.enabled !== false && fields.disabled !== true,
       timeout: timeoutOf(fields),
       tools: toolsOf(fields),
       network: fields.network === true || fields.network === "yes",
       local: fields.local === true,
-      ...fields.label === "no-cloud" ? { label: "no-cloud" } : {},
-      ...first(fields, ["description"]) === undefined ? {} : { description: first(fields, ["description"]) },
+      label: fields.label === "no-cloud" ? "no-cloud" : undefined,
+      description: first(fields, ["description"]),
     },
   };
 }
@@ -204,20 +198,9 @@ export function shownServer({ command, args, url }: McpServerEntry): string {
 /** Returns a digest of all that decides what is started or asked. */
 export async function serverHash(server: McpServerEntry): Promise<string> {
   const { command, args, env, cwd, url, headers, network, apiKey, label, description } = server;
-  const text = JSON.stringify({
-    command,
-    args,
-    env: sorted(env),
-    cwd,
-    url,
-    headers: sorted(headers),
-    network,
-    apiKey,
-    label,
-    // It is told to the model.
-    description,
-  });
-  return await sha256(text);
+  // The description is told to the model.
+  const decisive = { command, args, env: sorted(env), cwd, url, headers: sorted(headers), network, apiKey, label };
+  return await sha256(JSON.stringify({ ...decisive, description }));
 }
 
 function sorted(values: Record<string, string>): [string, string][] {

@@ -82,9 +82,5 @@ function pathsIn(text: string, starts: readonly string[]): string[] {
 }
 
 function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
+  return quietly(() => decodeURIComponent(text)) ?? text;
 }

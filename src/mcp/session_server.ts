@@ -8,12 +8,13 @@ import type { HttpClient } from "../provider/http/client.ts";
 import { approvedServers, approveServer } from "./approved_servers.ts";
 import { type ClientInfo, McpClient, type ServerAsks } from "./client.ts";
 import { answerRecord, type FormAnswer, readForm, type ServerForm } from "./elicit.ts";
-import { ServerFailed } from "./link.ts";
+import { openHttp } from "./http.ts";
+import { type Link, type LinkHandlers, ServerFailed } from "./link.ts";
 import { forgetManifest, storeManifest } from "./manifest_cache.ts";
-import { openLink } from "./open_link.ts";
-import { isolationOf, type SessionScope } from "./program.ts";
-import type { McpServer } from "./server.ts";
+import { isolationOf, programOf, type SessionScope } from "./program.ts";
+import { type McpServer, resolveServer } from "./server.ts";
 import { protectedArgument, serverClass } from "./server_admission.ts";
+import { openStdio } from "./stdio.ts";
 import { type Manifest, toolsText } from "./tool_info.ts";
 
 /** Seconds until a server that starts must have listed its tools: the first start of some downloads them. */
@@ -219,21 +220,27 @@ export class SessionServer implements ServerState {
   }
 
   async #open(): Promise<McpClient> {
-    const { info, io } = this.#options;
+    const { info } = this.#options;
     const log = (bytes: Uint8Array) => {
       // A log outlives the session: it holds nothing that was said while something protected was there.
       const isOpen = this.#options.scope().label() === "open" && this.server.label === undefined;
       if (isOpen && this.#told === null) this.#log.add(bytes);
     };
-    const link = await openLink(this.server, {
-      ...this.#options,
-      scope: this.#options.scope(),
-      isolation: this.#isolation,
-      log,
-      io,
-    });
+    const link = await this.#openLink(log);
     // Also where nobody can fill in a form: some servers list other tools for clients without them.
     return new McpClient(link, { info, timeoutMs: this.server.timeout * 1_000, elicits: true });
+  }
+
+  /** Returns what opens the connection, by program or by address, once there is who answers the server. */
+  async #openLink(log: (bytes: Uint8Array) => void): Promise<(handlers: LinkHandlers) => Link> {
+    const { io, client, notify } = this.#options;
+    const { server } = this;
+    const scope = this.#options.scope();
+    const resolved = resolveServer(server, { env: io.env, secret: scope.secretVariables });
+    if (resolved.url !== undefined) return await openHttp(server, resolved, { client, io });
+    const run = programOf({ server, resolved, scope, isolation: this.#isolation, io, notify });
+    const junk = () => void notify(`the MCP server ${server.name} prints what is no message; those lines are skipped`);
+    return (handlers) => openStdio(run, { handlers: { ...handlers, junk }, log });
   }
 
   /** Takes what the server lists now. What a project's server lists must be what was seen when it was approved. */

@@ -1,5 +1,6 @@
 /** Writes what a tool takes in one line, and as a schema that every model server understands. */
 import { fieldsOf, isRecord, type JsonRecord, membersOf, textOf } from "../platform/record.ts";
+import { quietly } from "../platform/real_path.ts";
 import { cleanText } from "./tool_info.ts";
 
 /** The keywords of a schema that model servers compile into a grammar; everything else is left out. */
@@ -21,18 +22,10 @@ export function resolveReference(reference: unknown, root: JsonRecord): JsonReco
   if (typeof reference !== "string" || !reference.startsWith("#")) return undefined;
   let at: unknown = root;
   for (const part of reference.slice(1).split("/").slice(1)) {
-    const name = decoded(part).replaceAll("~1", "/").replaceAll("~0", "~");
+    const name = (quietly(() => decodeURIComponent(part)) ?? part).replaceAll("~1", "/").replaceAll("~0", "~");
     at = isRecord(at) && Object.hasOwn(at, name) ? at[name] : undefined;
   }
   return isRecord(at) ? at : undefined;
-}
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
 }
 
 /**

@@ -4,7 +4,7 @@
  */
 import { VERSION } from "../../src/cli/version.ts";
 import { McpClient } from "../../src/mcp/client.ts";
-import { acceptedDefaults, answerRecord, readForm } from "../../src/mcp/elicit.ts";
+import { answerRecord, type FormAnswer, readForm, type ServerForm } from "../../src/mcp/elicit.ts";
 import { headerParameters } from "../../src/mcp/header_parameters.ts";
 import { openHttp } from "../../src/mcp/http.ts";
 import { withOrigin } from "../../src/mcp/configured.ts";
@@ -13,6 +13,12 @@ import type { McpTool } from "../../src/mcp/tool_info.ts";
 import { denoIo } from "../../src/platform/deno_io.ts";
 import { createHttpClient } from "../../src/provider/http/client.ts";
 import { fieldsOf, membersOf } from "../../src/platform/record.ts";
+
+/** Returns the answer that leaves every field as it is. */
+function acceptedDefaults({ fields }: ServerForm): FormAnswer {
+  const filled = fields.filter(({ initial }) => initial !== undefined).map(({ name, initial }) => [name, initial]);
+  return { action: "accept", content: Object.fromEntries(filled) };
+}
 
 const url = Deno.args.at(-1) ?? "";
 const scenario = Deno.env.get("MCP_CONFORMANCE_SCENARIO") ?? "";
