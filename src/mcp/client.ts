@@ -35,7 +35,7 @@ export interface ServerAsks {
   progress?(text: string): void;
 }
 
-/** What holds for a whole conversation. */
+/** Facts that hold for a whole conversation. */
 export interface ClientOptions {
   info: ClientInfo;
   /** Milliseconds that one request may take without a sign of life. */
