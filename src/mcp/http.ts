@@ -1,5 +1,5 @@
 /** A server at an address: each message a POST, each answer one object or a stream of events (streamable HTTP). */
-import { checkedKey, storeOf, variableOf } from "../config/endpoint.ts";
+import { checkedKey } from "../config/endpoint.ts";
 import { isLocal } from "../boundary/policy/locality.ts";
 import { AgentcliError } from "../errors.ts";
 import type { Io } from "../platform/io.ts";
@@ -10,7 +10,7 @@ import type { Endpoint } from "../provider/types.ts";
 import { RPC_CODES, RpcError } from "../rpc/message.ts";
 import { headerValue } from "./header_parameters.ts";
 import { type Link, type LinkHandlers, type LinkRequest, MODERN, ServerFailed } from "./link.ts";
-import type { McpServer, ResolvedServer } from "./server.ts";
+import { keyStoreOf, type McpServer, type ResolvedServer } from "./server.ts";
 
 /** Bytes of one answer. */
 const ANSWER_LIMIT = 16 * 1024 * 1024;
@@ -22,6 +22,10 @@ const RETRY_MS = 1_000;
 const LONGEST_RETRY_MS = 30_000;
 /** Seconds until a connection stands, and until an answer begins: the call itself has its own limit. */
 const TIMEOUT = { connect: 10, firstByte: 3_600, idle: 3_600 };
+
+/** Headers that hold keys, and how short a key is no word of a sentence. */
+const KEY_HEADER = /auth|key|token|secret|passw|cookie|credential/i;
+const KEY_LENGTH = 8;
 
 /** The id of no request. */
 const NOBODY = -1;
@@ -46,7 +50,7 @@ export async function openHttp(
   const endpoint: Endpoint = {
     provider: `the MCP server ${server.name}`,
     baseUrl: url.origin,
-    ...await keyOf(server, url, options.io),
+    ...await keyOf(server, { resolved, url, io: options.io }),
     headers: resolved.headers,
     caCerts: [],
     timeout: TIMEOUT,
@@ -63,24 +67,18 @@ export function keyName(server: string): string {
 
 async function keyOf(
   server: McpServer,
-  url: URL,
-  io: HttpOptions["io"],
+  { resolved: { apiKey }, url, io }: { resolved: ResolvedServer; url: URL; io: HttpOptions["io"] },
 ): Promise<{ key?: string | undefined; keySource: string }> {
-  const { apiKey } = server;
-  if (apiKey === undefined) return { keySource: "none" };
-  // What a project writes into its file does not reach into the user's keyring.
-  const store = server.origin === "user" ? storeOf({ apiKey }) : null;
-  const variable = variableOf(apiKey.trim());
+  const store = keyStoreOf(server);
+  if (store === null && apiKey === undefined) return { keySource: "none" };
   const bound = { name: keyName(server.name), baseUrl: url.origin };
-  const found = store !== null
-    ? await (await import("../config/keys/stored_key.ts")).readStoredKey(bound, store, { outside: io })
-    : variable !== null
-    ? checkedKey(`env:${variable}`, io.env(variable) ?? "")
-    : checkedKey("literal", apiKey);
+  const found = store === null
+    ? checkedKey("literal", apiKey ?? "")
+    : await (await import("../config/keys/stored_key.ts")).readStoredKey(bound, store, { outside: io });
   if (found.key !== undefined && found.key !== "") return { key: found.key, keySource: found.source };
   const problem = found.problem ?? "it is not set";
   throw new AgentcliError("key_missing", `no key for the MCP server ${server.name}: ${problem}`, {
-    hint: variable === null ? `store it: agentcli mcp set-key ${server.name}` : `set ${variable}`,
+    hint: `store it: agentcli mcp set-key ${server.name}`,
   });
 }
 
@@ -105,10 +103,15 @@ class HttpLink implements Link {
   #session: string | undefined;
   #lastId = 0;
   readonly #closing = new AbortController();
+  readonly #keys: readonly string[];
   ended: string | null = null;
 
   constructor(parts: LinkParts) {
     this.#parts = parts;
+    const { key = "", headers } = parts.endpoint;
+    const values = Object.entries(headers).flatMap(([name, value]) => KEY_HEADER.test(name) ? value.split(/\s+/) : []);
+    const keys = [key.trim(), ...values].filter((one) => one.length >= KEY_LENGTH);
+    this.#keys = keys.flatMap((one) => [one, JSON.stringify(one).slice(1, -1)]);
   }
 
   settle(revision: string): void {
@@ -204,7 +207,7 @@ class HttpLink implements Link {
     const type = response.headers.get("content-type") ?? "";
     if (response.status >= 400) throw await this.#refused(response);
     if (!type.includes("text/event-stream")) {
-      const value = parseJson(await textIn(response));
+      const value = parseJson(this.#withoutKeys(await textIn(response)));
       if (isRecord(value) && (value.result !== undefined || value.error !== undefined)) return value;
       throw new ServerFailed(`answered with HTTP ${response.status} and no message`);
     }
@@ -228,10 +231,15 @@ class HttpLink implements Link {
     throw new ServerFailed(`ended its answer before the result, and refuses to go on (HTTP ${response.status})`);
   }
 
+  /** Replaces keys that the server repeats: they are for no model, transcript or terminal. */
+  #withoutKeys(text: string): string {
+    return this.#keys.reduce((rest, key) => rest.replaceAll(key, "…"), text);
+  }
+
   /** An error of the protocol where the body is one, else what the status means. */
   async #refused(response: HttpResponse): Promise<Error> {
     const { status } = response;
-    const { error } = fieldsOf(parseJson(await textIn(response).catch(() => "")));
+    const { error } = fieldsOf(parseJson(this.#withoutKeys(await textIn(response).catch(() => ""))));
     if (status === 401 || status === 403) {
       const command = `agentcli mcp set-key ${this.#parts.name}`;
       return new ServerFailed(`refuses the key, or wants one (HTTP ${status}): ${command}`, "unauthorized");
@@ -254,7 +262,7 @@ class HttpLink implements Link {
     let data: string[] = [];
     const lines = new LineDecoder((line) => {
       if (line === "") {
-        const message = data.length === 0 ? undefined : parseJson(data.join("\n"));
+        const message = data.length === 0 ? undefined : parseJson(this.#withoutKeys(data.join("\n")));
         data = [];
         if (isRecord(message)) found.answer ??= this.#message(message, id, signal);
         return;

@@ -1,5 +1,6 @@
 /** The servers of a session: where each is configured, and what is put into its values when it is used. */
 import { sha256 } from "../platform/digest.ts";
+import { storeOf, variableOf } from "../config/endpoint.ts";
 import { MCP_SERVER_NAME } from "../config/mcp_names.ts";
 import { type Exposure, EXPOSURES, type McpServerEntry } from "../config/types.ts";
 import { fieldsOf, isRecord, type JsonRecord, membersOf } from "../platform/record.ts";
@@ -150,23 +151,26 @@ export interface ResolvedServer {
   cwd: string | undefined;
   url: string | undefined;
   headers: Record<string, string>;
+  /** The key itself; absent where there is none, and where a store holds it. */
+  apiKey: string | undefined;
 }
 
-/** Puts variables in. Throws `config_invalid` for one that is not set, and for one that holds a key of a provider. */
+/** Puts variables in. Throws `config_invalid` for one that is not set, and for one that holds a key. */
 export function resolveServer(server: McpServer, variables: Variables): ResolvedServer {
+  const valueOf = (name: string, otherwise?: string): string => {
+    // A project must not get a key by naming its variable: the user's own file may.
+    if (server.origin !== "user" && variables.secret.includes(name)) {
+      throw unusable(server, `it names the variable ${name}, which holds a key of yours`);
+    }
+    const value = variables.env(name) || otherwise;
+    if (value === undefined) throw unusable(server, `the variable ${name} is not set`);
+    return value;
+  };
   // A client of a protocol has put its own in.
   const put = (text: string): string =>
     server.origin === "client"
       ? text
-      : text.replace(/\$\{(\w+)(?::-([^}]*))?\}/g, (_, name: string, otherwise: string | undefined) => {
-        // A project must not get a key by naming its variable: the user's own file may.
-        if (server.origin !== "user" && variables.secret.includes(name)) {
-          throw unusable(server, `it names the variable ${name}, which holds a key of a provider`);
-        }
-        const value = variables.env(name) || otherwise;
-        if (value === undefined) throw unusable(server, `the variable ${name} is not set`);
-        return value;
-      });
+      : text.replace(/\$\{(\w+)(?::-([^}]*))?\}/g, (_, name: string, otherwise?: string) => valueOf(name, otherwise));
   const all = (values: Record<string, string>) =>
     Object.fromEntries(Object.entries(values).map(([name, text]) => [name, put(text)]));
   const maybe = (text: string | undefined) => text === undefined ? undefined : put(text);
@@ -177,7 +181,18 @@ export function resolveServer(server: McpServer, variables: Variables): Resolved
     cwd: maybe(server.cwd),
     url: maybe(server.url),
     headers: all(server.headers),
+    apiKey: keyStoreOf(server) === null ? keyOf(server, valueOf) : undefined,
   };
+}
+
+/** Returns the store that holds the key: what a project writes into its file does not reach into the user's. */
+export function keyStoreOf({ origin, apiKey }: McpServer): "keyring" | "file" | null {
+  return origin === "user" ? storeOf({ apiKey }) : null;
+}
+
+function keyOf({ origin, apiKey }: McpServer, valueOf: (name: string) => string): string | undefined {
+  const variable = origin === "client" ? null : variableOf(apiKey?.trim() ?? "");
+  return variable === null ? apiKey : valueOf(variable);
 }
 
 function unusable({ name }: McpServer, why: string): AgentcliError {
@@ -195,12 +210,17 @@ export function shownServer({ command, args, url }: McpServerEntry): string {
     .join(" ");
 }
 
-/** Returns a digest of all that decides what is started or asked. */
-export async function serverHash(server: McpServerEntry): Promise<string> {
+/** Returns all that decides what is started or asked: a person approves this, each field of it. */
+export function decidingFields(server: McpServerEntry) {
   const { command, args, env, cwd, url, headers, network, apiKey, label, description } = server;
   // The description is told to the model.
   const decisive = { command, args, env: sorted(env), cwd, url, headers: sorted(headers), network, apiKey, label };
-  return await sha256(JSON.stringify({ ...decisive, description }));
+  return { ...decisive, description };
+}
+
+/** Returns a digest of {@link decidingFields}. */
+export async function serverHash(server: McpServerEntry): Promise<string> {
+  return await sha256(JSON.stringify(decidingFields(server)));
 }
 
 function sorted(values: Record<string, string>): [string, string][] {

@@ -78,7 +78,7 @@ function hubOf(servers: readonly McpServer[], parts: HubParts): McpHub {
       sandbox,
       label,
       provider,
-      secretVariables: keyVariables(configuration.providers),
+      secretVariables: keyVariables([...configuration.providers, ...configuration.mcpServers ?? []]),
       // A server without a sandbox may have read what other projects protect, so that is looked for too.
       found: async (texts, options) => await scanner.holds([...texts], options),
       async protectCopies(since, exposed, places) {

@@ -29,7 +29,7 @@ const [server] = withOrigin(readServers({ mcpServers: { suite: { url } } }).serv
 if (server === undefined) throw new Error("no address");
 const { signal } = new AbortController();
 
-const resolved = { url, command: undefined, args: [], env: {}, cwd: undefined, headers: {} };
+const resolved = { url, command: undefined, args: [], env: {}, cwd: undefined, headers: {}, apiKey: undefined };
 const client = new McpClient(await openHttp(server, resolved, { client: http, io }), {
   info: { name: "agentcli", version: VERSION },
   timeoutMs: 20_000,

@@ -1,13 +1,14 @@
 /** Runs `agentcli mcp list`, `show`, `test` and `approve`. */
 import { approveServer } from "../../mcp/approved_servers.ts";
 import { serverClass } from "../../mcp/server_admission.ts";
+import { isLiteralKey } from "../../config/endpoint.ts";
 import { didYouMean } from "../../config/suggest.ts";
 import { AgentcliError } from "../../errors.ts";
 import { type ExposedTool, exposeTools } from "../../mcp/exposure.ts";
 import type { McpHub } from "../../mcp/hub.ts";
 import { logOf, type ServerState } from "../../mcp/session_server.ts";
 import { failureOf } from "../../mcp/link.ts";
-import { serverHash, shownServer } from "../../mcp/server.ts";
+import { decidingFields, type McpServer, serverHash, shownServer } from "../../mcp/server.ts";
 import { grouped } from "../../platform/number.ts";
 import { openProjectServers } from "../../runtime/mcp_servers.ts";
 import { clean } from "../../terminal/clean.ts";
@@ -183,6 +184,18 @@ export async function testServer({ arguments: [name = ""], context }: Invocation
   });
 }
 
+/** Those of the fields that the first line and the class show. */
+const SHOWN = ["command", "args", "url", "network"];
+
+/** All else that is approved, one line each; a key by where it comes from. */
+function shownFields(server: McpServer): string[] {
+  const { env, headers, ...others } = decidingFields(server);
+  const shown = Object.entries(others).filter(([name, value]) => value !== undefined && !SHOWN.includes(name));
+  return [...env, ...headers, ...shown].map(([name, value]) =>
+    `  ${name}=${name === "apiKey" && isLiteralKey(String(value)) ? "(as it stands in the file)" : value}`
+  );
+}
+
 /** Runs the command. Returns 1 where the person said no. */
 export async function approve({ arguments: [name = ""], context }: Invocation): Promise<number> {
   const { hub, root, home, close } = await openProjectServers(hostOf(context));
@@ -194,13 +207,9 @@ export async function approve({ arguments: [name = ""], context }: Invocation): 
       await notice(context, `${name} is your own: it needs no approval`);
       return 0;
     }
-    const variables = [...Object.entries(server.env), ...Object.entries(server.headers)].map(([key, value]) =>
-      `${key}=${value}`
-    );
     await context.io.stderr.write(
-      `${clean(shownServer(server))}\n` +
-        variables.map((line) => `  ${clean(line)}\n`).join("") +
-        `  ${serverClass(server)}, of ${clean(root)}/.mcp.json\n`,
+      [shownServer(server), ...shownFields(server), `  ${serverClass(server)}, of ${root}/.mcp.json`]
+        .map((line) => `${clean(line)}\n`).join(""),
     );
     if (!await confirmed(context, `Let ${name} run with that, whenever a session starts here?`)) return 1;
     await approveServer(home, { root, name }, { hash: await serverHash(server), tools: null });

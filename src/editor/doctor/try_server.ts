@@ -111,7 +111,7 @@ async function toolsAtAddress(
     const [server] = withOrigin(readServers({ mcpServers: { tried: { url } } }).servers, "client");
     if (server === undefined) return { problem: "its address is none of streamable HTTP", fix };
     const resolved = {
-      ...{ url, command: undefined, args: [], env: {}, cwd: undefined },
+      ...{ url, command: undefined, args: [], env: {}, cwd: undefined, apiKey: undefined },
       headers: valuesOf(headers, io),
     };
     return await toolsBy(await openHttp({ ...server, name }, resolved, { client, io }), fix);
