@@ -10,6 +10,10 @@ export type DialectId = (typeof DIALECT_IDS)[number];
 /** Where an artifact is installed: for this project, for all of the user's projects, for all users of the machine. */
 export type Scope = "project" | "user" | "system";
 
+export const KINDS = ["rule", "workflow", "skill", "hook", "mcp", "instructions"] as const;
+
+export type ArtifactKind = (typeof KINDS)[number];
+
 /** The scopes, nearest first. */
 export const SCOPES = ["project", "user", "system"] as const;
 

@@ -24,7 +24,7 @@ import { planAndApply } from "./apply.ts";
 import { parseServer, readContent, readFolder, refuseIdleOptions } from "./content.ts";
 import { notice, warn } from "../output.ts";
 import { type EditorContext, openEditorContext } from "./context.ts";
-import type { ADD_OPTIONS, INIT_OPTIONS, PERSONA_OPTIONS } from "./command.ts";
+import type { ADD_OPTIONS, CHANGE_OPTIONS, PERSONA_OPTIONS } from "./command.ts";
 import { type Installed, readLedger } from "../../editor/plan/ledger.ts";
 import { scaffoldAsNow } from "../../editor/hooks/upgrade.ts";
 import { fieldText, readFrontmatter } from "../../editor/resources/markdown.ts";
@@ -207,7 +207,7 @@ async function serverOf(request: Request): Promise<McpServer> {
 }
 
 /** A second run changes nothing. Exit 1 when something of others stands in the way. */
-export async function initEditor({ options, context }: Invocation<typeof INIT_OPTIONS>): Promise<number> {
+export async function initEditor({ options, context }: Invocation<typeof CHANGE_OPTIONS>): Promise<number> {
   const editor = await openEditorContext(options, context);
   const to = { dialect: editor.dialect, places: editor.places("project") };
   const skill = [{ path: "SKILL.md", bytes: new TextEncoder().encode(SKILL), executable: false }];

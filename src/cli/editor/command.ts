@@ -1,33 +1,25 @@
 /** `agentcli editor …`: rules, workflows, skills, hooks and servers for an editor's assistant. */
+import { DIALECT_IDS, KINDS, SCOPES } from "../../editor/dialect.ts";
 import { choice, command, flag, group, list, type Options, text } from "../command.ts";
 
-/** Repeated here, so that the editor's own table stays off the start of every other command. */
-const DIALECTS = ["ide", "windsurf", "devin"] as const;
-const SCOPES = ["project", "user", "system"] as const;
-const KINDS = ["rule", "workflow", "skill", "hook", "mcp", "instructions"] as const;
-
-const PLACE = {
+export const PLACE_OPTIONS = {
   dialect: choice(
-    DIALECTS,
+    DIALECT_IDS,
     "The editor (default: the one used before in this project, else the one whose files it has, else ide)",
   ),
   systemDir: text("DIR", "The editor's system-wide directory", { completion: "directory" }),
 } as const satisfies Options;
 
-const CHANGE = {
+export const CHANGE_OPTIONS = {
+  ...PLACE_OPTIONS,
   dryRun: flag("Show the diff and write nothing"),
   force: flag("Overwrite content of others or changed by hand"),
 } as const satisfies Options;
 
-export const PLACE_OPTIONS = PLACE;
-export const CHANGE_OPTIONS = { ...PLACE, ...CHANGE } as const satisfies Options;
-
 export const DOCTOR_OPTIONS = {
-  ...PLACE,
+  ...PLACE_OPTIONS,
   foreign: flag("Also run hooks and servers written by others: they are programs with your permissions"),
 } as const satisfies Options;
-
-export const INIT_OPTIONS = { ...CHANGE_OPTIONS } as const satisfies Options;
 
 export const ADD_OPTIONS = {
   ...CHANGE_OPTIONS,
@@ -59,7 +51,7 @@ export const REMOVE_OPTIONS = {
 } as const satisfies Options;
 
 export const IMPORT_OPTIONS = {
-  ...PLACE,
+  ...PLACE_OPTIONS,
   take: flag("Take over what is named: it is watched and upgraded from then on, and given back by remove"),
   all: flag("Adopt everything that can be adopted"),
 } as const satisfies Options;
@@ -85,7 +77,7 @@ export const editorCommand = group({
   commands: {
     init: command({
       brief: "Install a starter set: instructions, the no-cloud guard, a workflow and a skill",
-      options: INIT_OPTIONS,
+      options: CHANGE_OPTIONS,
       examples: ["agentcli editor init", "agentcli editor init --dialect windsurf --dry-run"],
       load: async () => (await import("./add.ts")).initEditor,
     }),
@@ -118,7 +110,7 @@ export const editorCommand = group({
     }),
     plan: command({
       brief: "Show what apply would do",
-      options: PLACE,
+      options: PLACE_OPTIONS,
       examples: ["agentcli editor plan"],
       load: async () => (await import("./apply.ts")).showPlan,
     }),
@@ -130,20 +122,20 @@ export const editorCommand = group({
     }),
     check: command({
       brief: "Report drift; exit 1 if anything differs from what was installed, or would not load",
-      options: PLACE,
+      options: PLACE_OPTIONS,
       examples: ["agentcli editor check", "agentcli editor check --json"],
       load: async () => (await import("./inspect.ts")).checkArtifacts,
     }),
     list: command({
       brief: "Show what the editor finds, who owns it, and what takes precedence",
-      options: PLACE,
+      options: PLACE_OPTIONS,
       examples: ["agentcli editor list", "agentcli editor list --json"],
       load: async () => (await import("./inspect.ts")).listArtifacts,
     }),
     show: command({
       brief: "Show one artifact",
       arguments: [{ ...ARTIFACT, completion: "artifact" }],
-      options: PLACE,
+      options: PLACE_OPTIONS,
       examples: ["agentcli editor show hook:no-cloud-guard"],
       load: async () => (await import("./inspect.ts")).showArtifact,
     }),

@@ -3,7 +3,8 @@ import { type Asking, reachableHost } from "../../engine/asking.ts";
 import type { Checked } from "../../engine/request.ts";
 import { buildEnvironment, buildWords, type Command, type Engine, type LeftOut } from "../../engine/engine.ts";
 import type { Home } from "../../platform/home.ts";
-import type { Context } from "../command.ts";
+import type { Context, Values } from "../command.ts";
+import type { SERVE_OPTIONS } from "./command.ts";
 import type { ReadyCommand } from "../../engine/running.ts";
 import { engineEnvironment, findInstalled, type Installed } from "../../engine/installed.ts";
 import { shownCommand, type ShownVariable, withoutKeys } from "../../engine/quote.ts";
@@ -11,7 +12,7 @@ import { variableOf } from "../../config/endpoint.ts";
 import { AgentcliError } from "../../errors.ts";
 
 /** Everything that is known before anything is started. */
-export interface ServeTask {
+export interface ServeTask extends Pick<Values<typeof SERVE_OPTIONS>, "apiKey" | "register" | "detach" | "download"> {
   context: Context;
   home: Home;
   engine: Engine;
@@ -21,11 +22,6 @@ export interface ServeTask {
   asking: Asking;
   /** Name of the record of `--detach`. */
   recordName: string;
-  /** As it was typed: a key, or `$NAME`. */
-  apiKey: string | undefined;
-  register: boolean;
-  detach: boolean;
-  download: boolean;
   /** Variables that hold keys of providers. */
   secret: readonly string[];
 }

@@ -46,6 +46,7 @@ export async function run({ options, arguments: own, context }: Invocation<typeo
       signal: interrupt.signal,
     };
     const task: ServeTask = {
+      ...options,
       context,
       home,
       engine,
@@ -53,10 +54,6 @@ export async function run({ options, arguments: own, context }: Invocation<typeo
       own,
       asking,
       recordName: recordName(engine, address.port),
-      apiKey: options.apiKey,
-      register: options.register,
-      detach: options.detach,
-      download: options.download,
       secret: keyVariables(configuration.providers),
     };
     if (options.dryRun) return await dryRun(task);

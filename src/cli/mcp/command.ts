@@ -1,5 +1,6 @@
 /** `agentcli mcp …`: the MCP servers whose tools a model may use. */
 import { KEY_STORES } from "../../config/keys/store.ts";
+import { ASSISTANT_IDS } from "../../editor/assistants.ts";
 import { RUN_OPTIONS } from "../run/command.ts";
 import { choice, command, decimal, flag, group, integer, list, text } from "../command.ts";
 
@@ -60,7 +61,7 @@ export const UNINSTALL_OPTIONS = {
 const ASSISTANT = {
   name: "assistant",
   brief: "claude (Claude Code), codex, cursor or windsurf",
-  values: ["claude", "codex", "cursor", "windsurf"],
+  values: [...ASSISTANT_IDS, "windsurf"],
 } as const;
 
 export const RELEASE_OPTIONS = {

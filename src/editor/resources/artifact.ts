@@ -3,12 +3,8 @@ import { sha256 } from "../../platform/digest.ts";
 import { AgentcliError } from "../../errors.ts";
 import * as z from "../../config/zod.ts";
 import { ASSISTANT_IDS, isAssistant } from "../assistants.ts";
-import { DIALECT_IDS, SCOPES } from "../dialect.ts";
+import { DIALECT_IDS, KINDS, SCOPES } from "../dialect.ts";
 import { canonical } from "./json_tree.ts";
-
-export const KINDS = ["rule", "workflow", "skill", "hook", "mcp", "instructions"] as const;
-
-export type ArtifactKind = (typeof KINDS)[number];
 
 const FileResource = z.object({
   kind: z.literal("file"),

@@ -1,6 +1,6 @@
 /** Artifacts found on the disk, whoever wrote them, and which of several takes precedence. */
-import type { ArtifactKind, Resource } from "./artifact.ts";
-import type { Dialect, Scope } from "../dialect.ts";
+import type { Resource } from "./artifact.ts";
+import type { ArtifactKind, Dialect, Scope } from "../dialect.ts";
 import { keysOfHook, keysOfSameHook } from "./hook_entry.ts";
 import type { Ledger } from "../plan/ledger.ts";
 import type { SectionMarks } from "./section.ts";

@@ -1,8 +1,8 @@
 /** Artifacts from what a person gives: checked here, before anything is planned. */
 import { AgentcliError } from "../../errors.ts";
 import { isWithin, join, relativeTo, resolve } from "../../platform/path.ts";
-import { type Artifact, type ArtifactKind, fileContent, type Resource } from "./artifact.ts";
-import type { Dialect } from "../dialect.ts";
+import { type Artifact, fileContent, type Resource } from "./artifact.ts";
+import type { ArtifactKind, Dialect } from "../dialect.ts";
 import { type HookEvent, WORKTREE_EVENT } from "../hooks/events.ts";
 import {
   fieldText,

@@ -2,9 +2,10 @@
 import { relativeTo } from "../../platform/path.ts";
 import { SERVER_NAME } from "../../mcp/own_server.ts";
 import type { Assistant, AssistantPlaces } from "../assistants.ts";
+import type { ArtifactKind } from "../dialect.ts";
 import { bashQuoted, powershellQuoted, type Scripts } from "../hooks/scaffold.ts";
 import { eventsOf } from "../guard/payloads.ts";
-import { type Artifact, type ArtifactKind, fileContent, type Resource } from "./artifact.ts";
+import { type Artifact, fileContent, type Resource } from "./artifact.ts";
 import { powershellLine, scriptResources } from "./make_artifact.ts";
 import { tableText } from "./toml_table.ts";
 import RULE from "../starting_set/private_rule.md" with { type: "text" };

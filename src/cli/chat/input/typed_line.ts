@@ -1,4 +1,4 @@
-/** Reads typed lines: words for the model, a command of the chat, or one of the project. */
+/** Reads typed lines: words for the model, a command of the chat, or one of the project; and completes them. */
 import type { ResolvedPath, Workspace } from "../../../boundary/workspace/workspace.ts";
 import { readDenials } from "../../../tools/permission.ts";
 import type { OpenSession } from "../../../runtime/open_session.ts";
@@ -8,6 +8,8 @@ import { mentionedPaths, type PromptInput } from "../../../runtime/prompts.ts";
 import { didYouMean } from "../../../config/suggest.ts";
 import { AgentcliError } from "../../../errors.ts";
 import { lstat } from "../../../platform/files.ts";
+import type { Candidate, CompletionQuery } from "../../../terminal/editor_text.ts";
+import type { SearchOptions } from "./path_search.ts";
 
 /** The commands of the chat, as help and completion list them. */
 export const COMMAND_NAMES = [
@@ -197,4 +199,32 @@ const CYCLED_MODES = ["default", "acceptEdits", "plan"] as const;
 export function nextMode(chat: AgentSession): void {
   const at = CYCLED_MODES.findIndex((mode) => mode === chat.mode);
   chat.setMode(CYCLED_MODES[(at + 1) % CYCLED_MODES.length] ?? "default");
+}
+
+const MOST_OFFERS = 50;
+
+/** The candidates for what was begun; none when there are none, or the directory cannot be listed. */
+export async function candidatesFor(
+  query: CompletionQuery,
+  source: CommandSource | null,
+  { clock }: Pick<SearchOptions, "clock">,
+): Promise<Candidate[]> {
+  if (query.kind === "command") {
+    const known = COMMAND_NAMES.filter(({ name }) => name.startsWith(query.word));
+    const offers = known.map(({ name, brief }) => ({ text: `/${name}`, note: brief }));
+    return source === null ? offers : [...offers, ...await customs(query.word, source)];
+  }
+  if (source === null) return [];
+  const { findPaths } = await import("./path_search.ts");
+  return await findPaths(query.word, source.workspace, { most: MOST_OFFERS, clock });
+}
+
+async function customs(word: string, source: CommandSource): Promise<Candidate[]> {
+  const { briefOf, customCommands } = await import("./custom_commands.ts");
+  const begun = (await customCommands(source)).filter(({ name }) => name.startsWith(word));
+  const offers: Candidate[] = [];
+  for (const command of begun.slice(0, MOST_OFFERS)) {
+    offers.push({ text: `/${command.name}`, note: await briefOf(command, source) });
+  }
+  return offers;
 }

@@ -12,9 +12,9 @@ import { hostOf } from "../../output.ts";
 import { asksForSession, beginChat, type ChatOptions } from "../begin.ts";
 import { runLine } from "../commands/commands.ts";
 import { ChatInput } from "../input/chat_input.ts";
-import { candidatesFor } from "../input/completion.ts";
 import { readHistory, rememberTyped } from "../input/history.ts";
 import {
+  candidatesFor,
   commandSource,
   nextMode,
   promptOf,
