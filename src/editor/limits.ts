@@ -1,4 +1,4 @@
-/** The limits of the editors: names of artifacts, lengths, and counts. */
+/** The limits of the editors: names of artifacts, lengths, and counts; and texts that are not as they have to be. */
 import { AgentcliError } from "../errors.ts";
 
 /** Limits of the editors (seed §8). Characters are code points: an emoji counts once. */
@@ -21,6 +21,14 @@ export function codePoints(text: string): number {
 export function lengthProblem(text: string, limit: number): string | null {
   const count = codePoints(text);
   return count <= limit ? null : `it has ${count} characters; the editor takes at most ${limit}`;
+}
+
+/**
+ * A text that does not parse, or has something in a form that cannot be changed. Lines count from 1; nothing of the text is
+ * in the message.
+ */
+export class TextProblem extends Error {
+  override readonly name = "TextProblem";
 }
 
 const NAME = /^[a-z0-9][a-z0-9._-]{0,63}$/;

@@ -1,11 +1,12 @@
 /** Where the artifacts of one scope lie, for one dialect and one machine. */
+import { TextProblem } from "./limits.ts";
 import { AgentcliError } from "../errors.ts";
 import { statSync } from "../platform/files_sync.ts";
 import { join, relativeTo } from "../platform/path.ts";
 import { type Dialect, DIALECT_IDS, type DialectId, DIALECTS, type Scope } from "./dialect.ts";
 import { lookAt } from "./plan/disk.ts";
 import type { PlaceProblem } from "./resources/found.ts";
-import { JsonProblem, nodeAt, parseJsonTree } from "./resources/json_tree.ts";
+import { nodeAt, parseJsonTree } from "./resources/json_tree.ts";
 
 /** The paths that places are worked out from. All absolute. */
 export interface LookupOptions {
@@ -52,7 +53,7 @@ function holdsHook(path: string): boolean {
     return hooks?.kind === "object" &&
       hooks.children.some(({ value }) => value.kind === "array" && value.children.length > 0);
   } catch (error) {
-    if (error instanceof JsonProblem) return true;
+    if (error instanceof TextProblem) return true;
     throw error;
   }
 }

@@ -1,5 +1,6 @@
 /** Parts of Markdown as rows: code, inline marks and tables. */
 import { type Row, row, rowWidth, type Span, span, type Style } from "./style.ts";
+import { shrink } from "./table.ts";
 import { wrap } from "./wrap.ts";
 
 /** A longer line is shown as it is: nobody reads it by its colors. */
@@ -139,10 +140,5 @@ function joinCells(cells: readonly Row[], widths: readonly number[]): Row {
 /** Widths that fit together, taken from the widest; null when there is no room for that many columns. */
 function fitted(natural: readonly number[], total: number): number[] | null {
   if (natural.length * NARROWEST > total && natural.reduce((sum, width) => sum + width, 0) > total) return null;
-  const widths = [...natural];
-  for (let over = widths.reduce((sum, width) => sum + width, 0) - total; over > 0; over--) {
-    const widest = widths.indexOf(Math.max(...widths));
-    widths[widest] = (widths[widest] ?? 1) - 1;
-  }
-  return widths;
+  return shrink(natural, { total, least: NARROWEST });
 }

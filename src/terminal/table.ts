@@ -46,14 +46,14 @@ const GAP = "  ";
 /** No column is cut below this, so that it still says something. */
 const NARROWEST = 8;
 
-/** Takes cells from the widest column until the row fits. */
-function shrink(widths: number[], total: number): number[] {
+/** Takes cells from the widest column until the row fits, or no column is wider than `least`. */
+export function shrink(widths: readonly number[], { total, least }: { total: number; least: number }): number[] {
   const fitted = [...widths];
-  let over = fitted.reduce((sum, width) => sum + width, GAP.length * (fitted.length - 1)) - total;
+  let over = fitted.reduce((sum, width) => sum + width, 0) - total;
   while (over > 0) {
     const widest = Math.max(...fitted);
-    if (widest <= NARROWEST) break;
-    const next = Math.max(NARROWEST, ...fitted.filter((width) => width < widest));
+    if (widest <= least) break;
+    const next = Math.max(least, ...fitted.filter((width) => width < widest));
     const columns = fitted.filter((width) => width === widest).length;
     const step = Math.max(1, Math.min(widest - next, Math.ceil(over / columns)));
     for (let column = 0; column < fitted.length && over > 0; column++) {
@@ -77,7 +77,7 @@ export function table(rows: readonly (readonly string[])[], options: { width: nu
     { length: columns },
     (_, column) => Math.max(0, ...rows.map((row) => displayWidth(row[column] ?? ""))),
   );
-  const widths = shrink(natural, options.width);
+  const widths = shrink(natural, { total: options.width - GAP.length * (columns - 1), least: NARROWEST });
   const lines = rows.map((row) =>
     widths.map((width, column) => {
       const cell = fit(row[column] ?? "", width);

@@ -2,6 +2,7 @@
  * Reads what an artifact is made from: a file, standard input, a folder, or the JSON of a server; and refuses options
  * without effect.
  */
+import { TextProblem } from "../../editor/limits.ts";
 import { isExecutable, readFound, textOf } from "../../editor/plan/disk.ts";
 import type { BundledFile, McpServer } from "../../editor/resources/make_artifact.ts";
 import { AgentcliError } from "../../errors.ts";
@@ -12,7 +13,7 @@ import type { EditorContext } from "./context.ts";
 import { isScaffold, SCAFFOLDS } from "../../editor/hooks/scaffold_ids.ts";
 import { kebabCase } from "../command_line.ts";
 import type { ADD_OPTIONS, CHANGE_OPTIONS } from "./command.ts";
-import { dataOf, JsonProblem, parseJsonTree } from "../../editor/resources/json_tree.ts";
+import { dataOf, parseJsonTree } from "../../editor/resources/json_tree.ts";
 import * as z from "../../config/zod.ts";
 
 /** Most bytes of standard input, and most files of a skill. */
@@ -168,7 +169,7 @@ export function parseServer(text: string): McpServer {
     const parsed = schema.safeParse(dataOf(parseJsonTree(text)));
     if (parsed.success) return parsed.data as McpServer;
   } catch (error) {
-    if (!(error instanceof JsonProblem)) throw error;
+    if (!(error instanceof TextProblem)) throw error;
     throw new AgentcliError("usage", `the server is not valid JSON: ${error.message}`);
   }
   throw new AgentcliError("usage", "a server is an object with command, args, env, or with serverUrl, headers", {

@@ -1,4 +1,5 @@
 /** Tries the guards of assistants, as they stand in their files now, with inputs as the assistants write them. */
+import { TextProblem } from "../limits.ts";
 import { type AssistantId, ASSISTANTS, isAssistant } from "../assistants.ts";
 import { withTemporaryDirectory } from "../../platform/temporary.ts";
 import type { Installed } from "../plan/ledger.ts";
@@ -7,7 +8,7 @@ import { dirname, join } from "../../platform/path.ts";
 import { lookAt } from "../plan/disk.ts";
 import { textsOnDisk } from "../plan/draft.ts";
 import { handlersOf } from "../resources/hook_entry.ts";
-import { isTextProblem, stateIn, UNKNOWN } from "../resources/resource.ts";
+import { stateIn, UNKNOWN } from "../resources/resource.ts";
 import { hashOfFile } from "./guard_state.ts";
 import { makeTrialPlace, type TrialPlace } from "./trial_place.ts";
 import { runLine, type TrialContext, untried } from "./try_hook.ts";
@@ -77,7 +78,7 @@ async function guardedEvents({ dialect, scope, resources }: Installed, { io }: T
 }
 
 function nothingFor(error: unknown): null {
-  if (isTextProblem(error)) return null;
+  if (error instanceof TextProblem) return null;
   throw error;
 }
 

@@ -46,13 +46,8 @@ export class ProtectedLookup {
     return this.#options.roots[0] ?? this.#options.cwd;
   }
 
-  /** The projects, real paths. */
   get roots(): readonly string[] {
     return this.#options.roots;
-  }
-
-  get cwd(): string {
-    return this.#options.cwd;
   }
 
   get userHome(): string | null {

@@ -9,9 +9,9 @@ import type { FoundArtifact } from "../resources/found.ts";
 import { scriptsOfHook } from "../resources/hook_entry.ts";
 import { canonical } from "../resources/json_tree.ts";
 import type { Ledger } from "./ledger.ts";
-import { LIMITS, nameProblem } from "../limits.ts";
+import { LIMITS, nameProblem, TextProblem } from "../limits.ts";
 import type { Places } from "../places.ts";
-import { ownMarks, readSection, SectionProblem } from "../resources/section.ts";
+import { ownMarks, readSection } from "../resources/section.ts";
 import { hideKeysOf } from "../resources/servers.ts";
 
 /** Something of others that could become ours. Hooks of one name are one. */
@@ -156,7 +156,7 @@ function sectionResource({ name, path, scope, marks }: FoundArtifact): Resource[
       ...others,
     }];
   } catch (error) {
-    if (error instanceof SectionProblem) return { reason: error.message };
+    if (error instanceof TextProblem) return { reason: error.message };
     throw error;
   }
 }

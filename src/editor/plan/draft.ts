@@ -1,8 +1,9 @@
 /** A file while a plan is made: its text, what is there now, and what will be. */
+import { TextProblem } from "../limits.ts";
 import { type FoundFile, linkOnTheWay, lookAt, readFound } from "./disk.ts";
 import { HookList } from "../resources/hook_entry.ts";
 import { type EditableJson, editableJson } from "../resources/json_edit.ts";
-import { type JsonContainer, JsonProblem, printJson } from "../resources/json_tree.ts";
+import { type JsonContainer, printJson } from "../resources/json_tree.ts";
 import { AgentcliError } from "../../errors.ts";
 import type { Home } from "../../platform/home.ts";
 import { type Ledger, readOriginal } from "./ledger.ts";
@@ -11,7 +12,7 @@ import { textOfFile } from "../resources/resource.ts";
 /** A text that may be JSON. */
 export class LiveText {
   #text: string | null;
-  #json: EditableJson | JsonProblem | null = null;
+  #json: EditableJson | TextProblem | null = null;
   readonly #lists = new WeakMap<JsonContainer, HookList>();
   #isChanged = false;
 
@@ -33,17 +34,17 @@ export class LiveText {
     return this.#text !== null && this.#text.replace(/^\ufeff/, "").trim() === "";
   }
 
-  /** As a tree; whoever changes the tree calls `changed`. Throws {@link JsonProblem}. */
+  /** As a tree; whoever changes the tree calls `changed`. Throws {@link TextProblem}. */
   get json(): EditableJson {
     if (this.#json === null) {
       try {
         this.#json = editableJson(this.text);
       } catch (error) {
-        if (!(error instanceof JsonProblem)) throw error;
+        if (!(error instanceof TextProblem)) throw error;
         this.#json = error;
       }
     }
-    if (this.#json instanceof JsonProblem) throw this.#json;
+    if (this.#json instanceof TextProblem) throw this.#json;
     return this.#json;
   }
 

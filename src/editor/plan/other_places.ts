@@ -1,4 +1,5 @@
 /** Installations in other places: linked worktrees, other system directories, and the path that a project had before. */
+import { TextProblem } from "../limits.ts";
 import { sha256 } from "../../platform/digest.ts";
 import { listSync, lstatSync } from "../../platform/files_sync.ts";
 import { dirname, isWithin, join, relativeTo } from "../../platform/path.ts";
@@ -6,7 +7,7 @@ import { AgentcliError } from "../../errors.ts";
 import { lookAt, readFound } from "./disk.ts";
 import type { Installed, InstalledResource, Ledger } from "./ledger.ts";
 import { type LiveText, textsOnDisk } from "./draft.ts";
-import { isPresent, isTextProblem, stateIn, UNKNOWN } from "../resources/resource.ts";
+import { isPresent, stateIn, UNKNOWN } from "../resources/resource.ts";
 import { mainTree } from "../../boundary/policy/git_directory.ts";
 import { artifactId, type Resource } from "../resources/artifact.ts";
 
@@ -65,7 +66,7 @@ async function isInstalledIn(
     const file = texts(path);
     return file !== null && (await stateIn(file, resource, UNKNOWN)).hash === written;
   } catch (error) {
-    if (isTextProblem(error) || error instanceof AgentcliError) return false;
+    if (error instanceof TextProblem || error instanceof AgentcliError) return false;
     throw error;
   }
 }

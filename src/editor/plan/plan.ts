@@ -14,12 +14,11 @@ import {
   type Wanted,
 } from "./operations.ts";
 import { type Installed, type InstalledResource, type Ledger, ownStates, readOriginal } from "./ledger.ts";
-import { lengthProblem } from "../limits.ts";
+import { lengthProblem, TextProblem } from "../limits.ts";
 import {
   bytesOf,
   isBare,
   isNeeded,
-  isTextProblem,
   type PlaceState,
   putResource,
   stateIn,
@@ -100,7 +99,7 @@ async function planOf(ledger: Ledger, wanted: Wanted, { home }: { home: Home }):
       else if (operation.stays) operation.artifact.resources.push(outcome);
       else if (operation.old?.adopted && operation.next !== null) givenBack.add(artifactId(operation.artifact));
     } catch (error) {
-      if (isTextProblem(error) || error instanceof AgentcliError) report("unusable", error.message);
+      if (error instanceof TextProblem || error instanceof AgentcliError) report("unusable", error.message);
       else throw error;
     }
   }

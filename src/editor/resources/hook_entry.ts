@@ -1,4 +1,5 @@
 /** Hook entries: how one is recognized in a list, and what is wrong with one. */
+import { TextProblem } from "../limits.ts";
 import { isRecord } from "../../platform/record.ts";
 import {
   canonical,
@@ -6,7 +7,6 @@ import {
   type JsonChild,
   type JsonContainer,
   type JsonNode,
-  JsonProblem,
   nodeAt,
   parseJsonTree,
 } from "./json_tree.ts";
@@ -181,7 +181,7 @@ export function scriptsIn(text: string, { hooksFile, base }: { hooksFile: string
       Array.isArray(list) ? list.flatMap((entry) => scriptsOfHook(entry, { hooksFile, base })) : []
     );
   } catch (error) {
-    if (error instanceof JsonProblem) return [];
+    if (error instanceof TextProblem) return [];
     throw error;
   }
 }

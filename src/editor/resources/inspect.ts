@@ -6,9 +6,9 @@ import { lookAt } from "../plan/disk.ts";
 import { type FoundArtifact, type Inspection, ledgerNames, markPrecedence } from "./found.ts";
 import { type HookInFile, hooksOfEvent, hooksOfOtherAgent } from "./hook_entry.ts";
 import { serverProblems } from "./servers.ts";
-import { dataOf, JsonProblem, nodeAt, parseJsonTree } from "./json_tree.ts";
+import { dataOf, nodeAt, parseJsonTree } from "./json_tree.ts";
 import type { Ledger } from "../plan/ledger.ts";
-import { lengthProblem, LIMITS } from "../limits.ts";
+import { lengthProblem, LIMITS, TextProblem } from "../limits.ts";
 import { ruleProblems, skillProblems, workflowProblems } from "./markdown.ts";
 import { hooksFileProblems, type LookupOptions, type Places, placesOf } from "../places.ts";
 import { hasOwnText, sectionsIn } from "./section.ts";
@@ -187,7 +187,7 @@ function membersOf(
     for (const { key } of node.children) nodeAt(node, [key]);
     return node.children.map(({ key, value }) => ({ name: key, value: dataOf(value) }));
   } catch (error) {
-    if (!(error instanceof JsonProblem)) throw error;
+    if (!(error instanceof TextProblem)) throw error;
     inspection.problems.push({ path, message: `it cannot be read: ${error.message}`, unusable: true });
     return [];
   }

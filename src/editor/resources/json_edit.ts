@@ -3,12 +3,12 @@
  * of everything around stay as they are. Adding and then removing gives back the same text. Each change costs about the
  * same however long the text is, so that thousands of entries can be changed one by one.
  */
+import { TextProblem } from "../limits.ts";
 import {
   type JsonChild,
   type JsonContainer,
   type JsonDocument,
   type JsonNode,
-  JsonProblem,
   memberAt,
   nodeAt,
   parseJsonDocument,
@@ -26,7 +26,7 @@ export interface EditableJson extends JsonDocument {
   layout: Layout;
 }
 
-/** Returns a text to be changed; one without anything gets an empty object. Throws {@link JsonProblem}. */
+/** Returns a text to be changed; one without anything gets an empty object. Throws {@link TextProblem}. */
 export function editableJson(text: string): EditableJson {
   const isEmpty = text.replace(/^\ufeff/, "").trim() === "";
   const layout = {
@@ -78,11 +78,11 @@ function rendered(value: unknown, { newline, indent }: Layout, before: string): 
   return parseJsonTree(JSON.stringify(value, null, indent).split("\n").join(newline + before));
 }
 
-/** Returns the container at `path`. Throws {@link JsonProblem} for a value of another kind. */
+/** Returns the container at `path`. Throws {@link TextProblem} for a value of another kind. */
 function containerAt(json: EditableJson, path: readonly string[], kind: JsonContainer["kind"]): JsonContainer {
   const node = nodeAt(json.root, path);
   if (node !== null && node.kind !== "plain" && node.kind === kind) return node;
-  throw new JsonProblem(`there is a value where ${kind === "array" ? "a list" : "an object"} is needed`);
+  throw new TextProblem(`there is a value where ${kind === "array" ? "a list" : "an object"} is needed`);
 }
 
 /** Puts a value behind the last child of the container at `path`, as the member `key` or as an item. */
@@ -152,7 +152,7 @@ function ensure(json: EditableJson, path: readonly string[], empty: unknown): vo
   });
 }
 
-/** Sets the member at `path` to `value`. Throws {@link JsonProblem} when that is not possible. */
+/** Sets the member at `path` to `value`. Throws {@link TextProblem} when that is not possible. */
 export function setMember(json: EditableJson, path: readonly string[], value: unknown): void {
   const [above, key] = [path.slice(0, -1), path.at(-1) ?? ""];
   ensure(json, above, {});
@@ -192,7 +192,7 @@ export function replaceItem(
 ): JsonChild {
   const container = containerAt(json, path, "array");
   const item = container.children[index];
-  if (item === undefined) throw new JsonProblem("the item that was to be replaced is gone");
+  if (item === undefined) throw new TextProblem("the item that was to be replaced is gone");
   const indent = indentAt(json, [...wayTo(json.root, path), { container, index }], { ofValue: true });
   item.value = rendered(value, json.layout, indent);
   return item;

@@ -1,3 +1,4 @@
+import { TextProblem } from "../limits.ts";
 import assert from "node:assert/strict";
 import * as fc from "../../../tests/property.ts";
 import {
@@ -9,7 +10,7 @@ import {
   replaceItem,
   setMember,
 } from "./json_edit.ts";
-import { dataOf, JsonProblem, parseJsonTree, printJson } from "./json_tree.ts";
+import { dataOf, parseJsonTree, printJson } from "./json_tree.ts";
 
 /** The text after a change. */
 function edited(text: string, change: (json: EditableJson) => unknown): string {
@@ -63,7 +64,7 @@ for (
   })
 ) {
   Deno.test(`a text is refused that has ${what}`, () => {
-    assert.throws(() => edited(text, (json) => setMember(json, ["mcpServers", "x"], {})), JsonProblem);
+    assert.throws(() => edited(text, (json) => setMember(json, ["mcpServers", "x"], {})), TextProblem);
   });
 }
 

@@ -2,6 +2,7 @@
  * JSON with comments and trailing commas, read into a tree that keeps every byte: what stands between the values too. So a
  * change is a change of the tree, and printing it gives all the rest as it was.
  */
+import { TextProblem } from "../limits.ts";
 
 /** A member of an object or an item of a list. */
 export interface JsonChild {
@@ -34,20 +35,15 @@ export interface JsonDocument {
   foot: string;
 }
 
-/** A text that cannot be read as JSON. Lines count from 1. Nothing of the text is in the message. */
-export class JsonProblem extends Error {
-  override readonly name = "JsonProblem";
-}
-
 /** Deeper nesting is refused: no file of an editor has it. */
 const DEPTH = 100;
 
-/** Reads a text; a byte order mark at the start is passed over. Throws {@link JsonProblem}. */
+/** Reads a text; a byte order mark at the start is passed over. Throws {@link TextProblem}. */
 export function parseJsonDocument(text: string): JsonDocument {
   return new Parser(text).document();
 }
 
-/** Returns the value of a text. Throws {@link JsonProblem}. */
+/** Returns the value of a text. Throws {@link TextProblem}. */
 export function parseJsonTree(text: string): JsonNode {
   return parseJsonDocument(text).root;
 }
@@ -89,8 +85,8 @@ class Parser {
     return { head, root, foot };
   }
 
-  #problem(what: string): JsonProblem {
-    return new JsonProblem(`line ${this.#text.slice(0, this.#at).split("\n").length}: ${what}`);
+  #problem(what: string): TextProblem {
+    return new TextProblem(`line ${this.#text.slice(0, this.#at).split("\n").length}: ${what}`);
   }
 
   /** Passes over white space and comments, and gives them. */
@@ -184,16 +180,16 @@ export function dataOf(node: JsonNode): unknown {
   return Object.fromEntries(node.children.map(({ key, value }) => [key, dataOf(value)]));
 }
 
-/** Returns the place of the member `name`; -1 when there is none. Throws {@link JsonProblem} where the name stands twice. */
+/** Returns the place of the member `name`; -1 when there is none. Throws {@link TextProblem} where the name stands twice. */
 export function memberAt({ children }: JsonContainer, name: string): number {
   const found = children.findIndex(({ key }) => key === name);
   if (found >= 0 && children.findLastIndex(({ key }) => key === name) !== found) {
-    throw new JsonProblem(`the name "${name}" appears twice, and it is not certain which one counts`);
+    throw new TextProblem(`the name "${name}" appears twice, and it is not certain which one counts`);
   }
   return found;
 }
 
-/** Returns the value at the end of `path`; null when there is none. Throws {@link JsonProblem} where a name stands twice. */
+/** Returns the value at the end of `path`; null when there is none. Throws {@link TextProblem} where a name stands twice. */
 export function nodeAt(root: JsonNode, path: readonly string[]): JsonNode | null {
   let node: JsonNode = root;
   for (const name of path) {

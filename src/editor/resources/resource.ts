@@ -1,13 +1,14 @@
 /** A resource in a text: its state there, the text with it, the text without it. */
+import { TextProblem } from "../limits.ts";
 import { sha256 } from "../../platform/digest.ts";
 import { lstatSync } from "../../platform/files_sync.ts";
 import { decodeBase64, type Resource } from "./artifact.ts";
 import { textOf } from "../plan/disk.ts";
 import { addItem, removeItem, removeMember, replaceItem, restoreEmpty, setMember } from "./json_edit.ts";
-import { canonical, dataOf, type JsonNode, JsonProblem, nodeAt } from "./json_tree.ts";
+import { canonical, dataOf, type JsonNode, nodeAt } from "./json_tree.ts";
 import type { LiveText } from "../plan/draft.ts";
-import { readTable, removeTable, TomlProblem, writeTable } from "./toml_table.ts";
-import { ownMarks, readSection, removeSection, type SectionMarks, SectionProblem, writeSection } from "./section.ts";
+import { readTable, removeTable, writeTable } from "./toml_table.ts";
+import { ownMarks, readSection, removeSection, type SectionMarks, writeSection } from "./section.ts";
 
 /** A resource of a file that is text to us. */
 export type TextResource = Exclude<Resource, { kind: "file" }>;
@@ -87,7 +88,7 @@ export function isPresent(resource: Resource, texts: (path: string) => LiveText 
     if (resource.kind === "table") return readTable(file.text, resource.at) !== null;
     return valueIn(file, resource, UNKNOWN) !== null;
   } catch (error) {
-    if (isTextProblem(error)) return true;
+    if (error instanceof TextProblem) return true;
     throw error;
   }
 }
@@ -151,14 +152,6 @@ export function isBare(text: string): boolean {
 export function isNeeded(file: LiveText, { header, at }: Extract<Resource, { kind: "member" }>): boolean {
   const above = header === true && !file.isBlank ? nodeAt(file.json.root, at.slice(0, -1)) : null;
   return above?.kind === "object" && above.children.some(({ key }) => key !== at.at(-1));
-}
-
-/** A text that does not parse, or has something in a form that cannot be changed. */
-export type TextProblem = JsonProblem | SectionProblem | TomlProblem;
-
-/** Returns whether an error is one of these. */
-export function isTextProblem(error: unknown): error is TextProblem {
-  return error instanceof JsonProblem || error instanceof SectionProblem || error instanceof TomlProblem;
 }
 
 /** Returns the text of bytes; null when they are no text. */

@@ -1,4 +1,5 @@
 /** A marked section of a markdown file that others write too: what stands between the marks is ours, the rest is not. */
+import { TextProblem } from "../limits.ts";
 
 /** The first and the last line of a section, and what it is called. */
 export interface SectionMarks {
@@ -12,11 +13,6 @@ export function ownMarks(name: string): SectionMarks {
   return { name, begin: `<!-- agentcli:begin ${name} -->`, end: `<!-- agentcli:end ${name} -->` };
 }
 
-/** A problem with the marks of a section: one is missing, doubled, or out of order. */
-export class SectionProblem extends Error {
-  override readonly name = "SectionProblem";
-}
-
 interface Place {
   start: number;
   end: number;
@@ -26,12 +22,12 @@ function placeOf(text: string, { name, begin, end }: SectionMarks): Place | null
   const [first, last] = [text.indexOf(begin), text.indexOf(end)];
   if (first < 0 && last < 0) return null;
   if (first < 0 || last < first || text.includes(begin, first + 1) || text.includes(end, last + 1)) {
-    throw new SectionProblem(`the marks of the section "${name}" are not one pair`);
+    throw new TextProblem(`the marks of the section "${name}" are not one pair`);
   }
   return { start: first, end: last + end.length };
 }
 
-/** Returns the content of a section with plain line ends; null when the file has none. Throws {@link SectionProblem}. */
+/** Returns the content of a section with plain line ends; null when the file has none. Throws {@link TextProblem}. */
 export function readSection(text: string, marks: SectionMarks): string | null {
   const place = placeOf(text, marks);
   if (place === null) return null;
@@ -107,7 +103,7 @@ export function hasOwnText(text: string): boolean {
   try {
     for (const marks of sectionsIn(text)) rest = removeSection(rest, marks);
   } catch (error) {
-    if (!(error instanceof SectionProblem)) throw error;
+    if (!(error instanceof TextProblem)) throw error;
   }
   return rest.replace(/^\ufeff/, "").trim() !== "";
 }

@@ -1,14 +1,7 @@
+import { TextProblem } from "../limits.ts";
 import assert from "node:assert/strict";
 import * as fc from "../../../tests/property.ts";
-import {
-  hasOwnText,
-  ownMarks,
-  readSection,
-  removeSection,
-  SectionProblem,
-  sectionsIn,
-  writeSection,
-} from "./section.ts";
+import { hasOwnText, ownMarks, readSection, removeSection, sectionsIn, writeSection } from "./section.ts";
 
 Deno.test("a section is written behind what is there, changed in place, and taken out again", () => {
   const before = "# Mine\r\n\r\ntext\r\n";
@@ -26,7 +19,7 @@ Deno.test("a section is written behind what is there, changed in place, and take
 
 Deno.test("marks that are no pair are refused", () => {
   for (const text of ["<!-- agentcli:begin a -->", "<!-- agentcli:end a --><!-- agentcli:begin a -->"]) {
-    assert.throws(() => writeSection(text, ownMarks("a"), { content: "x" }), SectionProblem);
+    assert.throws(() => writeSection(text, ownMarks("a"), { content: "x" }), TextProblem);
   }
 });
 

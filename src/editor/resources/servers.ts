@@ -1,7 +1,8 @@
 /** MCP servers: which values are keys, and what is wrong with an entry. */
+import { TextProblem } from "../limits.ts";
 import { isRecord } from "../../platform/record.ts";
 import { isSecretVariable } from "../../boundary/policy/leaky_environment.ts";
-import { type JsonNode, JsonProblem, nodeAt, parseJsonDocument, printJson } from "./json_tree.ts";
+import { type JsonNode, nodeAt, parseJsonDocument, printJson } from "./json_tree.ts";
 
 const KEY_SHAPE = /\b(?:sk-|sk_|gh[pousr]_|github_pat_|xox[a-z]-|AKIA|AIza|eyJ)[-_A-Za-z0-9.]{8,}/;
 /** `${env:NAME}`, which the editors fill in. */
@@ -126,7 +127,7 @@ export function hideKeys(text: string): string {
     if (servers?.kind === "object") servers.children.forEach(({ value }) => hideIn(value));
     return hiddenIn(printJson(json));
   } catch (error) {
-    if (!(error instanceof JsonProblem)) throw error;
+    if (!(error instanceof TextProblem)) throw error;
     return hiddenIn(text);
   }
 }

@@ -2,11 +2,7 @@
  * One table of a TOML file that others write too. Nothing around it changes: comments, order, line ends. What the table holds
  * is compared as text, so a comment that somebody adds to it is a change by hand.
  */
-
-/** The file is no TOML, or has the table in a form that cannot be replaced. */
-export class TomlProblem extends Error {
-  override readonly name = "TomlProblem";
-}
+import { TextProblem } from "../limits.ts";
 
 /** A line of the file at its top level, with what belongs to it: a value over several lines is one statement. */
 interface Statement {
@@ -64,7 +60,7 @@ class Scanner {
       const bare = this.#match(BARE);
       if (bare !== "") names.push(bare);
       else if (this.text[this.#at] === '"' || this.text[this.#at] === "'") names.push(this.#quoted());
-      else throw new TomlProblem(`line ${this.#line()} has no name`);
+      else throw new TextProblem(`line ${this.#line()} has no name`);
       this.#match(SPACE);
     } while (this.take("."));
     return names;
@@ -80,9 +76,9 @@ class Scanner {
       else {
         if (sign === "[" || sign === "{") depth += 1;
         if (sign === "]" || sign === "}") depth -= 1;
-        if (depth < 0) throw new TomlProblem(`line ${this.#line()} closes what it does not open`);
+        if (depth < 0) throw new TextProblem(`line ${this.#line()} closes what it does not open`);
         this.#at += 1;
-        if (depth > 0 && this.isDone) throw new TomlProblem("a list or a table does not end");
+        if (depth > 0 && this.isDone) throw new TextProblem("a list or a table does not end");
       }
     }
   }
@@ -93,12 +89,12 @@ class Scanner {
     if (!this.text.startsWith(long, this.#at)) return void this.#quoted();
     // Up to two quotes can stand before those that end it.
     const found = sign === '"' ? this.#match(/"""(?:\\[^]|[^\\])*?"{3,5}/y) : this.#match(/'''[^]*?'{3,5}/y);
-    if (found === "") throw new TomlProblem(`the text of line ${this.#line()} does not end`);
+    if (found === "") throw new TextProblem(`the text of line ${this.#line()} does not end`);
   }
 
   #quoted(): string {
     const found = this.#match(/"(?:\\.|[^"\\\n])*"|'[^'\n]*'/y);
-    if (found === "") throw new TomlProblem(`the text of line ${this.#line()} does not end`);
+    if (found === "") throw new TextProblem(`the text of line ${this.#line()} does not end`);
     if (found.startsWith("'")) return found.slice(1, -1);
     try {
       return JSON.parse(found);
@@ -120,7 +116,7 @@ class Scanner {
   }
 }
 
-/** Reads the tables and assignments of a text. Throws {@link TomlProblem}. */
+/** Reads the tables and assignments of a text. Throws {@link TextProblem}. */
 export function statementsOf(text: string): Statement[] {
   const scanner = new Scanner(text);
   scanner.take("\ufeff");
@@ -132,7 +128,7 @@ export function statementsOf(text: string): Statement[] {
     const isList = isHeader && scanner.take("[");
     const names = scanner.names();
     if (!scanner.take(isList ? "]]" : isHeader ? "]" : "=")) {
-      throw new TomlProblem("a line is neither a table nor a value");
+      throw new TextProblem("a line is neither a table nor a value");
     }
     const behind = scanner.at;
     scanner.skipRest();
@@ -163,7 +159,7 @@ function placeOf(text: string, at: readonly string[]): Place | null {
     names.length < at.length && isBelow(at, names) && (!isHeader || isList)
   );
   if (above !== undefined) {
-    throw new TomlProblem(`${above.names.join(".")} is one value there, so no table can be added`);
+    throw new TextProblem(`${above.names.join(".")} is one value there, so no table can be added`);
   }
   const runs: Statement[][] = [];
   statements.forEach((one, index) => {
@@ -176,7 +172,7 @@ function placeOf(text: string, at: readonly string[]): Place | null {
   if (header === undefined) return null;
   const isOwn = header.isHeader && !header.isList && header.names.length === at.length;
   if (!isOwn || !runs.every(([first]) => first?.isHeader === true)) {
-    throw new TomlProblem(`${at.join(".")} is there, but not as a table of its own`);
+    throw new TextProblem(`${at.join(".")} is there, but not as a table of its own`);
   }
   const [, ...rest] = runs[0] ?? [];
   const next = rest.findIndex(({ isHeader }) => isHeader);
@@ -192,7 +188,7 @@ function plain(text: string): string {
   return text.replaceAll("\r\n", "\n").replace(/\r$/, "").trimEnd();
 }
 
-/** Returns the own values of a table with plain line ends and its header; null when the file has none. Throws {@link TomlProblem}. */
+/** Returns the own values of a table with plain line ends and its header; null when the file has none. Throws {@link TextProblem}. */
 export function readTable(text: string, at: readonly string[]): string | null {
   const place = placeOf(text, at);
   return place === null ? null : plain(text.slice(place.start, place.end));
