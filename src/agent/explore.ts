@@ -60,7 +60,7 @@ export async function explore(
     const search = searching = createSession({
       ...explorer,
       id: session.id,
-      system: { text: `${PROMPT.trimEnd()}\n\nProject root: ${workspace.root}`, label: "open", parts: [] },
+      system: { text: `${PROMPT.trimEnd()}\n\nProject root: ${workspace.root}`, label: "open", files: [], parts: [] },
       tools: session.tools.filter(({ name }) => TOOLS.includes(name)),
       policy: { ...session.policy, mode: "default" },
       secretVariables: session.secretVariables,

@@ -6,7 +6,7 @@ import type { ModelEntry } from "../config/types.ts";
 import { resolve } from "../platform/path.ts";
 import { plainProfile, type RequestProfile } from "../provider/profiles/profile.ts";
 import type { ToolSchema } from "../provider/types.ts";
-import { positionOfCall, type SessionItem } from "../session/item.ts";
+import { positionOfCall, type SessionItem, type UsedFiles } from "../session/item.ts";
 import type { PermissionPolicy } from "../tools/permission.ts";
 import { toolSchemas } from "../tools/registry.ts";
 import type { SessionMemory, Tool, ToolContext } from "../tools/tool.ts";
@@ -147,17 +147,19 @@ export function createSession(options: SessionParts): Session {
 }
 
 /**
- * Protects everything from the first item on that used a file which a rule covers by now: what the file held then is in no
- * scan. What became protected by what it holds was open when it was used.
+ * Protects everything from the first item on that used a file which a rule covers by now, and all where the system message
+ * did: what the file held then is in no scan. What became protected by what it holds was open when it was used.
  */
-export function raiseLabels({ workspace: { protection, root }, items }: Session): void {
+export function raiseLabels({ workspace: { protection, root }, system, items }: Session): void {
   const isProtected = (file: string) => {
     const rule = protection.rule(resolve(root, file));
     return rule !== null && rule.copyOf === undefined;
   };
-  const first = items.findIndex((item) =>
-    item.kind !== "assistant" && item.label === "open" && item.files?.some(isProtected) === true
-  );
+  const holds = (one: { label: Label; files?: UsedFiles }) =>
+    one.label === "open" && one.files?.some(isProtected) === true;
+  const isSystem = holds(system);
+  if (isSystem) system.label = "no-cloud";
+  const first = isSystem ? 0 : items.findIndex((item) => item.kind !== "assistant" && holds(item));
   for (const item of first < 0 ? [] : items.slice(first)) item.label = "no-cloud";
 }
 
@@ -242,13 +244,14 @@ export function restoredSystem(
   wanted: readonly (string | undefined)[],
 ): SystemPrompt {
   if (stored === null) return built;
-  const { text, label } = stored.system;
+  const { text, label, files = [] } = stored.system;
   if (wanted.some((words) => words !== undefined && !text.includes(words))) return built;
   // A label that has risen since stays risen.
   const risen = built.label === "open" ? label : built.label;
   return {
     text,
     label: risen,
+    files: [...new Set([...files, ...built.files])],
     parts: [{ name: "stored system message", bytes: new TextEncoder().encode(text).length }],
   };
 }

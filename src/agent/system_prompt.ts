@@ -2,6 +2,7 @@
 import type { Profile } from "../tools/registry.ts";
 import { highestLabel, type Label } from "../boundary/policy/label.ts";
 import type { Workspace } from "../boundary/workspace/workspace.ts";
+import type { UsedFiles } from "../session/item.ts";
 import { dirname, isWithin, join, relativeTo } from "../platform/path.ts";
 import DEFAULT from "./system_prompt.md" with { type: "text" };
 import PLAIN from "./system_prompt_plain.md" with { type: "text" };
@@ -29,6 +30,8 @@ const SMALLEST_INSTRUCTION = 1000;
 export interface SystemPrompt {
   text: string;
   label: Label;
+  /** The instruction files in it, as the workspace names them. */
+  files: UsedFiles;
   /** Name and bytes of each part, in order. */
   parts: { name: string; bytes: number }[];
 }
@@ -56,6 +59,7 @@ export async function buildSystemPrompt(workspace: Workspace, options: SystemPro
   return {
     text: texts.map((part) => part.text).join("\n\n"),
     label: highestLabel(texts.map((part) => part.label)),
+    files: workspace.takeUsed(),
     parts: texts.map((part) => ({ name: part.name, bytes: encoder.encode(part.text).length })),
   };
 }

@@ -218,7 +218,7 @@ Deno.test("a result larger than the window is cut before it is sent, and says ho
 
 Deno.test("summaries that do not help end the turn instead of going on for ever", async () => {
   // Nearly the whole window is the system prompt: each summary is full again after one round.
-  const system = { text: "x".repeat(2900), label: "open" as const, parts: [] };
+  const system = { text: "x".repeat(2900), label: "open" as const, files: [], parts: [] };
   const session = testSession(1400, { tools, system });
   let asked = 0;
   const model: AskModel = (request) => {

@@ -55,7 +55,7 @@ export async function userItem(
   const text = [prompt, ...attached.map((file) => file.text), ...planNotes(session)].join("\n\n");
   const item: UserItem = { kind: "user", text, label };
   const images = attached.flatMap(({ image }) => image === undefined ? [] : [image]);
-  // With what instructions and the prompt of a command were read from.
+  // With what the prompt of a command was read from.
   const used = session.workspace.takeUsed();
   return { ...item, ...images.length === 0 ? {} : { images }, files: used };
 }

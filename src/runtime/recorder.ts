@@ -31,7 +31,7 @@ export function createRecorder(session: Session, transcript: Transcript | null):
   };
   const keepContext = () =>
     transcript.setContext({
-      system: { text: session.system.text, label: session.system.label },
+      system: { text: session.system.text, label: session.system.label, files: session.system.files },
       tools: session.schemas,
       toolProtocol: session.context.toolProtocol,
     });

@@ -38,26 +38,22 @@ const PATHS: ReadonlySet<string> = new Set(
 /** The head of an attached file. */
 const ATTACHED = /^(?:File|Image) (.+?):/gm;
 
-async function judged(stored: StoredSession, place: StorePlace): Promise<StoredSession> {
-  const starts = [place.projectRoot, place.cwd, stored.meta?.cwd ?? place.projectRoot];
-  const items = await checkItems(stored.items, { ...place, starts });
-  return items === null ? stored : { ...stored, items, label: "no-cloud" };
-}
-
 /**
- * Stored items as they count now; null where that is as they were stored. What was read of a file may be from before the
- * file was protected, and the file may have changed since: no scan finds that. From there on all is for local models alone.
- * `starts` are where names in calls may begin.
+ * Returns a stored session with labels as they count now. What was read of a file may be from before the file was
+ * protected, and the file may have changed since: no scan finds that. From there on all is for local models alone, and
+ * where the system message was made of it, everything.
  */
-export async function checkItems(
-  stored: readonly SessionItem[],
-  place: Pick<StorePlace, "projectRoot" | "protection"> & { starts: readonly string[] },
-): Promise<SessionItem[] | null> {
-  const { projectRoot: root } = place;
-  const starts = [...new Set(place.starts)];
-  const settled = settledCalls(stored);
-  const used = stored.map((item) => usedBy(item, { starts, root, settled }));
-  if (used.every((paths) => paths.length === 0)) return null;
+export async function judged(
+  stored: StoredSession,
+  place: Pick<StorePlace, "projectRoot" | "protection"> & { cwd?: string },
+): Promise<StoredSession> {
+  const { projectRoot: root, cwd = root } = place;
+  const starts = [...new Set([root, cwd, stored.meta?.cwd ?? root])];
+  const { items, context } = stored;
+  const settled = settledCalls(items);
+  const instructions = instructionsOf(context).map((file) => resolve(root, file));
+  const used = items.map((item) => usedBy(item, { starts, root, settled }));
+  if ([instructions, ...used].every((paths) => paths.length === 0)) return stored;
   const protects = await place.protection();
   const known = new Map<string, boolean>();
   const isProtected = (path: string) => {
@@ -65,11 +61,30 @@ export async function checkItems(
     known.set(path, found);
     return found;
   };
-  const first = used.findIndex((paths) => paths.some(isProtected));
-  if (first < 0) return null;
-  // What a call read stands in its result, which names the file.
-  const from = stored[first]?.kind === "assistant" ? first + 1 : first;
-  return stored.map((item, at) => at >= from ? { ...item, label: "no-cloud" as const } : item);
+  const isSystem = instructions.some(isProtected);
+  const first = isSystem ? 0 : used.findIndex((paths, at) => items[at]?.label === "open" && paths.some(isProtected));
+  if (first < 0) return stored;
+  const from = firstHolding(items, first);
+  return {
+    ...stored,
+    items: items.map((item, at) => at >= from ? { ...item, label: "no-cloud" } : item),
+    context: isSystem && context !== null ? { ...context, system: { ...context.system, label: "no-cloud" } } : context,
+    label: "no-cloud",
+  };
+}
+
+/** Returns where the content of a file can first be, given the first item that names it: a call can hold what it wrote. */
+function firstHolding(items: readonly SessionItem[], first: number): number {
+  const found = items[first];
+  if (found?.kind === "assistant") return first + 1;
+  if (found?.kind !== "tool_result") return first;
+  return items.findIndex((item) => item.kind === "assistant" && item.calls.some(({ id }) => id === found.callId));
+}
+
+/** Returns the files that the system message was made of; earlier versions did not store them. */
+function instructionsOf(context: StoredSession["context"]): readonly string[] {
+  const { text = "", files } = context?.system ?? {};
+  return files ?? [...text.matchAll(/^Instructions from (.+):$/gm)].map(([, name = ""]) => name);
 }
 
 /** The calls of which the words tell nothing: they failed, or their results name the files that were used. */

@@ -2,7 +2,7 @@
 import { type Label, labelOf } from "../boundary/policy/label.ts";
 import type { ToolSchema, Usage } from "../provider/types.ts";
 import type { ShownImage } from "../provider/chat/content.ts";
-import { type AssistantItem, imagesOf, type ProtectedSource, type SessionItem } from "./item.ts";
+import { type AssistantItem, imagesOf, type ProtectedSource, type SessionItem, type UsedFiles } from "./item.ts";
 
 export interface LineFacts {
   sessionId: string;
@@ -27,7 +27,7 @@ export interface LineState {
 
 /** The system message and the tools of a request. */
 export interface SessionContext {
-  system: { text: string; label: Label };
+  system: { text: string; label: Label; files?: UsedFiles };
   tools: ToolSchema[];
   /** How tools are offered; the engine's word. */
   toolProtocol?: string | undefined;

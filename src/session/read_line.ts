@@ -139,7 +139,7 @@ function readContext(line: Fields): SessionContext | null {
     tools.push({ type: "function", function: { name: tool.name, description: tool.description, parameters } });
   }
   return {
-    system: { text: system.text, label: readLabel(system.label) },
+    system: { text: system.text, label: readLabel(system.label), ...readFiles(system.files) },
     tools,
     ...(typeof line.toolProtocol === "string" ? { toolProtocol: line.toolProtocol } : {}),
   };

@@ -229,3 +229,53 @@ Deno.test("a session that cannot be resumed leaves the one that is open as it wa
     assert.equal(far.split("POST ").length - 1, 3, shown);
   }
 });
+
+const OLD_VALUE = "oldvalue-ZQ81kdLLs92mPwq";
+
+Deno.test(
+  "instructions that are protected later go to no remote model, also where their prompt was taken back",
+  linux,
+  async (test) => {
+    const ways = {
+      "nothing": ["hello"],
+      "/undo": ["/undo", "hello"],
+      "/rewind": ["one", "two", "/rewind", "2", "three"],
+    };
+    for (const [way, typed] of Object.entries(ways)) {
+      for (const line of ["no-cloud: AGENTS.md\n", "# nothing\n"]) {
+        await test.step(`${way}, ${line.trim()}`, async () => {
+          await using stage = await openStage({ bare: true, marker: null });
+          await stage.write("AGENTS.md", `key: ${OLD_VALUE}\n`);
+          const local = await converse(stage, typed, { model: "loc" });
+          assert.ok(local.near.includes(OLD_VALUE), "control: they were in the system message");
+          await stage.write(".agentclisecret", line);
+          await stage.write("AGENTS.md", "key: brandnew-77aaBBccdd\n");
+          const isOpen = line.startsWith("#");
+          const exported = await runInProcess(["sessions", "export", "latest", "--format", "json"], {
+            home: stage.home,
+          });
+          assert.equal(exported.stdout.includes(OLD_VALUE), isOpen, "control: without the line it is in the document");
+          const far = await converse(stage, ["again"], { model: "rem", args: ["--continue"] });
+          assert.equal(far.far.includes(OLD_VALUE), isOpen, far.shown);
+        });
+      }
+    }
+  },
+);
+
+Deno.test("a document leaves out what a call wrote into a file that is protected later", linux, async () => {
+  const script: Script = ({ json }: { json: { messages: { role: string; content: string }[] } }) =>
+    json.messages.at(-1)?.role === "user"
+      ? ask(want("write", { path: "later.txt", content: `key: ${OLD_VALUE}` }))
+      : say("Fine.");
+  await using stage = await openStage({ bare: true, marker: null });
+  await converse(stage, ["go"], { model: "loc", script, args: ["--permission-mode", "acceptEdits"] });
+  for (const line of ["# nothing\n", "no-cloud: later.txt\n"]) {
+    await stage.write(".agentclisecret", line);
+    for (const format of ["json", "markdown", "html"]) {
+      const argv = ["sessions", "export", "latest", "--format", format];
+      const done = await runInProcess(argv, { home: stage.home });
+      assert.equal(done.stdout.includes(OLD_VALUE), line.startsWith("#"), `${format} ${line}`);
+    }
+  }
+});

@@ -106,7 +106,7 @@ export function testSession(
   };
   return createSession({
     id: "s",
-    system: { text: "You are tested.", label: "open", parts: [] },
+    system: { text: "You are tested.", label: "open", files: [], parts: [] },
     workspace: NO_DISK,
     tools: [],
     policy: { mode: "bypassPermissions", allow: [], deny: [] },

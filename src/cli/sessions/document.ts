@@ -2,7 +2,7 @@
 import { openProject } from "../../boundary/policy/project.ts";
 import { protectedAnywhere } from "../../boundary/policy/other_projects.ts";
 import type { Home } from "../../platform/home.ts";
-import { checkItems } from "../../runtime/reopen_store.ts";
+import { judged } from "../../runtime/reopen_store.ts";
 import { sessionMarkdown, sessionValue } from "../../session/export.ts";
 import { storedForm } from "../../session/line.ts";
 import type { SessionSummary } from "../../session/list.ts";
@@ -30,11 +30,15 @@ export async function openDocument(
     );
     return await protectedAnywhere(home, records === null ? { root: "", records: [] } : { root: projectRoot, records });
   };
-  const starts = [projectRoot, stored.meta?.cwd ?? projectRoot];
-  const items = await checkItems(stored.whole, { projectRoot, protection, starts }) ?? stored.whole;
-  const tools = new Set(stored.context?.tools.map((tool) => tool.function.name));
+  const { items, context } = await judged({ ...stored, items: [...stored.whole] }, { projectRoot, protection });
+  const tools = new Set(context?.tools.map((tool) => tool.function.name));
   const written = items.map((item) => storedForm(item, (name) => tools.has(name)));
-  return { ...stored, items: written, redacted: written.filter(({ label }) => label !== "open").length };
+  return {
+    ...stored,
+    items: written,
+    context: context?.system.label === "open" ? context : null,
+    redacted: written.filter(({ label }) => label !== "open").length,
+  };
 }
 
 /** Returns the text of the document. */
