@@ -206,9 +206,14 @@ async function takeResponse(
   }
   const position = nextPosition(session);
   const { text, reasoning } = response;
-  const calls = response.calls.map((call, index) => toolCall(call, { position, index }));
-  const parts = response.finish === "length" && calls.length > 0 ? await partsOf(response, session, count) : null;
-  if (parts !== null) calls.splice(-1, 1, { ...calls.at(-1) as ToolCall, problem: parts });
+  const calls = response.calls.map(({ name, input, problem }, index): ToolCall => {
+    return { id: callId(position, index), name, input, ...(problem === undefined ? {} : { problem }) };
+  });
+  const last = calls.at(-1);
+  if (response.finish === "length" && last !== undefined) {
+    const { writeInParts } = await import("./cut_write.ts");
+    last.problem = await writeInParts(response, session, { count }) ?? last.problem;
+  }
   // Looked through once, when all of it is here, and before any of it is stored.
   const label = await labelOfWords([text, reasoning, ...stringsOf(calls)], session);
   const item: AssistantItem = { kind: "assistant", id: received.messageId, text, reasoning, calls, label };
@@ -237,17 +242,6 @@ async function takeResponse(
     });
   }
   return item;
-}
-
-/** Loaded where a call was cut. */
-async function partsOf(response: ChatResponse, session: Session, count: RunningTurn["count"]): Promise<string | null> {
-  const { writeInParts } = await import("./cut_write.ts");
-  return await writeInParts(response, session, { count });
-}
-
-function toolCall(call: ChatResponse["calls"][number], at: { position: number; index: number }): ToolCall {
-  const id = callId(at.position, at.index);
-  return { id, name: call.name, input: call.input, ...(call.problem === undefined ? {} : { problem: call.problem }) };
 }
 
 /**

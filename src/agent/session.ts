@@ -99,30 +99,14 @@ export interface Session {
   readonly secretVariables: readonly string[];
 }
 
-export interface SessionParts extends
-  Pick<
-    Session,
-    | "id"
-    | "system"
-    | "workspace"
-    | "tools"
-    | "model"
-    | "policy"
-    | "sandbox"
-    | "scanner"
-    | "findChecks"
-    | "explorer"
-    | "keepPrevious"
-    | "watchCommands"
-    | "unsaved"
-    | "secretVariables"
-  > {
-  /** Default: a server that cannot be asked. */
-  server?: SessionServer;
+/** State of a session that begins with it. */
+type Begun = "schemas" | "memory" | "work" | "items" | "context" | "guard" | "deniedUnasked" | "commandWatch";
+
+/** Parts of a new session. Without a server it is one that cannot be asked, without a profile one that adds nothing. */
+export interface SessionParts
+  extends Omit<Session, Begun | "server" | "profile">, Partial<Pick<Session, "server" | "profile">> {
   /** Default: what the model's entry says, else native. */
   toolProtocol?: ToolProtocol;
-  /** Default: one that adds nothing. */
-  profile?: RequestProfile;
 }
 
 /** A new session without items. */

@@ -6,15 +6,8 @@ import type { ChatResponse, ToolSchema } from "../provider/types.ts";
 import type { Session } from "./session.ts";
 import type { RunningTurn } from "./turn_options.ts";
 
-/** {@link Holdback}, loaded when the first text comes at the latest. */
-export interface DeferredHoldback {
-  load(): Promise<Holdback>;
-  push(text: string): string | Promise<string>;
-  end(): string;
-}
-
-/** A holdback for one response; one that is not `enabled` passes everything. */
-export function deferHoldback(enabled: boolean): DeferredHoldback {
+/** Returns a {@link Holdback} for one response, loaded when the first text comes at the latest. */
+export function deferHoldback(enabled: boolean) {
   let holdback: Holdback | null = null;
   const load = async () => {
     const { createHoldback } = await import("../provider/text_calls/holdback.ts");
@@ -22,7 +15,7 @@ export function deferHoldback(enabled: boolean): DeferredHoldback {
   };
   return {
     load,
-    push: (text) => holdback !== null ? holdback.push(text) : load().then((loaded) => loaded.push(text)),
+    push: (text: string) => holdback !== null ? holdback.push(text) : load().then((loaded) => loaded.push(text)),
     end: () => holdback === null ? "" : holdback.end(),
   };
 }
@@ -48,12 +41,7 @@ export async function recoverTextCalls(
   const found = isThought ? recoverThought(text, tools) : await recoverMended(text, tools);
   if (found === null) return null;
   const said = isThought ? { reasoning: found.rest } : { text: found.rest };
-  const calls = found.calls.map((call) => ({
-    id: "",
-    name: call.name,
-    input: call.input,
-    raw: JSON.stringify(call.input),
-  }));
+  const calls = found.calls.map(({ name, input }) => ({ id: "", name, input, raw: JSON.stringify(input) }));
   return { response: { ...response, ...said, calls, finish: "tool_calls" }, family: found.family };
 }
 

@@ -82,13 +82,10 @@ async function converse(session: Session, turn: RunningTurn): Promise<void> {
   let continuations = 0;
   while (true) {
     if (turn.maxTurns !== undefined && count.turns >= turn.maxTurns) {
-      throw new AgentcliError(
-        "max_turns",
-        `the turn was ended after ${count.turns === 1 ? "1 response" : `${count.turns} responses`} (--max-turns)`,
-        {
-          hint: "raise --max-turns, or ask for less at once",
-        },
-      );
+      const responses = count.turns === 1 ? "1 response" : `${count.turns} responses`;
+      throw new AgentcliError("max_turns", `the turn was ended after ${responses} (--max-turns)`, {
+        hint: "raise --max-turns, or ask for less at once",
+      });
     }
     const item = await nextResponse(session, turn);
     if (item.calls.length > 0) {
@@ -107,7 +104,10 @@ async function converse(session: Session, turn: RunningTurn): Promise<void> {
         continue;
       }
       if (unread?.ends === true) throw await unreadable(session);
-      if (count.stopReason === "max_tokens" && await isAskedForParts(item.text, session, turn)) continue;
+      if (count.stopReason === "max_tokens") {
+        const { askForParts } = await import("./cut_write.ts");
+        if (await askForParts(item.text, session, turn)) continue;
+      }
       if (unread === null && await nudge(item.text)) continue;
       if (await checkChanges()) continue;
       const more = continuations < CONTINUATION_LIMIT
@@ -121,23 +121,14 @@ async function converse(session: Session, turn: RunningTurn): Promise<void> {
     }
     const what = missingAnswer(item, count.stopReason);
     silences++;
-    if (isContinued && !(what === "nothing" && await isShortened(session, turn))) throw noAnswer(what);
+    if (isContinued) {
+      const { cutForSilence } = await import("./context/context.ts");
+      if (what !== "nothing" || !await cutForSilence(session, turn)) throw noAnswer(what);
+    }
     isContinued = true;
     session.items.push({ kind: "user", origin: "engine", text: CONTINUE_PROMPTS[what], label: "open" });
     await turn.emit({ kind: "notice", text: "the response had no answer; asked the model to go on" });
   }
-}
-
-/** Loaded where a response was cut. */
-async function isAskedForParts(text: string, session: Session, turn: RunningTurn): Promise<boolean> {
-  const { askForParts } = await import("./cut_write.ts");
-  return await askForParts(text, session, turn);
-}
-
-/** Loaded where a model stays silent. */
-async function isShortened(session: Session, turn: RunningTurn): Promise<boolean> {
-  const { cutForSilence } = await import("./context/context.ts");
-  return await cutForSilence(session, turn);
 }
 
 /** Appends what the user has said since; a turn that goes in circles gets new chances with it. */

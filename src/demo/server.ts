@@ -37,8 +37,7 @@ function streamed(events: Iterator<string>): Response {
 function complete(request: DemoRequest): Response {
   const reply = replyTo(request);
   const stamp = { id: crypto.randomUUID(), created: Math.floor(Date.now() / 1000) };
-  if (request.stream) return streamed(eventsOf(request, reply, stamp));
-  return Response.json(completionOf(request, reply, stamp));
+  return streamed(eventsOf(request, reply, stamp));
 }
 
 async function answer(request: Request, prefix: string): Promise<Response> {
@@ -81,27 +80,8 @@ function usageOf(request: DemoRequest, reply: DemoReply) {
   return { prompt_tokens: prompt, completion_tokens: completion, total_tokens: prompt + completion };
 }
 
-/** Returns the whole reply, for a request without streaming. `created` is in seconds since 1970. */
-export function completionOf(
-  request: DemoRequest,
-  reply: DemoReply,
-  { id, created }: { id: string; created: number },
-): Record<string, unknown> {
-  const calls = serializedCalls(reply, id).map(({ index: _index, ...call }) => call);
-  const message = { role: "assistant", content: reply.text, ...(calls.length > 0 ? { tool_calls: calls } : {}) };
-  const choice = { index: 0, message, finish_reason: reply.kind === "text" ? "stop" : "tool_calls" };
-  return {
-    id: `chatcmpl-${id}`,
-    object: "chat.completion",
-    created,
-    model: DEMO_MODEL,
-    choices: [choice],
-    usage: usageOf(request, reply),
-  };
-}
-
 /** Returns the reply as events of a stream, each complete with its blank line, `[DONE]` last. */
-export function* eventsOf(
+function* eventsOf(
   request: DemoRequest,
   reply: DemoReply,
   { id, created }: { id: string; created: number },
@@ -124,7 +104,7 @@ export function* eventsOf(
     }
   }
   yield delta({}, reply.kind === "text" ? "stop" : "tool_calls");
-  if (request.includeUsage) yield event({ choices: [], usage: usageOf(request, reply) });
+  yield event({ choices: [], usage: usageOf(request, reply) });
   yield "data: [DONE]\n\n";
 }
 
@@ -140,8 +120,6 @@ export interface DemoMessage {
 export interface DemoRequest {
   messages: DemoMessage[];
   tools: string[];
-  stream: boolean;
-  includeUsage: boolean;
   bytes: number;
 }
 
@@ -177,15 +155,12 @@ function messageOf(message: Record<string, unknown>): DemoMessage {
 }
 
 /** Returns the request in `body`; null when it is not a chat request. */
-export function readDemoRequest(body: string): DemoRequest | null {
+function readDemoRequest(body: string): DemoRequest | null {
   const value = inputOf(body);
   if (!Array.isArray(value.messages)) return null;
-  const options = isRecord(value.stream_options) ? value.stream_options : {};
   return {
     messages: list(value.messages).map(messageOf),
     tools: list(value.tools).map((tool) => text(isRecord(tool.function) ? tool.function.name : "")),
-    stream: value.stream === true,
-    includeUsage: options.include_usage === true,
     bytes: new TextEncoder().encode(body).length,
   };
 }

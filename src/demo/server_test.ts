@@ -41,17 +41,6 @@ Deno.test("a call comes with its arguments in pieces that join to JSON", async (
   }
 });
 
-Deno.test("without streaming the demo answers with one object", async () => {
-  const demo = await startDemo();
-  try {
-    const reply = await (await chat(demo.baseUrl, { messages: MESSAGES })).json();
-    assert.ok(reply.choices[0].message.content.startsWith(INTRODUCTION));
-    assert.equal(reply.choices[0].finish_reason, "stop");
-  } finally {
-    await demo.close();
-  }
-});
-
 Deno.test("whoever does not know the random path gets nothing, and nonsense is refused", async () => {
   const demo = await startDemo();
   try {

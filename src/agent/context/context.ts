@@ -73,7 +73,8 @@ async function climb(session: Session, turn: RunningTurn, goal: Goal): Promise<b
     return false;
   }
   // A little room would be full again at once, and each time the server reads anew: then rather a summary.
-  const compacted = await compact(session, turn);
+  const { compactSession } = await import("./compact.ts");
+  const compacted = await compactSession(session, { ...turn, trigger: "auto" });
   if (!compacted && shortened !== null) await take(session, shortened, turn);
   if (estimateOf(session) <= goal.most) return compacted;
   const rest = shortenedTo(session, 0);
@@ -84,11 +85,6 @@ async function climb(session: Session, turn: RunningTurn, goal: Goal): Promise<b
 }
 
 /** Loaded when it is needed: most turns end without. */
-async function compact(session: Session, turn: RunningTurn): Promise<boolean> {
-  const { compactSession } = await import("./compact.ts");
-  return await compactSession(session, { ...turn, trigger: "auto" });
-}
-
 function shortenedTo(session: Session, target: number): Shortened | null {
   const saveBytes = (estimateOf(session) - target) * session.context.bytesPerToken;
   return shortenOld(session.items, { end: lastCallsStart(session.items), saveBytes });

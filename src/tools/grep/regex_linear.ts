@@ -2,7 +2,7 @@
  * Matching in time proportional to the text, whatever the pattern: all ways are followed at once, a step a character.
  * Slower than the runtime's engine on harmless patterns, and the only one for the others (threat 126).
  */
-import { type CharacterSet, contains, type Regex } from "./regex.ts";
+import { type CharacterSet, contains, type Regex, WORD } from "./regex.ts";
 
 type Step =
   | { kind: "take"; set: CharacterSet }
@@ -95,10 +95,6 @@ function asciiTable(set: CharacterSet): Uint8Array {
   return Uint8Array.from({ length: 128 }, (_, code) => contains(set, code) ? 1 : 0);
 }
 
-function isWord(code: number): boolean {
-  return (code >= 48 && code <= 57) || (code >= 65 && code <= 90) || code === 95 || (code >= 97 && code <= 122);
-}
-
 class Machine implements LinearMatcher {
   readonly #steps: readonly Step[];
   /** Of each step that takes a character; made when a line is tested: most patterns never need this machine. */
@@ -174,7 +170,7 @@ class Machine implements LinearMatcher {
 function holds(what: "start" | "end" | "boundary" | "inside", at: number, line: string): boolean {
   if (what === "start") return at === 0;
   if (what === "end") return at === line.length;
-  const before = at > 0 && isWord(line.charCodeAt(at - 1));
-  const after = at < line.length && isWord(line.charCodeAt(at));
+  const before = at > 0 && contains(WORD, line.charCodeAt(at - 1));
+  const after = at < line.length && contains(WORD, line.charCodeAt(at));
   return (before !== after) === (what === "boundary");
 }
