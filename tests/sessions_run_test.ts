@@ -267,8 +267,9 @@ Deno.test("what a turn changed is kept and can be taken back by a later process,
     } as Parameters<typeof openHome>[0],
   ); // what it needs of the outside
   const store = await openUndoStore(previous, { sessionId: ID, onTrouble: (text) => assert.fail(text) });
-  assert.deepEqual(store.turns(), [1, 2]);
-  const changes = await store.changes(1);
+  const [first = 0, last = 0, ...others] = store.turns();
+  assert.ok(first < last && others.length === 0);
+  const changes = store.changes(first);
   assert.deepEqual(changes.map((change) => change.path).toSorted(), [
     `${home.project}/a.txt`,
     `${home.project}/new.txt`,
@@ -276,7 +277,7 @@ Deno.test("what a turn changed is kept and can be taken back by a later process,
   const before = await Promise.all(changes.map((change) => change.before()));
   const [kept] = before.filter((entry) => entry.kind === "file");
   assert.equal(new TextDecoder().decode(kept?.bytes), "before\n");
-  assert.equal((await store.changes(2)[0]?.before())?.kind, "not_kept");
+  assert.equal((await store.changes(last)[0]?.before())?.kind, "not_kept");
   for await (const text of filesBelow(home.agentcliHome)) assert.ok(!text.includes(canary));
 });
 

@@ -261,7 +261,7 @@ export class AgentSession {
   }
 
   async #turn(input: PromptInput, { signal, onEvent, ask, hooks }: TurnSurface): Promise<TurnResult> {
-    const { session, model, numbers, recorder } = await this.ready(signal);
+    const { session, model, recorder } = await this.ready(signal);
     await this.#warmUp.stop();
     this.#rewound = null;
     const asked = hooks?.() ?? null;
@@ -287,7 +287,6 @@ export class AgentSession {
       await this.#host.notice("the message was taken out of the session again");
     }
     await recorder.settle();
-    numbers.current();
     return result;
   }
 
@@ -309,11 +308,11 @@ export class AgentSession {
   async #leave(options: SessionOptions): Promise<OpenSession> {
     const left = this.#open;
     this.#rewound = null;
-    const isStored = left !== null && left.numbers.stored > 0;
+    const stored = left?.recorder.hasStored === true ? left.session.id : undefined;
     const back: SessionOptions = {
       ...this.#options,
       ...NEW_SESSION,
-      resume: isStored ? left.session.id : undefined,
+      resume: stored,
       model: this.#ownModel(),
     };
     await this.close();

@@ -23,6 +23,7 @@ import { EFFORT_TOKENS, withThinking } from "../provider/profiles/profile.ts";
 import type { ModelFacts } from "../provider/backends/backend.ts";
 import type { ModelMetadata } from "../provider/backends/model_metadata.ts";
 import { createLocalityCache, type LocatedModel } from "../provider/backends/locality_cache.ts";
+import { currentTurn } from "../session/item.ts";
 import type { SessionContext } from "../session/line.ts";
 import type { UndoStore } from "../session/undo.ts";
 import type { Tool } from "../tools/tool.ts";
@@ -32,7 +33,6 @@ import type { SessionStore } from "./store.ts";
 import type { ProjectContext } from "./project_context.ts";
 import type { SessionServers } from "./mcp_servers.ts";
 import { offeredTools, offersGit, policyOf } from "./tools_and_rules.ts";
-import { createTurnNumbers } from "./recorder.ts";
 import type { OpenSession } from "./open_session.ts";
 
 export interface OpenedParts {
@@ -61,7 +61,7 @@ export interface OpenedParts {
 export async function makeSession(
   options: SessionOptions,
   parts: OpenedParts,
-): Promise<Pick<OpenSession, "session" | "model" | "numbers" | "runsHere"> & { servers: SessionServers | null }> {
+): Promise<Pick<OpenSession, "session" | "model" | "runsHere"> & { servers: SessionServers | null }> {
   const { host, project, client, chosen, known, workspace, store, before, previous, undo } = parts;
   const { io } = host;
   const { home, userHome, configuration } = project;
@@ -137,7 +137,7 @@ export async function makeSession(
   const roles = () => import("./role_models.ts");
   const roleParts = { ...parts, ownModel, scan, withAdmission };
   const watchCommands = async () => {
-    const turn = () => numbers.current();
+    const turn = () => currentTurn(session.items);
     return (await import("./command_changes.ts")).watchCommands({ session, home, undo, turn, warn: host.warn });
   };
   let checks: Promise<FindChecks> | null = null;
@@ -151,7 +151,7 @@ export async function makeSession(
     async keepPrevious({ path, before: bytes, after, mode, label }) {
       const before = bytes === null ? { kind: "absent" } as const : { kind: "file", bytes, mode } as const;
       const change = {
-        turn: numbers.current(),
+        turn: currentTurn(session.items),
         path,
         before,
         after: { kind: "file", bytes: after, mode },
@@ -188,10 +188,9 @@ export async function makeSession(
     secretVariables: keyVariables(configuration.providers),
   });
   made = session;
-  const numbers = createTurnNumbers(session, store);
   const runsHere = async (signal: AbortSignal) =>
     demo !== null || (await localities.of(ownPlace, signal)).kind === "here";
-  return { session, model: ownModel(() => session), numbers, servers, runsHere };
+  return { session, model: ownModel(() => session), servers, runsHere };
 }
 
 /** Returns whether the configuration or the project names MCP servers: nothing of them is loaded before that. */

@@ -25,8 +25,7 @@ import {
   type ProjectContext,
   storedNotices,
 } from "./project_context.ts";
-import { createRecorder, type Recorder, type TurnNumbers } from "./recorder.ts";
-import { isPrompt, type SessionItem } from "../session/item.ts";
+import { createRecorder, type Recorder } from "./recorder.ts";
 import type { SessionStore } from "./store.ts";
 
 /** A session ready for its next turn. */
@@ -35,7 +34,6 @@ export interface OpenSession {
   model: AskModel;
   recorder: Recorder;
   undo: () => Promise<UndoStore>;
-  numbers: TurnNumbers;
   /** Its MCP servers; null where there are none. */
   servers: McpOffer | null;
   /** Whether the model is proven to run here, by its address and by its server's own word. */
@@ -122,7 +120,7 @@ export async function openSession(options: SessionOptions, host: Host, extras: O
       openWorkspace: (model: Pick<ChosenModel, "provider" | "endpoint">) => open(model, workspace),
     };
     const made = await makeSession(options, parts);
-    const { model, numbers, servers, runsHere } = made;
+    const { model, servers, runsHere } = made;
     const session = opening = made.session;
     if (previous !== null) {
       carryOver(session, previous.session);
@@ -132,13 +130,6 @@ export async function openSession(options: SessionOptions, host: Host, extras: O
       const { writtenTodos } = await import("../agent/todos.ts");
       session.memory.todos.push(...writtenTodos(session.items));
     }
-    const prompts = session.items.filter(isPrompt);
-    const numbered = (item: SessionItem, at: number) => {
-      // A copy of a session has no changes to files, and numbers of its own.
-      const read = readBack?.id === store.id ? readBack.promptTurns[at] : undefined;
-      return [item, previous?.numbers.of(item) ?? read ?? null] as const;
-    };
-    numbers.know(prompts.map(numbered));
     for (const entry of await session.sandbox?.recoverUnfinished(workspace.root) ?? []) {
       await host.warn(quarantineNotice("a command that was broken off", entry));
     }
@@ -162,7 +153,6 @@ export async function openSession(options: SessionOptions, host: Host, extras: O
       model,
       recorder: createRecorder(session, store.transcript),
       undo,
-      numbers,
       servers: servers?.offer ?? null,
       runsHere,
       transcriptFile: store.transcript?.file ?? null,

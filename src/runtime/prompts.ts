@@ -5,7 +5,7 @@ import type { SteeredMessage } from "../agent/turn_options.ts";
 import { highestLabel, type Label } from "../boundary/policy/label.ts";
 import { AgentcliError } from "../errors.ts";
 import type { ShownImage } from "../provider/chat/content.ts";
-import { isPrompt, type UserItem } from "../session/item.ts";
+import { currentTurn, isPrompt, type UserItem } from "../session/item.ts";
 import type { Host, PromptHooks, SessionOptions } from "./host.ts";
 
 export interface PromptInput {
@@ -69,7 +69,7 @@ const PLAN_OVER = "[Plan mode is over: changes are possible again.]";
 function planNotes({ policy, items }: Pick<Session, "policy" | "items">): string[] {
   if (policy.mode === "plan") return [PLAN_NOTE];
   const last = items.findLast(isPrompt);
-  return last?.kind === "user" && last.text.endsWith(PLAN_NOTE) ? [PLAN_OVER] : [];
+  return last?.text.endsWith(PLAN_NOTE) ? [PLAN_OVER] : [];
 }
 
 /**
@@ -178,6 +178,8 @@ export class PromptAdmission {
   readonly #host: Host;
   readonly #files: () => readonly string[];
   #filesAttached = false;
+  /** When the last prompt was said, whatever became of it. */
+  #said = 0;
 
   /** `files` are attached to the first prompt that is admitted. */
   constructor(host: Host, files: () => readonly string[]) {
@@ -194,6 +196,7 @@ export class PromptAdmission {
     const named = { files: this.#filesAttached ? files : [...this.#files(), ...files], mentions };
     const item = await userItem(text, named, { session, io: this.#host.io, signal, notice: this.#host.notice });
     item.label = highestLabel([item.label, label]);
+    item.said = this.#said = Math.max(this.#host.io.clock.now(), this.#said + 1, currentTurn(session.items) + 1);
     if (typed !== undefined) item.typed = typed;
     if (images.length > 0) item.images = [...images, ...item.images ?? []];
     let admitted = await admitPrompt(session, item, { allowed });

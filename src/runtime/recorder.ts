@@ -1,11 +1,13 @@
-/** Records a session in its transcript, and numbers its turns as that counts them. */
+/** Records a session in its transcript. */
 import type { Session } from "../agent/session.ts";
 import type { TurnListener } from "../protocol/turn_event.ts";
 import type { ItemFacts, Transcript } from "../session/transcript.ts";
-import { isPrompt, releaseIn, type SessionItem } from "../session/item.ts";
+import { releaseIn } from "../session/item.ts";
 
 /** The transcript of one session, fed by the events of its turns. */
 export interface Recorder {
+  /** Whether there is anything stored to go on with. */
+  readonly hasStored: boolean;
   before(listener: TurnListener): TurnListener;
   /** Brings the transcript to what the session holds now. */
   settle(): Promise<void>;
@@ -17,6 +19,7 @@ export interface Recorder {
 export function createRecorder(session: Session, transcript: Transcript | null): Recorder {
   if (transcript === null) {
     return {
+      hasStored: false,
       before: (listener) => listener,
       settle: () => Promise.resolve(),
       rename: () => Promise.resolve(false),
@@ -36,6 +39,9 @@ export function createRecorder(session: Session, transcript: Transcript | null):
       toolProtocol: session.context.toolProtocol,
     });
   return {
+    get hasStored() {
+      return transcript.turns > 0;
+    },
     before: (listener) => (event) => {
       switch (event.kind) {
         case "start":
@@ -78,44 +84,4 @@ export function createRecorder(session: Session, transcript: Transcript | null):
 function profileNote({ profile: { rows } }: Session): Record<string, string> | null {
   if (rows.length === 0) return null;
   return Object.fromEntries(rows.map(({ name, value, why }) => [name.replace(" ", "_"), `${value} (${why})`]));
-}
-
-/** The numbers of turns, by which changes to files are kept. Each prompt keeps the one that it got first. */
-export interface TurnNumbers {
-  current(): number;
-  /** Undefined for a prompt of a turn that was not numbered. */
-  of(prompt: SessionItem): number | undefined;
-  /** Turns that the transcript has counted. */
-  readonly stored: number;
-  /** Takes over what is known of prompts. */
-  know(prompts: Iterable<readonly [SessionItem, number | null]>): void;
-}
-
-/** Numbers the turns of a session as its transcript counts them; without one, by a number that grows. */
-export function createTurnNumbers(
-  { items, context }: Pick<Session, "items" | "context">,
-  { transcript }: { transcript: Pick<Transcript, "turns"> | null },
-): TurnNumbers {
-  const numbers = new Map<SessionItem, number>();
-  const next = () => {
-    if (transcript === null) return context.removed + items.findLastIndex(isPrompt) + 1;
-    // The transcript counts those that were summarized, too, but none after a turn that may not be stored.
-    return Math.max(transcript.turns, items.filter(isPrompt).length);
-  };
-  return {
-    current() {
-      const prompt = items.findLast(isPrompt);
-      if (prompt === undefined) return next();
-      const number = numbers.get(prompt) ?? next();
-      numbers.set(prompt, number);
-      return number;
-    },
-    of: (prompt) => numbers.get(prompt),
-    get stored() {
-      return transcript?.turns ?? 0;
-    },
-    know(prompts) {
-      for (const [prompt, number] of prompts) if (number !== null) numbers.set(prompt, number);
-    },
-  };
 }

@@ -51,7 +51,7 @@ const COMPARED = 256 * 1024;
 const MOST_COMPARED = 20;
 
 /** Returns the turns, oldest first, each with what it changed. */
-export async function rewindPoints({ session, undo, numbers }: OpenSession): Promise<RewindPoint[]> {
+export async function rewindPoints({ session, undo }: OpenSession): Promise<RewindPoint[]> {
   const store = await undo();
   const { items, workspace } = session;
   const stored = new Set(store.turns());
@@ -60,9 +60,9 @@ export async function rewindPoints({ session, undo, numbers }: OpenSession): Pro
   const points: RewindPoint[] = [];
   for (let at = items.length - 1, end = items.length; at >= 0; at--) {
     const prompt = items[at];
-    if (prompt?.kind !== "user" || !isPrompt(prompt)) continue;
-    const number = numbers.of(prompt);
-    const changes = number !== undefined && stored.has(number) ? store.changes(number) : [];
+    if (prompt === undefined || !isPrompt(prompt)) continue;
+    const { said } = prompt;
+    const changes = said !== undefined && stored.has(said) ? store.changes(said) : [];
     const files: ChangedFile[] = [];
     for (const change of changes.filter(({ isDirectory }) => !isDirectory)) {
       files.push(await changedFile(change, { after, workspace, isCompared: files.length < MOST_COMPARED }));
@@ -106,19 +106,19 @@ function commandsOf(items: readonly SessionItem[]): number {
 
 /** Goes back to before a prompt. The caller brings the transcript to what the session holds then. */
 export async function rewind(
-  { session, undo, numbers }: OpenSession,
+  { session, undo }: OpenSession,
   prompt: UserItem,
   { words, files }: RewindParts,
 ): Promise<Rewound> {
   const { items } = session;
   const at = items.indexOf(prompt);
-  const number = numbers.of(prompt);
+  const { said } = prompt;
   const behind = at < 0 ? [] : items.slice(at);
   const changes: ReplacedEntry[] = [];
   const restored: Restored[] = [];
-  if (files && number !== undefined) {
+  if (files && said !== undefined) {
     const store = await undo();
-    for (const turn of store.turns().filter((turn) => turn >= number).reverse()) {
+    for (const turn of store.turns().filter((turn) => turn >= said).reverse()) {
       const onReplaced = (change: ReplacedEntry) => void changes.unshift(change);
       restored.push(...await store.undo(turn, session.workspace, { onReplaced }));
     }
@@ -148,7 +148,7 @@ export async function rewind(
  * what a person's own commands printed stays behind it. `settle` brings the transcript to what the session holds.
  */
 export async function redo(
-  { session, undo, numbers }: OpenSession,
+  { session, undo }: OpenSession,
   { changes, taken, note, length, last }: Rewound,
   { settle }: { settle(): Promise<void> },
 ): Promise<readonly Restored[] | null> {
@@ -162,19 +162,8 @@ export async function redo(
   items.push(...taken, ...since);
   session.context.removed -= taken.length;
   forgetFiles(session);
-  // To the transcript they are new turns, and that is what a later process will number them by.
-  const prompts = taken.filter(isPrompt);
-  const first = numbers.stored + 1;
   await settle();
-  const store = await undo();
-  const turns = new Map<number, number>();
-  for (const [at, prompt] of numbers.stored + 1 === first ? [] : prompts.entries()) {
-    turns.set(numbers.of(prompt) ?? 0, first + at);
-    numbers.know([[prompt, first + at]]);
-  }
-  await store.renumber(turns);
-  const renumbered = changes.map((change) => ({ ...change, turn: turns.get(change.turn) ?? change.turn }));
-  return onePerFile(await store.redo(renumbered, session.workspace));
+  return onePerFile(await (await undo()).redo(changes, session.workspace));
 }
 
 /** A file that could not go all the way is told with the reason, any other once. */
@@ -206,7 +195,7 @@ const NOTED = 20;
  * Restores the files of the last turn that changed any, and tells the model; null where none has. A turn that left only
  * what was refused and told before is passed over.
  */
-export async function undoLastTurn({ session, undo, numbers }: OpenSession): Promise<UndoneTurn | null> {
+export async function undoLastTurn({ session, undo }: OpenSession): Promise<UndoneTurn | null> {
   const { items, workspace } = session;
   const store = await undo();
   const turn = store.turns({ untold: true }).at(-1) ?? store.turns().at(-1);
@@ -216,7 +205,7 @@ export async function undoLastTurn({ session, undo, numbers }: OpenSession): Pro
   const note = await undoNote(restored, workspace);
   if (note !== null) items.push(note);
   const prompts = items.filter(isPrompt);
-  const at = prompts.findIndex((prompt) => numbers.of(prompt) === turn);
+  const at = prompts.findIndex(({ said }) => said === turn);
   return {
     place: at < 0 ? null : { turn: at + 1, of: prompts.length },
     restored,

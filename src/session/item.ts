@@ -53,6 +53,11 @@ export interface UserItem {
   origin?: "engine" | "summary" | "note" | "steering";
   /** The line that a person typed, from which the text was made; never stored. */
   typed?: string;
+  /**
+   * Of a prompt: when it was said, milliseconds since 1970 and later than any before it. What its turn changes in files is
+   * kept under that number.
+   */
+  said?: number;
   /** Of a `no-cloud` item, where it is known. */
   source?: ProtectedSource;
   files?: UsedFiles;
@@ -93,8 +98,13 @@ export function releaseIn(items: readonly SessionItem[]): string | undefined {
 }
 
 /** Returns whether an item is the prompt that began a turn. */
-export function isPrompt(item: SessionItem): boolean {
+export function isPrompt(item: SessionItem): item is UserItem {
   return item.kind === "user" && item.origin === undefined;
+}
+
+/** Returns the number under which changes of files are kept that the session makes now: of its last prompt, 0 before one. */
+export function currentTurn(items: readonly SessionItem[]): number {
+  return items.findLast(isPrompt)?.said ?? 0;
 }
 
 /** Whether an item is what the user said: a prompt, or words for the turn that ran. */

@@ -103,7 +103,7 @@ export function innerItem({ uuid, item }: NamedItem, model: string): Record<stri
 function extras(item: SessionItem): Record<string, unknown> {
   switch (item.kind) {
     case "user":
-      return { origin: item.origin, source: item.source, files: item.files, ...imageFacts(item) };
+      return { origin: item.origin, said: item.said, source: item.source, files: item.files, ...imageFacts(item) };
     case "tool_result":
       return { name: item.name, source: item.source, files: item.files, ...imageFacts(item) };
     case "assistant": {
@@ -191,8 +191,8 @@ export function storedForm(item: SessionItem, isTool: (name: string) => boolean)
   const name = (tool: string) => isTool(tool) ? tool : "Redacted";
   switch (item.kind) {
     case "user": {
-      const { origin, source } = item;
-      return { kind: "user", text: placeholder(source), label: "no-cloud", origin, source };
+      const { origin, said, source } = item;
+      return { kind: "user", text: placeholder(source), label: "no-cloud", origin, said, source };
     }
     case "assistant":
       return {

@@ -3,7 +3,7 @@ import type { Home } from "../platform/home.ts";
 import { readPieces } from "../platform/journal.ts";
 import { highestLabel, type Label } from "../boundary/policy/label.ts";
 import { AgentcliError } from "../errors.ts";
-import { isPrompt, itemsBeforeProtected, type SessionItem, type ToolCall } from "./item.ts";
+import { itemsBeforeProtected, type SessionItem, type ToolCall } from "./item.ts";
 import type { MetaLine, NamedItem, SessionContext } from "./line.ts";
 import { transcriptName } from "./place.ts";
 import { type ReadLine, readLine } from "./read_line.ts";
@@ -88,8 +88,6 @@ export interface StoredSession {
   /** The name that a person gave it; undefined for none. */
   title: string | undefined;
   turns: number;
-  /** The number of the turn that each prompt among the items began; null where it is not known. */
-  promptTurns: readonly (number | null)[];
   /** ISO 8601 of the last line; empty when there is none. */
   updated: string;
   redacted: number;
@@ -147,8 +145,6 @@ class Replay {
   #title: string | undefined;
   #turns = 0;
   #parent: string | null = null;
-  /** By the names of their lines: a prompt that was taken back may come again. */
-  readonly #promptTurns = new Map<string, number>();
   #updated = "";
   readonly #notes: Record<string, unknown>[] = [];
   readonly #problems: string[] = [];
@@ -182,7 +178,6 @@ class Replay {
         this.#items.push(line.named);
         this.#whole.set(line.named.uuid, line.named.item);
         this.#parent = line.named.uuid;
-        if (line.state !== null && isPrompt(line.named.item)) this.#promptTurns.set(line.named.uuid, line.state.turn);
         return;
       case "context":
         this.#context = line.context;
@@ -251,9 +246,6 @@ class Replay {
       provider: this.#provider,
       title: this.#title,
       turns: this.#turns,
-      promptTurns: this.#items.filter(({ item }) => isPrompt(item)).map(({ uuid }) =>
-        this.#promptTurns.get(uuid) ?? null
-      ),
       updated: this.#updated,
       redacted: items.filter((item) => item.label !== "open").length,
       notes: this.#notes,

@@ -164,12 +164,14 @@ function readUser({ message, label, extras }: ItemParts): SessionItem | null {
   const known = { ...readSource(extras.source), ...readFiles(extras.files) };
   const words = readContent(message.content, extras.images);
   if (words !== null) {
-    const { origin } = extras;
+    // Earlier versions kept changes of files under the number of prompts so far.
+    const { origin, said = origin === undefined ? extras.turn : undefined } = extras;
     return {
       kind: "user",
       ...words,
       label,
       ...(origin === "engine" || origin === "summary" || origin === "note" || origin === "steering" ? { origin } : {}),
+      ...(typeof said === "number" ? { said } : {}),
       ...known,
     };
   }

@@ -4,7 +4,7 @@ import type { Home } from "../platform/home.ts";
 import { type HeldLock, type Journal, openJournal } from "../platform/journal.ts";
 import type { Clock } from "../platform/io.ts";
 import type { Usage } from "../provider/types.ts";
-import type { SessionItem } from "./item.ts";
+import { isPrompt, type SessionItem } from "./item.ts";
 import {
   innerItem,
   itemLine,
@@ -167,7 +167,7 @@ export class FileTranscript implements Transcript {
     if (facts.model !== undefined) [this.#model, this.#provider] = [facts.model, facts.provider];
     const lastReply = items.findLastIndex((item) => item.kind === "assistant");
     const lines = items.map((item, at) => {
-      if (item.kind === "user" && item.origin === undefined) this.#turns++;
+      if (isPrompt(item)) this.#turns++;
       const parent = this.#parent;
       const named = { uuid: crypto.randomUUID(), item };
       this.#recorded.push(named);

@@ -17,6 +17,7 @@ import { AgentcliError } from "../errors.ts";
 import type { SessionItem } from "./item.ts";
 import { loadTranscript } from "./load.ts";
 import { openTranscript, resumeTranscript } from "./open_transcript.ts";
+import { transcriptName } from "./place.ts";
 
 Deno.test("what was recorded is loaded as it was, whatever the texts hold", async () => {
   await fc.assert(
@@ -98,6 +99,19 @@ Deno.test("a call that ran when the process was killed has a result after resumi
   const first = await resume();
   assert.equal(first.at(-1)?.kind, "tool_result");
   assert.deepEqual(await resume(), first);
+});
+
+Deno.test("a prompt keeps when it was said, and one of an earlier version its number, by which files go back", async () => {
+  await using place = await transcriptHome();
+  const transcript = await openTranscript(place.home, transcriptOptions());
+  await transcript.record([{ ...userItem("one"), said: 5 }, answer("two"), { ...userItem("three"), said: 9 }]);
+  await transcript.close();
+  const said = async () =>
+    (await loadTranscript(place.home, placeOf())).items.flatMap((item) => item.kind === "user" ? [item.said] : []);
+  assert.deepEqual(await said(), [5, 9]);
+  const file = place.home.file(transcriptName(placeOf().slug, placeOf().id));
+  await Deno.writeTextFile(file, (await Deno.readTextFile(file)).replace(/,"said":\d+/g, ""));
+  assert.deepEqual(await said(), [1, 2]);
 });
 
 Deno.test("shortened and summarized items are loaded as they were sent last, and places count on", async () => {

@@ -109,8 +109,7 @@ export class UndoStore {
     const storedNames = new Map<string, string>();
     for (const change of await storedChanges(this.#home, this.options.sessionId)) {
       const { turn } = change;
-      if (change.kind === "renumbered") this.#renumber(turn, change.to);
-      else if (change.kind === "undone") this.#turns.get(turn)?.delete(storedNames.get(change.path) ?? change.path);
+      if (change.kind === "undone") this.#turns.get(turn)?.delete(storedNames.get(change.path) ?? change.path);
       else if (change.kind === "redacted") {
         const path = `a protected file (${change.path.slice(0, 8)})`;
         storedNames.set(change.path, path);
@@ -254,22 +253,6 @@ export class UndoStore {
     await this.#store(async (home) =>
       rewriteChanges(home, this.options.sessionId, await Promise.all(this.#all().map(lineOf)))
     );
-  }
-
-  /** Gives turns other numbers. */
-  async renumber(turns: ReadonlyMap<number, number>): Promise<void> {
-    const known = new Set(this.turns());
-    const lines = [...turns].filter(([turn]) => known.has(turn)).map(([turn, to]) =>
-      ({ kind: "renumbered", turn, to }) as const
-    );
-    for (const { turn, to } of lines) this.#renumber(turn, to);
-    if (lines.length > 0) await this.#store((home) => addChanges(home, this.options.sessionId, lines));
-  }
-
-  #renumber(turn: number, to: number): void {
-    const changes = [...this.#turns.get(turn)?.values() ?? []].flat();
-    this.#turns.delete(turn);
-    for (const one of changes) this.#add({ ...one, turn: to });
   }
 
   #add(one: Recorded): void {

@@ -26,8 +26,7 @@ export type ContentPlace = { at: number; length: number } | "own file";
 export type StoredChange =
   | { kind: "open"; turn: number; path: string; before: EntryState; kept: ContentPlace | null; after: EntryState }
   | { kind: "redacted"; turn: number; path: string }
-  | { kind: "undone"; turn: number; path: string }
-  | { kind: "renumbered"; turn: number; to: number };
+  | { kind: "undone"; turn: number; path: string };
 
 /** Most bytes of one content, and of all that a session keeps. */
 export const LONGEST = 64 * 1024 * 1024;
@@ -120,9 +119,8 @@ function readChange(text: string): StoredChange | null {
   } catch {
     return null;
   }
-  const { kind, turn, path, before, after, kept, to } = fieldsOf(value);
+  const { kind, turn, path, before, after, kept } = fieldsOf(value);
   if (typeof turn !== "number") return null;
-  if (kind === "renumbered") return isCount(to) ? { kind, turn, to } : null;
   if (typeof path !== "string") return null;
   if (kind === "redacted" || kind === "undone") return { kind, turn, path };
   const was = readState(before);

@@ -36,7 +36,7 @@ export const conversation: fc.Arbitrary<SessionItem[]> = fc.array(
   fc.oneof(
     fc.record({ text: hostile, images, origin: fc.constantFrom(undefined, "engine" as const, "summary" as const) })
       .map(({ text, images, origin }): SessionItem[] => [
-        { kind: "user", text, label: "open", ...images, ...(origin === undefined ? {} : { origin }) },
+        { kind: "user", text, label: "open", ...images, ...(origin === undefined ? { said: 1 } : { origin }) },
       ]),
     fc.record({
       text: hostile,

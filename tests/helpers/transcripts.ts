@@ -52,7 +52,7 @@ export const CONTEXT: SessionContext = {
 
 /** A question. */
 export function userItem(text: string): UserItem {
-  return { kind: "user", text, label: "open" };
+  return { kind: "user", text, label: "open", said: 1 };
 }
 
 /** An answer without calls. */

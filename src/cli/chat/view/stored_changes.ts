@@ -17,13 +17,13 @@ const LIMIT = 1024 * 1024;
  */
 export async function storedChanges(
   items: readonly SessionItem[],
-  { session, undo, numbers }: Pick<OpenSession, "session" | "undo" | "numbers">,
+  { session, undo }: Pick<OpenSession, "session" | "undo">,
 ): Promise<Map<string, StoredChange>> {
   const changes = new Map<string, StoredChange>();
   const calls = new Map<string, ToolCall>();
   let [contents, turn] = [new Map<string, string | null | undefined>(), new Map<string, TurnChange>()];
   for (const item of items) {
-    if (isPrompt(item)) [contents, turn] = [new Map(), await changesOf(numbers.of(item), undo)];
+    if (isPrompt(item)) [contents, turn] = [new Map(), await changesOf(item.said, undo)];
     if (item.kind === "assistant") { for (const call of item.calls) calls.set(call.id, call); }
     if (item.kind !== "tool_result" || item.isError || item.label !== "open") continue;
     const { name, input } = calls.get(item.callId) ?? { name: "", input: null };
