@@ -208,3 +208,13 @@ export function listsAny(value: unknown, words: readonly string[]): boolean | nu
 export function serverHeader(facts: Facts): string {
   return facts.headers.get("server") ?? "";
 }
+
+/** A test for a header whose name begins with `prefix`. */
+export function hasHeader(prefix: string): (facts: Facts) => boolean {
+  return (facts) => [...facts.headers.keys()].some((name) => name.startsWith(prefix));
+}
+
+/** Returns whether the list has entries and all of them pass. */
+export function everyEntry(facts: Facts, test: (entry: Record<string, unknown>) => boolean): boolean {
+  return facts.entries.length > 0 && facts.entries.every(test);
+}

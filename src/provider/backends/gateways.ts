@@ -1,0 +1,29 @@
+/** Gateways of which nothing is known but the headers that they add. */
+import { type Backend, hasHeader } from "./backend.ts";
+
+/** Portkey. */
+export const portkey: Backend = {
+  id: "portkey",
+  label: "Portkey",
+  gateway: true,
+  ports: [8787],
+  shows: hasHeader("x-portkey-"),
+};
+
+/** One API. */
+export const oneApi: Backend = {
+  id: "one-api",
+  label: "One API",
+  gateway: true,
+  ports: [],
+  shows: hasHeader("x-oneapi-"),
+};
+
+/** New API. */
+export const newApi: Backend = {
+  id: "new-api",
+  label: "New API",
+  gateway: true,
+  ports: [],
+  shows: hasHeader("x-new-api-"),
+};

@@ -1,0 +1,10 @@
+/** Jan: it wants a key, whichever. */
+import type { Backend } from "./backend.ts";
+
+/** Jan. */
+export const jan: Backend = {
+  id: "jan",
+  label: "Jan",
+  ports: [1337],
+  shows: (facts) => facts.refused === 401 && facts.text.startsWith("Missing authorization header"),
+};

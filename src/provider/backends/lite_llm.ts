@@ -1,0 +1,29 @@
+/** LiteLLM, a gateway. */
+import { fieldsOf, membersOf } from "../../platform/record.ts";
+import { type Backend, booleanOf, hasHeader, type Inquiry, windowsOf } from "./backend.ts";
+
+/** LiteLLM. */
+export const liteLlm: Backend = {
+  id: "litellm",
+  label: "LiteLLM",
+  gateway: true,
+  ports: [4000],
+  shows: hasHeader("x-litellm-"),
+  probe: {
+    path: "/health/liveliness",
+    // A list of an owner that nobody claims: better asked, since a gateway is not local.
+    suspected: (facts) => facts.refused === null && facts.entries.length > 0,
+    proves: ({ text }) => text.includes("I'm alive!"),
+  },
+  async window(inquiry, models) {
+    const described = await describedModels(inquiry);
+    return windowsOf(models, (model) => described.get(model)?.["max_input_tokens"], { source: "/model/info" });
+  },
+  vision: async (inquiry, model) => booleanOf((await describedModels(inquiry)).get(model)?.["supports_vision"]),
+};
+
+/** The settings of the gateway's operator for each model. */
+async function describedModels({ get }: Inquiry): Promise<Map<unknown, Record<string, unknown>>> {
+  const rows = membersOf(fieldsOf(await get("/model/info"))["data"]).map(fieldsOf);
+  return new Map(rows.map((row) => [row["model_name"], fieldsOf(row["model_info"])]));
+}
