@@ -206,11 +206,13 @@ export class TurnView {
     this.#activity = null;
     this.#afterCall = false;
     const width = this.#options.width();
-    this.#options.print(this.#calls.end(width));
+    const stopped = this.#calls.end(width);
+    this.#options.print(stopped);
     const { seconds, tokens } = this.#written;
     const rate = seconds > 0 ? tokens / seconds : null;
     const done = result === null ? [] : [row(firstParts(doneText({ ...result, rate }).split(GAP), width), "dim")];
-    const rows = result === null || result.outcome === "success" ? done : failureRows(result, width);
+    const isTold = result?.errorCode === "interrupted" && stopped.length > 0;
+    const rows = result === null || result.outcome === "success" ? done : isTold ? [] : failureRows(result, width);
     this.#options.print([...rows, []]);
   }
 
