@@ -18,10 +18,11 @@ Deno.test("commands work on piped input, and an unknown one is told with what wa
   await using home = await temporaryHome();
   await using server = startFakeServer({ script: [say("First.")] });
   await configure(home, { loc: { baseUrl: server.baseUrl } });
-  const done = await runInProcess(["chat"], { home, stdin: "one\n/context\n/contxt\n/exit\nnever sent\n" });
+  const done = await runInProcess(["chat"], { home, stdin: "one\n/context\n/contxt\n/run ls\n/exit\nnever sent\n" });
   assert.equal(done.code, 2);
   assert.match(done.stderr, /system prompt +\d+ +#+/);
   assert.match(done.stderr, /no command \/contxt\n.*did you mean \/context\?/);
+  assert.match(done.stderr, /no command \/run\n.*! in front of a command runs it/);
   assert.equal(server.chats().length, 1);
 });
 

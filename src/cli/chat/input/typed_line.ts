@@ -39,6 +39,31 @@ export const COMMAND_NAMES = [
   { name: "exit", brief: "leave; also /quit, exit and quit" },
 ] as const;
 
+/** What does here what other programs have a command for. */
+const KNOWN_ELSEWHERE: readonly (readonly [hint: string, ...names: string[]])[] = [
+  ["/clear begins a new session", "new", "reset"],
+  ["/resume continues a stored session", "sessions", "continue", "threads"],
+  ["/permissions sets the mode, as Shift-Tab does", "approvals", "mode", "auto", "yolo"],
+  ["/permissions plan lets the model plan without changing anything", "plan", "ask", "architect"],
+  ["/context shows what fills the window", "tokens", "cost", "usage", "stats", "ls"],
+  [
+    "@ and a part of its name attaches a file",
+    "add",
+    "file",
+    "files",
+    "attach",
+    "image",
+    "mention",
+    "read",
+    "read-only",
+  ],
+  ["! in front of a command runs it: !npm test", "run", "test", "bash", "shell", "sh"],
+  ["Ctrl-G opens the line in $EDITOR", "editor", "edit"],
+  ["/compact summarizes the older part", "summarize", "compress"],
+  ["/rewind goes back to before a prompt", "checkpoints", "restore", "timeline"],
+  ["/export writes the session to a file", "save", "share"],
+];
+
 export type CommandName = typeof COMMAND_NAMES[number]["name"];
 
 /** Those that only tell, or change what a key may change at any time: they need not wait for the turn that runs. */
@@ -53,6 +78,10 @@ export const BESIDE_A_TURN: ReadonlySet<CommandName> = new Set([
   "skills",
   "copy",
 ]);
+
+function knownElsewhere(word: string): string | undefined {
+  return KNOWN_ELSEWHERE.find(([, ...names]) => names.includes(word))?.[0];
+}
 
 /** Whether a word is a command of the chat: no project can give it another meaning. */
 export function isTaken(word: string): boolean {
@@ -125,7 +154,8 @@ export function readCommand(
   if (found !== null) return { name: found.name, argument: (match[2] ?? "").trim() };
   const names = [...COMMAND_NAMES.map(({ name }) => name), ...others].map((name) => `/${name}`);
   throw new AgentcliError("usage", `there is no command /${word}`, {
-    hint: didYouMean(`/${word}`, names) ?? "see /help; a line that begins with a space is no command",
+    hint: knownElsewhere(word) ?? didYouMean(`/${word}`, names) ??
+      "see /help; a line that begins with a space is no command",
   });
 }
 
@@ -160,7 +190,7 @@ export async function readTyped(line: string, chat: AgentSession): Promise<Typed
   const command = customs.find(({ name }) => name === word);
   if (command === undefined) {
     // A path that was pasted in front is no command.
-    if (await lstat(`/${word}`).catch(() => null) !== null) return words;
+    if (knownElsewhere(word) === undefined && await lstat(`/${word}`).catch(() => null) !== null) return words;
     readCommand(line, customs.map(({ name }) => name));
     return words;
   }

@@ -7,3 +7,10 @@ Deno.test("a line that only looks like a command is sent to the model", () => {
   assert.equal(readCommand("say /help"), null);
   assert.throws(() => readCommand("/modle"), /no command \/modle/);
 });
+
+Deno.test("what another program has a command for is told by what does it here", () => {
+  for (const [line, hint] of [["/new", /^\/clear/], ["/add src/a.ts", /^@/], ["/run npm test", /^!/]] as const) {
+    assert.throws(() => readCommand(line), { hint });
+  }
+  assert.throws(() => readCommand("/modle"), { hint: /did you mean \/model/ });
+});
