@@ -33,6 +33,11 @@ Deno.test("on a terminal, a misspelled command is not taken for a prompt, and he
   const misspelled = await runInProcess(["docter"], { home, terminal: true });
   assert.equal(misspelled.code, 2);
   assert.match(misspelled.stderr, /did you mean doctor/);
+  for (const terminal of [true, false]) {
+    const ofOthers = await runInProcess(["exec", "fix it"], { home, terminal });
+    assert.equal(ofOthers.code, 2);
+    assert.match(ofOthers.stderr, /unknown command "exec"\n {2}agentcli run "<prompt>" runs one turn$/m);
+  }
   const help = await runInProcess(["--help"], { home, terminal: true });
   assert.equal(help.code, 0);
   assert.match(help.stdout, /^Usage: agentcli <command>[^\n]*\n +agentcli \[<prompt>\] \[options\]/m);

@@ -1,6 +1,6 @@
 /** The command line that names no command, on a terminal: a chat, unless it asks for something else. */
 import { closest } from "../config/suggest.ts";
-import { normalize, type Normalized } from "./command_line.ts";
+import { knownElsewhere, normalize, type Normalized } from "./command_line.ts";
 import { COMMAND_NAMES, loadTree } from "./tree.ts";
 
 /** Returns the line as one of the chat; null where it asks for help or a version, or a command was likely meant. */
@@ -11,7 +11,7 @@ export async function readChatLine(argv: readonly string[]): Promise<Normalized 
   const asks = globals.help ?? globals.version ?? globals.json ?? (isBare ? globals.verbose : undefined);
   const [first = ""] = words;
   // Who misspells a command shall not talk to a model about it.
-  const isCommand = /^[\w-]+$/.test(first) &&
-    closest(first, COMMAND_NAMES.filter((name) => !name.startsWith("_"))).length > 0;
+  const isCommand = knownElsewhere(first) !== undefined ||
+    /^[\w-]+$/.test(first) && closest(first, COMMAND_NAMES.filter((name) => !name.startsWith("_"))).length > 0;
   return asks !== undefined || isCommand ? null : line;
 }

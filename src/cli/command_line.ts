@@ -114,6 +114,23 @@ export function normalize(argv: readonly string[], tree: Group): Normalized {
   return found;
 }
 
+/** What does here what other programs have a command for. */
+const KNOWN_ELSEWHERE: readonly (readonly [does: string, ...names: string[]])[] = [
+  ['agentcli run "<prompt>" runs one turn', "exec", "ask", "prompt"],
+  ["agentcli -r lists sessions to continue, -c continues the last one", "resume", "continue"],
+  ["agentcli sessions list lists the stored sessions", "list", "ls", "history"],
+  ["agentcli upgrade looks for a newer release", "update", "self-update"],
+  ["agentcli providers set-key <name> stores the key of a provider; no account is needed", "login", "signin"],
+  ["agentcli providers unset-key <name> removes the key of a provider", "logout", "signout"],
+  ["agentcli local-model serve starts a model server", "serve"],
+  ["agentcli opens the chat, which has /undo and /rewind", "undo"],
+];
+
+/** Returns what does the same as a command of other programs; undefined for any other word. */
+export function knownElsewhere(word: string): string | undefined {
+  return KNOWN_ELSEWHERE.find(([, ...names]) => names.includes(word))?.[0];
+}
+
 /** Left out is most likely the command of a prompt: without a terminal nothing stands for the chat. */
 const NO_COMMAND = 'to prompt a model: agentcli run "<prompt>"; see: agentcli --help';
 
@@ -216,7 +233,7 @@ function withoutCommand(line: Normalized, { commands }: Group): AgentcliError {
     : `unknown command "${word}"${near}`;
   if (!atRoot || near !== "") return usage(line, problem);
   return new AgentcliError("usage", problem, {
-    hint: NO_COMMAND,
+    hint: knownElsewhere(word) ?? NO_COMMAND,
   });
 }
 
