@@ -114,7 +114,7 @@ export function normalize(argv: readonly string[], tree: Group): Normalized {
   return found;
 }
 
-/** What does here what other programs have a command for. */
+/** Commands of other programs, each behind what does the same here. */
 const KNOWN_ELSEWHERE: readonly (readonly [does: string, ...names: string[]])[] = [
   ['agentcli run "<prompt>" runs one turn', "exec", "ask", "prompt"],
   ["agentcli -r lists sessions to continue, -c continues the last one", "resume", "continue"],

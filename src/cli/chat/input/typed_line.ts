@@ -39,7 +39,7 @@ export const COMMAND_NAMES = [
   { name: "exit", brief: "leave; also /quit, exit and quit" },
 ] as const;
 
-/** What does here what other programs have a command for. */
+/** Commands of other programs, each behind what does the same here. */
 const KNOWN_ELSEWHERE: readonly (readonly [hint: string, ...names: string[]])[] = [
   ["/clear begins a new session", "new", "reset"],
   ["/resume continues a stored session", "sessions", "continue", "threads"],
