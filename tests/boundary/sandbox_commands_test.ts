@@ -225,3 +225,22 @@ async function asAnotherUser(project: SandboxProject): Promise<void> {
   assert.match(text(shown.stderr), /Permission denied/);
   assert.ok(holdsCanary(text((await as(["/bin/bash", "-c", command])).stdout), project.canary));
 }
+
+Deno.test("sessions of one process prove once that what makes a sandbox holds, and each other program anew", {
+  ignore: !hasBubblewrap() || Deno.uid() !== 0,
+}, async () => {
+  const base = await plainDirectory();
+  const counts: number[] = [];
+  for (const name of ["one", "one", "two"]) {
+    const programs = `${base}/${name}`;
+    await Deno.mkdir(programs, { recursive: true });
+    const script = `#!/bin/sh\necho >> '${base}/started'\nexec /usr/bin/bwrap "$@"\n`;
+    await Deno.writeTextFile(`${programs}/bwrap`, script, { mode: 0o755 });
+    await inSandboxProject(async (project) => {
+      assert.match((await project.sandboxed("cat pub.txt .env")).text, /^PUB\n/);
+    }, { programs: [programs] });
+    counts.push((await Deno.readTextFile(`${base}/started`)).length);
+  }
+  await Deno.remove(base, { recursive: true });
+  assert.deepEqual(counts, [2, 3, 5]);
+});

@@ -26,6 +26,9 @@ for d in /proc/self/fd/*/ /proc/1/fd/*/; do cat "$d.env" "$d/project/.env" "$d$P
 echo changed > .agentclisecret; rm -f .agentclisecret; cat .git/hooks/old; } 2>/dev/null
 env`;
 
+/** The command lines of backends that passed in this process: the same line makes the same sandbox for every session. */
+const passed = new Set<string>();
+
 /**
  * Returns the first backend of this system that passes, and the system steps of its views; otherwise the problems, one
  * sentence for each backend.
@@ -39,8 +42,12 @@ export async function findCheckedBackend(
     ? await seatbeltBackends(options)
     : [...await bubblewrapBackends(options), ...await unshareBackends(options)];
   for (const backend of options.os === "windows" ? [] : backends) {
-    const problem = await selfCheck(backend, system);
-    if (problem === null) return { backend, system };
+    const line = JSON.stringify(backend.line({ steps: [], cwd: "/", env: {}, argv: [], network: false }));
+    const problem = passed.has(line) ? null : await selfCheck(backend, system);
+    if (problem === null) {
+      passed.add(line);
+      return { backend, system };
+    }
     problems.add(`${backend.name}: ${problem}`);
   }
   return { problems: [...problems] };
