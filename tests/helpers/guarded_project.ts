@@ -97,3 +97,10 @@ export async function guardedProject({ sandbox = false, path = "" }: { sandbox?:
     [Symbol.asyncDispose]: () => Deno.remove(place, { recursive: true }),
   };
 }
+
+/** One such project for the tests of a file that only ask in it; it is made with the first of them. */
+export function sharedProject(options?: Parameters<typeof guardedProject>[0]): () => ReturnType<typeof guardedProject> {
+  let made: ReturnType<typeof guardedProject> | undefined;
+  Deno.test.afterAll(async () => await (await made)?.[Symbol.asyncDispose]());
+  return () => made ??= guardedProject(options);
+}

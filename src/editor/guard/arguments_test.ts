@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
-import { guardedProject } from "../../../tests/helpers/guarded_project.ts";
+import { sharedProject } from "../../../tests/helpers/guarded_project.ts";
+
+const project = sharedProject();
 
 /** Arguments of tools, and whether they name something that is protected. */
 const ARGUMENTS: readonly [unknown, boolean][] = [
@@ -53,7 +55,7 @@ const ARGUMENTS: readonly [unknown, boolean][] = [
 
 for (const [given, blocked] of ARGUMENTS) {
   Deno.test(`the guard ${blocked ? "blocks" : "lets pass"} a tool with ${JSON.stringify(given).slice(0, 99)}`, async () => {
-    await using at = await guardedProject();
+    const at = await project();
     assert.equal(await at.mcp(given) !== null, blocked);
   });
 }

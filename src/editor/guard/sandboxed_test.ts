@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
-import { guardedProject } from "../../../tests/helpers/guarded_project.ts";
+import { guardedProject, sharedProject } from "../../../tests/helpers/guarded_project.ts";
 import { plainWords } from "../../shell/command.ts";
+
+const project = sharedProject({ sandbox: true });
 
 /** Lines that run one command in the sandbox, whatever that names. */
 const SANDBOXED = [
@@ -78,13 +80,13 @@ const BARE = [
 ];
 
 Deno.test("where there is a sandbox, a command passes as one that runs in it, whatever it names", async () => {
-  await using at = await guardedProject({ sandbox: true });
+  const at = await project();
   for (const line of SANDBOXED) assert.equal(await at.command(line), null, line);
 });
 
 for (const line of BARE) {
   Deno.test(`where there is a sandbox, the guard blocks ${JSON.stringify(line)}`, async () => {
-    await using at = await guardedProject({ sandbox: true });
+    const at = await project();
     const refusal = await at.command(line);
     assert.match(refusal?.instead ?? "", /agentcli sandbox -- /);
   });
@@ -105,21 +107,21 @@ const ADVICE: readonly [string, string][] = [
 
 for (const [line, advice] of ADVICE) {
   Deno.test(`the advice for ${JSON.stringify(line)} is a line that passes`, async () => {
-    await using at = await guardedProject({ sandbox: true });
+    const at = await project();
     assert.equal((await at.command(line))?.instead, `Run this instead: ${advice}`);
     assert.equal(await at.command(advice), null);
   });
 }
 
 Deno.test("a command for which no line can be told gets the rules instead", async () => {
-  await using at = await guardedProject({ sandbox: true });
+  const at = await project();
   for (const line of ["cat <<EOF\na\nEOF", "x ".repeat(2_000)]) {
     assert.match((await at.command(line))?.instead ?? "", /as one line: agentcli sandbox -- 'COMMAND'/);
   }
 });
 
 Deno.test("a fragment of protected content is told by no advice, and passes in no sandbox", async () => {
-  await using at = await guardedProject({ sandbox: true });
+  const at = await project();
   for (const line of ["echo text of credentials", "agentcli sandbox -- echo 'text of credentials'"]) {
     const refusal = await at.command(line);
     assert.match(refusal?.reason ?? "", /it holds /);
@@ -234,21 +236,21 @@ Deno.test("a program that is one word of a call with nothing else to say is a co
 });
 
 Deno.test("whatever a tool is given that is named for a shell is a command", async () => {
-  await using at = await guardedProject({ sandbox: true });
+  const at = await project();
   const given = { id: "1", input: "grep -r x .\n" };
   assert.equal(await at.mcp(given), null);
   assert.notEqual(await at.mcp(given, "send_to_terminal"), null);
 });
 
 Deno.test("a refusal for variables of a call says so, and how the call runs", async () => {
-  await using at = await guardedProject({ sandbox: true });
+  const at = await project();
   const refusal = await at.mcp({ command: "agentcli sandbox -- 'ls'", env: { BASH_ENV: "src/a.ts" } });
   assert.match(refusal?.reason ?? "", /"env"/);
   assert.match(refusal?.instead ?? "", /without it/i);
 });
 
 Deno.test("a command of the editor with more than its line and its directory does not pass", async () => {
-  await using at = await guardedProject({ sandbox: true });
+  const at = await project();
   const line = "agentcli sandbox -- 'ls'";
   assert.equal(await at.ask("pre_run_command", { command_line: line, cwd: "/P", trajectory_id: "a b" }), null);
   assert.notEqual(
@@ -259,7 +261,7 @@ Deno.test("a command of the editor with more than its line and its directory doe
 
 for (const [given, passes] of TOOLS) {
   Deno.test(`where there is a sandbox, a tool with ${JSON.stringify(given)} ${passes ? "passes" : "is blocked"}`, async () => {
-    await using at = await guardedProject({ sandbox: true });
+    const at = await project();
     assert.equal(await at.mcp(given) === null, passes);
   });
 }
