@@ -4,13 +4,19 @@
  */
 import { buildBundle } from "./bundle/build.ts";
 
+/** Files that wait for terminals, clocks and children more than they compute. */
+const WAITING = /^tests\/(?:docs|chat|mcp|background|keys|local_model|boundary\/(?:exposure|sandbox|mcp|slipped|ways))/;
+/** Takes longest of all. */
+const LONGEST = "tests/docs_test.ts";
+
 const jobs = Deno.env.get("DENO_JOBS") ?? String(Math.ceil(navigator.hardwareConcurrency * 1.5));
 // Types are what `deno task check` is for: checking them here takes a fifth of a minute before the first test runs.
 const flags = ["-A", "--no-check", "--parallel", "--quiet", "--preload", "tests/time_limit.ts"];
-const env: Record<string, string> = { DENO_JOBS: jobs };
+const env: Record<string, string> = { DENO_JOBS: jobs, PATH: withoutDetours(Deno.env.get("PATH") ?? "") };
 // The bundle starts in half the time of the sources, and all tests together start the program a thousand times.
 if (Deno.args.length === 0) env["AGENTCLI_CHILD"] = await writeBundle();
-const tests = new Deno.Command(Deno.execPath(), { args: ["test", ...flags, ...Deno.args], env });
+const words = Deno.args.length > 0 ? Deno.args : inOrder(["scripts", "src", "tests"].flatMap(testsBelow).sort());
+const tests = new Deno.Command(Deno.execPath(), { args: ["test", ...flags, ...words], env });
 Deno.exit((await tests.spawn().status).code);
 
 /** Writes the bundle for children, beside that of a release, and returns its path. */
@@ -19,4 +25,36 @@ async function writeBundle(): Promise<string> {
   await Deno.mkdir(folder, { recursive: true });
   await Deno.writeTextFile(`${folder}/agentcli.js`, await buildBundle());
   return `${folder}/agentcli.js`;
+}
+
+/** A shim of pyenv, rbenv or asdf starts twenty shells before its program: those of the system are found before them. */
+function withoutDetours(path: string): string {
+  const isShim = (directory: string) => /\bshims[\\/]?$/.test(directory);
+  const mark = Deno.build.os === "windows" ? ";" : ":";
+  const directories = path.split(mark);
+  return [...directories.filter((one) => !isShim(one)), ...directories.filter(isShim)].join(mark);
+}
+
+function testsBelow(directory: string): string[] {
+  return [...Deno.readDirSync(directory)].flatMap(({ name, isDirectory }) => {
+    const path = `${directory}/${name}`;
+    return isDirectory ? testsBelow(path) : /_test\.tsx?$/.test(name) ? [path] : [];
+  });
+}
+
+/**
+ * Returns the files that wait in turn with those that compute, so that neither kind leaves a processor idle; the quick
+ * tests beside the code come last, so that all end together.
+ */
+function inOrder(files: readonly string[]): string[] {
+  const kinds = Object.groupBy(files, (path) => {
+    return WAITING.test(path) ? "waiting" : path.startsWith("src/") ? "quick" : "computing";
+  });
+  const { waiting = [], computing = [], quick = [] } = kinds;
+  const turns = Array.from(
+    { length: Math.max(waiting.length, computing.length) },
+    (_, at) => [waiting[at], computing[at]],
+  );
+  const ordered = [...turns.flat().filter((path) => path !== undefined), ...quick.reverse()];
+  return [LONGEST, ...ordered.filter((path) => path !== LONGEST)];
 }
