@@ -1,7 +1,6 @@
 /** The forms of calls that models were trained on, by tool, as the arguments that our tools take. */
 import { meantParameter } from "../provider/trained_names.ts";
 import { isPatch, type Patch, readPatch } from "./edit/patch.ts";
-import { plainCommand } from "./plain_command.ts";
 import { isRecord } from "../platform/record.ts";
 import { basename } from "../platform/path.ts";
 
@@ -336,4 +335,28 @@ function commandLine(words: readonly string[]): string {
 
 function quoted(word: string): string {
   return /^[\w./:@%+,=-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
+}
+
+/** Characters of HTML that no shell means outside of quotes. */
+const ENTITY = /&(amp|lt|gt|quot|#39|apos);/g;
+const CHARACTERS: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">", quot: '"', "#39": "'", apos: "'" };
+
+/** Returns the command without a fence around it, without prompts before its lines, and with the characters of entities. */
+function plainCommand(command: string): string {
+  const fence = /^\s*```(?:\w+)?[ \t]*\n([^]*?)\n?```\s*$/.exec(command)?.[1];
+  let plain = fence === undefined || fence.includes("```") ? command : fence;
+  // No program is called `$`: what begins with it is a transcript, in which lines without it are output.
+  if (/^\s*\$ \S/.test(plain)) {
+    const lines = plain.trim().split("\n");
+    if (lines.every((line) => /^\s*\$ /.test(line))) {
+      plain = lines.map((line) => line.replace(/^\s*\$ /, "")).join("\n");
+    } else if (!lines.slice(1).some((line) => /^\s*\$ /.test(line))) plain = plain.trim().slice(2);
+  }
+  const unquoted = plain.replace(/'[^']*'|"(?:\\.|[^"\\])*"/gs, "");
+  return /&(?:amp|lt|gt);/.test(unquoted) ? decodeEntities(plain) : plain;
+}
+
+/** Returns a text with the characters that its entities of HTML stand for. */
+export function decodeEntities(text: string): string {
+  return text.replace(ENTITY, (whole, name) => CHARACTERS[name] ?? whole);
 }

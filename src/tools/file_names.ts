@@ -2,8 +2,9 @@
 import type { ResolvedPath, Workspace } from "../boundary/workspace/workspace.ts";
 import { closest } from "../config/suggest.ts";
 import { basename, dirname, join } from "../platform/path.ts";
-import { isRefusal } from "./result.ts";
-import type { ToolContext } from "./tool.ts";
+import type { FileStatus } from "../platform/files.ts";
+import { failure, isRefusal, refused } from "./result.ts";
+import type { ToolContext, ToolResult } from "./tool.ts";
 
 /** One line a file name, whatever it holds: control characters, and those that turn the direction, are written out. */
 export function shownName(name: string): string {
@@ -85,4 +86,16 @@ async function whatIsThere(directory: string, context: ToolContext): Promise<str
     return `${where} has: ${told.join(", ")}${more > 0 ? ` and ${more} more` : ""}.`;
   }
   return "List the directory or search for the name.";
+}
+
+/** Returns a path that leads to something, with what that is; or the result that says what to do. */
+export async function existing(
+  given: string,
+  context: ToolContext,
+): Promise<{ path: ResolvedPath; status: FileStatus } | ToolResult> {
+  const path = await context.workspace.resolve(given);
+  if (isRefusal(path)) return refused(path, context);
+  const status = await context.workspace.status(path);
+  if (status !== null) return { path, status };
+  return failure(`${path.display} does not exist. ${await suggestPaths(path, context)}`, context);
 }

@@ -81,7 +81,7 @@ export async function calibrate(
       }
       return null;
     case "cut": {
-      const { checkDropped } = await import("./dropped_prompt.ts");
+      const { checkDropped } = await import("./lost_prompt.ts");
       return await checkDropped(session, { ...verdict, promptTokens, sent, isFirst }, { emit });
     }
     case "unusable":
@@ -111,7 +111,7 @@ async function followCache(
   cache.rereadMs += ms;
   if (said.has("reread")) return;
   said.add("reread");
-  const { lossNotice } = await import("./cache_loss.ts");
+  const { lossNotice } = await import("./lost_prompt.ts");
   await emit({ kind: "notice", text: await lossNotice(session, { again, ms, promptTokens, cachedTokens }) });
 }
 

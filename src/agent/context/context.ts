@@ -84,7 +84,6 @@ async function climb(session: Session, turn: RunningTurn, goal: Goal): Promise<b
   return compacted;
 }
 
-/** Loaded when it is needed: most turns end without. */
 function shortenedTo(session: Session, target: number): Shortened | null {
   const saveBytes = (estimateOf(session) - target) * session.context.bytesPerToken;
   return shortenOld(session.items, { end: lastCallsStart(session.items), saveBytes });

@@ -1,11 +1,15 @@
 /** Finds and replaces old_string, exactly or up to indentation. */
 import { PLAIN, SIGN, withPlainSigns } from "../signs.ts";
+import { lineStart } from "../text.ts";
 import { findAll } from "./nearest.ts";
 
-export interface Replacement {
+export interface Replacement extends Span {
+  text: string;
+}
+
+interface Span {
   start: number;
   end: number;
-  text: string;
 }
 
 /** How the text of the file differs from old_string: in nothing, in typographic signs, or in white space. */
@@ -72,7 +76,7 @@ function partsLineEnd(file: string, position: number): boolean {
 }
 
 /** Matches in the text without the CR of line ends; positions are those of the full text. */
-function findIgnoringLineEnds(file: string, old: string): { start: number; end: number }[] {
+function findIgnoringLineEnds(file: string, old: string): Span[] {
   if (!file.includes("\r\n") && !old.includes("\r\n")) return [];
   const reduced = reduce(file, (code, at) => !(code === 13 && file.charCodeAt(at + 1) === 10));
   const pattern = old.replaceAll("\r\n", "\n");
@@ -85,7 +89,7 @@ function findIgnoringLineEnds(file: string, old: string): { start: number; end: 
 }
 
 /** Matches in the text without any white space, from the first to the last character that is none. */
-function findIgnoringWhiteSpace(file: string, old: string): { start: number; end: number }[] {
+function findIgnoringWhiteSpace(file: string, old: string): Span[] {
   const pattern = reduce(old, (code) => !isWhite(code)).text;
   if (pattern === "") return [];
   const reduced = reduce(file, (code) => !isWhite(code));
@@ -93,11 +97,6 @@ function findIgnoringWhiteSpace(file: string, old: string): { start: number; end
     start: reduced.origin[at] ?? 0,
     end: (reduced.origin[at + pattern.length - 1] ?? 0) + 1,
   }));
-}
-
-interface Span {
-  start: number;
-  end: number;
 }
 
 function choose(
@@ -212,7 +211,7 @@ export function applyReplacements(file: string, replacements: readonly Replaceme
 /** An old text that stands at `span` of the file but for white space, and what should come in its place. */
 interface LooseEdit {
   /** From the first to the last character that is no white space. */
-  span: { start: number; end: number };
+  span: Span;
   old: string;
   new: string;
 }
@@ -301,10 +300,6 @@ function withoutLeadingBlank(text: string, limit: number): { text: string; taken
     taken += 1;
   }
   return { text: rest, taken };
-}
-
-function lineStart(file: string, position: number): number {
-  return position === 0 ? 0 : file.lastIndexOf("\n", position - 1) + 1;
 }
 
 /**

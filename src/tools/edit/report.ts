@@ -1,5 +1,5 @@
 /** Reports an edit: the changed lines for the model, and hunks for clients. */
-import { cutText } from "../text.ts";
+import { cutText, lineStarts } from "../text.ts";
 import { linesAt } from "./nearest.ts";
 import type { Replacement } from "./match.ts";
 
@@ -61,8 +61,7 @@ function grouped(
 /** The changes as hunks, at most twenty. */
 export function hunksOf(file: string, replacements: readonly Replacement[]): Hunk[] {
   const lines = linesOf(file);
-  const starts = [0];
-  for (let at = file.indexOf("\n"); at !== -1; at = file.indexOf("\n", at + 1)) starts.push(at + 1);
+  const starts = lineStarts(file);
   let shift = 0;
   return grouped(file, replacements).slice(0, HUNK_LIMIT).map(({ first, last, members }) => {
     // A replacement that takes the last line end may join the next line: it is part of the change.

@@ -3,14 +3,15 @@ import type { Label } from "../../boundary/policy/label.ts";
 import type { ResolvedPath } from "../../boundary/workspace/workspace.ts";
 import { fileState, readWhole, refuseUnsaved, saveFile, unseenLines, WHOLE_FILE_LIMIT } from "../known_file.ts";
 import { suggestPaths } from "../file_names.ts";
+import { decodeEntities } from "../call_shapes.ts";
 import { refuseLeftOut } from "../left_out.ts";
+import { withoutInvisible } from "../signs.ts";
 import { count, failure, isRefusal, refused, sourceOf, success } from "../result.ts";
-import { countLines, type DecodedText, decodeText, encodeText } from "../text.ts";
+import { countLines, type DecodedText, decodeText, encodeText, lineStart, lineStarts } from "../text.ts";
 import type { LineRange, Tool, ToolContext, ToolResult } from "../tool.ts";
 import { explainNoMatch, linesAt } from "./nearest.ts";
 import { applyReplacements, matchEdit, type Replacement, standsAlready } from "./match.ts";
 import { editDeclaration, type EditInput, type EditPart } from "../declarations.ts";
-import { PLAINER, withoutLineNumbers } from "./plainer.ts";
 import { hunksOf, showChange } from "./report.ts";
 
 /** Line numbers listed when a text stands in several places. */
@@ -229,10 +230,10 @@ function findPlace(file: KnownText, call: Call & { wanted: Wanted }): Found | st
 function wholeLines(file: string, replacement: Replacement): Replacement {
   const { start, end, text } = replacement;
   if (text !== "" || start === end || file.slice(start, end).endsWith("\n")) return replacement;
-  const first = file.lastIndexOf("\n", start - 1) + 1;
+  const first = lineStart(file, start);
   const feed = file.indexOf("\n", end);
   const isWhole = feed !== -1 && file.slice(first, start).trim() === "" && file.slice(end, feed).trim() === "";
-  return isWhole ? { start: start === 0 ? 0 : first, end: feed + 1, text } : replacement;
+  return isWhole ? { start: first, end: feed + 1, text } : replacement;
 }
 
 /** The lines that a call names by their numbers. Only lines that the session has seen can be meant. */
@@ -252,8 +253,7 @@ function lineSpan(file: KnownText, call: Call & { wanted: Wanted; first: number 
       Math.max(unseen[0], first)
     } of ${path.display} was not shown yet. Call Read with that offset, then Edit again.`;
   }
-  const starts = [0];
-  for (let at = file.text.indexOf("\n"); at !== -1; at = file.text.indexOf("\n", at + 1)) starts.push(at + 1);
+  const starts = lineStarts(file.text);
   const start = starts[first - 1] ?? file.text.length;
   const end = starts[last] ?? file.text.length;
   const ending = file.text.includes("\r\n") ? "\r\n" : "\n";
@@ -334,3 +334,34 @@ function report(changed: string, { path, replacements, differs }: PlannedEdit): 
     : `\n${showChange(changed, { start: first.start, length: first.text.length })}`;
   return `Edited ${path.display}${places}${HOW[differs]}.${shown}`;
 }
+
+/** The line numbers that Read shows, and what stands behind them. */
+const NUMBERED = /^ *(\d{1,7})(?:\t|\u2192|: ?|\| ?)(.*)$/s;
+
+/** Returns a text without the line numbers of Read, where every line has one and they follow each other; else null. */
+function withoutLineNumbers(text: string): string | null {
+  const parts = text.split("\n").map((line) => NUMBERED.exec(line));
+  const first = Number(parts[0]?.[1]);
+  if (!parts.every((part, index) => part !== null && Number(part[1]) === first + index)) return null;
+  return parts.map((part) => part?.[2] ?? "").join("\n");
+}
+
+function withoutSomeNumbers(text: string): string {
+  return text.replace(/^ *\d{1,7}[\t\u2192]/gm, "");
+}
+
+const ESCAPED: Readonly<Record<string, string>> = { n: "\n", t: "\t", r: "\r" };
+
+/** A text that was escaped once more than it should be. */
+function unescaped(text: string): string {
+  return text.replace(/\\([ntr"'\\])/g, (_, character) => ESCAPED[character] ?? character);
+}
+
+/** How models write a text plainer than the file: tried one by one where old_string is not found as it is, each for old_string and new_string alike; null where it does not apply. */
+const PLAINER: readonly ((text: string) => string | null)[] = [
+  withoutLineNumbers,
+  withoutSomeNumbers,
+  withoutInvisible,
+  unescaped,
+  decodeEntities,
+];

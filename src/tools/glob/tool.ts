@@ -2,8 +2,8 @@
 import type { ResolvedPath } from "../../boundary/workspace/workspace.ts";
 import { isAbsolute, relativeTo } from "../../platform/path.ts";
 import { compilePattern, LIMITS_EXCEEDED } from "../path_pattern.ts";
-import { count, failure, isRefusal, refused, rowsWithin, success } from "../result.ts";
-import { markOf, shownName, suggestPaths } from "../file_names.ts";
+import { count, failure, rowsWithin, success } from "../result.ts";
+import { existing, markOf, shownName } from "../file_names.ts";
 import type { Tool, ToolContext } from "../tool.ts";
 import { type FoundFile, walkFiles } from "../walk.ts";
 import { globDeclaration, type GlobInput } from "../declarations.ts";
@@ -15,12 +15,9 @@ const CONCURRENT_STATUS = 64;
 export const globTool: Tool<GlobInput> = {
   ...globDeclaration,
   async run(input, context) {
-    const start = await context.workspace.resolve(input.path ?? ".");
-    if (isRefusal(start)) return refused(start, context);
-    const status = await context.workspace.status(start);
-    if (status === null) {
-      return failure(`${start.display} does not exist. ${await suggestPaths(start, context)}`, context);
-    }
+    const found = await existing(input.path ?? ".", context);
+    if ("content" in found) return found;
+    const { path: start, status } = found;
     if (status.kind !== "directory") {
       return failure(`${start.display} is a file, not a directory. Give its directory as path, or call Read.`, context);
     }

@@ -1,4 +1,5 @@
 /** Finds the lines of a text that match a pattern, with the engine that is fast and safe for both. */
+import { lineStart } from "../text.ts";
 import { type LinearMatcher, linearMatcher } from "./regex_linear.ts";
 import { parseRegex } from "./regex_parse.ts";
 import {
@@ -121,10 +122,6 @@ function longestLine(text: string): number {
 function lineEnd(text: string, from: number): number {
   const end = text.indexOf("\n", from);
   return end < 0 ? text.length : end;
-}
-
-function lineStart(text: string, at: number): number {
-  return at === 0 ? 0 : text.lastIndexOf("\n", at - 1) + 1;
 }
 
 function* literalLines(text: string, literal: string): Iterable<readonly [number, number]> {

@@ -1,5 +1,5 @@
 /** Searches the texts of files through the workspace: whichever way they were found, this is how they are opened. */
-import { decodeText, isUtf16 } from "../text.ts";
+import { cutText, decodeText, isUtf16, lineStart } from "../text.ts";
 import type { LineMatcher, SearchWatch } from "./line_matcher.ts";
 import { highestLabel, type Label } from "../../boundary/policy/label.ts";
 import type { LabeledBytes, Refusal, ResolvedPath, Workspace } from "../../boundary/workspace/workspace.ts";
@@ -36,11 +36,7 @@ export const LINE_LIMIT = 400;
 
 function shownLine(text: string): string {
   const line = text.endsWith("\r") ? text.slice(0, -1) : text;
-  if (line.length <= LINE_LIMIT) return line;
-  const half = line.charCodeAt(LINE_LIMIT - 1);
-  // Not between the halves of a surrogate pair.
-  const end = half >= 0xd800 && half < 0xdc00 ? LINE_LIMIT - 1 : LINE_LIMIT;
-  return `${line.slice(0, end)}…`;
+  return line.length <= LINE_LIMIT ? line : `${cutText(line, LINE_LIMIT)}…`;
 }
 
 /** Returns whether bytes at the start of a file already show that it is no text. */
@@ -83,7 +79,7 @@ function linesAround(text: string, found: readonly [number, number][], context: 
     }
     let first = start;
     let before = 0;
-    for (; before < context && first > written; before++) first = lineBefore(text, first);
+    for (; before < context && first > written; before++) first = lineStart(text, Math.max(first - 1, 0));
     let lineNumber = number - before;
     let last = start;
     for (let at = first, after = 0; at < text.length || at === start;) {
@@ -100,10 +96,6 @@ function linesAround(text: string, found: readonly [number, number][], context: 
     written = Math.max(written, last);
   }
   return lines;
-}
-
-function lineBefore(text: string, start: number): number {
-  return start <= 1 ? 0 : text.lastIndexOf("\n", start - 2) + 1;
 }
 
 interface TreeSearch {

@@ -1,8 +1,8 @@
 /** Grep: the lines of files that match a regular expression. */
 import type { ResolvedPath } from "../../boundary/workspace/workspace.ts";
 import { compilePattern, LIMITS_EXCEEDED, type PathPattern } from "../path_pattern.ts";
-import { suggestPaths } from "../file_names.ts";
-import { failure, isRefusal, refused, success } from "../result.ts";
+import { existing } from "../file_names.ts";
+import { failure, success } from "../result.ts";
 import type { Tool, ToolContext, ToolResult } from "../tool.ts";
 import { walkFiles } from "../walk.ts";
 import { grepDeclaration, type GrepInput } from "../declarations.ts";
@@ -39,12 +39,9 @@ async function grep(
   context.signal.throwIfAborted();
   const matcher = lineMatcher(input.pattern);
   if ("problem" in matcher) return failure(matcher.problem, context);
-  const start = await context.workspace.resolve(input.path ?? ".");
-  if (isRefusal(start)) return refused(start, context);
-  const status = await context.workspace.status(start);
-  if (status === null) {
-    return failure(`${start.display} does not exist. ${await suggestPaths(start, context)}`, context);
-  }
+  const there = await existing(input.path ?? ".", context);
+  if ("content" in there) return there;
+  const { path: start, status } = there;
   const lines = Math.min(Math.max(0, input.context ?? 0), MOST_CONTEXT);
   const report = new SearchReport(input.output_mode ?? "content", { context: lines, limit: context.resultBytes });
   const search = { ...call, input, matcher, report };

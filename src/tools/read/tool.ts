@@ -1,7 +1,7 @@
 /** Read: a page of a text file with line numbers, a directory listing, an image, or the type of any other file. */
 import type { ResolvedPath } from "../../boundary/workspace/workspace.ts";
 import { ALL_LINES, type CurrentFile, readWhole, rememberShown, unsavedText } from "../known_file.ts";
-import { markOf, shownName, suggestPaths } from "../file_names.ts";
+import { existing, markOf, shownName } from "../file_names.ts";
 import { count, failure, isRefusal, refused, rowsWithin, sourceOf, success } from "../result.ts";
 import { countLines, decodeText, isUtf16, looksBinary } from "../text.ts";
 import type { LineRange, Tool, ToolContext, ToolResult } from "../tool.ts";
@@ -20,12 +20,9 @@ export const readTool: Tool<ReadInput> = {
   ...readDeclaration,
   async run(input, context) {
     context.signal.throwIfAborted();
-    const path = await context.workspace.resolve(input.file_path);
-    if (isRefusal(path)) return refused(path, context);
-    const status = await context.workspace.status(path);
-    if (status === null) {
-      return failure(`${path.display} does not exist. ${await suggestPaths(path, context)}`, context);
-    }
+    const found = await existing(input.file_path, context);
+    if ("content" in found) return found;
+    const { path, status } = found;
     if (status.kind === "directory") return await listing(path, context);
     return await file(path, { range: pageRange(input, context.resultBytes), context });
   },
