@@ -106,6 +106,21 @@ export function requestBytes(session: Session): number {
   return bytesUpTo(session, session.items.length);
 }
 
+export interface SentRequest {
+  bytes: number;
+  /** Of them, not in the request before. */
+  newBytes: number;
+}
+
+/** Measures the request that is about to be sent, and keeps its size for the next. */
+export function recordRequest(session: Session): SentRequest {
+  const { context } = session;
+  const bytes = requestBytes(session);
+  const newBytes = Math.max(bytes - context.sentBytes, 0);
+  context.sentBytes = bytes;
+  return { bytes, newBytes };
+}
+
 /** Tokens of the next request, estimated. */
 export function estimateOf(session: Session): number {
   return estimateTokens(requestBytes(session), session.context.bytesPerToken);

@@ -5,9 +5,8 @@ import { reportsTemplate, whyOtherModel } from "../provider/backends/server_name
 import { type FailureKind, ProviderFailure } from "../provider/failure.ts";
 import type { ChatResponse, RetryNotice } from "../provider/types.ts";
 import { type AssistantItem, callId, showsImages, type ToolCall } from "../session/item.ts";
-import { asksForShape, estimateOf, requestOf } from "./chat_request.ts";
-import { deferHoldback, recoverTextCalls } from "./text_calls.ts";
-import { calibrate, recordOverflow, recordRequest, type SentRequest, takeToldWindow } from "./context/calibrate.ts";
+import { asksForShape, estimateOf, recordRequest, requestOf, type SentRequest } from "./chat_request.ts";
+import type { Holdback } from "../provider/text_calls/holdback.ts";
 import { limitsOf } from "./context/tokens.ts";
 import { stringsOf } from "../platform/record.ts";
 import { addUsage } from "./result.ts";
@@ -26,7 +25,9 @@ const REFUSAL_LIMIT = 3;
 export async function nextResponse(session: Session, turn: RunningTurn): Promise<AssistantItem> {
   turn.count.turns++;
   if (session.items.some(showsImages)) await (await import("./context/vision.ts")).dropUnseenImages(session, turn);
-  await takeToldWindow(session);
+  if (session.context.answered && session.model.windowSource === "assumed") {
+    await (await import("./context/calibrate.ts")).takeToldWindow(session);
+  }
   if (estimateOf(session) <= limitsOf(session.model).threshold) session.context.full = 0;
   else await (await import("./context/context.ts")).fitContext(session, turn);
   const shapes: Shapes = { trial: null };
@@ -67,7 +68,7 @@ async function askUntilTaken(session: Session, turn: RunningTurn, shapes: Shapes
       refusals += failure.facts.dropped ? REFUSAL_LIMIT : 1;
       if (refusals > REFUSAL_LIMIT) throw error;
       if (failure.facts.dropped) await turn.emit({ kind: "retry", notice: restartFor(failure) });
-      await recordOverflow(session, { failure, sent }, turn);
+      await (await import("./context/calibrate.ts")).recordOverflow(session, { failure, sent }, turn);
       await turn.emit({ kind: "notice", text: "the context window of the server is full: shortening the session" });
       const { makeRoom } = await import("./context/context.ts");
       if (!await makeRoom(session, turn)) throw await overflow(session, failure);
@@ -131,6 +132,7 @@ async function ask(
       onSent() {
         void turn.emit({ kind: "sent" });
         void holdback.load();
+        void loadReaders();
       },
       async onResponse(name) {
         server = name;
@@ -159,6 +161,7 @@ async function ask(
     turn.count.apiMs += clock.monotonic() - started;
   }
   turn.signal.throwIfAborted();
+  const [{ recoverTextCalls }, { calibrate }] = await loadReaders();
   const recovered = await recoverTextCalls(response, session.schemas);
   const dropped = await calibrate(session, { usage: response.usage, sent }, turn);
   if (dropped !== null) throw dropped;
@@ -170,6 +173,25 @@ async function ask(
   function emitText(text: string): void | Promise<void> {
     if (text !== "") return turn.emit({ kind: "delta", messageId, delta: { kind: "text", text } });
   }
+}
+
+/** Loads what reads a response, while the server works on it. */
+function loadReaders() {
+  return Promise.all([import("./text_calls.ts"), import("./context/calibrate.ts")]);
+}
+
+/** Returns a {@link Holdback} for one response, loaded when the first text comes at the latest. */
+function deferHoldback(enabled: boolean) {
+  let holdback: Holdback | null = null;
+  const load = async () => {
+    const { createHoldback } = await import("../provider/text_calls/holdback.ts");
+    return holdback ??= createHoldback(enabled);
+  };
+  return {
+    load,
+    push: (text: string) => holdback !== null ? holdback.push(text) : load().then((loaded) => loaded.push(text)),
+    end: () => holdback === null ? "" : holdback.end(),
+  };
 }
 
 /** Whether what the model says is looked through once it is whole: of a model that is not local, before it is sent. */

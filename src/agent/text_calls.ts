@@ -1,24 +1,9 @@
-/** Tool calls in the text of a response: held back while it streams, recovered when it is complete, asked for again where they cannot be read. */
-import type { Holdback } from "../provider/text_calls/holdback.ts";
+/** Tool calls in the text of a response: recovered when it is complete, asked for again where they cannot be read. */
 import { AgentcliError } from "../errors.ts";
 import type { UnparsedCall } from "../provider/text_calls/recover.ts";
 import type { ChatResponse, ToolSchema } from "../provider/types.ts";
 import type { Session } from "./session.ts";
 import type { RunningTurn } from "./turn_options.ts";
-
-/** Returns a {@link Holdback} for one response, loaded when the first text comes at the latest. */
-export function deferHoldback(enabled: boolean) {
-  let holdback: Holdback | null = null;
-  const load = async () => {
-    const { createHoldback } = await import("../provider/text_calls/holdback.ts");
-    return holdback ??= createHoldback(enabled);
-  };
-  return {
-    load,
-    push: (text: string) => holdback !== null ? holdback.push(text) : load().then((loaded) => loaded.push(text)),
-    end: () => holdback === null ? "" : holdback.end(),
-  };
-}
 
 /** No form of a written call does without one of these. */
 const COULD_BE_CALL = /[<[{(]/;

@@ -8,7 +8,6 @@ import { createNudges, deferCheck } from "./ending/turn_end.ts";
 import { nextResponse } from "./response.ts";
 import { addUsage, failure, rereadOf, startCount, turnResult } from "./result.ts";
 import { forgetGuess, labelOfText, type Session, sessionLabel } from "./session.ts";
-import { askAgain, unparsedTextCall, unreadable } from "./text_calls.ts";
 import type { RunningTurn, TurnOptions } from "./turn_options.ts";
 
 export { requestOf } from "./chat_request.ts";
@@ -97,6 +96,7 @@ async function converse(session: Session, turn: RunningTurn): Promise<void> {
       continue;
     }
     if (item.text.trim() !== "") {
+      const { askAgain, unparsedTextCall, unreadable } = await import("./text_calls.ts");
       const unread = count.stopReason === "end_turn" ? await unparsedTextCall(item.text, session.schemas) : null;
       if (unread !== null && !askedAgain) {
         askedAgain = true;

@@ -16,7 +16,7 @@ import type { Restored } from "../session/undo_entry.ts";
 import { splitRules } from "./tools_and_rules.ts";
 import { MessageQueue, PromptAdmission, type PromptInput, type QueuedMessage } from "./prompts.ts";
 import { type OpenSession, openSession } from "./open_session.ts";
-import { WarmUp } from "./warm_up.ts";
+import type { WarmUp } from "./warm_up.ts";
 
 const NEW_SESSION = { resume: undefined, continue: false, forkSession: false, sessionId: undefined } as const;
 
@@ -25,7 +25,8 @@ export class AgentSession {
   /** Messages that wait for their turn. A turn takes those that it can use, the surface the rest. */
   readonly queue: MessageQueue = new MessageQueue();
   readonly #host: Host;
-  readonly #warmUp = new WarmUp();
+  /** Absent for models that are not configured so. */
+  #warmUp: WarmUp | undefined;
   readonly #admission: PromptAdmission;
   #options: SessionOptions;
   #open: OpenSession | null = null;
@@ -59,14 +60,16 @@ export class AgentSession {
     signal.throwIfAborted();
     const previous = this.#open;
     if (previous !== null && !this.#isModelStale) return previous;
-    await this.#warmUp.stop();
+    await this.#warmUp?.stop();
     const opening = this.#reopen(this.#options, { previous, signal });
     // A session that is carried over keeps its transcript, whatever becomes of this try.
     const drop = (late: OpenSession) => previous === null ? late.close() : late.release();
     this.#open = await untilAborted(opening, { signal, drop });
     this.#open.session.policy.mode = this.mode;
     this.#isModelStale = false;
-    if (previous === null && this.#host.isSingleTurn !== true) this.#warmUp.start(this.#open);
+    const isWarm = this.#open.session.model.entry.warmUp === true && this.#host.isSingleTurn !== true;
+    if (isWarm) this.#warmUp ??= new (await import("./warm_up.ts")).WarmUp();
+    if (isWarm && previous === null) this.#warmUp?.start(this.#open);
     return this.#open;
   }
 
@@ -139,7 +142,7 @@ export class AgentSession {
   /** Changes the session between turns: what waits for it is stopped before, and the transcript follows. */
   async #between<T>(work: (opened: OpenSession) => Promise<T>): Promise<T> {
     const opened = await this.ready();
-    await this.#warmUp.stop();
+    await this.#warmUp?.stop();
     const done = await work(opened);
     // Files that went back are in no item: they would protect the next prompt.
     opened.session.workspace.takeUsed();
@@ -152,14 +155,14 @@ export class AgentSession {
   ): Promise<boolean> {
     const opened = await this.ready(signal);
     const { session, model } = opened;
-    await this.#warmUp.stop();
+    await this.#warmUp?.stop();
     const { clock } = this.#host.io;
     const emit = opened.recorder.before(onEvent);
     const count = startCount(clock);
     const { compactSession } = await import("../agent/context/compact.ts");
     const done = await compactSession(session, { signal, emit, model, trigger: "manual", keep, io: { clock }, count });
     await opened.recorder.settle();
-    if (done) this.#warmUp.start(opened);
+    if (done) this.#warmUp?.start(opened);
     return done;
   }
 
@@ -255,14 +258,14 @@ export class AgentSession {
   }
 
   async close(): Promise<void> {
-    await this.#warmUp.stop();
+    await this.#warmUp?.stop();
     await this.#open?.close();
     this.#open = null;
   }
 
   async #turn(input: PromptInput, { signal, onEvent, ask, hooks }: TurnSurface): Promise<TurnResult> {
     const { session, model, recorder } = await this.ready(signal);
-    await this.#warmUp.stop();
+    await this.#warmUp?.stop();
     this.#rewound = null;
     const asked = hooks?.() ?? null;
     const scope = { session, hooks: asked, signal };

@@ -3,7 +3,7 @@ import type { TurnListener } from "../../protocol/turn_event.ts";
 import { wordsOf } from "../../provider/chat/content.ts";
 import type { ProviderFailure } from "../../provider/failure.ts";
 import type { Usage } from "../../provider/types.ts";
-import { estimateOf, requestBytes } from "../chat_request.ts";
+import { estimateOf, type SentRequest } from "../chat_request.ts";
 import { showsImages } from "../../session/item.ts";
 import { buildMessages, messageOf } from "../messages.ts";
 import { type Session, setWindow } from "../session.ts";
@@ -12,29 +12,12 @@ import { byteLength, checkUsage, type CountedPrompt, estimateTokens, leastTokens
 /** Windows below this are no windows that an agent could have; what says so is a misread number. Tokens. */
 export const SMALLEST_WINDOW = 512;
 
-export interface SentRequest {
-  bytes: number;
-  /** Of them, not in the request before. */
-  newBytes: number;
-}
-
-/** Measures the request that is about to be sent, and keeps its size for the next. */
-export function recordRequest(session: Session): SentRequest {
-  const { context } = session;
-  const bytes = requestBytes(session);
-  const newBytes = Math.max(bytes - context.sentBytes, 0);
-  context.sentBytes = bytes;
-  return { bytes, newBytes };
-}
-
 /**
  * Takes over the window that the server tells now that the model has answered, where it was only assumed: a server that
  * was loading, or a router whose model was not loaded, did not tell it before the first request.
  */
 export async function takeToldWindow(session: Session): Promise<void> {
-  const { context, model, server } = session;
-  if (model.windowSource !== "assumed" || !context.answered) return;
-  const window = await server.windowOnceLoaded();
+  const window = await session.server.windowOnceLoaded();
   if (window !== null && window >= SMALLEST_WINDOW) setWindow(session, window, "found");
 }
 

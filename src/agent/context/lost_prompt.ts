@@ -3,7 +3,8 @@ import type { TurnListener } from "../../protocol/turn_event.ts";
 import { grouped } from "../../platform/number.ts";
 import { cacheAdvice, type CacheLoss, windowAdvice } from "../../provider/backends/advice.ts";
 import { ProviderFailure } from "../../provider/failure.ts";
-import { type SentRequest, SMALLEST_WINDOW } from "./calibrate.ts";
+import type { SentRequest } from "../chat_request.ts";
+import { SMALLEST_WINDOW } from "./calibrate.ts";
 import { type Session, setWindow } from "../session.ts";
 import { estimateTokens } from "./tokens.ts";
 
