@@ -17,7 +17,7 @@ export interface ProgramSearch {
 /**
  * Returns the absolute path of a program on PATH, or null. Skips programs below a root or in a known project, both by
  * name and after resolving links, because sandboxed commands can write there. Throws `home_unusable` if the list of
- * known projects cannot be read. /
+ * known projects cannot be read.
  */
 export async function findProgram(name: string, { path, roots, io }: ProgramSearch): Promise<string | null> {
   const home = io === null ? null : await openHome(io).catch(() => null);

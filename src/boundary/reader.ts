@@ -3,7 +3,7 @@
  * read from the same handle that was checked. Source: specification of the boundary, "Reading".
  *
  * Everything is synchronous (15 µs for a small file instead of 150). Only regular files are opened, because opening
- * them never blocks. Someone who swaps in a FIFO between the two calls can hang the program, but learns nothing. /
+ * them never blocks. Someone who swaps in a FIFO between the two calls can hang the program, but learns nothing.
  */
 import { systemReason } from "../platform/disk_failure.ts";
 import type { FileStatus } from "../platform/files.ts";

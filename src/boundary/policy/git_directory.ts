@@ -31,7 +31,7 @@ export function gitDirectory(place: string): GitDirectory | null {
 
 /**
  * Returns whether a repository names the tree that names it. A `.git` file can point to any repository, and git would
- * show its content. /
+ * show its content.
  */
 export function pointsBack({ top, directory, common }: GitDirectory): boolean {
   const place = join(top, ".git");
@@ -55,7 +55,7 @@ export function commonDirectory(root: string): string | null {
 
 /**
  * Returns the main working tree if `root` (a real path) is a linked worktree or uses another tree's repository in any
- * other way; otherwise null. A marker that git does not track exists only in the main tree. /
+ * other way; otherwise null. A marker that git does not track exists only in the main tree.
  */
 export function mainTree(root: string): string | null {
   const common = commonDirectory(root);

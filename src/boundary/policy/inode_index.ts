@@ -1,7 +1,7 @@
 /**
  * Recognizes protected files under any name, by (device, inode): a hard link, a bind mount or a renamed file is the
  * same file under a path that no rule names. Within a session the set only grows. For later sessions the home keeps
- * identities and salted digests, never content. Source: specification of the boundary, "Reading". /
+ * identities and salted digests, never content. Source: specification of the boundary, "Reading".
  */
 import type { FileStatus } from "../../platform/files.ts";
 import { readRegularFile } from "../reader.ts";

@@ -32,7 +32,7 @@ function describe({ source }: Outgoing): string {
 
 /**
  * Admits all items or throws `policy_refused`. Protected items go to local providers only, and never into a store,
- * which takes placeholders instead. An item without a label is protected. /
+ * which takes placeholders instead. An item without a label is protected.
  */
 export function admitItems(destination: Destination, items: Iterable<Outgoing>): void {
   if (destination.kind === "provider" && destination.local) return;

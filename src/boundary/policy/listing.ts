@@ -1,7 +1,7 @@
 /**
  * Cached directory listings, with the facts that names and kinds of entries give before any rule is asked. A
  * directory's times change when a name in it appears, disappears or moves to another file, so one `lstat` tells whether
- * to list it again. Changes inside files are not seen this way. /
+ * to list it again. Changes inside files are not seen this way.
  */
 import { presentOrForbidden, systemReason } from "../../platform/disk_failure.ts";
 import type { FileStatus } from "../../platform/files.ts";
@@ -81,7 +81,7 @@ const LONGEST_PATH = 3_500;
 /**
  * A listing is trusted once the directory has looked unchanged for this long, in milliseconds: a second change right
  * after the first can leave the times as they are. The coarsest file system clock has steps of two seconds (FAT), and
- * the runtime reports change times in whole seconds (measured with Deno 2.9.6). /
+ * the runtime reports change times in whole seconds (measured with Deno 2.9.6).
  */
 const SEEN_MS = 3_000;
 /** The same for a directory seen for the first time, by its own times. Longer, since network disks have their own clock. */
@@ -172,7 +172,7 @@ function isRepository(below: readonly string[], entries: readonly PlainEntry[]):
 
 /**
  * Returns the entries, or an empty list if the directory is gone. If it cannot be listed, returns the place to leave
- * out: the directory, or its parent if the directory cannot be reached at all. /
+ * out: the directory, or its parent if the directory cannot be reached at all.
  */
 function listEntries(directory: string): PlainEntry[] | UnjudgedPlace {
   try {

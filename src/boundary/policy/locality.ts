@@ -39,7 +39,7 @@ export function localityReason(url: string, optedIn: readonly string[]): string 
 /**
  * Returns whether `url` counts as local: http or https, no user information, and a host that is exactly `localhost`,
  * `127.0.0.1` or `[::1]`, or that one of `optedIn` names (values of `local-endpoints:`; invalid ones have no effect).
- * Never throws: an invalid URL is not local. /
+ * Never throws: an invalid URL is not local.
  */
 export function isLocal(url: string, optedIn: readonly string[]): boolean {
   const parsed = URL.parse(url);

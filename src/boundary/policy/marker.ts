@@ -32,7 +32,7 @@ function decode(bytes: Uint8Array): string | null {
 
 /**
  * Characters that some editors show as a line break or hide, so that the text after them looks like its own line.
- * Spelled out because `\p{…}` slows down every start. /
+ * Spelled out because `\p{…}` slows down every start.
  */
 // deno-lint-ignore no-control-regex
 const CONTROL = /[\0-\x08\x0a-\x1f\x7f-\x9f\u2028\u2029]/;
@@ -57,7 +57,7 @@ function withoutEscapes(path: string): string {
 
 /**
  * Returns a path as a marker line can hold it: special characters are escaped, forbidden ones become `?`. Never throws.
- * A path with a backslash gets `?` instead of escapes, which covers it, too. /
+ * A path with a backslash gets `?` instead of escapes, which covers it, too.
  */
 export function escapedPath(path: string): string {
   const plain = path.replace(/[\p{Cc}\u2028\u2029]/gu, "?");
@@ -95,7 +95,7 @@ function climbsOut(parts: string[]): boolean {
  * Parses a marker. Accepts a byte order mark, CRLF and CR, blank lines, `#` comment lines, tabs and spaces around the
  * colon, and keys in any letter case. An unknown key protects its path, with a warning. A line that would protect
  * something other than its author meant (quotes, trailing comments, lists, other wildcards, control characters) makes
- * the marker `damaged`, as does text that cannot be decoded. Never throws. /
+ * the marker `damaged`, as does text that cannot be decoded. Never throws.
  */
 export function parseMarker(bytes: Uint8Array): Marker {
   const marker: Marker = { entries: [], localEndpoints: [], warnings: [] };

@@ -44,7 +44,7 @@ export class OtherProject {
 
 /**
  * Returns a function that tells whether an absolute path is protected now: by this project, by a marker above the path,
- * or by what the home remembers of any project. Throws `home_unusable` if that cannot be read. /
+ * or by what the home remembers of any project. Throws `home_unusable` if that cannot be read.
  */
 export async function protectedAnywhere(
   home: Home,

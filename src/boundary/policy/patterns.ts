@@ -1,7 +1,7 @@
 /**
  * The patterns of a marker, as in `.gitignore`: matched name by name from the marker's directory downward. A pattern
  * without a slash matches at every depth, and a match covers everything below it. Names are compared as the most
- * lenient file system would. All patterns of a directory form one tree, so hundreds of them cost as much as one. /
+ * lenient file system would. All patterns of a directory form one tree, so hundreds of them cost as much as one.
  */
 import { nameBehindTemporary } from "../../platform/files.ts";
 import { foldedText, strippedName } from "../../platform/case_folded.ts";
@@ -34,7 +34,7 @@ export function withWildcards(text: string): string {
 
 /**
  * Returns every meaning of a marker line: as `.gitignore` reads it, with backslash escapes. A line with a backslash
- * also means a path with literal backslashes, and a path separated by them as on Windows. /
+ * also means a path with literal backslashes, and a path separated by them as on Windows.
  */
 export function compilePatterns(text: string): Pattern[] {
   const escaped = text.replace(

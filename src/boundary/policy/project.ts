@@ -108,7 +108,7 @@ function recordNotices({ root, movedFrom, replaced, problem }: ProjectRecord): s
 /**
  * Returns which `local-endpoints:` of the root's marker have an effect: those present when the project was first seen,
  * and those the user trusts. They apply only to that marker's own project: if a marker elsewhere protects something
- * here, too, the user must have confirmed the endpoint. /
+ * here, too, the user must have confirmed the endpoint.
  */
 export function endpointsThatCount(
   rules: PathRules,

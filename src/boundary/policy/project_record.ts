@@ -64,7 +64,7 @@ export class ProjectRecord {
    * Opens the record of the project with this root (a real path), with what is remembered of projects around and inside
    * it. Costs one `stat` if no project is known. `markers` are those at the root and above: a project with one is
    * recorded when first seen, and trusts the `endpoints` of its own marker unless it lies in a known project. Without
-   * `create` nothing is written. Failures are in {@link problem}. /
+   * `create` nothing is written. Failures are in {@link problem}.
    */
   static async open(
     home: Home,
@@ -173,7 +173,7 @@ export class ProjectRecord {
   /**
    * Applies `secrets trust`: the current markers become the rules, these endpoints are trusted (`confirmed` ones also
    * beside other markers), and derived files are released. For a project without markers, only the fact that it was
-   * seen remains. /
+   * seen remains.
    */
   async trust(
     { markers, endpoints, confirmed }: {

@@ -1,6 +1,6 @@
 /**
  * The files of {@link ProjectRecord} in the home: `projects/<id>.json`, where the id is a digest of the root's path,
- * and an index, which tells in one read whether any project is known and which records concern a directory. /
+ * and an index, which tells in one read whether any project is known and which records concern a directory.
  */
 import { AgentcliError } from "../../errors.ts";
 import { listDirectory } from "../../platform/files.ts";
@@ -80,7 +80,7 @@ const isProtected = ({ open }: IndexEntry) => open !== true;
 
 /**
  * Returns the records of the projects that ever had a marker, or of the wanted ones. Throws `home_unusable` if one
- * cannot be read. /
+ * cannot be read.
  */
 export async function knownProjects(
   home: Home,
@@ -97,7 +97,7 @@ export async function knownProjects(
 
 /**
  * Returns a function that gives {@link knownProjects}, with projects whose directory was renamed in place listed under
- * the new name, too. It gives the same list until a record or a root changes. /
+ * the new name, too. It gives the same list until a record or a root changes.
  */
 export function currentProjects(home: Home): () => Promise<readonly RecordData[]> {
   let last: { version: string; projects: readonly RecordData[] } | null = null;
@@ -168,7 +168,7 @@ async function readRecord(home: Home, id: string, root = "a project"): Promise<R
 
 /**
  * Changes the record of `root` as it is on the disk, under a lock, and returns the new one. Starts from `before` if
- * there is no record, or from the record of `moved`, which is then removed. /
+ * there is no record, or from the record of `moved`, which is then removed.
  */
 export async function changeRecord(
   home: Home,

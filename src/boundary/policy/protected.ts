@@ -70,7 +70,7 @@ export class ProtectedSet extends PathRules {
 
   /**
    * Walks the roots, with pauses, and records which files are protected. Returns files newly found to be a former
-   * protected file or a copy of one. Throws the signal's reason. /
+   * protected file or a copy of one. Throws the signal's reason.
    */
   async settle(options: WalkOptions = {}): Promise<readonly DerivedFile[]> {
     await this.reread();
@@ -102,7 +102,7 @@ export class ProtectedSet extends PathRules {
 
   /**
    * Returns the rule for an open file: of its path, or of any name that it has or had in this session. Before any
-   * marker is known, the roots are walked only for a file with several names. /
+   * marker is known, the roots are walked only for a file with several names.
    */
   ruleOfFile(status: FileStatus, real: string): ProtectionRule | null {
     const found = this.rule(real);
@@ -125,7 +125,7 @@ export class ProtectedSet extends PathRules {
 
   /**
    * The same for a local session: null if the walk takes too long and no marker was found so far. Each call continues
-   * the walk. /
+   * the walk.
    */
   get anySoon(): boolean | null {
     const until = performance.now() + LOCAL_WALK_MS;
@@ -135,7 +135,7 @@ export class ProtectedSet extends PathRules {
 
   /**
    * Returns the protected files inside the roots, or null if the walk takes longer than so many milliseconds. The next
-   * call continues the walk. /
+   * call continues the walk.
    */
   filesWithin(milliseconds: number): string[] | null {
     const until = performance.now() + milliseconds;

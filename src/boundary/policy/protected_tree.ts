@@ -217,7 +217,7 @@ export class ProtectedTree {
   /**
    * Finds what markers above the roots name elsewhere, and the targets of covered links. Tools cannot read those paths,
    * but a view may show them, and another name or a copy may lie in a root. Follows only the patterns, up to a limit,
-   * and does not enter the roots again. /
+   * and does not enter the roots again.
    */
   *#walkOutside(): Generator<void, ProtectedPlaces> {
     const { version } = this.#rules;

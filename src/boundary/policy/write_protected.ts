@@ -30,7 +30,7 @@ const CONFIGURATION = [
 
 /**
  * Files and directories that editors, assistants, shells, package managers and hook managers run code from once the
- * user starts them in the project. Tools may write these, because the user sees each change. Commands may not. /
+ * user starts them in the project. Tools may write these, because the user sees each change. Commands may not.
  */
 const STARTED_LATER = new Set(
   (".vscode .vs .idea .fleet .zed .nova .theia .helix .nvim .exrc .vimrc .gvimrc .nvimrc .nvim.lua .lvimrc .local.vimrc " +
@@ -75,7 +75,7 @@ function isStartUpFile(path: string, userHome: string | null): boolean {
 
 /**
  * Returns why a change at the absolute path would change what is protected, in a few words, or null. Such files are
- * markers, editor hooks (the guard is one), and agentcli itself. /
+ * markers, editor hooks (the guard is one), and agentcli itself.
  */
 export function decidesProtection(path: string): string | null {
   const names = path.split("/").map(foldedName);
@@ -87,7 +87,7 @@ export function decidesProtection(path: string): string | null {
 
 /**
  * Returns why tools may not write the absolute path, in a few words, or null. Judges names only, not the disk.
- * `userHome` is a real path; if it is null, files named like start-up files are protected everywhere. /
+ * `userHome` is a real path; if it is null, files named like start-up files are protected everywhere.
  */
 export function writeProtection(path: string, userHome: string | null): string | null {
   const names = path.split("/").map(foldedName);
@@ -110,7 +110,7 @@ export function commandProtection(path: string, userHome: string | null): string
 
 /**
  * Returns why no tool may change a path, in a few words, or null. Judges its names, other names of the same file, and
- * the programs that git's settings name. /
+ * the programs that git's settings name.
  */
 export async function writeProtectionOnDisk(
   { path, real }: { path: string; real: string },

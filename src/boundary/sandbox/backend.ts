@@ -4,7 +4,7 @@ import { dirname } from "../../platform/path.ts";
 
 /**
  * One mount; later ones cover earlier ones. `pin` mounts a directory on itself so that it cannot be renamed, because
- * its hidden content would be visible under the new name. /
+ * its hidden content would be visible under the new name.
  */
 export interface PlanStep {
   kind: "read" | "write" | "pin" | "freeze" | "link" | "scratch" | "hide_file" | "hide_directory";
@@ -41,7 +41,7 @@ export interface BackendOptions {
 /**
  * Shell code that closes all file descriptors but the standard three before the sandbox starts. We inherit what our
  * caller left open, and an open directory leads past every mount. A shell that cannot close two-digit descriptors exits
- * here, and the command does not run. /
+ * here, and the command does not run.
  */
 export const CLOSE_FILES = `if [ -d /proc/self/fd ]; then
 for f in /proc/self/fd/*; do f=\${f##*/}; [ "$f" -le 2 ] || eval "exec $f>&-"; done
@@ -72,7 +72,7 @@ const TRUSTED_PLACES = ["/usr/bin", "/bin", "/usr/sbin", "/sbin", "/run/wrappers
 
 /**
  * Returns the absolute path of a program that can be trusted to make a sandbox, or null: it is at a fixed place, and it
- * and its directory belong to root and nobody else can write them, also after resolving links. `places` is for tests. /
+ * and its directory belong to root and nobody else can write them, also after resolving links. `places` is for tests.
  */
 export async function trustedProgram(
   name: string,

@@ -25,7 +25,7 @@ const STEP: Readonly<Record<PlanStep["kind"], (path: string, source: string) => 
 /**
  * Returns the ways to start bubblewrap, the tightest first: without `proc` if a container forbids a fresh `/proc`, and
  * not `sealed` (no user namespaces inside) for versions before 0.8. It gets its arguments through a pipe and starts
- * with an empty environment, because `--clearenv` alone leaves `/proc/1/environ` readable inside (measured). /
+ * with an empty environment, because `--clearenv` alone leaves `/proc/1/environ` readable inside (measured).
  */
 export async function bubblewrapBackends({ programs }: BackendOptions): Promise<SandboxBackend[]> {
   const program = await trustedProgram("bwrap", { places: programs });

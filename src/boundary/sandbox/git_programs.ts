@@ -1,6 +1,6 @@
 /**
  * Finds the files inside the roots that git would run or read more settings from. Reads git's configuration files
- * itself, because git never runs outside a sandbox. Conditional includes always count. /
+ * itself, because git never runs outside a sandbox. Conditional includes always count.
  */
 import { lstatSync } from "../../platform/files_sync.ts";
 import { basename, dirname, isWithin, join, normalize, resolve } from "../../platform/path.ts";
@@ -29,7 +29,7 @@ interface Setting {
 
 /**
  * Returns absolute paths inside the roots, which need not exist, for repositories at paths named `.git` or bare ones.
- * Returns null if there are too many settings. /
+ * Returns null if there are too many settings.
  */
 export function gitPrograms(
   { repositories }: { repositories: readonly string[] },

@@ -52,7 +52,7 @@ export class HardLinkSearch {
    * Returns the paths that are other names of covered files. Searches everywhere only if some covered file has more
    * names than are covered, is gone from its path, or cannot be examined. Costs one `lstat` for each covered file, and
    * then one for each directory. A bind mount does not add to the number of names, so mounts are always searched. Links
-   * are not followed. /
+   * are not followed.
    */
   find(
     { files, directories = [], stores = [], nameless = [], blind = false }: CoveredFiles,

@@ -73,7 +73,7 @@ const touches = (place: string, path: string) => isWithin(place, path) || isWith
 /**
  * Returns the directories of `path` (the value of PATH) and of the user's settings that may be bound: never one that
  * contains the home of agentcli, a root or the user's home. Missing ones are skipped. What the known `projects` protect
- * is hidden in them and in system directories. /
+ * is hidden in them and in system directories.
  */
 export async function findBoundPlaces(
   wanted: { path: string; read: readonly string[]; write: readonly string[] },

@@ -31,7 +31,7 @@ const FILE_LIMIT = 64 * 1024 * 1024;
 
 /**
  * Moves paths of a project into the home. Returns null if they are all gone already. Throws `policy_refused` if one
- * cannot be moved: the turn must not continue then. /
+ * cannot be moved: the turn must not continue then.
  */
 export async function quarantine(
   paths: readonly string[],

@@ -12,7 +12,7 @@ import type { BackendOptions } from "./backend.ts";
 
 /**
  * What commands see of repositories. `hidden`: nothing. `read-only`: for sessions with protected content, which are
- * local. `open`: in roots without a marker, where git and its settings work as outside a sandbox. /
+ * local. `open`: in roots without a marker, where git and its settings work as outside a sandbox.
  */
 export type GitAccess = "hidden" | "read-only" | "open";
 
@@ -33,7 +33,7 @@ export interface SandboxRequest {
   network: boolean;
   /**
    * Only for the Git tool, which runs no program that a repository names and so is not watched: how it sees the roots,
-   * which directories of repositories it sees, and which files there must not change. Absolute paths. /
+   * which directories of repositories it sees, and which files there must not change. Absolute paths.
    */
   gitTool?: {
     roots: "read" | "write";
@@ -61,7 +61,7 @@ export interface SandboxedCommand {
   written: readonly string[];
   /**
    * Called after a command that could see a protected path: quarantines everything that appeared since the last clean
-   * look, except files that an older rule names in full. /
+   * look, except files that an older rule names in full.
    */
   takeAway(): Promise<QuarantineEntry | null>;
   /** Called after the last look. */

@@ -1,6 +1,6 @@
 /**
  * Runs a plan with macOS's `sandbox-exec`. Written after the profiles that macOS ships, and not run yet: no test of
- * this project has seen a Mac. The self-check decides there, too, so a profile that leaks means refusal. /
+ * this project has seen a Mac. The self-check decides there, too, so a profile that leaks means refusal.
  */
 import { stat } from "../../platform/files.ts";
 import type { BackendOptions, PlanStep, SandboxBackend, SandboxPlan } from "./backend.ts";

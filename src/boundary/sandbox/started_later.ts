@@ -1,6 +1,6 @@
 /**
  * Watches files in the roots that decide what other programs run. A command must neither change nor create them:
- * existing ones are mounted read-only, and new ones are found by comparing. /
+ * existing ones are mounted read-only, and new ones are found by comparing.
  */
 import { listSync, lstatSync, realPathSync } from "../../platform/files_sync.ts";
 import { basename, isWithin, join } from "../../platform/path.ts";
@@ -91,7 +91,7 @@ export function madeSince(before: Pick<WatchedFiles, "known">, after: Pick<Watch
 
 /**
  * Returns the outermost entries of directories that are new or are another link now. After a command could see a
- * protected path, each such name (of a file, directory or link target) can contain it in a form that no scan finds. /
+ * protected path, each such name (of a file, directory or link target) can contain it in a form that no scan finds.
  */
 export function newNames(before: readonly Listing[]): string[] {
   const now = new Listings();

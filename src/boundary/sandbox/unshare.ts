@@ -20,7 +20,7 @@ const BUILDING_PLACES: readonly string[] = ["/mnt", "/media", "/srv", "/opt", "/
 /**
  * Reads steps as `kind path other` from its arguments up to `--`, builds the new root, and becomes process 1 as the
  * parent of the command, so that all other processes end with it. Every step must succeed. The new root covers a
- * directory in this mount namespace only. /
+ * directory in this mount namespace only.
  */
 const SCRIPT = `
 set -eu

@@ -1,7 +1,7 @@
 /**
  * Runs a command in its sandbox and watches it. A hidden path can become visible meanwhile, when somebody saves a
  * protected file or adds a line to a marker. So output is passed on only after a look at the protected paths that
- * started after it was written, and the first look that finds an exposed path ends the command. /
+ * started after it was written, and the first look that finds an exposed path ends the command.
  */
 import { type ProcessOptions, type ProcessOutcome, run } from "../../platform/process.ts";
 import { within } from "../../platform/sleep.ts";
@@ -27,7 +27,7 @@ export interface WatchOptions {
   notify: ((text: string) => unknown) | undefined;
   /**
    * Protects files that changed since a time, below the roots and in more places, because they can contain what was
-   * exposed at a path. Called only after an exposure. /
+   * exposed at a path. Called only after an exposure.
    */
   protectChanges: ((since: number, path: string, places: readonly string[]) => Promise<unknown>) | undefined;
 }
@@ -36,7 +36,7 @@ export interface WatchOptions {
 export interface WatchedOutcome extends ProcessOutcome {
   /**
    * Protected paths that the command could see: later output was dropped, and the command was ended. Empty if a look
-   * failed, because then anything could have been exposed. Null if nothing was exposed. /
+   * failed, because then anything could have been exposed. Null if nothing was exposed.
    */
   exposed: readonly string[] | null;
   quarantined: readonly QuarantineEntry[];
@@ -52,7 +52,7 @@ class HeldOutput {
 
 /**
  * Runs a command in its sandbox. `onOutput` gets the output that may be passed on. If a look fails, throws its error
- * after the exposure is handled. /
+ * after the exposure is handled.
  */
 export async function runWatched(
   command: SandboxedCommand,

@@ -1,6 +1,6 @@
 /**
  * Decides which fragments of protected content may leave because the user allowed them. The home remembers them as
- * digests of short stretches; nothing that a session can write has a say. /
+ * digests of short stretches; nothing that a session can write has a say.
  */
 import type { ProjectRecord } from "../policy/project_record.ts";
 import { ProtectedContent } from "./protected_content.ts";

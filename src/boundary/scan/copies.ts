@@ -1,6 +1,6 @@
 /**
  * Finds files with protected content, in their bytes or their name, that a command of a protected session left behind.
- * No label follows a process, so the files are scanned. Source: specification of the boundary, second design §4. /
+ * No label follows a process, so the files are scanned. Source: specification of the boundary, second design §4.
  */
 import type { FileStatus } from "../../platform/files.ts";
 import { lstatSync } from "../../platform/files_sync.ts";
@@ -37,7 +37,7 @@ interface FoundCopy extends DerivedFile {
 /**
  * Protects files below the roots that changed since then, are covered by no rule, and contain protected content or
  * could not be scanned. Returns a notice for the user with their names relative to the first root, or null. Throws
- * `home_unusable` if they cannot be recorded. /
+ * `home_unusable` if they cannot be recorded.
  */
 export async function protectCopies(search: CopySearch, record: ProjectRecord | undefined): Promise<string | null> {
   const { roots, protection, exposed } = search;

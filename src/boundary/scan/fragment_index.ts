@@ -4,7 +4,7 @@
  * A hash table holds every fifth stretch of 8 bytes (a gram) of the content. Any 12 bytes contain one of them, so
  * looking up every 8 bytes of a text misses nothing, and the table is a fifth of the content. If a gram occurs again, a
  * second table holds the 12-byte windows around it. Each find is compared with the content itself, so hash collisions
- * neither add nor hide one. /
+ * neither add nor hide one.
  */
 import { keyOf, SEPARATOR } from "./normalize.ts";
 import { type ProtectedContent, WHOLE } from "./protected_content.ts";
@@ -177,7 +177,7 @@ export class FragmentIndex {
 
   /**
    * Calls `found` for each stretch that `text` shares with the content, until it returns true: stretches of 12 or more
-   * bytes (long ones in parts), and whole values and lines. All shared runs of 12 bytes are in a reported stretch. /
+   * bytes (long ones in parts), and whole values and lines. All shared runs of 12 bytes are in a reported stretch.
    */
   search(text: Uint8Array, found: (shared: Shared) => boolean): void {
     if (text.length < GRAM) return;

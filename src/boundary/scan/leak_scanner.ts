@@ -22,7 +22,7 @@ const SLICE_MS = 50;
 
 /**
  * Returns which of some fragments (normalized) may leave: those that the user allowed, and those that were in open
- * files when the project was first seen. Nothing that a session can write has a say. /
+ * files when the project was first seen. Nothing that a session can write has a say.
  */
 export type AllowedFragments = (fragments: readonly Fragment[]) => Promise<ReadonlySet<string>>;
 
@@ -67,7 +67,7 @@ export function scannerOfOthers(
 /**
  * Looks for the content of the protected files of a set. Reads nothing before the first check. Every check compares
  * size and times of the files and reads those that changed (10,000 files: about 50 ms). Former content stays known,
- * because the session may have it already. /
+ * because the session may have it already.
  */
 export class LeakScanner {
   /** Decides about fragments from now on. */
@@ -104,7 +104,7 @@ export class LeakScanner {
   /**
    * Returns the first fragment of a protected file in any of the texts, or null. Texts that passed are remembered and
    * not scanned again, except with `once`. `again` skips the look at the files, right after another check. Throws the
-   * signal's reason. /
+   * signal's reason.
    */
   async check(
     texts: Iterable<string>,

@@ -1,7 +1,7 @@
 /**
  * Normalizes text for comparison: UTF-8 in lower case, without white space, quotes, backslashes and NUL, which change
  * when text is indented, wrapped, quoted, escaped, or written as UTF-16. Source: specification of the boundary,
- * "Letting out". /
+ * "Letting out".
  */
 
 /** Separates files; never part of normalized text. */
@@ -62,7 +62,7 @@ const NOT_ASCII = /[^\0-\x7f]/;
 
 /**
  * Replaces lookalike characters (full-width, styled and composed ones by NFKC, letters of other scripts) and drops
- * marks and invisible ones. Returns null if that changes nothing. /
+ * marks and invisible ones. Returns null if that changes nothing.
  */
 export function compatible(text: string): string | null {
   if (!NOT_ASCII.test(text)) return null;

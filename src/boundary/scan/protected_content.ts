@@ -11,7 +11,7 @@ const [NEWLINE, EQUALS, COLON, HASH, DASH, COMMA, SEMICOLON] = [0x0a, 0x3d, 0x3a
 
 /**
  * A line up to its `=`, if it sets a variable in upper case. Open code names the variables that it reads, so the names
- * are no secret. The pattern is narrow, so that no part of a key matches it. /
+ * are no secret. The pattern is narrow, so that no part of a key matches it.
  */
 const NAME = /^\s*(?:export\s+|-\s+)?(?:\d{0,2}[A-Z]{0,24}\d{0,3}_)+\d{0,2}[A-Z]{0,24}\d{0,3}\s*$/;
 const LONGEST_NAME = 128;
@@ -83,7 +83,7 @@ export class ProtectedContent {
 
   /**
    * Appends normalized bytes, and notes whole values: lines, what follows the first `=` or `:` of a line or a leading
-   * dash, and quoted text. /
+   * dash, and quoted text.
    */
   #append(source: Uint8Array): void {
     const target = this.#bytes;

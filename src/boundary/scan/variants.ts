@@ -117,7 +117,7 @@ const NAMED: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">", qu
 
 /**
  * Decodes escapes of JSON and C-like strings for white space and character numbers, HTML entities for ASCII, and
- * numeric ones. /
+ * numeric ones.
  */
 function unescape(text: string): string {
   return text.replace(

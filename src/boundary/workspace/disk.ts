@@ -83,7 +83,7 @@ function damagedMarker(rule: ProtectionRule, { root, provider }: { root: string;
  * Opens the part of the disk that tools may use. Files that markers cover are labeled `no-cloud` for a local provider
  * and refused to others; everything else is open. An unusable marker (at the root, above, below, in an additional
  * directory) protects everything and is `policy_refused` for a remote provider. Throws `usage` if a path is not a
- * directory. /
+ * directory.
  */
 export async function openWorkspace(options: WorkspaceOptions): Promise<Workspace> {
   const additional = await Promise.all(options.additional.map(realDirectory));
@@ -165,7 +165,7 @@ export class DiskWorkspace {
 
   /**
    * Called before each tool call: rereads what other sessions recorded. Before a call that `changes` files, it records
-   * that the project was seen. /
+   * that the project was seen.
    */
   async beforeCall({ changes }: { changes: boolean }): Promise<void> {
     await this.protection.reread();
@@ -252,7 +252,7 @@ export class DiskWorkspace {
   /**
    * Returns the files whose content was read or written since the last call, for the item that holds it: real paths and
    * the links to them, relative to the root if inside it. A stored item with a file that is protected later is found by
-   * them. /
+   * them.
    */
   takeUsed(): readonly string[] {
     const used = [...this.#used].map((path) => isWithin(this.root, path) ? relativeTo(this.root, path) : path);

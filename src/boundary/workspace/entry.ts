@@ -1,6 +1,6 @@
 /**
  * Writes and restores entries of the project: files, links and directories, always below directories that are not
- * links. Loaded with the first change. /
+ * links. Loaded with the first change.
  */
 import { systemReason } from "../../platform/disk_failure.ts";
 import type { FileStatus } from "../../platform/files.ts";
@@ -36,7 +36,7 @@ const [NEW_FILE_MODE, NEW_DIRECTORY_MODE] = [0o644, 0o755];
 
 /**
  * Returns the place of an entry by its absolute path. No directory above it may be a link; missing ones are created
- * later. If the entry is a link, it is not followed. /
+ * later. If the entry is a link, it is not followed.
  */
 export function entryPath(path: string, roots: Pick<Workspace, "root" | "additional">): ResolvedPath | Refusal {
   const root = rootOf(path, roots);
@@ -116,7 +116,7 @@ export function restoreEntry(
 
 /**
  * Creates or replaces a file and its parent directories, in exactly the directory that was resolved. Keeps the mode of
- * an existing file. Call {@link checkWritable} right before. /
+ * an existing file. Call {@link checkWritable} right before.
  */
 export function replaceFile(
   path: ResolvedPath,

@@ -57,7 +57,7 @@ async function absolute(path: string, roots: Roots): Promise<string> {
 
 /**
  * Returns the place inside one of the roots that a path means. Refuses, with advice, NUL bytes, `file:` URLs, `~`,
- * paths outside, links that lead out or nowhere, and a trailing slash after a file. /
+ * paths outside, links that lead out or nowhere, and a trailing slash after a file.
  */
 export async function resolvePath(given: string, roots: Roots): Promise<ResolvedPath | Refusal> {
   const problem = textProblem(given, roots);
@@ -93,7 +93,7 @@ export function refuse(display: string, reason: string): Refusal {
 
 /**
  * Returns why a tool cannot write there, or null. Refuses links, anything but regular files, and files without a write
- * bit. The caller has checked that `real` lies inside the roots and is not write-protected. /
+ * bit. The caller has checked that `real` lies inside the roots and is not write-protected.
  */
 export async function checkWritable(path: ResolvedPath): Promise<Refusal | null> {
   try {
