@@ -2,7 +2,7 @@
  * The leak scanner as a session asks it: content of protected files that comes by a way no label sees (typed, pasted,
  * copied to another file) is found by looking for it. Source: specification of the boundary, "Letting out".
  */
-import type { AllowedFragments, LeakScanner } from "../boundary/scan/leak_scanner.ts";
+import type { AllowedFragments, LeakScanner, scannerOfOthers } from "../boundary/scan/leak_scanner.ts";
 import type { ScanHit } from "../boundary/scan/fragment_finder.ts";
 import type { RecordData } from "../boundary/policy/project_record_files.ts";
 import type { Refusal, Workspace } from "../boundary/workspace/workspace.ts";
@@ -23,7 +23,7 @@ interface ScanSubject {
   /** `the result of Read`. */
   name: string;
   hint: string;
-  /** The model itself said it: it can have what other projects protect only from what came in, which was judged then. */
+  /** The model itself said it: the prompt was judged just before, so the files of other projects are not looked at again. */
   isResponse?: boolean;
 }
 
@@ -49,7 +49,7 @@ export class ContentScanner {
   readonly #allowed: AllowedFragments | undefined;
   readonly #projects: ScannerOptions["projects"];
   #scanner: LeakScanner | null = null;
-  #others: Pick<LeakScanner, "check"> | null = null;
+  #others: ReturnType<typeof scannerOfOthers> | null = null;
 
   constructor(workspace: Workspace, { allowed, previous, projects }: ScannerOptions = {}) {
     this.#workspace = workspace;
@@ -69,7 +69,10 @@ export class ContentScanner {
   }
 
   /** Finds what other known projects protect. */
-  async #hitOfOthers(texts: Iterable<string>, options?: Parameters<LeakScanner["check"]>[1]): Promise<ScanHit | null> {
+  async #hitOfOthers(
+    texts: Iterable<string>,
+    options?: Parameters<LeakScanner["check"]>[1],
+  ): Promise<ScanHit & { endpoints: readonly string[] } | null> {
     if (this.#projects === undefined) return null;
     const { scannerOfOthers } = await import("../boundary/scan/leak_scanner.ts");
     const { root, additional } = this.#workspace;
@@ -86,7 +89,15 @@ export class ContentScanner {
     const scanner = await this.#open();
     const hit = await scanner?.check(texts, { signal }) ?? null;
     if (scanner === null || hit === null) {
-      return local && !subject.isResponse && await this.#hitOfOthers(texts) !== null ? "protected" : "open";
+      const other = local ? await this.#hitOfOthers(texts, { again: subject.isResponse === true }) : null;
+      if (other === null) return "open";
+      // Endpoints that this project trusts are nothing to that one.
+      if (this.#workspace.keepWithin(other.endpoints)) return "protected";
+      throw new AgentcliError(
+        "policy_refused",
+        `${subject.name} holds what another project of the user protects, which does not trust the provider "${provider}"`,
+        { hint: "use a model on this machine, or run agentcli secrets add --local-endpoint in that project" },
+      );
     }
     if (local) return "protected";
     throw new AgentcliError(

@@ -200,18 +200,21 @@ function mayBeProtected({ model, workspace }: Session): boolean {
 }
 
 async function reportOtherModel(
-  { model: { provider, entry }, context }: Session,
+  session: Session,
   { server, model }: { server: string; model: string | null },
   { emit }: RunningTurn,
 ): Promise<void> {
+  const { model: { provider, entry }, context } = session;
   const why = whyOtherModel(server, entry.id, model);
   if (why === null || context.said.has("other_model")) return;
   context.said.add("other_model");
+  // What a server says can hold what its model was told.
+  const isOpen = await labelOfWords([model ?? ""], session) === "open";
   await emit({
     kind: "notice",
-    text: `${
-      providerLabel(provider)
-    } answers with ${model}, not with ${entry.id}: ${why}; use the server's name for it in providers.yaml`,
+    text:
+      `${providerLabel(provider)} answers with ${isOpen ? model : "another model"}, not with ${entry.id}: ${why}; ` +
+      "use the server's name for it in providers.yaml",
   });
 }
 

@@ -22,6 +22,20 @@ const WAYS: Record<string, (secret: string) => Step[]> = {
   ],
 };
 
+Deno.test("the name under which a server answers is shown only where it holds nothing protected", async () => {
+  await using stage = await openStage();
+  const answer = (model: string): Step => {
+    const chunk = { model, choices: [{ index: 0, delta: { content: "Hi." }, finish_reason: "stop" }] };
+    const headers = { "content-type": "text/event-stream", server: "llama.cpp" };
+    return { kind: "status", status: 200, body: `data: ${JSON.stringify(chunk)}\n\ndata: [DONE]\n\n`, headers };
+  };
+  const block = { models: [{ id: "asked", context_window: 32_768 }] };
+  const shown = async (model: string) =>
+    (await stage.play("loc", { args: ["--model", "loc:asked"], block, script: [answer(model)] })).done.stderr;
+  assert.match(await shown("tiny-agent"), /answers with tiny-agent, not with asked/, "control");
+  assert.match(await shown(stage.canary("env")), /answers with another model, not with asked/);
+});
+
 for (const [way, script] of Object.entries(WAYS)) {
   Deno.test(`protected content in ${way} labels a local session, and goes into no transcript`, async () => {
     await using stage = await openStage();

@@ -1,6 +1,9 @@
 /** What a local session takes in of another project's protected files stays here, though its own project protects nothing. */
 import assert from "node:assert/strict";
-import { ask, say, want } from "../helpers/fake_server.ts";
+import { joinBytes } from "../helpers/fake_http.ts";
+import { ask, say, startFakeServer, want } from "../helpers/fake_server.ts";
+import { runInProcess } from "../helpers/in_process.ts";
+import { configure } from "../helpers/program.ts";
 import { openStage, type Stage } from "./harness.ts";
 import { hasBubblewrap } from "./sandbox_project.ts";
 import { CODED, coded } from "./slipped.ts";
@@ -249,5 +252,48 @@ for (const [model, runsHere] of [["gpt-oss:120b-cloud", false], ["qwen3:8b", tru
     const played = await stage.play("loc", { cwd: a, args, script, server, block });
     assert.match(played.results[0] ?? "", /ran/);
     assert.equal(played.sent.includes(coded(stage.canary("env"))), runsHere, played.done.stderr);
+  });
+}
+
+Deno.test("what a local model says and writes of another project by itself stays here", linux, async () => {
+  await using stage = await openStage({ bare: true, marker: null });
+  const { a } = await beside(stage);
+  for (const [value, isSecret] of [["nobody's open secret line", false], [stage.canary("env"), true]] as const) {
+    const script = [ask(want("write", { path: "w.txt", content: `token ${value}\n` })), say(`It is ${value}.`)];
+    const local = await stage.play("loc", { cwd: a, args, script });
+    assert.deepEqual(local.leaks.disk, [], local.done.stderr);
+    const remote = await stage.play("rem", { cwd: a, args: ["--continue"], script: [say("Hello.")] });
+    if (!isSecret) assert.ok(remote.sent.includes(value), "control: what nobody protects goes on");
+    assert.deepEqual(remote.leaks.wire, []);
+  }
+});
+
+for (
+  const [name, marker, trust] of [
+    ["stays on this machine, whatever endpoints this project has", "local-endpoints: 127.0.0.2\n", ""],
+    ["goes to an endpoint that both projects trust (control)", "local-endpoints: 127.0.0.2\n", "127.0.0.2"],
+    ["stays on this machine without endpoints (control)", "", ""],
+  ] as const
+) {
+  Deno.test(`what a chat takes in of another project ${name}`, linux, async () => {
+    await using stage = await openStage({ bare: true, marker: null });
+    const { a, b } = await beside(stage);
+    const canary = stage.canary("env");
+    if (trust !== "") {
+      await runInProcess(["secrets", "add", "--local-endpoint", trust, "--yes"], { home: stage.home, cwd: b });
+    }
+    if (marker !== "") await stage.write(`${a}/.agentclisecret`, marker);
+    await using near = startFakeServer({ script: () => say("Fine.") });
+    await using far = startFakeServer({ host: "127.0.0.2", script: () => say("Fine.") });
+    const providers = { loc: { baseUrl: near.baseUrl }, rem: { baseUrl: far.baseUrl, local: true } };
+    for (const roles of [{}, { compact: "rem:fake" }]) {
+      await configure(stage.home, providers, { default_provider: "loc", roles });
+      const lines = [`the token is ${canary}`, "more", "/compact", "/model rem", "1", "and now?", `again: ${canary}`];
+      const stdin = lines.map((line) => `${line}\n`).join("");
+      const done = await runInProcess(["chat"], { home: stage.home, cwd: a, stdin, terminal: true });
+      const heard = (server: typeof near) => new TextDecoder().decode(joinBytes(server.received()));
+      assert.ok(heard(near).includes(canary), "control: the model here got it");
+      assert.equal(heard(far).includes(canary), trust !== "", done.stdout + done.stderr);
+    }
   });
 }

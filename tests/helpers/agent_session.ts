@@ -65,6 +65,7 @@ export const NO_DISK: Workspace = {
   beforeCall: () => Promise.resolve(),
   countsAsLocal: () => true,
   becomeRemote: () => {},
+  keepWithin: () => true,
   ruleAt: () => null,
   resolve: () => Promise.resolve(refused),
   read: () => Promise.resolve(refused),

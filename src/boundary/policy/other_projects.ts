@@ -12,6 +12,8 @@ const FILE_LIMIT = 10_000;
 /** Another project: its recorded protected files, and those that its markers cover, as far as there was time to look. */
 export class OtherProject {
   readonly #root: string;
+  /** The `local-endpoints:` that count there. */
+  readonly endpoints: readonly string[];
   readonly #met: ReadonlySet<string>;
   readonly #set: ProtectedSet;
   #found: readonly string[] = [];
@@ -19,6 +21,7 @@ export class OtherProject {
 
   constructor(known: RecordData) {
     this.#root = known.root;
+    this.endpoints = known.endpoints;
     this.#met = new Set(known.met.map(({ path }) => path));
     this.#set = new ProtectedSet([known.root], { remembered: [{ ...known, met: [] }] });
   }
@@ -28,6 +31,11 @@ export class OtherProject {
     const isCovered = covers(this.#set, real, named);
     // An unusable marker covers every path it is asked about; here it counts only for its own project.
     return this.#met.has(real) || isCovered && (this.#set.damaged === null || isWithin(this.#root, real));
+  }
+
+  /** Returns whether {@link files} gave this path. */
+  holds(path: string): boolean {
+    return this.#met.has(path) || this.#found.includes(path);
   }
 
   /** Returns its protected files after a walk of at most so many milliseconds. */

@@ -31,6 +31,8 @@ export class ProtectedSet extends PathRules {
   #met: readonly SaltedFile[] = [];
   readonly #former = new FormerFiles();
   readonly #unnamed = new Set<string>();
+  /** The endpoints that all other projects trust whose content came in; null while none did. Not only this project decides then. */
+  shared: readonly string[] | null = null;
   /** The walk that the index was built from. */
   #identified: object | null = null;
 

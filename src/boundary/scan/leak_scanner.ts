@@ -38,11 +38,11 @@ type ScannedFiles = Pick<ProtectedSet, "rule"> & { files(): Iterable<string> };
 /** The longest walk of other projects before a check, in milliseconds. */
 const OTHERS_MS = 200;
 
-/** Returns a scanner for the content of all known projects other than those of `roots`. */
+/** Returns a scanner for the content of all known projects other than those of `roots`; a hit has the endpoints that its project trusts. */
 export function scannerOfOthers(
   projects: () => Promise<readonly RecordData[]>,
   roots: readonly string[],
-): Pick<LeakScanner, "check"> {
+): { check(...asked: Parameters<LeakScanner["check"]>): Promise<ScanHit & { endpoints: readonly string[] } | null> } {
   let known: readonly RecordData[] = [];
   let others: readonly OtherProject[] = [];
   const files = () => {
@@ -50,7 +50,7 @@ export function scannerOfOthers(
     return new Set(others.flatMap((other) => other.files(until - performance.now())));
   };
   const scanner = new LeakScanner({ files, rule: () => null }, { root: "/" });
-  const check: LeakScanner["check"] = async (texts, options) => {
+  const check = async (...[texts, options]: Parameters<LeakScanner["check"]>) => {
     const now = await projects();
     if (now !== known) {
       known = now;
@@ -59,7 +59,8 @@ export function scannerOfOthers(
         !roots.some((own) => isWithin(own, root) || isWithin(root, own))
       ).map((one) => new OtherProject(one));
     }
-    return others.length > 0 ? await scanner.check(texts, { once: true, ...options }) : null;
+    const hit = others.length > 0 ? await scanner.check(texts, { once: true, ...options }) : null;
+    return hit === null ? null : { ...hit, endpoints: others.find((other) => other.holds(hit.path))?.endpoints ?? [] };
   };
   return { check };
 }

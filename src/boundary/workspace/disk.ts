@@ -176,7 +176,19 @@ export class DiskWorkspace {
 
   /** Returns whether an address counts as local now. */
   countsAsLocal(baseUrl: string): boolean {
-    return isLocal(baseUrl, this.#localEndpoints);
+    const { shared } = this.protection;
+    return isLocal(baseUrl, this.#localEndpoints.filter((value) => shared === null || shared.includes(value)));
+  }
+
+  /**
+   * Called when content of another project comes in: from then on only endpoints that it trusts, too, count here. Returns
+   * whether the provider is one of them, or on this machine.
+   */
+  keepWithin(endpoints: readonly string[]): boolean {
+    const { protection } = this;
+    protection.shared = protection.shared?.filter((value) => endpoints.includes(value)) ?? endpoints;
+    const { baseUrl } = this.#options.provider;
+    return this.local &&= baseUrl === undefined || this.countsAsLocal(baseUrl);
   }
 
   /** Called when the provider turns out not to run its model here: for the rest of the session it is remote. */
