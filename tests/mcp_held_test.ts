@@ -4,6 +4,8 @@ import { join } from "../src/platform/path.ts";
 import { type Canary, LeakScan, makeCanary } from "./boundary/leakscan.ts";
 import { ask, type RecordedRequest, say, startFakeServer } from "./helpers/fake_server.ts";
 import { runInProcess } from "./helpers/in_process.ts";
+import { callHook } from "./helpers/editor_program.ts";
+import { fileTree } from "./helpers/file_tree.ts";
 import { configure, runProgram, type TemporaryHome, temporaryHome } from "./helpers/program.ts";
 import { serve } from "./helpers/served.ts";
 
@@ -22,6 +24,8 @@ async function project(canary: Canary): Promise<TemporaryHome> {
 /** Says all that it was shown, as a model that gives everything away does. */
 const telltale = ({ text }: RecordedRequest) =>
   say(`It says:\n${/amber otters[\w ]+/.exec(text)?.[0] ?? "nothing"}\nand ends`);
+
+const heldFile = (home: TemporaryHome, id: string) => join(home.agentcliHome, `agentcli-held/${id}.md`);
 
 function leaks(canary: Canary, ...texts: string[]): string[] {
   return texts.flatMap((text) => new LeakScan([canary]).text(text));
@@ -43,7 +47,7 @@ Deno.test("a text is held until the user lets exactly what they saw go, once", a
   const { structured: status } = await served.call("private_status");
   assert.deepEqual([status.waiting, status.budget_bits_left], [["r-1"], 64]);
 
-  const file = join(home.project, ".agentcli/private/r-1.md");
+  const file = heldFile(home, "r-1");
   const text = await Deno.readTextFile(file);
   assert(text.includes(canary.value));
   const { mode } = await Deno.stat(file);
@@ -145,7 +149,7 @@ Deno.test("ask_local gives a text of open files, and holds one as soon as a path
   }
   assert.deepEqual(leaks(canary, served.seen.stdout, served.seen.stderr), []);
   // The control: they were read.
-  assert((await Deno.readTextFile(join(home.project, ".agentcli/private/r-4.md"))).includes(canary.value));
+  assert((await Deno.readTextFile(heldFile(home, "r-4"))).includes(canary.value));
 });
 
 Deno.test("ask_local holds the text of an open file with a copy of a protected one, and that it did is paid for", async () => {
@@ -171,6 +175,78 @@ Deno.test("ask_local holds the text of an open file with a copy of a protected o
   for (const name of ["open.md", "plain.md"]) assert.equal((await told(name)).structured.refused, "budget", name);
 });
 
+Deno.test("that a file was recognized as former content is paid for, and told nowhere else", async () => {
+  await using home = await project(SECRET);
+  await home.write("notes.md", "amber 4711 otter\n");
+  await using server = await startFakeServer({ script: () => say("fine") });
+  await configure(home, { loc: { baseUrl: server.baseUrl } });
+  await using served = serve(home);
+  const ask = async (
+    tool: string,
+    ...paths: string[]
+  ) => (await served.call(tool, {
+    question: "What?",
+    task: "Change it",
+    paths,
+    answer: { type: "yes_no" },
+    seconds: 5,
+  }));
+  const left = async () => (await served.call("private_status")).structured.budget_bits_left;
+  // A session sees the file, then it changes, and the client writes what it may have been.
+  assert.equal((await ask("ask_local", "open.md")).text, "fine");
+  await home.write("notes.md", "gone\n");
+  await home.write("guesses/right.md", "amber 4711 otter\n");
+  for (const at of [1, 2, 3]) await home.write(`guesses/wrong${at}.md`, `xyzzy 993${at} plugh\n`);
+  // The control, of the same length: open.
+  assert.equal((await ask("ask_local", "guesses/wrong1.md", "guesses/wrong2.md")).text, "fine");
+  assert.equal(await left(), 64);
+  assert.equal((await ask("ask_local", "guesses/wrong3.md", "guesses/right.md")).structured.held, "r-1");
+  assert.equal(await left(), 47);
+  assert.equal((await ask("ask_local", "guesses/right.md", "notes.md")).structured.held, "r-2");
+  assert.equal(await left(), 47, "a protected name tells nothing of content");
+  for (const name of ["right", "wrong1"]) {
+    assert.equal((await ask("do_private", `guesses/${name}.md`)).structured.refused, "open_path", name);
+  }
+  assert.equal(await left(), 47);
+});
+
+Deno.test("a text of a server that remembers is held like a copy", async () => {
+  const canary = SECRET;
+  await using home = await project(canary);
+  let memory = "nothing";
+  await using server = await startFakeServer({
+    script: ({ text, json }) => {
+      memory = /amber otters[\w ]+/.exec(text)?.[0] ?? memory;
+      if (json.response_format !== undefined) return say('{"answer":"yes"}');
+      return say(json.tools === undefined ? `I recall ${memory}.` : "found");
+    },
+  });
+  await configure(home, { loc: { baseUrl: server.baseUrl } });
+  await using served = serve(home);
+  const asked = { question: "What did you read?", paths: ["open.md"], seconds: 5 };
+  assert.equal((await served.call("ask_local", asked)).text, "I recall nothing.", "the control");
+  await served.call("ask_private", { ...TEXT, answer: { type: "yes_no" }, seconds: 5 });
+  const before = (await served.call("private_status")).structured.budget_bits_left;
+  assert.equal((await served.call("ask_local", asked)).structured.held, "r-1");
+  assert.equal((await served.call("private_status")).structured.budget_bits_left, before - 17);
+  assert.deepEqual(leaks(canary, served.seen.stdout, served.seen.stderr), []);
+});
+
+Deno.test("what is no file is refused without a request, and for nothing", async () => {
+  await using home = await project(SECRET);
+  await home.write("src/a.ts", "x\n");
+  await using server = await startFakeServer({ script: () => say('{"answer":"yes"}') });
+  await configure(home, { loc: { baseUrl: server.baseUrl } });
+  await using served = serve(home);
+  // A question that was paid for, after which a model that is missed costs bits.
+  await served.call("ask_private", { ...TEXT, answer: { type: "yes_no" }, seconds: 5 });
+  const [before, requests] = [(await served.call("private_status")).text, server.chats().length];
+  const told = await served.call("ask_local", { question: "What is in there?", paths: ["src"], seconds: 5 });
+  assert.equal(told.structured.refused, "path");
+  assert.deepEqual([(await served.call("private_status")).text, server.chats().length], [before, requests]);
+  assert.equal((await served.call("ask_local", { question: "What is it?", paths: ["src/a.ts"] })).isError, false);
+});
+
 Deno.test("a failing model is told to the user, not to the client", async () => {
   const canary = SECRET;
   await using home = await project(canary);
@@ -179,37 +255,56 @@ Deno.test("a failing model is told to the user, not to the client", async () => 
   await configure(home, { loc: { baseUrl: server.baseUrl } });
   await using served = serve(home);
   assert.equal((await served.call("ask_private", { ...TEXT, seconds: 5 })).structured.held, "r-1");
-  assert.match(await Deno.readTextFile(join(home.project, ".agentcli/private/r-1.md")), /^\(no answer/);
+  assert.match(await Deno.readTextFile(heldFile(home, "r-1")), /^\(no answer/);
   const local = await served.call("ask_local", { question: "What?", paths: ["open.md"], seconds: 5 });
   assert.equal(local.structured.refused, "no_answer");
   assert.deepEqual(leaks(canary, served.seen.stdout, served.seen.stderr), []);
 });
 
-Deno.test("held texts are protected without a marker, and written nowhere else", async () => {
+Deno.test("held texts are in the home alone, whatever the project brings", async () => {
+  const canary = SECRET;
+  for (const brings of ["nothing", "its own ignore file", "a tracked text", "a link"]) {
+    await using home = await project(canary);
+    if (brings === "its own ignore file") await home.write(".agentcli/private/.gitignore", "!*\n");
+    if (brings === "a tracked text") await home.write(".agentcli/private/r-1.md", "x\n");
+    await Deno.mkdir(join(home.root, "elsewhere"));
+    if (brings === "a link") await Deno.symlink("../elsewhere", join(home.project, ".agentcli"));
+    const before = [...fileTree(home.project).keys()].sort();
+    await using server = await startFakeServer({ script: telltale });
+    await configure(home, { loc: { baseUrl: server.baseUrl } });
+    await using served = serve(home);
+    assert.equal((await served.call("ask_private", { ...TEXT, seconds: 5 })).structured.held, "r-1", brings);
+    assert.deepEqual([...fileTree(home.project).keys()].sort(), before, brings);
+    assert.deepEqual([...Deno.readDirSync(join(home.root, "elsewhere"))], []);
+    assert((await Deno.readTextFile(heldFile(home, "r-1"))).includes(canary.value), "the control");
+    assert.match((await command(home, ["pending"])).stdout, /amber otters/);
+  }
+});
+
+Deno.test("no tool reads a held text, nor does an assistant that the guard looks after", async () => {
   const canary = makeCanary("held");
   await using home = await temporaryHome();
-  await home.write(".agentcli/private/r-1.md", canary.value);
-  await home.write(".agentcli/open.md", "an open line");
+  const text = join(home.agentcliHome, "agentcli-held/r-1.md");
+  await Deno.mkdir(join(home.agentcliHome, "agentcli-held"), { recursive: true });
+  await Deno.writeTextFile(text, canary.value);
+  await home.write("open.md", "an open line");
   const read = (path: string) => ask({ name: "Read", input: { file_path: path } });
-  const script = ({ index }: RecordedRequest) =>
-    index === 0 ? read(".agentcli/private/r-1.md") : index === 1 ? read(".agentcli/open.md") : say("done");
+  const script = ({ index }: RecordedRequest) => index === 0 ? read(text) : index === 1 ? read("open.md") : say("done");
   for (const host of ["127.0.0.2", "127.0.0.1"] as const) {
     await using server = await startFakeServer({ host, script });
     await configure(home, { one: { baseUrl: server.baseUrl } });
     const done = await runInProcess(["run", "Read it"], { home });
     assert.equal(done.code, 0, done.stderr);
     const sent = server.received().map((bytes) => new TextDecoder().decode(bytes)).join("");
-    assert.equal(sent.includes(canary.value), host === "127.0.0.1", sent);
+    assert(!sent.includes(canary.value), sent);
     assert(sent.includes("an open line"));
   }
-
-  // A directory that leads elsewhere is none.
-  await using other = await project(canary);
-  await Deno.mkdir(join(other.root, "elsewhere"));
-  await Deno.symlink(join(other.root, "elsewhere"), join(other.project, ".agentcli"));
-  await using server = await startFakeServer({ script: telltale });
-  await configure(other, { loc: { baseUrl: server.baseUrl } });
-  await using served = serve(other);
-  assert.equal((await served.call("ask_private", { ...TEXT, seconds: 5 })).structured.refused, "unavailable");
-  assert.equal(server.chats().length, 0);
+  await home.write(".agentclisecret", "no-cloud: notes.md\n");
+  const guarded = async (path: string) => {
+    const given = { hook_event_name: "PreToolUse", tool_name: "Read", tool_input: { file_path: path } };
+    const input = JSON.stringify({ cwd: home.project, ...given });
+    const hook = { scaffold: "no-cloud-guard", event: "PreToolUse", assistant: "claude" };
+    return (await callHook(home, hook, { input })).code;
+  };
+  assert.deepEqual([await guarded(text), await guarded(join(home.project, "open.md"))], [2, 0]);
 });

@@ -87,7 +87,7 @@ Deno.test("only the named files are changed or made, and of those the protected 
     write("conf/out.md", "x"),
     write(`named-${PROSE.replaceAll(" ", "-")}`, ""),
     write(".agentclisecret", ""),
-    write(".agentcli/private/r-1.md", "x"),
+    write(join(home.agentcliHome, "agentcli-held/r-1.md"), "x"),
     edit("conf/notes.md", PROSE, "x"),
     { name: "Bash", input: { command: "touch other" } },
   ];
@@ -159,16 +159,6 @@ Deno.test("which of the files a task made is paid for: later questions tell it",
   }
   // Three statuses, and a bit for each file.
   assert.equal(told.bits, 9.585);
-});
-
-Deno.test("what waits for the user is no file for a task", async () => {
-  await using home = await project();
-  for (const path of [".agentcli/private/r-1.md", ".agentcli/private/.gitignore"]) {
-    await home.write(path, "*\n");
-    const { told } = await perform(home, [write(path, "!*")], { paths: [path] });
-    assert.equal(told.refused, "path");
-    assert.equal(await home.read(path), "*\n");
-  }
 });
 
 Deno.test("a task is paid for before the model hears of it", async () => {

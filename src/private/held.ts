@@ -1,24 +1,24 @@
 /**
- * Answers in text, which wait for the user: each is a file of the project that a built-in rule protects, and an entry in the
- * home that says what the user decided. Only what the user released is in the home, and goes to clients.
+ * Answers in text, which wait for the user: each is a file of the home that a built-in rule protects, since a project can
+ * have git add what is in it, and an entry that says what the user decided. Only what the user released goes to clients.
  */
 import { HELD_DIRECTORY } from "../boundary/policy/protection_rule.ts";
-import { readRegularFile } from "../boundary/reader.ts";
 import { AgentcliError } from "../errors.ts";
 import { sha256 } from "../platform/digest.ts";
-import { lstat, makePrivateDirectory, realPath, removeFile, writeAtomically } from "../platform/files.ts";
 import type { Home } from "../platform/home.ts";
 import { changeState, openJournal } from "../platform/journal.ts";
 import type { Clock } from "../platform/io.ts";
-import { join } from "../platform/path.ts";
 import { fieldsOf, isRecord, membersOf, parseJson } from "../platform/record.ts";
 
 const FILE = "private/held.json";
 /** Answers of one project that may wait. */
 const MOST_WAITING = 100;
-/** Largest text, in bytes. */
+/** Characters of the longest text. */
 const TEXT_LIMIT = 256 * 1024;
-const IGNORE = ".gitignore";
+
+function fileOf(id: string): string {
+  return `${HELD_DIRECTORY}/${id}.md`;
+}
 
 /** One answer that waited or waits. */
 export interface HeldAnswer {
@@ -68,7 +68,6 @@ export class HeldAnswers {
 
   /** Makes room for an answer before anything is asked; null where too many wait. */
   async begin({ question, client }: Pick<HeldAnswer, "question" | "client">): Promise<string | null> {
-    await this.#directory();
     return await this.#change((state) => {
       const own = state.answers.filter(({ root }) => root === this.#root);
       if (own.filter((answer) => answer.state === "waiting").length >= MOST_WAITING) return null;
@@ -80,19 +79,15 @@ export class HeldAnswers {
 
   /** Writes the text of an answer, for the owner alone. */
   async write(id: string, text: string): Promise<void> {
-    const bytes = new TextEncoder().encode(text).slice(0, TEXT_LIMIT);
-    await writeAtomically(join(await this.#directory(), `${id}.md`), bytes, { mode: 0o600 });
+    await this.#home.write(fileOf(id), text.slice(0, TEXT_LIMIT));
   }
 
   /** Returns the text of an answer that waits or was kept, without what nobody would see of it. Throws `usage` where there is none. */
   async text(id: string): Promise<string> {
-    const path = join(await this.#directory(), `${id}.md`);
-    const isPlain = (await lstat(path))?.kind === "file";
-    const read = isPlain ? readRegularFile(path, { display: path, limit: TEXT_LIMIT }) : null;
-    if (read === null || "refused" in read) {
-      throw new AgentcliError("usage", `there is no text of ${id}: it is still being written, or ${path} was removed`);
-    }
-    return visibleText(new TextDecoder().decode(read.bytes));
+    const text = await this.#home.read(fileOf(id));
+    if (text !== null) return visibleText(text);
+    const path = this.#home.file(fileOf(id));
+    throw new AgentcliError("usage", `there is no text of ${id}: it is still being written, or ${path} was removed`);
   }
 
   /** Lets exactly this text go, once: it is logged first. Throws `usage` for an answer that does not wait. */
@@ -103,7 +98,7 @@ export class HeldAnswers {
     const entry = { what: "released", id, project, asked_by: client, bytes, sha256: await sha256(text) } as const;
     await logRelease(this.#home, entry, { now: this.#clock.now() });
     await this.#decide(id, { state: "released", released: text });
-    if (isWhole) await removeFile(join(await this.#directory(), `${id}.md`));
+    if (isWhole) await this.#home.remove(fileOf(id));
   }
 
   /** Keeps an answer to the user for good. Throws as {@link release} does. */
@@ -129,18 +124,6 @@ export class HeldAnswers {
     });
   }
 
-  /** The directory of the texts: what leads elsewhere by a link is none. */
-  async #directory(): Promise<string> {
-    const directory = join(this.#root, HELD_DIRECTORY);
-    await makePrivateDirectory(directory);
-    if (await realPath(directory) !== directory) {
-      throw new AgentcliError("policy_refused", `${directory} leads elsewhere`, { hint: "remove the link" });
-    }
-    const ignore = join(directory, IGNORE);
-    if (await lstat(ignore) === null) await writeAtomically(ignore, "*\n", { mode: 0o600 });
-    return directory;
-  }
-
   async #change<T>(work: (state: State) => T): Promise<T> {
     return await changeState(this.#home, FILE, { read: () => this.#read(), work });
   }
@@ -152,7 +135,7 @@ export class HeldAnswers {
     const { last, answers } = fieldsOf(state);
     if (Number.isInteger(last) && Array.isArray(answers) && membersOf(answers).every(isAnswer)) return state as State;
     throw new AgentcliError("home_unusable", `${this.#home.file(FILE)} does not hold the answers of mcp serve`, {
-      hint: "remove it; the texts stay in their projects",
+      hint: `remove it; the texts stay in ${this.#home.file(HELD_DIRECTORY)}`,
     });
   }
 }

@@ -13,7 +13,7 @@ const REFUSALS = {
   no_answer: "The model gave no answer in time.",
   no_local_model: "No model is known to run on this machine. The user can check: agentcli doctor",
   open_path: "A path is not protected. The user can let one task change open files: agentcli mcp allow --changes",
-  path: "A path is not a file or directory of the project, or is for no model at all.",
+  path: "A path is no file of the project (or directory, where one can be asked about), or is for no model at all.",
   too_many_held: "Too many answers wait for the user. Tell them: agentcli mcp pending",
   unavailable: "The project or the home cannot be used. The user can check: agentcli doctor",
   unknown_id: "No answer has this id.",

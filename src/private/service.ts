@@ -23,8 +23,11 @@ import {
   type TextQuestion,
 } from "./tools.ts";
 
-/** A text of open files; or why there is none, and nothing was asked: a path is protected, or a file holds a copy. */
-export type OpenText = { text: string } | { kept: "path" | "copy" };
+/**
+ * A text of open files; or why there is none: a path is protected by its name, a file or the text holds protected content or
+ * was recognized by it, or a path cannot be asked about.
+ */
+export type OpenText = { text: string } | { kept: "path" | "copy" } | { problem: RefusalCode };
 
 /** A local model over the files of the project, for one question. */
 export interface PrivateSession {
@@ -266,6 +269,7 @@ export class PrivateService {
       if (await this.#budget.left() < COPY_COST) throw new Refused("budget");
       const answer = orAborted(session.openText(asked, signal), signal);
       const told = await answer.catch(() => this.#missed("no_answer"));
+      if ("problem" in told) throw new Refused(told.problem);
       if ("text" in told) return { kind: "text", text: told.text, why: "open" };
       if (told.kept === "copy") await this.#budget.spend({ cost: COPY_COST, root: this.#parts.root });
       return await this.#hold(session, asked, { client: call.client, signal });

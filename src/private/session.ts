@@ -1,9 +1,8 @@
 /** One question in a session of its own: a model that is proven to run here, tools that read, nothing that is stored. */
 import { sideFields } from "../agent/chat_request.ts";
 import { resultLimit } from "../agent/context/tokens.ts";
-import { HELD_DIRECTORY } from "../boundary/policy/protection_rule.ts";
+import type { ProtectionRule } from "../boundary/policy/protection_rule.ts";
 import type { Io } from "../platform/io.ts";
-import { isWithin, join } from "../platform/path.ts";
 import type { TurnEvent } from "../protocol/turn_event.ts";
 import { AgentSession } from "../runtime/agent_session.ts";
 import type { SessionOptions } from "../runtime/host.ts";
@@ -118,14 +117,16 @@ function privateSession(
     async problem(paths): Promise<RefusalCode | null> {
       for (const path of paths) {
         const resolved = await workspace.resolve(path);
-        if ("refused" in resolved || workspace.ruleAt(resolved)?.tier === "list-only") return "path";
+        if ("refused" in resolved) return "path";
+        const found = workspace.ruleAt(resolved);
+        // That a file was recognized by its content is told nowhere but where it is paid for.
+        const rule = found?.copyOf === undefined ? found : null;
+        if (rule?.tier === "list-only") return "path";
         const kind = (await workspace.status(resolved))?.kind;
         if (changes === undefined ? kind !== "file" && kind !== "directory" : kind !== "file" && kind !== undefined) {
           return "path";
         }
-        // What waits for the user is changed by nobody else.
-        if (changes !== undefined && isWithin(join(workspace.root, HELD_DIRECTORY), resolved.real)) return "path";
-        if (changes?.open === false && workspace.ruleAt(resolved) === null) return "open_path";
+        if (changes?.open === false && rule === null) return "open_path";
       }
       return null;
     },
@@ -195,18 +196,22 @@ async function openText(
   const limit = resultLimit({ window: contextWindow, bytesPerToken, count: paths.length });
   const files: string[] = [];
   const found: ResolvedPath[] = [];
+  const rules: ProtectionRule[] = [];
   for (const path of paths) {
     const resolved = await workspace.resolve(path);
-    if ("refused" in resolved) throw new Error(resolved.message);
+    if ("refused" in resolved) return { problem: "path" };
     // Before anything is read: whether that succeeds tells of what is in the file.
     const status = await workspace.status(resolved) ?? undefined;
-    if (workspace.ruleAt(resolved, status) !== null) return { kept: "path" };
+    const rule = workspace.ruleAt(resolved, status);
+    if (rule !== null) rules.push(rule);
+    else if (status?.kind !== "file") return { problem: "path" };
     found.push(resolved);
   }
+  if (rules.length > 0) return { kept: reasonOf(rules) };
   for (const resolved of found) {
     const read = await workspace.read(resolved, { limit });
-    if ("refused" in read) throw new Error(read.message);
-    if (read.label !== "open") return { kept: "path" };
+    if ("refused" in read) return { problem: "path" };
+    if (read.rule !== undefined) return { kept: reasonOf([read.rule]) };
     const cut = read.more ? "\n[the rest is left out]" : "";
     files.push(`File ${resolved.display}:\n${new TextDecoder().decode(read.bytes)}${cut}`);
   }
@@ -215,5 +220,12 @@ async function openText(
   // Other first words than in a session over protected files: what a server keeps of those makes nothing faster here.
   const messages = [{ role: "user" as const, content: [`Question: ${question}`, ...files, question].join("\n\n") }];
   const request = { model: entry.id, messages, tools: [], params: sideFields(opened.session) };
-  return { text: (await model(request, { signal, onDelta: () => {}, onRetry: () => {} })).text };
+  const { text } = await model(request, { signal, onDelta: () => {}, onRetry: () => {} });
+  // A server may have kept something of the requests before.
+  return await scanner?.holds([text], { isLeaving: true }) ? { kept: "copy" } : { text };
+}
+
+/** A rule for a name says nothing of content; that a file was recognized by its content is paid for. */
+function reasonOf(rules: readonly ProtectionRule[]): "path" | "copy" {
+  return rules.every(({ copyOf }) => copyOf !== undefined) ? "copy" : "path";
 }

@@ -1,5 +1,5 @@
 /** The rule that protects a path, and how messages name it. */
-import { isWithin, relativeTo } from "../../platform/path.ts";
+import { basename, dirname, isWithin, join, relativeTo } from "../../platform/path.ts";
 import { foldedPath } from "../../platform/case_folded.ts";
 import { MARKER_NAME, type Tier } from "./marker.ts";
 
@@ -49,18 +49,18 @@ export function ruleOfGit(markers: readonly string[]): ProtectionRule {
   return { tier: "no-cloud", pattern: ".git", marker: markers[0] ?? MARKER_NAME, line: 0 };
 }
 
-/** Where `mcp serve` keeps answers that wait for the user, below the root of a project. */
-export const HELD_DIRECTORY = ".agentcli/private";
-const HELD = /[/\\]\.agentcli[/\\]private$/i;
+/** Where `mcp serve` keeps answers that wait for the user, in the home. */
+export const HELD_DIRECTORY = "agentcli-held";
 
-/** Returns the built-in rule that protects such a directory, or null for any other directory. */
+/** Returns the built-in rule that protects a directory of this name, wherever a home is; null for any other directory. */
 export function ruleOfHeld(directory: string): ProtectionRule | null {
-  if (!HELD.test(directory)) return null;
-  return { tier: "no-cloud", pattern: HELD_DIRECTORY, marker: directory.replace(HELD, `/${MARKER_NAME}`), line: 0 };
+  if (basename(directory).toLowerCase() !== HELD_DIRECTORY) return null;
+  return { tier: "no-cloud", pattern: HELD_DIRECTORY, marker: join(dirname(directory), MARKER_NAME), line: 0 };
 }
 
-/** Returns the stricter of two rules; null if both are null. */
+/** Returns the stricter of two rules, of equal ones that of a name before that of a copy; null if both are null. */
 export function stricter(one: ProtectionRule | null, other: ProtectionRule | null): ProtectionRule | null {
   if (one === null || other === null) return one ?? other;
-  return one.tier === "list-only" ? one : other.tier === "list-only" ? other : one;
+  if (one.tier !== other.tier) return one.tier === "list-only" ? one : other;
+  return one.copyOf === undefined ? one : other;
 }

@@ -1,12 +1,12 @@
 /** Runs what the user decides about the answers of `mcp serve`: always at a terminal, since an assistant can run commands. */
 import { rememberedAt } from "../../boundary/policy/project.ts";
 import { ProtectedSet } from "../../boundary/policy/protected.ts";
-import { HELD_DIRECTORY } from "../../boundary/policy/protection_rule.ts";
+import { ruleOfHeld } from "../../boundary/policy/protection_rule.ts";
 import { LeakScanner } from "../../boundary/scan/leak_scanner.ts";
 import { AgentcliError } from "../../errors.ts";
 import { openHome } from "../../platform/home.ts";
 import type { Io } from "../../platform/io.ts";
-import { isWithin, join } from "../../platform/path.ts";
+import { dirname } from "../../platform/path.ts";
 import { rootOf } from "../../private/facts.ts";
 import { HeldAnswers, logRelease } from "../../private/held.ts";
 import { Budget } from "../../private/budget.ts";
@@ -79,7 +79,8 @@ export async function release(
   const whole = await held.text(id);
   const text = options.lines === undefined ? whole : linesOf(whole, options.lines);
   await io.stdout.write(await marked(text, context) + "\n");
-  await agreed(context, `Give exactly this to ${client === "" ? "the client" : `the client "${clean(client)}"`}?`);
+  const asking = client === "" ? "a client without a name" : `a client that calls itself "${clean(client)}"`;
+  await agreed(context, `Give exactly this to all clients of mcp serve in this project? It was asked for by ${asking}`);
   await held.release(id, text, { isWhole: text === whole });
   await notice(context, `${id} is released`);
 }
@@ -124,8 +125,8 @@ async function quotedLines(
   const root = await rootOf(io, cwd);
   const protection = new ProtectedSet([root], { remembered: await rememberedAt(io, [root]) });
   await protection.settle();
-  const held = join(root, HELD_DIRECTORY);
-  const files = () => [...protection.files()].filter((path) => !isWithin(held, path));
+  // A home inside of the project has the text itself.
+  const files = () => [...protection.files()].filter((path) => ruleOfHeld(dirname(path)) === null);
   const scanner = new LeakScanner({ files, rule: (path) => protection.rule(path) }, { root });
   const quoted = new Set<number>();
   for (const [at, line] of text.split("\n").entries()) {
