@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { startClient } from "./helpers/client.ts";
 import { ask, say, startFakeServer, type Step, want } from "./helpers/fake_server.ts";
 import { runInProcess } from "./helpers/in_process.ts";
-import { configure, temporaryHome } from "./helpers/program.ts";
+import { configure, programCommand, startCommand, temporaryHome } from "./helpers/program.ts";
 
 const WRITE = ask(want("write", { path: "b.txt", content: "beta\n" }));
 const write = (content: string) => ask(want("write", { path: "b.txt", content }));
@@ -49,6 +49,14 @@ Deno.test("a check that passes is told in a line, and in the result", async () =
   await using other = await project([WRITE, say("Done.")]);
   const json = JSON.parse((await other.run("--check", "grep -q beta b.txt", "--json")).stdout);
   assert.deepEqual(json.check, { command: "grep -q beta b.txt", passed: true, rounds: 0 });
+});
+
+Deno.test("what is told of the check begins on a line of its own where both streams go to one file", async () => {
+  await using one = await project([WRITE, say("Done.")]);
+  const command = programCommand().map((word) => `'${word}'`).join(" ");
+  const script = `${command} run 'Do it' --allowed-tools Write --check true 2>&1 </dev/null`;
+  const { stdout } = await startCommand(["sh", "-c", script], { home: one.home }).finished;
+  assert.match(stdout, /^\* Write b\.txt\nDone\.\n\* check true\n {2}the check passed\n\d/);
 });
 
 Deno.test("a failure goes back to the model, which mends it", async () => {

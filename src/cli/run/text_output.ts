@@ -67,9 +67,8 @@ export function textOutput(io: Io, options: TextOptions): TurnOutput {
           return delta(event.delta);
         case "response":
           open = false;
-          // What a model says before its calls, and its answer after them, are paragraphs of their own.
-          if (event.item.calls.length > 0 && !atLineStart) return printText("\n");
-          return settle();
+          // Its last line ends with it: what comes next, here or on stderr, begins on a line of its own.
+          return atLineStart ? settle() : printText("\n");
         case "status":
           if (event.status === "compacting") wait("summarizing the older part of the session");
           return event.status === null ? stopWaiting() : undefined;

@@ -31,8 +31,10 @@ export async function locate(
     return { locality: { kind: "remote", reason: `${model} is a cloud model by its name` }, certain: true };
   }
   const limits = { timeoutMs: REQUEST_MS, limitBytes: SHOW_LIMIT, signal };
+  let isThere = false;
   const get = async (path: string, more: { atOrigin?: boolean; body?: string } = {}) => {
     const answer = await orNull(fetchJson(client, endpoint, { path, ...more, ...limits }), signal);
+    isThere ||= answer !== null;
     // A failure of the server is no answer.
     return answer !== null && answer.status < 500 ? answer : null;
   };
@@ -53,7 +55,9 @@ export async function locate(
   }
   // The user's word stands for a server that cannot tell.
   if (trusted) return { locality: HERE, certain: false };
-  const reason = `the server of ${endpoint.provider} did not say in time where ${model} runs${unlessTrusted(endpoint)}`;
+  const reason = isThere
+    ? `the server of ${endpoint.provider} did not say in time where ${model} runs${unlessTrusted(endpoint)}`
+    : `its server did not answer when it was asked where ${model} runs`;
   return { locality: { kind: "remote", reason }, certain: false };
 }
 
