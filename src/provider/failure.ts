@@ -56,7 +56,7 @@ export class ProviderFailure extends AgentcliError {
   readonly facts: Readonly<FailureFacts>;
 
   constructor(code: ErrorCode, message: string, facts: FailureFacts) {
-    super(code, message, facts.hint === undefined ? {} : { hint: facts.hint });
+    super(code, message, { hint: facts.hint });
     this.kind = facts.kind;
     this.facts = facts;
   }

@@ -104,19 +104,20 @@ export interface RetryNotice {
   restart?: true;
 }
 
+/** How a response is asked for, and who hears of it. */
+export interface AskOptions {
+  signal: AbortSignal;
+  /** Called before each attempt; what it throws ends the request before anything is sent. */
+  beforeSend?(): Promise<void>;
+  /** The request is on its way; called again for each attempt. */
+  onSent?(): void;
+  /** A response begins; `server` is what the server calls itself. What it throws ends the request. */
+  onResponse?(server: string): void | Promise<void>;
+  /** Called at most once a kind for each network read; a promise is awaited before more is read. */
+  onDelta(delta: ChatDelta): void | Promise<void>;
+  /** Called before each wait. Where the notice says so, what was handed on is void. */
+  onRetry?(notice: RetryNotice): void | Promise<void>;
+}
+
 /** Asks a model for one response. Throws what the client throws; a response is always complete. */
-export type AskModel = (
-  request: ChatRequest,
-  options: {
-    signal: AbortSignal;
-    /** Called before each attempt; what it throws ends the request before anything is sent. */
-    beforeSend?(): Promise<void>;
-    /** The request is on its way; called again for each attempt. */
-    onSent?(): void;
-    /** A response begins; `server` is what the server calls itself. What it throws ends the request. */
-    onResponse?(server: string): void | Promise<void>;
-    onDelta(delta: ChatDelta): void | Promise<void>;
-    /** Where the notice says so, what was handed on is void. */
-    onRetry(notice: RetryNotice): void | Promise<void>;
-  },
-) => Promise<ChatResponse>;
+export type AskModel = (request: ChatRequest, options: AskOptions) => Promise<ChatResponse>;

@@ -5,23 +5,11 @@ import type { HttpClient } from "../http/client.ts";
 import { type ChatCache, createChatCache, fittingMaxTokens, refusedField, requestBody } from "./request_body.ts";
 import { nextRetry, retryGroup } from "./retry.ts";
 import type { ServerError } from "./server_error.ts";
-import type { ChatDelta, ChatRequest, ChatResponse, Endpoint, RetryNotice } from "../types.ts";
+import type { AskOptions, ChatRequest, ChatResponse, Endpoint, RetryNotice } from "../types.ts";
 
-/** Options of a chat request. */
-interface ChatOptions {
+interface ChatOptions extends AskOptions {
   cache?: ChatCache;
-  signal: AbortSignal;
   clock: Clock;
-  /** Called before each attempt; what it throws ends the request before anything is sent. */
-  beforeSend?(): Promise<void>;
-  /** Called when a request is on its way. */
-  onSent?(): void;
-  /** Called when a reply begins, with what the server calls itself. What it throws ends the request. */
-  onResponse?(server: string): void | Promise<void>;
-  /** Called at most once a kind for each network read; a promise is awaited before more is read. */
-  onDelta(delta: ChatDelta): void | Promise<void>;
-  /** Called before each wait; a promise is awaited. */
-  onRetry?(notice: RetryNotice): void | Promise<void>;
 }
 
 /** A chat request and the server it goes to. */

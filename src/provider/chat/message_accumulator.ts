@@ -3,7 +3,7 @@ import { type PartialReply, ProviderFailure } from "../failure.ts";
 import type { JsonRecord } from "../../platform/record.ts";
 import type { ChatDelta, ChatResponse, FinishReason, ReplyCall, Usage } from "../types.ts";
 import { readArguments } from "./arguments.ts";
-import type { ChunkSink, PromptProgress, Timings } from "./response_decoder.ts";
+import type { PromptProgress, Timings } from "./response_decoder.ts";
 import { type ServerError, serverErrorFromBody } from "./server_error.ts";
 import { ThinkSplitter } from "./think.ts";
 import { type CollectedCall, ToolCallCollector, type ToolPiece } from "./tool_deltas.ts";
@@ -37,7 +37,7 @@ export function tooLong(): ProviderFailure {
 }
 
 /** Collects the parts of one reply; `takeDeltas` gives what is new, `reply` the whole. */
-export class MessageAccumulator implements ChunkSink {
+export class MessageAccumulator {
   /** The first error; nothing that follows undoes it. */
   failure: ServerError | null = null;
   /** Null until the server gave a reason. */
@@ -70,6 +70,7 @@ export class MessageAccumulator implements ChunkSink {
   #newPieces = new Map<number, ToolPiece>();
   #newProgress: PromptProgress | null = null;
 
+  /** Returns whether a choice of this index is the one that is read. */
   follows(index: number): boolean {
     this.#choice ??= index;
     return index === this.#choice;
@@ -80,6 +81,7 @@ export class MessageAccumulator implements ChunkSink {
     this.#think.push(text);
   }
 
+  /** `field` is the name that the server gave it, where it has one. */
   reasoning(text: string, field?: string): void {
     this.#reasoningField ??= field;
     this.#count(text);
@@ -87,6 +89,7 @@ export class MessageAccumulator implements ChunkSink {
     this.#addReasoning(text);
   }
 
+  /** Takes one entry of `tool_calls`. */
   toolCall(delta: JsonRecord): void {
     const piece = this.#calls.push(delta);
     if (piece === null) return;

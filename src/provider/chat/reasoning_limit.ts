@@ -1,6 +1,6 @@
 /** Ends a response that reasons for too long, and asks once more without reasoning. */
 import { grouped } from "../../platform/number.ts";
-import type { AskModel, ChatDelta, ChatRequest, ChatResponse, RetryNotice } from "../types.ts";
+import type { AskModel, AskOptions, ChatDelta, ChatRequest, ChatResponse, RetryNotice } from "../types.ts";
 import { mergedFields, type RequestProfile } from "../profiles/profile.ts";
 
 /** Characters of a token of reasoning. */
@@ -17,7 +17,7 @@ const TOO_LONG = "too long";
 export async function askWithinLimit(
   ask: AskModel,
   { request, profile }: { request: ChatRequest; profile: RequestProfile },
-  options: Parameters<AskModel>[1],
+  options: AskOptions,
 ): Promise<ChatResponse> {
   const { reasoningLimit, noThinking } = profile;
   if (reasoningLimit === null) return await ask(request, options);
@@ -33,7 +33,7 @@ export async function askWithinLimit(
     },
     onRetry(notice: RetryNotice) {
       length = 0;
-      return options.onRetry(notice);
+      return options.onRetry?.(notice);
     },
   };
   try {
@@ -42,7 +42,7 @@ export async function askWithinLimit(
     if (error !== TOO_LONG || options.signal.aborted) throw error;
   }
   const tokens = grouped(reasoningLimit);
-  await options.onRetry({
+  await options.onRetry?.({
     kind: "reasoning",
     attempt: 1,
     maxRetries: 1,

@@ -6,7 +6,7 @@ import { ResponseDecoder, type Verdict } from "./response_decoder.ts";
 import { requestTexts } from "./request_body.ts";
 import { retryAfter } from "./retry.ts";
 import { type ServerError, serverErrorFromBody } from "./server_error.ts";
-import type { ChatDelta, ChatRequest, ChatResponse, Endpoint } from "../types.ts";
+import type { AskOptions, ChatDelta, ChatRequest, ChatResponse, Endpoint } from "../types.ts";
 import type { ByteSource } from "../http/body.ts";
 import { providerLabel } from "../../config/base_url.ts";
 
@@ -14,12 +14,10 @@ import { providerLabel } from "../../config/base_url.ts";
 const ERROR_LIMIT = 64 * 1024;
 
 /** A request that was sent, and the listener for its deltas. */
-interface SentRequest {
+interface SentRequest extends Pick<AskOptions, "signal" | "onDelta"> {
   endpoint: Endpoint;
   request: ChatRequest;
-  signal: AbortSignal;
   clock: Clock;
-  onDelta(delta: ChatDelta): void | Promise<void>;
 }
 
 /** The failure for a response that is no success, and the error as the server gave it. */
@@ -106,14 +104,9 @@ async function outcomeOf(verdict: Verdict, end: ReadEnd, sent: SentRequest): Pro
 }
 
 function idleTimeout(provider: string, milliseconds: number): ProviderFailure {
-  return new ProviderFailure(
-    "provider_timeout",
-    `${providerLabel(provider)} hit the idle timeout: no data for ${Math.round(milliseconds / 1000)} s`,
-    {
-      kind: "timeout",
-      hint: "look at the server's log; the limits are timeout.first_byte_s and timeout.idle_s in providers.yaml",
-    },
-  );
+  const message = `${providerLabel(provider)} hit the idle timeout: no data for ${Math.round(milliseconds / 1000)} s`;
+  const hint = "look at the server's log; the limits are timeout.first_byte_s and timeout.idle_s in providers.yaml";
+  return new ProviderFailure("provider_timeout", message, { kind: "timeout", hint });
 }
 
 function cut(provider: string, end: "end" | "broken"): ProviderFailure {
@@ -132,16 +125,12 @@ const AFTER_DONE = 100;
 /** The reason that ends a timer. Without a reason of ours the runtime makes an error, with a stack, for every reply. */
 const OVER = "over";
 
-/** Options for reading a body. */
-export interface ReadOptions {
+/** How a body is read: the signal ends the reading, and the caller looks at it afterwards. */
+export interface ReadOptions extends Pick<AskOptions, "signal" | "onDelta"> {
   clock: Clock;
-  /** Ends the reading; the caller looks at the signal afterwards. */
-  signal: AbortSignal;
   /** Milliseconds to the first byte, and between bytes; comments count as bytes. */
   firstByteMs: number;
   idleMs: number;
-  /** Awaited when it gives a promise: the server is read no faster than its words are used. */
-  onDelta(delta: ChatDelta): void | Promise<void>;
 }
 
 /** The end of a stream: the end of the body, an idle timeout of so many milliseconds, or a broken connection. */

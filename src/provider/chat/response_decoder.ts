@@ -3,7 +3,7 @@ import { MessageAccumulator, TextCollector, tooLong } from "./message_accumulato
 import { EventDecoder, LineDecoder } from "./sse.ts";
 import { countOf, isRecord, type JsonRecord, parseJson, textOf } from "../../platform/record.ts";
 import { type ServerError, serverErrorIn, serverErrorOf } from "./server_error.ts";
-import type { ChatDelta, ChatResponse, Usage } from "../types.ts";
+import type { ChatDelta, ChatResponse } from "../types.ts";
 
 /**
  * Most bytes that are read of one reply (after decompression). What is kept of it has a limit of its own, in the
@@ -38,7 +38,7 @@ export class ResponseDecoder {
   constructor(options: { whole: boolean }) {
     this.#whole = options.whole ? { decoder: new TextDecoder(), text: new TextCollector() } : null;
     this.#events = new EventDecoder({
-      value: (value, event) => readChunk(value, { event, sink: this.#message }),
+      value: (value, event) => readChunk(value, { event, message: this.#message }),
       done: () => this.done = true,
       junk: (text) => this.#message.junk ??= text,
     });
@@ -61,11 +61,6 @@ export class ResponseDecoder {
   /** The server said that the reply is complete. */
   get finished(): boolean {
     return this.done || this.#message.ending !== null;
-  }
-
-  /** Returns whether something that could be shown, or was reported, has come. */
-  get started(): boolean {
-    return this.#message.started;
   }
 
   /** Returns the deltas since the last call: at most one of a kind, and of a tool call. */
@@ -106,7 +101,7 @@ export class ResponseDecoder {
       // A document that could be parsed is complete, whether it gives a reason or not.
       this.done = Array.isArray(document["choices"]) && document["choices"].length > 0;
       if (!this.done) this.#message.junk = text.slice(0, 200);
-      return readChunk(document, { event: "", sink: this.#message });
+      return readChunk(document, { event: "", message: this.#message });
     }
     // Some servers call a stream JSON.
     for (const line of text.split(/\r\n|\n|\r/)) this.#events.line(line);
@@ -126,88 +121,70 @@ export interface Timings {
 /** Tokens of the prompt that a server has read, some of them from its cache. */
 export type PromptProgress = Omit<ChatDelta & { kind: "prefill" }, "kind">;
 
-/** Receives the parts. */
-export interface ChunkSink {
-  /** Returns whether a choice of this index is the one that is read. */
-  follows(index: number): boolean;
-  content(text: string): void;
-  /** `field` is the name that the server gave it, where it has one. */
-  reasoning(text: string, field?: string): void;
-  /** One entry of `tool_calls`. */
-  toolCall(delta: JsonRecord): void;
-  finish(reason: string): void;
-  usage(usage: Usage): void;
-  timings(timings: Timings): void;
-  model(name: string): void;
-  progress(progress: PromptProgress): void;
-  error(error: ServerError): void;
-}
-
 /** Fields that hold reasoning; the first that is not empty counts, some servers fill two alike. */
 const REASONING_FIELDS = ["reasoning_content", "reasoning", "reasoning_text", "thinking"] as const;
 
-/** Hands the parts of `value` to `sink`. `event` is the name of the event it came in. Unknown shapes give no part. */
-function readChunk(value: JsonRecord, from: { event: string; sink: ChunkSink }): void {
-  const { event, sink } = from;
+/** Hands the parts of `value` to `message`. `event` is the name of the event it came in. Unknown shapes give no part. */
+function readChunk(value: JsonRecord, { event, message }: { event: string; message: MessageAccumulator }): void {
   const error = event === "error" ? serverErrorOf(value) : serverErrorIn(value);
-  if (error !== null) sink.error(error);
-  if (typeof value["model"] === "string" && value["model"] !== "") sink.model(value["model"]);
+  if (error !== null) message.error(error);
+  if (typeof value["model"] === "string" && value["model"] !== "") message.model(value["model"]);
   const choices = value["choices"];
   const choice: unknown = Array.isArray(choices) ? choices[0] : undefined;
-  if (isRecord(choice)) readChoice(choice, sink);
-  readUsage(value["usage"], sink);
-  if (isRecord(value["x_groq"])) readUsage(value["x_groq"]["usage"], sink);
-  readTimings(value["timings"], sink);
-  readProgress(value["prompt_progress"], sink);
+  if (isRecord(choice)) readChoice(choice, message);
+  readUsage(value["usage"], message);
+  if (isRecord(value["x_groq"])) readUsage(value["x_groq"]["usage"], message);
+  readTimings(value["timings"], message);
+  readProgress(value["prompt_progress"], message);
 }
 
-function readChoice(choice: JsonRecord, sink: ChunkSink): void {
-  if (typeof choice.index === "number" && !sink.follows(choice.index)) return;
+function readChoice(choice: JsonRecord, message: MessageAccumulator): void {
+  if (typeof choice.index === "number" && !message.follows(choice.index)) return;
   const part = choice["delta"] ?? choice["message"];
-  if (isRecord(part)) readPart(part, sink);
-  else if (typeof choice["text"] === "string") sink.content(choice["text"]);
-  if (choice["usage"] !== undefined) readUsage(choice["usage"], sink);
+  if (isRecord(part)) readPart(part, message);
+  else if (typeof choice["text"] === "string") message.content(choice["text"]);
+  if (choice["usage"] !== undefined) readUsage(choice["usage"], message);
   const reason = choice["finish_reason"];
-  if (typeof reason === "string" && reason !== "") sink.finish(reason);
+  if (typeof reason === "string" && reason !== "") message.finish(reason);
 }
 
-function readPart(part: JsonRecord, sink: ChunkSink): void {
+function readPart(part: JsonRecord, message: MessageAccumulator): void {
   for (const field of REASONING_FIELDS) {
     const text = part[field];
     if (typeof text === "string" && text !== "") {
-      sink.reasoning(text, field);
+      message.reasoning(text, field);
       break;
     }
   }
   const content = part["content"];
   if (typeof content === "string") {
-    if (content !== "") sink.content(content);
+    if (content !== "") message.content(content);
   } else if (Array.isArray(content)) {
-    for (const each of content) readContentPart(each, sink);
+    for (const each of content) readContentPart(each, message);
   }
   const calls = part["tool_calls"];
   if (Array.isArray(calls)) {
-    for (const call of calls) if (isRecord(call)) sink.toolCall(call);
+    for (const call of calls) if (isRecord(call)) message.toolCall(call);
   }
 }
 
 /** A member of a list of content parts (Mistral): text, or thinking that holds text parts of its own. */
-function readContentPart(part: unknown, sink: ChunkSink): void {
-  if (typeof part === "string") return part === "" ? undefined : sink.content(part);
+function readContentPart(part: unknown, message: MessageAccumulator): void {
+  if (typeof part === "string") return part === "" ? undefined : message.content(part);
   if (!isRecord(part)) return;
   const thinking = part["thinking"];
-  if (typeof thinking === "string") sink.reasoning(thinking);
+  if (typeof thinking === "string") message.reasoning(thinking);
   if (Array.isArray(thinking)) {
     for (const each of thinking) {
       const text = isRecord(each) ? textOf(each["text"]) : textOf(each);
-      if (text !== null) sink.reasoning(text);
+      if (text !== null) message.reasoning(text);
     }
   }
   const text = thinking === undefined ? textOf(part["text"]) : null;
-  if (text !== null) sink.content(text);
+  if (text !== null) message.content(text);
 }
 
-function readUsage(value: unknown, sink: ChunkSink): void {
+function readUsage(value: unknown, message: MessageAccumulator): void {
   if (!isRecord(value)) return;
   const promptTokens = countOf(value["prompt_tokens"]) ?? countOf(value["input_tokens"]);
   const completionTokens = countOf(value["completion_tokens"]) ?? countOf(value["output_tokens"]);
@@ -215,7 +192,7 @@ function readUsage(value: unknown, sink: ChunkSink): void {
   const details = value["prompt_tokens_details"] ?? value["input_tokens_details"];
   const cached = (isRecord(details) ? countOf(details["cached_tokens"]) : null) ??
     countOf(value["prompt_cache_hit_tokens"]) ?? countOf(value["cached_tokens"]);
-  sink.usage({
+  message.usage({
     promptTokens: promptTokens ?? 0,
     completionTokens: completionTokens ?? 0,
     cachedTokens: cached ?? 0,
@@ -224,19 +201,20 @@ function readUsage(value: unknown, sink: ChunkSink): void {
 }
 
 /** llama.cpp, in the last chunk. */
-function readTimings(value: unknown, sink: ChunkSink): void {
+function readTimings(value: unknown, message: MessageAccumulator): void {
   if (!isRecord(value)) return;
-  const [cached, read, written] = ["cache_n", "prompt_n", "predicted_n"].map((name) => countOf(value[name]) ?? null);
-  if (read === null || read === undefined) return;
-  sink.timings({ cached: cached ?? null, read, readMs: countOf(value["prompt_ms"]), written: written ?? 0 });
+  const read = countOf(value["prompt_n"]);
+  if (read === null) return;
+  const written = countOf(value["predicted_n"]) ?? 0;
+  message.timings({ cached: countOf(value["cache_n"]), read, readMs: countOf(value["prompt_ms"]), written });
 }
 
 /** llama.cpp with `return_progress`. */
-function readProgress(value: unknown, sink: ChunkSink): void {
+function readProgress(value: unknown, message: MessageAccumulator): void {
   if (!isRecord(value)) return;
   const processed = countOf(value["processed"]);
   const total = countOf(value["total"]);
   const cached = countOf(value["cache"]);
   if (processed === null || total === null || total === 0) return;
-  sink.progress({ processed, total, ...(cached === null || cached === 0 ? {} : { cached }) });
+  message.progress({ processed, total, ...(cached === null || cached === 0 ? {} : { cached }) });
 }

@@ -1,22 +1,13 @@
 /** Pieces of tool calls into calls: which piece belongs to which call. Source: wire reference, §6.7. */
 import { ObjectScanner } from "./arguments.ts";
-import { isRecord, type JsonRecord, textOf } from "../../platform/record.ts";
+import type { ChatDelta, ReplyCall } from "../types.ts";
+import { isRecord, type JsonRecord, parseJson, textOf } from "../../platform/record.ts";
 
-/** A call as its pieces gave it. */
-export interface CollectedCall {
-  /** Empty when the server gave none. */
-  id: string;
-  name: string;
-  /** The arguments as text, as they came. */
-  raw: string;
-}
+/** A call as its pieces gave it; id and name are empty when the server gave none. */
+export type CollectedCall = Pick<ReplyCall, "id" | "name" | "raw">;
 
-/** The addition of one piece. `name` comes with the piece that brought it. */
-export interface ToolPiece {
-  index: number;
-  name?: string;
-  arguments: string;
-}
+/** The addition of one piece. */
+export type ToolPiece = Omit<ChatDelta & { kind: "tool_call" }, "kind">;
 
 interface PendingCall {
   id: string;
@@ -40,7 +31,8 @@ export class ToolCallCollector {
   readonly #byId = new Map<string, PendingCall>();
   /** The server's number → the newest call under it. */
   readonly #byIndex = new Map<number, PendingCall>();
-  #dropped = 0;
+  /** Calls that were left out because one reply may hold {@link CALL_LIMIT} only. */
+  dropped = 0;
 
   /** Takes one entry of `tool_calls`; gives what it added, or null when it added nothing. */
   push(delta: JsonRecord): ToolPiece | null {
@@ -53,7 +45,7 @@ export class ToolCallCollector {
     if (known === null && id + name + args === "") return null;
     if (known === null && this.#pending.length >= CALL_LIMIT) {
       // What comes without a name goes on with a call that was left out.
-      if (name !== "") this.#dropped++;
+      if (name !== "") this.dropped++;
       return null;
     }
     const pending = known ?? this.#open(index);
@@ -75,15 +67,6 @@ export class ToolCallCollector {
   /** The calls in the order in which they began. */
   calls(): CollectedCall[] {
     return this.#pending.map((pending) => ({ id: pending.id, name: pending.name, raw: rawOf(pending) }));
-  }
-
-  get count(): number {
-    return this.#pending.length;
-  }
-
-  /** Calls that were left out because one reply may hold {@link CALL_LIMIT} only. */
-  get dropped(): number {
-    return this.#dropped;
   }
 
   #find(piece: { id: string; name: string; index: number | null; args: string }): PendingCall | null {
@@ -131,15 +114,6 @@ function isClosed(pending: PendingCall): boolean {
 /** Pieces joined; where that is no JSON and every piece repeats the one before and goes on, the last piece alone. */
 function rawOf(pending: PendingCall): string {
   const joined = pending.parts.join("");
-  if (pending.parts.length < 2 || !pending.growing || isJson(joined)) return joined;
+  if (pending.parts.length < 2 || !pending.growing || parseJson(joined) !== undefined) return joined;
   return pending.parts.at(-1) ?? joined;
-}
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
 }

@@ -2,7 +2,7 @@
 import { isLocal } from "../../boundary/policy/locality.ts";
 import { AgentcliError } from "../../errors.ts";
 import { isMissingPermission } from "../../platform/runtime.ts";
-import { type FailureKind, ProviderFailure } from "../failure.ts";
+import { type FailureFacts, type FailureKind, ProviderFailure } from "../failure.ts";
 import type { ReceivedHeaders } from "./headers.ts";
 import { providerLabel } from "../../config/base_url.ts";
 
@@ -107,12 +107,8 @@ export function transportFailure(error: unknown, attempt: Attempt): AgentcliErro
   }
   const text = reasonText(error);
   const rule = RULES.find((each) => each.when.test(text));
-  const kind = rule?.kind ?? "unreachable";
-  return new ProviderFailure(
-    kind === "lost" ? "connection_lost" : "provider_unreachable",
-    `cannot reach ${providerLabel(attempt.provider)} at ${attempt.url}: ${rule?.message ?? "the request failed"}`,
-    { kind, hint: (rule?.hint ?? startServer)(attempt) },
-  );
+  const facts = { kind: rule?.kind ?? "unreachable", hint: (rule?.hint ?? startServer)(attempt) };
+  return cannotReach(attempt, rule?.message ?? "the request failed", facts);
 }
 
 /** The part of the runtime's message behind the URL, which could match a rule by accident. */
@@ -126,36 +122,25 @@ function reasonText(error: unknown): string {
 /** The failure of a server that took the request and sent no answer for so long. */
 export function headersTimeout(attempt: Attempt, milliseconds: number): ProviderFailure {
   const { provider, url } = attempt;
-  return new ProviderFailure(
-    "provider_timeout",
-    `${providerLabel(provider)} at ${url} sent no response headers within ${seconds(milliseconds)}`,
-    {
-      kind: "timeout",
-      hint: "is the model still being loaded? the limit is timeout.first_byte_s in providers.yaml",
-    },
-  );
+  const message = `${providerLabel(provider)} at ${url} sent no response headers within ${seconds(milliseconds)}`;
+  const hint = "is the model still being loaded? the limit is timeout.first_byte_s in providers.yaml";
+  return new ProviderFailure("provider_timeout", message, { kind: "timeout", hint });
 }
 
 /** The failure of an https address where nothing answers a greeting of TLS. */
 export function noTls(attempt: Attempt): ProviderFailure {
-  return new ProviderFailure(
-    "provider_unreachable",
-    `cannot reach ${providerLabel(attempt.provider)} at ${attempt.url}: ${NO_TLS}`,
-    {
-      kind: "unreachable",
-      hint: NO_TLS_HINT,
-    },
-  );
+  return cannotReach(attempt, NO_TLS, { kind: "unreachable", hint: NO_TLS_HINT });
 }
 
 /** The failure of an address that does not answer at all. */
 export function noConnection(attempt: Attempt, milliseconds: number): ProviderFailure {
-  const { provider, url, modelsUrl } = attempt;
-  const message = `cannot reach ${providerLabel(provider)} at ${url}: no response within ${seconds(milliseconds)}`;
-  return new ProviderFailure("provider_unreachable", message, {
-    kind: "unreachable",
-    hint: `check the address and the network; try: curl ${modelsUrl}`,
-  });
+  const hint = `check the address and the network; try: curl ${attempt.modelsUrl}`;
+  return cannotReach(attempt, `no response within ${seconds(milliseconds)}`, { kind: "unreachable", hint });
+}
+
+function cannotReach({ provider, url }: Attempt, why: string, facts: FailureFacts): ProviderFailure {
+  const code = facts.kind === "lost" ? "connection_lost" : "provider_unreachable";
+  return new ProviderFailure(code, `cannot reach ${providerLabel(provider)} at ${url}: ${why}`, facts);
 }
 
 function seconds(milliseconds: number): string {
@@ -171,16 +156,13 @@ export function redirectFailure(
   response: { status: number; headers: ReceivedHeaders; url: URL },
 ): ProviderFailure {
   const location = response.headers.get("location");
-  const target = location !== undefined && URL.canParse(location, response.url)
-    ? new URL(location, response.url)
-    : null;
-  return new ProviderFailure(
-    "provider_error",
-    `${providerLabel(provider)} answered HTTP ${response.status}, a redirect${
-      leadingTo(target, response.url)
-    }; redirects are refused`,
-    { kind: "request", status: response.status, hint: "set the final address as base_url; curl -i shows it" },
-  );
+  const target = location === undefined ? null : URL.parse(location, response.url);
+  const what = `answered HTTP ${response.status}, a redirect${leadingTo(target, response.url)}`;
+  return new ProviderFailure("provider_error", `${providerLabel(provider)} ${what}; redirects are refused`, {
+    kind: "request",
+    status: response.status,
+    hint: "set the final address as base_url; curl -i shows it",
+  });
 }
 
 function leadingTo(target: URL | null, requested: URL): string {

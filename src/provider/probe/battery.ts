@@ -8,12 +8,11 @@ import {
   type Called,
   checkEdit,
   checkToolRound,
-  nestedArguments,
-  parallelCalls,
+  nativeCalls,
   type SentHistory,
-  singleCall,
   textToolCall,
   useToolResult,
+  WANTED,
 } from "./call_checks.ts";
 import type { CallFinding, Checks, Findings, NoTools, Outcome, ProbeReport } from "./findings.ts";
 import { checkJsonSchema, checkStop, firstReply, measureGeneration, measurePromptCache } from "./reply_checks.ts";
@@ -85,14 +84,11 @@ async function measureCalls(
   { run, options: { history } }: { run: Run; options: BatteryOptions },
 ): Promise<void> {
   let called: Called | null = null;
-  await run.check("toolCall", {}, async (limit) => (called = await singleCall(subject, limit)).found);
-  if (run.found("toolCall")?.how === "refused") {
-    for (const name of ["parallelCalls", "nestedArguments"] as const) {
-      run.skip(name, "the server does not support tool calling");
-    }
+  await run.check("toolCall", {}, async (limit) => (called = await nativeCalls(subject, WANTED.toolCall, limit)).found);
+  for (const name of ["parallelCalls", "nestedArguments"] as const) {
+    if (run.found("toolCall")?.how === "refused") run.skip(name, "the server does not support tool calling");
+    await run.check(name, {}, async (limit) => (await nativeCalls(subject, WANTED[name], limit)).found);
   }
-  await run.check("parallelCalls", {}, (limit) => parallelCalls(subject, limit));
-  await run.check("nestedArguments", {}, (limit) => nestedArguments(subject, limit));
   await run.check("textToolCall", {}, (limit) => textToolCall(subject, limit));
   const window = run.found("windowClaimed")?.tokens ?? null;
   const how = workingCalls(run.found("toolCall"), run.found("textToolCall"));
@@ -176,29 +172,17 @@ class Run {
   /** All of them; those that never began say why. */
   checks(): Checks {
     const reason = this.#options.signal.aborted ? "interrupted" : "no reply came";
-    const of = <K extends keyof Findings>(name: K): Checks[K] => {
-      const known = this.#outcomes[name] as Checks[K] | undefined;
-      return known ?? { kind: "skipped", reason };
-    };
-    return {
-      reachable: of("reachable"),
-      chat: of("chat"),
-      windowClaimed: of("windowClaimed"),
-      windowProved: of("windowProved"),
-      promptCache: of("promptCache"),
-      generation: of("generation"),
-      toolCall: of("toolCall"),
-      parallelCalls: of("parallelCalls"),
-      nestedArguments: of("nestedArguments"),
-      toolResult: of("toolResult"),
-      toolRoundCache: of("toolRoundCache"),
-      textToolCall: of("textToolCall"),
-      jsonSchema: of("jsonSchema"),
-      edit: of("edit"),
-      stop: of("stop"),
-    };
+    const all = CHECKS.map((name) => [name, this.#outcomes[name] ?? { kind: "skipped", reason }]);
+    return Object.fromEntries(all) as Checks;
   }
 }
+
+/** In the order in which they are reported. */
+const CHECKS: readonly (keyof Findings)[] = [
+  ...["reachable", "chat", "windowClaimed", "windowProved", "promptCache", "generation"] as const,
+  ...["toolCall", "parallelCalls", "nestedArguments", "toolResult", "toolRoundCache", "textToolCall"] as const,
+  ...["jsonSchema", "edit", "stop"] as const,
+];
 
 /** The time limit, and the signal that ends the work. */
 export interface Limits {

@@ -18,25 +18,30 @@ export interface Called {
   reply: ChatResponse | null;
 }
 
+/** A question, the tools that are offered with it, and what is wrong with calls. */
 interface Wanted {
   prompt: string;
   tools: ToolSchema[];
   check: CallCheck;
 }
 
-const SINGLE: Wanted = { prompt: WEATHER_QUESTION, tools: [WEATHER], check: weatherOf("Paris") };
-const PARALLEL: Wanted = {
-  prompt: "What is the weather in Paris and in Oslo? Call the tool once for each city, both calls in the same reply.",
-  tools: [WEATHER],
-  check: weatherOf("Paris", "Oslo"),
-};
-const NESTED: Wanted = {
-  prompt: "Create an event with the title Review, in Oslo, room 12, with the guests Ada and Grace. Use the tool.",
-  tools: [EVENT],
-  check: checkEvent,
+/** One call of one tool, two calls in one reply, and objects and lists as arguments. */
+export const WANTED = {
+  toolCall: { prompt: WEATHER_QUESTION, tools: [WEATHER], check: weatherOf("Paris") },
+  parallelCalls: {
+    prompt: "What is the weather in Paris and in Oslo? Call the tool once for each city, both calls in the same reply.",
+    tools: [WEATHER],
+    check: weatherOf("Paris", "Oslo"),
+  },
+  nestedArguments: {
+    prompt: "Create an event with the title Review, in Oslo, room 12, with the guests Ada and Grace. Use the tool.",
+    tools: [EVENT],
+    check: checkEvent,
+  },
 };
 
-async function call(subject: Subject, wanted: Wanted, signal: AbortSignal): Promise<Called> {
+/** Asks for calls as the protocol has them. */
+export async function nativeCalls(subject: Subject, wanted: Wanted, signal: AbortSignal): Promise<Called> {
   const { prompt, tools, check } = wanted;
   try {
     const request = { messages: userMessage(prompt), tools, maxTokens: CALL_TOKENS };
@@ -44,10 +49,8 @@ async function call(subject: Subject, wanted: Wanted, signal: AbortSignal): Prom
     return { found: checkCalls(reply, { tools, check }), reply };
   } catch (error) {
     if (!refusesTools(error)) throw error;
-    return {
-      found: { how: "refused", correct: false, detail: "the server does not support tool calling with this model" },
-      reply: null,
-    };
+    const detail = "the server does not support tool calling with this model";
+    return { found: { how: "refused", correct: false, detail }, reply: null };
   }
 }
 
@@ -56,21 +59,6 @@ function refusesTools(error: unknown): boolean {
   if (!(error instanceof ProviderFailure)) return false;
   return error.kind === "no_tools" || error.kind === "template" ||
     (error.kind === "request" && (error.facts.status ?? 0) >= 400);
-}
-
-/** One call of one tool. */
-export async function singleCall(subject: Subject, signal: AbortSignal): Promise<Called> {
-  return await call(subject, SINGLE, signal);
-}
-
-/** Two calls in one reply. */
-export async function parallelCalls(subject: Subject, signal: AbortSignal): Promise<CallFinding | NoTools> {
-  return (await call(subject, PARALLEL, signal)).found;
-}
-
-/** Objects and lists as arguments. */
-export async function nestedArguments(subject: Subject, signal: AbortSignal): Promise<CallFinding | NoTools> {
-  return (await call(subject, NESTED, signal)).found;
 }
 
 /** A question with the tools in the system message. */
