@@ -12,9 +12,7 @@ export interface Runtime {
   port: number;
   /** True if `init-providers` asks this port. */
   probed: boolean;
-  /** Value written to `base_url`. */
   baseUrl: string;
-  /** Value written to `api_key`. */
   apiKey: string;
 }
 

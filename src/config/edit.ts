@@ -27,7 +27,6 @@ import {
 
 const SCHEMA_FILE = "providers.schema.json";
 
-/** The result of an edit. */
 export interface EditResult {
   /** The text before; empty when there was no file. */
   before: string;
@@ -35,7 +34,6 @@ export interface EditResult {
   after: string;
   /** True if there was a file. */
   existed: boolean;
-  /** The configuration after the edit. */
   configuration: Configuration;
 }
 
@@ -115,7 +113,6 @@ export interface CommentedProvider {
 
 /** The file in the hands of an edit. Names are those of the file (`context_window`). */
 export interface ProvidersDocument {
-  /** The text as it is now. */
   readonly text: string;
   /** The content as it is now: changes so far included. */
   value(): ProvidersFile;

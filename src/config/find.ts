@@ -12,7 +12,6 @@ export const PROVIDER_NAME_RULE =
 /** The scripted stand-in that is always there and never chosen by itself. */
 export const DEMO = "demo";
 
-/** A selector, split. */
 export interface Selector {
   provider: string;
   /** A model id or an alias. */

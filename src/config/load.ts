@@ -4,7 +4,6 @@ import type { Configuration } from "./types.ts";
 import type { FileStatus } from "../platform/files.ts";
 import { isLiteralKey } from "./endpoint.ts";
 
-/** Name of the file in the home. */
 export const PROVIDERS_FILE = "providers.yaml";
 
 /** The configuration of a home without a file. */

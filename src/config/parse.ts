@@ -212,7 +212,6 @@ export function toConfiguration(file: ProvidersFile, path: string): Configuratio
   };
 }
 
-/** A rule that is broken, and where. */
 interface RuleIssue {
   path: (string | number)[];
   /** The expected value; never the value of a key, a header or a URL. */

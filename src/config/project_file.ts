@@ -7,7 +7,6 @@ import { fieldsOf, isRecord, type JsonRecord, parseJson } from "../platform/reco
 export interface ProjectFile<T> {
   /** Relative to the home. */
   name: string;
-  /** Returns whether a value is what the file holds for a project. */
   holds(value: unknown): value is T;
   /** Follows the path in an error: `does not hold permission rules`. */
   problem: string;

@@ -125,13 +125,10 @@ export const KEYS = {
 
 /** The file after the check, before defaults. */
 export type ProvidersFile = z.infer<typeof providersFile>;
-/** One provider of it. */
 export type ProviderRecord = z.infer<typeof provider>;
-/** One model of it. */
 export type ModelRecord = z.infer<typeof model>;
 /** One engine of it: how a model server is started. */
 export type EngineTemplate = z.infer<typeof engine>;
-/** One MCP server of it. */
 export type McpServerRecord = z.infer<typeof mcpServer>;
 
 /** Something the schema does not accept. */

@@ -21,7 +21,6 @@ import { providerLabel } from "./base_url.ts";
 
 /** The requested model, before the configuration is considered. */
 export interface WantedModel {
-  /** `--model`. */
   option?: string | undefined;
   /** `AGENTCLI_MODEL`; empty is none. */
   environment?: string | undefined;
@@ -32,7 +31,6 @@ export interface WantedModel {
 /** A model as a stored session names it: earlier versions named no provider. */
 export interface StoredModel {
   provider?: string | undefined;
-  /** Its id. */
   model: string;
 }
 

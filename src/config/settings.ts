@@ -5,10 +5,8 @@ import { didYouMean } from "./suggest.ts";
 import { type Configuration, type Role, ROLES } from "./types.ts";
 import { configuredProvider, DEMO, findModel, splitSelector } from "./find.ts";
 
-/** A value of a setting. */
 export type SettingValue = string | boolean | readonly string[];
 
-/** One setting. */
 export interface Setting {
   key: string;
   brief: string;

@@ -91,7 +91,6 @@ export interface McpServerEntry {
   description?: string;
 }
 
-/** The whole file. */
 export interface Configuration {
   /** Absolute path of providers.yaml. */
   path: string;
@@ -119,7 +118,6 @@ export interface Configuration {
   warnings: string[];
 }
 
-/** The result of a selector. */
 export interface Selection {
   provider: ProviderEntry;
   model: ModelEntry;

@@ -40,7 +40,6 @@ export class YamlProblem extends Error {
   }
 }
 
-/** A parsed text. */
 export interface ParsedYaml {
   text: string;
   document: Document.Parsed;

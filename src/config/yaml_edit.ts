@@ -71,7 +71,6 @@ function rewritten({ text }: ParsedYaml, edit: YamlEdit): string {
   return document.toString({ lineWidth: 0 });
 }
 
-/** A text as it was read. */
 export interface ReadText {
   parsed: ParsedYaml;
   /** Its content as plain data. */

@@ -18,7 +18,6 @@ import {
   type YAMLSeq,
 } from "./yaml.ts";
 
-/** A mapping or a list. */
 type Collection = YAMLMap | YAMLSeq;
 
 /** Offset of the first character of the line that holds `offset`. */
@@ -95,7 +94,6 @@ function colonEnd(pair: Pair): number {
   return colon ? colon.offset + 1 : (pair.key as Node).range?.[1] ?? 0;
 }
 
-/** Offset of the dash of a list item. */
 function dashOf(list: YAMLSeq, index: number): number | null {
   if (list.srcToken?.type !== "block-seq") return null;
   return list.srcToken.items[index]?.start.find((token) => token.type === "seq-item-ind")?.offset ?? null;

@@ -18,7 +18,6 @@ const ANSWER_LIMIT = 1024 * 1024;
 const FIRST_PAUSE_MS = 50;
 const LONGEST_PAUSE_MS = 1000;
 
-/** Where an engine listens. */
 export interface Address {
   /** As it is bound: `0.0.0.0` for every interface. */
   host: string;
@@ -56,7 +55,6 @@ export function engineEndpoint(
   };
 }
 
-/** Who asks, and until when. */
 export interface Asking {
   client: HttpClient;
   endpoint: Endpoint;
@@ -84,7 +82,6 @@ export async function untilReady(engine: Pick<Engine, "ready">, asking: Asking):
   }
 }
 
-/** Who has the port. */
 export type Occupant =
   | { kind: "nobody" }
   /** The very engine that was to be started. */
@@ -115,7 +112,6 @@ export async function occupantOf(
   return { kind: "other", label };
 }
 
-/** A model that the engine serves. */
 export interface EngineModel {
   id: string;
   /** Tokens in force; null where the server does not tell. */

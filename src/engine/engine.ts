@@ -36,10 +36,8 @@ export interface Values {
   offline?: string;
 }
 
-/** Names of {@link Values}. */
 export type ValueName = keyof Values;
 
-/** One option of a command. */
 export interface OptionTemplate {
   flag: string;
   /** With `{name}` for values; without it the option is a switch. */
@@ -58,7 +56,6 @@ export interface OptionTemplate {
   with?: string;
 }
 
-/** One program call. */
 export interface Command {
   /** The first that is found is run. */
   programs: readonly string[];
@@ -73,7 +70,6 @@ export interface Command {
   mayFail?: true;
 }
 
-/** How an engine runs. */
 export type Running =
   /** A child that serves until it is ended; of several commands the first whose program is installed. */
   | { kind: "child"; commands: readonly Command[] }
@@ -121,7 +117,6 @@ export interface LeftOut {
   reason: string;
 }
 
-/** Words after the program. */
 export interface BuiltWords {
   words: string[];
   leftOut: LeftOut[];

@@ -22,9 +22,7 @@ export interface Installed {
   help: string | null;
 }
 
-/** Where to look. */
 export interface Search {
-  /** The value of PATH. */
   path: string;
   /** Leads to the home: what lies in a protected project does not count. A virtual environment elsewhere does. */
   io: Pick<Io, "env" | "os">;

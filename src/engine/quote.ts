@@ -3,7 +3,6 @@
 /** A variable: with its value, or as a reference to one of the user's. */
 export type ShownVariable = { name: string; value: string } | { name: string; variable: string };
 
-/** A command to show. */
 export interface ShownCommand {
   argv: readonly string[];
   variables: readonly ShownVariable[];

@@ -11,14 +11,12 @@ import { type Address, urlHost } from "./asking.ts";
 import { AGENT_WINDOW, engines, hasModels } from "./table.ts";
 import { toolParserOf } from "../provider/backends/advice.ts";
 
-/** The options of `serve`, read. */
 export interface ServeRequest {
   model?: string | undefined;
   port?: number | undefined;
   host?: string | undefined;
   contextWindow?: number | undefined;
   parallel?: number | undefined;
-  /** The key itself. */
   apiKey?: string | undefined;
   tensorParallel?: number | undefined;
   pipelineParallel?: number | undefined;
@@ -28,7 +26,6 @@ export interface ServeRequest {
   own: readonly string[];
 }
 
-/** A request that an engine can meet. */
 export interface Checked {
   address: Address;
   values: Values;

@@ -21,7 +21,6 @@ export interface ReadyCommand {
   mayFail: boolean;
 }
 
-/** Where and with what commands run. */
 export interface RunOptions {
   cwd: string;
   env: Record<string, string>;
@@ -29,13 +28,11 @@ export interface RunOptions {
   onLine(line: string): void;
 }
 
-/** An engine in our hands. */
 export interface RunningEngine {
   /** Resolves when it has ended, whoever ended it: with an exit code, or null where there is none to have. */
   ended: Promise<number | null>;
   /** Ends it, with all it started. May be called more than once. */
   end(): Promise<void>;
-  /** The last lines of its output. */
   lastLines(): string[];
 }
 
@@ -115,7 +112,6 @@ export function watchService(
   };
 }
 
-/** Lines that are kept. */
 const KEPT = 20;
 /** Characters of a line; longer ones are cut. */
 const LINE_LIMIT = 2000;
@@ -136,7 +132,6 @@ export class LogTail {
     this.#onLine = onLine;
   }
 
-  /** Adds what came from one of the streams. */
   add(bytes: Uint8Array<ArrayBuffer>, stream: "stdout" | "stderr"): void {
     const text = this.#open[stream] + this.#decoders[stream].decode(bytes, { stream: true });
     // A carriage return ends a line too: that is how progress is drawn.

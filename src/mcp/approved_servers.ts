@@ -6,7 +6,6 @@ import { changeForProject, type ProjectFile, readForProject } from "../config/pr
 import type { Home } from "../platform/home.ts";
 import { isRecord } from "../platform/record.ts";
 
-/** A server as it was approved. */
 interface ApprovedServer {
   /** Digest of all that decides what is started or asked. */
   hash: string;

@@ -44,7 +44,6 @@ export interface ClientOptions {
   elicits: boolean;
 }
 
-/** One request. */
 export interface AskOptions extends LinkRequest {
   asks?: ServerAsks;
 }

@@ -2,7 +2,6 @@
 import { fieldsOf, isRecord, type JsonRecord, membersOf, textOf } from "../platform/record.ts";
 import { cleanText } from "./tool_info.ts";
 
-/** One field of a form. */
 export interface FormField {
   name: string;
   title: string;
@@ -16,14 +15,12 @@ export interface FormField {
   initial?: unknown;
 }
 
-/** A form, cleaned for a person. */
 export interface ServerForm {
   server: string;
   message: string;
   fields: FormField[];
 }
 
-/** The answer of a person. */
 export type FormAnswer = { action: "accept"; content: Record<string, unknown> } | { action: "decline" | "cancel" };
 
 const MOST_FIELDS = 20;

@@ -3,7 +3,6 @@ import { fieldsOf, textOf } from "../platform/record.ts";
 import { firstSentence, type Manifest, type McpResource, type McpTool } from "./tool_info.ts";
 import { merged, parameterList } from "./signature.ts";
 
-/** A server with what is known of it. */
 export interface FoundServer {
   name: string;
   /** One line of the user, else of the server. */
@@ -13,7 +12,6 @@ export interface FoundServer {
   isOffered(tool: McpTool): boolean;
 }
 
-/** Most lines of an answer. */
 const MOST_LINES = 5;
 /** Bytes of an answer: 600 tokens of about four. */
 const ANSWER_BYTES = 2_400;

@@ -30,7 +30,6 @@ const KEY_LENGTH = 8;
 /** The id of no request. */
 const NOBODY = -1;
 
-/** The parts of a connection. */
 export interface HttpOptions {
   client: HttpClient;
   io: Pick<Io, "env" | "os" | "clock">;

@@ -24,10 +24,8 @@ export class ServerFailed extends Error {
   }
 }
 
-/** The options of a request. */
 export interface LinkRequest {
   signal: AbortSignal;
-  /** Further headers, where there are any. */
   headers?: Readonly<Record<string, string>>;
 }
 
@@ -40,7 +38,6 @@ export interface LinkHandlers {
   junk?(): void;
 }
 
-/** The connection. */
 export interface Link {
   /** Throws `RpcError` for an error of the server, {@link ServerFailed}, or the signal's reason. */
   request(method: string, params: JsonRecord, options: LinkRequest): Promise<JsonRecord>;

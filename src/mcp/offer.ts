@@ -8,7 +8,6 @@ import type { McpHub } from "./hub.ts";
 import type { ServerState } from "./session_server.ts";
 import type { Manifest, McpTool } from "./tool_info.ts";
 
-/** A tool that a call means. */
 export interface MeantTool {
   server: string;
   tool: McpTool;

@@ -41,7 +41,6 @@ export async function isolationOf({ workspace, sandbox, label }: SessionScope): 
   return await sandboxReason({ workspace, sandbox, sessionLabel: label() });
 }
 
-/** How a program is started. */
 export interface ProgramOptions {
   server: McpServer;
   resolved: ResolvedServer;

@@ -3,13 +3,11 @@ import type { ShownImage } from "../provider/chat/content.ts";
 import { fieldsOf, isRecord, type JsonRecord, membersOf, textOf } from "../platform/record.ts";
 import { cleanText } from "./tool_info.ts";
 
-/** Most images of one result. */
 const IMAGE_LIMIT = 8;
 /** Most parts of one result, and characters of all of them. */
 const PART_LIMIT = 500;
 const TEXT_LIMIT = 8_000_000;
 
-/** A result for the model. */
 export interface ServerResult {
   text: string;
   images: ShownImage[];

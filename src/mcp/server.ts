@@ -9,7 +9,6 @@ import { AgentcliError } from "../errors.ts";
 /** Who says that there is a server: the user's own file, the project's, the command line, or a client of a protocol. */
 export type ServerOrigin = "user" | "project" | "command line" | "client";
 
-/** A server with where it comes from. */
 export interface McpServer extends McpServerEntry {
   origin: ServerOrigin;
 }

@@ -42,7 +42,6 @@ export interface HubOptions {
   notify(text: string): void | Promise<void>;
 }
 
-/** One server of the session. */
 export interface ServerState {
   server: McpServer;
   /** Null until its tools are known. */
@@ -52,13 +51,11 @@ export interface ServerState {
   isRunning: boolean;
 }
 
-/** One call of a server. */
 export interface CallOptions {
   signal: AbortSignal;
   /** Shows how far the call is. */
   progress?(text: string): void;
   headers?: Readonly<Record<string, string>>;
-  /** Shows that a server starts. */
   starting?(name: string): void | Promise<void>;
 }
 
@@ -269,7 +266,6 @@ export class SessionServer implements ServerState {
     this.manifest = this.isTold ? this.manifest ?? manifest : manifest;
   }
 
-  /** Ends the connection. */
   async drop(): Promise<void> {
     const client = this.#client;
     this.#client = null;

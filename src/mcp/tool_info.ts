@@ -2,7 +2,6 @@
 import { fieldsOf, isRecord, type JsonRecord, membersOf, stringsOf, textOf } from "../platform/record.ts";
 import { hasValidHeaders } from "./header_parameters.ts";
 
-/** One tool of a server. */
 export interface McpTool {
   /** As the server calls it. */
   name: string;
@@ -21,7 +20,6 @@ export interface McpPrompt {
   arguments: { name: string; required: boolean }[];
 }
 
-/** One resource of a server. */
 export interface McpResource {
   uri: string;
   name: string;

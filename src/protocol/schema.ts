@@ -283,7 +283,6 @@ const controlResponseSchema = z.object({
   ]),
 });
 
-/** A question to the client. */
 const controlRequestSchema = z.object({
   type: z.literal("control_request"),
   request_id: z.string(),
@@ -314,7 +313,6 @@ const controlRequestSchema = z.object({
 /** A question that needs no answer any more. */
 const controlCancelSchema = z.object({ type: z.literal("control_cancel_request"), request_id: z.string() });
 
-/** Any control line. */
 export const controlLineSchema = z.union([controlResponseSchema, controlRequestSchema, controlCancelSchema]);
 
 export type ControlLine = z.infer<typeof controlLineSchema>;

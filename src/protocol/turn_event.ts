@@ -38,7 +38,6 @@ export interface CheckResult {
   rounds: number;
 }
 
-/** How a turn ended. */
 export interface TurnResult {
   outcome: "success" | "error_during_execution" | "error_max_turns";
   sessionId: string;
@@ -111,7 +110,6 @@ export type TurnEvent =
   | { kind: "sent" }
   /** `isUnjudged`: a part of a call that may turn out to hold protected content once the response is whole. */
   | { kind: "delta"; messageId: string; delta: ChatDelta; isUnjudged?: boolean }
-  /** A complete response. */
   | { kind: "response"; item: AssistantItem; model: string; usage: Usage | null; stopReason: string }
   /** A call is about to run. `subject` is what it acts on, for people. */
   | { kind: "tool_start"; callId: string; toolName: string; subject: string }

@@ -12,7 +12,6 @@ import {
 } from "./turn_event.ts";
 import type { AssistantItem, ToolResultItem } from "../session/item.ts";
 
-/** Options of the writer. */
 export interface WriterOptions {
   sessionId: string;
   /** Also `stream_event`s. */
@@ -27,7 +26,6 @@ export interface WriterOptions {
 export interface ProtocolWriter {
   /** The lines for one event, each ending in LF; empty for events that the protocol does not have. */
   lines(event: TurnEvent): string;
-  /** The closing line of a turn. */
   result(result: TurnResult): string;
 }
 

@@ -66,7 +66,6 @@ export class ProviderFailure extends AgentcliError {
     return this.facts.partial ?? null;
   }
 
-  /** The same failure with more facts. */
   with(facts: Partial<FailureFacts>): ProviderFailure {
     return new ProviderFailure(this.code, this.message, { ...this.facts, ...facts });
   }

@@ -32,7 +32,6 @@ const TOOLS: Readonly<Record<string, readonly string[]>> = {
   TodoWrite: "writetodos updatetodos todos todo todolist updatetodolist managetodolist".split(" "),
 };
 
-/** Another name → the tool. */
 const BY_NAME: ReadonlyMap<string, string> = new Map(
   Object.entries(TOOLS).flatMap(([tool, names]) => names.map((name) => [name, tool])),
 );

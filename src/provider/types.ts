@@ -27,7 +27,6 @@ export type WireMessage =
   | { role: "assistant"; content: string; tool_calls?: WireToolCall[]; reasoning_content?: string }
   | { role: "tool"; tool_call_id: string; name?: string; content: string };
 
-/** One request for a reply. */
 export interface ChatRequest {
   model: string;
   messages: WireMessage[];

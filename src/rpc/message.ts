@@ -1,10 +1,8 @@
 /** Messages of JSON-RPC 2.0: one line each, read into a tagged union once and trusted afterwards. Parameters are by name. */
 import { isRecord } from "../platform/record.ts";
 
-/** Names a request. */
 export type RpcId = string | number | null;
 
-/** Parameters by name. */
 export type RpcParams = Record<string, unknown>;
 
 /** Error codes of JSON-RPC, and the one of a request that was cancelled. */
@@ -30,7 +28,6 @@ export class RpcError extends Error {
   }
 }
 
-/** The answer to a request. */
 export type RpcOutcome = { result: unknown } | { error: RpcError };
 
 /** A line as it was meant. `broken` says what is wrong, and what to answer where it was a request. */

@@ -16,7 +16,6 @@ import {
 } from "./message.ts";
 import { PendingRequests } from "./pending.ts";
 
-/** The two streams. */
 export interface RpcStream {
   /** The next bytes; null at the end. */
   read(): Promise<Uint8Array | null>;
@@ -47,7 +46,6 @@ export interface RpcHandlers {
   notification(method: string, params: RpcParams): void | Promise<void>;
 }
 
-/** Parameters of a connection. */
 export interface RpcOptions {
   cancel: CancelMethod;
   /** Longest line that is read, in bytes. */
@@ -80,7 +78,6 @@ export class RpcPeer {
   readonly #pending = new PendingRequests<RpcId, RpcOutcome | null>();
   /** Requests of the other side that are not answered yet. */
   readonly #open = new Map<RpcId, AbortController>();
-  /** The running handlers. */
   readonly #work = new Set<Promise<void>>();
   readonly #writeFailed = Promise.withResolvers<never>();
   #isClosed = false;

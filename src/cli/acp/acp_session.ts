@@ -21,7 +21,6 @@ import type { SessionPlace } from "./sessions.ts";
 import { TurnUpdates } from "./updates.ts";
 import { type ConfigOption, type SendUpdate, type StopReason, textBlock } from "./wire.ts";
 
-/** How a session begins. */
 export interface SessionStart extends SessionPlace {
   id: string;
   /** Goes on with the stored session of this id. */
@@ -35,7 +34,6 @@ export interface SessionStart extends SessionPlace {
   showProtected: boolean;
 }
 
-/** Longest title of a session, in characters. */
 const TITLE_LIMIT = 80;
 
 /** The title of a session: the beginning of what was said first. */
@@ -55,7 +53,6 @@ export class AcpSession {
   /** The last thing that was begun. */
   #work: Promise<unknown> = Promise.resolve();
   #turn: AbortController | null = null;
-  /** Aborted when the session is closed. */
   readonly #life = new AbortController();
   #model: string | null;
   /** False where the open session still has the one before. */
@@ -95,13 +92,11 @@ export class AcpSession {
     });
   }
 
-  /** Modes and settings, for an answer. */
   settings(): { modes: ReturnType<typeof modeState>; configOptions: ConfigOption[] } {
     this.#told.mode = this.#agent.mode;
     return { modes: modeState(this.#agent.mode), configOptions: this.#toldOptions() };
   }
 
-  /** Opens the session now. Throws what opening throws. */
   async open(signal: AbortSignal): Promise<void> {
     await this.#alone(() => this.#agent.ready(signal), signal);
     this.#learn();

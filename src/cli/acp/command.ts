@@ -25,7 +25,6 @@ export const ACP_OPTIONS = {
   setup: flag("Find model servers and add them, as init-providers does, and end"),
 } as const;
 
-/** The options as they were given. */
 export type AcpOptions = Values<typeof ACP_OPTIONS>;
 
 export const acpCommand = command({

@@ -34,7 +34,6 @@ const OFFERED: Partial<Record<CommandName, string | null>> = {
   export: "a file name, or json",
 };
 
-/** Width of what commands print, in columns. */
 const WIDTH = 100;
 
 const BUILT_IN: readonly AvailableCommand[] = COMMAND_NAMES.flatMap(({ name, brief }) => {

@@ -14,7 +14,6 @@ const MODES: Readonly<Record<PermissionMode, { name: string; description: string
   bypassPermissions: { name: "Bypass permissions", description: "Everything runs without a question" },
 };
 
-/** A model that can be chosen. */
 export interface OfferedModel {
   value: string;
   name: string;

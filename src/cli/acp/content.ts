@@ -21,7 +21,6 @@ import { invalidParams } from "./errors.ts";
 /** Largest file that a link attaches, in bytes; a larger one is named, and the model reads it in parts. */
 const LINK_LIMIT = 32 * 1024;
 
-/** A part of the prompt. */
 interface Part {
   text?: string;
   label?: Label;

@@ -19,7 +19,6 @@ export interface ClientCapabilities {
   compaction: boolean;
 }
 
-/** The capabilities of a client that has named none. */
 export const NO_CAPABILITIES: ClientCapabilities = { readsFiles: false, notices: false, compaction: false };
 
 /** Looks for model servers on this machine: there are no accounts. */

@@ -20,10 +20,8 @@ const KINDS: Readonly<Record<string, ToolKind>> = {
   TodoWrite: "think",
 };
 
-/** Longest title, in characters. */
 const TITLE_LIMIT = 200;
 
-/** The place where calls are made. */
 export interface CallPlace {
   /** Where relative paths start. */
   cwd: string;

@@ -23,7 +23,6 @@ export interface UpdateOptions {
   place(): CallPlace & { workspace: Workspace; contextWindow: number; protectsElsewhere(): Promise<boolean> };
 }
 
-/** An open call. */
 interface OpenCall {
   toolName: string;
   /** The end of its output so far, and when it was shown last. */

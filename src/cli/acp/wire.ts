@@ -3,17 +3,14 @@ import type { Label } from "../../boundary/policy/label.ts";
 import type { PermissionMode } from "../../config/types.ts";
 import { REDACTED_TEXT } from "../../protocol/turn_event.ts";
 
-/** A part of a message. */
 export type ContentBlock =
   | { type: "text"; text: string }
   | { type: "image"; data: string; mimeType: string };
 
-/** A part of what a tool call shows. */
 export type ToolCallContent =
   | { type: "content"; content: ContentBlock }
   | { type: "diff"; path: string; oldText: string | null; newText: string };
 
-/** The kind of a tool call, for its icon. */
 export type ToolKind = "read" | "edit" | "search" | "execute" | "think" | "other";
 
 /** A tool call, or what changed of it. Lists replace what was there. */
@@ -30,7 +27,6 @@ export interface ToolCallFields {
   rawOutput?: unknown;
 }
 
-/** One step of the plan. */
 export interface PlanEntry {
   content: string;
   priority: "medium";
@@ -63,7 +59,6 @@ export interface ModeState {
 
 type MessageKind = "user_message_chunk" | "agent_message_chunk" | "agent_thought_chunk";
 
-/** One change of a session. */
 export type SessionUpdate =
   | { sessionUpdate: MessageKind; content: ContentBlock; messageId?: string }
   | { sessionUpdate: "tool_call"; title: string } & ToolCallFields
@@ -82,7 +77,6 @@ export type SessionUpdate =
     summary?: ContentBlock[];
   };
 
-/** Why a turn ended. */
 export type StopReason = "end_turn" | "max_tokens" | "max_turn_requests" | "refusal" | "cancelled";
 
 /** Sends a change to the client; resolves when the system took it. */

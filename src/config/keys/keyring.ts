@@ -15,7 +15,6 @@ export interface KeyringProgram {
   drop(entry: string): Promise<boolean>;
 }
 
-/** One call of the program. */
 export interface KeyringCall {
   argv: readonly [string, ...string[]];
   /** All variables it gets. */
@@ -25,7 +24,6 @@ export interface KeyringCall {
   timeoutMs: number;
 }
 
-/** Its output. */
 export interface KeyringAnswer {
   code: number;
   stdout: string;

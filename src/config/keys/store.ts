@@ -11,7 +11,6 @@ export type KeyStoreName = typeof KEY_STORES[number];
 /** The dependencies of key stores. */
 export type StoreOutside = Pick<Io, "env" | "os" | "clock">;
 
-/** A key and the address it belongs to. */
 export interface StoredKey {
   /** Scheme, host and port of the base URL. */
   origin: string;

@@ -14,7 +14,6 @@ export interface Backend {
   id: string;
   /** For people. */
   label: string;
-  /** Default ports. */
   ports: readonly number[];
   /** Passes requests on to servers elsewhere: not local, whatever its address. */
   gateway?: true;
@@ -58,7 +57,6 @@ export interface Backend {
   noThinking?: Record<string, unknown>;
   /** Its field for the number of a slot, where requests side by side have a cache each. */
   slotField?: string;
-  /** Fields of each request. */
   requestFields?: Record<string, unknown>;
   /** The fields with which it ends reasoning by itself; `thinkersOnly`: it refuses them for models that do not reason. */
   reasoningCap?: { fields(tokens: number): Record<string, unknown>; thinkersOnly?: true };
@@ -138,7 +136,6 @@ export interface Facts {
   body: unknown;
   /** The status of a refused list, else null. */
   refused: number | null;
-  /** The text of either. */
   text: string;
 }
 
@@ -160,14 +157,12 @@ export interface Inquiry {
   get(path: string, more?: { atBase?: boolean; body?: string }): Promise<unknown>;
 }
 
-/** A window, and where it was read. */
 export interface ContextWindow {
   tokens: number;
   /** The path of the answer that says so, for messages. */
   source: string;
 }
 
-/** Windows by model. */
 export type Windows = Map<string, ContextWindow>;
 
 /** The locality of a model: proven to be here, or remote. */

@@ -21,7 +21,6 @@ type DiscoveryState =
   | "no response"
   | "nothing there";
 
-/** A model that a server lists. */
 export interface DiscoveredModel {
   /** As the server spells it; not cleaned for a terminal. */
   id: string;

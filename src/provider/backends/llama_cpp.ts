@@ -17,7 +17,6 @@ import type { TemplateNeeds, ToolCallFallback } from "./model_metadata.ts";
 /** Most loaded models of a router that are requested one by one. */
 const ROUTER_LIMIT = 8;
 
-/** llama.cpp. */
 export const llamaCpp: Backend = {
   id: "llama.cpp",
   label: "llama.cpp",

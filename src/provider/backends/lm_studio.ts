@@ -2,7 +2,6 @@
 import { fieldsOf, membersOf } from "../../platform/record.ts";
 import { type Backend, booleanOf, type Inquiry, listsAny, traitsOf, type Windows, windowsOf } from "./backend.ts";
 
-/** LM Studio. */
 export const lmStudio: Backend = {
   id: "lmstudio",
   label: "LM Studio",

@@ -6,7 +6,6 @@ import type { ModelLocality } from "./backend.ts";
 /** Validity of a cached result, in milliseconds: a restart of the server cannot be seen from here. */
 const VALID_MS = 60_000;
 
-/** The model to locate. */
 export interface LocatedModel {
   endpoint: Endpoint;
   /** As the server knows it. */
@@ -15,7 +14,6 @@ export interface LocatedModel {
   trusted: boolean;
 }
 
-/** Answers of one session. */
 export interface LocalityCache {
   /**
    * Returns where the model runs. `here` takes an answer of the server to every question; no answer in time, or a

@@ -14,7 +14,6 @@ const LIST_LIMIT = 8 * 1024 * 1024;
 const ID_LIMIT = 512;
 const COUNT_LIMIT = 10_000;
 
-/** One model of a list. */
 export interface ServedModel {
   /** As the server spells it; not cleaned for a terminal. */
   id: string;
@@ -26,13 +25,11 @@ export interface ServedModel {
   state?: "loaded" | "unloaded" | "loading";
 }
 
-/** A list with the answer that it stood in. */
 export interface ModelList extends JsonResponse {
   kind: "list";
   models: ServedModel[];
 }
 
-/** Outcome of a request for the list. */
 export type ModelListResponse = ModelList | JsonResponse & { kind: "refused" };
 
 /**

@@ -33,7 +33,6 @@ export function isToolCallFallback(value: unknown): value is ToolCallFallback {
   return FALLBACKS.some((name) => name === value);
 }
 
-/** A model on a server. */
 export interface ModelAddress {
   baseUrl: string;
   model: string;

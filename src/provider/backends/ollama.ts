@@ -11,7 +11,6 @@ import {
   windowsOf,
 } from "./backend.ts";
 
-/** Ollama. */
 export const ollama: Backend = {
   id: "ollama",
   label: "Ollama",

@@ -12,7 +12,6 @@ const PROBE_COUNT = 2;
 /** Bytes of their answers. */
 const PROBE_LIMIT = 64 * 1024;
 
-/** A server by name. */
 export interface Recognized {
   /** `ollama`, `llama.cpp`, `lmstudio`, `vllm`, …: the id of a backend. */
   server: string;

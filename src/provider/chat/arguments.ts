@@ -127,7 +127,6 @@ export const DEPTH_LIMIT = 200;
  */
 export class ObjectScanner {
   state: ScanState = "empty";
-  /** The deepest nesting met. */
   deepest = 0;
   #depth = 0;
   #quote = 0;

@@ -12,7 +12,6 @@ interface ChatOptions extends AskOptions {
   clock: Clock;
 }
 
-/** A chat request and the server it goes to. */
 interface AddressedRequest {
   endpoint: Endpoint;
   request: ChatRequest;

@@ -14,7 +14,6 @@ export type ServerErrorKind = Exclude<
 >;
 
 interface Signs {
-  /** The request showed images. */
   images: boolean;
   /** Message, type and code of the error, in one text. */
   text: string;

@@ -19,7 +19,6 @@ export function imageParts(message: WireMessage): ContentPart[] {
 export const IMAGE_TYPES = ["image/png", "image/jpeg", "image/webp"] as const;
 export type ImageType = typeof IMAGE_TYPES[number];
 
-/** An image as a message shows it. */
 export interface ShownImage {
   mediaType: ImageType;
   /** Base64, in one line. */

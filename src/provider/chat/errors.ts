@@ -148,7 +148,6 @@ const MEANINGS: Readonly<Record<ServerErrorKind, Meaning>> = {
   },
 };
 
-/** The request that failed, for the words of the failure. */
 export interface FailedRequest {
   endpoint: Endpoint;
   model: string;
@@ -156,7 +155,6 @@ export interface FailedRequest {
   status: number;
   /** Texts of the request: no piece of them is shown. */
   texts: readonly string[];
-  /** The request showed images. */
   images?: boolean;
   /** The wait that the server requests, in milliseconds. */
   retryAfterMs?: number | undefined;

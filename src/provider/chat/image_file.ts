@@ -15,7 +15,6 @@ interface Size {
   height: number;
 }
 
-/** A kind of image file. */
 interface Format {
   /** For people. */
   label: string;

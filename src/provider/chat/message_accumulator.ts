@@ -89,7 +89,6 @@ export class MessageAccumulator {
     this.#addReasoning(text);
   }
 
-  /** Takes one entry of `tool_calls`. */
   toolCall(delta: JsonRecord): void {
     const piece = this.#calls.push(delta);
     if (piece === null) return;

@@ -13,7 +13,6 @@ import { providerLabel } from "../../config/base_url.ts";
 /** Bytes of an error response that are read. */
 const ERROR_LIMIT = 64 * 1024;
 
-/** A request that was sent, and the listener for its deltas. */
 interface SentRequest extends Pick<AskOptions, "signal" | "onDelta"> {
   endpoint: Endpoint;
   request: ChatRequest;

@@ -36,7 +36,6 @@ const RESTART: Policy = { retries: 1, first: 0, longest: 0 };
 const GATEWAY: Policy = { retries: MAX_RETRIES, first: 500, longest: 8000 };
 const SERVER_ERROR: Policy = { retries: 1, first: 500, longest: 500 };
 
-/** Progress of one request. */
 interface RetryState {
   /** Retries before this one that {@link retryGroup} counts together with it. */
   retries: number;
@@ -48,7 +47,6 @@ interface RetryState {
   random: number;
 }
 
-/** A retry to make. */
 interface Retry {
   delayMs: number;
   maxRetries: number;

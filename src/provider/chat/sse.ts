@@ -78,11 +78,9 @@ export class LineDecoder {
   }
 }
 
-/** Receives the values. */
 interface EventSink {
   /** One JSON object. `event` is the name that stood before it, or empty. */
   value(value: Record<string, unknown>, event: string): void;
-  /** `[DONE]` was sent. */
   done(): void;
   /** Text that is no part of any format, once, shortened. */
   junk(text: string): void;

@@ -6,7 +6,6 @@ import { isRecord, type JsonRecord, parseJson, textOf } from "../../platform/rec
 /** A call as its pieces gave it; id and name are empty when the server gave none. */
 export type CollectedCall = Pick<ReplyCall, "id" | "name" | "raw">;
 
-/** The addition of one piece. */
 export type ToolPiece = Omit<ChatDelta & { kind: "tool_call" }, "kind">;
 
 interface PendingCall {

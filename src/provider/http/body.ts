@@ -65,7 +65,6 @@ export function unpacked(source: ByteSource, format: CompressionFormat): ByteSou
   return streamSource(packed.pipeThrough(new DecompressionStream(format)));
 }
 
-/** The text, or the start of a longer one. */
 interface BoundedText {
   text: string;
   complete: boolean;

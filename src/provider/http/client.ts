@@ -48,7 +48,6 @@ const OVER = "over";
 
 export { takesConnections };
 
-/** One request. */
 export interface HttpRequest {
   method: "GET" | "POST";
   /** Appended to the base URL; starts with `/`. */
@@ -295,7 +294,6 @@ function openOrExplain(connection: Connection, endpoint: Endpoint): FetchClient 
 /** Looks for something at an address; rejects when its signal is aborted. */
 type Look = (signal: AbortSignal) => Promise<boolean>;
 
-/** The bytes of a body, in pieces. */
 function bytesOf(body: HttpRequest["body"]): readonly Uint8Array<ArrayBuffer>[] | null {
   return typeof body === "string" ? [new TextEncoder().encode(body)] : body ?? null;
 }

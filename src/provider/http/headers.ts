@@ -44,7 +44,6 @@ export type BodyLength = { kind: "none" } | { kind: "bytes"; count: number } | {
 /** Headers as they came: names in lower case, what was said several times as one list. */
 export type ReceivedHeaders = ReadonlyMap<string, string>;
 
-/** A response up to its body. */
 export interface ResponseHead {
   status: number;
   headers: ReceivedHeaders;

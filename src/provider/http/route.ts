@@ -59,7 +59,6 @@ export function routesTo(url: URL, endpoint: { local: boolean }, proxies: ProxyS
   return [{ url, connection: anyProxy ? { kind: "direct", host } : { kind: "plain" } }];
 }
 
-/** `url` with this host in place of its own. */
 function at(url: URL, host: string): URL {
   if (url.hostname === host) return url;
   const literal = new URL(url);
@@ -79,7 +78,6 @@ export function bare(address: string): string {
   return address.replace(/^\[(.*)\]$/, "$1");
 }
 
-/** Settings from the proxy variables. */
 export interface ProxySettings {
   http: string | null;
   https: string | null;

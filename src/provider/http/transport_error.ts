@@ -6,7 +6,6 @@ import { type FailureFacts, type FailureKind, ProviderFailure } from "../failure
 import type { ReceivedHeaders } from "./headers.ts";
 import { providerLabel } from "../../config/base_url.ts";
 
-/** The attempt, for the message. */
 export interface Attempt {
   provider: string;
   /** Without query. */

@@ -19,7 +19,6 @@ import { checkJsonSchema, checkStop, firstReply, measureGeneration, measurePromp
 import { Subject, type SubjectOptions } from "./subject.ts";
 import { claimedWindow, proveWindow, reach, type Reached } from "./window_checks.ts";
 
-/** Options of the battery. */
 export interface BatteryOptions extends SubjectOptions {
   /** For everything, in milliseconds. */
   timeoutMs: number;
@@ -29,7 +28,6 @@ export interface BatteryOptions extends SubjectOptions {
   history: SentHistory;
   /** Ends the battery; what was found stays. */
   signal: AbortSignal;
-  /** Before each check. */
   onCheck?(name: keyof Findings): void | Promise<void>;
 }
 

@@ -3,7 +3,6 @@ import { recoverCalls } from "../text_calls/recover.ts";
 import type { ChatResponse, ToolSchema } from "../types.ts";
 import type { CallFinding } from "./findings.ts";
 
-/** A call with arguments that can be used. */
 export interface Call {
   name: string;
   input: Record<string, unknown>;

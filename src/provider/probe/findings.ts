@@ -29,7 +29,6 @@ export interface FirstReply {
   answeredAs: string | null;
 }
 
-/** The window that the server reports. */
 export interface ClaimedWindow {
   /** Null when it says nothing. */
   tokens: number | null;
@@ -103,7 +102,6 @@ export interface ToolRoundCache {
   kept: "yes" | "no" | "unclear";
 }
 
-/** A call that was asked for. */
 export interface CallFinding {
   /** `text`: written into the text and recovered from it. `cut`: the token limit came before a complete call. */
   how: "native" | "text" | "none" | "cut";
@@ -129,7 +127,6 @@ export interface ToolResultFinding {
   reasoningNeeded: boolean | null;
 }
 
-/** A reply under a schema. */
 export interface JsonSchemaFinding {
   /** `refused`: the server rejects the field; `ignored`: it replies in words; `unclear`: the reply was cut. */
   support: "yes" | "ignored" | "refused" | "unclear";
@@ -163,7 +160,6 @@ export interface Findings {
   windowProved: ProvedWindow;
 }
 
-/** Every check with what came of it. */
 export type Checks = { [K in keyof Findings]: Outcome<Findings[K]> };
 
 /** All that one run of the battery came to. */

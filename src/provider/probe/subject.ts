@@ -7,7 +7,6 @@ import type { HttpClient } from "../http/client.ts";
 import { wordsOf } from "../chat/content.ts";
 import type { ChatRequest, ChatResponse, Endpoint, ToolSchema, WireMessage } from "../types.ts";
 
-/** The model, and the way to it. */
 export interface SubjectOptions {
   client: HttpClient;
   endpoint: Endpoint;
@@ -19,7 +18,6 @@ export interface SubjectOptions {
   onNote?(text: string): void;
 }
 
-/** One request of the battery. */
 export interface ProbeRequest {
   messages: WireMessage[];
   tools?: ToolSchema[];
@@ -42,10 +40,8 @@ export interface TimedReply {
   retries: string[];
 }
 
-/** Options of one request. */
 export interface Waiting {
   signal: AbortSignal;
-  /** Called with each piece. */
   onPiece?(): void;
 }
 

@@ -12,7 +12,6 @@ import { type Subject, userMessage } from "./subject.ts";
 const WORDS = ("river stone window garden paper bridge market summer yellow kitchen morning letter silver forest " +
   "harbour music number island winter button pencil travel orange picture village record circle engine basket " +
   "corner feather candle").split(" ");
-/** Words in one line. */
 const LINE = 12;
 
 /** The same seed gives the same text; texts of different seeds differ from the first words on. Plain ASCII. */
@@ -131,7 +130,6 @@ const AROUND = 80;
 /** Further prompts between the longest that was repeated and the shortest that was not. */
 const BISECTIONS = 3;
 
-/** Start of the search. */
 interface ProofOptions {
   /** Tokens; null when the server says nothing. */
   claimed: number | null;

@@ -14,7 +14,6 @@ export interface Sampling {
   repeat?: number;
 }
 
-/** One family. */
 export interface Family {
   /** For people. */
   name: string;
@@ -27,7 +26,6 @@ export interface Family {
   keepSwitch?: Record<string, unknown>;
   /** Request fields with which it answers at once; absent: it does not reason, or cannot be told to stop. */
   noThinking?: Record<string, unknown>;
-  /** Where the row is from. */
   source: string;
 }
 

@@ -13,7 +13,6 @@ export interface ProfileRow {
   why: string;
 }
 
-/** How requests to a model are made. */
 export interface RequestProfile {
   /** Fields of each request; `params:` of the configuration stands above them. */
   fields: Record<string, unknown>;
@@ -27,7 +26,6 @@ export interface RequestProfile {
   rows: ProfileRow[];
 }
 
-/** The inputs that determine a profile. */
 export interface ProfileOptions {
   entry: ModelEntry;
   /** Of `--temperature`. */

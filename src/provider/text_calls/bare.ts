@@ -21,7 +21,6 @@ type BareResult =
   | { kind: "calls"; calls: TextCall[]; rest: string }
   /** Data: one JSON value that is no call. Markers in its strings are content. */
   | { kind: "data" }
-  /** Anything else. */
   | { kind: "prose" };
 
 const PROSE: BareResult = { kind: "prose" };

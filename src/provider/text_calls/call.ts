@@ -15,7 +15,6 @@ export interface TextCall {
   input: Record<string, unknown>;
 }
 
-/** Context of the parsers. */
 export interface CallContext {
   /** Name → JSON Schema of the parameters. */
   tools: ReadonlyMap<string, Record<string, unknown>>;

@@ -74,7 +74,6 @@ function isSpace(code: number): boolean {
 const QUOTE = 34;
 const BACKSLASH = 92;
 
-/** Result of reading JSON. */
 export type JsonResult =
   | { kind: "value"; value: unknown }
   /** Its brackets close, but it is not JSON. */

@@ -22,11 +22,9 @@ export interface MarkedSpan {
   start: number;
   end: number;
   calls: TextCall[];
-  /** Its position on its line. */
   position: ReturnType<typeof positionOf>;
 }
 
-/** The calls of a text. */
 interface MarkedCalls {
   /** In order, refused ones included. */
   spans: MarkedSpan[];

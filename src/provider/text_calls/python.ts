@@ -7,7 +7,6 @@ const DEPTH_LIMIT = 64;
 /** Characters of the longest number or word that is read. */
 const ATOM_LIMIT = 400;
 
-/** The differences between notations. */
 export interface Notation {
   /** Reads a string; undefined when none opens here, null when it has no end. */
   string(cursor: Cursor): string | null | undefined;
@@ -19,7 +18,6 @@ export interface Notation {
 /** A value, or null when none can be read to its end. */
 type LiteralResult = { value: unknown } | null;
 
-/** Reads one value at the cursor. */
 function readLiteral(cursor: Cursor, options: { notation: Notation; depth?: number }): LiteralResult {
   const { notation, depth = 0 } = options;
   if (depth > DEPTH_LIMIT) return null;
@@ -47,7 +45,6 @@ function readLiteral(cursor: Cursor, options: { notation: Notation; depth?: numb
   return word !== null && notation.words.has(word) ? { value: notation.words.get(word) } : null;
 }
 
-/** Options of a map, where it differs from its notation. */
 interface MapOptions {
   notation: Notation;
   key?: Notation["key"];

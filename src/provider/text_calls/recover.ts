@@ -88,7 +88,6 @@ function textWithout(text: string, spans: readonly MarkedSpan[]): string {
   return parts.join("\n\n");
 }
 
-/** A call that was not read. */
 export interface UnparsedCall {
   /** The declared tool that is named in it; null when it names none. */
   name: string | null;
