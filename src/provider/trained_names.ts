@@ -71,85 +71,35 @@ function meantPlainly(name: string, declared: readonly string[]): string | null 
 }
 
 /**
- * Names that models give to a parameter of another name, tried in this order when the name itself is free, declared,
- * and not given. Other spellings of one name (`filePath`, `old-string`) are recognized without an entry.
+ * What parameters are called elsewhere: the ones that are meant, tried in this order, → the other names. Only where the
+ * name itself is free, declared, and not given. Other spellings of one name (`filePath`, `old-string`) are recognized without an entry.
  */
-const PARAMETERS: Readonly<Record<string, readonly string[]>> = {
-  path: ["file_path"],
-  file: ["file_path", "path"],
-  filename: ["file_path"],
-  file_name: ["file_path"],
-  filepath: ["file_path"],
-  absolute_path: ["file_path", "path"],
-  target_file: ["file_path"],
-  file_path: ["path"],
-  paths: ["file_path"],
-  file_paths: ["file_path"],
-  files: ["file_path"],
-  relative_path: ["file_path", "path"],
-  relative_workspace_path: ["file_path", "path"],
-  dir: ["path", "file_path"],
-  directory: ["path", "file_path"],
-  dir_path: ["path", "file_path"],
-  directory_path: ["path", "file_path"],
-  target_directory: ["path", "file_path"],
-  folder: ["path", "file_path"],
-  cmd: ["command"],
-  script: ["command"],
-  bash_command: ["command"],
-  regex: ["pattern"],
-  query: ["pattern"],
-  search_pattern: ["pattern"],
-  search_term: ["pattern"],
-  glob_pattern: ["pattern", "glob"],
-  include: ["glob"],
-  include_pattern: ["glob"],
-  file_pattern: ["glob"],
-  contents: ["content"],
-  text: ["content"],
-  data: ["content"],
-  body: ["content"],
-  file_text: ["content"],
-  file_content: ["content"],
-  new_content: ["content", "new_string"],
-  old_str: ["old_string"],
-  old_text: ["old_string"],
-  old: ["old_string"],
-  search: ["old_string", "pattern"],
-  allow_multiple: ["replace_all"],
-  all_occurrences: ["replace_all"],
-  search_string: ["old_string"],
-  find: ["old_string"],
-  search_text: ["old_string"],
-  before: ["old_string"],
-  from: ["old_string", "start_line", "offset"],
-  old_code: ["old_string"],
-  target_content: ["old_string"],
-  original: ["old_string"],
-  original_text: ["old_string"],
-  old_content: ["old_string"],
-  new_str: ["new_string"],
-  new_text: ["new_string"],
-  new: ["new_string"],
-  replace: ["new_string"],
-  replace_text: ["new_string"],
-  after: ["new_string"],
-  to: ["new_string", "end_line"],
-  new_code: ["new_string"],
-  replacement_content: ["new_string"],
-  replacement: ["new_string"],
-  replace_string: ["new_string"],
-  updated: ["new_string"],
-  start: ["start_line", "offset"],
-  line_start: ["start_line", "offset"],
-  start_line: ["offset"],
-  line_offset: ["offset"],
-  end: ["end_line"],
-  line_end: ["end_line"],
-  num_lines: ["limit"],
-  line_count: ["limit"],
-  max_lines: ["limit"],
-};
+const PARAMETERS: ReadonlyMap<string, readonly string[]> = new Map(
+  Object.entries({
+    file_path: "path filename file_name filepath target_file paths file_paths files",
+    "file_path path": "file absolute_path relative_path relative_workspace_path",
+    path: "file_path",
+    "path file_path": "dir directory dir_path directory_path target_directory folder",
+    command: "cmd script bash_command",
+    pattern: "regex query search_pattern search_term",
+    "pattern glob": "glob_pattern",
+    glob: "include include_pattern file_pattern",
+    content: "contents text data body file_text file_content",
+    "content new_string": "new_content",
+    old_string: "old_str old_text old search_string find search_text before old_code target_content original " +
+      "original_text old_content",
+    "old_string pattern": "search",
+    replace_all: "allow_multiple all_occurrences",
+    "old_string start_line offset": "from",
+    new_string: "new_str new_text new replace replace_text after new_code replacement_content replacement " +
+      "replace_string updated",
+    "new_string end_line": "to",
+    "start_line offset": "start line_start",
+    offset: "start_line line_offset",
+    end_line: "end line_end",
+    limit: "num_lines line_count max_lines",
+  }).flatMap(([meant, names]) => names.split(" ").map((name) => [name, meant.split(" ")])),
+);
 
 /** The declared parameter that is meant by a name; null for none. */
 export function meantParameter(name: string, declared: Readonly<Record<string, unknown>>): string | null {
@@ -157,6 +107,5 @@ export function meantParameter(name: string, declared: Readonly<Record<string, u
   const bare = name.replace(/^[\s"'`*]+|[\s"'`*:=]+$/g, "");
   const plain = bare.replace(/([a-z0-9])([A-Z])/g, "$1_$2").replace(/[\s-]+/g, "_").toLowerCase();
   if (Object.hasOwn(declared, plain)) return plain;
-  const meant = Object.hasOwn(PARAMETERS, plain) ? PARAMETERS[plain] ?? [] : [];
-  return meant.find((one) => Object.hasOwn(declared, one)) ?? null;
+  return PARAMETERS.get(plain)?.find((one) => Object.hasOwn(declared, one)) ?? null;
 }

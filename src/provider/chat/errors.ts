@@ -49,6 +49,11 @@ function waitText(milliseconds: number): string {
   return minutes < 120 ? `${minutes} min` : `${Math.ceil(minutes / 60)} h`;
 }
 
+/** A failure that the server's own words describe best. */
+function said(what: string, hint: string): Meaning {
+  return { code: "provider_error", text: ({ where, message }) => `${what} (${where})${message}`, hint: () => hint };
+}
+
 const MEANINGS: Readonly<Record<ServerErrorKind, Meaning>> = {
   context: {
     code: "context_overflow",
@@ -83,38 +88,28 @@ const MEANINGS: Readonly<Record<ServerErrorKind, Meaning>> = {
     text: ({ model, message }) => `has no model ${model}${message}`,
     hint: ({ endpoint, error, model }) => modelHint(error.message, { endpoint, model, served: null }),
   },
-  quota: {
-    code: "provider_error",
-    text: ({ where, message }) => `has no quota left (${where})${message}`,
-    hint: () => "check the plan and the balance there, or use another provider",
-  },
-  cloud_disabled: {
-    code: "provider_error",
-    text: ({ where, message }) => `runs this model only in its cloud, which is disabled (${where})${message}`,
-    hint: () => "choose a model that runs on this machine",
-  },
-  no_tools: {
-    code: "provider_error",
-    text: ({ where, message }) => `does not support tool calling with this model (${where})${message}`,
-    hint: () => "set `tool_calls: text` for the model in providers.yaml",
-  },
-  template: {
-    code: "provider_error",
-    text: ({ where, message }) => `has a chat template that cannot render this conversation (${where})${message}`,
-    hint: () => "give the server another chat template (llama-server: --chat-template-file), or choose another model",
-  },
-  no_images: {
-    code: "provider_error",
-    text: ({ where, message }) => `does not support image input with this model (${where})${message}`,
-    hint: () =>
-      "choose a model with image input (llama-server needs its --mmproj), or leave the image out; " +
+  quota: said("has no quota left", "check the plan and the balance there, or use another provider"),
+  cloud_disabled: said(
+    "runs this model only in its cloud, which is disabled",
+    "choose a model that runs on this machine",
+  ),
+  no_tools: said(
+    "does not support tool calling with this model",
+    "set `tool_calls: text` for the model in providers.yaml",
+  ),
+  template: said(
+    "has a chat template that cannot render this conversation",
+    "give the server another chat template (llama-server: --chat-template-file), or choose another model",
+  ),
+  no_images: said(
+    "does not support image input with this model",
+    "choose a model with image input (llama-server needs its --mmproj), or leave the image out; " +
       "with `images: false` in providers.yaml none is sent",
-  },
-  bad_image: {
-    code: "provider_error",
-    text: ({ where, message }) => `cannot read the image (${where})${message}`,
-    hint: () => "save the image as PNG or JPEG and try again: some servers support no other format",
-  },
+  ),
+  bad_image: said(
+    "cannot read the image",
+    "save the image as PNG or JPEG and try again: some servers support no other format",
+  ),
   tool_parse: {
     code: "provider_error",
     text: ({ where }) => `could not read the model's tool call (${where})`,
@@ -136,16 +131,8 @@ const MEANINGS: Readonly<Record<ServerErrorKind, Meaning>> = {
         : "check base_url and `params` of the model: agentcli providers validate";
     },
   },
-  transient: {
-    code: "provider_error",
-    text: ({ where, message }) => `failed (${where})${message}`,
-    hint: () => "look at the server's log, then try again",
-  },
-  stream: {
-    code: "provider_error",
-    text: ({ where, message }) => `reported an error (${where})${message}`,
-    hint: () => "look at the server's log, then try again",
-  },
+  transient: said("failed", "look at the server's log, then try again"),
+  stream: said("reported an error", "look at the server's log, then try again"),
 };
 
 export interface FailedRequest {

@@ -16,13 +16,6 @@ export interface Attempt {
   host: string;
 }
 
-interface Rule {
-  when: RegExp;
-  kind: FailureKind;
-  message: string;
-  hint: (attempt: Attempt) => string;
-}
-
 const NO_TLS = "the server does not speak TLS";
 const NO_TLS_HINT = "does the server speak https? if not, write base_url with http://";
 
@@ -33,68 +26,57 @@ const network = (attempt: Attempt) =>
     : "check the address, the network and the VPN";
 
 /** In this order. The texts are those of Deno 2.9.6; error numbers cover Linux, macOS and Windows. */
-const RULES: readonly Rule[] = [
-  {
-    when: /Requests to port \d+ are blocked/i,
-    kind: "unreachable",
-    message: "the runtime does not connect to that port",
-    hint: () => "run the server on another port: this one is on the list that web clients never use",
-  },
-  {
-    when: /connection refused|os error (?:111|61|10061)\b/i,
-    kind: "refused",
-    message: "connection refused",
-    hint: startServer,
-  },
-  {
-    when: /dns error|lookup address|name or service not known|no such host/i,
-    kind: "unreachable",
-    message: "the host name cannot be resolved",
-    hint: network,
-  },
-  {
-    when: /corrupt message|tls handshake|InvalidContentType/i,
-    kind: "unreachable",
-    message: NO_TLS,
-    hint: () => NO_TLS_HINT,
-  },
-  {
-    when: /invalid HTTP (?:version|header|status|body)/i,
-    kind: "unreachable",
-    message: "the server there does not speak HTTP",
-    hint: () => "check host and port of base_url; if the server speaks TLS, write base_url with https://",
-  },
-  {
-    when: /unknown content coding/i,
-    kind: "unreachable",
-    message: "its response has a compression that was not requested",
-    hint: () => "switch compression off in the server, or in the proxy in front of it",
-  },
-  {
-    when: /certificate|UnknownIssuer|NotValidForName/i,
-    kind: "unreachable",
-    message: "its certificate is not trusted",
-    hint: () => "name its certificate authority with ca_file in providers.yaml",
-  },
-  {
-    when: /tunnel|socks/i,
-    kind: "unreachable",
-    message: "the proxy did not let it through",
-    hint: () => "check HTTPS_PROXY and NO_PROXY",
-  },
-  {
-    when:
-      /before message completed|error reading a body|reset by peer|broken pipe|close_notify|os error (?:104|54|10054|32|10053)\b|unexpected end|incomplete/i,
-    kind: "lost",
-    message: "the server closed the connection",
-    hint: () => "look at the server's log, then try again",
-  },
-  {
-    when: /unreachable|no route|timed out|cannot assign|os error (?:101|113|51|65|99|49|110|60|10060|10065|10049)\b/i,
-    kind: "unreachable",
-    message: "no route to that host",
-    hint: network,
-  },
+const RULES: readonly (readonly [
+  kind: FailureKind,
+  message: string,
+  hint: string | ((attempt: Attempt) => string),
+  when: RegExp,
+])[] = [
+  [
+    "unreachable",
+    "the runtime does not connect to that port",
+    "run the server on another port: this one is on the list that web clients never use",
+    /Requests to port \d+ are blocked/i,
+  ],
+  ["refused", "connection refused", startServer, /connection refused|os error (?:111|61|10061)\b/i],
+  [
+    "unreachable",
+    "the host name cannot be resolved",
+    network,
+    /dns error|lookup address|name or service not known|no such host/i,
+  ],
+  ["unreachable", NO_TLS, NO_TLS_HINT, /corrupt message|tls handshake|InvalidContentType/i],
+  [
+    "unreachable",
+    "the server there does not speak HTTP",
+    "check host and port of base_url; if the server speaks TLS, write base_url with https://",
+    /invalid HTTP (?:version|header|status|body)/i,
+  ],
+  [
+    "unreachable",
+    "its response has a compression that was not requested",
+    "switch compression off in the server, or in the proxy in front of it",
+    /unknown content coding/i,
+  ],
+  [
+    "unreachable",
+    "its certificate is not trusted",
+    "name its certificate authority with ca_file in providers.yaml",
+    /certificate|UnknownIssuer|NotValidForName/i,
+  ],
+  ["unreachable", "the proxy did not let it through", "check HTTPS_PROXY and NO_PROXY", /tunnel|socks/i],
+  [
+    "lost",
+    "the server closed the connection",
+    "look at the server's log, then try again",
+    /before message completed|error reading a body|reset by peer|broken pipe|close_notify|os error (?:104|54|10054|32|10053)\b|unexpected end|incomplete/i,
+  ],
+  [
+    "unreachable",
+    "no route to that host",
+    network,
+    /unreachable|no route|timed out|cannot assign|os error (?:101|113|51|65|99|49|110|60|10060|10065|10049)\b/i,
+  ],
 ];
 
 /** The failure for what a connection attempt threw. */
@@ -105,9 +87,9 @@ export function transportFailure(error: unknown, attempt: Attempt): AgentcliErro
     });
   }
   const text = reasonText(error);
-  const rule = RULES.find((each) => each.when.test(text));
-  const facts = { kind: rule?.kind ?? "unreachable", hint: (rule?.hint ?? startServer)(attempt) };
-  return cannotReach(attempt, rule?.message ?? "the request failed", facts);
+  const rule = RULES.find(([, , , when]) => when.test(text));
+  const [kind, message, hint] = rule ?? ["unreachable" as const, "the request failed", startServer];
+  return cannotReach(attempt, message, { kind, hint: typeof hint === "string" ? hint : hint(attempt) });
 }
 
 /** The part of the runtime's message behind the URL, which could match a rule by accident. */
