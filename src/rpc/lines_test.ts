@@ -1,33 +1,38 @@
 import assert from "node:assert/strict";
 import * as property from "../../tests/property.ts";
-import { createLineReader } from "./lines.ts";
+import { readLines } from "./lines.ts";
 
-Deno.test("lines end at LF alone, however the bytes are cut", () => {
-  property.assert(property.property(
-    property.array(property.string().map((text) => text.replaceAll("\n", "\u2028\r"))),
+/** The lines of these pieces. */
+async function linesOf(pieces: Uint8Array[], limit?: number): Promise<(string | null)[]> {
+  const waiting = [...pieces];
+  return await Array.fromAsync(readLines(() => Promise.resolve(waiting.shift() ?? null), limit));
+}
+
+Deno.test("lines end at LF alone, however the bytes are cut", async () => {
+  await property.assert(property.asyncProperty(
+    property.array(property.string({ unit: "binary" }).map((text) => text.replaceAll("\n", "\u2028\r"))),
     property.array(property.nat(40)),
-    (lines, cuts) => {
+    async (lines, cuts) => {
       // What a decoder replaces is not what this test is about.
       const sane = lines.map((line) => new TextDecoder().decode(new TextEncoder().encode(line)));
       const bytes = new TextEncoder().encode(sane.map((line) => line + "\n").join("") + "rest");
-      const reader = createLineReader();
-      const got: (string | null)[] = [];
+      const pieces: Uint8Array[] = [];
       let at = 0;
-      for (const cut of cuts) {
-        got.push(...reader.push(bytes.subarray(at, at + cut)));
+      for (const cut of [...cuts, bytes.length]) {
+        pieces.push(bytes.subarray(at, at + cut));
         at += cut;
       }
-      got.push(...reader.push(bytes.subarray(at)));
       // The decoder takes a byte order mark at the start of a line away.
       const plain = (text: string | null) => text?.replace(/^\uFEFF/, "");
-      assert.deepEqual(got.map(plain), sane.map(plain));
-      assert.equal(reader.end(), "rest");
+      assert.deepEqual((await linesOf(pieces)).map(plain), [...sane, "rest"].map(plain));
     },
   ));
 });
 
-Deno.test("a line beyond the limit is dropped and the next one read", () => {
-  const reader = createLineReader(10);
+Deno.test("a line beyond the limit is dropped and the next one read", async () => {
   const bytes = new TextEncoder().encode("0123456789abcdef\nshort\n");
-  assert.deepEqual([...reader.push(bytes.subarray(0, 12)), ...reader.push(bytes.subarray(12))], [null, "short"]);
+  assert.deepEqual(await linesOf([bytes.subarray(0, 12), bytes.subarray(12)], 10), [null, "short"]);
+  // Half a character at the limit is no part of the next line.
+  const umlauts = new TextEncoder().encode("ääääää\nshort\n0123456789abcdef");
+  assert.deepEqual(await linesOf([umlauts.subarray(0, 11), umlauts.subarray(11)], 10), [null, "short"]);
 });
