@@ -2,7 +2,7 @@
 import { takesConnections } from "../provider/http/client.ts";
 import type { Clock } from "../platform/io.ts";
 import { fetchJson, orNull } from "../provider/http/fetch_json.ts";
-import { discover } from "../provider/backends/discovery.ts";
+import { discover, type DiscoveredModel } from "../provider/backends/discovery.ts";
 import type { HttpClient } from "../provider/http/client.ts";
 import { listModels } from "../provider/backends/model_list.ts";
 import { recognize } from "../provider/backends/recognize.ts";
@@ -112,14 +112,8 @@ export async function occupantOf(
   return { kind: "other", label };
 }
 
-export interface EngineModel {
-  id: string;
-  /** Tokens in force; null where the server does not tell. */
-  contextWindow: number | null;
-}
-
 /** Returns what the engine serves; empty when it does not tell. Only the signal's reason is thrown. */
-export async function servedModels(asking: Asking): Promise<EngineModel[]> {
+export async function servedModels(asking: Asking): Promise<DiscoveredModel[]> {
   const { client, endpoint, signal } = asking;
   const limits = { timeoutMs: ANSWER_MS, signal };
   const list = await orNull(listModels(client, endpoint, limits), signal);

@@ -142,17 +142,8 @@ export interface Variables {
   secret: readonly string[];
 }
 
-/** A server with its variables put in: what is started or asked. */
-export interface ResolvedServer {
-  command: string | undefined;
-  args: string[];
-  env: Record<string, string>;
-  cwd: string | undefined;
-  url: string | undefined;
-  headers: Record<string, string>;
-  /** The key itself; absent where there is none, and where a store holds it. */
-  apiKey: string | undefined;
-}
+/** A server with its variables put in: what is started or asked. `apiKey` is the key itself; absent where a store holds it. */
+export type ResolvedServer = Pick<McpServerEntry, "command" | "args" | "env" | "cwd" | "url" | "headers" | "apiKey">;
 
 /** Puts variables in. Throws `config_invalid` for one that is not set, and for one that holds a key. */
 export function resolveServer(server: McpServer, variables: Variables): ResolvedServer {

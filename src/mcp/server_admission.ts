@@ -2,6 +2,7 @@
  * What an MCP server may be told, and what becomes of what it says. A server is a program or an address that somebody else
  * wrote: its arguments are a way out, and its results are a text from anybody.
  */
+import type { McpServerEntry } from "../config/types.ts";
 import { isAbsolute, resolve } from "../platform/path.ts";
 import { realPathSync } from "../platform/files_sync.ts";
 import { quietly } from "../platform/real_path.ts";
@@ -14,14 +15,7 @@ import { describeRule } from "../boundary/policy/protection_rule.ts";
 export type ServerClass = "local-only" | "networked";
 
 /** The part of a server's settings that decides what it may be told. */
-export interface ServerRules {
-  name: string;
-  url?: string | undefined;
-  network: boolean;
-  local: boolean;
-  /** Its results are for local models only. */
-  label?: "no-cloud" | undefined;
-}
+export type ServerRules = Pick<McpServerEntry, "name" | "url" | "network" | "local" | "label">;
 
 /** Returns the class: loopback does not make an address local, since a proxy may stand there; the user's word does. */
 export function serverClass({ url, network, local }: ServerRules): ServerClass {

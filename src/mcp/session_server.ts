@@ -42,14 +42,7 @@ export interface HubOptions {
   notify(text: string): void | Promise<void>;
 }
 
-export interface ServerState {
-  server: McpServer;
-  /** Null until its tools are known. */
-  manifest: Manifest | null;
-  /** Why it cannot be used in this session; null where it can. */
-  problem: string | null;
-  isRunning: boolean;
-}
+export type ServerState = Pick<SessionServer, "server" | "manifest" | "problem" | "isRunning">;
 
 export interface CallOptions {
   signal: AbortSignal;
@@ -60,11 +53,13 @@ export interface CallOptions {
 }
 
 /** The server. Nothing is started before {@link SessionServer.connected}. */
-export class SessionServer implements ServerState {
+export class SessionServer {
   readonly server: McpServer;
   /** Digest of its configuration: its manifest is stored under it. */
   readonly hash: string;
+  /** Null until its tools are known. */
   manifest: Manifest | null;
+  /** Why it cannot be used in this session; null where it can. */
   problem: string | null;
   /** The tools of the session are told: nothing of them changes from there on. */
   isTold = false;

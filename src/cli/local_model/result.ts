@@ -1,7 +1,8 @@
 /** The result of `local-model serve`: what is printed, and what `--register` writes to providers.yaml. */
 import { grouped } from "../../platform/number.ts";
 import type { LeftOut } from "../../engine/engine.ts";
-import { type EngineModel, urlHost } from "../../engine/asking.ts";
+import { urlHost } from "../../engine/asking.ts";
+import type { DiscoveredModel } from "../../provider/backends/discovery.ts";
 import { isLocal } from "../../boundary/policy/locality.ts";
 import type { Io } from "../../platform/io.ts";
 import { clean, jsonText } from "../../terminal/clean.ts";
@@ -48,7 +49,7 @@ export interface Readiness {
   reused: boolean;
   /** Milliseconds from the start. */
   afterMs: number;
-  models: readonly EngineModel[];
+  models: readonly DiscoveredModel[];
   /** Commands as they were shown; empty for a server that was there. */
   commands: readonly string[];
   /** Name of the provider that was written; null without `--register`. */
@@ -86,7 +87,7 @@ export async function printReady(task: ServeTask, ready: Readiness): Promise<voi
 }
 
 /** A server may give less than it was told to: its model was not made for more, or the card is full. */
-async function warnShortWindow({ context, checked }: ServeTask, models: readonly EngineModel[]): Promise<void> {
+async function warnShortWindow({ context, checked }: ServeTask, models: readonly DiscoveredModel[]): Promise<void> {
   const asked = Number(checked.values.context_window);
   const given = models.find(({ id }) => id === checked.modelName)?.contextWindow ?? null;
   if (given === null || !(given < asked)) return;
@@ -94,7 +95,7 @@ async function warnShortWindow({ context, checked }: ServeTask, models: readonly
   await warn(context, `the server provides ${less} of the ${more} tokens requested: the model may not support more`);
 }
 
-function modelLines(models: readonly EngineModel[]): string[] {
+function modelLines(models: readonly DiscoveredModel[]): string[] {
   const shown = models.slice(0, SHOWN).map(({ id, contextWindow }) =>
     `  model ${id}${contextWindow === null ? "" : `, window ${grouped(contextWindow)} tokens`}`
   );
@@ -146,7 +147,7 @@ const MODEL_LIMIT = 200;
  * Adds the provider, or its new models to one that is there for the same address. Gives its name. A name that is taken
  * by another address gets the port behind it.
  */
-export async function register(task: ServeTask, models: readonly EngineModel[]): Promise<string> {
+export async function register(task: ServeTask, models: readonly DiscoveredModel[]): Promise<string> {
   let name = task.engine.id;
   await editProviders(task.home, (document) => {
     // As discovery writes it.
@@ -165,14 +166,14 @@ export async function register(task: ServeTask, models: readonly EngineModel[]):
   return name;
 }
 
-function addModels(document: ProvidersDocument, provider: string, models: readonly EngineModel[]): void {
+function addModels(document: ProvidersDocument, provider: string, models: readonly DiscoveredModel[]): void {
   for (const { id, contextWindow } of models.slice(0, MODEL_LIMIT)) {
     document.addModel(provider, contextWindow === null ? { id } : { id, context_window: contextWindow });
   }
 }
 
 /** The model that was asked for, where the list has it; else all. */
-function wanted(task: ServeTask, models: readonly EngineModel[]): readonly EngineModel[] {
+function wanted(task: ServeTask, models: readonly DiscoveredModel[]): readonly DiscoveredModel[] {
   const found = models.filter(({ id }) => isRequestedModel(id, task.checked));
   return found.length > 0 ? found : models;
 }

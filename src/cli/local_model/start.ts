@@ -1,5 +1,6 @@
 /** Starts an engine and waits until it can be asked: beside us until Ctrl-C, or on its own with `--detach`. */
-import { type EngineModel, servedModels, untilReady } from "../../engine/asking.ts";
+import type { DiscoveredModel } from "../../provider/backends/discovery.ts";
+import { servedModels, untilReady } from "../../engine/asking.ts";
 import {
   lastLines,
   logName,
@@ -194,7 +195,7 @@ async function died(task: ServeTask, started: Started, { code }: { code: number 
   });
 }
 
-async function readyModels(task: ServeTask): Promise<EngineModel[]> {
+async function readyModels(task: ServeTask): Promise<DiscoveredModel[]> {
   const { engine, asking, checked: { values } } = task;
   if (engine.preload !== undefined && values.model !== undefined) {
     const { client, endpoint, signal } = asking;

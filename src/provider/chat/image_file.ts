@@ -1,8 +1,10 @@
 /** Image files: what the first bytes say they are, how large the picture is, and whether a server may get it. */
+import { quietly } from "../../platform/real_path.ts";
 import type { ImageType, ShownImage } from "./content.ts";
 
 /** Most bytes of an image: the least that a service of the field takes is 5 MB, and base64 makes a third more of it. */
 export const IMAGE_BYTES = 5 * 1024 * 1024;
+const LARGEST = `${IMAGE_BYTES / 1024 / 1024} MiB`;
 /**
  * Longest side in pixels. A file of some kilobytes can say that it is larger than any memory (a server unpacks it whole,
  * four bytes a pixel), and models see it scaled down to a fraction of this.
@@ -65,19 +67,18 @@ export function readImage(
   if (format === undefined) return { kind: "other" };
   const { label, mediaType } = format;
   if (mediaType === null) {
-    return { kind: "unusable", problem: `model servers take no ${label} images: make it a PNG, JPEG or WebP` };
+    return unusable(`model servers take no ${label} images: make it a PNG, JPEG or WebP`);
   }
   if (size > IMAGE_BYTES) {
-    const limit = IMAGE_BYTES / 1024 / 1024;
-    return { kind: "unusable", problem: `it is larger than ${limit} MiB: make it smaller, or save it as JPEG` };
+    return unusable(`it is larger than ${LARGEST}: make it smaller, or save it as JPEG`);
   }
   const pixels = format.size(bytes);
   if (pixels === null || pixels.width < 1 || pixels.height < 1) {
-    return { kind: "unusable", problem: `it begins like a ${label} image, and its header is damaged` };
+    return unusable(`it begins like a ${label} image, and its header is damaged`);
   }
   if (pixels.width > LONGEST_SIDE || pixels.height > LONGEST_SIDE) {
     const { width, height } = pixels;
-    return { kind: "unusable", problem: `it has ${width}x${height} pixels: make each side ${LONGEST_SIDE} or less` };
+    return unusable(`it has ${width}x${height} pixels: make each side ${LONGEST_SIDE} or less`);
   }
   return { kind: "image", image: { mediaType, data: bytes.toBase64(), ...pixels, name }, label };
 }
@@ -85,16 +86,13 @@ export function readImage(
 /** The same for an image in base64, as clients send it. */
 export function readEncodedImage(data: string, { name }: { name: string }): ReadImage {
   // Four characters are three bytes; what is far too long is not decoded.
-  if (data.length > IMAGE_BYTES * 2) {
-    return { kind: "unusable", problem: `it is larger than ${IMAGE_BYTES / 1024 / 1024} MiB: make it smaller` };
-  }
-  let bytes: Uint8Array;
-  try {
-    bytes = Uint8Array.fromBase64(data);
-  } catch {
-    return { kind: "unusable", problem: "its data is no base64" };
-  }
-  return readImage(bytes, { name });
+  if (data.length > IMAGE_BYTES * 2) return unusable(`it is larger than ${LARGEST}: make it smaller`);
+  const bytes = quietly(() => Uint8Array.fromBase64(data));
+  return bytes === null ? unusable("its data is no base64") : readImage(bytes, { name });
+}
+
+function unusable(problem: string): ReadImage {
+  return { kind: "unusable", problem };
 }
 
 function startsWith(bytes: Uint8Array, signature: readonly number[]): boolean {

@@ -47,13 +47,11 @@ interface RetryState {
   random: number;
 }
 
-interface Retry {
-  delayMs: number;
-  maxRetries: number;
-}
-
 /** The retry for a failure, or null to give up. The server's own wish (`Retry-After`) wins over the table. */
-export function nextRetry(failure: ProviderFailure, state: RetryState): Retry | null {
+export function nextRetry(
+  failure: ProviderFailure,
+  state: RetryState,
+): { delayMs: number; maxRetries: number } | null {
   const policy = policyFor(failure);
   if (policy === null || state.retries >= policy.retries) return null;
   const requested = failure.facts.retryAfterMs;

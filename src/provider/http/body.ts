@@ -102,8 +102,6 @@ export interface BodyDecoder {
 /** The decoder for a body of that length. */
 export function bodyDecoder(length: BodyLength): BodyDecoder {
   switch (length.kind) {
-    case "none":
-      return new Counted(0);
     case "bytes":
       return new Counted(length.count);
     case "rest":

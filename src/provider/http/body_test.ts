@@ -39,7 +39,7 @@ Deno.test("a counted body ends with its count, and one without a count with the 
   assert.deepEqual(taken({ kind: "bytes", count: 5 }, pieces), { text: "abcde", done: true });
   assert.deepEqual(taken({ kind: "rest" }, pieces), { text: "abcdefgh", done: false });
   bodyDecoder({ kind: "rest" }).end();
-  bodyDecoder({ kind: "none" }).end();
+  bodyDecoder({ kind: "bytes", count: 0 }).end();
 });
 
 Deno.test("a body that ends early is an error", () => {

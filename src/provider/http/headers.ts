@@ -38,8 +38,8 @@ export function requestHeaders(endpoint: Endpoint, needs: HeaderNeeds): Record<s
   return headers;
 }
 
-/** Length of a body: none, so many bytes, in chunks, or as long as the connection lasts. */
-export type BodyLength = { kind: "none" } | { kind: "bytes"; count: number } | { kind: "chunked" } | { kind: "rest" };
+/** Length of a body: so many bytes, in chunks, or as long as the connection lasts. */
+export type BodyLength = { kind: "bytes"; count: number } | { kind: "chunked" } | { kind: "rest" };
 
 /** Headers as they came: names in lower case, what was said several times as one list. */
 export type ReceivedHeaders = ReadonlyMap<string, string>;
@@ -124,7 +124,7 @@ function headersOf(lines: readonly string[]): ReceivedHeaders {
 
 /** RFC 9112, section 6.3: a transfer coding counts before a length. */
 function lengthOf(status: number, headers: ReceivedHeaders): BodyLength {
-  if (status < 200 || status === 204 || status === 304) return { kind: "none" };
+  if (status < 200 || status === 204 || status === 304) return { kind: "bytes", count: 0 };
   const coding = headers.get("transfer-encoding")?.trim().toLowerCase() ?? "identity";
   if (coding === "chunked") return { kind: "chunked" };
   if (coding !== "identity") throw new NoHttp("header");

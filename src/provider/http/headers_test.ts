@@ -42,7 +42,7 @@ Deno.test("a head gives status, headers, and the length of the body", () => {
   assert.deepEqual(lengthOf("HTTP/1.1 200 OK\r\ncontent-length: 12, 12"), { kind: "bytes", count: 12 });
   assert.deepEqual(lengthOf("HTTP/1.1 200\r\ntransfer-encoding: Chunked\r\ncontent-length: 12"), { kind: "chunked" });
   assert.deepEqual(lengthOf("HTTP/1.0 200 OK"), { kind: "rest" });
-  assert.deepEqual(lengthOf("HTTP/1.1 204 No Content\r\ncontent-length: 12"), { kind: "none" });
+  assert.deepEqual(lengthOf("HTTP/1.1 204 No Content\r\ncontent-length: 12"), { kind: "bytes", count: 0 });
   const head = readHead(bytes("HTTP/1.1 503 Busy\r\nRetry-After:  7 \r\nx-name: \xe9\r\n\r\n"));
   assert.deepEqual([head.status, head.headers.get("retry-after"), head.headers.get("x-name")], [503, "7", "\xe9"]);
 });

@@ -14,7 +14,7 @@ import {
   useToolResult,
   WANTED,
 } from "./call_checks.ts";
-import type { CallFinding, Checks, Findings, NoTools, Outcome, ProbeReport } from "./findings.ts";
+import type { CallFinding, Checks, Findings, Outcome, ProbeReport } from "./findings.ts";
 import { checkJsonSchema, checkStop, firstReply, measureGeneration, measurePromptCache } from "./reply_checks.ts";
 import { Subject, type SubjectOptions } from "./subject.ts";
 import { claimedWindow, proveWindow, reach, type Reached } from "./window_checks.ts";
@@ -102,7 +102,7 @@ async function measureCalls(
 
 /** The way of calling tools that worked: the protocol's own, else that of the prompt. */
 export function workingCalls(
-  native: CallFinding | NoTools | null,
+  native: CallFinding | null,
   text: CallFinding | null,
 ): "native" | "text" | null {
   if (native?.correct && native.how === "native") return "native";

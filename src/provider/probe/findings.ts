@@ -103,18 +103,14 @@ export interface ToolRoundCache {
 }
 
 export interface CallFinding {
-  /** `text`: written into the text and recovered from it. `cut`: the token limit came before a complete call. */
-  how: "native" | "text" | "none" | "cut";
+  /**
+   * `text`: written into the text and recovered from it. `cut`: the token limit came before a complete call. `refused`: the
+   * server does not support tool calling with this model.
+   */
+  how: "native" | "text" | "none" | "cut" | "refused";
   /** Names and arguments are what was asked for. */
   correct: boolean;
   /** The problem, or the form of a call in text; may be empty. */
-  detail: string;
-}
-
-/** The server does not support tool calling with this model. */
-export interface NoTools {
-  how: "refused";
-  correct: false;
   detail: string;
 }
 
@@ -148,9 +144,9 @@ export interface Findings {
   windowClaimed: ClaimedWindow;
   generation: Generation;
   promptCache: PromptCache;
-  toolCall: CallFinding | NoTools;
-  parallelCalls: CallFinding | NoTools;
-  nestedArguments: CallFinding | NoTools;
+  toolCall: CallFinding;
+  parallelCalls: CallFinding;
+  nestedArguments: CallFinding;
   textToolCall: CallFinding;
   toolResult: ToolResultFinding;
   toolRoundCache: ToolRoundCache;
