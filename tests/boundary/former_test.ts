@@ -53,6 +53,45 @@ for (const [step, path] of STEPS) {
   });
 }
 
+interface Uncovering {
+  step: string;
+  marker: string;
+  /** The recorded file, and where it is behind the step, relative to the stage's directory. */
+  from: string;
+  to: string;
+}
+
+/** Each runs in the directory that holds the project `project/api`. */
+const UNCOVERINGS: readonly Uncovering[] = [
+  { step: "ln -sfn other api/link", marker: "link", from: "api/conf.env", to: "api/conf.env" },
+  { step: "rm api/link", marker: "link", from: "api/conf.env", to: "api/conf.env" },
+  { step: "mv api backend", marker: "api/conf.env", from: "api/conf.env", to: "backend/conf.env" },
+  { step: "mkdir ../far; mv api ../far", marker: "conf.env", from: "api/conf.env", to: "../far/api/conf.env" },
+];
+
+for (const { step, marker, from, to } of UNCOVERINGS) {
+  Deno.test(`what no rule covers any more stays protected until it is released: ${step}`, bubblewrap, async () => {
+    await using stage = await openStage({ bare: true, marker: `no-cloud: ${marker}\n` });
+    await stage.plant(from, "env", (canary) => `TOKEN=${canary}\n`);
+    await stage.write("api/pub.txt", "PUB_marker\n");
+    await user(stage, "git init -q api; ln -s conf.env api/link");
+    const play = async (path: string) => {
+      const cwd = `${stage.project}/${path.slice(0, path.lastIndexOf("/"))}`;
+      const script = [ask(want("read", { path: "conf.env" })), ask(want("read", { path: "pub.txt" })), say("Done.")];
+      return { cwd, ...await stage.play("rem", { cwd, script }) };
+    };
+    assert.match((await play(from)).results[0] ?? "", /is protected/, "control: it was");
+    await user(stage, step);
+    const { cwd, results, sent } = await play(to);
+    assert.match(results[0] ?? "", /is protected/);
+    assert.match(results[1] ?? "", /PUB_marker/, "control: the rest is open");
+    assert.doesNotMatch(sent, /CNRY_/);
+    const released = await runProgram(["secrets", "trust", "conf.env", "--yes"], { home: stage.home, cwd });
+    assert.equal(released.code, 0, released.stderr);
+    assert.match((await play(to)).results[0] ?? "", /CNRY_/, "control: it is open when it is released");
+  });
+}
+
 Deno.test("a file that was found by what it was is released by its name, for good", bubblewrap, async () => {
   await using stage = await openStage();
   await stage.play("rem", { script: [say("Hello.")] });

@@ -141,52 +141,51 @@ async function digestOf(path: string, salt: string): Promise<string | null> {
   return new Uint8Array(await crypto.subtle.sign("HMAC", key, read.bytes)).toHex();
 }
 
-/** Finds former protected files: one that has moved or changed since it was recorded may be elsewhere under another name. */
+/** Finds former protected files: a recorded file stays protected whatever it is called and whatever the rules say by now. */
 export class FormerFiles {
-  #gone: readonly SaltedFile[] = [];
-  /** Listings already searched in vain for the same gone files. */
+  #lost: ReadonlySet<SaltedFile> = new Set();
+  /** Listings already searched in vain for the same lost files. */
   #searched = new WeakSet<Listing>();
 
   /**
-   * Returns the files of these directories that are a changed or missing recorded file, or have the content of one, and
-   * that no rule covers yet.
+   * Returns the files that no rule covers and that are a recorded file, or have the content of one. Looks in these
+   * directories, and where the files were.
    */
   async find(
     met: readonly SaltedFile[],
     { listings, isCovered }: { listings: readonly Listing[]; isCovered: (path: string) => boolean },
   ): Promise<DerivedFile[]> {
-    const gone = met.filter((file) => {
+    const lost = new Set(met.filter((file) => {
       const status = quietly(() => lstatSync(file.path));
-      return status === null || stateOf(file.path, status) !== stateOf(file.path, file);
-    });
-    if (gone.length !== this.#gone.length || gone.some((file, at) => file !== this.#gone[at])) {
-      this.#gone = gone;
-      this.#searched = new WeakSet();
-    }
-    const identities = new Map(gone.map((file) => [lastingIdentityOf(file), file]));
-    const sizes = new Set(gone.filter(({ digest }) => digest !== "").map(({ size }) => size));
-    const found: DerivedFile[] = [];
-    for (const listing of gone.length === 0 ? [] : listings) {
+      return status === null || stateOf(file.path, status) !== stateOf(file.path, file) || !isCovered(file.path);
+    }));
+    if (lost.size === 0) return [];
+    if (!lost.isSubsetOf(this.#lost)) this.#searched = new WeakSet();
+    this.#lost = lost;
+    const identities = new Map([...lost].map((file) => [lastingIdentityOf(file), file]));
+    const sizes = new Set([...lost].filter(({ digest }) => digest !== "").map(({ size }) => size));
+    const paths = new Set([...lost].map(({ path }) => path));
+    for (const listing of listings) {
       if (this.#searched.has(listing)) continue;
       this.#searched.add(listing);
-      for (const { name, isFile } of listing.entries ?? []) {
-        const path = within(listing.directory, name);
-        const status = isFile ? quietly(() => lstatSync(path)) : null;
-        if (status === null || isCovered(path)) continue;
-        const same = identities.get(lastingIdentityOf(status));
-        const known = same !== undefined && isSameFile(same, status)
-          ? same
-          : (sizes.has(status.size) ? await this.#contentOf(path, status) : undefined);
-        if (known === undefined) continue;
-        const { device, inode, born } = status;
-        found.push({ path, device, inode, born, source: known.path, at: 0, digest: known.digest });
-      }
+      for (const { name, isFile } of listing.entries ?? []) if (isFile) paths.add(within(listing.directory, name));
+    }
+    const found: DerivedFile[] = [];
+    for (const path of paths) {
+      const status = quietly(() => lstatSync(path));
+      if (status?.kind !== "file" || isCovered(path)) continue;
+      const same = identities.get(lastingIdentityOf(status));
+      const known = same !== undefined && isSameFile(same, status)
+        ? same
+        : (sizes.has(status.size) ? await this.#contentOf(path, status) : undefined);
+      if (known === undefined) continue;
+      found.push({ path, ...identityIn(status), source: known.path, at: 0, digest: known.digest });
     }
     return found;
   }
 
   async #contentOf(path: string, { size }: FileStatus): Promise<SaltedFile | undefined> {
-    for (const file of this.#gone) {
+    for (const file of this.#lost) {
       if (file.size === size && file.digest !== "" && await digestOf(path, file.salt) === file.digest) return file;
     }
     return undefined;

@@ -85,6 +85,11 @@ export class ProtectedSet extends PathRules {
     return found;
   }
 
+  /** As for the rules, also while the home remembers a protected file. */
+  override get met(): boolean {
+    return super.met || this.#met.length > 0;
+  }
+
   /** Protected files whose current state the home does not know yet; at most a few hundred. */
   get unmet(): readonly SeenFile[] {
     const met = new Set(this.#met.map((file) => stateOf(file.path, file)));
