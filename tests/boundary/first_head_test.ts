@@ -38,6 +38,28 @@ Deno.test(
   },
 );
 
+for (const way of ["worktree", "restored"] as const) {
+  Deno.test(`no later commit counts as the first: ${way}`, linux, async () => {
+    await using stage = await project();
+    const known = await stage.play("rem", { script: [say("Yes.")], prompt: `is "${PUBLIC}" right?` });
+    assert.equal(known.done.code, 0, "control: the first commit counts");
+    await stage.home.write("copy.js", `const key = "${stage.canary("env")}";\n`);
+    await stage.git("add", "-f", "copy.js");
+    await stage.git("commit", "--quiet", "-m", "second");
+    const cwd = way === "worktree" ? `${stage.home.root}/tree` : stage.project;
+    if (way === "worktree") await stage.git("worktree", "add", "--quiet", cwd, "-b", "side");
+    else {
+      await Deno.rename(cwd, `${cwd}.old`);
+      await new Deno.Command("cp", { args: ["-r", `${cwd}.old`, cwd] }).output();
+      const { done } = await stage.play("loc", { script: [], argv: ["secrets", "trust", "--yes"] });
+      assert.match(done.stdout, /^trusted/);
+    }
+    const played = await stage.play("rem", { script: [ask(want("read", { path: "copy.js" })), say("Done.")], cwd });
+    assert.ok(!played.sent.includes(stage.canary("env")));
+    assert.equal(played.done.code, 6, played.done.stderr);
+  });
+}
+
 Deno.test("a protected file in the first commit lets nothing go", linux, async () => {
   await using stage = await openStage();
   await stage.git("init", "--quiet");

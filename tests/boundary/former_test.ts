@@ -110,6 +110,34 @@ Deno.test("a file that was found by what it was is released by its name, for goo
   }
 });
 
+for (
+  const [name, marker] of [["a line", "no-cloud: .env\n"], [
+    "a host",
+    "no-cloud: .env\nno-cloud: old\nlocal-endpoints: gpu\n",
+  ]]
+) {
+  Deno.test(`what moved is released with ${name} only if the question names it`, bubblewrap, async () => {
+    await using stage = await openStage({ marker: "no-cloud: .env\nno-cloud: old\n" });
+    await stage.plant("old/k.txt", "old");
+    await stage.play("rem", { script: [say("Hello.")] });
+    await user(stage, "mkdir ../far; mv .env ../far; mv old/k.txt k.txt");
+    await stage.write(".agentclisecret", marker ?? "");
+    const trust = () => runProgram(["secrets", "trust", "--yes"], { home: stage.home });
+    const { code, stderr } = await trust();
+    assert.equal(code, 0, stderr);
+    assert.match(stderr, /released, although they hold protected content:\n {2}k\.txt\n/);
+    assert.doesNotMatch(stderr, /conf\.env/);
+    await user(stage, "mv ../far/.env conf.env");
+    const script = ["conf.env", "k.txt"].map((path) => ask(want("read", { path })));
+    const { results, sent } = await stage.play("rem", { script: [...script, say("Done.")] });
+    assert.match(results[0] ?? "", /is protected/, "it was not there to be named");
+    assert.match(results[1] ?? "", /CNRY_/, "control: this one was named");
+    assert.ok(!sent.includes(stage.canary("env")));
+    assert.match((await trust()).stderr, /released, .*\n {2}conf\.env\n/);
+    assert.match((await stage.play("rem", { script: [...script, say("Done.")] })).results[0] ?? "", /CNRY_/);
+  });
+}
+
 Deno.test("the home keeps no content of what was met", bubblewrap, async () => {
   await using stage = await openStage();
   await stage.play("rem", { script: [say("Hello.")] });

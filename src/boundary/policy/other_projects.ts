@@ -1,9 +1,10 @@
 /** Tells what the user's other known projects protect. */
 import type { Home } from "../../platform/home.ts";
-import { isWithin } from "../../platform/path.ts";
+import { isWithin, join, relativeTo } from "../../platform/path.ts";
 import { realOrNamed } from "../../platform/real_path.ts";
 import type { ProjectRecord } from "./project_record.ts";
-import { knownProjects, type RecordData } from "./project_record_files.ts";
+import { identityAt } from "./inode_index.ts";
+import { currentProjects, isReplaced, type RecordData } from "./project_record_files.ts";
 import { ProtectedSet } from "./protected.ts";
 
 /** Limit of files per project. */
@@ -52,18 +53,27 @@ export class OtherProject {
 
 /**
  * Returns a function that tells whether an absolute path is protected now: by this project, by a marker above the path,
- * or by what the home remembers of any project. Throws `home_unusable` if that cannot be read.
+ * or by what the home remembers of any project. A path below a directory that is gone, or another one by now, is asked
+ * about in every known project, because each may be what was there. Throws `home_unusable` if that cannot be read. /
  */
 export async function protectedAnywhere(
   home: Home,
   { root, records }: { root: string; records: readonly ProjectRecord[] },
 ): Promise<(path: string) => boolean> {
   const own = new ProtectedSet([root], { remembered: records });
-  const others = (await knownProjects(home)).filter((known) => known.root !== root).map((one) => new OtherProject(one));
-  return (named) => {
-    const real = realOrNamed(named);
-    return covers(own, real, named) || others.some((other) => other.protects(real, named));
+  const known = await currentProjects(home)();
+  const others = known.filter((one) => one.root !== root).map((one) => new OtherProject(one));
+  const lost = known.filter(isReplaced).map((one) => one.root);
+  if (identityAt(root).inode === 0) lost.push(root);
+  const isProtected = (path: string) => {
+    const real = realOrNamed(path);
+    return covers(own, real, path) || others.some((other) => other.protects(real, path));
   };
+  return (path) =>
+    isProtected(path) ||
+    lost.filter((at) => isWithin(at, path)).some((at) =>
+      known.some((one) => isProtected(join(one.root, relativeTo(at, path))))
+    );
 }
 
 function covers(set: ProtectedSet, real: string, named: string): boolean {

@@ -150,8 +150,10 @@ export async function recordSeen(
   for (const [index, record] of records.entries()) {
     const isOf = (path: string) =>
       concerns(record, path) || (index === 0 && !records.some((other) => concerns(other, path)));
+    // Files of an additional directory are known in it, too, for sessions that have only that.
+    const holds = ({ path }: { path: string }) => index === 0 || isWithin(record.root, path);
     const markers = isNew ? protection.seen.filter(({ path }) => isOf(path)) : [];
-    await record.tighten(index === 0 ? { markers, derived: found, met: unmet } : { markers });
+    await record.tighten({ markers, derived: found.filter(holds), met: unmet.filter(holds) });
   }
   if (unmet.length > 0) protection.remember(records);
 }

@@ -7,13 +7,15 @@ import { AgentcliError } from "../../errors.ts";
 import { sha256 } from "../../platform/digest.ts";
 import type { Home } from "../../platform/home.ts";
 import { dirname, isWithin } from "../../platform/path.ts";
+import { ancestors } from "../../platform/real_path.ts";
 import { commonDirectory, headCommit, mainTree } from "./git_directory.ts";
 import {
+  type Identity,
   identityAt,
   isSameFile,
+  lastingIdentityOf,
   type MetFile,
   metFile,
-  MOST_KEPT,
   type SaltedFile,
   type SeenFile,
 } from "./inode_index.ts";
@@ -22,11 +24,13 @@ import {
   type DerivedFile,
   emptyRecord,
   isOpen,
+  isReplaced,
   knownProjects,
   type MarkerLines,
   rebased,
   type RecordData,
   recordsVersion,
+  tightened,
 } from "./project_record_files.ts";
 
 /** New facts that a session has seen. */
@@ -43,6 +47,8 @@ export class ProjectRecord {
   readonly root: string;
   readonly #home: Home;
   #version = "";
+  /** The record of another tree of the repository: the first commit that was seen there is that of all. */
+  #twin: RecordData | undefined;
   #own: RecordData | null = null;
   /** Known projects whose rules apply here, too: around this one, inside it, its main tree, and one that was moved here. */
   #others: readonly RecordData[] = [];
@@ -81,10 +87,10 @@ export class ProjectRecord {
       const isNew = record.#own === null;
       if (isNew && markers.length === 0) return;
       const own = record.#own ?? { ...record.#blank(), endpoints: endpoints.filter(trusted) };
-      const tightened = withMarkers(own, markers);
-      if (!create) record.#own = tightened;
-      else if (isNew || tightened !== own || record.movedFrom !== null) {
-        await record.#change((data) => withMarkers(data, markers), own);
+      const now = tightened(own, { markers });
+      if (!create) record.#own = now;
+      else if (isNew || now !== own || record.movedFrom !== null) {
+        await record.#change((data) => tightened(data, { markers }), own);
       }
     });
     return record;
@@ -156,37 +162,34 @@ export class ProjectRecord {
   /** Adds new facts; writes only if there are any. The only change that a project's files can cause. */
   async tighten({ markers = [], derived = [], met = [] }: Seen): Promise<void> {
     const own = this.#own;
-    const isKnown = markers.length === 0 || own !== null && withMarkers(own, markers) === own;
+    const isKnown = markers.length === 0 || own !== null && tightened(own, { markers }) === own;
     if (isKnown && derived.length + met.length === 0) return;
     await this.#attempt(() =>
       this.#change(async (data) => {
         const files = await Promise.all(met.map((file) => metFile(file, data.salt)));
-        return {
-          ...withMarkers(data, markers),
-          derived: [...data.derived.filter(({ path }) => !derived.some((file) => file.path === path)), ...derived],
-          met: [...data.met, ...files.filter((file) => file !== null)].slice(-MOST_KEPT),
-        };
+        return tightened(data, { markers, derived, met: files.filter((file) => file !== null) });
       })
     );
   }
 
   /**
    * Applies `secrets trust`: the current markers become the rules, these endpoints are trusted (`confirmed` ones also
-   * beside other markers), and derived files are released. For a project without markers, only the fact that it was
-   * seen remains.
+   * beside other markers), and these files are released. For a project without markers, only the fact that it was seen
+   * remains, and files that nobody released. /
    */
   async trust(
-    { markers, endpoints, confirmed }: {
+    { markers, endpoints, confirmed, released }: {
       markers: readonly MarkerLines[];
       endpoints: readonly string[];
       confirmed: readonly string[];
+      released: readonly string[];
     },
   ): Promise<void> {
     await this.#change((data) => {
-      if (markers.length === 0) return this.#blank();
-      const kept = this.replaced ? this.#blank() : data;
-      const named = new Set([...kept.confirmed.filter((value) => endpoints.includes(value)), ...confirmed]);
-      return withMarkers({ ...kept, markers: [], derived: [], met: [], endpoints, confirmed: [...named] }, markers);
+      const named = [...new Set([...data.confirmed.filter((value) => endpoints.includes(value)), ...confirmed])];
+      const allowed = markers.length === 0 ? [] : data.allowed;
+      const now = { ...data, ...identityAt(this.root), markers: [], endpoints, confirmed: named, allowed };
+      return tightened(withoutFiles(now, released), { markers });
     });
     this.replaced = false;
   }
@@ -215,18 +218,9 @@ export class ProjectRecord {
     });
   }
 
-  /** Releases derived files by path, and stops looking for their identity and content. */
-  async releaseDerived(paths: readonly string[]): Promise<void> {
-    await this.#change((data) => {
-      const released = data.derived.filter(({ path }) => paths.includes(path));
-      const isReleased = (file: MetFile) =>
-        released.some((one) => isSameFile(one, file) || (one.digest ?? "") !== "" && one.digest === file.digest);
-      return {
-        ...data,
-        derived: data.derived.filter((file) => !released.includes(file)),
-        met: data.met.filter((file) => !isReleased(file)),
-      };
-    });
+  /** Releases files by path, and stops looking for the identity and content of copies among them. */
+  async release(paths: readonly string[]): Promise<void> {
+    await this.#change((data) => withoutFiles(data, paths));
   }
 
   /** Runs work and stores its failure in {@link problem}. */
@@ -243,44 +237,51 @@ export class ProjectRecord {
   async #find(): Promise<(endpoint: string) => boolean> {
     const { root } = this;
     const [main, common, here] = [mainTree(root), commonDirectory(root), identityAt(root)];
+    const around = new Map(ancestors(root).map((at) => [lastingIdentityOf(identityAt(at)), at]));
+    /** Returns where a known project is now, if that is the root or a directory around it. */
+    const placeOf = (known: Identity) => known.born === 0 ? undefined : around.get(lastingIdentityOf(known));
     this.#version = await recordsVersion(this.#home);
     const trees = new Set<string>();
     const all = await knownProjects(this.#home, (known) => {
       if (known.root !== root && known.common === common && common !== null) trees.add(known.root);
       return isWithin(known.root, root) || isWithin(root, known.root) || known.root === main || trees.has(known.root) ||
-        isSameFile(known, here);
+        placeOf(known) !== undefined;
     });
     // A new directory at the path of one that was seen without markers counts as unseen.
     const found = all.filter((data) => data.root !== root || !isOpen(data) || [0, here.inode].includes(data.inode));
-    const own = found.find((data) => data.root === root);
-    const moved = found.find((data) => data.root !== root && isSameFile(data, here));
-    const others = found.filter((data) => data !== own && data !== moved);
+    const moved = found.find((data) => data.root !== root && placeOf(data) === root);
+    // A project that comes back finds what it left here, which has no identity, and is none of its own.
+    const own = found.find((data) => data.root === root && (data.inode !== 0 || moved === undefined));
+    const others = found.filter((data) => data !== own && (data !== moved || own !== undefined));
     this.#own = own ?? (moved === undefined ? null : rebased(moved, root));
     // A record that was removed has no inode: nothing there is trusted as it stands.
     if (this.#own !== null && isOpen(this.#own) && this.#own.inode !== 0) this.#own = this.#blank();
-    const sameHere = others.filter((data) => trees.has(data.root));
-    if (own !== undefined && moved !== undefined) sameHere.push(moved);
-    this.#others = [
-      ...others.map(heldBy),
+    this.#others = others.flatMap((data) => {
+      const held = heldBy(data);
       // Another tree of the repository has the same files under the same names.
-      ...sameHere.map((data) => ({ ...rebased(heldBy(data), root), met: [] })),
-    ];
-    this.replaced = own !== undefined && (here.inode !== own.inode || here.born !== own.born);
+      const place = trees.has(data.root) ? root : placeOf(data) ?? data.root;
+      return place === data.root ? [held] : [held, { ...rebased(held, place), met: [] }];
+    });
+    this.replaced = own !== undefined && isReplaced(own);
     // A project mounted at two places was not moved.
     const isMoved = own === undefined && moved !== undefined && !isOpen(moved) &&
       !isSameFile(identityAt(moved.root), here);
-    if (isMoved) this.movedFrom = moved.root;
+    this.movedFrom = isMoved ? moved.root : null;
+    this.#twin = others.find((data) =>
+      (data.root === main || trees.has(data.root)) && (!isOpen(data) || data.inode === 0)
+    );
     // A project that was known before the one around it keeps its own trust.
     if (this.#own !== null) return () => false;
-    const around = others.map((data) => data.root).filter((at) => isWithin(at, root));
+    const outer = this.#others.map((data) => data.root).filter((at) => at !== root && isWithin(at, root));
     const ofMain = others.find((data) => data.root === main);
-    this.outer = around.sort((one, other) => other.length - one.length)[0] ?? ofMain?.root ?? null;
+    this.outer = outer.sort((one, other) => other.length - one.length)[0] ?? ofMain?.root ?? null;
     // A linked worktree belongs to the project of its main tree and trusts what that trusts.
     return (endpoint) => this.outer === null || this.outer === main && ofMain?.endpoints.includes(endpoint) === true;
   }
 
   #blank(): RecordData {
-    return { ...emptyRecord(this.root), ...identityAt(this.root), firstHead: headCommit(this.root) };
+    const firstHead = this.#twin === undefined ? headCommit(this.root) : this.#twin.firstHead;
+    return { ...emptyRecord(this.root), ...identityAt(this.root), firstHead };
   }
 
   async #change(
@@ -291,22 +292,19 @@ export class ProjectRecord {
   }
 }
 
-/** Returns the record with these markers and lines added; the same object if it has them all. */
-function withMarkers(data: RecordData, seen: readonly MarkerLines[]): RecordData {
-  const markers = new Map(data.markers.map(({ path, lines }) => [path, lines]));
-  let isNew = false;
-  for (const { path, lines } of seen) {
-    const before = markers.get(path);
-    const known = new Set(before?.map(({ tier, pattern }) => `${tier} ${pattern}`));
-    const more = lines.filter(({ tier, pattern }) => !known.has(`${tier} ${pattern}`));
-    if (before !== undefined && more.length === 0) continue;
-    markers.set(path, [...before ?? [], ...more.map(({ tier, pattern }) => ({ tier, pattern }))]);
-    isNew = true;
-  }
-  return isNew ? { ...data, markers: [...markers].map(([path, lines]) => ({ path, lines })) } : data;
-}
-
 /** Returns another project's record without the markers around it: those are its own business. */
 function heldBy(known: RecordData): RecordData {
   return { ...known, markers: known.markers.filter(({ path }) => isWithin(known.root, path)) };
+}
+
+function withoutFiles(data: RecordData, paths: readonly string[]): RecordData {
+  const copies = data.derived.filter(({ path }) => paths.includes(path));
+  const isReleased = (file: MetFile) =>
+    paths.includes(file.path) ||
+    copies.some((one) => isSameFile(one, file) || (one.digest ?? "") !== "" && one.digest === file.digest);
+  return {
+    ...data,
+    derived: data.derived.filter((file) => !copies.includes(file)),
+    met: data.met.filter((file) => !isReleased(file)),
+  };
 }

@@ -11,7 +11,7 @@ import { quietly } from "../../platform/real_path.ts";
 import { sha256 } from "../../platform/digest.ts";
 import { commonDirectory } from "./git_directory.ts";
 import type { Tier } from "./marker.ts";
-import { type Identity, identityAt, identityIn, isSameFile, type MetFile } from "./inode_index.ts";
+import { type Identity, identityAt, identityIn, isSameFile, type MetFile, MOST_KEPT } from "./inode_index.ts";
 
 const DIRECTORY = "projects";
 const INDEX = `${DIRECTORY}/index.json`;
@@ -20,6 +20,8 @@ const RECORD_NAME = /^([0-9a-f]{32})\.json$/;
 const FORMAT = 1;
 /** Size limit of a record in characters: commands can create any number of markers, and a record is read at each start. */
 const RECORD_LIMIT = 4 * 1024 * 1024;
+/** Stands for an identity that nothing has. */
+const NOWHERE = { device: 0, inode: 0, born: 0 };
 
 /** A marker with the lines that it has or ever had. Paths are absolute, here and below. */
 export interface MarkerLines {
@@ -114,15 +116,21 @@ export function currentProjects(home: Home): () => Promise<readonly RecordData[]
 }
 
 function renamed(data: RecordData): RecordData[] {
-  if (isSameFile(data, identityAt(data.root))) return [];
+  if (data.inode === 0 || isSameFile(data, identityAt(data.root))) return [];
   const up = dirname(data.root);
   const beside = (quietly(() => listSync(up)) ?? []).map(({ name }) => join(up, name));
   return beside.filter((root) => isSameFile(data, identityAt(root))).map((root) => rebased(data, root));
 }
 
+/** Returns whether another directory, or none, is at the root of a known project. */
+export function isReplaced({ root, inode, born }: RecordData): boolean {
+  const here = identityAt(root);
+  return inode === 0 || here.inode !== inode || here.born !== born;
+}
+
 /** Returns whether a record says only that the project was seen. */
-export function isOpen({ markers, derived, endpoints, confirmed, allowed }: RecordData): boolean {
-  return [markers, derived, endpoints, confirmed, allowed].every((list) => list.length === 0);
+export function isOpen({ markers, derived, met, endpoints, confirmed, allowed }: RecordData): boolean {
+  return [markers, derived, met, endpoints, confirmed, allowed].every((list) => list.length === 0);
 }
 
 /**
@@ -131,7 +139,7 @@ export function isOpen({ markers, derived, endpoints, confirmed, allowed }: Reco
  */
 export function emptyRecord(root: string): RecordData {
   return {
-    ...{ root, device: 0, inode: 0, born: 0, firstHead: null, salt: crypto.randomUUID() },
+    ...{ root, ...NOWHERE, firstHead: null, salt: crypto.randomUUID() },
     ...{ markers: [], endpoints: [], confirmed: [], allowed: [], derived: [], met: [] },
   };
 }
@@ -155,32 +163,35 @@ async function readIndex(home: Home): Promise<Index> {
 }
 
 async function readRecord(home: Home, id: string, root = "a project"): Promise<RecordData | null> {
-  const text = await home.read(`${DIRECTORY}/${id}.json`);
+  const text = await home.read(nameOf(id));
   if (text === null) return null;
   const data = { met: [], ...quietly(() => JSON.parse(text)) };
   if (data.format === FORMAT && isLike(data, RECORD)) return data;
   throw new AgentcliError(
     "home_unusable",
-    `${home.file(`${DIRECTORY}/${id}.json`)}, the record of ${root}, cannot be read`,
+    `${home.file(nameOf(id))}, the record of ${root}, cannot be read`,
     { hint: "remove that file, and run agentcli secrets trust in the project: it is then taken as it stands" },
   );
 }
 
 /**
  * Changes the record of `root` as it is on the disk, under a lock, and returns the new one. Starts from `before` if
- * there is no record, or from the record of `moved`, which is then removed.
+ * there is no record. A project that was at `moved` takes its record along; the rules stay there, too, without identity
+ * and trust, because another directory may come to that path. /
  */
 export async function changeRecord(
   home: Home,
   { root, moved, before }: { root: string; moved: string | null; before: RecordData },
   work: (data: RecordData) => RecordData | Promise<RecordData>,
 ): Promise<RecordData> {
-  const nameOf = (id: string) => `${DIRECTORY}/${id}.json`;
   const [id, old] = [await idOf(root), moved === null ? null : await idOf(moved)];
   return await home.locked(INDEX, async () => {
     const projects = await readIndex(home);
-    const taken = old === null ? null : await readRecord(home, old);
-    const data = await work(await readRecord(home, id, root) ?? (taken === null ? before : rebased(taken, root)));
+    const standing = await readRecord(home, id, root);
+    const former = old === null ? null : await readRecord(home, old, root);
+    // It moves once: what is at the former path later is another project.
+    const taken = former !== null && isSameFile(former, identityAt(root)) ? former : null;
+    const data = await work(taken === null ? standing ?? before : tightened(rebased(taken, root), standing ?? {}));
     const open = isOpen(data);
     if (open) {
       await home.remove(nameOf(id));
@@ -188,32 +199,35 @@ export async function changeRecord(
       for (const [other, entry] of Object.entries(projects)) {
         if (!isProtected(entry) && identityAt(entry.root).inode === 0) delete projects[other];
       }
-    } else {
-      const text = JSON.stringify({ format: FORMAT, ...data });
-      if (text.length > RECORD_LIMIT) {
-        throw new AgentcliError("home_unusable", `the markers of ${root} hold more rules than can be remembered`, {
-          hint: "take out lines, or markers that nobody needs",
-        });
-      }
-      await home.write(nameOf(id), text);
-    }
+    } else await writeRecord(home, id, data);
     projects[id] = { root, ...identityIn(data), common: commonDirectory(root), ...open && { open } };
-    if (old !== null) delete projects[old];
+    if (old !== null && taken !== null) projects[old] = { root: taken.root, ...NOWHERE };
     await home.write(INDEX, JSON.stringify({ format: FORMAT, projects }));
-    if (old !== null) await home.remove(nameOf(old));
+    if (old !== null && taken !== null) {
+      await writeRecord(home, old, { ...taken, ...NOWHERE, endpoints: [], confirmed: [], allowed: [] });
+    }
     return data;
   });
 }
 
+async function writeRecord(home: Home, id: string, data: RecordData): Promise<void> {
+  const text = JSON.stringify({ format: FORMAT, ...data });
+  if (text.length > RECORD_LIMIT) {
+    throw new AgentcliError("home_unusable", `the markers of ${data.root} hold more rules than can be remembered`, {
+      hint: "take out lines, or markers that nobody needs",
+    });
+  }
+  await home.write(nameOf(id), text);
+}
+
 /** Example values that show the shapes of both files; a list has one example item. */
-const IDENTITY = { device: 0, inode: 0, born: 0 };
-const PROJECT = { root: "", ...IDENTITY };
+const PROJECT = { root: "", ...NOWHERE };
 const RECORD = {
   ...PROJECT,
   ...{ salt: "", endpoints: [""], confirmed: [""], allowed: [""] },
   markers: [{ path: "", lines: [{ tier: "", pattern: "" }] }],
-  derived: [{ path: "", source: "", ...IDENTITY }],
-  met: [{ path: "", size: 0, modified: 0, digest: "", ...IDENTITY }],
+  derived: [{ path: "", source: "", ...NOWHERE }],
+  met: [{ path: "", size: 0, modified: 0, digest: "", ...NOWHERE }],
 };
 
 /** Returns whether a value has the shape. A wrong value would otherwise crash each session of the project. */
@@ -236,6 +250,33 @@ export function rebased(data: RecordData, root: string): RecordData {
   };
 }
 
+/** Returns a record with more rules and files; the same object if there are none. */
+export function tightened(
+  data: RecordData,
+  { markers = [], derived = [], met = [] }: Partial<Pick<RecordData, "markers" | "derived" | "met">>,
+): RecordData {
+  const all = new Map(data.markers.map(({ path, lines }) => [path, lines]));
+  let isNew = derived.length + met.length > 0;
+  for (const { path, lines } of markers) {
+    const before = all.get(path);
+    const known = new Set(before?.map(({ tier, pattern }) => `${tier} ${pattern}`));
+    const more = lines.filter(({ tier, pattern }) => !known.has(`${tier} ${pattern}`));
+    if (before !== undefined && more.length === 0) continue;
+    all.set(path, [...before ?? [], ...more.map(({ tier, pattern }) => ({ tier, pattern }))]);
+    isNew = true;
+  }
+  return !isNew ? data : {
+    ...data,
+    markers: [...all].map(([path, lines]) => ({ path, lines })),
+    derived: [...data.derived.filter(({ path }) => !derived.some((file) => file.path === path)), ...derived],
+    met: [...data.met, ...met].slice(-MOST_KEPT),
+  };
+}
+
 async function idOf(root: string): Promise<string> {
   return (await sha256(root)).slice(0, 32);
+}
+
+function nameOf(id: string): string {
+  return `${DIRECTORY}/${id}.json`;
 }

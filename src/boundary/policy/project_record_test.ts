@@ -72,10 +72,10 @@ Deno.test("what a marker said is remembered when its line, or the marker, is gon
     Deno.removeSync(`${root}/.agentclisecret`);
     const none = await ProjectRecord.open(home, root, NOTHING);
     assert.deepEqual(patternsOf(none.markers), [".env", "keys", "new"]);
-    await none.trust({ markers: [marker(root, "new")], endpoints: ["gpu.lan"], confirmed: [] });
+    await none.trust({ markers: [marker(root, "new")], endpoints: ["gpu.lan"], confirmed: [], released: [] });
     const told = await ProjectRecord.open(home, root, NOTHING);
     assert.deepEqual([patternsOf(told.markers), told.trustedEndpoints], [["new"], ["gpu.lan"]]);
-    await told.trust({ ...NOTHING, confirmed: [] });
+    await told.trust({ ...NOTHING, confirmed: [], released: [] });
     assert.equal((await knownRoots(home)).length, 0);
     assert.equal((await ProjectRecord.open(home, root, NOTHING)).known, false);
   }));
@@ -134,9 +134,16 @@ Deno.test(
       assert.equal(await moved.allows("harmless words"), true);
       const again = await ProjectRecord.open(home, `${base}/moved`, NOTHING);
       assert.deepEqual([again.movedFrom, again.trustedEndpoints], [null, ["gpu.lan"]], "it is told once");
-      assert.deepEqual((await knownProjects(home)).map((known) => known.root), [`${base}/moved`]);
+      assert.deepEqual((await knownProjects(home)).map((known) => known.root), [root, `${base}/moved`]);
       Deno.mkdirSync(root);
-      assert.equal((await ProjectRecord.open(home, root, NOTHING)).known, false);
+      const left = await ProjectRecord.open(home, root, NOTHING);
+      assert.deepEqual([left.replaced, left.trustedEndpoints, patternsOf(left.markers)], [true, [], [".env"]]);
+      assert.equal(await left.allows("harmless words"), false);
+      Deno.removeSync(root);
+      Deno.renameSync(`${base}/moved`, root);
+      const back = await ProjectRecord.open(home, root, NOTHING);
+      assert.deepEqual([back.movedFrom, back.replaced, back.trustedEndpoints], [`${base}/moved`, false, ["gpu.lan"]]);
+      assert.equal(await back.allows("harmless words"), true);
     }),
 );
 
@@ -153,7 +160,7 @@ Deno.test(
       const second = await ProjectRecord.open(home, root, { markers, endpoints: ["gpu.lan"] });
       assert.deepEqual([second.replaced, second.trustedEndpoints], [true, []]);
       assert.deepEqual(patternsOf(second.markers), [".env", "other"]);
-      await second.trust({ markers, endpoints: ["gpu.lan"], confirmed: [] });
+      await second.trust({ markers, endpoints: ["gpu.lan"], confirmed: [], released: [] });
       const third = await ProjectRecord.open(home, root, NOTHING);
       assert.deepEqual([third.replaced, third.trustedEndpoints, patternsOf(third.markers)], [false, ["gpu.lan"], [
         "other",
@@ -179,7 +186,7 @@ Deno.test("a record that was removed while the index knows the project is not fi
     });
     assert.deepEqual([inner.outer, inner.trustedEndpoints], [root, []]);
     const trusting = await ProjectRecord.open(home, root, { markers, endpoints: [] });
-    await trusting.trust({ markers, endpoints: ["gpu.lan"], confirmed: [] });
+    await trusting.trust({ markers, endpoints: ["gpu.lan"], confirmed: [], released: [] });
     const after = await ProjectRecord.open(home, root, { markers, endpoints: ["gpu.lan"] });
     assert.deepEqual([after.replaced, after.trustedEndpoints], [false, ["gpu.lan"]]);
   }));
@@ -212,7 +219,7 @@ Deno.test("derived files are recorded until they are released", () =>
     const again = await ProjectRecord.open(home, root, NOTHING);
     assert.deepEqual(again.derived.map(({ path }) => path).sort(), [`${root}/a`, `${root}/b`]);
     assert.equal(again.derived[0]?.source, `${root}/.env`);
-    await again.releaseDerived([`${root}/a`]);
+    await again.release([`${root}/a`]);
     const kept = await ProjectRecord.open(home, root, NOTHING);
     assert.deepEqual(kept.derived.map(({ path }) => path), [`${root}/b`]);
   }));

@@ -4,6 +4,7 @@
  */
 import type { FileStatus } from "../../platform/files.ts";
 import type { Clock } from "../../platform/io.ts";
+import { isWithin } from "../../platform/path.ts";
 import { FormerFiles, InodeIndex, type SaltedFile, type SeenFile, stateOf } from "./inode_index.ts";
 import type { Listing } from "./listing.ts";
 import { PathRules } from "./path_rules.ts";
@@ -78,7 +79,10 @@ export class ProtectedSet extends PathRules {
     await this.reread();
     await this.#tree.walk(options);
     const { listings } = this.#tree.found;
-    const found = await this.#former.find(this.#met, { listings, isCovered: (path) => this.rule(path) !== null });
+    // What stands outside of the roots is not asked about: that would take in the markers above it.
+    const isInside = (path: string) => this.roots.some((root) => isWithin(root, path));
+    const isCovered = (path: string) => !isInside(path) || this.rule(path) !== null;
+    const found = await this.#former.find(this.#met, { listings, isCovered });
     for (const file of found) this.protectCopy(file);
     if (found.length > 0) await this.#tree.walk(options);
     if (this.any) this.identify();

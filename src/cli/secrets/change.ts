@@ -2,6 +2,7 @@
 import { parseLocalEndpoint } from "../../boundary/policy/locality.ts";
 import { escapedPath, MARKER_NAME, parseMarker } from "../../boundary/policy/marker.ts";
 import { findMarkers } from "../../boundary/policy/path_rules.ts";
+import { recordSeen } from "../../boundary/policy/project.ts";
 import { describeRule, type ProtectionRule } from "../../boundary/policy/protection_rule.ts";
 import { AgentcliError } from "../../errors.ts";
 import { isWithin, join, relativeTo, resolve } from "../../platform/path.ts";
@@ -172,6 +173,8 @@ function placeIn(word: string): { path: string; first: number; last: number } {
 interface Difference {
   /** Rules that no marker has any longer. */
   gone: ProtectionRule[];
+  /** Recorded files that they covered, absolute paths. */
+  covered: string[];
   /** `local-endpoints:` without an effect. */
   endpoints: string[];
   /** Files that hold protected content, absolute paths. */
@@ -186,7 +189,7 @@ export async function trustProject({ arguments: words, context }: Invocation): P
   const { root, cwd, record } = project;
   if (record === null) throw new AgentcliError("internal", "a project that is recorded has no record");
   if (record.problem !== null) throw record.problem;
-  const found = differenceOf(project);
+  const found = await differenceOf(project);
   const named = words.map((word) => resolve(cwd, word));
   const stranger = named.find((path) => !found.derived.includes(path));
   if (stranger !== undefined) {
@@ -194,7 +197,7 @@ export async function trustProject({ arguments: words, context }: Invocation): P
       hint: "`agentcli secrets list` names the files that are; without a path, all changes are accepted",
     });
   }
-  const change = named.length === 0 ? found : { gone: [], endpoints: [], derived: named, replaced: false };
+  const change = named.length === 0 ? found : { gone: [], covered: [], endpoints: [], derived: named, replaced: false };
   const json = {
     root,
     rules: change.gone.map((rule) => ruleJson(rule, root)),
@@ -209,7 +212,7 @@ export async function trustProject({ arguments: words, context }: Invocation): P
   }
   if (!globals.json) await io.stderr.write(textOf(change, root));
   if (!await confirmed(context, "Trust the project as it is now?")) return 1;
-  if (named.length > 0) await record.releaseDerived(named);
+  if (named.length > 0) await record.release(named);
   else {
     const now = new ProtectedSet([root]);
     now.start();
@@ -218,6 +221,7 @@ export async function trustProject({ arguments: words, context }: Invocation): P
       markers: now.seen,
       endpoints: now.standingEndpoints,
       confirmed: change.endpoints,
+      released: [...change.derived, ...change.covered.filter((path) => now.rule(path) === null)],
     });
   }
   await print(context, { json: { ...json, trusted: true }, text: `trusted: ${clean(root)}\n` });
@@ -225,17 +229,20 @@ export async function trustProject({ arguments: words, context }: Invocation): P
   return 0;
 }
 
-function differenceOf({ root, protection, localEndpoints, record }: ProjectContext): Difference {
-  // Markers below the root are met by a walk.
-  void protection.any;
+async function differenceOf({ root, protection, localEndpoints, record }: ProjectContext): Promise<Difference> {
+  // As a session would: what moved since is found, and recorded before anything is released.
+  await recordSeen(protection, record === null ? [] : [record], { found: await protection.settle(), isNew: true });
   const own = record?.own ?? null;
   const isOwn = ({ marker, tier, pattern }: ProtectionRule) =>
     own?.markers.some(({ path, lines }) =>
       path === marker && lines.some((line) => line.tier === tier && line.pattern === pattern)
     ) === true;
+  const gone = protection.rules.filter((rule) => rule.remembered === true && isOwn(rule));
+  const isGone = (rule: ProtectionRule | null) => rule !== null && gone.includes(rule);
   const standing = findMarkers(root).standingEndpoints;
   return {
-    gone: protection.rules.filter((rule) => rule.remembered === true && isOwn(rule)),
+    gone,
+    covered: (own?.met ?? []).map(({ path }) => path).filter((path) => isGone(protection.rule(path))),
     endpoints: [...new Set(standing)].filter((value) => !localEndpoints.includes(value)),
     derived: (own?.derived ?? []).map(({ path }) => path),
     replaced: record?.replaced === true,

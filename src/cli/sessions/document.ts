@@ -23,12 +23,8 @@ export async function openDocument(
   const stored = await loadTranscript(home, { slug, id });
   const projectRoot = stored.meta?.projectRoot ?? "/";
   const protection = async () => {
-    // A project that is gone protects what the home remembers of it.
-    const records = await openProject(home, projectRoot, { create: false }).then(
-      (opened) => opened.records,
-      () => null,
-    );
-    return await protectedAnywhere(home, records === null ? { root: "", records: [] } : { root: projectRoot, records });
+    const { records } = await openProject(home, projectRoot, { create: false }).catch(() => ({ records: [] }));
+    return await protectedAnywhere(home, { root: projectRoot, records });
   };
   const { items, context } = await judged({ ...stored, items: [...stored.whole] }, { projectRoot, protection });
   const tools = new Set(context?.tools.map((tool) => tool.function.name));

@@ -1,0 +1,152 @@
+/** What the home knows by paths follows a project that moves, and what it knew of the former path holds there, too. */
+import assert from "node:assert/strict";
+import { ask, say, want } from "../helpers/fake_server.ts";
+import { runInProcess } from "../helpers/in_process.ts";
+import { openStage, type Stage } from "./harness.ts";
+
+const linux = { ignore: Deno.build.os !== "linux" };
+const HELLO = { script: [say("Hello.")] };
+const read = (path: string) => [ask(want("read", { path })), say("Done.")];
+
+/** Runs the user's own command beside the project, which is a repository. */
+async function user(stage: Stage, command: string): Promise<void> {
+  const named = ["user.name=Tester", "user.email=tester@example.test"].flatMap((value) => ["-c", value]);
+  const args = ["-ec", `git() { command git ${named.join(" ")} "$@"; }; ${command}`];
+  const { success, stderr } = await new Deno.Command("bash", { args, cwd: stage.home.root }).output();
+  assert.ok(success, new TextDecoder().decode(stderr));
+}
+
+async function openRepository(): Promise<Stage> {
+  const stage = await openStage({ bare: true, marker: null });
+  await stage.write("pub.txt", "PUB_marker\n");
+  await user(stage, "cd project; git init -q; git add pub.txt; git commit -qm first; git clone -q . ../origin");
+  for (const path of [".git", stage.home.agentcliHome]) stage.exempt(path);
+  return stage;
+}
+
+const ASIDE = "mv project aside; git clone -q origin project; cp aside/.env aside/later.txt project";
+
+for (
+  const [name, step, runsAside] of [
+    ["it was not", "true", false],
+    ["nothing ran there", ASIDE, false],
+    ["a session ran there", ASIDE, true],
+  ] as const
+) {
+  Deno.test(`a project that was moved aside leaves its rules at its path: ${name}`, linux, async () => {
+    await using stage = await openRepository();
+    await stage.plant(".env", "env");
+    await stage.plant("later.txt", "later");
+    const first = await stage.play("loc", { script: read("later.txt") });
+    assert.match(first.results[0] ?? "", /CNRY_/, "control: nothing protects it yet");
+    await stage.write(".agentclisecret", "no-cloud: later.txt\nno-cloud: .env\n");
+    await stage.play("loc", HELLO);
+    await user(stage, step);
+    if (runsAside) await stage.play("loc", { ...HELLO, cwd: `${stage.home.root}/aside` });
+    const { results, sent } = await stage.play("rem", { script: read(".env") });
+    assert.match(results[0] ?? "", /is protected/);
+    const { id } = JSON.parse((await runInProcess(["sessions", "list", "--json"], { home: stage.home })).stdout)
+      .sessions.at(-1);
+    const stored = await stage.play("rem", { ...HELLO, args: ["--resume", id] });
+    assert.equal(stored.done.code, 6, stored.done.stderr);
+    assert.doesNotMatch(sent + stored.sent, /CNRY_/);
+  });
+}
+
+Deno.test("a session that goes on in a moved project leaves what came to the former path alone", linux, async () => {
+  await using stage = await openRepository();
+  await stage.plant(".env", "env");
+  await stage.write(".agentclisecret", "no-cloud: .env\n");
+  await stage.play("loc", HELLO);
+  await user(stage, "mv project aside");
+  const work = async () => {
+    await user(stage, "git clone -q origin project; echo 'no-cloud: new.txt' > project/.agentclisecret");
+    await stage.plant("new.txt", "new");
+    await stage.play("loc", HELLO);
+    await stage.write("../aside/.agentclisecret", "no-cloud: .env\nno-cloud: more.txt\n");
+    await Deno.remove(`${stage.project}/.agentclisecret`);
+  };
+  const script = [ask(want("read", { path: "pub.txt" })), say("Done.")];
+  const aside = await stage.play("loc", { script, cwd: `${stage.home.root}/aside`, during: { index: 0, work } });
+  assert.match(aside.results[0] ?? "", /PUB_marker/, "control: it went on");
+  const { results, sent } = await stage.play("rem", { script: read("new.txt") });
+  assert.match(results[0] ?? "", /is protected/);
+  assert.doesNotMatch(sent, /CNRY_/);
+});
+
+Deno.test("a removed line of a project that moved still protects in a repository inside of it", linux, async () => {
+  await using stage = await openRepository();
+  await stage.plant("api/.env", "env");
+  await user(stage, "git init -q project/api");
+  await stage.write(".agentclisecret", "no-cloud: api/.env\nno-cloud: other\n");
+  await stage.play("loc", HELLO);
+  await stage.write(".agentclisecret", "no-cloud: other\n");
+  await user(stage, "mv project moved");
+  const cwd = `${stage.home.root}/moved/api`;
+  const { results } = await stage.play("rem", { script: read(".env"), cwd });
+  assert.match(results[0] ?? "", /is protected .*remembered: no-cloud: api\/\.env/);
+  const local = await stage.play("loc", { script: read(".env"), cwd });
+  assert.match(local.results[0] ?? "", /CNRY_/, "control");
+});
+
+for (const [name, from] of [["it was known", "no-cloud: other\n"], ["it was not", ""]] as const) {
+  Deno.test(
+    `what a session read in a project that moved and protects it now is kept back: ${name}`,
+    linux,
+    async () => {
+      await using stage = await openRepository();
+      await stage.plant("later.txt", "later");
+      if (from !== "") await stage.write(".agentclisecret", from);
+      await stage.play("loc", { script: read("later.txt") });
+      const shown = async () => {
+        const sessions = async (...words: string[]) =>
+          (await runInProcess(["sessions", ...words], { home: stage.home, cwd: stage.home.root })).stdout;
+        const [{ id }] = JSON.parse(await sessions("list", "--all", "--json")).sessions.slice(-1);
+        return await sessions("show", "--all", id);
+      };
+      await user(stage, "mv project moved");
+      const [cwd, open] = [`${stage.home.root}/moved`, await shown()];
+      assert.match(open, /CNRY_/, "control: nothing protects it yet");
+      await stage.write(`${cwd}/.agentclisecret`, `${from}no-cloud: later.txt\n`);
+      await stage.play("loc", { ...HELLO, cwd });
+      assert.doesNotMatch(await shown(), /CNRY_/);
+    },
+  );
+}
+
+for (const moves of [false, true]) {
+  const name = moves ? "and has moved, and" : "and";
+  Deno.test(`what a session read in an added directory that was known ${name} protects it now stays local`, async () => {
+    await using stage = await openRepository();
+    const added = `${stage.home.root}/added`;
+    await stage.plant(`${added}/later.txt`, "later");
+    await stage.write(`${added}/.agentclisecret`, "no-cloud: other\n");
+    await stage.play("loc", { ...HELLO, cwd: added });
+    await stage.play("loc", { script: read(`${added}/later.txt`), args: ["--add-dir", added] });
+    const now = moves ? `${added}2` : added;
+    if (moves) await user(stage, "mv added added2");
+    const control = await stage.play("rem", { ...HELLO, args: ["--continue"] });
+    assert.equal(control.done.code, 0, "control: nothing protects it yet");
+    await stage.write(`${now}/.agentclisecret`, "no-cloud: later.txt\n");
+    for (const isKnown of [false, true]) {
+      if (isKnown) await stage.play("loc", { ...HELLO, cwd: now });
+      const { done, sent } = await stage.play("rem", { ...HELLO, args: ["--continue"] });
+      assert.equal(done.code, 6, done.stderr);
+      assert.doesNotMatch(sent, /CNRY_/);
+    }
+  });
+}
+
+Deno.test("a protected file that a session met in an added directory is known there, too", linux, async () => {
+  await using stage = await openRepository();
+  const added = `${stage.home.root}/added`;
+  await stage.plant(`${added}/.env`, "env");
+  await stage.write(`${added}/.agentclisecret`, "no-cloud: .env\n");
+  await stage.play("rem", { ...HELLO, args: ["--add-dir", added] });
+  await user(stage, "mv added/.env added/conf.env; cp project/pub.txt added");
+  const script = [ask(want("read", { path: "conf.env" })), ask(want("read", { path: "pub.txt" })), say("Done.")];
+  const { results, sent } = await stage.play("rem", { script, cwd: added });
+  assert.match(results[0] ?? "", /is protected/);
+  assert.match(results[1] ?? "", /PUB_marker/, "control: the rest is open");
+  assert.doesNotMatch(sent, /CNRY_/);
+});
