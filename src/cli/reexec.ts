@@ -29,6 +29,7 @@ async function anyProtected(io: Io, directories: readonly string[]): Promise<boo
   for (const directory of directories) {
     const root = await findProjectRoot(directory, userHome);
     const set = new ProtectedSet([root], { remembered: await rememberedAt(io, [root]) });
+    await set.settle();
     // Looks everywhere: a marker without a line counts as well.
     if (set.any || set.met) return true;
   }

@@ -138,6 +138,24 @@ for (
   });
 }
 
+Deno.test("whoever asks about a file that has moved gets the answer of a session", bubblewrap, async () => {
+  await using stage = await openStage();
+  await stage.play("rem", { script: [say("Hello.")] });
+  await user(stage, "mv .env conf.env");
+  const { home, project } = stage;
+  for (const [name, code] of [["conf.env", 0], ["pub.txt", 1]] as const) {
+    const checked = await runProgram(["secrets", "check", name], { home });
+    assert.equal(checked.code, code, checked.stdout);
+    const input = { file_path: `${project}/${name}` };
+    const stdin = JSON.stringify({ hook_event_name: "PreToolUse", tool_name: "Read", tool_input: input, cwd: project });
+    const guard = ["editor", "hook", "no-cloud-guard", "PreToolUse", "claude"];
+    const { stdout, stderr } = await runProgram(guard, { home, stdin });
+    assert.equal(/conf\.env is protected/.test(stdout + stderr), code === 0, stdout + stderr);
+  }
+  const allowed = await runProgram(["secrets", "allow-fragment", "conf.env:1", "--yes"], { home });
+  assert.equal(allowed.code, 0, allowed.stderr);
+});
+
 Deno.test("the home keeps no content of what was met", bubblewrap, async () => {
   await using stage = await openStage();
   await stage.play("rem", { script: [say("Hello.")] });

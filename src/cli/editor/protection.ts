@@ -61,8 +61,10 @@ export async function openProtection(place: ProtectionPlace, io: Io): Promise<Pr
       if (found === null || isWithin(root, normalize(found))) return;
       const real = normalize(found);
       const elsewhere = await findProjectRoot(dirname(real), userHome).catch(() => dirname(real));
-      const remembered = await rememberedAt(io, [elsewhere]);
-      const itsRule = new ProtectedSet([elsewhere], { remembered }).rule(real);
+      const set = new ProtectedSet([elsewhere], { remembered: await rememberedAt(io, [elsewhere]) });
+      // Only a known project is walked: this can be a home.
+      if (set.met) await set.settle();
+      const itsRule = set.rule(real);
       if (itsRule !== null) refuse(path, itsRule);
     },
     async refuseText(text) {

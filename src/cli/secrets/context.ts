@@ -1,7 +1,7 @@
 /** The project as the commands see it: its protected set, and the provider that a session would use. */
 import { isLocal, localityReason } from "../../boundary/policy/locality.ts";
 import { type MarkerReport, reportMarkers } from "../../runtime/marker_report.ts";
-import { findProjectRoot, openProject } from "../../boundary/policy/project.ts";
+import { findProjectRoot, openProject, type Project } from "../../boundary/policy/project.ts";
 import type { ProjectRecord } from "../../boundary/policy/project_record.ts";
 import { ProtectedSet } from "../../boundary/policy/protected.ts";
 import { describeRule, type ProtectionRule } from "../../boundary/policy/protection_rule.ts";
@@ -34,25 +34,25 @@ export interface ProjectContext {
 }
 
 /**
- * Looks at the project that the working directory is in, as a session would find it. With `create` it is recorded in the
- * home as one would do.
+ * Looks at the project that the working directory is in, as a session would find it: what was protected and has moved is
+ * found, too. With `create` it is recorded in the home as one would do.
  */
 export async function openProjectContext(
-  { io, globals }: Context,
+  context: Context,
   { create = false }: { create?: boolean } = {},
 ): Promise<ProjectContext> {
+  const { root, localEndpoints, records, notices } = await projectAt(context, { create });
+  const protection = new ProtectedSet([root], { remembered: records });
+  await protection.settle();
+  const cwd = normalize(await realPath(context.globals.cwd) ?? context.globals.cwd);
+  return { root, cwd, protection, localEndpoints, record: records[0] ?? null, notices };
+}
+
+async function projectAt({ io, globals }: Context, { create }: { create: boolean }): Promise<Project> {
   const userHome = io.env(io.os === "windows" ? "USERPROFILE" : "HOME");
   // Which paths are protected does not depend on the home, as long as nothing is remembered in it.
   const home = create ? await openHome(io) : await openHome(io).catch(() => null);
-  const { root, localEndpoints, records, notices } = await openProject(
-    home,
-    await findProjectRoot(globals.cwd, userHome),
-    { create },
-  );
-  const protection = new ProtectedSet([root], { remembered: records });
-  protection.start();
-  const cwd = normalize(await realPath(globals.cwd) ?? globals.cwd);
-  return { root, cwd, protection, localEndpoints, record: records[0] ?? null, notices };
+  return await openProject(home, await findProjectRoot(globals.cwd, userHome), { create });
 }
 
 export interface ProviderView {
@@ -129,6 +129,6 @@ export async function warnOfMarkers({ protection, notices }: ProjectContext, con
 
 /** Tells whether a base URL is local: loopback, or opted in by the marker of the project that the directory is in. */
 export async function localityOf(context: Context): Promise<(baseUrl: string) => boolean> {
-  const { localEndpoints } = await openProjectContext(context);
+  const { localEndpoints } = await projectAt(context, { create: false });
   return (baseUrl) => isLocal(baseUrl, localEndpoints);
 }

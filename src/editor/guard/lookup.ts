@@ -34,11 +34,11 @@ export class ProtectedLookup {
     this.#remembered = remembered;
   }
 
-  /** Looks at the whole project: a marker or a link anywhere in it can cover any path. */
+  /** Looks at the whole project, as a session does: a marker, a link or a file that moved can be anywhere in it. */
   static async open(options: LookupOptions, io: Pick<Io, "env" | "os" | "clock">): Promise<ProtectedLookup> {
     const remembered = await rememberedAt(io, options.roots);
     const lookup = new ProtectedLookup(options, { clock: io.clock, remembered });
-    void lookup.set.any;
+    await lookup.set.settle();
     return lookup;
   }
 
