@@ -8,7 +8,6 @@ import { ancestors, exists } from "../../platform/real_path.ts";
 import { MARKER_NAME } from "./marker.ts";
 import { findMarkers, type PathRules } from "./path_rules.ts";
 import { ProjectRecord } from "./project_record.ts";
-import type { DerivedFile } from "./project_record_files.ts";
 import type { ProtectedSet } from "./protected.ts";
 
 /**
@@ -138,15 +137,15 @@ export function endpointsThatCount(
 
 /**
  * Records what a session has seen: new markers (each in the records of the roots that it concerns, otherwise in the
- * project's), the current state of protected files, and files `found` to contain protected content.
+ * project's), the current state of protected files, and former ones.
  */
 export async function recordSeen(
   protection: ProtectedSet,
   records: readonly ProjectRecord[],
-  { found, isNew }: { found: readonly DerivedFile[]; isNew: boolean },
+  { isNew }: { isNew: boolean },
 ): Promise<void> {
   const concerns = ({ root }: ProjectRecord, path: string) => isWithin(root, path) || isWithin(dirname(path), root);
-  const { unmet } = protection;
+  const { unmet, found } = protection;
   for (const [index, record] of records.entries()) {
     const isOf = (path: string) =>
       concerns(record, path) || (index === 0 && !records.some((other) => concerns(other, path)));
@@ -155,5 +154,5 @@ export async function recordSeen(
     const markers = isNew ? protection.seen.filter(({ path }) => isOf(path)) : [];
     await record.tighten({ markers, derived: found.filter(holds), met: unmet.filter(holds) });
   }
-  if (unmet.length > 0) protection.remember(records);
+  if (unmet.length + found.length > 0) protection.remember(records);
 }

@@ -31,6 +31,7 @@ export class ProtectedSet extends PathRules {
   #remembered: readonly Remembered[] = [];
   #met: readonly SaltedFile[] = [];
   readonly #former = new FormerFiles();
+  readonly #found: DerivedFile[] = [];
   readonly #unnamed = new Set<string>();
   /** The endpoints that all other projects trust whose content came in; null while none did. Not only this project decides then. */
   shared: readonly string[] | null = null;
@@ -72,10 +73,10 @@ export class ProtectedSet extends PathRules {
   }
 
   /**
-   * Walks the roots, with pauses, and records which files are protected. Returns files newly found to be a former
-   * protected file or a copy of one. Throws the signal's reason.
+   * Walks the roots, with pauses, and notes which files are protected, former protected files and copies of such among
+   * them. Throws the signal's reason. /
    */
-  async settle(options: WalkOptions = {}): Promise<readonly DerivedFile[]> {
+  async settle(options: WalkOptions = {}): Promise<void> {
     await this.reread();
     await this.#tree.walk(options);
     const { listings } = this.#tree.found;
@@ -85,8 +86,14 @@ export class ProtectedSet extends PathRules {
     const found = await this.#former.find(this.#met, { listings, isCovered });
     for (const file of found) this.protectCopy(file);
     if (found.length > 0) await this.#tree.walk(options);
+    this.#found.push(...found);
     if (this.any) this.identify();
-    return found;
+  }
+
+  /** Former protected files and copies of such that the home does not know yet. */
+  get found(): readonly DerivedFile[] {
+    const known = new Set(this.#remembered.flatMap(({ derived }) => derived).map(({ path }) => path));
+    return this.#found.filter(({ path }) => !known.has(path));
   }
 
   /** As for the rules, also while the home remembers a protected file. */

@@ -10,7 +10,6 @@ import { isLocal } from "../policy/locality.ts";
 import { endpointsThatCount, realDirectory, recordSeen } from "../policy/project.ts";
 import { findMarkers } from "../policy/path_rules.ts";
 import type { ProjectRecord } from "../policy/project_record.ts";
-import type { DerivedFile } from "../policy/project_record_files.ts";
 import { ProtectedSet } from "../policy/protected.ts";
 import { describeRule, isOfGit, type ProtectionRule, ruleOfGit } from "../policy/protection_rule.ts";
 import { type FileBytes, readRegularFile } from "../reader.ts";
@@ -151,7 +150,8 @@ export class DiskWorkspace {
     this.protection.refresh();
     // With a marker, and for every remote provider, the whole protected set is known from here on.
     const isKnown = !this.local || this.protection.met;
-    await this.#remember(isKnown ? await this.protection.settle({ signal, onSlow: this.#options.notify }) : []);
+    if (isKnown) await this.protection.settle({ signal, onSlow: this.#options.notify });
+    await this.#remember();
     if (this.#localEndpoints.length > 0) {
       // An endpoint removed from the marker loses its effect; one added now has none in this session.
       const rules = findMarkers(this.root);
@@ -197,9 +197,9 @@ export class DiskWorkspace {
     this.#refuseUnsafe();
   }
 
-  async #remember(found: readonly DerivedFile[]): Promise<void> {
-    const { version } = this.protection;
-    await recordSeen(this.protection, this.#records, { found, isNew: version !== this.#remembered });
+  async #remember(): Promise<void> {
+    const { version, found } = this.protection;
+    await recordSeen(this.protection, this.#records, { isNew: version !== this.#remembered });
     this.#remembered = version;
     if (found.length === 0) return;
     const names = found.map(({ path }) => isWithin(this.root, path) ? relativeTo(this.root, path) : path).join(", ");

@@ -230,8 +230,8 @@ export async function trustProject({ arguments: words, context }: Invocation): P
 }
 
 async function differenceOf({ root, protection, localEndpoints, record }: ProjectContext): Promise<Difference> {
-  // As a session would: what moved since is found, and recorded before anything is released.
-  await recordSeen(protection, record === null ? [] : [record], { found: await protection.settle(), isNew: true });
+  // As a session would: what has moved is recorded before anything is released.
+  await recordSeen(protection, record === null ? [] : [record], { isNew: true });
   const own = record?.own ?? null;
   const isOwn = ({ marker, tier, pattern }: ProtectionRule) =>
     own?.markers.some(({ path, lines }) =>
