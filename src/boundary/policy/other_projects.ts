@@ -54,7 +54,7 @@ export class OtherProject {
 /**
  * Returns a function that tells whether an absolute path is protected now: by this project, by a marker above the path,
  * or by what the home remembers of any project. A path below a directory that is gone, or another one by now, is asked
- * about in every known project, because each may be what was there. Throws `home_unusable` if that cannot be read. /
+ * about in every known project, because each may be what was there. Throws `home_unusable` if that cannot be read.
  */
 export async function protectedAnywhere(
   home: Home,

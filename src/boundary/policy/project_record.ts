@@ -175,7 +175,7 @@ export class ProjectRecord {
   /**
    * Applies `secrets trust`: the current markers become the rules, these endpoints are trusted (`confirmed` ones also
    * beside other markers), and these files are released. For a project without markers, only the fact that it was seen
-   * remains, and files that nobody released. /
+   * remains, and files that nobody released.
    */
   async trust(
     { markers, endpoints, confirmed, released }: {

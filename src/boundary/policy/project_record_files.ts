@@ -177,7 +177,7 @@ async function readRecord(home: Home, id: string, root = "a project"): Promise<R
 /**
  * Changes the record of `root` as it is on the disk, under a lock, and returns the new one. Starts from `before` if
  * there is no record. A project that was at `moved` takes its record along; the rules stay there, too, without identity
- * and trust, because another directory may come to that path. /
+ * and trust, because another directory may come to that path.
  */
 export async function changeRecord(
   home: Home,

@@ -74,7 +74,7 @@ export class ProtectedSet extends PathRules {
 
   /**
    * Walks the roots, with pauses, and notes which files are protected, former protected files and copies of such among
-   * them. Throws the signal's reason. /
+   * them. Throws the signal's reason.
    */
   async settle(options: WalkOptions = {}): Promise<void> {
     await this.reread();
