@@ -15,7 +15,6 @@ import {
   isSameFile,
   lastingIdentityOf,
   type MetFile,
-  metFile,
   type SaltedFile,
   type SeenFile,
 } from "./inode_index.ts";
@@ -166,6 +165,8 @@ export class ProjectRecord {
     if (isKnown && derived.length + met.length === 0) return;
     await this.#attempt(() =>
       this.#change(async (data) => {
+        if (met.length === 0) return tightened(data, { markers, derived });
+        const { metFile } = await import("./former_files.ts");
         const files = await Promise.all(met.map((file) => metFile(file, data.salt)));
         return tightened(data, { markers, derived, met: files.filter((file) => file !== null) });
       })

@@ -5,7 +5,8 @@
 import type { FileStatus } from "../../platform/files.ts";
 import type { Clock } from "../../platform/io.ts";
 import { isWithin } from "../../platform/path.ts";
-import { FormerFiles, InodeIndex, type SaltedFile, type SeenFile, stateOf } from "./inode_index.ts";
+import type { FormerFiles } from "./former_files.ts";
+import { InodeIndex, type SaltedFile, type SeenFile, stateOf } from "./inode_index.ts";
 import type { Listing } from "./listing.ts";
 import { PathRules } from "./path_rules.ts";
 import type { DerivedFile, MarkerLines } from "./project_record_files.ts";
@@ -30,7 +31,7 @@ export class ProtectedSet extends PathRules {
   readonly #identities = new InodeIndex();
   #remembered: readonly Remembered[] = [];
   #met: readonly SaltedFile[] = [];
-  readonly #former = new FormerFiles();
+  #former: FormerFiles | null = null;
   readonly #found: DerivedFile[] = [];
   readonly #unnamed = new Set<string>();
   /** The endpoints that all other projects trust whose content came in; null while none did. Not only this project decides then. */
@@ -79,15 +80,19 @@ export class ProtectedSet extends PathRules {
   async settle(options: WalkOptions = {}): Promise<void> {
     await this.reread();
     await this.#tree.walk(options);
-    const { listings } = this.#tree.found;
+    if (this.#met.length > 0) await this.#findFormer(options);
+    if (this.any) this.identify();
+  }
+
+  async #findFormer(options: WalkOptions): Promise<void> {
+    this.#former ??= new (await import("./former_files.ts")).FormerFiles();
     // What stands outside of the roots is not asked about: that would take in the markers above it.
     const isInside = (path: string) => this.roots.some((root) => isWithin(root, path));
     const isCovered = (path: string) => !isInside(path) || this.rule(path) !== null;
-    const found = await this.#former.find(this.#met, { listings, isCovered });
+    const found = await this.#former.find(this.#met, { listings: this.#tree.found.listings, isCovered });
     for (const file of found) this.protectCopy(file);
     if (found.length > 0) await this.#tree.walk(options);
     this.#found.push(...found);
-    if (this.any) this.identify();
   }
 
   /** Former protected files and copies of such that the home does not know yet. */

@@ -1,0 +1,86 @@
+/** Finds protected files of earlier sessions by what the home keeps of them. Loaded when it keeps some. */
+import type { FileStatus } from "../../platform/files.ts";
+import { lstatSync } from "../../platform/files_sync.ts";
+import { quietly } from "../../platform/real_path.ts";
+import { readRegularFile } from "../reader.ts";
+import {
+  identityIn,
+  isSameFile,
+  lastingIdentityOf,
+  type MetFile,
+  type SaltedFile,
+  type SeenFile,
+  stateOf,
+} from "./inode_index.ts";
+import { type Listing, within } from "./listing.ts";
+import type { DerivedFile } from "./project_record_files.ts";
+
+/** Limits of a file's size for a digest, in bytes: shorter content can be in any file. */
+const SHORTEST = 8;
+const LONGEST = 1024 * 1024;
+
+/** Returns a file as a record keeps it, or null if it cannot be read. */
+export async function metFile({ path, status }: SeenFile, salt: string): Promise<MetFile | null> {
+  const { device, inode, born, size, modified } = status;
+  const digest = size < SHORTEST || size > LONGEST ? "" : await digestOf(path, salt);
+  return digest === null ? null : { path, device, inode, born, size, modified, digest };
+}
+
+async function digestOf(path: string, salt: string): Promise<string | null> {
+  const read = readRegularFile(path, { display: path, limit: LONGEST });
+  if ("refused" in read) return null;
+  const encoded = new TextEncoder().encode(salt);
+  const key = await crypto.subtle.importKey("raw", encoded, { name: "HMAC", hash: "SHA-256" }, false, ["sign"]);
+  return new Uint8Array(await crypto.subtle.sign("HMAC", key, read.bytes)).toHex();
+}
+
+/** Finds former protected files: a recorded file stays protected whatever it is called and whatever the rules say by now. */
+export class FormerFiles {
+  #lost: ReadonlySet<SaltedFile> = new Set();
+  /** Listings already searched in vain for the same lost files. */
+  #searched = new WeakSet<Listing>();
+
+  /**
+   * Returns the files that no rule covers and that are a recorded file, or have the content of one. Looks in these
+   * directories, and where the files were.
+   */
+  async find(
+    met: readonly SaltedFile[],
+    { listings, isCovered }: { listings: readonly Listing[]; isCovered: (path: string) => boolean },
+  ): Promise<DerivedFile[]> {
+    const lost = new Set(met.filter((file) => {
+      const status = quietly(() => lstatSync(file.path));
+      return status === null || stateOf(file.path, status) !== stateOf(file.path, file) || !isCovered(file.path);
+    }));
+    if (lost.size === 0) return [];
+    if (!lost.isSubsetOf(this.#lost)) this.#searched = new WeakSet();
+    this.#lost = lost;
+    const identities = new Map([...lost].map((file) => [lastingIdentityOf(file), file]));
+    const sizes = new Set([...lost].filter(({ digest }) => digest !== "").map(({ size }) => size));
+    const paths = new Set([...lost].map(({ path }) => path));
+    for (const listing of listings) {
+      if (this.#searched.has(listing)) continue;
+      this.#searched.add(listing);
+      for (const { name, isFile } of listing.entries ?? []) if (isFile) paths.add(within(listing.directory, name));
+    }
+    const found: DerivedFile[] = [];
+    for (const path of paths) {
+      const status = quietly(() => lstatSync(path));
+      if (status?.kind !== "file" || isCovered(path)) continue;
+      const same = identities.get(lastingIdentityOf(status));
+      const known = same !== undefined && isSameFile(same, status)
+        ? same
+        : (sizes.has(status.size) ? await this.#contentOf(path, status) : undefined);
+      if (known === undefined) continue;
+      found.push({ path, ...identityIn(status), source: known.path, at: 0, digest: known.digest });
+    }
+    return found;
+  }
+
+  async #contentOf(path: string, { size }: FileStatus): Promise<SaltedFile | undefined> {
+    for (const file of this.#lost) {
+      if (file.size === size && file.digest !== "" && await digestOf(path, file.salt) === file.digest) return file;
+    }
+    return undefined;
+  }
+}
