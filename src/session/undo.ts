@@ -247,12 +247,13 @@ export class UndoStore {
       if (state?.before.kind !== "content" || content.kind !== "disk") continue;
       const { before: { digest } } = state;
       this.#places.delete(digest);
-      await this.#store((home) => forgetContent(home, this.options.sessionId, { digest, place: content.place }));
+      const { place } = content;
+      await this.#store((home) => forgetContent(home, this.options.sessionId, { digest, place }), { isErasing: true });
     }
     if (found.length === 0) return;
-    await this.#store(async (home) =>
-      rewriteChanges(home, this.options.sessionId, await Promise.all(this.#all().map(lineOf)))
-    );
+    const rewrite = async (home: Home) =>
+      rewriteChanges(home, this.options.sessionId, await Promise.all(this.#all().map(lineOf)));
+    await this.#store(rewrite, { isErasing: true });
   }
 
   #add(one: Recorded): void {
@@ -306,8 +307,9 @@ export class UndoStore {
     addLine(activity.home, { name: await activityName(activity.root), line: lines.join("\n") });
   }
 
-  async #store(work: (home: Home) => Promise<void>): Promise<void> {
-    if (this.#home === null || !this.#storing) return;
+  /** Stores something; where storing failed before, only what is erased is tried again. */
+  async #store(work: (home: Home) => Promise<void>, { isErasing = false } = {}): Promise<void> {
+    if (this.#home === null || !this.#storing && !isErasing) return;
     try {
       await work(this.#home);
     } catch (error) {

@@ -200,6 +200,31 @@ Deno.test("where nothing can be stored, undo lasts as long as the process, said 
   });
 });
 
+Deno.test("what is protected by now is erased, also where nothing more could be stored meanwhile", async () => {
+  for (const isFull of [false, true]) {
+    await using place = await toolHome(null);
+    await inToolProject(async (project) => {
+      await project.write("a.txt", "a line that is protected later\n");
+      const store = await open(place.home);
+      await change(store, project, { turn: 1, name: "a.txt", to: "other\n" });
+      const kept = place.home.file(`undo/${SESSION}/contents`);
+      const list = place.home.file(`undo/${SESSION}/changes.jsonl`);
+      assert.match(await Deno.readTextFile(kept), /protected later/, "control");
+      if (isFull) {
+        const lines = await Deno.readTextFile(list);
+        await Deno.remove(list);
+        await Deno.mkdir(list);
+        await change(store, project, { turn: 1, name: "b.txt", to: "more\n" });
+        await Deno.remove(list);
+        await Deno.writeTextFile(list, lines);
+      }
+      await store.forget("rules", () => Promise.resolve(true));
+      assert.doesNotMatch(await Deno.readTextFile(kept), /protected later/);
+      assert.doesNotMatch(await Deno.readTextFile(list), /a\.txt/);
+    });
+  }
+});
+
 Deno.test("a diff gets what was there before the turn", async () => {
   await using place = await toolHome(null);
   await inToolProject(async (project) => {
