@@ -125,6 +125,21 @@ export function findModel(provider: ProviderEntry, name: string): ModelEntry | u
     provider.models.find((model) => model.aliases.includes(name));
 }
 
+/**
+ * Returns what the defaults name together; null without a default provider. A default model that names its own provider goes
+ * before that one, unless one of its models is called so.
+ */
+export function defaultSelector(configuration: Configuration): Selector | null {
+  const { defaultProvider, defaultModel: model } = configuration;
+  if (defaultProvider === undefined) return null;
+  const provider = configuredProvider(configuration, defaultProvider);
+  const own = { provider: provider?.name ?? defaultProvider, model };
+  if (model === undefined || provider !== undefined && findModel(provider, model) !== undefined) return own;
+  const named = splitSelector(model);
+  const other = named?.model === undefined ? undefined : configuredProvider(configuration, named.provider);
+  return other === undefined ? own : { provider: other.name, model: named?.model };
+}
+
 /** `unknown_model`, with what there is. */
 export function unknownModel(
   provider: ProviderEntry,

@@ -4,6 +4,7 @@
 import { AgentcliError } from "../errors.ts";
 import {
   configuredProvider,
+  defaultSelector,
   DEMO,
   demoProvider,
   findModel,
@@ -214,11 +215,11 @@ async function decide(
     const selector = readSelector(wanted.environment, "AGENTCLI_MODEL");
     return { source: "AGENTCLI_MODEL", found: await ofSelector(configuration, selector, servedModels) };
   }
-  const { defaultProvider, defaultModel, roles } = configuration;
-  if (defaultProvider !== undefined) {
-    if (!isKnown(configuration, defaultProvider)) throw unknownDefault(configuration, defaultProvider);
-    const selector = { provider: defaultProvider, model: defaultModel };
-    return { source: "default", found: await ofSelector(configuration, selector, servedModels) };
+  const { defaultModel, roles } = configuration;
+  const usual = defaultSelector(configuration);
+  if (usual !== null) {
+    if (!isKnown(configuration, usual.provider)) throw unknownDefault(configuration, usual.provider);
+    return { source: "default", found: await ofSelector(configuration, usual, servedModels) };
   }
   if (defaultModel !== undefined) {
     return { source: "default", found: await ofModelAlone(configuration, defaultModel, servedModels) };
@@ -228,8 +229,8 @@ async function decide(
     return { source: "roles.main", found: await ofSelector(configuration, selector, servedModels) };
   }
   const only = onlyProvider(configuration);
-  const usual = only === null ? undefined : usualModel(only, configuration);
-  if (only !== null && usual !== undefined) return { source: "only provider", found: { provider: only, model: usual } };
+  const model = only === null ? undefined : usualModel(only, configuration);
+  if (only !== null && model !== undefined) return { source: "only provider", found: { provider: only, model } };
   const found = wanted.session && await ofSession(configuration, await wanted.session(), servedModels);
   if (found) return { source: "session", found };
   if (only !== null) await usualModelOf(only, configuration, servedModels);

@@ -90,6 +90,15 @@ Deno.test("a default model alone may name its provider, unless a model is called
   await refused("unknown_model", chosen(configure(stranger), {}, serves("x")));
 });
 
+Deno.test("a default model that names its provider goes before the default provider, unless that one has it", async () => {
+  const two = "providers:\n" + one("a", "[{ id: x }]") + one("b", "[{ id: y, alias: quick }]");
+  assert.equal(await chosen(configure("default_provider: a\ndefault_model: b:quick\n" + two)), "b:y (default)");
+  const own = "providers:\n" + one("a", '[{ id: "b:y" }]') + one("b", "[{ id: y }]");
+  assert.equal(await chosen(configure("default_provider: a\ndefault_model: b:y\n" + own)), "a:b:y (default)");
+  const stranger = configure("default_provider: a\ndefault_model: c:x\n" + two);
+  assert.equal(await chosen(stranger, {}, serves("c:x")), "a:c:x (default)");
+});
+
 Deno.test("a default model that two providers have is refused and both are named", async () => {
   const text = "default_model: same\nproviders:\n" + one("a", "[{ id: same }]") + one("b", "[{ id: x, alias: same }]");
   const error = await refused("unknown_model", chosen(configure(text)));

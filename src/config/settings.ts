@@ -3,7 +3,7 @@ import { AgentcliError } from "../errors.ts";
 import { parseJson } from "../platform/record.ts";
 import { didYouMean } from "./suggest.ts";
 import { type Configuration, type Role, ROLES } from "./types.ts";
-import { configuredProvider, DEMO, findModel, splitSelector } from "./find.ts";
+import { configuredProvider, defaultSelector, DEMO, findModel, splitSelector } from "./find.ts";
 
 export type SettingValue = string | boolean | readonly string[];
 
@@ -123,7 +123,8 @@ export function settingWarnings(key: string, configuration: Configuration): stri
     return selectorWarnings(defaultProvider, configuration);
   }
   if (key === "default_model" && defaultModel !== undefined) {
-    if (defaultProvider !== undefined) return selectorWarnings(`${defaultProvider}:${defaultModel}`, configuration);
+    const usual = defaultSelector(configuration);
+    if (usual !== null) return selectorWarnings(`${usual.provider}:${usual.model}`, configuration);
     const known = configuration.providers.some((provider) => findModel(provider, defaultModel) !== undefined);
     if (known) return [];
     const parts = splitSelector(defaultModel);

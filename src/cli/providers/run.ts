@@ -6,6 +6,7 @@ import { isLiteralKey, keyAdvice, type KeySource, keySource, resolveEndpoint } f
 import { loadConfiguration } from "../../config/load.ts";
 import {
   configuredProvider,
+  defaultSelector,
   DEMO,
   findConfigured,
   PROVIDER_NAME,
@@ -176,8 +177,8 @@ export async function listProviders({ context }: Invocation): Promise<void> {
   const { io, globals } = context;
   const configuration = await loadConfiguration(await openHome(io));
   const isLocal = await localityOf(context);
-  const { defaultProvider: named } = configuration;
-  const ofDefault = named === undefined ? undefined : configuredProvider(configuration, named);
+  const usual = defaultSelector(configuration);
+  const ofDefault = usual === null ? undefined : configuredProvider(configuration, usual.provider);
   const rows = configuration.providers.map((provider): Row => {
     const baseUrl = effectiveBaseUrl(provider, io.env);
     return {

@@ -18,7 +18,7 @@ import type { OpenSession } from "../../../runtime/open_session.ts";
 import { costText } from "../view/activity.ts";
 import type { CommandTarget } from "./commands.ts";
 import { entryRows } from "../view/event_rows.ts";
-import { DEMO } from "../../../config/find.ts";
+import { defaultSelector, DEMO } from "../../../config/find.ts";
 import { openHome } from "../../../platform/home.ts";
 import { discover, type Discovered } from "../../../provider/backends/discovery.ts";
 import type { Choice } from "../../../terminal/picker.ts";
@@ -47,13 +47,13 @@ export interface OfferedModel {
 export async function offeredModels(context: Context, signal: AbortSignal): Promise<OfferedModel[]> {
   const { io } = context;
   const { configuration, localEndpoints } = await findProjectContext({ io: context.io, cwd: context.globals.cwd });
+  const usual = defaultSelector(configuration);
   const client = createHttpClient(io);
   const ask = async (provider: ProviderEntry): Promise<OfferedModel[]> => {
     const local = isLocal(effectiveBaseUrl(provider, io.env), localEndpoints);
     const base = { provider: provider.name, local };
     const place = local ? "local" : "remote";
-    const isDefault = (id: string) =>
-      configuration.defaultProvider === provider.name && configuration.defaultModel === id;
+    const isDefault = (id: string) => usual?.provider === provider.name && usual.model === id;
     try {
       const endpoint = await resolveEndpoint(provider, { env: io.env, local, stores: io });
       const limits = { timeoutMs: TIMEOUT_MS, signal };
