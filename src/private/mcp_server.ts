@@ -45,7 +45,7 @@ export class McpServer {
       if (isModern && HANDSHAKE.includes(method)) throw methodNotFound(method);
       const result = await this.#perform(method, params, signal);
       return isModern ? { resultType: "complete", ...result } : result;
-    }, signal);
+    });
   }
 
   /** Whether the request is of the era without a handshake; `revision` is what it says besides. */

@@ -73,7 +73,7 @@ export interface ServiceParts {
 
 export interface PrivateCall {
   client: string;
-  /** Aborted when the client takes the call back: then nobody hears of it. */
+  /** Aborted when the client takes the call back. Where its turn has come the call goes on: its end would tell of the model. */
   signal: AbortSignal;
 }
 
@@ -118,6 +118,8 @@ export class PrivateService {
   #last: Promise<unknown> = Promise.resolve();
   /** Questions that are worked on. */
   #running = 0;
+  readonly #closing = new AbortController();
+  #closed: Promise<void> | null = null;
 
   constructor(parts: ServiceParts) {
     this.#parts = parts;
@@ -125,19 +127,19 @@ export class PrivateService {
     this.#held = new HeldAnswers(parts.home, parts);
   }
 
-  /** Returns null for a tool that there is not. Throws only what the signal says. */
+  /** Returns null for a tool that there is not. Throws only where the service is closed. */
   async call(name: string, given: unknown, call: PrivateCall): Promise<Outcome | null> {
     switch (name) {
       case "private_status":
         return await this.#outcome(() => this.#status());
       case "ask_private":
-        return await this.#atFullSecond((started) => this.#ask(given, { ...call, started }), call.signal);
+        return await this.#atFullSecond((started) => this.#ask(given, { ...call, started }));
       case "do_private":
-        return await this.#atFullSecond((started) => this.#perform(given, { ...call, started }), call.signal);
+        return await this.#atFullSecond((started) => this.#perform(given, { ...call, started }));
       case "ask_local":
-        return await this.#atFullSecond((started) => this.#askLocal(given, { ...call, started }), call.signal);
+        return await this.#atFullSecond((started) => this.#askLocal(given, { ...call, started }));
       case "answer_of":
-        return await this.#atFullSecond(() => this.#answerOf(given), call.signal);
+        return await this.#atFullSecond(() => this.#answerOf(given));
       default:
         return null;
     }
@@ -155,15 +157,15 @@ export class PrivateService {
   }
 
   /** Ends at a full second since the call came, the first or a later one. */
-  async #atFullSecond(work: (started: number) => Promise<Outcome>, signal: AbortSignal): Promise<Outcome> {
+  async #atFullSecond(work: (started: number) => Promise<Outcome>): Promise<Outcome> {
     const { clock } = this.#parts;
     const started = clock.monotonic();
     const outcome = await this.#outcome(() => work(started));
-    await this.#fullSecond(started, signal);
+    await this.#fullSecond(started, this.#closing.signal);
     return outcome;
   }
 
-  async #fullSecond(started: number, signal: AbortSignal): Promise<void> {
+  async #fullSecond(started: number, signal?: AbortSignal): Promise<void> {
     const { clock } = this.#parts;
     const seconds = Math.max(1, Math.ceil((clock.monotonic() - started - TIMER_MS) / SECOND_MS));
     await clock.hold(Math.max(0, started + seconds * SECOND_MS - clock.monotonic()), signal);
@@ -173,13 +175,13 @@ export class PrivateService {
    * Runs what answers any request of a client. While a question is worked on that ends at a full second too: how busy this
    * process is tells of the question.
    */
-  async steady<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {
+  async steady<T>(work: () => Promise<T>): Promise<T> {
     const started = this.#parts.clock.monotonic();
     const before = this.#running;
     try {
       return await work();
     } finally {
-      if (before + this.#running > 0) await this.#fullSecond(started, signal);
+      if (before + this.#running > 0) await this.#fullSecond(started, this.#closing.signal);
     }
   }
 
@@ -331,9 +333,18 @@ export class PrivateService {
     throw new Refused("busy");
   }
 
-  /** Resolves once nothing is worked on any more. */
+  /** Ends what is worked on, and resolves at a full second then: whether it had come to its end is not to be seen. */
   async close(): Promise<void> {
+    this.#closed ??= this.#close();
+    await this.#closed;
+  }
+
+  async #close(): Promise<void> {
+    const started = this.#parts.clock.monotonic();
+    const isWorking = this.#running > 0;
+    this.#closing.abort();
     await this.#last;
+    if (isWorking) await this.#fullSecond(started);
   }
 
   async #withSlot(
@@ -341,7 +352,7 @@ export class PrivateService {
     call: StartedCall,
     work: (signal: AbortSignal, ending: AsyncDisposableStack) => Promise<Outcome>,
   ): Promise<{ outcome: Outcome; ended: Promise<void> }> {
-    call.signal.throwIfAborted();
+    AbortSignal.any([call.signal, this.#closing.signal]).throwIfAborted();
     const { clock } = this.#parts;
     const ending = new AsyncDisposableStack();
     const slot = await this.#slot(call.signal);
@@ -356,13 +367,13 @@ export class PrivateService {
     void clock.sleep(due - clock.monotonic() - MARGIN_MS, done.signal).then(() => late.abort(), () => {});
     let closed = Promise.resolve();
     try {
-      const outcome = await this.#outcome(() => work(AbortSignal.any([call.signal, late.signal]), ending));
+      const outcome = await this.#outcome(() => work(AbortSignal.any([this.#closing.signal, late.signal]), ending));
       done.abort();
       // Not once the answer is given: when the next question has its turn would tell how long it took.
       closed = ending.disposeAsync();
       // What depends on nothing protected need not be waited for.
       if (outcome.kind !== "refused" && outcome.kind !== "text") {
-        await clock.hold(Math.max(0, due - clock.monotonic()), call.signal);
+        await clock.hold(Math.max(0, due - clock.monotonic()), this.#closing.signal);
       }
       return { outcome, ended: closed.then(free) };
     } catch (error) {

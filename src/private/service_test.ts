@@ -151,12 +151,10 @@ Deno.test("a question is paid for before the model is asked: failures, cancels a
 
   // Taken back while the model works.
   const cancel = new AbortController();
-  const stopped = service(place, () => (cancel.abort(BOMB), new Promise<string>(() => {})));
-  const gone = stopped.call("ask_private", { question: "Is it gone?", answer: YES_NO }, {
-    ...call,
-    signal: cancel.signal,
-  });
-  await assert.rejects(gone);
+  const gone: Model = () => (cancel.abort(BOMB), new Promise<string>(() => {}));
+  const stopped = service(place, gone, { clock: testClock({ late: true }) });
+  const given = { question: "Is it gone?", answer: YES_NO };
+  assert.deepEqual(await stopped.call("ask_private", given, { ...call, signal: cancel.signal }), unknown);
   assert.equal(await left(stopped), 64_000 - 3 * 1585);
 
   // As a process that is killed leaves it: charged, without an answer.
@@ -297,7 +295,7 @@ Deno.test("while a question is worked on, every answer comes at a full second", 
   const clock = testClock();
   const status = async (asked: PrivateService) => {
     const started = clock.time;
-    await asked.steady(() => asked.call("private_status", {}, call), call.signal);
+    await asked.steady(() => asked.call("private_status", {}, call));
     return clock.time - started;
   };
   let during = 0;
@@ -305,8 +303,76 @@ Deno.test("while a question is worked on, every answer comes at a full second", 
   assert.equal(await status(asked), 0);
   await ask(asked, "Is it?", { seconds: 5 });
   assert.equal(during, 1_000);
-  await asked.steady(() => Promise.resolve(), call.signal);
+  await asked.steady(() => Promise.resolve());
   assert.equal(await status(asked), 0);
+});
+
+/** How long the next request, and the end of the server, take once a client took its question back. */
+async function afterCancel(isFinished: boolean): Promise<{ next: number; end: number; turn: number }> {
+  await using place = await toolHome(null);
+  const clock = testClock({ late: true });
+  const [working, holding, going] = [1, 2, 3].map(() => Promise.withResolvers<void>());
+  const { hold } = clock;
+  const cancel = new AbortController();
+  // The first hold of a finished question, or the wait for its time, goes on when the others were looked at.
+  const wait = async () => (holding?.resolve(), await going?.promise);
+  clock.hold = async (milliseconds, signal) => {
+    if (milliseconds > 1_000) await wait();
+    await hold(milliseconds, signal);
+  };
+  clock.sleep = wait;
+  const model: Model = () => (working?.resolve(), isFinished ? "yes" : new Promise(() => {}));
+  const asked = service(place, model, { clock });
+  const started = clock.time;
+  const given = { question: "Is it?", answer: YES_NO, seconds: 60 };
+  const turn = asked.call("ask_private", given, { ...call, signal: cancel.signal });
+  await working?.promise;
+  await holding?.promise;
+  cancel.abort(BOMB);
+  const before = clock.time;
+  await asked.steady(() => Promise.resolve());
+  const next = clock.time - before;
+  going?.resolve();
+  await turn;
+  const at = clock.time;
+  await asked.close();
+  return { next, turn: at - started - next, end: clock.time - at };
+}
+
+Deno.test("after a cancel nothing tells whether the model had finished", async () => {
+  const [finished, unfinished] = [await afterCancel(true), await afterCancel(false)];
+  assert.deepEqual(finished, unfinished);
+  assert.deepEqual(finished, { next: 1_000, turn: 59_000, end: 0 });
+});
+
+Deno.test("a server that ends while a question is worked on does so at a full second", async () => {
+  for (const isFinished of [true, false]) {
+    await using place = await toolHome(null);
+    const clock = testClock();
+    const working = Promise.withResolvers<void>();
+    const { hold } = clock;
+    // What would be held back for a minute ends with the service.
+    clock.hold = async (milliseconds, signal) => {
+      if (signal === undefined) return await hold(milliseconds);
+      await new Promise((_, reject) => {
+        if (signal.aborted) reject(signal.reason);
+        signal.addEventListener("abort", () => reject(signal.reason));
+      });
+    };
+    const model: Model = () => (working.resolve(), isFinished ? "yes" : new Promise(() => {}));
+    const asked = service(place, model, { clock });
+    const turn = asked.call("ask_private", { question: "Is it?", answer: YES_NO, seconds: 60 }, call).catch(() => {});
+    await working.promise;
+    const before = clock.time;
+    await asked.close();
+    assert.equal(clock.time - before, 1_000, `${isFinished}`);
+    await turn;
+  }
+  await using place = await toolHome(null);
+  const clock = testClock();
+  const before = clock.time;
+  await service(place, yes, { clock }).close();
+  assert.equal(clock.time, before, "the control");
 });
 
 Deno.test("a session is closed before its answer is due, so that the next turn does not wait for it", async () => {

@@ -42,8 +42,8 @@ export async function serve(
   interrupt.signal.addEventListener("abort", () => stopped.resolve(), { once: true });
   const run = async () => {
     const serving = port === null
-      ? serveStreams(io, make(), stopped.promise)
-      : serveHttp(context, { port, make, stopped });
+      ? serveStreams(io, make(), { service, stopped: stopped.promise })
+      : serveHttp(context, { port, make, service, stopped: stopped.promise });
     await serving.finally(() => service.close());
     const { aborted, reason } = interrupt.signal;
     return aborted && reason instanceof AgentcliError ? reason.exitCode : 0;
@@ -55,9 +55,20 @@ export async function serve(
   }
 }
 
+interface Serving {
+  /** Closed first: connections end when what they wait for has. */
+  service: PrivateService;
+  stopped: Promise<void>;
+}
+
 /** Serves one client, until it ends its input. */
-async function serveStreams({ stdin, stdout }: Io, server: McpServer, stopped: Promise<void>): Promise<void> {
-  const stream = { read: () => stdin.read(), write: (text: string) => stdout.write(text) };
+async function serveStreams({ stdin, stdout }: Io, server: McpServer, { service, stopped }: Serving): Promise<void> {
+  const read = async () => {
+    const bytes = await stdin.read();
+    if (bytes === null) void service.close();
+    return bytes;
+  };
+  const stream = { read, write: (text: string) => stdout.write(text) };
   const peer = new RpcPeer(stream, {
     request: (method, params, call) => server.request(method, params, call),
     notification: () => {},
@@ -71,7 +82,7 @@ async function serveStreams({ stdin, stdout }: Io, server: McpServer, stopped: P
 /** Serves all clients of this machine that know the address. */
 async function serveHttp(
   { io }: Context,
-  { port, make, stopped }: { port: number; make: () => McpServer; stopped: PromiseWithResolvers<void> },
+  { port, make, service, stopped }: Serving & { port: number; make: () => McpServer },
 ): Promise<void> {
   const { answerHttp } = await import("../../private/http_endpoint.ts");
   const { serveLoopback } = await import("../../platform/http_server.ts");
@@ -89,8 +100,9 @@ async function serveHttp(
   const server = listening();
   try {
     await io.stderr.write(`agentcli: serving http://127.0.0.1:${server.port}/mcp\n`);
-    await stopped.promise;
+    await stopped;
   } finally {
+    await service.close();
     await server.close();
   }
 }
