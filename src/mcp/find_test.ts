@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { anything, assert as check, dictionary, property, string } from "../../tests/property.ts";
+import { anything, assert as check, codePoint, dictionary, property, string } from "../../tests/property.ts";
 import { findTools, type FoundServer } from "./find.ts";
 import { parameterList, plainSchema } from "./signature.ts";
 import { cleanText, type McpTool, toolOf } from "./tool_info.ts";
@@ -102,5 +102,5 @@ Deno.test("schemas for model servers hold no keyword that their grammars reject,
 Deno.test("texts of a server are cut, of one line, and without what nobody sees", () => {
   assert.equal(cleanText("a\u200bb\u202e\n c\u{e0041}\x1b[31md\x07"), "ab cd");
   assert.equal(cleanText("x".repeat(1_000)).length, 300);
-  check(property(string({ unit: "binary" }), (text) => assert.ok(cleanText(text).length <= 300)));
+  check(property(string({ unit: codePoint }), (text) => assert.ok(cleanText(text).length <= 300)));
 });

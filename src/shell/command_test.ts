@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { array, assert as check, property, string } from "../../tests/property.ts";
+import { array, assert as check, codePoint, property, string } from "../../tests/property.ts";
 import { looseWords, parseCommand } from "./command.ts";
 
 function argv(text: string): readonly string[] | string {
@@ -71,7 +71,7 @@ Deno.test("a command of a megabyte and one of many parts are judged at once", { 
 });
 
 Deno.test("parsing never throws, and quoted words come back as they were", () => {
-  check(property(string({ unit: "binary" }), (text) => void parseCommand(text)));
+  check(property(string({ unit: codePoint }), (text) => void parseCommand(text)));
   const printable = string({ unit: "grapheme-ascii", maxLength: 12 });
   check(
     property(array(printable, { minLength: 1, maxLength: 6 }), (words) => {

@@ -7,7 +7,7 @@ import { byteLength } from "./tokens.ts";
 const open = { label: "open" as const };
 const text = fc.oneof(
   fc.string({ maxLength: 200 }),
-  fc.string({ unit: "binary", maxLength: 300 }),
+  fc.string({ unit: fc.codePoint, maxLength: 300 }),
   fc.tuple(fc.constantFrom("x", "\n", "\u0001", '"', "é", "漢", "😀"), fc.nat(4000)).map(([sign, times]) =>
     sign.repeat(times)
   ),
