@@ -62,7 +62,8 @@ Deno.test(
     inSandboxProject(async (project) => {
       commitSecrets(project);
       const name = "-c safe.directory='*' -c user.name=t -c user.email=t@example.com";
-      const command = `git ${name} log --oneline | wc -l; echo x > new; git ${name} add new; git ${name} commit -qm four
+      const command =
+        `exec 2>&1; git ${name} log --oneline | wc -l; echo x > new; git ${name} add new; git ${name} commit -qm four
       echo x > .git/hooks/post-commit; git config core.fsmonitor ./evil; mv .git g2; rm -rf .git; ls .git/HEAD`;
       const { text } = await project.sandboxed(command, { git: "read-only" });
       assert.equal(text.trim().split("\n").at(0), "3");

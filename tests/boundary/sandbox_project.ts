@@ -135,7 +135,9 @@ function makeProject(base: string, choice: SandboxChoice): SandboxProject {
     async sandboxed(command, more) {
       const asked = request(command, more);
       const sandboxed = await sandbox.wrapCommand(asked);
-      if (sandboxed.kind === "refused") throw new Error(`refused: ${sandboxed.reason}`);
+      // By which marker: one that somebody left above the temporary directory counts here too.
+      const rule = JSON.stringify(protection.rule(root));
+      if (sandboxed.kind === "refused") throw new Error(`refused: ${sandboxed.reason}; the rule of the root: ${rule}`);
       const ran = await start(sandboxed.argv, { cwd: sandboxed.cwd, env: sandboxed.env });
       const report = await sandboxed.look();
       await sandboxed.close();

@@ -238,7 +238,9 @@ Deno.test("a marker above a project in a directory of the system covers what it 
     await inSandboxProject(async (project) => {
       await Deno.writeTextFile(`${above}/.agentclisecret`, "no-cloud: other\nno-cloud: **/*.key\n");
       for (const name of ["other/x", "y.key"]) await Deno.writeTextFile(`${above}/${name}`, project.canary);
-      await Deno.rename(project.root, `${above}/app`);
+      // The temporary directory may lie on another disk.
+      await new Deno.Command("cp", { args: ["-a", project.root, `${above}/app`] }).output();
+      await Deno.remove(project.root, { recursive: true });
       await Deno.symlink(`${above}/app`, project.root);
       const protection = new ProtectedSet([`${above}/app`]);
       protection.refresh();

@@ -26,7 +26,7 @@ export const HAS_TMUX: boolean = (await outputOf(
   new Deno.Command("tmux", { args: ["-V"], stdout: "null", stderr: "null" }),
 ))?.success === true;
 
-const LONGEST_WAIT_MS = 20_000;
+const LONGEST_WAIT_MS = 60_000;
 const LOOK_MS = 50;
 
 function quoted(words: readonly string[]): string {
