@@ -76,18 +76,25 @@ async function prepare(project: SandboxProject): Promise<void> {
   await Deno.link(`${project.root}/secrets/k.txt`, `${project.root}/other/premade`);
 }
 
+/** Returns what each command shows, one after another in one shell. */
+async function shownByEach(commands: readonly string[], run: (script: string) => Promise<string>): Promise<string[]> {
+  const mark = `END OF ${crypto.randomUUID()}\n`;
+  const shown = (await run(commands.map((command) => `( ${command} ) 2>&1; printf '${mark}'`).join("\n"))).split(mark);
+  assert.equal(shown.length, commands.length + 1, shown.at(-1));
+  return shown.slice(0, -1);
+}
+
 Deno.test("no spelling of a command reads a protected file in the sandbox, and each does without it", {
   ignore: !hasBubblewrap(),
 }, () =>
   inSandboxProject(async (project) => {
     await prepare(project);
-    for (const command of SPELLINGS) {
-      const { text } = await project.sandboxed(command);
-      assert.ok(!holdsCanary(text, project.canary), `${command} shows the canary:\n${text}`);
-    }
-    for (const command of SPELLINGS) {
-      const text = await project.unsandboxed(command);
-      assert.ok(holdsCanary(text, project.canary), `the control of ${command} shows nothing:\n${text}`);
+    const inSandbox = await shownByEach(SPELLINGS, async (script) => (await project.sandboxed(script)).text);
+    const control = await shownByEach(SPELLINGS, project.unsandboxed);
+    for (const [at, command] of SPELLINGS.entries()) {
+      const [shown = "", without = ""] = [inSandbox[at], control[at]];
+      assert.ok(!holdsCanary(shown, project.canary), `${command} shows the canary:\n${shown}`);
+      assert.ok(holdsCanary(without, project.canary), `the control of ${command} shows nothing:\n${without}`);
     }
   }, { plain: true }));
 
@@ -97,9 +104,9 @@ Deno.test(
   () =>
     inSandboxProject(async (project) => {
       await prepare(project);
-      for (const command of TRICKS) {
-        const { text } = await project.sandboxed(command);
-        assert.ok(!holdsCanary(text, project.canary), `${command} shows the canary:\n${text}`);
+      const shown = await shownByEach(TRICKS, async (script) => (await project.sandboxed(script)).text);
+      for (const [at, command] of TRICKS.entries()) {
+        assert.ok(!holdsCanary(shown[at] ?? "", project.canary), `${command} shows the canary:\n${shown[at]}`);
       }
       assert.equal(project.read(".env"), `A=${project.canary}\n`);
       assert.equal(project.read("secrets/k.txt"), `A=${project.canary}\n`);
