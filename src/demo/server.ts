@@ -1,7 +1,7 @@
 /** The provider inside the program: an OpenAI-compatible server on a loopback port whose model is a fixed script. */
 import { serveLoopback } from "../platform/http_server.ts";
 import { type DemoReply, replyTo } from "./script.ts";
-import { isRecord } from "../platform/record.ts";
+import { isRecord, parseJson } from "../platform/record.ts";
 
 export interface Demo {
   /** Holds a random part that other programs of this machine cannot guess. */
@@ -132,12 +132,8 @@ function list(value: unknown): Record<string, unknown>[] {
 }
 
 function inputOf(serialized: string): Record<string, unknown> {
-  try {
-    const value: unknown = JSON.parse(serialized);
-    return isRecord(value) ? value : {};
-  } catch {
-    return {};
-  }
+  const value = parseJson(serialized);
+  return isRecord(value) ? value : {};
 }
 
 function messageOf(message: Record<string, unknown>): DemoMessage {

@@ -1,6 +1,7 @@
 /** Lines of a transcript as they are read: `unknown` in, checked parts out. What does not fit is null, never a guess. */
 import { type Label, labelOf } from "../boundary/policy/label.ts";
 import { IMAGE_TYPES, type ShownImage } from "../provider/chat/content.ts";
+import { isRecord, parseJson } from "../platform/record.ts";
 import type { ToolSchema } from "../provider/types.ts";
 import type { ProtectedSource, SessionItem, ToolCall, UsedFiles } from "./item.ts";
 import { FORMAT, type LineState, type MetaLine, type NamedItem, type SessionContext } from "./line.ts";
@@ -15,7 +16,7 @@ export type ReadLine =
 type Fields = Record<string, unknown>;
 
 function fieldsOf(value: unknown): Fields | null {
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? value as Fields : null;
+  return isRecord(value) ? value : null;
 }
 
 function textOf(value: unknown): string | null {
@@ -24,13 +25,7 @@ function textOf(value: unknown): string | null {
 
 /** One line of text as what it says; null when it is no line of a transcript. */
 export function readLine(text: string): ReadLine | null {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    return null;
-  }
-  const line = fieldsOf(value);
+  const line = fieldsOf(parseJson(text));
   if (line === null) return null;
   switch (line.type) {
     case "meta":

@@ -2,7 +2,7 @@
 import { AgentcliError } from "../errors.ts";
 import { sha256 } from "../platform/digest.ts";
 import type { Home } from "../platform/home.ts";
-import { fieldsOf } from "../platform/record.ts";
+import { fieldsOf, parseJson } from "../platform/record.ts";
 import { blankPart, openJournal, readPart } from "../platform/journal.ts";
 import { lineText } from "./line.ts";
 import { fileLines } from "./load.ts";
@@ -113,13 +113,7 @@ export async function storedChanges(home: Home, sessionId: string): Promise<Stor
 }
 
 function readChange(text: string): StoredChange | null {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    return null;
-  }
-  const { kind, turn, path, before, after, kept } = fieldsOf(value);
+  const { kind, turn, path, before, after, kept } = fieldsOf(parseJson(text));
   if (typeof turn !== "number") return null;
   if (typeof path !== "string") return null;
   if (kind === "redacted" || kind === "undone") return { kind, turn, path };

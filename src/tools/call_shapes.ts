@@ -1,7 +1,7 @@
 /** The forms of calls that models were trained on, by tool, as the arguments that our tools take. */
 import { meantParameter } from "../provider/trained_names.ts";
 import { isPatch, type Patch, readPatch } from "./edit/patch.ts";
-import { isRecord } from "../platform/record.ts";
+import { isRecord, parseJson } from "../platform/record.ts";
 import { basename } from "../platform/path.ts";
 
 export type Input = Record<string, unknown>;
@@ -155,8 +155,8 @@ function shapeWrite(input: Input): Shaped {
   if (plain !== null) return write(plain, "the line numbers in content were left out");
   // A text that was escaped twice: no file is one line that ends with a backslash and an n.
   if (!given.includes("\n") && /\\n$/.test(given)) {
-    const text = unescapedOnce(given);
-    if (text !== null) return write(text, "\\\\n in content was taken as the end of a line");
+    const text = parseJson(`"${given}"`);
+    if (typeof text === "string") return write(text, "\\\\n in content was taken as the end of a line");
   }
   return null;
 }
@@ -168,16 +168,6 @@ function withoutNumbers(text: string): string | null {
     return null;
   }
   return lines.map((line) => line.replace(/^ *\d+[\t\u2192]/, "")).join("\n") + (text.endsWith("\n") ? "\n" : "");
-}
-
-/** A text that JSON can read as the inside of a string, read once more. */
-export function unescapedOnce(text: string): string | null {
-  try {
-    const value: unknown = JSON.parse(`"${text}"`);
-    return typeof value === "string" ? value : null;
-  } catch {
-    return null;
-  }
 }
 
 /** Types of files as search programs call them → the ending. */

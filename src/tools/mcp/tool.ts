@@ -4,7 +4,7 @@ import { plainSchema } from "../../mcp/signature.ts";
 import { toolLine } from "../../mcp/find.ts";
 import { functionName } from "../../config/mcp_names.ts";
 import type { McpOffer, MeantTool } from "../../mcp/offer.ts";
-import { isRecord } from "../../platform/record.ts";
+import { isRecord, parseJson } from "../../platform/record.ts";
 import { success } from "../result.ts";
 import { MCP_CALL, MCP_FIND, type Tool } from "../tool.ts";
 import { callServer } from "./call.ts";
@@ -77,22 +77,13 @@ function checkCallInput(offer: McpOffer, input: Record<string, unknown>): Return
   const found = offer.meant(wanted);
   if ("problem" in found) return found;
   const given = args ?? other;
-  const parsed = typeof given === "string" ? parsedObject(given) : given ?? rest;
+  const parsed = typeof given === "string" ? parseJson(given.trim() || "{}") : given ?? rest;
   if (!isRecord(parsed)) {
     return { problem: `The argument \`args\` must be an object. Usage: ${toolLine(found.server, found.tool)}` };
   }
   const checked = offer.check(found, parsed);
   if ("problem" in checked) return checked;
   return { value: { tool: `${found.server}.${found.tool.name}`, args: checked.value } };
-}
-
-function parsedObject(text: string): unknown {
-  if (text.trim() === "") return {};
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
 }
 
 function directTool(offer: McpOffer, { server, tool }: ExposedTool): Tool<Record<string, unknown>> {
