@@ -5,6 +5,7 @@ import { AgentcliError } from "../errors.ts";
 import { listDirectory } from "../platform/files.ts";
 import type { Home } from "../platform/home.ts";
 import { readPart, readPieces } from "../platform/journal.ts";
+import { exists } from "../platform/real_path.ts";
 import { typedText } from "./item.ts";
 import { loadTranscript } from "./load.ts";
 import { isSessionId, PROJECTS, projectSlug, transcriptName } from "./place.ts";
@@ -118,7 +119,14 @@ async function named(home: Home, wanted: string, scope: SessionScope): Promise<S
 async function hintFor(home: Home, wanted: string, scope: SessionScope): Promise<string> {
   const isSearched = scope !== "all" && wanted.length >= 4;
   const [other] = isSearched ? await Array.fromAsync(summaries(home, "all", wanted)) : [];
-  if (other !== undefined) return `it belongs to ${other.projectRoot ?? "another project"}: go there, or use -C`;
+  if (other !== undefined) {
+    const { projectRoot: root } = other;
+    const isGone = root !== null && !exists(root);
+    const way = isGone
+      ? `which is gone; read it with: agentcli sessions show --all ${other.id}`
+      : "go there, or use -C";
+    return `it belongs to ${root ?? "another project"}${isGone ? ", " : ": "}${way}`;
+  }
   const near = closest(wanted, (await sessionFiles(home, scope)).map((file) => file.id));
   const see = scope === "all" ? "agentcli sessions list --all" : "agentcli sessions list";
   return near.length === 0 ? `see: ${see}` : `did you mean ${near.join(" or ")}? See: ${see}`;

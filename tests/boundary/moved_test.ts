@@ -150,3 +150,19 @@ Deno.test("a protected file that a session met in an added directory is known th
   assert.match(results[1] ?? "", /PUB_marker/, "control: the rest is open");
   assert.doesNotMatch(sent, /CNRY_/);
 });
+
+Deno.test("whoever asks for a session of a project that moved is told how to read it", linux, async () => {
+  await using stage = await openRepository();
+  const words = "a prompt of the user";
+  await stage.play("loc", { ...HELLO, prompt: words });
+  const sessions = (...argv: string[]) =>
+    runInProcess(["sessions", ...argv], { home: stage.home, cwd: stage.home.root });
+  const [{ id }] = JSON.parse((await sessions("list", "--all", "--json")).stdout).sessions;
+  const resume = async (cwd: string) =>
+    (await stage.play("loc", { ...HELLO, args: ["--resume", id], cwd })).done.stderr;
+  assert.match(await resume(stage.home.root), /it belongs to .*project: go there, or use -C/, "control");
+  await user(stage, "mv project moved");
+  const [, told = ""] =
+    /which is gone; read it with: agentcli sessions (.*)/.exec(await resume(`${stage.home.root}/moved`)) ?? [];
+  assert.match((await sessions(...told.split(" "))).stdout, new RegExp(words));
+});

@@ -136,8 +136,8 @@ export function endpointsThatCount(
 }
 
 /**
- * Records what a session has seen: new markers (each in the records of the roots that it concerns, otherwise in the
- * project's), the current state of protected files, and former ones.
+ * Records what a session has seen, in the records of the roots that it concerns, otherwise in the project's: new
+ * markers, the current state of protected files (the project's record has all of them), and former ones.
  */
 export async function recordSeen(
   protection: ProtectedSet,
@@ -147,12 +147,11 @@ export async function recordSeen(
   const concerns = ({ root }: ProjectRecord, path: string) => isWithin(root, path) || isWithin(dirname(path), root);
   const { unmet, found } = protection;
   for (const [index, record] of records.entries()) {
-    const isOf = (path: string) =>
+    const isOf = ({ path }: { path: string }) =>
       concerns(record, path) || (index === 0 && !records.some((other) => concerns(other, path)));
-    // Files of an additional directory are known in it, too, for sessions that have only that.
-    const holds = ({ path }: { path: string }) => index === 0 || isWithin(record.root, path);
-    const markers = isNew ? protection.seen.filter(({ path }) => isOf(path)) : [];
-    await record.tighten({ markers, derived: found.filter(holds), met: unmet.filter(holds) });
+    const markers = isNew ? protection.seen.filter(isOf) : [];
+    const met = unmet.filter((file) => index === 0 || isOf(file));
+    await record.tighten({ markers, derived: found.filter(isOf), met });
   }
   if (unmet.length + found.length > 0) protection.remember(records);
 }
