@@ -92,6 +92,20 @@ for (const { step, marker, from, to } of UNCOVERINGS) {
   });
 }
 
+for (const tier of ["list-only", "no-cloud"]) {
+  Deno.test(`what a link led to stays ${tier} when the link leads elsewhere`, async () => {
+    await using stage = await openStage({ bare: true, marker: `${tier}: link\n` });
+    await stage.plant("conf.env", "env");
+    await user(stage, "ln -s conf.env link");
+    const script = [ask(want("read", { path: "conf.env" })), say("Done.")];
+    for (const step of ["true", "ln -sf other link"]) {
+      await user(stage, step);
+      const { results } = await stage.play("loc", { script });
+      assert.match(results[0] ?? "", tier === "list-only" ? /is protected/ : /CNRY_/, step);
+    }
+  });
+}
+
 Deno.test("a file that was found by what it was is released by its name, for good", bubblewrap, async () => {
   await using stage = await openStage();
   await stage.play("rem", { script: [say("Hello.")] });

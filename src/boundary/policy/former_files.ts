@@ -20,10 +20,10 @@ const SHORTEST = 8;
 const LONGEST = 1024 * 1024;
 
 /** Returns a file as a record keeps it, or null if it cannot be read. */
-export async function metFile({ path, status }: SeenFile, salt: string): Promise<MetFile | null> {
+export async function metFile({ path, status, tier }: SeenFile, salt: string): Promise<MetFile | null> {
   const { device, inode, born, size, modified } = status;
   const digest = size < SHORTEST || size > LONGEST ? "" : await digestOf(path, salt);
-  return digest === null ? null : { path, device, inode, born, size, modified, digest };
+  return digest === null ? null : { path, tier, device, inode, born, size, modified, digest };
 }
 
 async function digestOf(path: string, salt: string): Promise<string | null> {
@@ -72,7 +72,7 @@ export class FormerFiles {
         ? same
         : (sizes.has(status.size) ? await this.#contentOf(path, status) : undefined);
       if (known === undefined) continue;
-      found.push({ path, ...identityIn(status), source: known.path, at: 0, digest: known.digest });
+      found.push({ path, ...identityIn(status), source: known.path, tier: known.tier, at: 0, digest: known.digest });
     }
     return found;
   }

@@ -6,6 +6,7 @@
 import type { FileStatus } from "../../platform/files.ts";
 import { lstatSync, statSync } from "../../platform/files_sync.ts";
 import { quietly } from "../../platform/real_path.ts";
+import type { Tier } from "./marker.ts";
 import { type ProtectionRule, stricter } from "./protection_rule.ts";
 
 export interface ProtectedFile {
@@ -83,7 +84,7 @@ export class InodeIndex {
     for (const { path, rule } of files) {
       const status = quietly(() => lstatSync(path));
       if (status?.kind !== "file") continue;
-      if (this.seen.length < MOST_MET) this.seen.push({ path, status });
+      if (this.seen.length < MOST_MET) this.seen.push({ path, status, tier: rule.tier });
       this.#present.add(lastingIdentityOf(status));
       this.add(status, rule);
     }
@@ -93,6 +94,8 @@ export class InodeIndex {
 /** A protected file as the home remembers it. */
 export interface MetFile extends Identity {
   path: string;
+  /** Absent in records of earlier versions. */
+  tier?: Tier | undefined;
   size: number;
   /** Milliseconds since 1970. */
   modified: number;
@@ -105,9 +108,10 @@ export interface SaltedFile extends MetFile {
   salt: string;
 }
 
-/** A file and its status. */
+/** A protected file and its status. */
 export interface SeenFile {
   path: string;
+  tier: Tier;
   status: FileStatus;
 }
 

@@ -33,6 +33,8 @@ export interface MarkerLines {
 export interface DerivedFile extends Identity {
   path: string;
   source: string;
+  /** That of a former protected file, where no rule says it. */
+  tier?: Tier | undefined;
   /** When that was found, in milliseconds since 1970; 0 if unknown. */
   at?: number;
   /** The digest of the former protected file that it was recognized as. */

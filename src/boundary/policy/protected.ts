@@ -180,7 +180,8 @@ export class ProtectedSet extends PathRules {
   protectCopy(file: DerivedFile & { isNameProtected?: boolean }): void {
     if (file.isNameProtected) this.#unnamed.add(file.path);
     const source = this.rule(file.source);
-    const { marker = file.source, tier = "no-cloud" } = source ?? {};
+    const tier = source?.tier === "list-only" ? source.tier : file.tier ?? "no-cloud";
+    const marker = source?.marker ?? file.source;
     const copy = { copyOf: file.source, copiedAt: file.at ?? 0 };
     const rule: ProtectionRule = { tier, pattern: file.path, marker, line: 0, ...copy };
     this.follow(file.path, rule);
