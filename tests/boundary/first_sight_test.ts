@@ -50,6 +50,35 @@ Deno.test("hosts of a marker that was there first are named when a path is prote
 });
 
 Deno.test(
+  "a repository seen around a known project opens nothing of that project, until the user trusts it",
+  linux,
+  async () => {
+    for (const isKnown of [true, false]) {
+      await using stage = await openStage({ bare: true, marker: null });
+      const inner = `${stage.project}/mine`;
+      await stage.plant("mine/.env", "env");
+      await stage.write("mine/.agentclisecret", "no-cloud: .env\n");
+      await stage.write("mine/.git/HEAD", "ref: refs/heads/main\n");
+      if (isKnown) await stage.play("rem", { cwd: inner, script: [say("Hello.")] });
+      await stage.write(".git/HEAD", "ref: refs/heads/main\n");
+      await stage.write(".agentclisecret", "local-endpoints: 127.0.0.2\n");
+      const play = { args: ["--file", "mine/.env"], script: [say("Hello.")] };
+      const { sent, done } = await stage.play("rem", play);
+      assert.equal(
+        sent.includes(stage.canary("env")),
+        !isKnown,
+        `control: it counts where nothing was known ${done.stderr}`,
+      );
+      if (!isKnown) continue;
+      assert.match(done.stderr, /127\.0\.0\.2" has no effect: it is new .*agentcli secrets trust/);
+      await runProgram(["secrets", "trust", "--yes"], { home: stage.home });
+      const trusted = await stage.play("rem", play);
+      assert.ok(trusted.sent.includes(stage.canary("env")), trusted.done.stderr);
+    }
+  },
+);
+
+Deno.test(
   "a project where a model only ran commands makes no other project's commands run in a sandbox",
   linux,
   async () => {

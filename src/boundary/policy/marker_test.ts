@@ -89,3 +89,25 @@ Deno.test("the project root is a real path, and a cwd that is gone is a usage er
     assert.equal(await findProjectRoot(`${directory}/link`, undefined), `${directory}/real`);
     await assert.rejects(findProjectRoot(`${directory}/gone`, undefined), { code: "usage" });
   }));
+
+Deno.test(
+  "what somebody else puts into a directory that all may write makes no project of what lies below",
+  { ignore: Deno.build.os === "windows" || Deno.uid() !== 0 },
+  () =>
+    inTemporary(async (directory) => {
+      const shared = `${directory}/shared`;
+      const cwd = `${shared}/work`;
+      Deno.mkdirSync(cwd, { recursive: true });
+      for (const name of [".git", ".agentclisecret"]) {
+        const place = `${shared}/${name}`;
+        Deno.mkdirSync(place);
+        assert.equal(await findProjectRoot(cwd, undefined), shared, "control: of the same user");
+        Deno.chownSync(place, 65_534, 65_534);
+        assert.equal(await findProjectRoot(cwd, undefined), cwd);
+        Deno.chownSync(shared, 65_534, 65_534);
+        assert.equal(await findProjectRoot(cwd, undefined), shared, "in a directory of theirs all is theirs");
+        Deno.chownSync(shared, 0, 0);
+        Deno.removeSync(place);
+      }
+    }),
+);

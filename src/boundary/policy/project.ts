@@ -4,7 +4,8 @@ import { dirname, isAbsolute, isWithin, join, normalize } from "../../platform/p
 import { AgentcliError } from "../../errors.ts";
 import { type Home, openHome } from "../../platform/home.ts";
 import type { Io } from "../../platform/io.ts";
-import { ancestors, exists } from "../../platform/real_path.ts";
+import { lstatSync } from "../../platform/files_sync.ts";
+import { ancestors, exists, quietly } from "../../platform/real_path.ts";
 import { MARKER_NAME } from "./marker.ts";
 import { findMarkers, type PathRules } from "./path_rules.ts";
 import { ProjectRecord } from "./project_record.ts";
@@ -25,7 +26,10 @@ export async function findProjectRoot(cwd: string, userHome: string | undefined)
   const candidates = ancestors(start).filter((directory) =>
     directory === start || (dirname(directory) !== directory && (home === null || !isWithin(directory, home)))
   );
-  const holding = (name: string) => candidates.find((candidate) => exists(join(candidate, name)));
+  const ownerOf = (path: string) => quietly(() => lstatSync(path))?.owner;
+  // In a directory that several users write, as /tmp, an entry of somebody else makes no project of what lies below.
+  const holding = (name: string) =>
+    candidates.find((at) => exists(join(at, name)) && [ownerOf(at), ownerOf(start)].includes(ownerOf(join(at, name))));
   return holding(".git") ?? holding(MARKER_NAME) ?? start;
 }
 
@@ -128,7 +132,10 @@ export function endpointsThatCount(
     const closed = foreign.find(({ path }) => own?.opens(value, path) !== true)?.path ??
       others.find((record) => record.known && !record.trustedEndpoints.includes(value))?.root;
     if (own?.trustedEndpoints.includes(value) !== true) {
-      told(value, own?.outer ? `the project ${own.outer} holds this one` : "it is new in a project that is known");
+      told(
+        value,
+        own?.outer ? `the project ${own.outer} holds this one` : "it is new in a project that is known, or around one",
+      );
     } else if (closed !== undefined) told(value, `${closed} protects paths here too`);
     else result.count.push(value);
   }

@@ -276,8 +276,12 @@ export class ProjectRecord {
     const outer = this.#others.map((data) => data.root).filter((at) => at !== root && isWithin(at, root));
     const ofMain = others.find((data) => data.root === main);
     this.outer = outer.sort((one, other) => other.length - one.length)[0] ?? ofMain?.root ?? null;
+    // Whoever made a marker above a known project decides nothing about what that protects.
+    const inside = this.#others.filter((data) => data.root !== root && isWithin(root, data.root) && !isOpen(data));
     // A linked worktree belongs to the project of its main tree and trusts what that trusts.
-    return (endpoint) => this.outer === null || this.outer === main && ofMain?.endpoints.includes(endpoint) === true;
+    return (endpoint) =>
+      inside.every(({ endpoints }) => endpoints.includes(endpoint)) &&
+      (this.outer === null || this.outer === main && ofMain?.endpoints.includes(endpoint) === true);
   }
 
   #blank(): RecordData {
