@@ -277,14 +277,19 @@ Deno.test("over HTTP on loopback the same is answered, and pages of other places
   const body = JSON.stringify({ ...CALL, params: { name: "private_status", arguments: {} } });
   const send = (headers: Record<string, string>) =>
     fetch(url, { method: "POST", body, headers: { "content-type": "application/json", ...headers } });
-  const answered = await (await send({})).json();
+  const token = (await Deno.readTextFile(join(home.agentcliHome, "private/http-token"))).trim();
+  const authorization = `Bearer ${token}`;
+  const stranger = await send({});
+  assert.deepEqual([stranger.status, await stranger.text()], [401, ""]);
+  const answered = await (await send({ authorization })).json();
   assert.equal(answered.result.structuredContent.protected, 1);
-  const refused = await send({ origin: "https://example.com" });
+  const refused = await send({ authorization, origin: "https://example.com" });
   assert.deepEqual([refused.status, await refused.text()], [403, ""]);
   for (const address of ["0.0.0.0:7801", "127.0.0.2:7801", "7801", "127.0.0.1:70000", "localhost:7801"]) {
     const { code } = await runInProcess(["mcp", "serve", "--http", address], { home });
     assert.equal(code, 2, address);
   }
   running.kill("SIGTERM");
-  assert.equal((await running.finished).stdout, "");
+  const { stdout, stderr } = await running.finished;
+  assert.deepEqual([stdout, stderr.includes(token)], ["", false]);
 });

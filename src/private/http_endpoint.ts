@@ -1,8 +1,11 @@
 /**
  * The server's side of streamable HTTP, on loopback: one POST for each message, one JSON object for its answer. What a
- * browser sends for a page of somebody else is refused, also where a name was made to lead here.
+ * browser sends for a page of somebody else is refused, also where a name was made to lead here, and so is what comes
+ * without the token, which only programs of this user can read.
  */
 import { MCP_CODES, MODERN } from "../mcp/link.ts";
+import { sha256 } from "../platform/digest.ts";
+import type { Home } from "../platform/home.ts";
 import { fieldsOf } from "../platform/record.ts";
 import { readRpcLine, responseLine, RPC_CODES, RpcError, type RpcMessage, type RpcOutcome } from "../rpc/message.ts";
 import type { McpServer } from "./mcp_server.ts";
@@ -11,6 +14,8 @@ import type { McpServer } from "./mcp_server.ts";
 const BODY_LIMIT = 1024 * 1024;
 const PATH = "/mcp";
 const REVISION = "mcp-protocol-version";
+/** The file of the home that holds the token. */
+export const TOKEN_FILE = "private/http-token";
 
 /** Status of a response by the code of its error; all others are 200. */
 const STATUS: Readonly<Record<number, number>> = {
@@ -19,12 +24,31 @@ const STATUS: Readonly<Record<number, number>> = {
   [MCP_CODES.headerMismatch]: 400,
 };
 
-/** Answers one request. `server` makes what answers its methods; `port` is the one that it came to. */
-export async function answerHttp(
-  request: Request,
-  { port, server }: { port: number; server: () => McpServer },
-): Promise<Response> {
+/** Returns the token of a home, which is made when it is first needed. */
+export async function tokenIn(home: Home): Promise<string> {
+  return await home.locked(TOKEN_FILE, async () => {
+    const known = (await home.read(TOKEN_FILE))?.trim() ?? "";
+    if (known !== "") return known;
+    const token = crypto.getRandomValues(new Uint8Array(32)).toHex();
+    await home.write(TOKEN_FILE, `${token}\n`);
+    return token;
+  });
+}
+
+/** The parts of an endpoint: `server` makes what answers its methods, `port` is the one that requests come to. */
+export interface EndpointParts {
+  port: number;
+  token: string;
+  server(): McpServer;
+}
+
+/** Answers one request. */
+export async function answerHttp(request: Request, { port, token, server }: EndpointParts): Promise<Response> {
   if (!isOfThisMachine(request.headers, port)) return new Response(null, { status: 403 });
+  // The time that two digests take to compare tells nothing of the token.
+  if (await sha256(request.headers.get("authorization") ?? "") !== await sha256(`Bearer ${token}`)) {
+    return new Response(null, { status: 401, headers: { "www-authenticate": "Bearer" } });
+  }
   if (URL.parse(request.url)?.pathname !== PATH) return new Response(null, { status: 404 });
   if (request.method !== "POST") return new Response(null, { status: 405, headers: { allow: "POST" } });
   // Only what a page may not send without asking first.
@@ -71,7 +95,9 @@ function json(id: Parameters<typeof responseLine>[0], outcome: RpcOutcome, statu
 function isOfThisMachine(headers: Headers, port: number): boolean {
   const hosts = ["127.0.0.1", "localhost", "[::1]"].map((host) => `${host}:${port}`);
   const origin = headers.get("origin");
-  return hosts.includes(headers.get("host")?.toLowerCase() ?? "") &&
+  // A browser says this also where it sends no origin.
+  const site = headers.get("sec-fetch-site") ?? "none";
+  return ["none", "same-origin"].includes(site) && hosts.includes(headers.get("host")?.toLowerCase() ?? "") &&
     (origin === null || hosts.some((host) => origin.toLowerCase() === `http://${host}`));
 }
 

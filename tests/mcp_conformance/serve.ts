@@ -5,7 +5,11 @@
 import assert from "node:assert/strict";
 import { installed } from "../clients/stage.ts";
 import { type RecordedRequest, say, startFakeServer } from "../helpers/fake_server.ts";
-import { configure, environmentOf, programCommand, startProgram, temporaryHome } from "../helpers/program.ts";
+import { configure, environmentOf, programCommand, temporaryHome } from "../helpers/program.ts";
+import { VERSION } from "../../src/cli/version.ts";
+import { serveLoopback } from "../../src/platform/http_server.ts";
+import { answerHttp } from "../../src/private/http_endpoint.ts";
+import { McpServer } from "../../src/private/mcp_server.ts";
 
 const SUITE = "@modelcontextprotocol/conformance@0.2.0-alpha.12";
 /** The suite and the SDKs need a newer Node than many systems have. */
@@ -30,13 +34,24 @@ const SCENARIOS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   },
 };
 
+/** The endpoint for a suite that cannot send a token: each of its requests gets one on the way. */
+function openEndpoint(): AsyncDisposable & { url: string } {
+  const service = { steady: <T>(work: () => Promise<T>) => work(), call: () => Promise.resolve(null) };
+  const server = serveLoopback(({ url, method, body, signal, headers }) => {
+    const all = new Headers([...headers, ["authorization", "Bearer suite"]]);
+    const parts = { port: server.port, token: "suite", server: () => new McpServer({ version: VERSION, service }) };
+    return answerHttp({ url, method, body, signal, headers: all } as Request, parts);
+  });
+  return { url: `http://127.0.0.1:${server.port}/mcp`, [Symbol.asyncDispose]: () => server.close() };
+}
+
 for (const [revision, scenarios] of Object.entries(SCENARIOS)) {
   for (const [scenario, passed] of Object.entries(scenarios)) {
     Deno.test(`mcp serve, revision ${revision}: ${scenario}`, { timeout: 120_000 }, async () => {
       const packages = await installed("mcp-suite", [SUITE, NODE]);
       await using home = await temporaryHome();
-      await using server = startProgram(["mcp", "serve", "--model", "demo", "--http", "127.0.0.1:0"], { home });
-      const [, url = ""] = await server.stderr.until(/serving (http:\S+)/);
+      await using server = openEndpoint();
+      const { url } = server;
       const suite = `${packages}/node_modules/@modelcontextprotocol/conformance/dist/index.js`;
       const args = ["server", "--url", url, "--scenario", scenario, "--spec-version", revision, "-o", home.tmp];
       const node = `${packages}/node_modules/.bin/node`;

@@ -79,16 +79,20 @@ async function serveStreams({ stdin, stdout }: Io, server: McpServer, { service,
   await Promise.race([peer.run(), stopped]).finally(() => peer.close());
 }
 
-/** Serves all clients of this machine that know the address. */
+/** Serves all clients of this user that know the address. */
 async function serveHttp(
   { io }: Context,
   { port, make, service, stopped }: Serving & { port: number; make: () => McpServer },
 ): Promise<void> {
-  const { answerHttp } = await import("../../private/http_endpoint.ts");
+  const { answerHttp, tokenIn, TOKEN_FILE } = await import("../../private/http_endpoint.ts");
   const { serveLoopback } = await import("../../platform/http_server.ts");
+  const home = await openHome(io);
+  const token = await tokenIn(home);
   const listening = () => {
     try {
-      const server = serveLoopback((request) => answerHttp(request, { port: server.port, server: make }), { port });
+      const server = serveLoopback((request) => answerHttp(request, { port: server.port, token, server: make }), {
+        port,
+      });
       return server;
     } catch (error) {
       throw new AgentcliError("usage", `the port ${port} of 127.0.0.1 cannot be used`, {
@@ -99,7 +103,10 @@ async function serveHttp(
   };
   const server = listening();
   try {
-    await io.stderr.write(`agentcli: serving http://127.0.0.1:${server.port}/mcp\n`);
+    await io.stderr.write(
+      `agentcli: serving http://127.0.0.1:${server.port}/mcp\n` +
+        `agentcli: to clients that send "Authorization: Bearer TOKEN", with the token in ${home.file(TOKEN_FILE)}\n`,
+    );
     await stopped;
   } finally {
     await service.close();
