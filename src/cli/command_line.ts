@@ -123,7 +123,7 @@ const KNOWN_ELSEWHERE: readonly (readonly [does: string, ...names: string[]])[] 
   ["agentcli providers set-key <name> stores the key of a provider; no account is needed", "login", "signin"],
   ["agentcli providers unset-key <name> removes the key of a provider", "logout", "signout"],
   ["agentcli local-model serve starts a model server", "serve"],
-  ["agentcli opens the chat, which has /undo and /rewind", "undo"],
+  ["agentcli chat opens the chat, which has /undo and /rewind", "undo"],
 ];
 
 /** Returns what does the same as a command of other programs; undefined for any other word. */
