@@ -83,7 +83,6 @@ function isNothing(node: unknown): boolean {
   return node === null || node === undefined || (isScalar(node) && node.value === null);
 }
 
-/** Offset of the first character of a node. */
 function startOf(node: unknown): number {
   return (node as Node | null)?.range?.[0] ?? 0;
 }
@@ -114,7 +113,6 @@ function contentEnd(node: unknown): number {
   return (node as Node | null)?.range?.[1] ?? 0;
 }
 
-/** Offset behind the content of a pair. */
 function pairEnd(pair: Pair): number {
   return isEmptyValue(pair.value) ? colonEnd(pair) : contentEnd(pair.value);
 }

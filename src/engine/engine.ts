@@ -163,7 +163,6 @@ function isValueName(name: string): name is ValueName {
   return Object.hasOwn(NAMES, name);
 }
 
-/** Returns the flags that a help text knows. */
 function flagsOf(help: string): Set<string> {
   return new Set(help.match(/(?<![\w-])--?[A-Za-z][\w-]*/g) ?? []);
 }

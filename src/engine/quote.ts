@@ -1,6 +1,5 @@
 /** A command as it can be copied into a shell. For reading and copying only: nothing of ours is run that way. */
 
-/** A variable: with its value, or as a reference to one of the user's. */
 export type ShownVariable = { name: string; value: string } | { name: string; variable: string };
 
 export interface ShownCommand {

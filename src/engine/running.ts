@@ -15,7 +15,6 @@ const LOOKS = 3;
 /** Milliseconds for one call that sets up or takes down a service: loading a model is one of them. */
 const CALL_MS = 30 * 60_000;
 
-/** A program and its words, ready to run. */
 export interface ReadyCommand {
   argv: readonly [string, ...string[]];
   mayFail: boolean;

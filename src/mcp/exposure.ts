@@ -13,7 +13,6 @@ const ALL_DIRECT = 600;
 const DIRECT_TOKENS = 1_000;
 const DIRECT_SHARE = 0.1;
 
-/** A tool of a server, and how the model gets it. */
 export interface ExposedTool {
   server: string;
   tool: McpTool;

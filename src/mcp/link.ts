@@ -29,7 +29,6 @@ export interface LinkRequest {
   headers?: Readonly<Record<string, string>>;
 }
 
-/** The answers of this side. */
 export interface LinkHandlers {
   /** Answers a request of the server. Throws `RpcError` for what is not supported. */
   request(method: string, params: JsonRecord, signal: AbortSignal): Promise<unknown>;

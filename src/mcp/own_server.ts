@@ -1,10 +1,8 @@
 /** The MCP server of this program, as assistants know it: its name, its tools, and what starts it. */
 import { basename } from "../platform/path.ts";
 
-/** The name under which it is installed. */
 export const SERVER_NAME = "agentcli";
 
-/** The words behind the program that start it. */
 export const SERVER_WORDS = ["mcp", "serve"] as const;
 
 const TOOLS = new Set(["private_status", "ask_private", "do_private", "ask_local", "answer_of"]);

@@ -21,7 +21,6 @@ import { ServerFailed } from "./link.ts";
 import type { McpServer, ResolvedServer } from "./server.ts";
 import type { RunProgram } from "./stdio.ts";
 
-/** The part of a session that its servers depend on. */
 export interface SessionScope {
   workspace: Workspace;
   sandbox: SessionSandbox | undefined;

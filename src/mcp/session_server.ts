@@ -4,6 +4,7 @@ import { sha256 } from "../platform/digest.ts";
 import type { Home } from "../platform/home.ts";
 import type { Io } from "../platform/io.ts";
 import { type JsonRecord, stringsOf } from "../platform/record.ts";
+import { joined } from "../provider/http/body.ts";
 import type { HttpClient } from "../provider/http/client.ts";
 import { approvedServers, approveServer } from "./approved_servers.ts";
 import { type ClientInfo, McpClient, type ServerAsks } from "./client.ts";
@@ -38,7 +39,6 @@ export interface HubOptions {
   scope(): SessionScope;
   /** Lets a person fill in a form; absent where nobody is there. */
   elicit?: ((form: ServerForm, signal: AbortSignal) => Promise<FormAnswer>) | undefined;
-  /** Tells a person something. */
   notify(text: string): void | Promise<void>;
 }
 
@@ -284,10 +284,7 @@ class ServerLog {
   #bytes = new Uint8Array();
 
   add(bytes: Uint8Array): void {
-    const joined = new Uint8Array(this.#bytes.length + bytes.length);
-    joined.set(this.#bytes);
-    joined.set(bytes, this.#bytes.length);
-    this.#bytes = joined.slice(-MOST_BYTES);
+    this.#bytes = joined([this.#bytes, bytes]).slice(-MOST_BYTES);
   }
 
   get text(): string {

@@ -20,7 +20,6 @@ export type RunProgram = (
   options: Required<Pick<ProcessOptions, "stdin" | "signal" | "onOutput">>,
 ) => Promise<ProcessOutcome & { exposed?: unknown }>;
 
-/** The handlers and the log of a program. */
 export interface StdioOptions {
   handlers: LinkHandlers;
   /** Gets what it writes to its standard error. */
@@ -36,7 +35,7 @@ class StdioLink implements Link {
   readonly #stop = new AbortController();
   readonly #input = new TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>>();
   readonly #writer: WritableStreamDefaultWriter<Uint8Array<ArrayBuffer>>;
-  readonly #output = new ByteQueue();
+  readonly #output: WritableStreamDefaultWriter<Uint8Array>;
   readonly #peer: RpcPeer;
   readonly #over: Promise<void>;
   /** The last line of its standard error. */
@@ -49,10 +48,14 @@ class StdioLink implements Link {
     this.#writer = this.#input.writable.getWriter();
     // A program that closes its input is told of by its end.
     this.#writer.closed.catch(() => {});
+    const strategy = new ByteLengthQueuingStrategy({ highWaterMark: MOST_WAITING });
+    const output = new TransformStream<Uint8Array, Uint8Array>(undefined, undefined, strategy);
+    this.#output = output.writable.getWriter();
+    const reader = output.readable.getReader();
     const encoder = new TextEncoder();
     this.#peer = new RpcPeer(
       {
-        read: () => this.#output.read(),
+        read: async () => (await reader.read()).value ?? null,
         write: (text) => this.#writer.write(encoder.encode(text)),
       },
       {
@@ -84,7 +87,7 @@ class StdioLink implements Link {
         stdin: this.#input.readable,
         signal: this.#stop.signal,
         onOutput: (bytes, stream) => {
-          if (stream === "stdout") return this.#output.push(bytes);
+          if (stream === "stdout") return this.#output.write(bytes);
           this.#note(bytes);
           log(bytes);
         },
@@ -96,7 +99,7 @@ class StdioLink implements Link {
     } catch (error) {
       this.ended ??= error instanceof ServerFailed ? error.message : "could not be started";
     } finally {
-      this.#output.end();
+      this.#output.close().catch(() => {});
       this.#writer.abort().catch(() => {});
       // What waits to be written to a program that never was would wait for ever.
       if (!this.#input.readable.locked) await this.#input.readable.cancel().catch(() => {});
@@ -147,44 +150,5 @@ class StdioLink implements Link {
     await within(CLOSE_MS, this.#over);
     this.#stop.abort();
     await this.#over;
-  }
-}
-
-/** Pieces that were said and not read yet. */
-class ByteQueue {
-  readonly #pieces: Uint8Array[] = [];
-  #size = 0;
-  #ended = false;
-  #arrived = Promise.withResolvers<void>();
-  #drained = Promise.withResolvers<void>();
-
-  /** Returns a promise where more should wait. */
-  push(bytes: Uint8Array): Promise<void> | void {
-    if (this.#ended) return;
-    this.#pieces.push(bytes);
-    this.#size += bytes.length;
-    this.#arrived.resolve();
-    return this.#size > MOST_WAITING ? this.#drained.promise : undefined;
-  }
-
-  end(): void {
-    this.#ended = true;
-    this.#arrived.resolve();
-    this.#drained.resolve();
-  }
-
-  async read(): Promise<Uint8Array | null> {
-    while (this.#pieces.length === 0 && !this.#ended) {
-      await this.#arrived.promise;
-      if (!this.#ended) this.#arrived = Promise.withResolvers();
-    }
-    const piece = this.#pieces.shift();
-    if (piece === undefined) return null;
-    this.#size -= piece.length;
-    if (this.#size <= MOST_WAITING) {
-      this.#drained.resolve();
-      this.#drained = Promise.withResolvers();
-    }
-    return piece;
   }
 }

@@ -4,7 +4,6 @@ import { callId } from "../session/item.ts";
 import { type LabelTrace, REDACTED_INPUT } from "./turn_event.ts";
 import type { ContentBlock, ProtocolUsage, StreamEventBody } from "./schema.ts";
 
-/** The blocks of one response after another. */
 export interface PartialBlocks {
   /** `position` is the place of the response in the session, from which the ids of its calls follow. */
   start(messageId: string, position: number): StreamEventBody[];

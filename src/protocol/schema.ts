@@ -265,7 +265,6 @@ export function eventJsonSchema(): Record<string, unknown> {
   return { ...z.toJSONSchema(eventSchema), title: "One event of stream-json output" };
 }
 
-/** The answer to a request of the client. */
 const controlResponseSchema = z.object({
   type: z.literal("control_response"),
   response: z.discriminatedUnion("subtype", [

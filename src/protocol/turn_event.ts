@@ -23,7 +23,6 @@ export interface TurnStart {
   mcpServers?: { name: string; status: string }[];
 }
 
-/** A call that was not allowed. */
 export interface PermissionDenial {
   toolName: string;
   callId: string;
@@ -46,7 +45,6 @@ export interface TurnResult {
   durationMs: number;
   /** Of it, waiting for the server. */
   apiMs: number;
-  /** Responses of the model. */
   turns: number;
   usage: Usage;
   /** Tokens that the server lost from its cache in this turn and read again, and the milliseconds for them. */
@@ -148,7 +146,6 @@ export type TurnEvent =
     exitCode: number | null;
     rounds: number;
     isTold: boolean;
-    /** Why it was not run. */
     reason?: string;
   }
   | CacheInvalidation

@@ -72,7 +72,6 @@ export class AcpServer implements RpcHandlers {
     if (method === "session/cancel") this.#sessions?.cancel(params);
   }
 
-  /** Ends every session. */
   async close(): Promise<void> {
     await (await this.#loading)?.closeAll();
   }

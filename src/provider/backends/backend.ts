@@ -165,7 +165,6 @@ export interface ContextWindow {
 
 export type Windows = Map<string, ContextWindow>;
 
-/** The locality of a model: proven to be here, or remote. */
 export type ModelLocality =
   /** `doubt` is for people: something odd that decides nothing. */
   | { kind: "here"; doubt?: string }

@@ -28,7 +28,6 @@ export interface DiscoveredModel {
   contextWindow: number | null;
 }
 
-/** One address that was probed. */
 export interface Discovered {
   /** Id of the runtime whose usual port this is; null for other ports. */
   runtime: string | null;

@@ -1,5 +1,4 @@
 /** Docker Model Runner. */
 import type { Backend } from "./backend.ts";
 
-/** Docker Model Runner. */
 export const docker: Backend = { id: "docker", label: "Docker Model Runner", ports: [12434], owners: ["docker"] };

@@ -1,7 +1,6 @@
 /** FreeToken. Source: FlashML-org/FreeToken, python/freetoken/server/api_models.py. */
 import type { Backend } from "./backend.ts";
 
-/** FreeToken. */
 export const freeToken: Backend = {
   id: "freetoken",
   label: "FreeToken",

@@ -1,7 +1,6 @@
 /** Gateways of which nothing is known but the headers that they add. */
 import { type Backend, hasHeader } from "./backend.ts";
 
-/** Portkey. */
 export const portkey: Backend = {
   id: "portkey",
   label: "Portkey",
@@ -10,7 +9,6 @@ export const portkey: Backend = {
   shows: hasHeader("x-portkey-"),
 };
 
-/** One API. */
 export const oneApi: Backend = {
   id: "one-api",
   label: "One API",
@@ -19,7 +17,6 @@ export const oneApi: Backend = {
   shows: hasHeader("x-oneapi-"),
 };
 
-/** New API. */
 export const newApi: Backend = {
   id: "new-api",
   label: "New API",

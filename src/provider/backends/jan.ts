@@ -1,7 +1,6 @@
 /** Jan: it wants a key, whichever. */
 import type { Backend } from "./backend.ts";
 
-/** Jan. */
 export const jan: Backend = {
   id: "jan",
   label: "Jan",

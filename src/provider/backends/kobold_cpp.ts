@@ -4,7 +4,6 @@ import { type Backend, booleanOf, windowsOf } from "./backend.ts";
 
 const WINDOW_PATH = "/api/extra/true_max_context_length";
 
-/** KoboldCpp. */
 export const koboldCpp: Backend = {
   id: "koboldcpp",
   label: "KoboldCpp",

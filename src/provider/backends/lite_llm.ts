@@ -2,7 +2,6 @@
 import { fieldsOf, membersOf } from "../../platform/record.ts";
 import { type Backend, booleanOf, hasHeader, type Inquiry, windowsOf } from "./backend.ts";
 
-/** LiteLLM. */
 export const liteLlm: Backend = {
   id: "litellm",
   label: "LiteLLM",

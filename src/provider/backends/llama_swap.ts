@@ -2,7 +2,6 @@
 import { fieldsOf } from "../../platform/record.ts";
 import type { Backend } from "./backend.ts";
 
-/** llama-swap. */
 export const llamaSwap: Backend = {
   id: "llama-swap",
   label: "llama-swap",

@@ -2,7 +2,6 @@
 import { fieldsOf } from "../../platform/record.ts";
 import { type Backend, everyEntry } from "./backend.ts";
 
-/** LocalAI. */
 export const localAi: Backend = {
   id: "localai",
   label: "LocalAI",

@@ -1,7 +1,6 @@
 /** mini-sglang. */
 import type { Backend } from "./backend.ts";
 
-/** mini-sglang. */
 export const miniSglang: Backend = {
   id: "mini-sglang",
   label: "mini-sglang",

@@ -1,7 +1,6 @@
 /** mlx-lm. */
 import { type Backend, everyEntry, serverHeader } from "./backend.ts";
 
-/** mlx-lm. */
 export const mlxLm: Backend = {
   id: "mlx-lm",
   label: "mlx-lm",

@@ -50,7 +50,6 @@ export interface ModelMetadata {
   server?: string | null;
   /** Further facts that the server reports; null for none. */
   told?: ModelFacts | null;
-  /** Request fields that the server refuses. */
   refused?: readonly string[];
   /** By refusals. */
   toolCalls?: ToolCallFallback;

@@ -2,7 +2,6 @@
 import { fieldsOf } from "../../platform/record.ts";
 import type { Backend } from "./backend.ts";
 
-/** SGLang. */
 export const sglang: Backend = {
   id: "sglang",
   label: "SGLang",

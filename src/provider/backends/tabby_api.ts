@@ -2,7 +2,6 @@
 import { fieldsOf } from "../../platform/record.ts";
 import { type Backend, booleanOf, windowsOf } from "./backend.ts";
 
-/** TabbyAPI. */
 export const tabbyApi: Backend = {
   id: "tabbyapi",
   label: "TabbyAPI",

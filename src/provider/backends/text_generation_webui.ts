@@ -1,7 +1,6 @@
 /** text-generation-webui. */
 import { type Backend, everyEntry } from "./backend.ts";
 
-/** text-generation-webui. */
 export const textGenerationWebui: Backend = {
   id: "text-generation-webui",
   label: "text-generation-webui",

@@ -1,7 +1,6 @@
 /** `transformers serve`. */
 import { type Backend, everyEntry, serverHeader } from "./backend.ts";
 
-/** `transformers serve`. */
 export const transformers: Backend = {
   id: "transformers",
   label: "transformers serve",

@@ -2,7 +2,6 @@
 import { fieldsOf } from "../../platform/record.ts";
 import type { Backend } from "./backend.ts";
 
-/** Unsloth Studio. */
 export const unsloth: Backend = {
   id: "unsloth",
   label: "Unsloth Studio",

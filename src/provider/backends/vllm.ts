@@ -2,7 +2,6 @@
 import { fieldsOf } from "../../platform/record.ts";
 import type { Backend } from "./backend.ts";
 
-/** vLLM. */
 export const vllm: Backend = {
   id: "vllm",
   label: "vLLM",

@@ -11,7 +11,6 @@ const LARGEST = `${IMAGE_BYTES / 1024 / 1024} MiB`;
  */
 export const LONGEST_SIDE = 8000;
 
-/** A picture's size in pixels. */
 interface Size {
   width: number;
   height: number;

@@ -77,7 +77,6 @@ async function failureFor(
   });
 }
 
-/** The reply, or the failure it amounts to. */
 async function outcomeOf(verdict: Verdict, end: ReadEnd, sent: SentRequest): Promise<ChatResponse> {
   const { provider, baseUrl } = sent.endpoint;
   switch (verdict.kind) {

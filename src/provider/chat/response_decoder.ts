@@ -78,7 +78,6 @@ export class ResponseDecoder {
     this.#message.end();
   }
 
-  /** Returns the text and reasoning so far. */
   partial(): { text: string; reasoning: string } {
     return this.#message.partial();
   }

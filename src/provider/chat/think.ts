@@ -1,7 +1,6 @@
 /** Splits reasoning between marks from the text while it streams. */
 import { answerMarkAt, deferredTail, MARK_CANDIDATE, mayBeginMark, reasoningMarkAt } from "./reasoning_marks.ts";
 
-/** Receives text and reasoning. */
 interface ThinkSink {
   text(text: string): void;
   reasoning(text: string): void;

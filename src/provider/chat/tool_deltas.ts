@@ -21,7 +21,6 @@ interface PendingCall {
   growing: boolean;
 }
 
-/** Largest number of calls in one reply. */
 const CALL_LIMIT = 1000;
 
 /** Collects calls. Names are set once, never appended; ids and indexes may be missing, shared, or repeated. */

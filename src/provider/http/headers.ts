@@ -3,7 +3,6 @@ import { AgentcliError } from "../../errors.ts";
 import { ProviderFailure } from "../failure.ts";
 import type { Endpoint } from "../types.ts";
 
-/** The parts of a request that decide its headers. */
 interface HeaderNeeds {
   body?: unknown;
   withoutKey?: boolean;

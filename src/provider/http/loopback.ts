@@ -139,7 +139,6 @@ function bodySource(
     close();
   };
   if (decoder.done) end();
-  /** The next bytes of the connection; null at its end. */
   const next = async (): Promise<Uint8Array | null> => {
     if (rest !== null) {
       const first = rest;

@@ -91,14 +91,12 @@ function tool(name: string, description: string, parameters: Record<string, unkn
 
 const text = { type: "string" };
 
-/** One text argument. */
 export const WEATHER: ToolSchema = tool("get_weather", "Get the weather of a city", {
   type: "object",
   properties: { city: text },
   required: ["city"],
 });
 
-/** An object and a list of objects as arguments. */
 const EVENT: ToolSchema = tool("create_event", "Create a calendar event", {
   type: "object",
   properties: {

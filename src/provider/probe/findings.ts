@@ -43,7 +43,6 @@ export interface WindowStep {
   outcome: "repeated" | "lost" | "refused";
 }
 
-/** Findings of long prompts. */
 export interface ProvedWindow {
   /** Tokens of the longest prompt whose start was repeated; null when none was. */
   proved: number | null;
@@ -137,7 +136,6 @@ export interface StopFinding {
   stopped: boolean;
 }
 
-/** The result of every check. */
 export interface Findings {
   reachable: Reachability;
   chat: FirstReply;
@@ -158,7 +156,6 @@ export interface Findings {
 
 export type Checks = { [K in keyof Findings]: Outcome<Findings[K]> };
 
-/** All that one run of the battery came to. */
 export interface ProbeReport {
   checks: Checks;
   /** Replies that came, and how many of them held reasoning. */

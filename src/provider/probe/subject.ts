@@ -77,7 +77,6 @@ export class Subject {
     return this.#bytesPerToken;
   }
 
-  /** Tells what is being waited for. */
   note(text: string): void {
     this.#options.onNote?.(text);
   }

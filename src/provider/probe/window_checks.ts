@@ -53,7 +53,6 @@ export function holdsMarker(text: string, marker: string): boolean {
 /** Milliseconds for each of the small questions. */
 const SMALL_TIMEOUT = 10_000;
 
-/** The finding, with the list for later checks. */
 export interface Reached {
   found: Reachability;
   list: ModelList | null;

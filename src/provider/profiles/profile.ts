@@ -37,7 +37,6 @@ export interface ProfileOptions {
   told: ModelFacts;
 }
 
-/** Request fields that say how to sample. */
 const SAMPLING_FIELDS = ["temperature", "top_p", "top_k", "min_p", "presence_penalty", "frequency_penalty"] as const;
 const MORE_SAMPLING_FIELDS = ["repeat_penalty", "repetition_penalty", "typical_p", "mirostat", "samplers"] as const;
 

@@ -40,7 +40,6 @@ export class Cursor {
     return found;
   }
 
-  /** Moves over white space. */
   skipSpace(): void {
     this.at = endOfSpace(this.text, this.at);
   }
