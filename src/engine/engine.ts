@@ -139,28 +139,14 @@ export function fill(text: string, values: Values): string | null {
   return absent ? null : filled;
 }
 
-const NAMES: Readonly<Record<ValueName, true>> = {
-  model: true,
-  model_path: true,
-  model_id: true,
-  name: true,
-  host: true,
-  url_host: true,
-  port: true,
-  context_window: true,
-  context_total: true,
-  parallel: true,
-  api_key: true,
-  tensor_parallel: true,
-  pipeline_parallel: true,
-  ray: true,
-  tool_parser: true,
-  cache_memory: true,
-  offline: true,
-};
+const NAMES: readonly ValueName[] = [
+  ...["model", "model_path", "model_id", "name", "host", "url_host", "port", "parallel"] as const,
+  ...["context_window", "context_total", "api_key", "tensor_parallel", "pipeline_parallel"] as const,
+  ...["ray", "tool_parser", "cache_memory", "offline"] as const,
+];
 
 function isValueName(name: string): name is ValueName {
-  return Object.hasOwn(NAMES, name);
+  return (NAMES as readonly string[]).includes(name);
 }
 
 function flagsOf(help: string): Set<string> {

@@ -88,27 +88,15 @@ function readSeries(cursor: Cursor, series: { close: string; one(): boolean }): 
   }
 }
 
-const ESCAPES: ReadonlyMap<string, string> = new Map([
-  ["n", "\n"],
-  ["t", "\t"],
-  ["r", "\r"],
-  ["b", "\b"],
-  ["f", "\f"],
-  ["\\", "\\"],
-  ["'", "'"],
-  ['"', '"'],
-  ["\n", ""],
-]);
+const ESCAPES: Readonly<Record<string, string>> = {
+  ...{ n: "\n", t: "\t", r: "\r", b: "\b", f: "\f" },
+  ...{ "\\": "\\", "'": "'", '"': '"', "\n": "" },
+};
 
 /** Python's own words, and JSON's, which models mix. */
-const WORDS: ReadonlyMap<string, unknown> = new Map<string, unknown>([
-  ["True", true],
-  ["False", false],
-  ["None", null],
-  ["true", true],
-  ["false", false],
-  ["null", null],
-]);
+const WORDS: ReadonlyMap<string, unknown> = new Map(
+  Object.entries({ True: true, False: false, None: null, true: true, false: false, null: null }),
+);
 
 const VALUES: Notation = {
   words: WORDS,
@@ -190,5 +178,5 @@ function readEscape(text: string, at: number): { text: string; length: number } 
   const point = parseInt(found?.[1] ?? found?.[2] ?? found?.[3] ?? "", 16);
   if (found !== null && point <= 0x10ffff) return { text: String.fromCodePoint(point), length: found[0].length };
   const character = text.charAt(at);
-  return { text: ESCAPES.get(character) ?? "\\" + character, length: character.length };
+  return { text: ESCAPES[character] ?? "\\" + character, length: character.length };
 }
