@@ -4,19 +4,11 @@ import type { Io, Output } from "../platform/io.ts";
 /** Characters that may wait; beyond that the writer waits for the reader of the output. */
 const WAITING_LIMIT = 256 * 1024;
 
-/** An output for pieces. Texts go out in the order given. */
-export interface PacedOutput {
-  /** Takes a text. Gives a promise only when the caller shall wait: too much is under way, or writing failed. */
-  write(text: string): void | Promise<void>;
-  /** Resolves when all has been taken by the system; rejects with what writing failed with, each time. */
-  settled(): Promise<void>;
-}
-
 /**
- * A write through the runtime costs as much as reading forty tokens, and the caller waits for it: a server that sends
+ * An output for pieces, which go out in the order given. A write through the runtime costs as much as reading forty tokens, and the caller waits for it: a server that sends
  * faster than that is then read on, and its text written in larger pieces. The first text goes out at once.
  */
-export function createPacedOutput(output: Output): PacedOutput {
+export function createPacedOutput(output: Output) {
   let waiting = "";
   /** After a failure it stays: a reader that has gone does not come back. */
   let writing: Promise<void> | null = null;
@@ -32,7 +24,8 @@ export function createPacedOutput(output: Output): PacedOutput {
   }
 
   return {
-    write(text) {
+    /** Takes a text. Gives a promise only when the caller shall wait: too much is under way, or writing failed. */
+    write(text: string): void | Promise<void> {
       waiting += text;
       if (writing === null && waiting !== "") {
         writing = drain();
@@ -41,7 +34,8 @@ export function createPacedOutput(output: Output): PacedOutput {
       }
       if (failed || waiting.length > WAITING_LIMIT) return writing ?? undefined;
     },
-    async settled() {
+    /** Resolves when all has been taken by the system; rejects with what writing failed with, each time. */
+    async settled(): Promise<void> {
       while (writing !== null) await writing;
     },
   };

@@ -11,20 +11,6 @@ export interface LiveRows {
   cursor: { row: number; column: number } | null;
 }
 
-/** A screen. Calls are written in order; a reader that has gone makes {@link Screen.settled} reject. */
-export interface Screen {
-  /** Columns that a row may take: one less than there are, since a full line would wrap on some terminals. */
-  width(): number;
-  /** Rows of the terminal; 24 where that is unknown. */
-  height(): number;
-  /** Adds rows above the live ones, which are drawn again as they are given. */
-  print(rows: readonly Row[], live: LiveRows): void;
-  /** Draws the live rows where they differ from what is shown, or anew when the terminal was resized since. */
-  live(live: LiveRows): void;
-  clear(): void;
-  settled(): Promise<void>;
-}
-
 const NOTHING: LiveRows = { rows: [], cursor: null };
 const HIDE = "\x1b[?25l";
 const SHOW = "\x1b[?25h";
@@ -34,12 +20,8 @@ const SHOW = "\x1b[?25h";
  */
 const EMPTY = "\x1b[K";
 
-/** A screen on `output`, which is a terminal. */
-export function createScreen(output: Output, options: { color: boolean }): Screen {
-  return new TerminalScreen(output, options);
-}
-
-class TerminalScreen implements Screen {
+/** A screen on a terminal. Calls are written in order; a reader that has gone makes {@link Screen.settled} reject. */
+export class Screen {
   readonly #output: Output;
   readonly #options: { color: boolean };
   #shown: LiveRows = NOTHING;
@@ -57,19 +39,23 @@ class TerminalScreen implements Screen {
     this.#options = options;
   }
 
+  /** Columns that a row may take: one less than there are, since a full line would wrap on some terminals. */
   width(): number {
     return Math.max(4, this.#output.columns() - 1);
   }
 
+  /** Rows of the terminal; 24 where that is unknown. */
   height(): number {
     return Math.max(2, this.#output.rows?.() ?? 24);
   }
 
+  /** Adds rows above the live ones, which are drawn again as they are given. */
   print(rows: readonly Row[], live: LiveRows): void {
     this.#draw(rows, this.#fitted(live));
     if (rows.length > 0) this.#lost = [];
   }
 
+  /** Draws the live rows where they differ from what is shown, or anew when the terminal was resized since. */
   live(live: LiveRows): void {
     this.#draw([], this.#fitted(live));
   }

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import * as fc from "../../tests/property.ts";
 import type { Output } from "../platform/io.ts";
-import { createScreen, type LiveRows } from "./screen.ts";
+import { type LiveRows, Screen } from "./screen.ts";
 import { row } from "./style.ts";
 
 /** A terminal of a few sequences: those that the screen sends, and no others. */
@@ -99,7 +99,7 @@ const step = fc.record({
 Deno.test("whatever is printed and drawn, what stays is above, once, and the live rows are below", async () => {
   await fc.assert(fc.asyncProperty(fc.array(step, { maxLength: 12 }), async (steps) => {
     const terminal = new Terminal(40, 8);
-    const screen = createScreen(terminal, { color: false });
+    const screen = new Screen(terminal, { color: false });
     const printed: string[] = [];
     let last: readonly string[] = [];
     for (const { print, live: rows, cursor } of steps) {
@@ -117,7 +117,7 @@ Deno.test("whatever is printed and drawn, what stays is above, once, and the liv
 
 Deno.test("only rows that changed are written again", async () => {
   const terminal = new Terminal(40, 10);
-  const screen = createScreen(terminal, { color: false });
+  const screen = new Screen(terminal, { color: false });
   screen.live(live(["FIRST", "SECOND", "THIRD"]));
   screen.live(live(["FIRST", "CHANGED", "THIRD"]));
   screen.live(live(["FIRST", "CHANGED", "THIRD"]));
@@ -129,7 +129,7 @@ Deno.test("only rows that changed are written again", async () => {
 
 Deno.test("rows that move are not written again, and what is live stays when it is printed", async () => {
   const terminal = new Terminal(40, 10);
-  const screen = createScreen(terminal, { color: false });
+  const screen = new Screen(terminal, { color: false });
   const long = (name: string) => `${name} with so many words`;
   screen.live(live([long("open"), "", "> ", long("STATUS")]));
   screen.print([row(long("printed"))], live([long("open"), "", "> ", long("STATUS")]));
@@ -151,7 +151,7 @@ Deno.test("rows that move are not written again, and what is live stays when it 
 
 Deno.test("more live rows than the terminal has are cut at the top", async () => {
   const terminal = new Terminal(20, 4);
-  const screen = createScreen(terminal, { color: false });
+  const screen = new Screen(terminal, { color: false });
   screen.live(live(["A", "B", "C", "D", "E", "F"], { row: 5, column: 1 }));
   screen.live(live(["A", "B", "C", "D", "E", "G"], { row: 5, column: 1 }));
   await screen.settled();
@@ -160,7 +160,7 @@ Deno.test("more live rows than the terminal has are cut at the top", async () =>
 
 Deno.test("a reader that has gone is told to whoever waits", async () => {
   const output: Output = { isTerminal: true, columns: () => 80, write: () => Promise.reject(new Error("gone")) };
-  const screen = createScreen(output, { color: false });
+  const screen = new Screen(output, { color: false });
   screen.live(live(["A"]));
   await assert.rejects(screen.settled(), /gone/);
 });

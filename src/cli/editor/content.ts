@@ -6,9 +6,10 @@ import { TextProblem } from "../../editor/limits.ts";
 import { isExecutable, readFound, textOf } from "../../editor/plan/disk.ts";
 import type { BundledFile, McpServer } from "../../editor/resources/make_artifact.ts";
 import { AgentcliError } from "../../errors.ts";
+import { readWhole } from "../../platform/io.ts";
 import { listSync } from "../../platform/files_sync.ts";
 import { join, relativeTo, resolve } from "../../platform/path.ts";
-import type { Context, Values } from "../command.ts";
+import type { Values } from "../command.ts";
 import type { EditorContext } from "./context.ts";
 import { isScaffold, SCAFFOLDS } from "../../editor/hooks/scaffold_ids.ts";
 import { kebabCase } from "../command_line.ts";
@@ -27,23 +28,13 @@ const FILE_COUNT = 500;
 export async function readContent(name: string, { context, protection }: EditorContext): Promise<string> {
   const path = resolve(context.globals.cwd, name);
   if (name !== "-") await (await protection()).refuseFile(path);
-  const bytes = name === "-" ? await readInput(context) : readFound(path)?.bytes;
+  const bytes = name === "-" ? await readWhole(context.io.stdin, INPUT_LIMIT) : readFound(path)?.bytes;
+  if (bytes === null) throw new AgentcliError("usage", "standard input is too long");
   if (bytes === undefined) throw new AgentcliError("usage", `${name} does not exist`);
   const text = textOf(bytes);
   if (text === null) throw new AgentcliError("usage", `${name} is not UTF-8 text`);
   await (await protection()).refuseText(text);
   return text;
-}
-
-async function readInput({ io }: Context): Promise<Uint8Array> {
-  const parts: Uint8Array<ArrayBuffer>[] = [];
-  let size = 0;
-  for (let bytes = await io.stdin.read(); bytes !== null; bytes = await io.stdin.read()) {
-    size += bytes.length;
-    if (size > INPUT_LIMIT) throw new AgentcliError("usage", "standard input is too long");
-    parts.push(bytes);
-  }
-  return new Uint8Array(await new Blob(parts).arrayBuffer());
 }
 
 /**

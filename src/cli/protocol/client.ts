@@ -7,36 +7,26 @@ import { isRecord, membersOf, textOf } from "../../platform/record.ts";
 import { createOrderedWrite } from "../../rpc/lines.ts";
 import { PendingRequests } from "../../rpc/pending.ts";
 
-export interface ClientOutput {
-  /** Whole lines. Resolves when the system took them: who waits for it writes no faster than the client reads. */
-  write(lines: string): Promise<void>;
-  control(line: ControlLine): Promise<void>;
-}
+export type ClientOutput = ReturnType<typeof createClientOutput>;
 
-/** Lines on `stdout`. After a failure every further write fails the same way. */
-export function createClientOutput(stdout: Pick<Output, "write">): ClientOutput {
+/** Whole lines on `stdout`: who waits for them writes no faster than the client reads. After a failure every write fails. */
+export function createClientOutput(stdout: Pick<Output, "write">) {
   const write = createOrderedWrite((lines) => stdout.write(lines));
-  return { write, control: (line) => write(JSON.stringify(line) + "\n") };
+  return { write, control: (line: ControlLine) => write(JSON.stringify(line) + "\n") };
 }
 
 /** The response to a request, the client's error, or nothing because the client has ended its input. */
 export type ClientResponse = { response: Record<string, unknown> } | { error: string } | { gone: true };
 
-export interface ClientRequests {
-  /** Rejects with the signal's reason; the client is told that no answer is needed any more. */
-  ask(question: ClientQuestion, signal: AbortSignal): Promise<ClientResponse>;
-  /** Takes an answer; false for one to a question that was never asked, or is answered. */
-  answer(message: ControlResponse): boolean;
-  /** No more answers will come: what is open and what follows is `gone`. */
-  end(): void;
-}
+export type ClientRequests = ReturnType<typeof createClientRequests>;
 
-/** No question is open. */
-export function createClientRequests(output: ClientOutput): ClientRequests {
+/** Questions to the client; none is open yet. */
+export function createClientRequests(output: ClientOutput) {
   const open = new PendingRequests<string, ClientResponse>();
   let ended = false;
   return {
-    async ask(question, signal) {
+    /** Rejects with the signal's reason; the client is told that no answer is needed any more. */
+    async ask(question: ClientQuestion, signal: AbortSignal): Promise<ClientResponse> {
       signal.throwIfAborted();
       if (ended) return { gone: true };
       const id = crypto.randomUUID();
@@ -46,8 +36,10 @@ export function createClientRequests(output: ClientOutput): ClientRequests {
         cancel: () => output.control({ type: "control_cancel_request", request_id: id }),
       }, signal);
     },
-    answer: (message) => open.settle(message.id, message.outcome),
-    end() {
+    /** Takes an answer; false for one to a question that was never asked, or is answered. */
+    answer: (message: ControlResponse) => open.settle(message.id, message.outcome),
+    /** No more answers will come: what is open and what follows is `gone`. */
+    end(): void {
       ended = true;
       open.settleAll({ gone: true });
     },

@@ -91,7 +91,7 @@ async function takeTurns(conversation: Conversation, signal: AbortSignal): Promi
   if (!signal.aborted) return code;
   // Each message gets its one result, also those whose turn never came.
   for (const turn of session.queue.drain()) await session.turn(turn, signal);
-  return signal.reason instanceof AgentcliError ? signal.reason.exitCode : 1;
+  return asAgentcliError(signal.reason).exitCode;
 }
 
 async function takeTurn(turn: QueuedMessage, conversation: Conversation, signal: AbortSignal): Promise<number> {

@@ -7,12 +7,12 @@ import type { KeyStoreName } from "../../config/keys/store.ts";
 import { loadConfiguration } from "../../config/load.ts";
 import { AgentcliError } from "../../errors.ts";
 import { openHome } from "../../platform/home.ts";
-import { jsonText } from "../../terminal/clean.ts";
 import { notice, warn } from "../output.ts";
+import { print } from "../result.ts";
 import type { Context, Invocation } from "../command.ts";
 import type { SET_KEY_OPTIONS } from "./command.ts";
 import { RUNTIMES, STUDIO } from "../../config/base_url.ts";
-import type { Io } from "../../platform/io.ts";
+import { type Io, readWhole } from "../../platform/io.ts";
 import { askHidden } from "../../terminal/prompt.ts";
 import type { ProviderEntry } from "../../config/types.ts";
 
@@ -22,7 +22,7 @@ const PLACES: Record<KeyStoreName, string> = { keyring: "the system keyring", fi
 export async function setKey(
   { options, arguments: words, context }: Invocation<typeof SET_KEY_OPTIONS>,
 ): Promise<void> {
-  const { io, globals } = context;
+  const { io } = context;
   const home = await openHome(io);
   const provider = findConfigured(await loadConfiguration(home), words[0] ?? "");
   const { name } = provider;
@@ -42,11 +42,10 @@ export async function setKey(
     throw error;
   }
   if (before !== null && before !== place) await dropStoredKey(provider, context);
-  await io.stdout.write(
-    globals.json
-      ? jsonText({ name, store: place, origin, change: "stored" })
-      : `stored the key of ${name} in ${PLACES[place]}, for ${origin}\n`,
-  );
+  await print(context, {
+    json: { name, store: place, origin, change: "stored" },
+    text: `stored the key of ${name} in ${PLACES[place]}, for ${origin}\n`,
+  });
   if (place === "file") {
     await notice(
       context,
@@ -73,25 +72,23 @@ async function told<T>(name: string, work: () => Promise<T>): Promise<T> {
 
 /** Runs the command; a provider without a stored key is no failure. Throws `key_store_unusable`, and changes nothing then. */
 export async function unsetKey({ arguments: words, context }: Invocation): Promise<void> {
-  const { io, globals } = context;
+  const { io } = context;
   const home = await openHome(io);
   const provider = findConfigured(await loadConfiguration(home), words[0] ?? "");
   const { name } = provider;
   const place = storeOf(provider);
   if (place === null) {
-    if (globals.json) await io.stdout.write(jsonText({ name, store: null, change: "unchanged" }));
-    else await notice(context, `${name} has no stored key`);
-    return;
+    const json = { name, store: null, change: "unchanged" };
+    return await print(context, { json, told: `${name} has no stored key` });
   }
   await (await openKeyStore(place, io)).remove(name);
   // The studio goes back to the variable it is shipped with; it has no keyless placeholder (seed §5).
   const value = name === STUDIO.id ? RUNTIMES.find(({ id }) => id === name)?.apiKey : undefined;
   await editProviders(home, (document) => document.setProviderField(name, { key: "api_key", value }));
-  await io.stdout.write(
-    globals.json
-      ? jsonText({ name, store: place, change: "removed" })
-      : `removed the key of ${name} from the ${place}\n`,
-  );
+  await print(context, {
+    json: { name, store: place, change: "removed" },
+    text: `removed the key of ${name} from the ${place}\n`,
+  });
 }
 
 /** Bytes of standard input; keys have a few hundred at most. */
@@ -99,7 +96,7 @@ const INPUT_LIMIT = 64 * 1024;
 
 /** The key for `provider`, trimmed; `group` holds the command that asks. Throws `usage` for none, or for one that a header cannot carry. */
 export async function readKey(io: Io, provider: string, group: "providers" | "mcp" = "providers"): Promise<string> {
-  const text = io.stdin.isTerminal ? await askHidden(io, `Key for ${provider}: `) : await readAll(io.stdin);
+  const text = io.stdin.isTerminal ? await askHidden(io, `Key for ${provider}: `) : await readPiped(io.stdin);
   if (text === null || text.trim() === "") {
     throw new AgentcliError("usage", "no key was given", {
       hint: `type it when asked, or pipe it in: … | agentcli ${group} set-key ${provider}`,
@@ -112,14 +109,10 @@ export async function readKey(io: Io, provider: string, group: "providers" | "mc
   });
 }
 
-async function readAll(stdin: Io["stdin"]): Promise<string> {
-  const decoder = new TextDecoder();
-  let text = "";
-  for (let bytes = await stdin.read(); bytes !== null; bytes = await stdin.read()) {
-    text += decoder.decode(bytes, { stream: true });
-    if (text.length > INPUT_LIMIT) throw new AgentcliError("usage", "standard input is too long for a key");
-  }
-  return text + decoder.decode();
+async function readPiped(stdin: Io["stdin"]): Promise<string> {
+  const bytes = await readWhole(stdin, INPUT_LIMIT);
+  if (bytes === null) throw new AgentcliError("usage", "standard input is too long for a key");
+  return new TextDecoder().decode(bytes);
 }
 
 /** Removes the stored key of `provider`, if its entry says that it has one; a store that cannot be used is a warning. */

@@ -4,9 +4,9 @@ import { editProviders } from "../../config/edit.ts";
 import { readRole, selectorWarnings, settingText } from "../../config/settings.ts";
 import { AgentcliError } from "../../errors.ts";
 import { openHome } from "../../platform/home.ts";
-import { clean, jsonText } from "../../terminal/clean.ts";
+import { clean } from "../../terminal/clean.ts";
 import { notice, warn } from "../output.ts";
-import { tableFor } from "../result.ts";
+import { print, tableFor } from "../result.ts";
 import type { Invocation } from "../command.ts";
 import type { MODEL_ADD_OPTIONS } from "./command.ts";
 import {
@@ -26,14 +26,13 @@ import { type Configuration, type ModelEntry, type Role, ROLES } from "../../con
 export async function addModel(
   { options, arguments: words, context }: Invocation<typeof MODEL_ADD_OPTIONS>,
 ): Promise<void> {
-  const { io, globals } = context;
   const [named = "", id = ""] = words;
   if (id === "") throw new AgentcliError("usage", "the model id is empty");
   if (options.alias === "") throw new AgentcliError("usage", "option --alias needs a name");
   const role = options.role === undefined ? undefined : readRole(options.role);
   let change: "added" | "updated" | "unchanged" = "unchanged";
   const former: string[] = [];
-  const home = await openHome(io);
+  const home = await openHome(context.io);
   const provider = configuredProvider(await loadConfiguration(home), named)?.name ?? named;
   await editProviders(home, (document) => {
     const model = { id, role, context_window: options.contextWindow, alias: options.alias };
@@ -45,24 +44,17 @@ export async function addModel(
       document.unsetModelField(provider, { id: other.id, key: "role" });
     }
   });
-  await io.stdout.write(
-    globals.json ? jsonText({ provider, id, change }) : `${change} ${provider}:${clean(id)}\n`,
-  );
+  await print(context, { json: { provider, id, change }, text: `${change} ${provider}:${clean(id)}\n` });
   for (const other of former) await notice(context, `${provider}:${other} no longer has the role ${role}`);
 }
 
 /** Runs the command. Asks no server. Throws `unknown_provider`. */
 export async function listModels({ arguments: words, context }: Invocation): Promise<void> {
-  const { io, globals } = context;
+  const { io } = context;
   const configuration = await loadConfiguration(await openHome(io));
   const name = words[0];
   const providers = name === undefined ? configuration.providers : [findProvider(configuration, name)];
   const entries = providers.flatMap((provider) => provider.models.map((model) => ({ provider, model })));
-  if (globals.json) {
-    const models = entries.map(({ provider, model }) => ({ provider: provider.name, ...modelJson(model) }));
-    return await io.stdout.write(jsonText({ models }));
-  }
-  if (entries.length === 0) return await notice(context, "no model is configured");
   const rows = entries.map(({ provider, model }) => [
     productOf(provider.name),
     provider.name,
@@ -71,14 +63,17 @@ export async function listModels({ arguments: words, context }: Invocation): Pro
     model.role ?? "",
     tokensText(model.contextWindow),
   ]);
-  await io.stdout.write(tableFor(io.stdout, [["SERVER", "PROVIDER", "MODEL", "ALIAS", "ROLE", "WINDOW"], ...rows]));
+  await print(context, {
+    json: { models: entries.map(({ provider, model }) => ({ provider: provider.name, ...modelJson(model) })) },
+    text: tableFor(io.stdout, [["SERVER", "PROVIDER", "MODEL", "ALIAS", "ROLE", "WINDOW"], ...rows]),
+    told: entries.length === 0 ? "no model is configured" : undefined,
+  });
 }
 
 /** Runs the command. Throws `unknown_provider` and `unknown_model`. */
 export async function removeModel({ arguments: words, context }: Invocation): Promise<void> {
-  const { io, globals } = context;
   const [named = "", model = ""] = words;
-  const home = await openHome(io);
+  const home = await openHome(context.io);
   const provider = findConfigured(await loadConfiguration(home), named);
   const { name } = provider;
   let id = "";
@@ -89,9 +84,10 @@ export async function removeModel({ arguments: words, context }: Invocation): Pr
     }
     id = removed;
   });
-  await io.stdout.write(
-    globals.json ? jsonText({ provider: name, id, change: "removed" }) : `removed ${name}:${clean(id)}\n`,
-  );
+  await print(context, {
+    json: { provider: name, id, change: "removed" },
+    text: `removed ${name}:${clean(id)}\n`,
+  });
 }
 
 interface Holder {
@@ -116,20 +112,19 @@ function holders(configuration: Configuration): Holder[] {
 
 /** Runs the command. */
 export async function listRoles({ context }: Invocation): Promise<void> {
-  const { io, globals } = context;
+  const { io } = context;
   const found = holders(await loadConfiguration(await openHome(io)));
-  if (globals.json) return await io.stdout.write(jsonText({ roles: found }));
   const rows = ROLES.flatMap((role) => {
     const own = found.filter((holder) => holder.role === role);
     if (own.length === 0) return [[role, "-", role === "main" ? "" : "the session's model"]];
     return own.map(({ model, source }) => [role, clean(model), source === "roles" ? "roles" : "model entry"]);
   });
-  await io.stdout.write(tableFor(io.stdout, [["ROLE", "MODEL", "SET BY"], ...rows]));
+  const text = tableFor(io.stdout, [["ROLE", "MODEL", "SET BY"], ...rows]);
+  await print(context, { json: { roles: found }, text });
 }
 
 /** Runs the command. Throws `unknown_role`, and `usage` for a malformed selector; what is not configured is a warning. */
 export async function setRole({ arguments: words, context }: Invocation): Promise<void> {
-  const { io, globals } = context;
   const role = readRole(words[0] ?? "");
   const { provider, model } = readSelector(words[1] ?? "", "the model");
   if (!PROVIDER_NAME.test(provider) || provider === DEMO) {
@@ -137,23 +132,21 @@ export async function setRole({ arguments: words, context }: Invocation): Promis
   }
   const selector = model === undefined ? provider : `${provider}:${model}`;
   let old: string | undefined;
-  const { configuration } = await editProviders(await openHome(io), (document) => {
+  const { configuration } = await editProviders(await openHome(context.io), (document) => {
     old = document.value().roles?.[role];
     document.setRole(role, selector);
   });
-  await io.stdout.write(
-    globals.json
-      ? jsonText({ role, old: old ?? null, new: selector })
-      : clean(`${role}: ${old ?? "(not set)"} → ${selector}`) + "\n",
-  );
+  await print(context, {
+    json: { role, old: old ?? null, new: selector },
+    text: clean(`${role}: ${old ?? "(not set)"} → ${selector}`) + "\n",
+  });
   for (const warning of selectorWarnings(selector, configuration)) await warn(context, warning);
 }
 
 /** Runs the command; a role that was not set is no failure. Throws `unknown_role`. */
 export async function unsetRole({ arguments: words, context }: Invocation): Promise<void> {
-  const { io, globals } = context;
   const role = readRole(words[0] ?? "");
-  const home = await openHome(io);
+  const home = await openHome(context.io);
   const before = await loadConfiguration(home);
   const old = before.roles[role];
   let removed = false;
@@ -161,9 +154,11 @@ export async function unsetRole({ arguments: words, context }: Invocation): Prom
   if (before.exists) {
     await editProviders(home, (document) => void (removed = document.unsetRole(role)));
   }
-  if (globals.json) await io.stdout.write(jsonText({ role, changed: removed }));
-  else if (removed) await io.stdout.write(`${role}: ${clean(settingText(old))} → (not set)\n`);
-  else await notice(context, `the role ${role} is not set`);
+  await print(context, {
+    json: { role, changed: removed },
+    text: `${role}: ${clean(settingText(old))} → (not set)\n`,
+    told: removed ? undefined : `the role ${role} is not set`,
+  });
 }
 
 /** `32,768 tokens`; empty where the window is not configured. */

@@ -16,14 +16,14 @@ import {
 import { AgentcliError, asAgentcliError } from "../../errors.ts";
 import { isLocal } from "../../boundary/policy/locality.ts";
 import { openHome } from "../../platform/home.ts";
+import { counted } from "../../platform/number.ts";
 import { clean, jsonText } from "../../terminal/clean.ts";
 import { notice, warn } from "../output.ts";
-import { tableFor } from "../result.ts";
+import { confirmed, print, tableFor } from "../result.ts";
 import type { Invocation } from "../command.ts";
 import { dropStoredKey } from "./keys.ts";
 import type { ADD_OPTIONS } from "./command.ts";
 import type { Configuration, ProviderEntry } from "../../config/types.ts";
-import { confirm } from "../../terminal/prompt.ts";
 import { localityOf } from "../secrets/context.ts";
 import { modelJson, modelText } from "./models.ts";
 import { createHttpClient } from "../../provider/http/client.ts";
@@ -37,9 +37,10 @@ export async function addProvider(
   { options, arguments: words, context }: Invocation<typeof ADD_OPTIONS>,
 ): Promise<void> {
   const name = checkedName(words[0] ?? "");
-  const { apiKey } = options;
+  const { apiKey, type = "openai_compat" } = options;
+  if (type !== "openai_compat") throw new AgentcliError("usage", "--type: the only type is openai_compat");
   const provider: ProviderRecord = {
-    type: checkedType(options.type),
+    type: "openai_compat",
     base_url: checkedUrl(options.baseUrl),
     api_key: apiKey,
     models: options.model === undefined ? [] : [{ id: options.model }],
@@ -56,10 +57,8 @@ export async function addProvider(
   });
   // The new entry is a new provider: what was stored for the old one is nobody's any more.
   if (before) await dropStoredKey(before, context);
-  const done = replaced ? "replaced" : "added";
-  await io.stdout.write(
-    globals.json ? jsonText({ name, base_url: provider.base_url, change: done }) : `${done} ${name}\n`,
-  );
+  const change = replaced ? "replaced" : "added";
+  await print(context, { json: { name, base_url: provider.base_url, change }, text: `${change} ${name}\n` });
   if (apiKey !== undefined && isLiteralKey(apiKey)) {
     await warn(context, "a key on the command line stays in the shell's history; --api-key '$NAME' is safer");
   }
@@ -91,10 +90,7 @@ async function nextSteps(provider: ProviderEntry, context: Invocation["context"]
     const { signal } = new AbortController();
     const { models } = await listModels(client, endpoint, { timeoutMs: FIRST_ANSWER_MS, signal });
     const ids = models.map(({ id }) => clean(id));
-    await notice(
-      context,
-      `it answers, with ${ids.length === 1 ? "1 model" : `${ids.length} models`}: ${shortList(ids)}`,
-    );
+    await notice(context, `it answers, with ${counted(ids.length, "model")}: ${shortList(ids)}`);
     await notice(context, `next: ${clean(chat(configured?.id ?? ids[0]))}`);
   } catch (error) {
     const { code, message } = asAgentcliError(error);
@@ -120,11 +116,6 @@ function checkedName(name: string): string {
   throw new AgentcliError("usage", "invalid provider name", { hint: `a name consists of ${rule}` });
 }
 
-function checkedType(type = "openai_compat"): "openai_compat" {
-  if (type === "openai_compat") return type;
-  throw new AgentcliError("usage", "--type: the only type is openai_compat");
-}
-
 function checkedUrl(url: string | undefined): string {
   const hint = "for example --base-url http://localhost:1919/v1";
   if (url === undefined) throw new AgentcliError("usage", "option --base-url is required", { hint });
@@ -136,18 +127,14 @@ function checkedUrl(url: string | undefined): string {
 
 /** Returns 1 if the user declined. */
 export async function removeProvider({ arguments: words, context }: Invocation): Promise<number> {
-  const { io, globals } = context;
-  const home = await openHome(io);
+  const home = await openHome(context.io);
   const provider = findConfigured(await loadConfiguration(home), words[0] ?? "");
-  const { name } = provider;
-  const models = provider.models.length === 1 ? "1 model" : `${provider.models.length} models`;
-  if (!globals.yes && !await confirm(io, `Remove ${name} with ${models} from the configuration?`)) {
-    await notice(context, "nothing changed");
-    return 1;
-  }
+  const { name, models } = provider;
+  const question = `Remove ${name} with ${counted(models.length, "model")} from the configuration?`;
+  if (!await confirmed(context, question)) return 1;
   const { configuration } = await editProviders(home, (document) => void document.removeProvider(name));
   await dropStoredKey(provider, context);
-  await io.stdout.write(globals.json ? jsonText({ name, change: "removed" }) : `removed ${name}\n`);
+  await print(context, { json: { name, change: "removed" }, text: `removed ${name}\n` });
   for (const setting of settingsNaming(name, configuration)) await warn(context, `${setting} still refers to ${name}`);
   return 0;
 }
@@ -160,6 +147,8 @@ function settingsNaming(name: string, { defaultProvider, roles }: Configuration)
     ...inRoles.map(([role]) => `roles.${role}`),
   ];
 }
+
+const NONE_CONFIGURED = "no provider is configured; run `agentcli init-providers`";
 
 /** Models shown for one provider. */
 const SHOWN = 20;
@@ -174,11 +163,12 @@ interface Row {
 
 /** Runs the command. Asks no server. */
 export async function listProviders({ context }: Invocation): Promise<void> {
-  const { io, globals } = context;
+  const { io } = context;
   const configuration = await loadConfiguration(await openHome(io));
   const isLocal = await localityOf(context);
   const usual = defaultSelector(configuration);
   const ofDefault = usual === null ? undefined : configuredProvider(configuration, usual.provider);
+  const { defaultProvider, defaultModel } = configuration;
   const rows = configuration.providers.map((provider): Row => {
     const baseUrl = effectiveBaseUrl(provider, io.env);
     return {
@@ -189,17 +179,16 @@ export async function listProviders({ context }: Invocation): Promise<void> {
       key: keySource(provider, io.env),
     };
   });
-  if (globals.json) {
-    const { defaultProvider, defaultModel } = configuration;
-    await io.stdout.write(jsonText({
+  const heading = ["", "SERVER", "NAME", "BASE URL", "PLACE", "KEY", "MODELS"];
+  await print(context, {
+    json: {
       default_provider: defaultProvider ?? null,
       default_model: defaultModel ?? null,
       providers: rows.map(rowJson),
-    }));
-  } else if (rows.length > 0) {
-    const heading = ["", "SERVER", "NAME", "BASE URL", "PLACE", "KEY", "MODELS"];
-    await io.stdout.write(tableFor(io.stdout, [heading, ...rows.flatMap(rowLines)]));
-  } else await notice(context, "no provider is configured; run `agentcli init-providers`");
+    },
+    text: tableFor(io.stdout, [heading, ...rows.flatMap(rowLines)]),
+    told: rows.length === 0 ? NONE_CONFIGURED : undefined,
+  });
   for (const warning of configuration.warnings) await warn(context, warning);
 }
 
@@ -240,7 +229,7 @@ export async function validateProviders({ arguments: names, context }: Invocatio
   const providers = names.length === 0
     ? configuration.providers
     : [...new Set(names)].map((name) => findConfigured(configuration, name));
-  if (providers.length === 0) await notice(context, "no provider is configured; run `agentcli init-providers`");
+  if (providers.length === 0) await notice(context, NONE_CONFIGURED);
   for (const warning of configuration.warnings) await warn(context, warning);
   const isLocal = await localityOf(context);
   const client = createHttpClient(io);

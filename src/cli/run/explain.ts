@@ -3,10 +3,10 @@ import { grouped } from "../../platform/number.ts";
 import { estimateOf, sideFields } from "../../agent/chat_request.ts";
 import type { Session, WindowSource } from "../../agent/session.ts";
 import { AgentSession } from "../../runtime/agent_session.ts";
-import { clean, jsonText } from "../../terminal/clean.ts";
-import { table } from "../../terminal/table.ts";
+import { clean } from "../../terminal/clean.ts";
 import type { Invocation } from "../command.ts";
 import { hostOf } from "../output.ts";
+import { print, tableFor } from "../result.ts";
 import type { RUN_OPTIONS } from "./command.ts";
 
 const WINDOW_SOURCES: Record<WindowSource, string> = {
@@ -25,11 +25,11 @@ export async function explain({ options, context }: Invocation<typeof RUN_OPTION
   try {
     const { session } = await agent.ready();
     const server = await session.server.recognize();
-    if (globals.json || options.outputFormat === "json") await io.stdout.write(jsonText(asJson(session, server)));
-    else {
-      const width = io.stdout.isTerminal ? io.stdout.columns() : Infinity;
-      await io.stdout.write(table(rowsOf(session, server).map((row) => row.map((cell) => clean(cell))), { width }));
-    }
+    const json = globals.json || options.outputFormat === "json";
+    await print({ ...context, globals: { ...globals, json } }, {
+      json: asJson(session, server),
+      text: tableFor(io.stdout, rowsOf(session, server).map((row) => row.map((cell) => clean(cell)))),
+    });
     return 0;
   } finally {
     await agent.close();

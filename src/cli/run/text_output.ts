@@ -1,6 +1,7 @@
 /** Text output: the model's text on stdout as it arrives; tool calls, notices and statistics on stderr. */
 import type { Io } from "../../platform/io.ts";
 import { type LabelTrace, traceLabel, type TurnEvent, type TurnResult } from "../../protocol/turn_event.ts";
+import { counted } from "../../platform/number.ts";
 import { clean } from "../../terminal/clean.ts";
 import { createPacedOutput, createProgress } from "../../terminal/paced_output.ts";
 import { showError } from "../output.ts";
@@ -160,12 +161,12 @@ const SUBJECT_LIMIT = 160;
 const MARK = "[no-cloud]";
 
 const BREAKS = {
-  shortened: "shortened old tool results",
+  shortened: "old tool results were shortened",
   compacted: "the session starts from a summary",
   images_left_out: "without those images",
   one_call_a_message: "one tool call per message from here on",
   tool_calls_as_text: "tools are described as text from here on",
-  no_system_message: "the system message is part of the first prompt from here on",
+  no_system_message: "the system message stands before the first prompt from here on",
 } as const;
 
 /**
@@ -190,24 +191,41 @@ export function eventLine(event: TurnEvent, trace: LabelTrace): string | null {
         ? `  ${clean(name)} failed: ${clean(failureText(event))}`
         : `  ${clean(trace.toolName(name))} failed ${MARK}`;
     }
-    case "retry": {
-      const text = retryText(event.notice);
-      return text === null ? null : `  ${text}`;
+    case "truncated":
+      return `  ${clean(noteOf(event) ?? "")}\n  ${clean(event.hint)}`;
+    case "cache_invalidated": {
+      const { bytesKept, bytesBefore, bytesAfter } = event;
+      return `  ${noteOf(event)}: ${bytesBefore} bytes before, ${bytesAfter} now, read again after ${bytesKept}`;
     }
+    default: {
+      const note = noteOf(event, trace);
+      const indent = event.kind === "check" && event.state === "running" ? "" : "  ";
+      return note === null ? null : indent + clean(note);
+    }
+  }
+}
+
+/** What a run and the chat say of an event in the same words, to be cleaned; null where they say nothing, or each its own. */
+export function noteOf(event: TurnEvent, trace?: Pick<LabelTrace, "toolName">): string | null {
+  switch (event.kind) {
+    case "retry":
+      return retryText(event.notice);
     case "recovered": {
-      const names = event.toolNames.map((name) => clean(trace.toolName(name)));
-      return `  tool calls found in the text (${event.family}): ${names.join(", ")}`;
+      const names = event.toolNames.map((name) => trace?.toolName(name) ?? name);
+      return `tool calls found in the text (${event.family}): ${names.join(", ")}`;
     }
     case "check":
-      return checkLine(event);
-    case "truncated":
-      return truncatedLine(event);
+      return checkText(event);
+    case "truncated": {
+      const { estimatedTokens, promptTokens } = event;
+      return `the server dropped a part of the prompt: it read ${promptTokens} of about ${estimatedTokens} tokens`;
+    }
     case "cache_invalidated":
-      return breakLine(event);
+      return BREAKS[event.reason];
     case "compacted":
-      return `  summarized the older part: ${event.preTokens} tokens before, ${event.postTokens} now`;
+      return `summarized the older part: ${event.preTokens} tokens before, ${event.postTokens} now`;
     case "notice":
-      return `  ${clean(event.text)}`;
+      return event.text;
     default:
       return null;
   }
@@ -236,37 +254,25 @@ function cut(text: string): string {
 }
 
 /** That a request is sent again. Null where that is said already: a large model takes minutes to load. */
-export function retryText(notice: RetryNotice): string | null {
-  const { kind, reason, delayMs, attempt, maxRetries } = notice;
-  if (notice.restart) return `${clean(reason)}; retrying, the text so far is discarded`;
-  if (kind === "loading") return attempt > 1 ? null : `${clean(reason)}; retrying until it is ready`;
-  return `${clean(reason)}; retrying in ${(delayMs / 1000).toFixed(1)} s (${attempt} of ${maxRetries})`;
+function retryText({ kind, reason, restart, delayMs, attempt, maxRetries }: RetryNotice): string | null {
+  if (restart) return `${reason}; retrying, the text so far is discarded`;
+  if (kind === "loading") return attempt > 1 ? null : `${reason}; retrying until it is ready`;
+  return `${reason}; retrying in ${(delayMs / 1000).toFixed(1)} s (${attempt} of ${maxRetries})`;
 }
 
-/** Returns the outcome of a check as a line; the command is the user's own. */
-export function checkLine({ command, state, exitCode, isTold, reason = "" }: TurnEvent & { kind: "check" }): string {
+/** The outcome of a check; the command is the user's own. */
+function checkText({ command, state, exitCode, isTold, reason = "" }: TurnEvent & { kind: "check" }): string {
   switch (state) {
     case "running":
-      return `* check ${clean(cut(command))}`;
+      return `* check ${cut(command)}`;
     case "passed":
-      return "  the check passed";
+      return "the check passed";
     case "not_run":
-      return `  the check was not run: ${clean(cut(reason))}`;
+      return `the check was not run: ${cut(reason)}`;
     case "failed":
-      return `  the check failed (${exitCode === null ? "time limit" : `exit code ${exitCode}`})` +
+      return `the check failed (${exitCode === null ? "time limit" : `exit code ${exitCode}`})` +
         (isTold ? "; its output goes to the model" : "");
   }
-}
-
-function truncatedLine(event: TurnEvent & { kind: "truncated" }): string {
-  const { estimatedTokens, promptTokens } = event;
-  return `  the server dropped a part of the prompt: it read ${promptTokens} of about ${estimatedTokens} tokens\n` +
-    `  ${clean(event.hint)}`;
-}
-
-function breakLine(event: TurnEvent & { kind: "cache_invalidated" }): string {
-  const { reason, bytesKept, bytesBefore, bytesAfter } = event;
-  return `  ${BREAKS[reason]}: ${bytesBefore} bytes before, ${bytesAfter} now, read again after ${bytesKept}`;
 }
 
 /** Tokens as people say them: 940, 3.1k, 11.2k, 128k. */
@@ -279,12 +285,11 @@ export function tokensText(tokens: number): string {
 function figures(result: TurnResult): string {
   const { promptTokens, completionTokens, cachedTokens, cacheTold } = result.usage;
   const seconds = (result.durationMs / 1000).toFixed(1);
-  const responses = result.turns === 1 ? "1 response" : `${result.turns} responses`;
   const cached = cacheTold ? ` (${tokensText(cachedTokens)} cached)` : "";
   const tokens = promptTokens + completionTokens > 0
     ? `${tokensText(promptTokens)} in${cached}, ${tokensText(completionTokens)} out, `
     : "";
-  return `${tokens}${responses}, ${seconds} s`;
+  return `${tokens}${counted(result.turns, "response")}, ${seconds} s`;
 }
 
 /** Takes the events of a turn in order, then its result. */

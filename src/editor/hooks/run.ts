@@ -1,7 +1,7 @@
 /** Runs the scaffolded hooks when the editor calls them. */
 import { AgentcliError } from "../../errors.ts";
 import { homePath } from "../../platform/home.ts";
-import type { Io } from "../../platform/io.ts";
+import { type Io, readWhole } from "../../platform/io.ts";
 import { isAssistant } from "../assistants.ts";
 import { SERVER_NAME } from "../../mcp/own_server.ts";
 import { type Question, questionOf } from "../guard/action.ts";
@@ -23,15 +23,9 @@ export interface HookCall {
 const ASK_PRIVATE = `To find out something about protected files, use ask_private of the MCP server ${SERVER_NAME}`;
 
 async function readInput(io: Pick<Io, "stdin">): Promise<string> {
-  const decoder = new TextDecoder("utf-8", { fatal: true });
-  let text = "";
-  let size = 0;
-  for (let bytes = await io.stdin.read(); bytes !== null; bytes = await io.stdin.read()) {
-    size += bytes.length;
-    if (size > INPUT_LIMIT) throw new AgentcliError("usage", "the hook's input is too long");
-    text += decoder.decode(bytes, { stream: true });
-  }
-  return text + decoder.decode();
+  const bytes = await readWhole(io.stdin, INPUT_LIMIT);
+  if (bytes === null) throw new AgentcliError("usage", "the hook's input is too long");
+  return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
 }
 
 /**

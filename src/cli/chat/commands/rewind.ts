@@ -1,4 +1,5 @@
 /** `/rewind` and `/redo`: going back to before a turn, and taking that back. Loaded with the first of them. */
+import { counted } from "../../../platform/number.ts";
 import { AgentcliError } from "../../../errors.ts";
 import type { Workspace } from "../../../boundary/workspace/workspace.ts";
 import { relativeTo } from "../../../platform/path.ts";
@@ -13,7 +14,7 @@ import { fit } from "../../../terminal/table.ts";
 import type { CommandTarget } from "./commands.ts";
 import { changedLines } from "../questions/preview.ts";
 import { textRows } from "../view/event_rows.ts";
-import { turnsText, wordsToSendAgain } from "../view/replay.ts";
+import { wordsToSendAgain } from "../view/replay.ts";
 
 /** Cells of the first words. */
 const WORDS = 48;
@@ -103,7 +104,7 @@ function reportRows(
 ): Row[] {
   const what = parts.words && parts.files ? "words and files" : parts.words ? "words" : "files";
   const stay = parts.words && !parts.files && isChanged ? "; the files stay as they are" : "";
-  const head = `went back ${turnsText(turns)} (${what})${stay}; /redo brings it back`;
+  const head = `went back ${counted(turns, "turn")} (${what})${stay}; /redo brings it back`;
   const ran = commands === 0 ? [] : textRows(
     `${commandsText(commands).join()} ran in what went back: ignored files, .git, and all outside of the project stay`,
     { width, style: "dim" },

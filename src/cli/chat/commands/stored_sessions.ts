@@ -1,6 +1,7 @@
 /** Stored sessions in a chat: the list to choose one of, and going on with it. Loaded when one is asked for. */
 import { isLocal } from "../../../boundary/policy/locality.ts";
 import { effectiveBaseUrl } from "../../../config/base_url.ts";
+import { counted } from "../../../platform/number.ts";
 import { findProjectContext } from "../../../runtime/project_context.ts";
 import { listSessions, type SessionSummary } from "../../../session/list.ts";
 import { clean } from "../../../terminal/clean.ts";
@@ -9,7 +10,7 @@ import { row } from "../../../terminal/style.ts";
 import type { Choice } from "../../../terminal/picker.ts";
 import { fit } from "../../../terminal/table.ts";
 import type { CommandTarget } from "./commands.ts";
-import { ageText, turnsText } from "../view/replay.ts";
+import { ageText } from "../view/replay.ts";
 
 /** Cells of the first words. */
 const WORDS = 60;
@@ -40,7 +41,7 @@ function choiceOf(summary: SessionSummary, { now, place }: { now: number; place:
   const words = clean((title || firstPrompt).replace(/\s+/g, " ").trim());
   const named = provider === undefined ? model : `${provider}:${model}`;
   const facts = [
-    turnsText(turns),
+    counted(turns, "turn"),
     ...named === "" ? [] : [named],
     ...place === undefined ? [] : [place],
     ...label === "open" ? [] : ["no-cloud"],

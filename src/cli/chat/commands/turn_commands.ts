@@ -2,6 +2,7 @@
 import { estimateOf } from "../../../agent/chat_request.ts";
 import { sessionLabel } from "../../../agent/session.ts";
 import { AgentcliError } from "../../../errors.ts";
+import { counted } from "../../../platform/number.ts";
 import { isThinking, THINKING } from "../../../provider/profiles/profile.ts";
 import { selectorOf } from "../../../runtime/agent_session.ts";
 import { isPrompt, releaseIn } from "../../../session/item.ts";
@@ -10,7 +11,7 @@ import { type Row, row } from "../../../terminal/style.ts";
 import { entryRows } from "../view/event_rows.ts";
 import { tokensText } from "../../run/text_output.ts";
 import type { CommandTarget } from "./commands.ts";
-import { turnsText, wordsToSendAgain } from "../view/replay.ts";
+import { wordsToSendAgain } from "../view/replay.ts";
 import { askParts } from "./rewind.ts";
 import INIT_PROMPT from "./init_prompt.md" with { type: "text" };
 
@@ -43,7 +44,7 @@ async function statusRows({ chat, view }: Pick<CommandTarget, "chat" | "view">):
   const facts: [string, string][] = [
     ["model", `${clean(selectorOf(opened))}, ${model.local ? "local" : "remote"}`],
     ["window", `${window} (${model.windowSource})`],
-    ["session", `${session.id}, ${turnsText(items.filter(isPrompt).length)}, ${sessionLabel(session)}`],
+    ["session", `${session.id}, ${counted(items.filter(isPrompt).length, "turn")}, ${sessionLabel(session)}`],
     ["stored", isStored ? clean(transcriptFile) : "no"],
     ["project", clean(workspace.root)],
     ["mode", chat.mode],

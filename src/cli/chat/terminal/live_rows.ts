@@ -16,16 +16,8 @@ import { modelName } from "../view/first_screen.ts";
 /** Drawing again is put off by this, so that a fast model costs no more than thirty drawings a second. Milliseconds. */
 const FRAME_MS = 33;
 
-export interface Frames {
-  /** Draws soon; what else asks until then is drawn with it. */
-  soon(): void;
-  now(): void;
-  /** Draws nothing that was put off. */
-  stop(): void;
-}
-
-/** Paces `draw`. */
-export function createFrames(draw: () => void): Frames {
+/** Paces `draw`: what asks for it `soon` is drawn together, and not at all after `stop`. */
+export function createFrames(draw: () => void) {
   let frame: ReturnType<typeof setTimeout> | null = null;
   const stop = () => {
     if (frame !== null) clearTimeout(frame);

@@ -3,7 +3,7 @@ import { estimateOf } from "../../../agent/chat_request.ts";
 import type { AgentSession } from "../../../runtime/agent_session.ts";
 import type { OpenSession } from "../../../runtime/open_session.ts";
 import type { QueuedMessage } from "../../../runtime/prompts.ts";
-import { createScreen, type LiveRows, type Screen } from "../../../terminal/screen.ts";
+import { type LiveRows, Screen } from "../../../terminal/screen.ts";
 import { type Row, rowWidth, span, wantsColor } from "../../../terminal/style.ts";
 import { wrap } from "../../../terminal/wrap.ts";
 import type { Context } from "../../command.ts";
@@ -15,7 +15,7 @@ import { errorRows, textRows } from "../view/event_rows.ts";
 import { TurnView } from "../view/turn_view.ts";
 import { Bell, ring } from "./bell.ts";
 import { LentTerminal } from "./lent_terminal.ts";
-import { createFrames, type Frames, liveRows, statusRow } from "./live_rows.ts";
+import { createFrames, liveRows, statusRow } from "./live_rows.ts";
 
 export interface ShownChat {
   readonly session: AgentSession;
@@ -32,7 +32,7 @@ export class TerminalView implements ChatView {
   readonly lent: LentTerminal;
   readonly bell: Bell;
   readonly turns: TurnView;
-  readonly frames: Frames = createFrames(() => this.#draw());
+  readonly frames = createFrames(() => this.#draw());
   /** A word about keys, until the next one does something. */
   hint = "";
   readonly #context: Context;
@@ -43,7 +43,7 @@ export class TerminalView implements ChatView {
     const color = wantsColor(io, globals);
     this.#context = context;
     this.#shown = shown;
-    this.screen = createScreen(io.stdout, { color });
+    this.screen = new Screen(io.stdout, { color });
     this.lent = new LentTerminal(io, this.screen, {
       print: (rows) => this.print(rows),
       failed: (error) => this.fail(error),

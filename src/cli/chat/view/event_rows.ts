@@ -8,7 +8,7 @@ import type { OpenSession } from "../../../runtime/open_session.ts";
 import { selectorOf } from "../../../runtime/agent_session.ts";
 import { wrap } from "../../../terminal/wrap.ts";
 import type { TurnEvent, TurnResult } from "../../../protocol/turn_event.ts";
-import { checkLine, retryText } from "../../run/text_output.ts";
+import { noteOf } from "../../run/text_output.ts";
 
 /**
  * The command that goes on with the session; null where there is nothing to go on with. A model that was `chosen` is
@@ -43,43 +43,26 @@ export function echoRows(text: string, width: number): Row[] {
   return [...echoed.slice(0, ECHO_ROWS), row(fit(size, width), "dim")];
 }
 
-const BREAKS = {
-  shortened: "old tool results were shortened",
-  compacted: "the session starts from a summary",
-  images_left_out: "without those images",
-  one_call_a_message: "one tool call per message from here on",
-  tool_calls_as_text: "tools are described as text from here on",
-  no_system_message: "the system message stands before the first prompt from here on",
-} as const;
-
 /** The rows of an event; none for those that are shown in other ways. */
 export function eventRows(event: TurnEvent, width: number): Row[] {
-  const text = (line: string, style: Style = "dim") => textRows(line, { width, style });
+  if (event.kind === "steered") return [[], ...echoRows(event.text, width), []];
+  const note = noteOf(event);
+  // A summary has its own event.
+  if (note === null || event.kind === "cache_invalidated" && event.reason === "compacted") return [];
+  const rows = textRows(note, { width, style: noteStyle(event) });
+  return event.kind === "truncated" ? [...rows, ...textRows(event.hint, { width, style: "warning" })] : rows;
+}
+
+function noteStyle(event: TurnEvent): Style {
   switch (event.kind) {
-    case "retry": {
-      const said = retryText(event.notice);
-      return said === null ? [] : text(said, "warning");
-    }
-    case "steered":
-      return [[], ...echoRows(event.text, width), []];
-    case "recovered":
-      return text(`calls found in the text (${event.family}): ${event.toolNames.join(", ")}`);
+    case "truncated":
+      return "error";
+    case "retry":
+      return "warning";
     case "check":
-      return text(checkLine(event).trim(), event.state === "passed" || event.state === "running" ? "dim" : "warning");
-    case "truncated": {
-      const { promptTokens, estimatedTokens, hint } = event;
-      const words =
-        `the server dropped a part of the prompt: it read ${promptTokens} of about ${estimatedTokens} tokens`;
-      return [...text(words, "error"), ...text(hint, "warning")];
-    }
-    case "cache_invalidated":
-      return event.reason === "compacted" ? [] : text(BREAKS[event.reason]);
-    case "compacted":
-      return text(`summarized the older part: ${event.preTokens} tokens before, ${event.postTokens} now`);
-    case "notice":
-      return text(event.text);
+      return event.state === "passed" || event.state === "running" ? "dim" : "warning";
     default:
-      return [];
+      return "dim";
   }
 }
 

@@ -63,17 +63,12 @@ export async function sessionHead(opened: OpenSession, { io }: Context): Promise
   const parts = [
     `session ${session.id.slice(0, 8)}`,
     ...summary === null || summary.title === "" ? [] : [clean(summary.title)],
-    turnsText(turns),
+    counted(turns, "turn"),
     ...summary === null ? [] : [ageText(io.clock.now() - summary.updated)],
     clean(selectorOf(opened)),
     clean(root),
   ];
   return parts.join(" · ");
-}
-
-/** `1 turn`, `12 turns`. */
-export function turnsText(turns: number): string {
-  return counted(turns, "turn");
 }
 
 /** How long something is past, as people say it. */

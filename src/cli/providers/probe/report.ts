@@ -1,5 +1,5 @@
 /** The report of a probe: a table that fits the terminal and the verdict, or one JSON object. */
-import { grouped } from "../../../platform/number.ts";
+import { counted, grouped } from "../../../platform/number.ts";
 import {
   type Figure,
   type Findings,
@@ -142,7 +142,7 @@ const DESCRIBE: Describe = {
   ],
   generation: ({ tokensPerSecond, estimated, streaming, pieces, spanMs }) => [
     row("tokens out", ...rate(tokensPerSecond, estimated)),
-    row("streaming", streaming, `${pieces} ${pieces === 1 ? "piece" : "pieces"} over ${time(spanMs)}`),
+    row("streaming", streaming, `${counted(pieces, "piece")} over ${time(spanMs)}`),
   ],
   toolCall: (found) => [row(LABELS.toolCall, ...call(found))],
   parallelCalls: (found) => [row(LABELS.parallelCalls, ...call(found))],
@@ -208,12 +208,10 @@ function reasoningRows({ replies, checks }: ProbeReport): Row[] {
 function provedRows({ proved, tooLong, repeatsShort, steps, ended }: Findings["windowProved"]): Row[] {
   const label = LABELS.windowProved;
   if (!repeatsShort) return [row(label, "unclear", "a marker is not repeated from a short prompt either")];
-  const tried = `start repeated from ${steps.filter(({ outcome }) => outcome === "repeated").length} of ${
-    runs({ runs: steps.length })
-  }`;
+  const repeated = steps.filter(({ outcome }) => outcome === "repeated").length;
   const bad = steps.findLast(({ outcome }) => outcome !== "repeated");
   const parts = [
-    tried,
+    `start repeated from ${repeated} of ${counted(steps.length, "prompt")}`,
     ...(tooLong === null || bad === undefined
       ? []
       : [`${bad.outcome === "refused" ? "refused" : "its start lost"} at ${grouped(tooLong)}`]),
@@ -242,8 +240,7 @@ function rate(figure: Figure | null, estimated: boolean): [string, string] {
   return [`${value}/s`, `tokens a second, ${runs(figure)}${estimated ? ", tokens estimated" : ""}`];
 }
 
-function runs({ runs, median }: { runs: number; median?: number }): string {
-  if (median === undefined) return `${runs} ${runs === 1 ? "prompt" : "prompts"}`;
+function runs({ runs }: Figure): string {
   return runs === 1 ? "1 run" : `median of ${runs} runs`;
 }
 

@@ -1,6 +1,6 @@
 /** Runs `agentcli providers probe`: measures one model, prints the report, and stores it with `--write`. */
 import { DEMO } from "../../../config/find.ts";
-import { AgentcliError } from "../../../errors.ts";
+import { AgentcliError, asAgentcliError } from "../../../errors.ts";
 import { type Home, openHome } from "../../../platform/home.ts";
 import { findServerWindow } from "../../../agent/context/window.ts";
 import { assumedWindow } from "../../../agent/context/tokens.ts";
@@ -14,9 +14,9 @@ import {
 import { runBattery } from "../../../provider/probe/battery.ts";
 import { type Learnt, learnt, probeError, type ProbeReport } from "../../../provider/probe/findings.ts";
 import { createProgress } from "../../../terminal/paced_output.ts";
-import { jsonText } from "../../../terminal/clean.ts";
 import { type Interrupt, listenForInterrupt } from "../../../runtime/interrupt.ts";
 import { notice, showError, warn } from "../../output.ts";
+import { print } from "../../result.ts";
 import type { Context, Invocation } from "../../command.ts";
 import { jsonReport, LABELS, reportText, storedLines } from "./report.ts";
 import type { PROBE_OPTIONS } from "../command.ts";
@@ -107,7 +107,7 @@ async function measure(prepared: Prepared, given: Given): Promise<number> {
     stored = await storeLearnt(await openHome(context.io), found);
   }
   await printReport(report, { prepared, profile: profile.rows, stored, context });
-  if (report.interrupted) return signalCode(interrupt);
+  if (report.interrupted) return asAgentcliError(interrupt.signal.reason).exitCode;
   if (error === null) return 0;
   // The report itself carries the error for programs.
   if (context.globals.json) return error.exitCode;
@@ -128,21 +128,18 @@ async function profileFor({ client, endpoint, model }: Prepared, signal: AbortSi
   });
 }
 
-function signalCode({ signal }: Interrupt): number {
-  return signal.reason instanceof AgentcliError ? signal.reason.exitCode : 130;
-}
-
 async function printReport(
   report: ProbeReport,
   told: { prepared: Prepared; profile: readonly ProfileRow[]; stored: Stored | null; context: Context },
 ): Promise<void> {
   const { prepared, profile, stored, context } = told;
-  const { io, globals } = context;
+  const { stdout } = context.io;
   const subject = { endpoint: prepared.endpoint, model: prepared.model.id, profile };
-  if (globals.json) return await io.stdout.write(jsonText(jsonReport(report, { ...subject, stored })));
-  const width = io.stdout.isTerminal ? io.stdout.columns() : 80;
-  await io.stdout.write(reportText(report, { ...subject, width }));
-  if (stored !== null) await io.stdout.write(storedLines(stored).join("\n") + "\n");
+  const text = reportText(report, { ...subject, width: stdout.isTerminal ? stdout.columns() : 80 });
+  await print(context, {
+    json: jsonReport(report, { ...subject, stored }),
+    text: stored === null ? text : `${text}${storedLines(stored).join("\n")}\n`,
+  });
 }
 
 /** Timeout for the model list when a model is not configured, in milliseconds. */
@@ -167,9 +164,10 @@ async function prepare(selector: string | undefined, context: Context): Promise<
   const endpointOf = async (provider: ProviderEntry) =>
     await resolveEndpoint(provider, { env: io.env, local: isLocal(effectiveBaseUrl(provider, io.env)), stores: io });
   const client = createHttpClient(io);
-  const opened: (() => Promise<void>)[] = [() => Promise.resolve(client.close())];
+  let demo: { baseUrl: string; close(): Promise<void> } | undefined;
   const close = async () => {
-    for (const end of opened.splice(0).reverse()) await end();
+    await demo?.close();
+    client.close();
   };
   try {
     const wanted = { option: selector, environment: io.env("AGENTCLI_MODEL") };
@@ -185,8 +183,7 @@ async function prepare(selector: string | undefined, context: Context): Promise<
     let { provider } = selection;
     if (provider.name === DEMO) {
       const { startDemo } = await import("../../../demo/server.ts");
-      const demo = await startDemo();
-      opened.push(() => demo.close());
+      demo = await startDemo();
       provider = { ...provider, baseUrl: demo.baseUrl };
     }
     const endpoint = await endpointOf(provider);
