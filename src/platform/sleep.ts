@@ -66,21 +66,11 @@ export function createSleep(parts: SleepParts): Clock["sleep"] {
     });
 }
 
-interface Wait {
-  due: number;
-  over(): void;
-}
-
-interface Timer {
-  due: number;
-  signal: AbortSignal;
-}
-
 /** Waits and the timers under them. While nothing waits, no timer keeps the process alive. */
 class Waits {
   readonly #parts: SleepParts;
-  readonly #waits = new Set<Wait>();
-  #timers: Timer[] = [];
+  readonly #waits = new Set<{ due: number; over(): void }>();
+  #timers: { due: number; signal: AbortSignal }[] = [];
   readonly #onTimer = () => this.#look();
 
   constructor(parts: SleepParts) {

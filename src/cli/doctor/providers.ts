@@ -48,12 +48,11 @@ export async function checkProviders(
   return [summary, ...checks];
 }
 
-interface Tools {
-  client: HttpClient;
-  isLocal(baseUrl: string): boolean;
-}
-
-async function checkOne(provider: ProviderEntry, { io }: Context, { client, isLocal }: Tools): Promise<Check> {
+async function checkOne(
+  provider: ProviderEntry,
+  { io }: Context,
+  { client, isLocal }: { client: HttpClient; isLocal(baseUrl: string): boolean },
+): Promise<Check> {
   const check = await checkProvider(provider, { client, env: io.env, isLocal, stores: io, timeoutMs: TIMEOUT_MS });
   const listening = check.baseUrl === null ? null : await listeningAt(check.baseUrl);
   const warnings = check.lines.filter(({ kind }) => kind === "warn").map(({ text }) => text);

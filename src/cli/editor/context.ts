@@ -11,13 +11,9 @@ import { AgentcliError } from "../../errors.ts";
 import { realPath } from "../../platform/files.ts";
 import { type Home, openHome } from "../../platform/home.ts";
 import { isWithin, normalize, relativeTo, resolve } from "../../platform/path.ts";
-import type { Context } from "../command.ts";
+import type { Context, Values } from "../command.ts";
+import type { PLACE_OPTIONS } from "./command.ts";
 import type { Protection } from "./protection.ts";
-
-export interface PlaceOptions {
-  dialect?: DialectId | undefined;
-  systemDir?: string | undefined;
-}
 
 /** Everything a command looks at. */
 export interface EditorContext {
@@ -39,7 +35,10 @@ export interface EditorContext {
 }
 
 /** Looks around. Throws `home_unusable` where there is no home directory. */
-export async function openEditorContext(options: PlaceOptions, context: Context): Promise<EditorContext> {
+export async function openEditorContext(
+  options: Partial<Values<typeof PLACE_OPTIONS>>,
+  context: Context,
+): Promise<EditorContext> {
   const { io, globals } = context;
   const named = io.env(io.os === "windows" ? "USERPROFILE" : "HOME");
   const real = named === undefined ? null : await realPath(named);

@@ -11,12 +11,6 @@ import type { Io } from "../../platform/io.ts";
 import { dirname, isWithin, normalize, relativeTo } from "../../platform/path.ts";
 import { stringsOf } from "../../platform/record.ts";
 
-export interface ProtectionPlace {
-  root: string;
-  cwd: string;
-  userHome: string;
-}
-
 /** The protected files of the project, and of another one that a file is taken from. */
 export interface Protection {
   any: boolean;
@@ -36,9 +30,11 @@ export interface Protection {
 const HINT = "leave it out: the editor's assistant reads installed content and counts as remote";
 
 /** Looks at the whole project, since a marker or a link anywhere in it can cover any path. */
-export async function openProtection(place: ProtectionPlace, io: Io): Promise<Protection> {
-  const { root, userHome } = place;
-  const lookup = await ProtectedLookup.open({ roots: [root], cwd: place.cwd, userHome }, io);
+export async function openProtection(
+  { root, cwd, userHome }: { root: string; cwd: string; userHome: string },
+  io: Io,
+): Promise<Protection> {
+  const lookup = await ProtectedLookup.open({ roots: [root], cwd, userHome }, io);
   const scanner = new LeakScanner(lookup.set, { root });
   const refuse = (path: string, rule: ProtectionRule) => {
     throw new AgentcliError(

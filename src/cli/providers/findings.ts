@@ -13,16 +13,10 @@ import { tokensText } from "./models.ts";
 /** Models that are named in one kind of warning before the rest is counted. */
 const NAMED = 10;
 
-/** Input of the findings. */
-interface Known {
-  provider: ProviderEntry;
-  list: ModelList;
-}
-
 /** Asks a few small questions more; whatever cannot be found out is left out. */
 export async function furtherFindings(
   endpoint: Endpoint,
-  { provider, list }: Known,
+  { provider, list }: { provider: ProviderEntry; list: ModelList },
   { client, timeoutMs, readMetadata }: Pick<CheckTools, "client" | "timeoutMs" | "readMetadata">,
 ): Promise<{ server: string | null; lines: CheckLine[] }> {
   const recognized = await recognize(client, endpoint, { answer: list, timeoutMs });

@@ -8,14 +8,8 @@ import { showError } from "../output.ts";
 import { AgentcliError } from "../../errors.ts";
 import type { RetryNotice } from "../../provider/types.ts";
 
-/** Options of text output. */
-export interface TextOptions {
-  quiet: boolean;
-  verbose: boolean;
-}
-
 /** Prints for a person, or for a script that wants the answer alone on stdout. */
-export function textOutput(io: Io, options: TextOptions): TurnOutput {
+export function textOutput(io: Io, options: { quiet: boolean; verbose: boolean }): TurnOutput {
   const progress = createProgress(io, options);
   // A terminal gets no control characters from a model; a pipe gets the bytes as they are.
   const shown = io.stdout.isTerminal ? (text: string) => clean(text, { multiline: true }) : (text: string) => text;

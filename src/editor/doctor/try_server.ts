@@ -62,19 +62,13 @@ const TIME_LIMIT_MS = 10_000;
 /** The protocol that editors' assistants speak: a handshake is tried first. */
 const HANDSHAKE = "";
 
-interface Tools {
-  names: readonly string[];
-}
+type Trial = { names: readonly string[] } | { problem: string; fix: string };
 
-type Trial = Tools | { problem: string; fix: string };
-
-interface ServerProgram {
-  command: string;
-  args?: unknown;
-  env?: unknown;
-}
-
-async function toolsOfProgram({ command, args, env }: ServerProgram, root: string, io: Io): Promise<Trial> {
+async function toolsOfProgram(
+  { command, args, env }: { command: string; args?: unknown; env?: unknown },
+  root: string,
+  io: Io,
+): Promise<Trial> {
   const environment = io.environment();
   const program = isAbsolute(command)
     ? command

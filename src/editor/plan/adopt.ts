@@ -24,15 +24,11 @@ export interface Candidate {
   reason?: string;
 }
 
-/** Where things are, and what is known already. */
-export interface AdoptContext {
-  dialect: Dialect;
-  ledger: Ledger;
-  places(scope: Scope): Places;
-}
-
 /** Returns what others wrote of what was found. Each has a name that no other artifact of its place has. */
-export function candidatesOf(found: readonly FoundArtifact[], context: AdoptContext): Candidate[] {
+export function candidatesOf(
+  found: readonly FoundArtifact[],
+  context: { dialect: Dialect; ledger: Ledger; places(scope: Scope): Places },
+): Candidate[] {
   // What is noted and of which nothing is ours is the same thing: it stood there when it was added.
   const owned = context.ledger.artifacts.filter(({ resources }) => resources.some(({ written }) => written !== null));
   const known = new Set(owned.map(artifactKey));

@@ -29,13 +29,11 @@ function artifact(
   return { kind, name, scope: places.scope, dialect: assistant.id, base: places.base, resources };
 }
 
-export interface ServerCommand {
-  command: string;
-  args: readonly string[];
-}
-
 /** Returns the entry of the server. */
-export function makeOwnServer({ command, args }: ServerCommand, to: Destination): Artifact {
+export function makeOwnServer(
+  { command, args }: { command: string; args: readonly string[] },
+  to: Destination,
+): Artifact {
   const { servers } = to.assistant;
   const path = to.places.servers;
   const resource: Resource = servers.form === "toml"

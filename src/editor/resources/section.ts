@@ -13,12 +13,7 @@ export function ownMarks(name: string): SectionMarks {
   return { name, begin: `<!-- agentcli:begin ${name} -->`, end: `<!-- agentcli:end ${name} -->` };
 }
 
-interface Place {
-  start: number;
-  end: number;
-}
-
-function placeOf(text: string, { name, begin, end }: SectionMarks): Place | null {
+function placeOf(text: string, { name, begin, end }: SectionMarks): { start: number; end: number } | null {
   const [first, last] = [text.indexOf(begin), text.indexOf(end)];
   if (first < 0 && last < 0) return null;
   if (first < 0 || last < first || text.includes(begin, first + 1) || text.includes(end, last + 1)) {

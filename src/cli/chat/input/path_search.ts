@@ -18,12 +18,7 @@ interface KnownPath {
   isHidden: boolean;
 }
 
-interface Index {
-  made: number;
-  paths: Promise<KnownPath[]>;
-}
-
-const INDEXES = new WeakMap<Workspace, Index>();
+const INDEXES = new WeakMap<Workspace, { made: number; paths: Promise<KnownPath[]> }>();
 
 export interface SearchOptions {
   /** Paths that are returned. */

@@ -42,7 +42,7 @@ export function askInChat(chat: AgentSession, view: ChatView, io: Io): AskPermis
       return given;
     };
     try {
-      const granted: Granted = { chat: [], project: [] };
+      const granted: { chat: string[]; project: string[] } = { chat: [], project: [] };
       let given = await answerTo({ call, title, body: whole, choices });
       if (given?.kind === "key" && given.key === "s") granted.chat.push(...rules);
       if (given?.kind === "key" && given.key === "a") granted.project.push(...rules);
@@ -64,12 +64,6 @@ export function askInChat(chat: AgentSession, view: ChatView, io: Io): AskPermis
       signal.removeEventListener("abort", stop);
     }
   };
-}
-
-/** Rules that a person gives with an answer: for the chat, and for the project from now on. */
-interface Granted {
-  chat: string[];
-  project: string[];
 }
 
 const NO = "no (or type what to do instead)";

@@ -12,14 +12,11 @@ import { applyReplacements, matchEdit, type Replacement } from "../../../tools/e
 /** Largest file that a diff is made of, in bytes. */
 const FILE_LIMIT = 1024 * 1024;
 
-/** A call in rows of a width: its head, and what it would do. */
-export interface Preview {
-  head(width: number): Row[];
-  body(width: number): Row[];
-}
-
 /** Prepares the whole of what a question is about: nothing of it is cut. */
-export async function previewOf(question: PermissionQuestion, workspace: Workspace): Promise<Preview> {
+export async function previewOf(
+  question: PermissionQuestion,
+  workspace: Workspace,
+): Promise<{ head(width: number): Row[]; body(width: number): Row[] }> {
   const { toolName, subject, input } = question;
   const first = [span(`? ${clean(toolName)} `, "warning")];
   const head = (width: number) => textRows(subject, { width, first, style: "bold" });

@@ -5,12 +5,6 @@ import { firstParts } from "./activity.ts";
 /** All rows of what is folded, for a width. */
 export type UnfoldedRows = (width: number) => Row[];
 
-/** The unfolded one: its number, and the first row that is shown. */
-interface Unfolded {
-  number: number;
-  offset: number;
-}
-
 /** Folded texts that are kept; older ones are gone. */
 const KEPT = 300;
 
@@ -18,7 +12,8 @@ const KEPT = 300;
 export class Folds {
   readonly #folds = new Map<number, UnfoldedRows>();
   #last = 0;
-  #shown: Unfolded | null = null;
+  /** The unfolded one, and the first row of it that is shown. */
+  #shown: { number: number; offset: number } | null = null;
   /** As drawn last: how far a page goes. */
   #window = 1;
   #made: { number: number; width: number; rows: Row[] } | null = null;
