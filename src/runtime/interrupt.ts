@@ -1,6 +1,7 @@
 /** Ends a turn from outside: Ctrl-C and its kind, and the time limit. */
 import { AgentcliError } from "../errors.ts";
 import type { Clock, Io, StopSignal } from "../platform/io.ts";
+import { orAborted } from "../platform/sleep.ts";
 
 /**
  * Aborts `controller` with a `timeout` error after `seconds`; without a number it never does. Gives what ends the
@@ -65,15 +66,10 @@ export async function untilAborted<T>(
   opening: Promise<T>,
   { signal, drop }: { signal: AbortSignal; drop(late: T): Promise<unknown> },
 ): Promise<T> {
-  const { promise, reject } = Promise.withResolvers<never>();
-  const stop = () => reject(signal.reason);
-  signal.addEventListener("abort", stop, { once: true });
   try {
-    return await Promise.race([opening, promise]);
+    return await orAborted(opening, signal);
   } catch (error) {
     if (signal.aborted) opening.then(drop, () => {});
     throw error;
-  } finally {
-    signal.removeEventListener("abort", stop);
   }
 }

@@ -1,6 +1,7 @@
 /** Questions on a terminal: lines that are typed, and lines that are not shown. */
 import { AgentcliError } from "../errors.ts";
 import type { Io } from "../platform/io.ts";
+import { orAborted } from "../platform/sleep.ts";
 
 export type Asking = Pick<Io, "stdin" | "stderr" | "clock">;
 
@@ -58,24 +59,15 @@ export function isYes(answer: string | null): boolean {
 export async function askLine(
   io: Asking,
   question: string,
-  options: { signal?: AbortSignal } = {},
+  { signal }: { signal?: AbortSignal } = {},
 ): Promise<string | null> {
   if (!io.stdin.isTerminal || !io.stderr.isTerminal) {
     throw new AgentcliError("usage", "a question needs an answer, and standard input is not a terminal");
   }
   const { first } = await freshRead(io);
   await io.stderr.write(question);
-  const { signal } = options;
-  if (signal === undefined) return await readLine(io.stdin, first);
-  const stopped = Promise.withResolvers<never>();
-  const stop = () => stopped.reject(signal.reason);
-  if (signal.aborted) stop();
-  signal.addEventListener("abort", stop, { once: true });
-  try {
-    return await Promise.race([readLine(io.stdin, first), stopped.promise]);
-  } finally {
-    signal.removeEventListener("abort", stop);
-  }
+  const line = readLine(io.stdin, first);
+  return await (signal === undefined ? line : orAborted(line, signal));
 }
 
 /**

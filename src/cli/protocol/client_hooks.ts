@@ -99,26 +99,23 @@ async function ask(
   signal: AbortSignal,
 ): Promise<Answer> {
   const { entry, input, callId } = asked;
-  const stopping = new AbortController();
-  const stop = () => stopping.abort(signal.reason);
-  signal.addEventListener("abort", stop, { once: true });
+  const late = new AbortController();
   const waited = new AbortController();
-  clock.sleep(entry.timeoutMs, waited.signal).then(() => stopping.abort(), () => {});
+  clock.sleep(entry.timeoutMs, waited.signal).then(() => late.abort(), () => {});
   try {
     const answer = await requests.ask({
       subtype: "hook_callback",
       callback_id: entry.callbackId,
       input,
       ...callId === undefined ? {} : { tool_use_id: callId },
-    }, stopping.signal);
+    }, AbortSignal.any([signal, late.signal]));
     return "response" in answer ? answer.response : null;
   } catch (error) {
     signal.throwIfAborted();
-    if (stopping.signal.aborted) return null;
+    if (late.signal.aborted) return null;
     throw error;
   } finally {
     waited.abort();
-    signal.removeEventListener("abort", stop);
   }
 }
 

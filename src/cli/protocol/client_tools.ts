@@ -43,8 +43,7 @@ class ServerFailed extends Error {
 export async function connectServer(name: string, line: ServerConnection, signal: AbortSignal): Promise<ClientServer> {
   const late = new AbortController();
   const waited = new AbortController();
-  const stop = () => late.abort(signal.reason);
-  signal.addEventListener("abort", stop, { once: true });
+  const either = AbortSignal.any([signal, late.signal]);
   line.clock.sleep(CONNECT_MS, waited.signal).then(() => late.abort(new ServerFailed("it does not answer")), () => {});
   try {
     const ask = createAsk(name, line);
@@ -52,16 +51,15 @@ export async function connectServer(name: string, line: ServerConnection, signal
       protocolVersion: REVISION,
       capabilities: {},
       clientInfo: { name: "agentcli", version: VERSION },
-    }, late.signal);
-    await ask("notifications/initialized", null, late.signal);
-    return { name, status: "connected", tools: await listTools(name, { ask, line }, late.signal) };
+    }, either);
+    await ask("notifications/initialized", null, either);
+    return { name, status: "connected", tools: await listTools(name, { ask, line }, either) };
   } catch (error) {
     signal.throwIfAborted();
     if (!(error instanceof ServerFailed)) throw error;
     return { name, status: "failed", tools: [] };
   } finally {
     waited.abort();
-    signal.removeEventListener("abort", stop);
   }
 }
 

@@ -97,15 +97,11 @@ async function takeTurns(conversation: Conversation, signal: AbortSignal): Promi
 async function takeTurn(turn: QueuedMessage, conversation: Conversation, signal: AbortSignal): Promise<number> {
   const { session, running } = conversation;
   const controller = new AbortController();
-  const stop = () => controller.abort(signal.reason);
-  if (signal.aborted) stop();
-  signal.addEventListener("abort", stop, { once: true });
   running.current = controller;
   try {
-    return await session.turn(turn, controller.signal);
+    return await session.turn(turn, AbortSignal.any([signal, controller.signal]));
   } finally {
     running.current = null;
-    signal.removeEventListener("abort", stop);
   }
 }
 

@@ -3,6 +3,7 @@ import type { Session } from "../../agent/session.ts";
 import { AgentcliError, asAgentcliError } from "../../errors.ts";
 import { type Io, OutputClosed } from "../../platform/io.ts";
 import { resolve } from "../../platform/path.ts";
+import { orAborted } from "../../platform/sleep.ts";
 import { reexecWithoutLeaks } from "../reexec.ts";
 import type { Context, Invocation } from "../command.ts";
 import { type Interrupt, listenForInterrupt } from "../../runtime/interrupt.ts";
@@ -139,12 +140,11 @@ async function readInput(io: Io, signal: AbortSignal): Promise<string> {
     waiting ? io.stderr.write("reading standard input; end it with Ctrl-D, or start with </dev/null\n") : undefined
   );
   const decoder = new TextDecoder();
-  const stopped = aborted(signal);
   const parts: string[] = [];
   let size = 0;
   try {
     while (true) {
-      const bytes = await Promise.race([io.stdin.read(), stopped.promise]);
+      const bytes = await orAborted(io.stdin.read(), signal);
       waiting = false;
       if (bytes === null) return parts.join("") + decoder.decode();
       size += bytes.length;
@@ -157,19 +157,7 @@ async function readInput(io: Io, signal: AbortSignal): Promise<string> {
     }
   } finally {
     waiting = false;
-    stopped.forget();
   }
-}
-
-/** A promise that rejects with the signal's reason when it is aborted. */
-function aborted(signal: AbortSignal): { promise: Promise<never>; forget(): void } {
-  const { promise, reject } = Promise.withResolvers<never>();
-  const stop = () => reject(signal.reason);
-  // Nobody may be waiting when it rejects.
-  promise.catch(() => {});
-  if (signal.aborted) stop();
-  signal.addEventListener("abort", stop, { once: true });
-  return { promise, forget: () => signal.removeEventListener("abort", stop) };
 }
 
 /** Returns the servers that the option names; it costs nothing where it is not given. */
