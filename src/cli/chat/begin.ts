@@ -46,14 +46,15 @@ export interface ChatView {
   clear(): void;
 }
 
-/** Whether `--resume` stands without a session: then one is chosen. */
-export function asksForSession({ resume }: Pick<RunOptions, "resume">): boolean {
-  return resume === "";
+/** What a chat begins with: a prompt, and a session that is still to be chosen. */
+export interface Beginning {
+  first: string | undefined;
+  choosesSession: boolean;
 }
 
 /**
- * Prepares the session: the one that is chosen where `choosesSession`. Where no model is configured and there is somebody to ask, one is chosen first; the chat is left
- * when none is. Throws what `prepare` throws, and the signal's reason.
+ * Prepares the session: the one that is chosen where `choosesSession`. Where no model is configured and there is somebody to
+ * ask, one is chosen first; the chat is left when none is. Throws what `prepare` throws, and the signal's reason.
  */
 export async function beginChat(
   chat: AgentSession,

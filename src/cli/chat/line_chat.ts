@@ -11,7 +11,7 @@ import { textOutput } from "../run/text_output.ts";
 import { hostOf, showError } from "../output.ts";
 import { elicitInChat } from "./questions/elicit.ts";
 import type { Context } from "../command.ts";
-import { asksForSession, beginChat, type ChatOptions, type ChatView, type PickQuestion } from "./begin.ts";
+import { beginChat, type Beginning, type ChatOptions, type ChatView, type PickQuestion } from "./begin.ts";
 import { changeRows } from "./view/call_block.ts";
 import { AgentSession } from "../../runtime/agent_session.ts";
 import type { OpenSession } from "../../runtime/open_session.ts";
@@ -26,24 +26,11 @@ const MOST_TRIES = 20;
 /** Longest line, in bytes. */
 const LINE_LIMIT = 16 * 1024 * 1024;
 
-/**
- * Runs the chat until the input ends. Gives the exit code of the last turn that failed by itself, or 0; 130 when it was
- * interrupted out of.
- */
-export async function chatByLine(
-  options: ChatOptions,
-  context: Context,
-  { first }: { first: string | undefined },
-): Promise<number> {
-  return await new LineChat(options, context).run(first);
-}
-
-class LineChat implements ChatView {
+export class LineChat implements ChatView {
   readonly #context: Context;
   readonly #chat: AgentSession;
   readonly #lines: AsyncGenerator<string>;
   readonly #atTerminal: boolean;
-  readonly #choosesSession: boolean;
   #running: AbortController | null = null;
   #leaving = false;
   /** A person was shown the change of the call that runs. */
@@ -59,7 +46,6 @@ class LineChat implements ChatView {
   constructor(options: ChatOptions, context: Context) {
     this.#context = context;
     const { io } = context;
-    this.#choosesSession = asksForSession(options);
     this.#atTerminal = io.stdin.isTerminal && io.stderr.isTerminal;
     this.#lines = linesOf(io.stdin);
     const notice = (text: string) => this.#write(`agentcli: ${clean(text)}\n`);
@@ -72,7 +58,11 @@ class LineChat implements ChatView {
     );
   }
 
-  async run(first: string | undefined): Promise<number> {
+  /**
+   * Runs the chat until the input ends. Gives the exit code of the last turn that failed by itself, or 0; 130 when it was
+   * interrupted out of.
+   */
+  async run(beginning: Beginning): Promise<number> {
     const remove = this.#context.io.onSignal((signal) => {
       const running = this.#running;
       if (signal === "SIGINT" && running !== null && !running.signal.aborted) {
@@ -83,7 +73,7 @@ class LineChat implements ChatView {
       this.#ended.resolve(signal === "SIGINT" ? 130 : 143);
     });
     try {
-      return await Promise.race([this.#converse(first), this.#ended.promise]);
+      return await Promise.race([this.#converse(beginning), this.#ended.promise]);
     } finally {
       remove();
       await this.#chat.close();
@@ -188,8 +178,8 @@ class LineChat implements ChatView {
     this.#written = Promise.all([this.#written, this.#context.io.stderr.write(text)]);
   }
 
-  async #converse(first: string | undefined): Promise<number> {
-    this.#code = await this.#attempt((signal) => this.#begin(signal));
+  async #converse({ first, choosesSession }: Beginning): Promise<number> {
+    this.#code = await this.#attempt((signal) => this.#begin(choosesSession, signal));
     // Nothing can be asked of a model that is not there; what the input holds is left.
     if (this.#code !== 0 || this.#leaving) return this.#code;
     if (first !== undefined && first.trim() !== "") this.#code = await this.#take(first);
@@ -203,8 +193,8 @@ class LineChat implements ChatView {
     return this.#code;
   }
 
-  async #begin(signal: AbortSignal): Promise<number> {
-    const [canAsk, choosesSession] = [this.#atTerminal, this.#choosesSession];
+  async #begin(choosesSession: boolean, signal: AbortSignal): Promise<number> {
+    const canAsk = this.#atTerminal;
     await beginChat(this.#chat, { view: this, context: this.#context, canAsk, choosesSession, signal });
     const { opened } = this.#chat;
     if (canAsk && opened !== null && !this.#context.globals.quiet) {

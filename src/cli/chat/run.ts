@@ -1,13 +1,12 @@
 /** Chooses how the chat is shown: drawn on a terminal, or line by line on anything else. */
 import { AgentcliError } from "../../errors.ts";
 import { resolve } from "../../platform/path.ts";
-import type { RUN_OPTIONS, RunOptions } from "../run/command.ts";
+import type { RUN_OPTIONS } from "../run/command.ts";
 import { reexecWithoutLeaks } from "../reexec.ts";
-import type { Context, Invocation } from "../command.ts";
+import type { Invocation } from "../command.ts";
 import { givenServers } from "../run/run.ts";
 import { warn } from "../output.ts";
 import { checkStoreOptions } from "../../runtime/host.ts";
-import { asksForSession, type ChatOptions } from "./begin.ts";
 
 /** Runs the command. Throws `usage` for machine formats, which belong to `run`. */
 export async function run({ options, arguments: words, context }: Invocation<typeof RUN_OPTIONS>): Promise<number> {
@@ -28,21 +27,18 @@ export async function run({ options, arguments: words, context }: Invocation<typ
       hint: "leave them out: the chat asks at the terminal, and shows what arrives piece by piece",
     });
   }
-  // A session that is still to be chosen stands for any.
-  checkStoreOptions(asksForSession(options) ? { ...options, resume: "latest" } : options);
-  const given = await withServers(options, context);
-  const drawn = io.stdin.isTerminal && io.stdout.isTerminal && (io.env("TERM") ?? "dumb") !== "dumb";
-  if (drawn || (io.os === "windows" && io.stdin.isTerminal && io.stdout.isTerminal)) {
-    const { chatOnTerminal } = await import("./terminal/terminal_chat.ts");
-    return await chatOnTerminal(given, context, { first: words[0] });
-  }
-  const { chatByLine } = await import("./line_chat.ts");
-  return await chatByLine(given, context, { first: words[0] });
-}
-
-/** The options with the servers of `--mcp-config`. */
-async function withServers(options: RunOptions, context: Context): Promise<ChatOptions> {
+  // `--resume` without a session: one that is still to be chosen stands for any.
+  const choosesSession = options.resume === "";
+  checkStoreOptions(choosesSession ? { ...options, resume: "latest" } : options);
   const { servers, problems } = await givenServers(options, context);
   for (const problem of problems) await warn(context, problem);
-  return { ...options, mcpServers: servers };
+  const given = { ...options, mcpServers: servers };
+  const beginning = { first: words[0], choosesSession };
+  const drawn = io.stdin.isTerminal && io.stdout.isTerminal && (io.env("TERM") ?? "dumb") !== "dumb";
+  if (drawn || (io.os === "windows" && io.stdin.isTerminal && io.stdout.isTerminal)) {
+    const { TerminalChat } = await import("./terminal/terminal_chat.ts");
+    return await new TerminalChat(given, context).run(beginning);
+  }
+  const { LineChat } = await import("./line_chat.ts");
+  return await new LineChat(given, context).run(beginning);
 }

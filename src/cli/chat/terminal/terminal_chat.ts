@@ -9,7 +9,7 @@ import { row } from "../../../terminal/style.ts";
 import { fit } from "../../../terminal/table.ts";
 import type { Context } from "../../command.ts";
 import { hostOf } from "../../output.ts";
-import { asksForSession, beginChat, type ChatOptions } from "../begin.ts";
+import { beginChat, type Beginning, type ChatOptions } from "../begin.ts";
 import { runLine } from "../commands/commands.ts";
 import { ChatInput } from "../input/chat_input.ts";
 import { readHistory, rememberTyped } from "../input/history.ts";
@@ -44,30 +44,18 @@ const TWICE_MS = 1000;
 
 type Outside = typeof import("./outside.ts");
 
-/** Runs the chat until it is left; gives the exit code. The terminal is set back whatever happens. */
-export async function chatOnTerminal(
-  options: ChatOptions,
-  context: Context,
-  { first }: { first: string | undefined },
-): Promise<number> {
-  const chat = new TerminalChat(options, context);
-  return await chat.run(first);
-}
-
-class TerminalChat {
+export class TerminalChat {
   readonly #context: Context;
   readonly #chat: AgentSession;
   readonly #view: TerminalView;
   readonly #input: ChatInput;
   readonly #work: ChatWork;
-  readonly #choosesSession: boolean;
   #lastEscape = -Infinity;
   /** Settled when all that was typed is in the history. */
   #remembered: Promise<void> = Promise.resolve();
 
   constructor(options: ChatOptions, context: Context) {
     const { io } = context;
-    this.#choosesSession = asksForSession(options);
     // Whatever the session writes on stderr goes above the line that is typed, not through it.
     const stderr = {
       isTerminal: false,
@@ -107,7 +95,8 @@ class TerminalChat {
     });
   }
 
-  async run(first: string | undefined): Promise<number> {
+  /** Runs the chat until it is left; gives the exit code. The terminal is set back whatever happens. */
+  async run(beginning: Beginning): Promise<number> {
     const { io } = this.#context;
     const { frames, lent } = this.#view;
     const history = await openHome(io).then(readHistory).catch(() => []);
@@ -123,7 +112,10 @@ class TerminalChat {
     try {
       this.#input.readKeys().catch((error) => this.#view.fail(error)).finally(() => this.#work.leave());
       frames.soon();
-      return await this.#work.run((signal) => this.#begin(first, signal), (text, signal) => this.#take(text, signal));
+      return await this.#work.run(
+        (signal) => this.#begin(beginning, signal),
+        (text, signal) => this.#take(text, signal),
+      );
     } finally {
       clearInterval(ticking);
       frames.stop();
@@ -148,8 +140,8 @@ class TerminalChat {
     this.#work.add(this.#message(text));
   }
 
-  async #begin(first: string | undefined, signal: AbortSignal): Promise<void> {
-    const [view, context, choosesSession] = [this.#view, this.#context, this.#choosesSession];
+  async #begin({ first, choosesSession }: Beginning, signal: AbortSignal): Promise<void> {
+    const [view, context] = [this.#view, this.#context];
     try {
       await beginChat(this.#chat, { view, context, canAsk: true, choosesSession, signal });
       const { opened: prepared } = this.#chat;
