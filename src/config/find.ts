@@ -40,10 +40,10 @@ export function readSelector(text: string, where: string): Selector {
 const LIST_LIMIT = 20;
 
 /** The names in one line, long lists and names cut. */
-export function listed(names: readonly string[]): string {
+export function listed(names: readonly string[], most = LIST_LIMIT): string {
   if (names.length === 0) return "none";
-  const more = names.length > LIST_LIMIT ? ` and ${names.length - LIST_LIMIT} more` : "";
-  return names.slice(0, LIST_LIMIT).map((name) => name.slice(0, 200)).join(", ") + more;
+  const more = names.length > most ? ` and ${names.length - most} more` : "";
+  return names.slice(0, most).map((name) => name.slice(0, 200)).join(", ") + more;
 }
 
 /** The built-in provider of `--model demo`; its address is filled in when the stand-in server runs. */

@@ -46,7 +46,7 @@ export interface ChatView {
   clear(): void;
 }
 
-/** What a chat begins with: a prompt, and a session that is still to be chosen. */
+/** The beginning of a chat: a prompt, and a session that is still to be chosen. */
 export interface Beginning {
   first: string | undefined;
   choosesSession: boolean;

@@ -1,6 +1,7 @@
 /** The output of `init-providers`: the table of servers, the changes, and the next steps; or one JSON object. */
 import { counted, grouped } from "../../platform/number.ts";
 import type { Discovered, DiscoveredModel } from "../../provider/backends/discovery.ts";
+import { listed } from "../../config/find.ts";
 import { productOf, providerLabel, RUNTIMES } from "../../config/base_url.ts";
 import { clean } from "../../terminal/clean.ts";
 import type { Plan } from "./plan.ts";
@@ -35,11 +36,7 @@ export function changeLines(outcome: Outcome): string[] {
         clean(plan.commented.baseUrl)
       }, as a comment: it is not running here`,
     ],
-    ...plan.models.map(({ provider, models }) =>
-      `${provider}: ${action} ${models.slice(0, 5).map(modelText).join(", ")}${
-        models.length > 5 ? ` and ${models.length - 5} more` : ""
-      }`
-    ),
+    ...plan.models.map(({ provider, models }) => `${provider}: ${action} ${listed(models.map(modelText), 5)}`),
     ...plan.gone.slice(0, 50).map(({ provider, model }) =>
       `${provider}: '${modelName(model)}' is configured but no longer served; it was kept`
     ),

@@ -1,4 +1,5 @@
 /** Findings about a reachable server besides its model list: its identity, and differences from the configuration. */
+import { listed } from "../../config/find.ts";
 import type { ModelEntry, ProviderEntry } from "../../config/types.ts";
 import type { ModelList } from "../../provider/backends/model_list.ts";
 import { recognize, type Recognized } from "../../provider/backends/recognize.ts";
@@ -57,10 +58,8 @@ function some(kind: "ok" | "warn", texts: readonly string[]): CheckLine[] {
 function servedLines({ name }: ProviderEntry, ids: readonly string[]): CheckLine[] {
   const [first] = ids;
   if (first === undefined) return [{ kind: "warn", text: "it serves no models" }];
-  const more = ids.length > NAMED ? ` and ${ids.length - NAMED} more` : "";
-  const shown = ids.slice(0, NAMED).map(modelName).join(", ");
   return [
-    { kind: "ok", text: `serves: ${shown}${more}` },
+    { kind: "ok", text: `serves: ${listed(ids.map(modelName), NAMED)}` },
     { kind: "try", text: `agentcli providers model add ${name} ${modelName(first)}` },
   ];
 }

@@ -9,6 +9,7 @@ import {
   defaultSelector,
   DEMO,
   findConfigured,
+  listed,
   PROVIDER_NAME,
   PROVIDER_NAME_RULE,
   splitSelector,
@@ -90,7 +91,7 @@ async function nextSteps(provider: ProviderEntry, context: Invocation["context"]
     const { signal } = new AbortController();
     const { models } = await listModels(client, endpoint, { timeoutMs: FIRST_ANSWER_MS, signal });
     const ids = models.map(({ id }) => clean(id));
-    await notice(context, `it answers, with ${counted(ids.length, "model")}: ${shortList(ids)}`);
+    await notice(context, `it answers, with ${counted(ids.length, "model")}: ${listed(ids, NAMED_MODELS)}`);
     await notice(context, `next: ${clean(chat(configured?.id ?? ids[0]))}`);
   } catch (error) {
     const { code, message } = asAgentcliError(error);
@@ -100,12 +101,6 @@ async function nextSteps(provider: ProviderEntry, context: Invocation["context"]
   } finally {
     client.close();
   }
-}
-
-/** The first names of a list, and how many more there are. */
-function shortList(names: readonly string[]): string {
-  const more = names.length - NAMED_MODELS;
-  return names.slice(0, NAMED_MODELS).join(", ") + (more > 0 ? ` and ${more} more` : "");
 }
 
 const NAMED_MODELS = 5;

@@ -199,7 +199,7 @@ export function eventLine(event: TurnEvent, trace: LabelTrace): string | null {
   }
 }
 
-/** What a run and the chat say of an event in the same words, to be cleaned; null where they say nothing, or each its own. */
+/** The words for an event that a run and the chat share, to be cleaned; null where they say nothing, or each its own. */
 export function noteOf(event: TurnEvent, trace?: Pick<LabelTrace, "toolName">): string | null {
   switch (event.kind) {
     case "retry":
