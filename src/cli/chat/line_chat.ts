@@ -26,6 +26,7 @@ const MOST_TRIES = 20;
 /** Longest line, in bytes. */
 const LINE_LIMIT = 16 * 1024 * 1024;
 
+/** The chat line by line. */
 export class LineChat implements ChatView {
   readonly #context: Context;
   readonly #chat: AgentSession;

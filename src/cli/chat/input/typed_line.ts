@@ -11,27 +11,30 @@ import { lstat } from "../../../platform/files.ts";
 import type { Candidate, CompletionQuery } from "../../../terminal/editor_text.ts";
 import type { SearchOptions } from "./path_search.ts";
 
-/** The commands of the chat, as help and completion list them. */
+/**
+ * The commands of the chat, as help and completion list them. `isBeside`: it only tells, or changes what a key may change at
+ * any time, so it need not wait for the turn that runs.
+ */
 export const COMMAND_NAMES = [
-  { name: "help", brief: "list the commands and the keys" },
+  { name: "help", brief: "list the commands and the keys", isBeside: true },
   { name: "model", brief: "switch to another model" },
   { name: "models", brief: "list the models of the servers" },
-  { name: "tools", brief: "list the tools of the model" },
-  { name: "permissions", brief: "show or set the mode; list and remove rules" },
-  { name: "mcp", brief: "list the MCP servers, their tools and tokens" },
-  { name: "context", brief: "show what fills the window" },
-  { name: "status", brief: "show model, session and mode" },
+  { name: "tools", brief: "list the tools of the model", isBeside: true },
+  { name: "permissions", brief: "show or set the mode; list and remove rules", isBeside: true },
+  { name: "mcp", brief: "list the MCP servers, their tools and tokens", isBeside: true },
+  { name: "context", brief: "show what fills the window", isBeside: true },
+  { name: "status", brief: "show model, session and mode", isBeside: true },
   { name: "think", brief: "set how much the model reasons: on, off, low, medium, high" },
   { name: "retry", brief: "send the last prompt again, as if it had not been answered" },
-  { name: "copy", brief: "copy the last answer to the clipboard" },
+  { name: "copy", brief: "copy the last answer to the clipboard", isBeside: true },
   { name: "init", brief: "let the model look around and write a short AGENTS.md" },
-  { name: "skills", brief: "list the workflows and skills of the project" },
+  { name: "skills", brief: "list the workflows and skills of the project", isBeside: true },
   { name: "compact", brief: "summarize the older part now: /compact [what to keep]" },
   { name: "clear", brief: "begin a new session" },
   { name: "rewind", brief: "go back to before a turn: words, files or both" },
   { name: "redo", brief: "take /rewind or /undo back" },
   { name: "undo", brief: "restore the files that the last turn changed" },
-  { name: "diff", brief: "show the changes of this session" },
+  { name: "diff", brief: "show the changes of this session", isBeside: true },
   { name: "resume", brief: "continue a stored session" },
   { name: "rename", brief: "name the session; lists show it: /rename [name]" },
   { name: "export", brief: "write the session to a file: /export [json|html] [file]" },
@@ -65,19 +68,6 @@ const KNOWN_ELSEWHERE: readonly (readonly [hint: string, ...names: string[]])[] 
 ];
 
 export type CommandName = typeof COMMAND_NAMES[number]["name"];
-
-/** Those that only tell, or change what a key may change at any time: they need not wait for the turn that runs. */
-export const BESIDE_A_TURN: ReadonlySet<CommandName> = new Set([
-  "help",
-  "tools",
-  "mcp",
-  "permissions",
-  "context",
-  "diff",
-  "status",
-  "skills",
-  "copy",
-]);
 
 function knownElsewhere(word: string): string | undefined {
   return KNOWN_ELSEWHERE.find(([, ...names]) => names.includes(word))?.[0];
@@ -143,15 +133,12 @@ export function readShell(line: string): TypedShell | null {
  * The command of a line and what stands behind it; null for a line that is none. A word that is no command is `usage`,
  * with the nearest one, `others` among them.
  */
-export function readCommand(
-  line: string,
-  others: readonly string[] = [],
-): { name: CommandName; argument: string } | null {
+export function readCommand(line: string, others: readonly string[] = []): TypedCommand | null {
   const match = /^\/([a-z][a-z0-9-]*)(?:\s+([^\n]*))?$/.exec(line.trim());
   if (match === null) return null;
   const word = match[1] ?? "";
   const found = COMMAND_NAMES.find(({ name }) => name === word) ?? (word === "quit" ? { name: "exit" as const } : null);
-  if (found !== null) return { name: found.name, argument: (match[2] ?? "").trim() };
+  if (found !== null) return { kind: "command", name: found.name, argument: (match[2] ?? "").trim() };
   const names = [...COMMAND_NAMES.map(({ name }) => name), ...others].map((name) => `/${name}`);
   throw new AgentcliError("usage", `there is no command /${word}`, {
     hint: knownElsewhere(word) ?? didYouMean(`/${word}`, names) ??
@@ -162,7 +149,7 @@ export function readCommand(
 /** The command of a line that need not wait for the turn that runs; null for any other line. */
 export function readBeside(line: string): TypedCommand | null {
   const command = isTaken(/^\/([a-z]+)/.exec(line)?.[1] ?? "") ? readCommand(line) : null;
-  return command !== null && BESIDE_A_TURN.has(command.name) ? { kind: "command", ...command } : null;
+  return COMMAND_NAMES.some((known) => known.name === command?.name && "isBeside" in known) ? command : null;
 }
 
 /**
@@ -180,10 +167,7 @@ export async function readTyped(line: string, chat: AgentSession): Promise<Typed
   const typed = /^\/([a-z0-9][a-z0-9._-]{0,63})(?:\s+([^]*))?$/.exec(line.trim());
   if (line.startsWith(" ") || typed === null) return words;
   const [, word = "", argument = ""] = typed;
-  if (isTaken(word)) {
-    const known = readCommand(line);
-    return known === null ? words : { kind: "command", ...known };
-  }
+  if (isTaken(word)) return readCommand(line) ?? words;
   const source = commandSource(await chat.ready());
   const { customCommands, customPrompt } = await import("./custom_commands.ts");
   const customs = await customCommands(source);

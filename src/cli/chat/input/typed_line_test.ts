@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readCommand } from "./typed_line.ts";
 
 Deno.test("a line that only looks like a command is sent to the model", () => {
-  assert.deepEqual(readCommand("/model near:one"), { name: "model", argument: "near:one" });
+  assert.deepEqual(readCommand("/model near:one"), { kind: "command", name: "model", argument: "near:one" });
   assert.equal(readCommand("/etc/hosts says what?"), null);
   assert.equal(readCommand("say /help"), null);
   assert.throws(() => readCommand("/modle"), /no command \/modle/);

@@ -44,6 +44,7 @@ const TWICE_MS = 1000;
 
 type Outside = typeof import("./outside.ts");
 
+/** The chat, drawn on a terminal. */
 export class TerminalChat {
   readonly #context: Context;
   readonly #chat: AgentSession;
