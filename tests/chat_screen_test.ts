@@ -51,6 +51,11 @@ terminalTest("the speed of a model is not shown for the session that begins afte
   await terminal.type("/clear");
   await terminal.press("Enter");
   assert.doesNotMatch(await terminal.shows(/a new session.*\n\n>$/m), /\d t\/s/);
+  // Scrolled back to is what was said, without the rows that were live.
+  const all = await terminal.screen({ all: true });
+  assert.match(all, /their end\.[^]*> \/clear/);
+  assert.equal(all.match(/^local · loc:fake/gm)?.length, 1, all);
+  assert.doesNotMatch(all, /beginning a new session/);
 });
 
 terminalTest("a resize while an answer streams leaves the line and the status once at the end", async () => {

@@ -125,7 +125,8 @@ export class Screen {
 
   clear(): void {
     const live = this.#shown;
-    this.#shown = NOTHING;
+    // What is cleared goes to what can be scrolled back to, and live rows are no part of that.
+    this.live(NOTHING);
     this.#at = 0;
     this.#write("\x1b[H\x1b[2J");
     this.live(live);
