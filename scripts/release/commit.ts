@@ -38,8 +38,9 @@ async function writeCommit(): Promise<void> {
   const commit = await checkedOutCommit();
   if (commit !== null) {
     await Deno.writeTextFile(file, withCommit(await Deno.readTextFile(file), commit.name));
-    console.log(`dist/agentcli.js  commit ${commit.name}  sha256 ${await sha256(await Deno.readFile(file))}`);
   }
+  const named = commit === null ? "" : `commit ${commit.name}  `;
+  console.log(`dist/agentcli.js  ${named}sha256 ${await sha256(await Deno.readFile(file))}`);
   await writeSums(decodeURIComponent(new URL("../../dist", import.meta.url).pathname));
 }
 
