@@ -78,7 +78,7 @@ export function activityText({ phase, since, heard }: Activity, { now, rates }: 
       const what = phase.what === null ? "writing" : `writing a call of ${clean(phase.what)}`;
       return joined(
         `${what} ${elapsed}`,
-        `${tokensText(tokens)} tokens`,
+        `${tokensText(tokens)} ${Math.round(tokens) === 1 ? "token" : "tokens"}`,
         seconds < 1 ? "" : rateText(tokens / seconds),
       );
     }
