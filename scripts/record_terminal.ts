@@ -47,8 +47,9 @@ function startModelServer() {
 
 /** Replaces what differs from run to run: the version and the directory, and what the context holds. */
 function lasting(screen: string): string {
+  // A server that answers at once has a speed only where the machine is busy.
   return screen.replace(/agentcli \d[^\n]*/, "agentcli\x1b[0m  ~/project").replaceAll(
-    /[\d.]+k? of ([\d.]+k) \(\d+ %\)/g,
+    /[\d.]+k? of ([\d.]+k) \(\d+ %\)(?: · [\d.]+ t\/s)?/g,
     "1.1k of $1 (3 %)",
   )
     .replaceAll(/[\d.]+k? in ·/g, "3.4k in ·").replaceAll(/\d+ out(?: · [\d.]+ t\/s)?/g, "96 out · 42 t/s")
