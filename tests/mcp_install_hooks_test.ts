@@ -85,3 +85,19 @@ Deno.test("in a subdirectory of a repository Codex finds the script, and a guard
     assert.equal(code, 0, stderr);
   }
 });
+
+Deno.test("install says where the hooks of the assistant are switched off", async () => {
+  for (const name of ["settings.local.json", "settings.json"]) {
+    await using home = await prepared();
+    await home.write(`.claude/${name}`, '{"disableAllHooks": true}');
+    const { stderr } = await done(home.mcp("install", "claude", "--yes"));
+    assert.match(
+      stderr,
+      /note: .*\.claude\/settings(?:\.local)?\.json switches all hooks off, so nothing is blocked/,
+      name,
+    );
+  }
+  await using home = await prepared();
+  await home.write(".claude/settings.local.json", '{"disableAllHooks": false}');
+  assert.doesNotMatch((await done(home.mcp("install", "claude", "--yes"))).stderr, /switches all/);
+});

@@ -10,6 +10,7 @@ import { VERSION } from "../../src/cli/version.ts";
 import { serveLoopback } from "../../src/platform/http_server.ts";
 import { answerHttp } from "../../src/private/http_endpoint.ts";
 import { McpServer } from "../../src/private/mcp_server.ts";
+import { TOOLS } from "../../src/private/tools.ts";
 
 const SUITE = "@modelcontextprotocol/conformance@0.2.0-alpha.12";
 /** The suite and the SDKs need a newer Node than many systems have. */
@@ -34,9 +35,15 @@ const SCENARIOS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   },
 };
 
+/** What each tool is answered with: the suite looks at the protocol alone. */
+const WAITING = { kind: "decision", decision: "waiting" } as const;
+
 /** The endpoint for a suite that cannot send a token: each of its requests gets one on the way. */
 function openEndpoint(): AsyncDisposable & { url: string } {
-  const service = { steady: <T>(work: () => Promise<T>) => work(), call: () => Promise.resolve(null) };
+  const service = {
+    steady: <T>(work: () => Promise<T>) => work(),
+    call: (name: string) => Promise.resolve(TOOLS.some((tool) => tool.name === name) ? WAITING : null),
+  };
   const server = serveLoopback(({ url, method, body, signal, headers }) => {
     const all = new Headers([...headers, ["authorization", "Bearer suite"]]);
     const parts = { port: server.port, token: "suite", server: () => new McpServer({ version: VERSION, service }) };

@@ -8,6 +8,7 @@ import {
   isAssistant,
 } from "../../editor/assistants.ts";
 import { DIALECTS } from "../../editor/dialect.ts";
+import { filesWithoutHooks } from "../../editor/doctor/try_assistant.ts";
 import { parametersOf, scriptsOf } from "../../editor/hooks/scaffold.ts";
 import { SCAFFOLDS } from "../../editor/hooks/scaffold_ids.ts";
 import { type Installed, readLedger } from "../../editor/plan/ledger.ts";
@@ -156,8 +157,10 @@ function notesOf(assistant: Assistant | null, { scope, editor: { around, context
   const named = variable === null ? undefined : context.io.env(variable);
   const home = named ?? join(around.userHome, directory);
   const isThere = lstatSync(home) !== null;
+  const off = filesWithoutHooks(assistant.id, [join(around.root, directory), home]);
   return [
     ...isThere ? [] : [`${label} has no directory in your home (${home}): it finds this once it is installed`],
+    ...off.map((path) => `${path} switches all hooks off, so nothing is blocked: take the switch out of the file`),
     ...notes[scope],
   ];
 }

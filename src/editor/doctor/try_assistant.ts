@@ -43,15 +43,20 @@ export async function tryAssistants(installed: readonly Installed[], context: Tr
   }).catch(untried);
 }
 
-/** Returns the files that keep an assistant from running any hook. */
+/** Returns the files in directories of an assistant that keep it from running any hook. */
+export function filesWithoutHooks(id: AssistantId, directories: Iterable<string>): string[] {
+  const { off } = ASSISTANTS[id].hooks;
+  if (off === null) return [];
+  const files = [...directories].flatMap((place) => off.files.map((name) => join(place, name)));
+  return files.filter((path) => off.pattern.test(lookAt(path) ?? ""));
+}
+
 function switchedOff({ dialect, resources }: Installed, { root }: TrialContext): Finding[] {
-  const off = isAssistant(dialect) ? ASSISTANTS[dialect].hooks.off : null;
-  if (off === null || !isAssistant(dialect)) return [];
+  if (!isAssistant(dialect)) return [];
   const { label, directory } = ASSISTANTS[dialect];
   const hooks = resources.find(({ resource }) => resource.kind === "item")?.resource.path;
   const directories = new Set([join(root, directory), ...hooks === undefined ? [] : [dirname(hooks)]]);
-  const files = [...directories].flatMap((place) => off.files.map((name) => join(place, name)));
-  return files.filter((path) => off.pattern.test(lookAt(path) ?? "")).map((path) => ({
+  return filesWithoutHooks(dialect, directories).map((path) => ({
     level: "failure",
     subject: `${label}, hooks`,
     message: `${path} switches all hooks off, so nothing is blocked`,

@@ -2,6 +2,7 @@
  * One table of a TOML file that others write too. Nothing around it changes: comments, order, line ends. What the table holds
  * is compared as text, so a comment that somebody adds to it is a change by hand.
  */
+import { parseJson } from "../../platform/record.ts";
 import { TextProblem } from "../limits.ts";
 
 /** A line of the file at its top level, with what belongs to it: a value over several lines is one statement. */
@@ -59,7 +60,7 @@ class Scanner {
       this.#match(SPACE);
       const bare = this.#match(BARE);
       if (bare !== "") names.push(bare);
-      else if (this.text[this.#at] === '"' || this.text[this.#at] === "'") names.push(this.#quoted());
+      else if (this.text[this.#at] === '"' || this.text[this.#at] === "'") names.push(this.#named(this.#quoted()));
       else throw new TextProblem(`line ${this.#line()} has no name`);
       this.#match(SPACE);
     } while (this.take("."));
@@ -95,13 +96,15 @@ class Scanner {
   #quoted(): string {
     const found = this.#match(/"(?:\\.|[^"\\\n])*"|'[^'\n]*'/y);
     if (found === "") throw new TextProblem(`the text of line ${this.#line()} does not end`);
-    if (found.startsWith("'")) return found.slice(1, -1);
-    try {
-      return JSON.parse(found);
-    } catch {
-      // Escapes that JSON does not have: the name is none of ours.
-      return found;
-    }
+    return found;
+  }
+
+  /** Escapes that JSON does not have can spell any name, ours too. */
+  #named(quoted: string): string {
+    if (quoted.startsWith("'")) return quoted.slice(1, -1);
+    const name = parseJson(quoted);
+    if (typeof name === "string") return name;
+    throw new TextProblem(`line ${this.#line()} has a name with escapes that are not known here`);
   }
 
   #line(): number {

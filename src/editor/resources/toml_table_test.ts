@@ -65,6 +65,8 @@ Deno.test("a table that is written in another form, and what is no TOML, is not 
       "= 1\n",
       "[a\n",
       "a = 1]\n",
+      '["mcp_servers"."\\U0000006furs"]\n',
+      '["mcp_servers"."\\x6furs"]\n',
     ]
   ) {
     assert.throws(() => writeTable(text, AT, { content: TABLE }), TextProblem, text);
@@ -88,4 +90,11 @@ Deno.test("any text that ends in line ends comes back, or is refused as it stand
     const text = `${chosen.join("")}\n`;
     assert.equal(removeTable(writeTable(text, AT, { content: TABLE }), AT), text);
   }));
+});
+
+Deno.test("a name with an escape is read as it is meant, and a value with any is left alone", () => {
+  assert.equal(readTable('["mcp_servers"."\\u006furs"]\na = 1\n', AT), '["mcp_servers"."\\u006furs"]\na = 1');
+  const text = '[mcp_servers.other]\na = "\\U0000006furs"\n';
+  assert.equal(readTable(text, AT), null);
+  assert.equal(removeTable(writeTable(text, AT, { content: TABLE }), AT), text);
 });
