@@ -10,18 +10,6 @@ import type { Io } from "../../platform/io.ts";
 import { clean } from "../../terminal/clean.ts";
 import type { Invocation } from "../command.ts";
 
-/** The answer. There are no accounts: `loggedIn` says that a session can be started. */
-interface AuthStatus {
-  loggedIn: boolean;
-  /** The source of the key, or `none`. */
-  authMethod: string;
-  apiProvider: string | null;
-  model: string | null;
-  local: boolean | null;
-  /** The reason why no session can start. */
-  error: string | null;
-}
-
 /** Runs the command: exit 0 when a session can be started, else 1. Asks no server. */
 export async function run({ context }: Invocation): Promise<number> {
   const { io, globals } = context;
@@ -33,7 +21,8 @@ export async function run({ context }: Invocation): Promise<number> {
   return status.loggedIn ? 0 : 1;
 }
 
-async function statusOf(io: Io): Promise<AuthStatus> {
+/** There are no accounts: `loggedIn` says that a session can be started, `error` why none can. */
+async function statusOf(io: Io) {
   try {
     const configuration = await loadConfiguration(await openHome(io));
     const wanted = { environment: io.env("AGENTCLI_MODEL") };
