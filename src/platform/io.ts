@@ -24,18 +24,6 @@ export interface Input {
   setRaw(raw: boolean): void;
 }
 
-/** Reads to the end of the input; null where it is longer than `limit` bytes. */
-export async function readWhole(input: Pick<Input, "read">, limit: number): Promise<Uint8Array | null> {
-  const parts: Uint8Array<ArrayBuffer>[] = [];
-  let size = 0;
-  for (let bytes = await input.read(); bytes !== null; bytes = await input.read()) {
-    size += bytes.length;
-    if (size > limit) return null;
-    parts.push(bytes);
-  }
-  return await new Blob(parts).bytes();
-}
-
 /** Time. `monotonic` is for durations, `now` for timestamps; both in milliseconds. */
 export interface Clock {
   now(): number;

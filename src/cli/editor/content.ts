@@ -6,7 +6,7 @@ import { TextProblem } from "../../editor/limits.ts";
 import { isExecutable, readFound, textOf } from "../../editor/plan/disk.ts";
 import type { BundledFile, McpServer } from "../../editor/resources/make_artifact.ts";
 import { AgentcliError } from "../../errors.ts";
-import { readWhole } from "../../platform/io.ts";
+import { readWhole } from "../../platform/whole_input.ts";
 import { listSync } from "../../platform/files_sync.ts";
 import { join, relativeTo, resolve } from "../../platform/path.ts";
 import type { Values } from "../command.ts";

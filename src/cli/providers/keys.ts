@@ -12,7 +12,8 @@ import { print } from "../result.ts";
 import type { Context, Invocation } from "../command.ts";
 import type { SET_KEY_OPTIONS } from "./command.ts";
 import { RUNTIMES, STUDIO } from "../../config/base_url.ts";
-import { type Io, readWhole } from "../../platform/io.ts";
+import type { Io } from "../../platform/io.ts";
+import { readWhole } from "../../platform/whole_input.ts";
 import { askHidden } from "../../terminal/prompt.ts";
 import type { ProviderEntry } from "../../config/types.ts";
 

@@ -68,7 +68,9 @@ export function textOutput(io: Io, options: { quiet: boolean; verbose: boolean }
           if (event.status === "compacting") wait("summarizing the older part of the session");
           return event.status === null ? stopWaiting() : undefined;
         case "retry":
-          if (event.notice.kind === "loading" && event.notice.attempt === 1) return printLoading(event);
+          if (event.notice.kind === "loading" && event.notice.attempt === 1) {
+            return printLine(eventLine(event, trace) ?? "").then(() => wait("loading the model"));
+          }
           break;
         case "nested":
           return nested(event.event);
@@ -94,7 +96,8 @@ export function textOutput(io: Io, options: { quiet: boolean; verbose: boolean }
         }
         // The code stands for the session, the words for the turn in which it happened.
         if (result.errorCode === "permission_denied" && result.denials.length > 0) {
-          await io.stderr.write(missingPermission(result));
+          const why = "a permission was missing and nobody could be asked";
+          await io.stderr.write(`agentcli: exit ${result.exitCode}: ${why}\n  ${result.hint ?? ""}\n`);
         }
       }
     },
@@ -106,11 +109,6 @@ export function textOutput(io: Io, options: { quiet: boolean; verbose: boolean }
     if (event.kind === "request") return wait("searching");
     const line = eventLine(event, searched);
     return line === null ? undefined : printLine(line.replace(/^/gm, "  "));
-  }
-
-  async function printLoading(event: TurnEvent): Promise<void> {
-    await printLine(eventLine(event, trace) ?? "");
-    wait("loading the model");
   }
 
   /** A response begins on a line of its own: what one before it said, complete or not, is no part of it. */
@@ -223,13 +221,6 @@ export function noteOf(event: TurnEvent, trace?: Pick<LabelTrace, "toolName">): 
     default:
       return null;
   }
-}
-
-/** Returns why a completed turn does not exit with 0. */
-function missingPermission(result: TurnResult): string {
-  return `agentcli: exit ${result.exitCode}: a permission was missing and nobody could be asked\n  ${
-    result.hint ?? ""
-  }\n`;
 }
 
 /** The first line of what came; of a command how it ended before that. */

@@ -1,7 +1,8 @@
 /** Runs the scaffolded hooks when the editor calls them. */
 import { AgentcliError } from "../../errors.ts";
 import { homePath } from "../../platform/home.ts";
-import { type Io, readWhole } from "../../platform/io.ts";
+import type { Io } from "../../platform/io.ts";
+import { readWhole } from "../../platform/whole_input.ts";
 import { isAssistant } from "../assistants.ts";
 import { SERVER_NAME } from "../../mcp/own_server.ts";
 import { type Question, questionOf } from "../guard/action.ts";
