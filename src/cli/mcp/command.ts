@@ -152,9 +152,9 @@ export const mcpCommand = group({
       load: async () => (await import("./decide.ts")).pending,
     }),
     release: command({
-      brief: "Show an answer that waits, and let the client have it once you said yes",
+      brief: "Show an answer that waits, and let clients have it once you said yes",
       detail:
-        "Exactly what is shown goes out, once. The release is logged in released.jsonl of the home, without the text. --yes does not answer for you.",
+        "Exactly what is shown goes out, to every client of the project that asks. The release is logged in released.jsonl of the home, without the text. --yes does not answer for you.",
       arguments: [HELD],
       options: RELEASE_OPTIONS,
       examples: ["agentcli mcp release r-17", "agentcli mcp release r-17 --lines 3-9"],
