@@ -4,6 +4,7 @@
  */
 import type { AllowedFragments, LeakScanner, scannerOfOthers } from "../boundary/scan/leak_scanner.ts";
 import type { ScanHit } from "../boundary/scan/fragment_finder.ts";
+import type { ProtectedSet } from "../boundary/policy/protected.ts";
 import type { RecordData } from "../boundary/policy/project_record_files.ts";
 import type { Refusal, Workspace } from "../boundary/workspace/workspace.ts";
 import { AgentcliError } from "../errors.ts";
@@ -41,6 +42,10 @@ interface ScannerOptions {
   previous?: ContentScanner | undefined;
   /** The user's projects, as the home records them. */
   projects?: () => Promise<readonly RecordData[]>;
+  /** Returns the directories besides the roots that commands could write so far. */
+  written?: () => readonly string[];
+  /** Tells the person of files that are protected from now on. */
+  notify?: (text: string) => unknown;
 }
 
 /** The scanner of one session. Costs nothing where nothing is protected; the scan is loaded when it is first needed. */
@@ -48,13 +53,18 @@ export class ContentScanner {
   readonly #workspace: Workspace;
   readonly #allowed: AllowedFragments | undefined;
   readonly #projects: ScannerOptions["projects"];
+  readonly #written: () => readonly string[];
+  readonly #notify: ScannerOptions["notify"];
+  #outside: ProtectedSet | undefined;
   #scanner: LeakScanner | null = null;
   #others: ReturnType<typeof scannerOfOthers> | null = null;
 
-  constructor(workspace: Workspace, { allowed, previous, projects }: ScannerOptions = {}) {
+  constructor(workspace: Workspace, { allowed, previous, projects, written = () => [], notify }: ScannerOptions = {}) {
     this.#workspace = workspace;
     this.#allowed = allowed;
     this.#projects = projects;
+    this.#written = written;
+    this.#notify = notify;
     if (previous === undefined || previous.#workspace.protection !== workspace.protection) return;
     this.#scanner = previous.#scanner;
     if (this.#scanner !== null && allowed !== undefined) this.#scanner.allowed = allowed;
@@ -156,24 +166,35 @@ export class ContentScanner {
   }
 
   /**
-   * Protects the files that changed since then (milliseconds since 1970) and hold protected content, or cannot be looked
-   * through; with `exposed`, a protected path, all that changed: any of them can hold it. Returns the notice for a person;
-   * null where there are none. Throws `home_unusable` where that cannot be remembered.
+   * Judges what a program of the session changed since its start (milliseconds since 1970). What one of a remote model
+   * sees was looked through, unless a path is `exposed`.
    */
-  async protectCopies(since: number, exposed?: string, places: readonly string[] = []): Promise<string | null> {
+  async protectChanges(since: number, exposed?: string): Promise<void> {
+    const { root, additional, local } = this.#workspace;
+    if (!local && exposed === undefined) return;
+    await this.protectFound([root, ...additional, ...this.#written()], { since, exposed });
+  }
+
+  /**
+   * Protects the files in these places that changed since then and hold what a known project protects, or cannot be looked
+   * through; with `exposed`, a protected path, all that changed: any of them can hold it. Tells the person which. Throws
+   * `home_unusable` where that cannot be remembered.
+   */
+  async protectFound(
+    places: readonly string[],
+    { since, exposed }: { since: number; exposed: string | undefined },
+  ): Promise<void> {
     const own = await this.#open();
-    const { protection, record, root, additional, local } = this.#workspace;
-    // What a remote model gets was looked through, and its commands see nothing of other projects.
-    if (own === null && (!local || exposed !== undefined)) return null;
+    if (own === null && exposed === undefined && (await this.#projects?.() ?? []).length === 0) return;
+    const { protection, record } = this.#workspace;
     const scanner: Pick<LeakScanner, "check"> = {
-      check: async (texts, options) =>
-        await own?.check(texts, options) ?? (local ? await this.#hitOfOthers(texts, options) : null),
+      check: async (texts, options) => await own?.check(texts, options) ?? await this.#hitOfOthers(texts, options),
     };
-    const { protectCopies } = await import("../boundary/scan/copies.ts");
-    return await protectCopies(
-      { roots: [root, ...additional, ...places], protection, scanner, since, exposed },
-      record,
-    );
+    const { outsideOf, protectCopies } = await import("../boundary/scan/copies.ts");
+    this.#outside = outsideOf(protection, places, this.#outside);
+    const search = { roots: places, protection, outside: this.#outside, scanner, since, exposed };
+    const notice = await protectCopies(search, record);
+    if (notice !== null) await this.#notify?.(notice);
   }
 
   /** Returns the protected files whose content is not found; absolute paths. Reads them. */

@@ -146,10 +146,7 @@ async function labeledByContent(done: CallOutcome, { scanner, model }: Session):
   return found === "protected" ? { ...done, item: { ...item, label: "no-cloud" } } : done;
 }
 
-/**
- * Runs a tool. What a command leaves in files, no label sees: it is looked for where the session or the command could have
- * known protected content, also when the command was broken off.
- */
+/** Runs a tool. */
 export async function runTool(
   tool: Tool,
   { input, callId, session, options }: {
@@ -162,25 +159,18 @@ export async function runTool(
 ): Promise<ToolResult> {
   await session.workspace.beforeCall({ changes: tool.kind === "write" || tool.kind === "execute" });
   raiseLabels(session);
-  const isWatched = tool.kind === "execute" && sessionLabel(session) !== "open";
   if (tool.kind === "execute") session.commandWatch ??= await session.watchCommands?.();
   const watch = tool.kind === "execute" ? session.commandWatch : undefined;
   await watch?.begin(options.signal);
-  const started = Date.now();
-  const protectChanges = async (since: number, exposed?: string, places?: readonly string[]) => {
-    const text = await session.scanner?.protectCopies(since, exposed, places) ?? null;
-    if (text !== null) await options.emit({ kind: "notice", text });
-  };
   try {
     const explore = exploring(session, { callId, options });
     const onOutput = callId === undefined
       ? undefined
       : (bytes: Uint8Array) => options.emit({ kind: "tool_output", callId, bytes });
-    const result = await tool.run(input, { ...contextOf(session, options), protectChanges, explore, onOutput });
+    const result = await tool.run(input, { ...contextOf(session, options), explore, onOutput });
     countWork(tool, { result, subject: tool.subject(input) }, session);
     return result;
   } finally {
-    if (isWatched) await protectChanges(started);
     await watch?.end();
   }
 }
@@ -219,6 +209,7 @@ function contextOf(session: Session, options: OneCallOptions): ToolContext {
     sessionLabel: sessionLabel(session),
     checkWrite: session.scanner &&
       ((text, target) => session.scanner?.checkWrite(text, target) ?? Promise.resolve(null)),
+    protectChanges: (since, exposed) => session.scanner?.protectChanges(since, exposed) ?? Promise.resolve(),
     notify: (text) => options.emit({ kind: "notice", text }),
     io: options.io,
     supportsImages: async () => await (await import("./context/vision.ts")).supportsImages(session),

@@ -50,7 +50,7 @@ async function told(typed: string, more: Record<string, unknown> = {}): Promise<
           sandbox: undefined,
           label: () => "open",
           found: (texts) => Promise.resolve([...texts].some((text) => text.includes("SECRET"))),
-          protectCopies: () => Promise.resolve(),
+          protectChanges: () => Promise.resolve(),
           secretVariables: [],
           provider: "test",
         }),

@@ -10,11 +10,10 @@ import {
   sandboxReason,
   type SessionSandbox,
 } from "../boundary/sandbox/sandbox.ts";
-import { runWatched } from "../boundary/sandbox/watched_run.ts";
+import { runWatched, unsandboxed, type WatchOptions } from "../boundary/sandbox/watched_run.ts";
 import type { Workspace } from "../boundary/workspace/workspace.ts";
 import type { Io } from "../platform/io.ts";
 import { isAbsolute, isWithin, resolve } from "../platform/path.ts";
-import { run } from "../platform/process.ts";
 import { endingWithUs } from "../platform/process_group.ts";
 import { withTemporaryDirectory } from "../platform/temporary.ts";
 import { ServerFailed } from "./link.ts";
@@ -28,8 +27,8 @@ export interface SessionScope {
   label(): Label;
   /** Returns whether texts that are about to leave, or to be stored, hold protected content of any known project. */
   found(texts: Iterable<string>, options?: { isLeaving: boolean }): Promise<boolean>;
-  /** Protects what changed since a time, where a program could see a protected path. */
-  protectCopies(since: number, exposed?: string, places?: readonly string[]): Promise<void>;
+  /** Judges what a program changed, once it has ended: see `WatchOptions`. */
+  protectChanges(since: number, exposed?: string): Promise<void>;
   /** Names of variables that hold keys of providers. */
   secretVariables: readonly string[];
   provider: string;
@@ -54,7 +53,8 @@ const NAMED = ["USER", "LOGNAME", "SHELL", "SYSTEMROOT", "USERPROFILE", "APPDATA
 
 /** Returns what runs the program; it fails with {@link ServerFailed} where the program may not be started, or is not there. */
 export function programOf(options: ProgramOptions): RunProgram {
-  const { scope: { workspace, found }, isolation, server } = options;
+  const { scope, isolation, server } = options;
+  const { workspace, found } = scope;
   return async (streams) => {
     const { root, additional } = workspace;
     const argv = await commandLine(options);
@@ -64,7 +64,11 @@ export function programOf(options: ProgramOptions): RunProgram {
     }
     const wanted = resolve(root, options.resolved.cwd ?? root);
     const cwd = [root, ...additional].some((place) => isWithin(place, wanted)) ? wanted : root;
-    const plain = async () => await run({ ...streams, argv: await endingWithUs(argv), env, cwd: wanted });
+    const plain = async () => {
+      const line = { argv: [...await endingWithUs(argv)] as typeof argv, env, cwd: wanted };
+      const program = await unsandboxed(line, { ...scope, accepted: isolation });
+      return await runWatched(program, { ...streams, ...watching(options) });
+    };
     if (isolation === null) return await plain();
     // What a person saves while a program with a network runs would be there for it, and sent at once: no look is soon
     // enough. So it sees nothing of the project.
@@ -104,12 +108,16 @@ async function sandboxed(
     throw new ServerFailed(`was not started: ${SANDBOX_REASONS[isolation]}, and ${wrapped.reason} (${wrapped.hint})`);
   }
   for (const notice of wrapped.notices) await notify(notice);
-  return await runWatched(wrapped, {
-    ...streams,
+  return await runWatched(wrapped, { ...streams, ...watching({ server, scope, notify }) });
+}
+
+function watching({ server, scope, notify }: Pick<ProgramOptions, "server" | "scope" | "notify">): WatchOptions {
+  return {
     name: `the MCP server ${server.name}`,
     notify,
-    protectChanges: scope.protectCopies,
-  });
+    holdsProtected: async (text) => await scope.found([text]),
+    protectChanges: scope.protectChanges,
+  };
 }
 
 async function commandLine(

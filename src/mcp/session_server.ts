@@ -265,8 +265,6 @@ export class SessionServer {
     const client = this.#client;
     this.#client = null;
     await client?.close();
-    // Some write what they know when they end.
-    if (client !== null && this.#told !== null) await this.#options.scope().protectCopies(this.#told);
   }
 
   /** Ends it for good, and keeps what it wrote to its standard error. */

@@ -84,6 +84,8 @@ export async function makeSession(
       allowed: allowedFragments(place, () => session, io),
       previous: before,
       projects: projects.all,
+      written: () => sandbox.written,
+      notify: host.notice,
     });
   const scanner = scan(workspace, previous?.scanner);
   const sandbox = createSessionSandbox({

@@ -81,10 +81,7 @@ function hubOf(servers: readonly McpServer[], parts: HubParts): McpHub {
       secretVariables: keyVariables([...configuration.providers, ...configuration.mcpServers ?? []]),
       // A server without a sandbox may have read what other projects protect, so that is looked for too.
       found: async (texts, options) => await scanner.holds([...texts], options),
-      async protectCopies(since, exposed, places) {
-        const notice = await scanner.protectCopies(since, exposed, places);
-        if (notice !== null) await host.notice(notice);
-      },
+      protectChanges: (since, exposed) => scanner.protectChanges(since, exposed),
     }),
   });
 }
@@ -114,7 +111,11 @@ export async function openProjectServers(host: Host, given: readonly McpServer[]
   });
   const client = createHttpClient(io);
   const { servers, problems } = configuredServers(configuration, { root, given });
-  const scanner = new ContentScanner(workspace, { projects: projects.all });
+  const scanner = new ContentScanner(workspace, {
+    projects: projects.all,
+    written: () => sandbox.written,
+    notify: host.notice,
+  });
   const label = () => "open" as const;
   const hub = hubOf(servers, { host, project, client, workspace, sandbox, scanner, provider: "agentcli", label });
   const close = async () => {

@@ -3,7 +3,7 @@ import { carryOver, restoreSession, type Session } from "../agent/session.ts";
 import type { AskModel } from "../agent/turn.ts";
 import type { ProtectionRule } from "../boundary/policy/protection_rule.ts";
 import type { Refusal, ResolvedPath, Workspace } from "../boundary/workspace/workspace.ts";
-import { quarantineNotice, sandboxReason } from "../boundary/sandbox/sandbox.ts";
+import { sandboxReason } from "../boundary/sandbox/sandbox.ts";
 import { openWorkspace } from "../boundary/workspace/disk.ts";
 import type { WantedModel } from "../config/select.ts";
 import type { Home } from "../platform/home.ts";
@@ -130,9 +130,12 @@ export async function openSession(options: SessionOptions, host: Host, extras: O
       const { writtenTodos } = await import("../agent/todos.ts");
       session.memory.todos.push(...writtenTodos(session.items));
     }
-    for (const entry of await session.sandbox?.recoverUnfinished(workspace.root) ?? []) {
-      await host.warn(quarantineNotice("a command that was broken off", entry));
-    }
+    const { sandbox, scanner } = session;
+    const unfinished = await sandbox?.recoverUnfinished(workspace.root, {
+      protect: async (places, found) => await scanner?.protectFound(places, found),
+      holdsProtected: async (text) => await scanner?.holds([text]) === true,
+    });
+    for (const notice of unfinished ?? []) await host.warn(notice);
     const notices = [
       ...await hiddenNotice(session),
       ...configuration.warnings,

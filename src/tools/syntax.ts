@@ -2,8 +2,7 @@
 import { findProgram } from "../boundary/programs.ts";
 import { runWatched } from "../boundary/sandbox/watched_run.ts";
 import type { ResolvedPath } from "../boundary/workspace/workspace.ts";
-import { run } from "../platform/process.ts";
-import { childEnvironment, inSandbox, watchOptions } from "./bash/start.ts";
+import { readyCommand, watchOptions } from "./bash/start.ts";
 import { cutText } from "./text.ts";
 import type { ToolContext } from "./tool.ts";
 
@@ -191,19 +190,13 @@ async function outputOf(argv: [string, ...string[]], text: string, context: Tool
       length += bytes.length;
     },
   };
-  const sandboxed = await inSandbox(argv, context);
-  if (typeof sandboxed === "string") return "";
-  const outcome = sandboxed === null
-    ? { ...await run({ ...options, argv, ...unsandboxed(context) }), exposed: null }
-    : await runWatched(sandboxed.command, { ...options, ...watchOptions(context) });
+  // Outside of the project: some programs choose their version by a file where they start.
+  const cwd = context.io.os === "windows" ? context.workspace.root : "/";
+  const ready = await readyCommand({ argv, cwd, env: { NO_COLOR: "1" } }, context);
+  if (typeof ready === "string") return "";
+  const outcome = await runWatched(ready.program, { ...options, ...watchOptions(context) });
   if (outcome.ended !== "exit" || outcome.exposed !== null) return "";
   return new TextDecoder().decode(await new Blob(pieces.map((bytes) => new Uint8Array(bytes))).arrayBuffer());
-}
-
-/** Outside of the project: some programs choose their version by a file where they start. */
-function unsandboxed({ io, secretVariables, workspace }: ToolContext): { env: Record<string, string>; cwd: string } {
-  const env = { ...childEnvironment(io.environment(), secretVariables), NO_COLOR: "1" };
-  return { env, cwd: io.os === "windows" ? workspace.root : "/" };
 }
 
 // deno-lint-ignore require-await -- as the parser that is loaded

@@ -73,8 +73,8 @@ export interface ToolContext {
   sandbox?: SessionSandbox | undefined;
   /** Looks for protected content in a text for a file that is not protected; `others`: of other projects, too. */
   checkWrite?: ((text: string, target: { display: string; others: boolean }) => Promise<Refusal | null>) | undefined;
-  /** Protects all that changed since a time (milliseconds since 1970): a command could see what stands at `path`. */
-  protectChanges?: ((since: number, path: string, places?: readonly string[]) => Promise<void>) | undefined;
+  /** Judges what a program changed, once it has ended: see `WatchOptions`. */
+  protectChanges?: ((since: number, exposed?: string) => Promise<void>) | undefined;
   /** Tells the person something that is no error; never the model. */
   notify?: ((text: string) => void | Promise<void>) | undefined;
   /** Gets what a command prints while it runs, for the person; where it gives a promise the command waits. */

@@ -34,7 +34,7 @@ else {
   await run({ ...sandboxed, timeoutMs: 30_000, onOutput: (bytes) => text += new TextDecoder().decode(bytes) });
   protection.refresh();
   const report = await sandboxed.look();
-  await sandboxed.close();
+  await sandboxed.note?.remove();
   const search = { roots: [root], protection, scanner: new LeakScanner(protection, { root }), since };
   const copies = await protectCopies(search, undefined);
   console.log(JSON.stringify({ text, notices: sandboxed.notices, report, copies }));

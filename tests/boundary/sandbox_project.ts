@@ -4,14 +4,11 @@ import {
   type SessionSandbox,
   type SessionSandboxOptions,
 } from "../../src/boundary/sandbox/sandbox.ts";
+import type { LookReport } from "../../src/boundary/sandbox/watched_run.ts";
 import { ProtectedSet } from "../../src/boundary/policy/protected.ts";
 import { ProtectedPlaces } from "../../src/boundary/policy/protected_tree.ts";
-import type {
-  LookReport,
-  SandboxRefusal,
-  SandboxRequest,
-  SandboxSettings,
-} from "../../src/boundary/sandbox/sandbox.ts";
+import type { SandboxRequest } from "../../src/boundary/sandbox/open_sandbox.ts";
+import type { SandboxRefusal, SandboxSettings } from "../../src/boundary/sandbox/sandbox.ts";
 import { run } from "../../src/platform/process.ts";
 import { plainDirectory } from "../helpers/plain_directory.ts";
 
@@ -140,7 +137,7 @@ function makeProject(base: string, choice: SandboxChoice): SandboxProject {
       if (sandboxed.kind === "refused") throw new Error(`refused: ${sandboxed.reason}; the rule of the root: ${rule}`);
       const ran = await start(sandboxed.argv, { cwd: sandboxed.cwd, env: sandboxed.env });
       const report = await sandboxed.look();
-      await sandboxed.close();
+      await sandboxed.note?.remove();
       return { ...ran, report };
     },
     async unsandboxed(command) {

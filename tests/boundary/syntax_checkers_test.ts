@@ -54,23 +54,24 @@ Deno.test("what changed while a checker could see a protected path is protected"
     const sandbox: SessionSandbox = {
       settings: { mode: "auto", network: false, read: [], write: [], env: [] },
       told: new Set(),
+      written: [],
       protectsElsewhere: () => Promise.resolve(false),
       recoverUnfinished: () => Promise.resolve([]),
+      note: () => Promise.resolve(null),
       wrapCommand: () =>
         Promise.resolve({
-          ...{ kind: "ready", argv: ["/bin/true"], env: {}, cwd: "/", notices: [], written: ["/cache"] },
+          ...{ kind: "ready", argv: ["/bin/true"], env: {}, cwd: "/", notices: [], note: null, written: [] },
           look: () => Promise.resolve({ quarantined: null, exposed: ["/project/.env"] }),
           takeAway: () => Promise.resolve(null),
-          close: () => Promise.resolve(),
         }),
     };
     await writeTool.run({ file_path: "other.py", content: SECRET }, {
       ...context,
       io: { ...context.io, env: (key: string) => key === "PATH" ? place : undefined },
       sandbox,
-      protectChanges: (_, path, places = []) => Promise.resolve(void protectedFor.push(path, ...places)),
+      protectChanges: (_, path = "nothing") => Promise.resolve(void protectedFor.push(path)),
     });
   }, { marker: "no-cloud: .env\n" });
   await Deno.remove(place, { recursive: true });
-  assert.deepEqual(protectedFor, ["/project/.env", "/cache"]);
+  assert.deepEqual(protectedFor, ["/project/.env"]);
 });

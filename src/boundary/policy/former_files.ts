@@ -1,6 +1,7 @@
-/** Finds protected files of earlier sessions by what the home keeps of them. Loaded when it keeps some. */
+/** Protected files of earlier sessions: how the home keeps them, and finds them again. Loaded when it keeps some. */
 import type { FileStatus } from "../../platform/files.ts";
 import { lstatSync } from "../../platform/files_sync.ts";
+import { dirname, isWithin } from "../../platform/path.ts";
 import { quietly } from "../../platform/real_path.ts";
 import { readRegularFile } from "../reader.ts";
 import {
@@ -83,4 +84,26 @@ export class FormerFiles {
     }
     return undefined;
   }
+}
+
+/** The most characters of derived files in a record; more of them are recorded by their directories. */
+const DERIVED_LIMIT = 2 * 1024 * 1024;
+
+/**
+ * Returns derived files as a record has room for them: if there are too many, the directories of the deepest ones in
+ * their place, and the root at last. A command can change any number of files.
+ */
+export function gathered(files: readonly DerivedFile[], root: string): readonly DerivedFile[] {
+  if (JSON.stringify(files).length <= DERIVED_LIMIT) return files;
+  const depthOf = (path: string) => path.split("/").length;
+  const deepest = files.reduce((depth, { path }) => isWithin(root, path) ? Math.max(depth, depthOf(path)) : depth, 0);
+  if (deepest <= depthOf(root)) return files;
+  const above = files.map((file) =>
+    isWithin(root, file.path) && depthOf(file.path) === deepest
+      ? { ...file, device: 0, inode: 0, born: 0, path: dirname(file.path) }
+      : file
+  );
+  // Of those that have one directory now, the strictest counts.
+  above.sort((one, other) => Number(one.tier === "list-only") - Number(other.tier === "list-only"));
+  return gathered([...new Map(above.map((file) => [file.path, file])).values()], root);
 }

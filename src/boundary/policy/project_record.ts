@@ -165,10 +165,11 @@ export class ProjectRecord {
     if (isKnown && derived.length + met.length === 0) return;
     await this.#attempt(() =>
       this.#change(async (data) => {
-        if (met.length === 0) return tightened(data, { markers, derived });
-        const { metFile } = await import("./former_files.ts");
+        if (derived.length + met.length === 0) return tightened(data, { markers });
+        const { gathered, metFile } = await import("./former_files.ts");
         const files = await Promise.all(met.map((file) => metFile(file, data.salt)));
-        return tightened(data, { markers, derived, met: files.filter((file) => file !== null) });
+        const all = tightened(data, { markers, derived, met: files.filter((file) => file !== null) });
+        return { ...all, derived: gathered(all.derived, this.root) };
       })
     );
   }

@@ -36,6 +36,7 @@ export class ProtectedSet extends PathRules {
   readonly #unnamed = new Set<string>();
   /** The endpoints that all other projects trust whose content came in; null while none did. Not only this project decides then. */
   shared: readonly string[] | null = null;
+  #hasCopies = false;
   /** The walk that the index was built from. */
   #identified: object | null = null;
 
@@ -52,7 +53,7 @@ export class ProtectedSet extends PathRules {
   /** Adds what the home remembers, at first or after another session changed it. */
   remember(remembered: readonly Remembered[]): void {
     for (const marker of remembered.flatMap(({ markers }) => markers)) this.recallMarker(marker);
-    for (const { derived } of remembered) for (const file of derived) this.protectCopy(file);
+    this.protectCopies(remembered.flatMap(({ derived }) => derived));
     this.#remembered = remembered;
     this.#met = remembered.flatMap(({ met }) => met);
   }
@@ -90,7 +91,7 @@ export class ProtectedSet extends PathRules {
     const isInside = (path: string) => this.roots.some((root) => isWithin(root, path));
     const isCovered = (path: string) => !isInside(path) || this.rule(path) !== null;
     const found = await this.#former.find(this.#met, { listings: this.#tree.found.listings, isCovered });
-    for (const file of found) this.protectCopy(file);
+    this.protectCopies(found);
     if (found.length > 0) await this.#tree.walk(options);
     this.#found.push(...found);
   }
@@ -101,9 +102,9 @@ export class ProtectedSet extends PathRules {
     return this.#found.filter(({ path }) => !known.has(path));
   }
 
-  /** As for the rules, also while the home remembers a protected file. */
+  /** As for the rules, also while the home remembers a protected file or a copy, which can be known by identity alone. */
   override get met(): boolean {
-    return super.met || this.#met.length > 0;
+    return super.met || this.#met.length > 0 || this.#hasCopies;
   }
 
   /** Protected files whose current state the home does not know yet; at most a few hundred. */
@@ -143,7 +144,7 @@ export class ProtectedSet extends PathRules {
   /** Whether anything inside the roots is protected, or would be if it existed. Walks the roots. */
   get any(): boolean {
     const { files, directories } = this.#tree.found;
-    return files.length + directories.length + this.rules.length > 0 || this.damaged !== null;
+    return files.length + directories.length + this.rules.length > 0 || this.damaged !== null || this.#hasCopies;
   }
 
   /**
@@ -176,16 +177,22 @@ export class ProtectedSet extends PathRules {
     return this.#tree.found.listings;
   }
 
-  /** Protects a file that contains protected content. If its name contains some, too, the home is not told of it. */
-  protectCopy(file: DerivedFile & { isNameProtected?: boolean }): void {
-    if (file.isNameProtected) this.#unnamed.add(file.path);
-    const source = this.rule(file.source);
-    const tier = source?.tier === "list-only" ? source.tier : file.tier ?? "no-cloud";
-    const marker = source?.marker ?? file.source;
-    const copy = { copyOf: file.source, copiedAt: file.at ?? 0 };
-    const rule: ProtectionRule = { tier, pattern: file.path, marker, line: 0, ...copy };
-    this.follow(file.path, rule);
-    this.#identities.add(file, rule);
+  /** Protects files that contain protected content. If a name contains some, too, the home is not told of the name. */
+  protectCopies(files: readonly (DerivedFile & { isNameProtected?: boolean })[]): void {
+    // Each new rule makes the next question for one expensive, and there can be thousands of files.
+    const sources = new Map(files.map(({ source }) => [source, null as ProtectionRule | null]));
+    for (const source of sources.keys()) sources.set(source, this.rule(source));
+    for (const file of files) {
+      this.#hasCopies = true;
+      if (file.isNameProtected) this.#unnamed.add(file.path);
+      const source = sources.get(file.source);
+      const tier = source?.tier === "list-only" ? source.tier : file.tier ?? "no-cloud";
+      const marker = source?.marker ?? file.source;
+      const copy = { copyOf: file.source, copiedAt: file.at ?? 0 };
+      const rule: ProtectionRule = { tier, pattern: file.path, marker, line: 0, ...copy };
+      this.follow(file.path, rule);
+      this.#identities.add(file, rule);
+    }
   }
 
   /** The number of directory listings made, for tests of the cache. */

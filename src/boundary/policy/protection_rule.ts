@@ -3,6 +3,9 @@ import { basename, dirname, isWithin, join, relativeTo } from "../../platform/pa
 import { foldedPath } from "../../platform/case_folded.ts";
 import { MARKER_NAME, type Tier } from "./marker.ts";
 
+/** Names a protected path that is unknown. */
+export const UNKNOWN_PATH = "a protected path";
+
 /** One marker line that covers a path. A marker that cannot be used is represented by a rule, too. */
 export interface ProtectionRule {
   /** `list-only`: no model may read the content. */

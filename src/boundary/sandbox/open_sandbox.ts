@@ -6,22 +6,44 @@ import { basename, isAbsolute, isWithin } from "../../platform/path.ts";
 import { exists, quietly, realOrNamed } from "../../platform/real_path.ts";
 import { lastingIdentityOf } from "../policy/inode_index.ts";
 import type { GitUser } from "../../shell/git.ts";
+import type { ProtectedSet } from "../policy/protected.ts";
 import type { ProtectedPlaces } from "../policy/protected_tree.ts";
 import type { SandboxBackend } from "./backend.ts";
 import { gitPrograms } from "./git_programs.ts";
 import { HardLinkSearch } from "./hard_links.ts";
 import { type BoundPlaces, findBoundPlaces } from "./places.ts";
-import { noteCommand, quarantine } from "./quarantine.ts";
-import type {
-  SandboxedCommand,
-  SandboxRefusal,
-  SandboxRequest,
-  SessionSandbox,
-  SessionSandboxOptions,
-} from "./sandbox.ts";
+import { quarantine } from "./quarantine.ts";
+import type { GitAccess, SandboxedCommand, SandboxRefusal, SessionSandbox, SessionSandboxOptions } from "./sandbox.ts";
 import { findCheckedBackend } from "./self_check.ts";
 import { madeSince, newNames, StartedLater } from "./started_later.ts";
+import { noteProgram } from "./unfinished.ts";
 import { buildView, refuse, type ViewBase } from "./view.ts";
+
+/** A command to run in a sandbox. All paths are absolute. */
+export interface SandboxRequest {
+  /** The project, a real path. */
+  root: string;
+  /** More roots of the session, real paths. */
+  additional: readonly string[];
+  /** The working directory, inside a root. */
+  cwd: string;
+  argv: readonly [string, ...string[]];
+  /** The variables of the command, from `sandboxEnvironment`. */
+  env: Readonly<Record<string, string>>;
+  /** The command cannot see its paths or change its markers. */
+  protection: Pick<ProtectedSet, "refresh" | "hidden" | "markers" | "rule">;
+  git: GitAccess;
+  network: boolean;
+  /**
+   * Only for the Git tool, which runs no program that a repository names and so is not watched: how it sees the roots,
+   * which directories of repositories it sees, and which files there must not change. Absolute paths.
+   */
+  gitTool?: {
+    roots: "read" | "write";
+    places: readonly { kind: "read" | "write"; path: string }[];
+    readOnly: readonly string[];
+  };
+}
 
 interface Ready {
   kind: "ready";
@@ -75,14 +97,16 @@ async function wrap(request: SandboxRequest, ready: Ready): Promise<SandboxedCom
     return refuse(`${backend.name} cannot express a path of this project`, hint);
   }
   const place = { home: base.home, root: request.root };
-  const isNoted = before !== null && request.gitTool === undefined;
-  const note = isNoted ? await noteCommand(before, { ...place, roots, programs }) : null;
+  const note = request.gitTool === undefined
+    ? await noteProgram(base.home, { root: request.root, roots, before, programs })
+    : null;
   const identities = new Map(view.hidden.map((path) => [path, entryIdentity(path)]));
   const known = new Set(protectedPaths(found));
   /** The listings of the last look that found nothing exposed. */
   let clean = found.listings;
   return {
     kind: "ready",
+    note,
     written: bound.written,
     // Killed with us: a command that survives could create files after the next session has checked for them.
     argv: [...await endingWithUs(line.argv)],
@@ -112,7 +136,6 @@ async function wrap(request: SandboxRequest, ready: Ready): Promise<SandboxedCom
       const paths = made.filter((path) => !isNamedByRule(path, { made, protection }));
       return paths.length === 0 ? null : await quarantine(paths, { ...place, now: Date.now(), isSecret: true });
     },
-    close: async () => await note?.remove(),
   };
 }
 

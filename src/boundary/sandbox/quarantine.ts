@@ -1,8 +1,4 @@
-/**
- * Moves files that commands made and that could run code later to quarantine in the home; nothing is ever deleted. Also
- * keeps a note of what existed before each running command: if agentcli is killed, the next session of the project
- * quarantines what the command made.
- */
+/** Moves files that commands made and that could run code later to quarantine in the home; nothing is ever deleted. */
 import { AgentcliError } from "../../errors.ts";
 import { systemReason } from "../../platform/disk_failure.ts";
 import {
@@ -11,23 +7,51 @@ import {
   makePrivateDirectory,
   movePath,
   removeDirectory,
-  removeFile,
   writeAtomically,
-  writePrivately,
 } from "../../platform/files.ts";
-import { isWithin, join } from "../../platform/path.ts";
-import { processIdentity } from "../../platform/process_group.ts";
+import { join } from "../../platform/path.ts";
 import { fieldsOf, type JsonRecord, parseJson } from "../../platform/record.ts";
-import { ProtectedSet } from "../policy/protected.ts";
 import { readRegularFile } from "../reader.ts";
-import type { QuarantineEntry } from "./sandbox.ts";
-import { madeSince, StartedLater, type WatchedFiles } from "./started_later.ts";
 
 /** Directory in the home, with one directory for each entry: `index.json` and the files as `0`, `1`, … */
 export const QUARANTINE = "quarantine";
 const INDEX = "index.json";
 /** Size limit of an index or a note in bytes: thousands of paths. */
 const FILE_LIMIT = 64 * 1024 * 1024;
+
+/** Files that were moved to quarantine together. */
+export interface QuarantineEntry {
+  /** The id for `agentcli quarantine`. */
+  id: string;
+  /** Milliseconds since 1970. */
+  time: number;
+  /** The project that they were in. */
+  root: string;
+  /** Their original absolute paths. */
+  paths: string[];
+  /** True if their command could see a protected path: they can contain its content in any form. */
+  isSecret: boolean;
+}
+
+/** Returns the notice for the user about files in quarantine. Omits names that hold protected content: it can get into a log. */
+export async function quarantineNotice(
+  program: string,
+  { id, paths }: QuarantineEntry,
+  holdsProtected: ((text: string) => Promise<boolean>) | undefined,
+): Promise<string> {
+  const names: string[] = [];
+  for (const path of paths) {
+    names.push(await holdsProtected?.(path) ? "a file whose name holds protected content" : path);
+  }
+  return `${program} made ${names.join(", ")}, which could run code later: moved to quarantine; ` +
+    `to put it back: agentcli quarantine restore ${id}`;
+}
+
+/** Returns the notice about everything that a command made after it could see a path. Omits names, which can hold content. */
+export function takenNotice({ id, paths }: QuarantineEntry, exposed: string): string {
+  return `${exposed} was created or replaced meanwhile: what came to be since (${paths.length}) was moved to quarantine; ` +
+    `look through it (agentcli quarantine list), then put it back: agentcli quarantine restore ${id}`;
+}
 
 /**
  * Moves paths of a project into the home. Returns null if they are all gone already. Throws `policy_refused` if one
@@ -89,7 +113,7 @@ function refusal(
 }
 
 /** Returns the fields of one of our files; none if it is damaged or incomplete. */
-function readFields(path: string): JsonRecord {
+export function readFields(path: string): JsonRecord {
   const read = readRegularFile(path, { display: path, limit: FILE_LIMIT });
   return "refused" in read ? {} : fieldsOf(parseJson(new TextDecoder().decode(read.bytes)));
 }
@@ -101,65 +125,4 @@ export function readEntry(home: string, id: string): QuarantineEntry | null {
   return typeof time === "number" && typeof root === "string" && Array.isArray(paths)
     ? { id, time, root, paths: paths.map(String), isSecret: isSecret === true }
     : null;
-}
-
-/** Directory in the home with one file for each running command; `createSessionSandbox` knows it, too. */
-const UNFINISHED = "unfinished";
-
-/** A note about a running command. Paths are absolute. */
-interface Note {
-  /** The process that ran the command, from `processIdentity`. */
-  process: string | null;
-  root: string;
-  /** Where the command can write. */
-  roots: readonly string[];
-  programs: readonly string[];
-  known: [path: string, link: string][];
-}
-
-/** Writes the note of a command before it runs. Throws `policy_refused` if the home cannot be written. */
-export async function noteCommand(
-  { known }: WatchedFiles,
-  { home, ...place }: { home: string } & Pick<Note, "root" | "roots" | "programs">,
-): Promise<{ remove(): Promise<void> }> {
-  const path = join(home, UNFINISHED, `${crypto.randomUUID()}.json`);
-  const note: Note = { process: await processIdentity(), ...place, known: [...known] };
-  try {
-    await makePrivateDirectory(join(home, UNFINISHED));
-    await writePrivately(path, JSON.stringify(note));
-  } catch (error) {
-    const reason = systemReason(error);
-    throw new AgentcliError("policy_refused", `what a command makes cannot be kept in ${home}: ${reason}`, {
-      hint: "make the home of agentcli a directory that can be written (agentcli doctor)",
-    });
-  }
-  return { remove: () => removeFile(path) };
-}
-
-/** Quarantines what commands of dead agentcli processes made in a project or around it, and removes their notes. */
-export async function recoverUnfinished(
-  { home, root, userHome }: { home: string; root: string; userHome: string | null },
-): Promise<QuarantineEntry[]> {
-  const entries: QuarantineEntry[] = [];
-  for (const { name } of await listDirectory(join(home, UNFINISHED)) ?? []) {
-    const path = join(home, UNFINISHED, name);
-    const note = readNote(path);
-    if (note === null || !(isWithin(note.root, root) || isWithin(root, note.root))) continue;
-    if (note.process !== null && await processIdentity(parseInt(note.process)) === note.process) continue;
-    const protection = new ProtectedSet(note.roots);
-    protection.refresh();
-    const after = new StartedLater(userHome).watch(await protection.hidden(), note);
-    const made = madeSince({ known: new Map(note.known) }, after);
-    const entry = made.length > 0 ? await quarantine(made, { home, root: note.root, now: Date.now() }) : null;
-    if (entry !== null) entries.push(entry);
-    await removeFile(path);
-  }
-  return entries;
-}
-
-/** Returns null for an incomplete note: its command had not started. */
-function readNote(path: string): Note | null {
-  const note = readFields(path) as Partial<Note>;
-  const isNote = typeof note.root === "string" && [note.roots, note.programs, note.known].every(Array.isArray);
-  return isNote ? note as Note : null;
 }

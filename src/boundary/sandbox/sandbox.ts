@@ -2,13 +2,16 @@
  * The sandbox of a session: its requests and answers. In it a command runs without protected paths. It is made when the
  * first command needs it; most sessions never do. Source: specification of the boundary, "A view that fails closed".
  */
+import { AgentcliError } from "../../errors.ts";
 import { listDirectory } from "../../platform/files.ts";
 import { join } from "../../platform/path.ts";
 import type { KnownProject } from "../policy/project_record_files.ts";
-import type { ProtectedSet } from "../policy/protected.ts";
 import type { Label } from "../policy/label.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 import type { BackendOptions } from "./backend.ts";
+import type { SandboxRequest } from "./open_sandbox.ts";
+import type { ProgramNote, UnfinishedJudge } from "./unfinished.ts";
+import type { WatchedProgram } from "./watched_run.ts";
 
 /**
  * What commands see of repositories. `hidden`: nothing. `read-only`: for sessions with protected content, which are
@@ -16,90 +19,13 @@ import type { BackendOptions } from "./backend.ts";
  */
 export type GitAccess = "hidden" | "read-only" | "open";
 
-/** A command to run in a sandbox. All paths are absolute. */
-export interface SandboxRequest {
-  /** The project, a real path. */
-  root: string;
-  /** More roots of the session, real paths. */
-  additional: readonly string[];
-  /** The working directory, inside a root. */
-  cwd: string;
-  argv: readonly [string, ...string[]];
-  /** The variables of the command, from `sandboxEnvironment`. */
-  env: Readonly<Record<string, string>>;
-  /** The command cannot see its paths or change its markers. */
-  protection: Pick<ProtectedSet, "refresh" | "hidden" | "markers" | "rule">;
-  git: GitAccess;
-  network: boolean;
-  /**
-   * Only for the Git tool, which runs no program that a repository names and so is not watched: how it sees the roots,
-   * which directories of repositories it sees, and which files there must not change. Absolute paths.
-   */
-  gitTool?: {
-    roots: "read" | "write";
-    places: readonly { kind: "read" | "write"; path: string }[];
-    readOnly: readonly string[];
-  };
-}
-
-/** A wrapped command, ready to start. */
-export interface SandboxedCommand {
+/** A command in its sandbox. */
+export interface SandboxedCommand extends WatchedProgram {
   kind: "ready";
-  argv: [string, ...string[]];
-  /** The environment of the sandbox program, not of the command, which must not see ours. */
-  env: Record<string, string>;
-  /** The working directory of the sandbox program. */
-  cwd: string;
   /** New notices about what the command cannot see, one sentence each. */
   notices: string[];
-  /**
-   * Called while the command runs and after it ends: quarantines what the command must not create, and reports exposed
-   * paths. If it throws, assume that the command can see protected paths.
-   */
-  look(): Promise<LookReport>;
-  /** Real paths of the `sandbox.write` directories. */
+  /** Real paths of the `sandbox.write` directories that it sees. */
   written: readonly string[];
-  /**
-   * Called after a command that could see a protected path: quarantines everything that appeared since the last clean
-   * look, except files that an older rule names in full.
-   */
-  takeAway(): Promise<QuarantineEntry | null>;
-  /** Called after the last look. */
-  close(): Promise<void>;
-}
-
-/** The result of a look at the project. */
-export interface LookReport {
-  /** The files that the command made and that could run code later, or null. */
-  quarantined: QuarantineEntry | null;
-  /** Paths that the command can see now: hidden ones that were replaced, and newly protected ones. */
-  exposed: string[];
-}
-
-/** Files that were moved to quarantine together. */
-export interface QuarantineEntry {
-  /** The id for `agentcli quarantine`. */
-  id: string;
-  /** Milliseconds since 1970. */
-  time: number;
-  /** The project that they were in. */
-  root: string;
-  /** Their original absolute paths. */
-  paths: string[];
-  /** True if their command could see a protected path: they can contain its content in any form. */
-  isSecret: boolean;
-}
-
-/** Returns the notice for the user about files in quarantine. */
-export function quarantineNotice(program: string, { id, paths }: QuarantineEntry): string {
-  return `${program} made ${paths.join(", ")}, which could run code later: moved to quarantine; ` +
-    `to put it back: agentcli quarantine restore ${id}`;
-}
-
-/** Returns the notice about everything that a command made after it could see a path. Omits names, which can hold content. */
-export function takenNotice({ id, paths }: QuarantineEntry, exposed: string): string {
-  return `${exposed} was created or replaced meanwhile: what came to be since (${paths.length}) was moved to quarantine; ` +
-    `look through it (agentcli quarantine list), then put it back: agentcli quarantine restore ${id}`;
 }
 
 /** Why there is no sandbox. The command must not run. */
@@ -176,10 +102,17 @@ export interface SessionSandbox {
   readonly settings: SandboxSettings;
   /** Notices that were already shown. */
   readonly told: Set<string>;
+  /** Real paths of the directories besides the roots that commands could write so far. */
+  readonly written: readonly string[];
   /** Returns whether any project of this user has protected paths. */
   protectsElsewhere(): Promise<boolean>;
-  /** Quarantines what commands of a killed agentcli left in a project. */
-  recoverUnfinished(root: string): Promise<QuarantineEntry[]>;
+  /**
+   * Goes on with programs in a project that ended without their changes being judged, since agentcli was killed or could
+   * not record what it found: quarantines what they must not create, and has the rest judged. Returns notices for the user.
+   */
+  recoverUnfinished(root: string, judge: UnfinishedJudge): Promise<string[]>;
+  /** Notes that a program without a sandbox runs in these roots, the project first; null if the home cannot be written. */
+  note(roots: readonly [string, ...string[]]): Promise<ProgramNote | null>;
   /** Returns the wrapped command, or why it must not run. */
   wrapCommand(request: SandboxRequest): Promise<SandboxedCommand | SandboxRefusal>;
 }
@@ -189,20 +122,34 @@ export function createSessionSandbox(options: SessionSandboxOptions): SessionSan
   let opened: Promise<SessionSandbox["wrapCommand"]> | null = null;
   const open = () => opened ??= import("./open_sandbox.ts").then(({ openSandbox }) => openSandbox(options));
   const told = new Set<string>();
+  let written: readonly string[] = [];
   return {
     settings: options.settings,
     told,
+    get written() {
+      return written;
+    },
     protectsElsewhere: async () => await options.projects?.any() ?? false,
-    async recoverUnfinished(root) {
+    async recoverUnfinished(root, judge) {
       const { home, userHome } = options;
       const notes = await listDirectory(join(home, "unfinished")).catch(() => null);
-      return notes === null || notes.length === 0
-        ? []
-        : await (await import("./quarantine.ts")).recoverUnfinished({ home, root, userHome: userHome ?? null });
+      return notes === null || notes.length === 0 ? [] : await (await import("./unfinished.ts")).recoverUnfinished(
+        { home, root, userHome: userHome ?? null },
+        judge,
+      );
+    },
+    async note(roots) {
+      const { noteProgram } = await import("./unfinished.ts");
+      return await noteProgram(options.home, { root: roots[0], roots }).catch((error) => {
+        // Where nothing is protected, commands run without a home that can be written, too.
+        if (error instanceof AgentcliError) return null;
+        throw error;
+      });
     },
     async wrapCommand(request) {
       const wrapped = await (await open())(request);
       if (wrapped.kind === "refused") return wrapped;
+      written = wrapped.written;
       const notices = wrapped.notices.filter((notice) => !told.has(notice));
       for (const notice of notices) told.add(notice);
       return { ...wrapped, notices };

@@ -9,7 +9,8 @@ import { readRegularFile } from "../reader.ts";
 import type { ProtectedPlaces } from "../policy/protected_tree.ts";
 import type { PlanStep, SandboxPlan } from "./backend.ts";
 import type { HardLinkSearch } from "./hard_links.ts";
-import type { SandboxRefusal, SandboxRequest } from "./sandbox.ts";
+import type { SandboxRequest } from "./open_sandbox.ts";
+import type { SandboxRefusal } from "./sandbox.ts";
 
 /** The part of views that stays the same for a session. */
 export interface ViewBase {

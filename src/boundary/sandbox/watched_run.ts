@@ -1,11 +1,16 @@
 /**
- * Runs a command in its sandbox and watches it. A hidden path can become visible meanwhile, when somebody saves a
- * protected file or adds a line to a marker. So output is passed on only after a look at the protected paths that
- * started after it was written, and the first look that finds an exposed path ends the command.
+ * Runs every program of a session, in its sandbox or without one, and watches it. A protected path can become visible
+ * meanwhile, when somebody saves a protected file or adds a line to a marker. So output is passed on only after a look
+ * at the protected paths that started after it was written, and the first look that finds an exposed path ends the
+ * program. When it has ended, however that was, the files that it changed are judged.
  */
 import { type ProcessOptions, type ProcessOutcome, run } from "../../platform/process.ts";
 import { within } from "../../platform/sleep.ts";
-import { type QuarantineEntry, quarantineNotice, type SandboxedCommand, takenNotice } from "./sandbox.ts";
+import type { Workspace } from "../workspace/workspace.ts";
+import { UNKNOWN_PATH } from "../policy/protection_rule.ts";
+import { type QuarantineEntry, quarantineNotice, takenNotice } from "./quarantine.ts";
+import { type SandboxReason, sandboxReason, type SessionSandbox } from "./sandbox.ts";
+import type { ProgramNote } from "./unfinished.ts";
 
 /** Milliseconds between looks while output waits, and at least this many times the duration of a look. */
 const PAUSE_MS = 200;
@@ -17,19 +22,46 @@ const MOST_HELD = 1024 * 1024;
 /** A command is ended after this many quarantines. */
 const MOST_QUARANTINED = 10;
 
-/** Names an exposed path that is unknown. */
-export const UNKNOWN_PATH = "a protected path";
+/** A program, ready to start, with what watches it. */
+export interface WatchedProgram {
+  argv: [string, ...string[]];
+  /** For a sandboxed command: the environment of the sandbox program, not of the command, which must not see ours. */
+  env: Record<string, string>;
+  cwd: string;
+  /**
+   * Called while the program runs and after it ends: quarantines what it must not create, and reports exposed paths. If
+   * it throws, assume that the program can see protected paths.
+   */
+  look(): Promise<LookReport>;
+  /**
+   * Called after a program that could see a protected path: quarantines everything that appeared since the last clean
+   * look, except files that an older rule names in full.
+   */
+  takeAway(): Promise<QuarantineEntry | null>;
+  /** Removed when everything that the program changed is protected as it has to be. */
+  note: ProgramNote | null;
+}
+
+/** The result of a look at the project. */
+export interface LookReport {
+  /** The files that the command made and that could run code later, or null. */
+  quarantined: QuarantineEntry | null;
+  /** Paths that the command can see now: hidden ones that were replaced, and newly protected ones. */
+  exposed: string[];
+}
 
 /** How to handle what a command left behind. */
 export interface WatchOptions {
   /** How notices name the command. */
   name: string;
   notify: ((text: string) => unknown) | undefined;
+  /** Returns whether a name holds protected content, so that no notice may tell it. */
+  holdsProtected: ((text: string) => Promise<boolean>) | undefined;
   /**
-   * Protects files that changed since a time, below the roots and in more places, because they can contain what was
-   * exposed at a path. Called only after an exposure.
+   * Called once when the command has ended: protects files that changed since a time (milliseconds since 1970) and hold
+   * protected content, or all of them if the command could see what is at the path `exposed`.
    */
-  protectChanges: ((since: number, path: string, places: readonly string[]) => Promise<unknown>) | undefined;
+  protectChanges: ((since: number, exposed?: string) => Promise<unknown>) | undefined;
 }
 
 /** How a command ended, and what the looks found. */
@@ -51,23 +83,49 @@ class HeldOutput {
 }
 
 /**
- * Runs a command in its sandbox. `onOutput` gets the output that may be passed on. If a look fails, throws its error
- * after the exposure is handled.
+ * Returns a program that runs without a sandbox, since nothing is protected or the machine can make none for the reason
+ * `accepted`. As soon as there is another reason for one, the program could see something protected.
+ */
+export async function unsandboxed(
+  line: Pick<WatchedProgram, "argv" | "env" | "cwd">,
+  { workspace, sandbox, accepted }: {
+    workspace: Workspace;
+    sandbox: SessionSandbox | undefined;
+    accepted: SandboxReason | null;
+  },
+): Promise<WatchedProgram> {
+  return {
+    ...line,
+    note: await sandbox?.note([workspace.root, ...workspace.additional]) ?? null,
+    async look() {
+      const reason = await sandboxReason({ workspace, sandbox });
+      return { quarantined: null, exposed: reason === null || reason === accepted ? [] : [UNKNOWN_PATH] };
+    },
+    takeAway: () => Promise.resolve(null),
+  };
+}
+
+/**
+ * Runs a program. `onOutput` gets the output that may be passed on. If a look fails, or what the program changed cannot
+ * be protected, throws that error, and the note of the program stays: the next session goes on with it.
  */
 export async function runWatched(
-  command: SandboxedCommand,
-  { name, notify, protectChanges, ...options }: Omit<ProcessOptions, "argv" | "cwd" | "env"> & WatchOptions,
+  program: WatchedProgram,
+  { name, notify, holdsProtected, protectChanges, ...options }:
+    & Omit<ProcessOptions, "argv" | "cwd" | "env">
+    & WatchOptions,
 ): Promise<WatchedOutcome> {
   const stop = new AbortController();
   const signals = [stop.signal, ...options.signal === undefined ? [] : [options.signal]];
   const quarantined: QuarantineEntry[] = [];
   let exposed: readonly string[] | null = null;
   let failure: unknown = null;
+  const started = Date.now();
   /** The start of the last look that found nothing exposed. */
-  let since = Date.now();
+  let since = started;
   let held = new HeldOutput();
   let passing = Promise.resolve();
-  const { argv, env, cwd } = command;
+  const { argv, env, cwd } = program;
   const running = run({
     ...{ ...options, argv, env, cwd, signal: AbortSignal.any(signals) },
     onOutput(...piece) {
@@ -82,7 +140,7 @@ export async function runWatched(
     const [{ pieces, released }, start] = [held, Date.now()];
     held = new HeldOutput();
     try {
-      const report = await command.look();
+      const report = await program.look();
       failure = null;
       if (report.quarantined !== null) quarantined.push(report.quarantined);
       if (report.exposed.length > 0) exposed ??= report.exposed;
@@ -100,42 +158,38 @@ export async function runWatched(
       });
     }
     passing = passing.finally(released.resolve);
-  };
-  const tidyUp = async ([path = UNKNOWN_PATH]: readonly string[]) => {
-    try {
-      const taken = await command.takeAway();
-      if (taken !== null) await notify?.(takenNotice(taken, path));
-    } catch (error) {
-      failure ??= error;
-    }
-    await protectChanges?.(since, path, command.written);
+    passing.catch(() => stop.abort());
   };
   let isOver = false;
   const over = running.then(() => {}, () => {}).then(() => void (isOver = true));
-  try {
-    for (let cost = 0; !isOver && !stop.signal.aborted;) {
-      const pause = Math.max(PAUSE_MS, COST_TIMES * cost);
-      await within(pause, over);
-      if (held.bytes === 0) await within((QUIET_TIMES - 1) * pause, Promise.race([over, held.arrived.promise]));
-      if (isOver) break;
-      const start = performance.now();
-      await look();
-      cost = performance.now() - start;
-    }
-    held.released.resolve();
-    const outcome = await running;
+  for (let cost = 0; !isOver && !stop.signal.aborted;) {
+    const pause = Math.max(PAUSE_MS, COST_TIMES * cost);
+    await within(pause, over);
+    if (held.bytes === 0) await within((QUIET_TIMES - 1) * pause, Promise.race([over, held.arrived.promise]));
+    if (isOver) break;
+    const start = performance.now();
     await look();
-    for (const entry of quarantined) await notify?.(quarantineNotice(name, entry));
-    if (exposed !== null) await tidyUp(exposed);
-    // After a failure the note stays, so that the next session checks again.
-    if (failure === null) await command.close();
-    await passing;
-    if (failure !== null) throw failure;
-    return { ...outcome, exposed, quarantined };
-  } catch (error) {
-    stop.abort();
-    held.released.resolve();
-    await over;
-    throw error;
+    cost = performance.now() - start;
   }
+  held.released.resolve();
+  await over;
+  await look();
+  const attempt = (work: () => unknown) => Promise.try(work).catch((error) => void (failure ??= error));
+  const [path = UNKNOWN_PATH]: readonly string[] = exposed ?? [];
+  if (exposed !== null) await attempt(() => program.note?.keep());
+  for (const entry of quarantined) {
+    await attempt(async () => await notify?.(await quarantineNotice(name, entry, holdsProtected)));
+  }
+  if (exposed !== null) {
+    await attempt(async () => {
+      const taken = await program.takeAway();
+      if (taken !== null) await notify?.(takenNotice(taken, path));
+    });
+  }
+  await attempt(() => exposed === null ? protectChanges?.(started) : protectChanges?.(since, path));
+  await attempt(() => failure === null ? program.note?.remove() : program.note?.keep());
+  const outcome = await running;
+  await passing;
+  if (failure !== null) throw failure;
+  return { ...outcome, exposed, quarantined };
 }

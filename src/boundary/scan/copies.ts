@@ -4,28 +4,34 @@
  */
 import type { FileStatus } from "../../platform/files.ts";
 import { lstatSync } from "../../platform/files_sync.ts";
-import { isWithin, relativeTo } from "../../platform/path.ts";
+import { basename, isWithin, join, relativeTo } from "../../platform/path.ts";
 import { quietly } from "../../platform/real_path.ts";
 import { type Listing, within } from "../policy/listing.ts";
 import type { ProjectRecord } from "../policy/project_record.ts";
 import type { DerivedFile } from "../policy/project_record_files.ts";
 import { ProtectedSet } from "../policy/protected.ts";
+import { UNKNOWN_PATH } from "../policy/protection_rule.ts";
 import { readRegularFile } from "../reader.ts";
+import type { ScanHit } from "./fragment_finder.ts";
 import type { LeakScanner } from "./leak_scanner.ts";
 
 /** Bytes that are scanned after one command; files beyond are protected without a look. */
 const SCAN_LIMIT = 128 * 1024 * 1024;
+/** Files that a notice names. */
+const MOST_NAMED = 20;
 /** File system clocks are coarse, and change times come in whole seconds (measured with Deno 2.9.6). */
 const SLACK_MS = 2_000;
 
 export interface CopySearch {
-  /** Real paths. */
+  /** Real paths of files and directories: only what is in them is searched. */
   roots: readonly string[];
   protection: ProtectedSet;
+  /** Covers those of the roots that are outside of the project. */
+  outside?: ProtectedSet | undefined;
   scanner: Pick<LeakScanner, "check">;
-  /** When the command started, in milliseconds since 1970. */
+  /** When the program started, in milliseconds since 1970. */
   since: number;
-  /** A protected path that the command could see: every changed file can hold its content in a form that no scan finds. */
+  /** A protected path that the program could see: every changed file can hold its content in a form that no scan finds. */
   exposed?: string | undefined;
 }
 
@@ -35,32 +41,49 @@ interface FoundCopy extends DerivedFile {
 }
 
 /**
- * Protects files below the roots that changed since then, are covered by no rule, and contain protected content or
- * could not be scanned. Returns a notice for the user with their names relative to the first root, or null. Throws
+ * Protects files in the roots that changed since then, are covered by no rule, and contain protected content or could
+ * not be scanned. Returns a notice for the user with their names relative to the project, or null. Throws
  * `home_unusable` if they cannot be recorded.
  */
 export async function protectCopies(search: CopySearch, record: ProjectRecord | undefined): Promise<string | null> {
-  const { roots, protection, exposed } = search;
+  const { protection, exposed } = search;
   protection.refresh();
   const copies = await findCopies(search);
   if (copies.length === 0) return null;
-  for (const copy of copies) protection.protectCopy(copy);
-  // A name with protected content is stored nowhere; the leak scanner finds it in whatever would leave.
-  const stored = copies.filter(({ isNameProtected }) => !isNameProtected);
-  if (stored.length > 0) await record?.tighten({ derived: stored.map(({ isNameProtected: _, ...file }) => file) });
+  protection.protectCopies(copies);
+  const names: string[] = [];
+  const derived = copies.map(({ isNameProtected, ...file }) => {
+    // Known by its number: each name on its path can hold protected content.
+    const path = isNameProtected ? join(baseOf(file.path, search), `inode ${file.inode}`) : file.path;
+    const name = relativeTo(protection.roots[0] ?? "", path);
+    names.push(isNameProtected ? `a file whose name holds some (${name})` : name);
+    return { ...file, path };
+  });
+  await record?.tighten({ derived });
   if (record !== undefined && record.problem !== null) throw record.problem;
-  const names = stored.map(({ path }) => relativeTo(roots[0] ?? "", path));
-  if (copies.length > stored.length) names.push("a file whose name holds some");
   const why = exposed === undefined
     ? "since they hold protected content"
     : `since ${exposed} was created or replaced meanwhile`;
-  return `protected from now on, ${why}: ${names.join(", ")} ` +
+  const more = names.length > MOST_NAMED ? ` and ${names.length - MOST_NAMED} more` : "";
+  return `protected from now on, ${why}: ${names.slice(0, MOST_NAMED).join(", ")}${more} ` +
     "(agentcli secrets list shows them, agentcli secrets trust releases them)";
 }
 
+/** Returns what covers those places that are outside of the project, undefined if there are none; `before` if it is that. */
+export function outsideOf(
+  { roots }: ProtectedSet,
+  places: readonly string[],
+  before?: ProtectedSet,
+): ProtectedSet | undefined {
+  const outside = places.filter((place) => !roots.some((root) => isWithin(root, place)));
+  if (outside.length === 0) return undefined;
+  return before?.isOf(outside) ? before : new ProtectedSet(outside);
+}
+
 /** Returns files, and directories that cannot be listed. Does not follow links or enter `.git`, where commands cannot write. */
-async function findCopies({ roots, protection, scanner, since, exposed }: CopySearch): Promise<FoundCopy[]> {
-  const source = exposed ?? [...protection.files()][0];
+async function findCopies(search: CopySearch): Promise<FoundCopy[]> {
+  const { roots, protection, outside, scanner, since, exposed } = search;
+  const source = exposed ?? [...protection.files()][0] ?? UNKNOWN_PATH;
   let again = false;
   const holding = async (text: string) => {
     const hit = await scanner.check([text], { once: true, again });
@@ -70,14 +93,14 @@ async function findCopies({ roots, protection, scanner, since, exposed }: CopySe
   const found: FoundCopy[] = [];
   let left = SCAN_LIMIT;
   const at = Date.now();
-  const places = roots.filter((place) => !protection.roots.some((root) => isWithin(root, place)));
-  const sets = places.length === 0 ? [protection] : [protection, new ProtectedSet(places)];
-  for (const listing of sets.flatMap(({ openDirectories }) => openDirectories)) {
-    const root = roots.find((one) => isWithin(one, listing.directory)) ?? "/";
+  outside?.refresh();
+  for (const listing of [...protection.openDirectories, ...outside?.openDirectories ?? []]) {
+    const base = baseOf(listing.directory, search);
+    let above: Promise<ScanHit | null> | null = null;
     for (const { path, status } of changedFiles(listing, since - SLACK_MS)) {
-      if (protection.ruleOfFile(status, path) !== null) continue;
+      if (!roots.some((root) => isWithin(root, path)) || protection.ruleOfFile(status, path) !== null) continue;
       const { device, inode, born } = status;
-      const nameHit = await holding(relativeTo(root, path));
+      const nameHit = await (above ??= holding(relativeTo(base, listing.directory))) ?? await holding(basename(path));
       const copy = { path, device, inode, born, at, isNameProtected: nameHit !== null };
       if (exposed !== undefined) {
         found.push({ ...copy, source: exposed });
@@ -86,8 +109,7 @@ async function findCopies({ roots, protection, scanner, since, exposed }: CopySe
       left -= status.size;
       const read = left < 0 ? null : readRegularFile(path, { display: path });
       if (read === null || "refused" in read || read.more) {
-        if (read !== null && "refused" in read && read.refused === "absent") continue;
-        if (source !== undefined) found.push({ ...copy, source });
+        if (read === null || !("refused" in read) || read.refused !== "absent") found.push({ ...copy, source });
         continue;
       }
       const hit = nameHit ?? await holding(new TextDecoder().decode(read.bytes));
@@ -95,6 +117,11 @@ async function findCopies({ roots, protection, scanner, since, exposed }: CopySe
     }
   }
   return found;
+}
+
+/** Returns the root or other place that a path is in: the names above it are not of a program. */
+function baseOf(path: string, { roots, protection }: CopySearch): string {
+  return [...protection.roots, ...roots].find((place) => isWithin(place, path)) ?? path;
 }
 
 function* changedFiles(

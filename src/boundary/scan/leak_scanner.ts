@@ -65,6 +65,15 @@ export function scannerOfOthers(
   return { check };
 }
 
+/** Returns a scanner for the content of all known projects and of this one, which need not be known. */
+export function scannerOfAll(
+  protection: ProtectedSet,
+  { root, projects }: { root: string; projects: () => Promise<readonly RecordData[]> },
+): Pick<LeakScanner, "check"> {
+  const [own, others] = [new LeakScanner(protection, { root }), scannerOfOthers(projects, [root])];
+  return { check: async (texts, options) => await own.check(texts, options) ?? await others.check(texts, options) };
+}
+
 /**
  * Looks for the content of the protected files of a set. Reads nothing before the first check. Every check compares
  * size and times of the files and reads those that changed (10,000 files: about 50 ms). Former content stays known,

@@ -1,13 +1,12 @@
 /** Reads the quarantine, puts back what a person wants back, and protects it: a command of a protected session can have made it. */
 import { openProject } from "../../boundary/policy/project.ts";
+import { currentProjects } from "../../boundary/policy/project_record_files.ts";
 import { ProtectedSet } from "../../boundary/policy/protected.ts";
-import { QUARANTINE, readEntry } from "../../boundary/sandbox/quarantine.ts";
-import type { QuarantineEntry } from "../../boundary/sandbox/sandbox.ts";
-import { UNKNOWN_PATH } from "../../boundary/sandbox/watched_run.ts";
-import { protectCopies } from "../../boundary/scan/copies.ts";
-import { LeakScanner } from "../../boundary/scan/leak_scanner.ts";
+import { UNKNOWN_PATH } from "../../boundary/policy/protection_rule.ts";
+import { QUARANTINE, type QuarantineEntry, readEntry } from "../../boundary/sandbox/quarantine.ts";
+import { outsideOf, protectCopies } from "../../boundary/scan/copies.ts";
+import { scannerOfAll } from "../../boundary/scan/leak_scanner.ts";
 import { listDirectory, lstat, movePath, realPath, removeDirectory } from "../../platform/files.ts";
-import { lstatSync } from "../../platform/files_sync.ts";
 import type { Home } from "../../platform/home.ts";
 import { dirname, isWithin, join } from "../../platform/path.ts";
 
@@ -53,20 +52,16 @@ export async function protectRestored(
   { root, isSecret }: QuarantineEntry,
   restored: readonly string[],
 ): Promise<string | null> {
-  const since = Date.now();
   const { records } = await openProject(home, root, { create: false });
   const protection = new ProtectedSet([root], { remembered: records });
   await protection.settle();
-  if (!protection.any) return null;
-  const scanner = new LeakScanner(protection, { root });
+  const scanner = scannerOfAll(protection, { root, projects: currentProjects(home) });
   const exposed = isSecret ? UNKNOWN_PATH : undefined;
   const notices: string[] = [];
   for (const path of restored) {
-    // Files in a directory that was moved have their old times.
-    const place = lstatSync(path)?.kind === "directory"
-      ? { roots: [path], since: 0 }
-      : { roots: [dirname(path)], since };
-    const notice = await protectCopies({ ...place, protection, scanner, exposed }, records[0]);
+    const search = { roots: [path], protection, outside: outsideOf(protection, [dirname(path)]), scanner, exposed };
+    // What was moved has its old times.
+    const notice = await protectCopies({ ...search, since: 0 }, records[0]);
     if (notice !== null) notices.push(notice);
   }
   return notices.length === 0 ? null : notices.join("; ");

@@ -1,16 +1,13 @@
 /** Runs a command in the view of the project, for a person or for another program. */
 import { findProgram } from "../../boundary/programs.ts";
 import { currentProjects, knownRoots } from "../../boundary/policy/project_record_files.ts";
-import { protectCopies } from "../../boundary/scan/copies.ts";
-import { LeakScanner } from "../../boundary/scan/leak_scanner.ts";
+import { outsideOf, protectCopies } from "../../boundary/scan/copies.ts";
+import { scannerOfAll } from "../../boundary/scan/leak_scanner.ts";
 import { sandboxEnvironment } from "../../boundary/sandbox/environment.ts";
-import { createSessionSandbox, quarantineNotice, type SandboxedCommand } from "../../boundary/sandbox/sandbox.ts";
-import {
-  runWatched,
-  UNKNOWN_PATH,
-  type WatchedOutcome,
-  type WatchOptions,
-} from "../../boundary/sandbox/watched_run.ts";
+import { UNKNOWN_PATH } from "../../boundary/policy/protection_rule.ts";
+import { createSessionSandbox, type SandboxedCommand } from "../../boundary/sandbox/sandbox.ts";
+import type { UnfinishedJudge } from "../../boundary/sandbox/unfinished.ts";
+import { runWatched, type WatchedOutcome, type WatchOptions } from "../../boundary/sandbox/watched_run.ts";
 import { loadConfiguration } from "../../config/load.ts";
 import { keyVariables } from "../../config/endpoint.ts";
 import { AgentcliError } from "../../errors.ts";
@@ -48,8 +45,15 @@ export async function run(
     projects: { any: async () => (await knownRoots(home)).length > 0, all: currentProjects(home) },
   });
   protection.refresh();
+  const scanner = scannerOfAll(protection, { root, projects: currentProjects(home) });
+  const holdsProtected = async (text: string) => await scanner.check([text], { once: true }) !== null;
+  const protect: UnfinishedJudge["protect"] = async (roots, { since, exposed }) => {
+    const search = { roots, protection, outside: outsideOf(protection, roots), scanner, since, exposed };
+    const notice = await protectCopies(search, record ?? undefined);
+    if (notice !== null) await warn(context, notice);
+  };
+  for (const text of await sandbox.recoverUnfinished(root, { protect, holdsProtected })) await warn(context, text);
   const network = options.network || settings.network;
-  const scanner = protection.any ? new LeakScanner(protection, { root }) : null;
   const sandboxed = await sandbox.wrapCommand({
     root,
     additional: [],
@@ -58,7 +62,7 @@ export async function run(
     env: await sandboxEnvironment(io.environment(), {
       named: settings.env,
       secret: keyVariables(configuration.providers),
-      holdsProtected: scanner === null ? undefined : async (text) => await scanner.check([text]) !== null,
+      holdsProtected,
     }),
     protection,
     git: protection.any ? "hidden" : "open",
@@ -69,9 +73,6 @@ export async function run(
       hint: sandboxed.hint,
     });
   }
-  for (const entry of await sandbox.recoverUnfinished(root)) {
-    await warn(context, quarantineNotice("a command that was broken off", entry));
-  }
   for (const text of sandboxed.notices) await notice(context, text);
   if (!network && NEEDS_NETWORK.test(program.split(" ", 1)[0] ?? "")) {
     await notice(context, "the sandbox has no network: agentcli sandbox --network -- … gives it");
@@ -79,15 +80,10 @@ export async function run(
   const watching: WatchOptions = {
     name: "the command",
     notify: (text) => warn(context, text),
-    async protectChanges(since, exposed, places) {
-      const search = {
-        roots: [root, ...places],
-        protection,
-        scanner: scanner ?? new LeakScanner(protection, { root }),
-      };
-      const notice = await protectCopies({ ...search, since, exposed }, record ?? undefined);
-      if (notice !== null) await warn(context, notice);
-    },
+    holdsProtected,
+    // A command of the person in the sandbox sees nothing protected, unless it is exposed.
+    protectChanges: async (since, exposed) =>
+      exposed === undefined ? undefined : await protect([root, ...sandbox.written], { since, exposed }),
   };
   const { ended, code, quarantined, exposed, unread } = await runOnOwnStreams(sandboxed, { io, watching });
   if (exposed === null) {

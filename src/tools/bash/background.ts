@@ -2,22 +2,29 @@
  * Commands that go on while the model does something else. They run only where nothing is protected: no sandbox could be
  * kept true for hours beside a person and a model who change files. Loaded with the first of them.
  */
-import { type ProcessOptions, type ProcessOutcome, run } from "../../platform/process.ts";
-import { after } from "../../platform/sleep.ts";
+import { AgentcliError } from "../../errors.ts";
+import { sandboxReason } from "../../boundary/sandbox/sandbox.ts";
+import { runWatched, type WatchedProgram } from "../../boundary/sandbox/watched_run.ts";
+import type { ProcessOptions, ProcessOutcome } from "../../platform/process.ts";
+import { within } from "../../platform/sleep.ts";
 import type { ToolContext } from "../tool.ts";
 import { BoundedOutput } from "./bounded_output.ts";
-import { sandboxReason } from "../../boundary/sandbox/sandbox.ts";
+import { watchOptions } from "./start.ts";
 
 /** Commands of one session at a time. */
 const MOST = 8;
-/** Milliseconds between looks whether something is protected now. */
-const LOOK_MS = 1000;
 /** Milliseconds in which more follows what a command begins to print. */
 const MOMENT_MS = 200;
+
 /** Returns why a command may not go on by itself; null where it may. Asked before one starts, and before it is heard. */
 export async function whyNotInBackground(context: ToolContext): Promise<string | null> {
   if (await sandboxReason(context) !== null) return "commands run in a sandbox here, which ends with the call";
   return context.sessionLabel === "open" ? null : "this session holds protected content";
+}
+
+/** Options for the start of a background command. */
+interface StartOptions extends Pick<ProcessOptions, "stdin"> {
+  context: ToolContext;
 }
 
 /** A running command, or one that ended and was not read to its end. */
@@ -27,24 +34,20 @@ export class BackgroundCommand {
   readonly #room: number;
   #output: BoundedOutput;
   #outcome: ProcessOutcome | null = null;
-  #failed = false;
+  /** Why it could not be started, or why what it changed could not be judged. */
+  #failure: unknown = null;
   #hasNews = false;
   #idle = 0;
   #arrived = Promise.withResolvers<void>();
-  /** When it was last seen that nothing is protected, milliseconds since 1970. */
-  since = Date.now();
 
-  /** Of what was not read, `room` bytes are kept: some of its beginning, and its end. */
-  constructor(
-    options: Pick<ProcessOptions, "argv" | "env" | "cwd" | "stdin">,
-    { room, isProtected }: { room: number; isProtected: () => Promise<boolean> },
-  ) {
-    this.#room = room;
-    this.#output = new BoundedOutput(room);
-    const running = run({ ...options, signal: this.#stop.signal, onOutput: (bytes) => this.#add(bytes) });
-    this.#over = running.then((outcome) => void (this.#outcome = outcome), () => void (this.#failed = true))
+  /** Of what was not read, a result's bytes are kept: some of its beginning, and its end. */
+  constructor(program: WatchedProgram, { stdin, context }: StartOptions) {
+    this.#room = context.resultBytes;
+    this.#output = new BoundedOutput(this.#room);
+    const options = { stdin, signal: this.#stop.signal, onOutput: (bytes: Uint8Array) => this.#add(bytes) };
+    this.#over = runWatched(program, { ...options, ...watchOptions(context) })
+      .then((outcome) => void (this.#outcome = outcome), (error) => void (this.#failure = error))
       .then(() => this.#notify());
-    void this.#watch(isProtected);
   }
 
   /** Resolves a moment after there is something to read, when the command has ended, or after `milliseconds`. */
@@ -69,10 +72,11 @@ export class BackgroundCommand {
   async end(): Promise<void> {
     this.#stop.abort();
     await this.#over;
+    if (this.#failure instanceof AgentcliError) throw this.#failure;
   }
 
   get #isOver(): boolean {
-    return this.#outcome !== null || this.#failed;
+    return this.#outcome !== null || this.#failure !== null;
   }
 
   #state(): string {
@@ -90,28 +94,6 @@ export class BackgroundCommand {
     this.#hasNews = true;
     this.#arrived.resolve();
   }
-
-  /** Ends the command soon after something came to be protected, whoever asks for its output when. */
-  async #watch(isProtected: () => Promise<boolean>): Promise<void> {
-    while (!this.#isOver) {
-      const start = Date.now();
-      try {
-        if (await isProtected()) return this.#stop.abort();
-      } catch {
-        return this.#stop.abort();
-      }
-      this.since = start;
-      await within(LOOK_MS, this.#over);
-    }
-  }
-}
-
-/** Resolves with `work` or after `milliseconds`. */
-async function within(milliseconds: number, work: Promise<void>): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  const enough = after(milliseconds, resolve);
-  await Promise.race([work, promise]);
-  enough();
 }
 
 /** The background commands of a session. */
@@ -120,14 +102,10 @@ export class BackgroundCommands {
   #count = 0;
 
   /** Starts one and returns its id; null when there are too many. */
-  start(
-    options: ConstructorParameters<typeof BackgroundCommand>[0],
-    { workspace, sandbox, resultBytes: room }: ToolContext,
-  ): string | null {
+  start(program: WatchedProgram, options: StartOptions): string | null {
     if (this.#commands.size >= MOST) return null;
-    const isProtected = async () => await sandboxReason({ workspace, sandbox }) !== null;
     const id = `bg${++this.#count}`;
-    this.#commands.set(id, new BackgroundCommand(options, { room, isProtected }));
+    this.#commands.set(id, new BackgroundCommand(program, options));
     return id;
   }
 
@@ -143,11 +121,11 @@ export class BackgroundCommands {
     this.#commands.delete(id.trim());
   }
 
-  /** Ends all of them; returns since when something may have been seen that must not be, milliseconds since 1970. */
-  async endAll(): Promise<number> {
+  /** Ends all of them. Throws why what one changed could not be protected. */
+  async endAll(): Promise<void> {
     const all = [...this.#commands.values()];
     this.#commands.clear();
-    await Promise.all(all.map((command) => command.end()));
-    return Math.min(Date.now(), ...all.map(({ since }) => since));
+    const ended = await Promise.allSettled(all.map((command) => command.end()));
+    for (const one of ended) if (one.status === "rejected") throw one.reason;
   }
 }

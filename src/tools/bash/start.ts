@@ -8,10 +8,11 @@ import {
   gitAccess,
   SANDBOX_REASONS,
   type SandboxedCommand,
+  type SandboxReason,
   sandboxReason,
   type SandboxRefusal,
 } from "../../boundary/sandbox/sandbox.ts";
-import type { WatchOptions } from "../../boundary/sandbox/watched_run.ts";
+import { unsandboxed, type WatchedProgram, type WatchOptions } from "../../boundary/sandbox/watched_run.ts";
 import type { ToolContext } from "../tool.ts";
 
 /** The argument list that runs `command` in PowerShell; null when there is none on the path. */
@@ -76,17 +77,47 @@ export function childEnvironment(
   return { ...Object.fromEntries(kept), ...SET };
 }
 
-export interface Sandboxed {
-  command: SandboxedCommand;
-  /** Returns the notes for a failed command that lacked something: repositories, the network. */
+/** A command, ready to start. */
+export interface ReadyCommand {
+  program: WatchedProgram;
+  /** Why the sandbox does not show some places, one sentence each. */
+  notices: readonly string[];
+  /** Whether a failed command may have lacked repositories or the network. */
   misses: { git: boolean; network: boolean };
 }
 
-/** The command in the sandbox; or, as text for the model, why it does not run; null where it may run without one. */
-export async function inSandbox(argv: [string, ...string[]], context: ToolContext): Promise<Sandboxed | string | null> {
+/** How a program is started: in the sandbox where it needs one; else with our variables, in `cwd`. */
+interface CommandLine {
+  argv: [string, ...string[]];
+  cwd: string;
+  env?: Readonly<Record<string, string>>;
+}
+
+/** Returns the command, in a sandbox where it needs one; or, as text for the model, why it does not run. */
+export async function readyCommand(line: CommandLine, context: ToolContext): Promise<ReadyCommand | string> {
   const reason = await sandboxReason(context);
-  if (reason === null) return null;
-  const { workspace, sandbox, sessionLabel, checkWrite } = context;
+  const sandboxed = reason === null ? null : await inSandbox(line.argv, reason, context);
+  return sandboxed ?? await withoutSandbox(line, reason, context);
+}
+
+/** Returns a command as it runs where nothing is protected, or no sandbox can be made for the reason `accepted`. */
+export async function withoutSandbox(
+  { env = {}, ...line }: CommandLine,
+  accepted: SandboxReason | null,
+  { workspace, sandbox, io, secretVariables }: ToolContext,
+): Promise<ReadyCommand> {
+  const variables = { ...childEnvironment(io.environment(), secretVariables), ...env };
+  const program = await unsandboxed({ ...line, env: variables }, { workspace, sandbox, accepted });
+  return { program, notices: [], misses: { git: false, network: false } };
+}
+
+/** The command in the sandbox; or, as text for the model, why it does not run; null where it may run without one. */
+async function inSandbox(
+  argv: [string, ...string[]],
+  reason: SandboxReason,
+  context: ToolContext,
+): Promise<ReadyCommand | string | null> {
+  const { workspace, sandbox, sessionLabel } = context;
   const { protection } = workspace;
   if (sandbox === undefined) {
     return "Commands are refused in a project with protected paths: they could read past the protection. " +
@@ -96,8 +127,7 @@ export async function inSandbox(argv: [string, ...string[]], context: ToolContex
   const environment = await sandboxEnvironment(context.io.environment(), {
     named: sandbox.settings.env,
     secret: context.secretVariables,
-    holdsProtected: checkWrite &&
-      (async (text) => await checkWrite(text, { display: "the environment", others: false }) !== null),
+    holdsProtected: holdsProtected(context, false),
   });
   const git = gitAccess(reason, label);
   // What a person saves at a protected path while a command runs is there for it, and sent at once: no look is soon enough.
@@ -121,12 +151,19 @@ export async function inSandbox(argv: [string, ...string[]], context: ToolContex
     return `The command was not run: ${SANDBOX_REASONS[reason]}, and ${sandboxed.reason}. Tell the user: ` +
       `${sandboxed.hint}. Use Read, Grep and Glob to look, Edit and Write to change.`;
   }
-  return { command: sandboxed, misses: { git: git === "hidden", network: !network } };
+  const { notices } = sandboxed;
+  return { program: sandboxed, notices, misses: { git: git === "hidden", network: !network } };
 }
 
 /** Returns how what a command left is dealt with. */
-export function watchOptions({ notify, protectChanges }: ToolContext): WatchOptions {
-  return { name: "a command", notify, protectChanges };
+export function watchOptions(context: ToolContext): WatchOptions {
+  const { notify, protectChanges } = context;
+  return { name: "a command", notify, protectChanges, holdsProtected: holdsProtected(context, true) };
+}
+
+/** Returns what looks for protected content of this project in a text, and with `others` of other projects. */
+function holdsProtected({ checkWrite }: ToolContext, others: boolean): WatchOptions["holdsProtected"] {
+  return checkWrite && (async (text) => await checkWrite(text, { display: "it", others }) !== null);
 }
 
 const CLOSED_NETWORK =

@@ -1,11 +1,10 @@
 /** Bash: one command, bounded in time and output, without keys in its environment. */
 import { AgentcliError } from "../../errors.ts";
-import { type ProcessOptions, run } from "../../platform/process.ts";
 import { endingWithUs } from "../../platform/process_group.ts";
 import { runWatched } from "../../boundary/sandbox/watched_run.ts";
 import { failure, success } from "../result.ts";
 import type { Tool, ToolContext, ToolResult } from "../tool.ts";
-import { childEnvironment, inSandbox, type Sandboxed, shellFor, watchOptions } from "./start.ts";
+import { type ReadyCommand, readyCommand, shellFor, watchOptions, withoutSandbox } from "./start.ts";
 import { BoundedOutput } from "./bounded_output.ts";
 import { bashDeclaration, type BashInput } from "../declarations.ts";
 
@@ -16,7 +15,7 @@ const LONGEST_COMMAND = 100_000;
 
 const REDACTED =
   "[a protected path was created or replaced meanwhile, and the command could see it: the command was ended, its output " +
-  "from then on is redacted, what it made is gone, and what it changed is protected. Run the command again]";
+  "from then on is redacted, and what it made or changed is gone or protected. Run the command again]";
 
 /** Runs commands; where paths are protected in the sandbox, or not at all: a command could read them past every rule. */
 export const bashTool: Tool<BashInput> = {
@@ -55,19 +54,17 @@ async function runCommand(
   const { input, context } = call;
   const output = new BoundedOutput(context.resultBytes);
   const timeoutMs = timeoutOf(input);
-  const sandboxed = await inSandbox(argv, context);
-  if (typeof sandboxed === "string") return failure(sandboxed, context);
+  const ready = await readyCommand({ argv, cwd: context.workspace.root }, context);
+  if (typeof ready === "string") return failure(ready, context);
   const onOutput = (bytes: Uint8Array) => {
     output.add(bytes);
     return context.onOutput?.(bytes);
   };
   const options = { stdin, signal: context.signal, timeoutMs, onOutput };
-  const outcome = sandboxed === null
-    ? { ...await run({ ...options, ...unsandboxed(argv, context) }), exposed: null, quarantined: [] }
-    : await runWatched(sandboxed.command, { ...options, ...watchOptions(context) });
+  const outcome = await runWatched(ready.program, { ...options, ...watchOptions(context) });
   const { exposed } = outcome;
   const text = output.text();
-  const notes = (sandboxed?.command.notices ?? []).map((notice) => `[${notice}]`);
+  const notes = ready.notices.map((notice) => `[${notice}]`);
   for (const { paths } of outcome.quarantined) {
     notes.push(`[moved to quarantine, since only the user may create them: ${paths.join(", ")}]`);
   }
@@ -83,7 +80,7 @@ async function runCommand(
     );
   } else if (outcome.code !== 0 && exposed === null) notes.push(`[exit code ${outcome.code}]`);
   if (outcome.ended === "timeout" || outcome.code !== 0) {
-    notes.push(...missed(text, { misses: sandboxed?.misses, timedOut: outcome.ended === "timeout" }));
+    notes.push(...missed(text, { misses: ready.misses, timedOut: outcome.ended === "timeout" }));
   }
   if (outcome.leftovers) notes.push("[background processes of the command were ended]");
   const shown = text === "" && notes.length === 0 ? ["(no output)"] : [text.trimEnd(), ...notes];
@@ -110,7 +107,8 @@ async function startInBackground(
   }
   const commands = context.memory.commands ??= new BackgroundCommands();
   const ending = await endingWithUs(argv, { group: true });
-  const id = commands.start({ stdin, ...unsandboxed([...ending], context) }, context);
+  const { program } = await withoutSandbox({ argv: [...ending], cwd: context.workspace.root }, null, context);
+  const id = commands.start(program, { stdin, context });
   if (id === null) {
     const ids = commands.ids().join(", ");
     return failure(`Too many background commands run. End one with BashOutput: ${ids}.`, context);
@@ -125,11 +123,6 @@ function refuseGuess(paths: readonly string[], { workspace }: ToolContext): void
   throw new AgentcliError("policy_refused", `${guess} is, or holds, what a protected file was: the turn was ended`, {
     hint: "look at what the model did before you go on: it may guess what protected files held",
   });
-}
-
-function unsandboxed(argv: [string, ...string[]], context: ToolContext): Pick<ProcessOptions, "argv" | "env" | "cwd"> {
-  const env = childEnvironment(context.io.environment(), context.secretVariables);
-  return { argv, env, cwd: context.workspace.root };
 }
 
 const NO_NETWORK =
@@ -154,10 +147,7 @@ function notInstalled(text: string): string[] {
 /** Says to a model what its command could not find: it would try again, and other ways around it. */
 function missed(
   text: string,
-  { misses = { git: false, network: false }, timedOut }: {
-    misses: Sandboxed["misses"] | undefined;
-    timedOut: boolean;
-  },
+  { misses, timedOut }: { misses: ReadyCommand["misses"]; timedOut: boolean },
 ): string[] {
   return [
     ...notInstalled(text),

@@ -37,8 +37,7 @@ export const bashOutputTool: Tool<BashOutputInput> = {
 
 /** Something became protected that the commands can see: they are ended, and what they printed is nobody's. */
 async function exposed(context: ToolContext): Promise<ToolResult> {
-  const since = await context.memory.commands?.endAll() ?? Date.now();
-  await context.protectChanges?.(since, "a protected path");
+  await context.memory.commands?.endAll();
   return failure(
     "[a path is protected now that background commands could see: they were ended, their output is redacted, and what " +
       "they changed since is protected. Run commands in the foreground]",

@@ -3,7 +3,7 @@ import { commandProtection } from "../../boundary/policy/write_protected.ts";
 import { GIT_PLACES, userGitSettings } from "../../shell/git.ts";
 import { gitDirectory, pointsBack } from "../../boundary/policy/git_directory.ts";
 import type { ProtectedPlaces } from "../../boundary/policy/protected_tree.ts";
-import type { SandboxRequest } from "../../boundary/sandbox/sandbox.ts";
+import type { SandboxRequest } from "../../boundary/sandbox/open_sandbox.ts";
 import { findProgram } from "../../boundary/programs.ts";
 import { AgentcliError } from "../../errors.ts";
 import { lstat } from "../../platform/files.ts";
