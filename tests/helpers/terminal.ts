@@ -33,19 +33,26 @@ function quoted(words: readonly string[]): string {
   return words.map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(" ");
 }
 
-/** The processes below one, by their ids. */
-async function descendants(pid: string): Promise<string[]> {
-  const children = (await Deno.readTextFile(`/proc/${pid}/task/${pid}/children`)).split(" ").filter((id) => id !== "");
-  return [...children, ...(await Promise.all(children.map(descendants))).flat()];
+/** The processes below one, by their ids. The system's own list of children may leave some out while they change. */
+function descendants(pid: string): string[] {
+  const parents = [...Deno.readDirSync("/proc")].map(({ name }) => name).filter((name) => /^\d+$/.test(name))
+    .map((id) => [id, /^PPid:\s+(\d+)/m.exec(statusOf(id))?.[1]]);
+  const found = [pid];
+  for (const at of found) found.push(...parents.flatMap(([id = "", parent]) => parent === at ? [id] : []));
+  return found;
 }
 
-/** Whether a process is there and has not ended; one that nobody has asked for its exit code has. */
-function isRunning(pid: string): boolean {
+/** Empty for one that has ended. */
+function statusOf(pid: string): string {
   try {
-    return !/^State:\s+[ZX]/m.test(Deno.readTextFileSync(`/proc/${pid}/status`));
+    return Deno.readTextFileSync(`/proc/${pid}/status`);
   } catch {
-    return false;
+    return "";
   }
+}
+
+function isRunning(pid: string): boolean {
+  return /^State:\s+[^ZX]/m.test(statusOf(pid));
 }
 
 /** Starts the program in the project of the home. The exit code is shown behind `EXIT`. */
@@ -107,7 +114,8 @@ export async function openTerminal(
       }
     },
     async hangUp() {
-      const left = await descendants((await tmux(["display-message", "-p", "-t", "t", "#{pane_pid}"])).trim());
+      const pane = (await tmux(["display-message", "-p", "-t", "t", "#{pane_pid}"])).trim();
+      const left = descendants(pane);
       await tmux(["kill-server"]);
       const start = performance.now();
       while (left.some(isRunning)) {
