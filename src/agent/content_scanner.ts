@@ -98,17 +98,17 @@ export class ContentScanner {
   ): Promise<"open" | "protected"> {
     const scanner = await this.#open();
     const hit = await scanner?.check(texts, { signal }) ?? null;
-    if (scanner === null || hit === null) {
-      const other = local ? await this.#hitOfOthers(texts, { again: subject.isResponse === true }) : null;
-      if (other === null) return "open";
-      // Endpoints that this project trusts are nothing to that one.
-      if (this.#workspace.keepWithin(other.endpoints)) return "protected";
+    const isAsked = this.#workspace.local && (hit === null || this.#workspace.hasEndpoints);
+    const other = isAsked ? await this.#hitOfOthers(texts, { again: subject.isResponse === true }) : null;
+    // Endpoints that this project trusts are nothing to that one.
+    if (other !== null && !this.#workspace.keepWithin(other.endpoints)) {
       throw new AgentcliError(
         "policy_refused",
         `${subject.name} holds what another project of the user protects, which does not trust the provider "${provider}"`,
         { hint: "use a model on this machine, or run agentcli secrets add --local-endpoint in that project" },
       );
     }
+    if (scanner === null || hit === null) return other === null ? "open" : "protected";
     if (local) return "protected";
     throw new AgentcliError(
       "policy_refused",

@@ -164,18 +164,18 @@ export async function labelOfWords(
   session: Session,
   before = sessionLabel(session),
 ): Promise<Label> {
-  const { scanner, model } = session;
-  if (before !== "open" || !model.local) return before;
+  const { scanner, model, workspace } = session;
+  if (before !== "open" && !workspace.hasEndpoints || !model.local) return before;
   const found = await scanner?.checkPart(texts, { name: "the response", hint: "", isResponse: true }, model);
-  return found === "protected" ? "no-cloud" : "open";
+  return found === "protected" ? "no-cloud" : before;
 }
 
 /** The label of a text that comes by a way which knows none: it is looked through like what a tool gave. */
 export async function labelOfText(text: string, from: string, session: Session): Promise<Label> {
   const before = sessionLabel(session);
-  if (before !== "open") return before;
+  if (before !== "open" && !session.workspace.hasEndpoints) return before;
   const found = await session.scanner?.checkPart([text], resultOf(from), session.model);
-  return found === "protected" ? "no-cloud" : "open";
+  return found === "protected" ? "no-cloud" : before;
 }
 
 /** The place of the next item, counted over the whole session: it never repeats, also after a compaction or a resume. */

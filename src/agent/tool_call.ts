@@ -138,9 +138,9 @@ function outcome(
 }
 
 /** A copy of protected content in an open file is protected like the file it came from: no label has seen it come. */
-async function labeledByContent(done: CallOutcome, { scanner, model }: Session): Promise<CallOutcome> {
+async function labeledByContent(done: CallOutcome, { scanner, model, workspace }: Session): Promise<CallOutcome> {
   const { item } = done;
-  if (item.label !== "open") return done;
+  if (item.label !== "open" && !workspace.hasEndpoints) return done;
   const parts = [item.content, ...imagesOf(item).map(imageUrl), ...item.files ?? []];
   const found = await scanner?.checkPart(parts, resultOf(item.name), model);
   return found === "protected" ? { ...done, item: { ...item, label: "no-cloud" } } : done;

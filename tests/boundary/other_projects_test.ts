@@ -297,3 +297,46 @@ for (
     }
   });
 }
+
+for (const own of ["OWN=a-secret-of-this-project-112233", ""]) {
+  Deno.test(
+    `what another project protects reaches no endpoint of this one ${own === "" ? "alone" : "beside its own"}`,
+    linux,
+    async () => {
+      await using stage = await openStage({ bare: true, marker: null });
+      const { a } = await beside(stage);
+      await stage.write(`${a}/.agentclisecret`, "local-endpoints: 127.0.0.2\nno-cloud: own.env\n");
+      await stage.write(`${a}/own.env`, "OWN=a-secret-of-this-project-112233\n");
+      await stage.write(`${a}/both.txt`, `${own}\n${stage.canary("env")}\n`);
+      for (const [prompt, calls] of [[`${own} ${stage.canary("env")}`, []], ["go", ["own.env", "both.txt"]]] as const) {
+        const script = [...calls.map((path) => ask(want("read", { path }))), say("Done.")];
+        const played = await stage.play("lan", { cwd: a, prompt, args, script });
+        assert.ok(!played.sent.includes(stage.canary("env")), played.done.stderr);
+        assert.equal(played.done.code, 6, played.done.stderr);
+        const control = await stage.play("lan", { cwd: a, prompt: own, args, script: [say("Done.")] });
+        assert.ok(control.sent.includes(own), "control: its own may go there");
+      }
+    },
+  );
+}
+
+Deno.test(
+  "a protected file of another project that was renamed there is hidden from commands, and known",
+  bubblewrap,
+  async () => {
+    for (const name of [".env", "prod.txt", "open.txt"]) {
+      await using stage = await openStage({ bare: true, marker: null });
+      const { a, b } = await beside(stage);
+      await stage.write(`${b}/open.txt`, "an open line of B\n");
+      if (name === "prod.txt") await Deno.rename(`${b}/.env`, `${b}/prod.txt`);
+      stage.exempt(`${b}/prod.txt`);
+      const settings = { sandbox: { read: [b] } };
+      const script = [ask(want("shell", { command: `cat '${b}/${name}'` })), say("Done.")];
+      const remote = await stage.play("rem", { cwd: a, args, script, settings });
+      assert.equal(remote.sent.includes("an open line of B"), name === "open.txt", "control: the directory is there");
+      assert.ok(!remote.sent.includes(stage.canary("env")), name);
+      const local = await stage.play("loc", { cwd: a, prompt: `see ${stage.canary("env")}`, script: [say("Done.")] });
+      assert.deepEqual(local.leaks.disk, [], name);
+    }
+  },
+);

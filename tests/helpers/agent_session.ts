@@ -66,6 +66,7 @@ export const NO_DISK: Workspace = {
   countsAsLocal: () => true,
   becomeRemote: () => {},
   keepWithin: () => true,
+  hasEndpoints: false,
   ruleAt: () => null,
   resolve: () => Promise.resolve(refused),
   read: () => Promise.resolve(refused),

@@ -4,7 +4,7 @@ import { isWithin, join, relativeTo } from "../../platform/path.ts";
 import { realOrNamed } from "../../platform/real_path.ts";
 import type { ProjectRecord } from "./project_record.ts";
 import { identityAt } from "./inode_index.ts";
-import { currentProjects, isReplaced, type RecordData } from "./project_record_files.ts";
+import { currentProjects, isReplaced, type RecordData, saltedFiles } from "./project_record_files.ts";
 import { ProtectedSet } from "./protected.ts";
 
 /** Limit of files per project. */
@@ -17,14 +17,16 @@ export class OtherProject {
   readonly endpoints: readonly string[];
   readonly #met: ReadonlySet<string>;
   readonly #set: ProtectedSet;
-  #found: readonly string[] = [];
+  /** Its protected files, as of the last {@link look}. */
+  files: readonly string[];
   #isWalking = false;
 
   constructor(known: RecordData) {
     this.#root = known.root;
     this.endpoints = known.endpoints;
     this.#met = new Set(known.met.map(({ path }) => path));
-    this.#set = new ProtectedSet([known.root], { remembered: [{ ...known, met: [] }] });
+    this.#set = new ProtectedSet([known.root], { remembered: [{ ...known, met: saltedFiles(known) }] });
+    this.files = [...this.#met];
   }
 
   /** Returns whether it protects a file, given the file's real path and the path it was named by. */
@@ -34,20 +36,16 @@ export class OtherProject {
     return this.#met.has(real) || isCovered && (this.#set.damaged === null || isWithin(this.#root, real));
   }
 
-  /** Returns whether {@link files} gave this path. */
-  holds(path: string): boolean {
-    return this.#met.has(path) || this.#found.includes(path);
-  }
-
-  /** Returns its protected files after a walk of at most so many milliseconds. */
-  files(milliseconds: number): readonly string[] {
-    // An unfinished walk continues; a finished one is repeated, because files appear while the session runs.
+  /** Walks it for so many milliseconds; a walk that takes longer goes on with the next look. */
+  async look(milliseconds: number): Promise<void> {
+    // A finished walk is repeated, because files appear while the session runs.
     if (!this.#isWalking) this.#set.refresh();
-    const found = milliseconds > 0 ? this.#set.filesWithin(milliseconds) : null;
-    this.#isWalking = found === null;
+    this.#isWalking = milliseconds <= 0 || this.#set.filesWithin(milliseconds) === null;
+    if (this.#isWalking) return;
+    // What was protected there is found under other names, too.
+    await this.#set.settle();
     // An unusable marker covers the whole tree, most of which is no secret.
-    if (found !== null && this.#set.damaged === null) this.#found = found.slice(0, FILE_LIMIT);
-    return [...this.#met, ...this.#found];
+    if (this.#set.damaged === null) this.files = [...this.#met, ...this.#set.files()].slice(0, FILE_LIMIT);
   }
 }
 

@@ -29,6 +29,7 @@ import {
   rebased,
   type RecordData,
   recordsVersion,
+  saltedFiles,
   tightened,
 } from "./project_record_files.ts";
 
@@ -119,7 +120,7 @@ export class ProjectRecord {
   }
 
   get met(): readonly SaltedFile[] {
-    return this.#all.flatMap(({ met, salt }) => met.map((file) => ({ ...file, salt })));
+    return this.#all.flatMap(saltedFiles);
   }
 
   /** The commit at HEAD when the project was first seen; null without one. */
@@ -278,7 +279,9 @@ export class ProjectRecord {
     const ofMain = others.find((data) => data.root === main);
     this.outer = outer.sort((one, other) => other.length - one.length)[0] ?? ofMain?.root ?? null;
     // Whoever made a marker above a known project decides nothing about what that protects.
-    const inside = this.#others.filter((data) => data.root !== root && isWithin(root, data.root) && !isOpen(data));
+    const inside = this.#others.filter((data) =>
+      data.root !== root && isWithin(root, data.root) && (!isOpen(data) || data.inode === 0)
+    );
     // A linked worktree belongs to the project of its main tree and trusts what that trusts.
     return (endpoint) =>
       inside.every(({ endpoints }) => endpoints.includes(endpoint)) &&

@@ -11,7 +11,15 @@ import { quietly } from "../../platform/real_path.ts";
 import { sha256 } from "../../platform/digest.ts";
 import { commonDirectory } from "./git_directory.ts";
 import type { Tier } from "./marker.ts";
-import { type Identity, identityAt, identityIn, isSameFile, type MetFile, MOST_KEPT } from "./inode_index.ts";
+import {
+  type Identity,
+  identityAt,
+  identityIn,
+  isSameFile,
+  type MetFile,
+  MOST_KEPT,
+  type SaltedFile,
+} from "./inode_index.ts";
 
 const DIRECTORY = "projects";
 const INDEX = `${DIRECTORY}/index.json`;
@@ -128,6 +136,11 @@ function renamed(data: RecordData): RecordData[] {
 export function isReplaced({ root, inode, born }: RecordData): boolean {
   const here = identityAt(root);
   return inode === 0 || here.inode !== inode || here.born !== born;
+}
+
+/** Returns the recorded protected files, each with the salt of its digest. */
+export function saltedFiles({ met = [], salt = "" }: KnownProject & Partial<RecordData>): SaltedFile[] {
+  return met.map((file) => ({ ...file, salt }));
 }
 
 /** Returns whether a record says only that the project was seen. */

@@ -2,7 +2,7 @@
 import { lstat, realPath, stat } from "../../platform/files.ts";
 import { dirname, isAbsolute, isWithin, join, normalize } from "../../platform/path.ts";
 import { ProtectedSet } from "../policy/protected.ts";
-import type { KnownProject, MarkerLines } from "../policy/project_record_files.ts";
+import { type KnownProject, type MarkerLines, saltedFiles } from "../policy/project_record_files.ts";
 import { ProtectedPlaces } from "../policy/protected_tree.ts";
 import type { PlanStep } from "./backend.ts";
 
@@ -117,9 +117,9 @@ export async function findBoundPlaces(
     const others = now.filter(({ root }) => !bounds.roots.some((own) => touches(own, root)));
     const roots = [...shown, ...others.map(({ root }) => root).filter(inSystem)];
     if (!protection.isOf(roots)) protection = new ProtectedSet(roots);
-    protection.remember(others.map(({ root, markers, derived }) => {
-      const isWalked = steps.some(({ source }) => isWithin(source, root));
-      return { markers: isWalked ? markers : markers.map(plainLines), derived, met: [] };
+    protection.remember(others.map((one) => {
+      const isWalked = steps.some(({ source }) => isWithin(source, one.root));
+      return { ...one, markers: isWalked ? one.markers : one.markers.map(plainLines), met: saltedFiles(one) };
     }));
   };
   return {

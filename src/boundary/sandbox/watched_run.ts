@@ -186,7 +186,8 @@ export async function runWatched(
       if (taken !== null) await notify?.(takenNotice(taken, path));
     });
   }
-  await attempt(() => exposed === null ? protectChanges?.(started) : protectChanges?.(since, path));
+  await attempt(() => protectChanges?.(started));
+  if (exposed !== null) await attempt(() => protectChanges?.(since, path));
   await attempt(() => failure === null ? program.note?.remove() : program.note?.keep());
   const outcome = await running;
   await passing;

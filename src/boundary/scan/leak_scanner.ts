@@ -38,18 +38,13 @@ type ScannedFiles = Pick<ProtectedSet, "rule"> & { files(): Iterable<string> };
 /** The longest walk of other projects before a check, in milliseconds. */
 const OTHERS_MS = 200;
 
-/** Returns a scanner for the content of all known projects other than those of `roots`; a hit has the endpoints that its project trusts. */
+/** Returns a scanner for the content of all known projects other than those of `roots`; a hit has the endpoints that all of them trust whose content it is. */
 export function scannerOfOthers(
   projects: () => Promise<readonly RecordData[]>,
   roots: readonly string[],
 ): { check(...asked: Parameters<LeakScanner["check"]>): Promise<ScanHit & { endpoints: readonly string[] } | null> } {
   let known: readonly RecordData[] = [];
-  let others: readonly OtherProject[] = [];
-  const files = () => {
-    const until = performance.now() + OTHERS_MS;
-    return new Set(others.flatMap((other) => other.files(until - performance.now())));
-  };
-  const scanner = new LeakScanner({ files, rule: () => null }, { root: "/" });
+  let others: readonly { project: OtherProject; scanner: LeakScanner }[] = [];
   const check = async (...[texts, options]: Parameters<LeakScanner["check"]>) => {
     const now = await projects();
     if (now !== known) {
@@ -57,10 +52,22 @@ export function scannerOfOthers(
       others = now.filter(({ root, markers, derived, met }) =>
         markers.length + derived.length + met.length > 0 &&
         !roots.some((own) => isWithin(own, root) || isWithin(root, own))
-      ).map((one) => new OtherProject(one));
+      ).map((one) => {
+        const project = new OtherProject(one);
+        return { project, scanner: new LeakScanner({ files: () => project.files, rule: () => null }, { root: "/" }) };
+      });
     }
-    const hit = others.length > 0 ? await scanner.check(texts, { once: true, ...options }) : null;
-    return hit === null ? null : { ...hit, endpoints: others.find((other) => other.holds(hit.path))?.endpoints ?? [] };
+    const [all, until] = [[...texts], performance.now() + OTHERS_MS];
+    let found: ScanHit & { endpoints: readonly string[] } | null = null;
+    for (const { project, scanner } of others) {
+      if (options?.again !== true) await project.look(until - performance.now());
+      const hit = await scanner.check(all, { once: true, ...options });
+      if (hit === null) continue;
+      const endpoints: readonly string[] = found?.endpoints.filter((value) => project.endpoints.includes(value)) ??
+        project.endpoints;
+      found = { ...found ?? hit, endpoints };
+    }
+    return found;
   };
   return { check };
 }

@@ -180,6 +180,11 @@ export class DiskWorkspace {
     return isLocal(baseUrl, this.#localEndpoints.filter((value) => shared === null || shared.includes(value)));
   }
 
+  /** Whether servers beyond this machine may count as local: then it matters whose content a session holds. */
+  get hasEndpoints(): boolean {
+    return this.#localEndpoints.length > 0;
+  }
+
   /**
    * Called when content of another project comes in: from then on only endpoints that it trusts, too, count here. Returns
    * whether the provider is one of them, or on this machine.
