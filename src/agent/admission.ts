@@ -101,6 +101,8 @@ async function admitRequest(
   const looksLocal = located.endpoint.local && workspace.countsAsLocal(baseUrl);
   const { protection } = workspace;
   const isOpen = () => sessionLabel(session) === "open";
+  // One that was started before could carry out of here what the model writes from now on.
+  if (!isOpen()) await session.memory.commands?.endAll();
   const isProtected = looksLocal ? protection.anySoon : protection.any;
   const isFree = isProtected === false && isOpen();
   if (isFree && !(looksLocal && await runsBesideProtected(session))) return;

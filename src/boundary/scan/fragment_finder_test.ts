@@ -249,11 +249,12 @@ for (const [form, text] of FORMS) {
   });
 }
 
-Deno.test("a file in UTF-16 is found in a text", () => {
-  const text = "\uFEFFtoken=GeheimesWort77\r\n";
-  const bytes = new Uint8Array(text.length * 2);
-  for (let at = 0; at < text.length; at++) new DataView(bytes.buffer).setUint16(at * 2, text.charCodeAt(at), true);
-  assert.ok(scan(scannerOf({ a: bytes }), "geheimeswort77") !== null);
+Deno.test("a file in UTF-16 or Latin-1 is found in a text", () => {
+  const codes = Array.from("\uFEFFtoken=GeheimesWort77\r\n", (letter) => letter.charCodeAt(0));
+  const wide = scannerOf({ a: Uint8Array.from(codes.flatMap((code) => [code & 0xff, code >> 8])) });
+  assert.ok(scan(wide, "geheimeswort77") !== null);
+  const latin = scannerOf({ a: Uint8Array.from("Größe=Schlüsselwort", (letter) => letter.charCodeAt(0)) });
+  assert.ok(scan(latin, "SCHLÜSSELWORT") !== null && scan(latin, "Schlüssel und Wort") === null);
 });
 
 Deno.test("rulers, zeros and stopWords words are no hits", () => {

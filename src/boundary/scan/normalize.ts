@@ -3,6 +3,7 @@
  * when text is indented, wrapped, quoted, escaped, or written as UTF-16. Source: specification of the boundary,
  * "Letting out".
  */
+import { quietly } from "../../platform/real_path.ts";
 
 /** Separates files; never part of normalized text. */
 export const SEPARATOR = 0x20;
@@ -71,12 +72,17 @@ export function compatible(text: string): string | null {
   return same === text ? null : same;
 }
 
-/** Returns the forms of a file's bytes to compare texts with: unchanged, and {@link compatible} if that differs. */
+/**
+ * Returns the forms of a file's bytes to compare texts with: unchanged, as Latin-1 if it is a text that is not UTF-8 (tools
+ * show it so), and {@link compatible} if that differs.
+ */
 export function formsOf(bytes: Uint8Array): Uint8Array[] {
   const source = asUtf8(bytes);
   if (source.every((byte) => byte < 0x80)) return [source];
-  const other = compatible(new TextDecoder().decode(source));
-  return other === null ? [source] : [source, new TextEncoder().encode(other)];
+  const isText = quietly(() => new TextDecoder("utf-8", { fatal: true }).decode(source)) !== null;
+  const shown = isText || source.includes(0) ? source : new TextEncoder().encode(keyOf(source));
+  const other = compatible(new TextDecoder().decode(shown));
+  return [...new Set([source, shown]), ...other === null ? [] : [new TextEncoder().encode(other)]];
 }
 
 /** Returns the normalized form of bytes. */

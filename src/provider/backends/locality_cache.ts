@@ -3,8 +3,8 @@ import type { HttpClient } from "../http/client.ts";
 import type { Endpoint } from "../types.ts";
 import type { ModelLocality } from "./backend.ts";
 
-/** Validity of a cached result, in milliseconds: a restart of the server cannot be seen from here. */
-const VALID_MS = 60_000;
+/** Validity of a cached result, in milliseconds: enough for one request, since a server can be another one the next moment. */
+const VALID_MS = 1_000;
 
 export interface LocatedModel {
   endpoint: Endpoint;
