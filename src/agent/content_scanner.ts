@@ -186,14 +186,14 @@ export class ContentScanner {
   ): Promise<void> {
     const own = await this.#open();
     if (own === null && exposed === undefined && (await this.#projects?.() ?? []).length === 0) return;
-    const { protection, record } = this.#workspace;
+    const { protection, records } = this.#workspace;
     const scanner: Pick<LeakScanner, "check"> = {
       check: async (texts, options) => await own?.check(texts, options) ?? await this.#hitOfOthers(texts, options),
     };
     const { outsideOf, protectCopies } = await import("../boundary/scan/copies.ts");
     this.#outside = outsideOf(protection, places, this.#outside);
     const search = { roots: places, protection, outside: this.#outside, scanner, since, exposed };
-    const notice = await protectCopies(search, record);
+    const notice = await protectCopies(search, records);
     if (notice !== null) await this.#notify?.(notice);
   }
 

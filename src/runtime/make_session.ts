@@ -203,7 +203,7 @@ function mayHaveServers({ configuration, projectRoot }: ProjectContext): boolean
 /** Loaded with the first hit: what the user allowed, then what stood in open files when the project was first seen. */
 function allowedFragments(workspace: Workspace, session: () => Session, io: Io): AllowedFragments {
   return async (fragments) => {
-    const { record } = workspace;
+    const [record] = workspace.records;
     if (record === undefined) return new Set();
     const { allowedByRecord } = await import("../boundary/scan/allowed_fragments.ts");
     const allowed = await allowedByRecord(record)(fragments);

@@ -36,6 +36,6 @@ else {
   const report = await sandboxed.look();
   await sandboxed.note?.remove();
   const search = { roots: [root], protection, scanner: new LeakScanner(protection, { root }), since };
-  const copies = await protectCopies(search, undefined);
+  const copies = await protectCopies(search, []);
   console.log(JSON.stringify({ text, notices: sandboxed.notices, report, copies }));
 }

@@ -82,6 +82,22 @@ Deno.test("a file that is too large to be looked through is protected beside a k
   assert.match(local.done.stderr, /protected from now on.*big\.txt/);
 });
 
+Deno.test("a copy in an additional directory is protected there, too", linux, async () => {
+  for (const isCopy of [true, false]) {
+    await using stage = await openStage({ bare: true, marker: null });
+    const { a, b } = await beside(stage);
+    const added = `${stage.home.root}/added`;
+    await stage.write(`${added}/open.txt`, "an open line\n");
+    stage.exempt(`${added}/out.txt`);
+    const script = [shell(isCopy ? `cp '${b}/.env' '${added}/out.txt'` : `cp '${added}/open.txt' '${added}/out.txt'`)];
+    const more = ["--add-dir", added, "--max-turns", "1"];
+    await stage.play("loc", { cwd: a, block, args: [...args, ...more], script });
+    const sent = await sentLater(stage, "out.txt", { cwd: added });
+    assert.equal(sent.includes(stage.canary("env")), false);
+    assert.equal(sent.includes("an open line"), !isCopy, "control: what holds nothing is read");
+  }
+});
+
 Deno.test("a copy below sandbox.write is protected for all projects", bubblewrap, async () => {
   await using stage = await openStage({ bare: true, marker: null });
   const { a, b, line } = await beside(stage);

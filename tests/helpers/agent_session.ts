@@ -59,7 +59,7 @@ export const NO_DISK: Workspace = {
   cwd: "/project",
   ambientLabel: "open",
   local: true,
-  record: undefined,
+  records: [],
   protection: new ProtectedSet([]),
   refresh: () => Promise.resolve(),
   beforeCall: () => Promise.resolve(),

@@ -88,7 +88,8 @@ export async function recoverUnfinished(
   for (const { name } of await listDirectory(join(home, UNFINISHED)) ?? []) {
     const path = join(home, UNFINISHED, name);
     const note = readNote(path);
-    if (note === null || !(isWithin(note.root, root) || isWithin(root, note.root))) continue;
+    const touches = (place: string) => isWithin(place, root) || isWithin(root, place);
+    if (note === null || ![note.root, ...note.roots].some(touches)) continue;
     const exposed = name.endsWith(EXPOSED) ? UNKNOWN_PATH : undefined;
     const isRunning = note.process !== null && await processIdentity(parseInt(note.process)) === note.process;
     if (isRunning && exposed === undefined) continue;

@@ -45,7 +45,7 @@ interface FoundCopy extends DerivedFile {
  * not be scanned. Returns a notice for the user with their names relative to the project, or null. Throws
  * `home_unusable` if they cannot be recorded.
  */
-export async function protectCopies(search: CopySearch, record: ProjectRecord | undefined): Promise<string | null> {
+export async function protectCopies(search: CopySearch, records: readonly ProjectRecord[]): Promise<string | null> {
   const { protection, exposed } = search;
   protection.refresh();
   const copies = await findCopies(search);
@@ -59,8 +59,10 @@ export async function protectCopies(search: CopySearch, record: ProjectRecord | 
     names.push(isNameProtected ? `a file whose name holds some (${name})` : name);
     return { ...file, path };
   });
-  await record?.tighten({ derived });
-  if (record !== undefined && record.problem !== null) throw record.problem;
+  for (const [index, record] of records.entries()) {
+    await record.tighten({ derived: derived.filter(({ path }) => index === 0 || isWithin(record.root, path)) });
+    if (record.problem !== null) throw record.problem;
+  }
   const why = exposed === undefined
     ? "since they hold protected content"
     : `since ${exposed} was created or replaced meanwhile`;

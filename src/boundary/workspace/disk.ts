@@ -95,7 +95,6 @@ export async function openWorkspace(options: WorkspaceOptions): Promise<Workspac
 /** A {@link Workspace}. */
 export class DiskWorkspace {
   readonly #options: WorkspaceOptions;
-  readonly #records: readonly ProjectRecord[];
   /** Folded. */
   readonly #home: string;
   /** A real path. */
@@ -105,8 +104,8 @@ export class DiskWorkspace {
   readonly additional: readonly string[];
   /** Where relative paths start. */
   readonly cwd: string;
-  /** The record of the project in the home; undefined without a home. */
-  readonly record: ProjectRecord | undefined;
+  /** The records in the home: of the project first, then of additional directories; none without a home. */
+  readonly records: readonly ProjectRecord[];
   /** Which paths are protected, for sandboxes and scans. */
   readonly protection: ProtectedSet;
   /** Whether the provider counts as local now. Within a session this can only become false. */
@@ -124,8 +123,7 @@ export class DiskWorkspace {
     this.root = root;
     this.additional = additional;
     this.cwd = cwd;
-    this.#records = records;
-    this.record = records[0];
+    this.records = records;
     this.#home = foldedPath(realOrNamed(normalize(options.home)));
     this.#userHome = isAbsolute(userHome) ? realOrNamed(normalize(userHome)) : null;
     this.local = options.provider.local;
@@ -156,7 +154,7 @@ export class DiskWorkspace {
       // An endpoint removed from the marker loses its effect; one added now has none in this session.
       const rules = findMarkers(this.root);
       const { baseUrl } = this.#options.provider;
-      const now = this.#records.length === 0 ? rules.standingEndpoints : endpointsThatCount(rules, this.#records).count;
+      const now = this.records.length === 0 ? rules.standingEndpoints : endpointsThatCount(rules, this.records).count;
       this.#localEndpoints = this.#localEndpoints.filter((value) => now.includes(value));
       this.local &&= baseUrl === undefined || this.countsAsLocal(baseUrl);
     }
@@ -171,7 +169,7 @@ export class DiskWorkspace {
     await this.protection.reread();
     // What a local model reads is stored before the next request refreshes the rules.
     if (this.local) this.protection.refresh();
-    for (const record of changes ? this.#records : []) await record.note();
+    for (const record of changes ? this.records : []) await record.note();
   }
 
   /** Returns whether an address counts as local now. */
@@ -204,7 +202,7 @@ export class DiskWorkspace {
 
   async #remember(): Promise<void> {
     const { version, found } = this.protection;
-    await recordSeen(this.protection, this.#records, { isNew: version !== this.#remembered });
+    await recordSeen(this.protection, this.records, { isNew: version !== this.#remembered });
     this.#remembered = version;
     if (found.length === 0) return;
     const names = found.map(({ path }) => isWithin(this.root, path) ? relativeTo(this.root, path) : path).join(", ");
@@ -218,7 +216,7 @@ export class DiskWorkspace {
     const { provider } = this.#options;
     const { damaged } = this.protection;
     if (damaged !== null) throw damagedMarker(damaged, { root: this.root, provider: provider.name });
-    const problem = this.#records.find((record) => record.problem !== null)?.problem;
+    const problem = this.records.find((record) => record.problem !== null)?.problem;
     if (problem === undefined || problem === null) return;
     const hint = problem.hint ?? "make the home a directory that can be written (agentcli doctor)";
     throw new AgentcliError(

@@ -61,7 +61,7 @@ export async function protectRestored(
   for (const path of restored) {
     const search = { roots: [path], protection, outside: outsideOf(protection, [dirname(path)]), scanner, exposed };
     // What was moved has its old times.
-    const notice = await protectCopies({ ...search, since: 0 }, records[0]);
+    const notice = await protectCopies({ ...search, since: 0 }, records);
     if (notice !== null) notices.push(notice);
   }
   return notices.length === 0 ? null : notices.join("; ");

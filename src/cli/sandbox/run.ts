@@ -49,7 +49,7 @@ export async function run(
   const holdsProtected = async (text: string) => await scanner.check([text], { once: true }) !== null;
   const protect: UnfinishedJudge["protect"] = async (roots, { since, exposed }) => {
     const search = { roots, protection, outside: outsideOf(protection, roots), scanner, since, exposed };
-    const notice = await protectCopies(search, record ?? undefined);
+    const notice = await protectCopies(search, record === null ? [] : [record]);
     if (notice !== null) await warn(context, notice);
   };
   for (const text of await sandbox.recoverUnfinished(root, { protect, holdsProtected })) await warn(context, text);
