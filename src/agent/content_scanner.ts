@@ -86,7 +86,7 @@ export class ContentScanner {
     if (this.#projects === undefined) return null;
     const { scannerOfOthers } = await import("../boundary/scan/leak_scanner.ts");
     const { root, additional } = this.#workspace;
-    this.#others ??= scannerOfOthers(this.#projects, [root, ...additional]);
+    this.#others ??= scannerOfOthers(this.#projects, [root, ...additional], () => this.#scanner);
     return await this.#others.check(texts, options);
   }
 

@@ -73,5 +73,5 @@ Deno.test("what changed while a checker could see a protected path is protected"
     });
   }, { marker: "no-cloud: .env\n" });
   await Deno.remove(place, { recursive: true });
-  assert.deepEqual(protectedFor, ["/project/.env"]);
+  assert.deepEqual(protectedFor, ["nothing", "/project/.env"]);
 });

@@ -38,13 +38,20 @@ type ScannedFiles = Pick<ProtectedSet, "rule"> & { files(): Iterable<string> };
 /** The longest walk of other projects before a check, in milliseconds. */
 const OTHERS_MS = 200;
 
-/** Returns a scanner for the content of all known projects other than those of `roots`; a hit has the endpoints that all of them trust whose content it is. */
+/**
+ * Returns a scanner for what known projects other than those of `roots` protect, and not the `own` one; a hit has the
+ * endpoints that all of them trust whose content it is.
+ */
 export function scannerOfOthers(
   projects: () => Promise<readonly RecordData[]>,
   roots: readonly string[],
+  own: () => LeakScanner | null = () => null,
 ): { check(...asked: Parameters<LeakScanner["check"]>): Promise<ScanHit & { endpoints: readonly string[] } | null> } {
   let known: readonly RecordData[] = [];
   let others: readonly { project: OtherProject; scanner: LeakScanner }[] = [];
+  // What both projects protect is this one's, too.
+  const allowed: AllowedFragments = (fragments) =>
+    Promise.resolve(new Set(fragments.map(({ normalized }) => normalized).filter((text) => own()?.holds(text))));
   const check = async (...[texts, options]: Parameters<LeakScanner["check"]>) => {
     const now = await projects();
     if (now !== known) {
@@ -54,7 +61,8 @@ export function scannerOfOthers(
         !roots.some((own) => isWithin(own, root) || isWithin(root, own))
       ).map((one) => {
         const project = new OtherProject(one);
-        return { project, scanner: new LeakScanner({ files: () => project.files, rule: () => null }, { root: "/" }) };
+        const files = { files: () => project.files, rule: () => null };
+        return { project, scanner: new LeakScanner(files, { root: "/", allowed }) };
       });
     }
     const [all, until] = [[...texts], performance.now() + OTHERS_MS];
@@ -137,6 +145,11 @@ export class LeakScanner {
       if (!once) passed.add(text);
     }
     return null;
+  }
+
+  /** Returns whether a normalized fragment is in the files, as of the last check. */
+  holds(normalized: string): boolean {
+    return this.#finder.fragments(normalized, 1).length > 0;
   }
 
   /** Reads changed files, one check after another: reading has pauses, and a second check must not see half of it. */
