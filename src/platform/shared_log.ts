@@ -30,7 +30,11 @@ export function openSharedLog(home: Home, name: string): SharedLog {
       if (!wasAlone || !isAlone) return null;
       return new TextDecoder().decode(Deno.readFileSync(path).subarray(start)).split("\n").slice(0, -1);
     },
-    close: () => handle.close(),
+    close() {
+      // A process that is being started has a copy of the handle for a moment, and with it the lock.
+      handle.unlockSync();
+      handle.close();
+    },
   };
 }
 
