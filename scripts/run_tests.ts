@@ -1,6 +1,6 @@
 /**
- * `deno task test`: all tests, or the files and options that are given. Many wait for a process or a socket, so three
- * files run for every two processors; `DENO_JOBS` says otherwise.
+ * `deno task test`: all tests, or the files and options that are given. Many wait for a process or a socket, so two
+ * files run for every processor; `DENO_JOBS` says otherwise.
  */
 import { buildBundle } from "./bundle/build.ts";
 
@@ -12,7 +12,7 @@ const LONGEST = "tests/docs_test.ts";
 /** Starts a command in mounts of its own, which end with it. */
 const IN_MEMORY = ["unshare", "--mount", "sh", "-c", 'mount -t tmpfs -o mode=1777 tmpfs "$TMPDIR" && exec "$@"', "sh"];
 
-const jobs = Deno.env.get("DENO_JOBS") ?? String(Math.ceil(navigator.hardwareConcurrency * 1.5));
+const jobs = Deno.env.get("DENO_JOBS") ?? String(navigator.hardwareConcurrency * 2);
 // Types are what `deno task check` is for: checking them here takes a fifth of a minute before the first test runs.
 const flags = ["-A", "--no-check", "--parallel", "--quiet", "--preload", "tests/time_limit.ts"];
 const env: Record<string, string> = { DENO_JOBS: jobs, PATH: withoutDetours(Deno.env.get("PATH") ?? "") };
