@@ -98,7 +98,7 @@ export class ContentScanner {
   ): Promise<"open" | "protected"> {
     const scanner = await this.#open();
     const hit = await scanner?.check(texts, { signal }) ?? null;
-    const isAsked = this.#workspace.local && (hit === null || this.#workspace.hasEndpoints);
+    const isAsked = local && this.#workspace.local && (hit === null || this.#workspace.hasEndpoints);
     const other = isAsked ? await this.#hitOfOthers(texts, { again: subject.isResponse === true }) : null;
     // Endpoints that this project trusts are nothing to that one.
     if (other !== null && !this.#workspace.keepWithin(other.endpoints)) {

@@ -3,6 +3,7 @@ import { runInProcess } from "../helpers/in_process.ts";
 import { configure, programCommand, startCommand } from "../helpers/program.ts";
 import { outputOf } from "../../src/platform/process.ts";
 import { say } from "../helpers/fake_server.ts";
+import { HAS_TMUX, openTerminal } from "../helpers/terminal.ts";
 import { openStage } from "./harness.ts";
 
 const places = { loc: { baseUrl: "http://localhost:1/v1" }, rem: { baseUrl: "http://127.0.0.2:1/v1" } };
@@ -149,5 +150,24 @@ Deno.test("lines of a protected file that the user allows pass the scan, and the
   for (const words of ["pub.txt:1", ".env", ".env:9", ".env:2-1"]) {
     const refused = await runInProcess(["secrets", "allow-fragment", words, "--yes"], { home });
     assert.equal(refused.code, 2, `${words}: ${refused.stderr}`);
+  }
+});
+
+Deno.test("what comes into the marker between the question of secrets trust and its answer is not trusted", {
+  ignore: !HAS_TMUX,
+}, async () => {
+  for (const isLate of [true, false]) {
+    await using stage = await openStage({ marker: "no-cloud: .env\nno-cloud: other\n" });
+    await stage.play("rem", { script: [say("Hello.")] });
+    const marker = "no-cloud: .env\nlocal-endpoints: 127.0.0.2\n";
+    await stage.write(".agentclisecret", isLate ? "no-cloud: .env\n" : marker);
+    await using terminal = await openTerminal(["secrets", "trust"], { home: stage.home });
+    await terminal.shows(/Trust the project as it is now\?/);
+    await stage.write(".agentclisecret", marker);
+    await terminal.type("y");
+    await terminal.press("Enter");
+    await terminal.shows(/EXIT 0/);
+    const { sent } = await stage.play("rem", { args: ["--file", ".env"], script: [say("Hello.")] });
+    assert.equal(sent.includes(stage.canary("env")), !isLate, "control: what was shown is trusted");
   }
 });

@@ -210,13 +210,14 @@ export async function trustProject({ arguments: words, context }: Invocation): P
     await print(context, { json: { ...json, trusted: false }, told });
     return 0;
   }
+  // Read before the question: what changes until it is answered was not shown.
+  const now = new ProtectedSet([root]);
+  now.start();
+  void now.any;
   if (!globals.json) await io.stderr.write(textOf(change, root));
   if (!await confirmed(context, "Trust the project as it is now?")) return 1;
   if (named.length > 0) await record.release(named);
   else {
-    const now = new ProtectedSet([root]);
-    now.start();
-    void now.any;
     await record.trust({
       markers: now.seen,
       endpoints: now.standingEndpoints,
