@@ -4,7 +4,7 @@ import type { SessionItem } from "../session/item.ts";
 
 /** Identical calls in a row that are answered with a notice, and that end the turn. */
 const SAME = { noticed: 3, stopped: 5 };
-/** Failed calls in a row after which the model is told, and that end the turn. */
+/** How many failed calls in a row bring a notice for the model, and how many end the turn. */
 const FAILED = { told: 5, stopped: 8 };
 /** A model that makes many wrong calls at once has not seen one of the messages yet. */
 const FAILED_RESPONSES = 3;
@@ -50,7 +50,7 @@ export class LoopGuard {
     return this.#same < SAME.noticed;
   }
 
-  /** Counts a result; returns what the model is told behind the fifth failure in a row, else null. */
+  /** Counts a result. Returns a notice for the model at the fifth failure in a row, otherwise null. */
   countResult(isError: boolean): string | null {
     if (isError) this.#failed++;
     else this.#forgetFailures();

@@ -1,4 +1,4 @@
-/** Input that is needed whole. */
+/** Reads an input as a whole. Apart from `io.ts`, which every start loads. */
 import type { Input } from "./io.ts";
 
 /** Reads to the end of the input; null where it is longer than `limit` bytes. */

@@ -386,7 +386,7 @@ export class DiskWorkspace {
       ? [": its content is for no model", "leave the file out"]
       : [`, and the provider "${this.#options.provider.name}" is not local`, WAY_ON];
     const message = `${display} is protected (${describeRule(rule, this.root)})${reason}`;
-    // Only the user, never the model, is told how to loosen a rule.
+    // How to loosen a rule is for the user to know, never for the model.
     return { refused: "protected", message: `${message}; go on without it`, forUser: { message, hint } };
   }
 }

@@ -8,7 +8,7 @@ Deno.test("a line that only looks like a command is sent to the model", () => {
   assert.throws(() => readCommand("/modle"), /no command \/modle/);
 });
 
-Deno.test("what another program has a command for is told by what does it here", () => {
+Deno.test("a command of another program is answered with the one that does the same here", () => {
   for (const [line, hint] of [["/new", /^\/clear/], ["/add src/a.ts", /^@/], ["/run npm test", /^!/]] as const) {
     assert.throws(() => readCommand(line), { hint });
   }
