@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
 import { eventSchema, type ProtocolEvent } from "../src/protocol/schema.ts";
+import { EVENTS, JSON_TYPE } from "./helpers/chat_conversation.ts";
+import { listenHttp } from "./helpers/fake_http.ts";
 import { ask, say, startFakeServer, want } from "./helpers/fake_server.ts";
 import { runInProcess } from "./helpers/in_process.ts";
 import { configure, startProgram, temporaryHome } from "./helpers/program.ts";
@@ -202,6 +204,31 @@ Deno.test("partial messages nest into blocks that make up the whole messages", a
   const call = lines.find((line) => line.type === "assistant" && line.message.content[0]?.type === "tool_use");
   assert.ok(call?.type === "assistant" && call.message.content[0]?.type === "tool_use");
   assert.equal(call.message.content[0].id, tool, "the call has one id");
+});
+
+Deno.test("stream-json says how far a server that reports it has read the prompt", async () => {
+  await using home = await temporaryHome();
+  const line = (delta: object, more: object = {}, finish_reason: string | null = null) =>
+    `data: ${JSON.stringify({ model: "fake", choices: [{ index: 0, delta, finish_reason }], ...more })}\n\n`;
+  const progress = (processed: number) => ({ prompt_progress: { total: 900, cache: 0, processed, time_ms: 1 } });
+  const server = listenHttp("127.0.0.1", async (request, reply) => {
+    if (request.method !== "POST") return await reply.whole(200, JSON_TYPE, '{"data":[{"id":"fake"}]}');
+    await reply.head(200, EVENTS);
+    await reply.chunk(line({ role: "assistant", content: null }, progress(512)));
+    await reply.chunk(
+      line({}, progress(900)) + line({ content: "Read it." }) + line({}, {}, "stop") + "data: [DONE]\n\n",
+    );
+    await reply.end();
+  });
+  await configure(home, { loc: { baseUrl: `http://127.0.0.1:${server.port}/v1` } });
+  const done = await runInProcess(["run", "hi", "--output-format", "stream-json"], { home });
+  await server.close();
+  const told = events(done.stdout).filter((event) => event.type === "system" && event.subtype === "agentcli_prefill");
+  assert.ok(told.length > 0, done.stdout);
+  for (const event of told) assert.ok("elapsed_ms" in event && event.elapsed_ms >= 0);
+  const last = told.at(-1);
+  assert.ok(last !== undefined && "processed" in last);
+  assert.deepEqual([last.processed, last.total], [900, 900]);
 });
 
 Deno.test("the prompt comes from standard input, or from both", async () => {

@@ -4,11 +4,14 @@ import { callId } from "../session/item.ts";
 import { type LabelTrace, REDACTED_INPUT } from "./turn_event.ts";
 import type { ContentBlock, ProtocolUsage, StreamEventBody } from "./schema.ts";
 
+/** A part of the response itself. */
+type ResponseDelta = Exclude<ChatDelta, { kind: "prefill" }>;
+
 export interface PartialBlocks {
   /** `position` is the place of the response in the session, from which the ids of its calls follow. */
   start(messageId: string, position: number): StreamEventBody[];
   /** What is unjudged is told when the label of its response is known, by {@link PartialBlocks.close}. */
-  delta(delta: ChatDelta, isUnjudged?: boolean): StreamEventBody[];
+  delta(delta: ResponseDelta, isUnjudged?: boolean): StreamEventBody[];
   /** Ends the open block, and tells what waited for the label. */
   close(): StreamEventBody[];
   end(stopReason: string, usage: ProtocolUsage): StreamEventBody[];
@@ -23,11 +26,11 @@ export const NO_USAGE: ProtocolUsage = {
 };
 
 /** Which block a delta belongs to: text and reasoning by kind, calls by their number. */
-function blockOf(delta: ChatDelta): string {
+function blockOf(delta: ResponseDelta): string {
   return delta.kind === "tool_call" ? `call ${delta.index}` : delta.kind;
 }
 
-function opening(delta: ChatDelta, position: number, trace: LabelTrace): ContentBlock {
+function opening(delta: ResponseDelta, position: number, trace: LabelTrace): ContentBlock {
   switch (delta.kind) {
     case "reasoning":
       return { type: "thinking", thinking: "", signature: "" };
@@ -46,13 +49,13 @@ export function createPartialBlocks(model: string, trace: LabelTrace): PartialBl
   /** A message was started and not ended: its request failed on the way and is sent again. */
   let unfinished = false;
   /** Calls by their number, until the label of the response is known. */
-  const unjudged = new Map<number, ChatDelta & { kind: "tool_call" }>();
+  const unjudged = new Map<number, ResponseDelta & { kind: "tool_call" }>();
   const stop = (): StreamEventBody[] => {
     if (open === null) return [];
     open = null;
     return [{ type: "content_block_stop", index }];
   };
-  const tell = (delta: Exclude<ChatDelta, { kind: "prefill" }>): StreamEventBody[] => {
+  const tell = (delta: ResponseDelta): StreamEventBody[] => {
     const events: StreamEventBody[] = [];
     const block = blockOf(delta);
     if (block !== open) {
@@ -103,7 +106,6 @@ export function createPartialBlocks(model: string, trace: LabelTrace): PartialBl
       }];
     },
     delta(delta, isUnjudged = false) {
-      if (delta.kind === "prefill") return [];
       if (delta.kind !== "tool_call" || !isUnjudged || trace.label !== "open") return tell(delta);
       const before = unjudged.get(delta.index);
       unjudged.set(delta.index, { ...delta, ...before, arguments: (before?.arguments ?? "") + delta.arguments });

@@ -103,10 +103,11 @@ const truncatedSchema = system("agentcli_truncated", {
   hint: z.string(),
 });
 
+/** How far a server that reports it (llama.cpp) has read the prompt, in tokens. */
 const prefillSchema = system("agentcli_prefill", {
   elapsed_ms: z.number(),
-  processed: z.number().optional(),
-  total: z.number().optional(),
+  processed: z.number(),
+  total: z.number(),
 });
 
 const assistantSchema = z.object({

@@ -59,6 +59,8 @@ export function createProtocolWriter(options: WriterOptions): ProtocolWriter {
   /** By call; what is read there has a label of its own. */
   const searches = new Map<string, ProtocolWriter>();
   const blocks = options.partial ? createPartialBlocks(options.model, trace) : null;
+  /** When the last request was sent, in milliseconds of `performance.now`. */
+  let requested = 0;
   const line = (event: ProtocolEvent) => JSON.stringify(event) + "\n";
   const system = <S extends SystemEvent["subtype"]>(subtype: S, fields: SystemFields<S>) =>
     line({ type: "system", subtype, ...fields as object, ...base() } as SystemEvent);
@@ -71,9 +73,14 @@ export function createProtocolWriter(options: WriterOptions): ProtocolWriter {
         case "start":
           return system("init", initFields(event, options.version));
         case "request":
+          requested = performance.now();
           return streamed(blocks?.start(event.messageId, event.position));
-        case "delta":
-          return streamed(blocks?.delta(event.delta, event.isUnjudged));
+        case "delta": {
+          const { delta } = event;
+          if (delta.kind !== "prefill") return streamed(blocks?.delta(delta, event.isUnjudged));
+          const elapsed_ms = Math.round(performance.now() - requested);
+          return system("agentcli_prefill", { elapsed_ms, processed: delta.processed, total: delta.total });
+        }
         case "response": {
           const usage = protocolUsage(event.usage);
           const told = contentBlocks(shownWords(event.item, parent), trace).map((content) =>
