@@ -103,6 +103,13 @@ const truncatedSchema = system("agentcli_truncated", {
   hint: z.string(),
 });
 
+/** A result of a tool that is not shown, because it stays with the local model. */
+const redactedSchema = system("agentcli_redacted", {
+  tool_use_id: z.string(),
+  path: z.string(),
+  rule: z.string(),
+});
+
 /** How far a server that reports it (llama.cpp) has read the prompt, in tokens. */
 const prefillSchema = system("agentcli_prefill", {
   elapsed_ms: z.number(),
@@ -246,6 +253,7 @@ export const eventSchema = z.union([
   prefixBreakSchema,
   checkSchema,
   truncatedSchema,
+  redactedSchema,
   prefillSchema,
   assistantSchema,
   userSchema,

@@ -88,8 +88,10 @@ export function createProtocolWriter(options: WriterOptions): ProtocolWriter {
           );
           return [streamed(blocks?.close()), ...told, streamed(blocks?.end(event.stopReason, usage))].join("");
         }
-        case "tool_result":
-          return line({
+        case "tool_result": {
+          const { source, callId } = event.item;
+          const redacted = source === undefined ? "" : system("agentcli_redacted", { tool_use_id: callId, ...source });
+          return redacted + line({
             type: "user",
             message: {
               role: "user",
@@ -104,6 +106,7 @@ export function createProtocolWriter(options: WriterOptions): ProtocolWriter {
             tool_use_result: event.item.label === "open" ? event.details ?? event.item.content : REDACTED,
             ...base(),
           });
+        }
         case "steered":
           return line({
             type: "user",

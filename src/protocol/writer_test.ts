@@ -131,12 +131,17 @@ Deno.test("the result of a tool that is no-cloud is not on a line, neither its c
   const secret = "CNRY_0123456789";
   const line = writer.lines({
     kind: "tool_result",
-    item: { kind: "tool_result", callId: "c", name: "Read", content: secret, isError: false, label: "no-cloud" },
+    item: {
+      ...{ kind: "tool_result", callId: "c", name: "Read", content: secret, isError: false, label: "no-cloud" },
+      source: { path: ".env", rule: ".agentclisecret:1 no-cloud: .env" },
+    },
     details: { content: secret },
   });
-  eventSchema.parse(JSON.parse(line));
   assert.ok(!line.includes(secret));
-  assert.match(line, /no-cloud/);
+  const [redacted, result] = line.trim().split("\n").map((text) => eventSchema.parse(JSON.parse(text)));
+  assert.ok(redacted?.type === "system" && redacted.subtype === "agentcli_redacted");
+  assert.deepEqual([redacted.tool_use_id, redacted.path], ["c", ".env"]);
+  assert.match(JSON.stringify(result), /stays with the local model/);
 });
 
 Deno.test("without partial messages nothing is told of pieces", () => {
