@@ -4,7 +4,7 @@ import { imageUrl } from "../provider/chat/content.ts";
 import { imagesOf, type UserItem } from "../session/item.ts";
 import { raiseLabels, type Session, sessionLabel } from "./session.ts";
 import { AgentcliError } from "../errors.ts";
-import type { LocalityCache, LocatedModel } from "../provider/backends/locality_cache.ts";
+import type { Localities, LocatedModel } from "../provider/backends/localities.ts";
 import type { ChatRequest } from "../provider/types.ts";
 import type { AskModel } from "./turn_options.ts";
 
@@ -66,31 +66,51 @@ export async function admitPrompt(
 
 export interface RequestTarget {
   located: LocatedModel;
-  localities: LocalityCache;
+  localities: Localities;
   /** Whether it is the session's own model, which stays remote for the session once it was found to be. */
   own: boolean;
   /** Called once, when the session's own model is found to be remote behind an address that looks local. */
   onRemote?(reason: string): void;
 }
 
-/** Returns `ask` with the question asked before each attempt. `session` is called then: it may not exist yet. */
+/**
+ * Returns `ask` with the question asked before each attempt, and each response heard: one from elsewhere ends a request
+ * that went because the model counted as local. `session` is called then: it may not exist yet.
+ */
 export function admitted(ask: AskModel, target: RequestTarget, session: () => Session): AskModel {
-  return (request, asked) =>
-    ask(request, {
+  const { located, localities } = target;
+  return (request, asked) => {
+    let wentAsLocal = false;
+    return ask(request, {
       ...asked,
-      beforeSend: () => admitRequest(request, { session: session(), target, signal: asked.signal }),
+      async beforeSend() {
+        wentAsLocal = await admitRequest(request, { session: session(), target, signal: asked.signal }) === "local";
+      },
+      onAnswer(answer) {
+        const reason = localities.hear(located, answer);
+        if (reason === null || !wentAsLocal) return;
+        const sent = sessionLabel(session()) === "open" ? "nothing protected" : "what this session has read";
+        throw notLocal(located, `it answers that ${reason}; ${sent} had been sent there before, and nothing more goes`);
+      },
     });
+  };
+}
+
+function notLocal({ endpoint: { provider } }: LocatedModel, why: string): AgentcliError {
+  return new AgentcliError("policy_refused", `"${provider}" does not count as local: ${why}`, {
+    hint: "choose a model that runs on this machine",
+  });
 }
 
 /**
- * Lets a request go, or throws `policy_refused`. Where nothing is protected and the session holds nothing protected,
+ * Lets a request go, as one that may hold protected content (`local`) or not, or throws `policy_refused`. Where nothing is protected and the session holds nothing protected,
  * everything goes; the server need not be asked then, unless the model has commands and other projects are protected. A model that is proven to run here gets everything. Any other gets
  * nothing protected, and its whole body is scanned, after a walk of the whole project for markers.
  */
 async function admitRequest(
   request: ChatRequest,
   { session, target, signal }: { session: Session; target: RequestTarget; signal: AbortSignal },
-): Promise<void> {
+): Promise<"local" | "open"> {
   const { workspace, model, system, items } = session;
   // Markers are read again for every request.
   await workspace.refresh(signal);
@@ -105,27 +125,24 @@ async function admitRequest(
   if (!isOpen()) await session.memory.commands?.endAll();
   const isProtected = looksLocal ? protection.anySoon : protection.any;
   const isFree = isProtected === false && isOpen();
-  if (isFree && !(looksLocal && await runsBesideProtected(session))) return;
+  if (isFree && !(looksLocal && await runsBesideProtected(session))) return "open";
   const locality = looksLocal ? await localities.of(located, signal) : null;
-  if (locality?.kind === "here") return;
+  if (locality?.kind === "here") return "local";
   const outgoing = [system, ...items];
   if (locality !== null && outgoing.some((item) => labelOf(item) !== "open")) {
-    throw new AgentcliError(
-      "policy_refused",
-      `"${provider}" does not count as local: ${locality.reason}; what this session has read stays here`,
-      { hint: "choose a model that runs on this machine" },
-    );
+    throw notLocal(located, `${locality.reason}; what this session has read stays here`);
   }
   if (target.own && model.local) {
     if (locality !== null) target.onRemote?.(locality.reason);
     workspace.becomeRemote();
     model.local = false;
   }
-  if (!protection.any && isOpen()) return;
+  if (!protection.any && isOpen()) return "open";
   admitItems({ kind: "provider", name: provider, local: false }, outgoing);
   const released = items.filter((item) => item.kind === "user")
     .filter(({ releasedTo, origin }) => releasedTo === provider && origin !== "summary");
   await session.scanner?.checkRequest(request, { provider, released, signal });
+  return "open";
 }
 
 /** Whether commands of the model have to run in a sandbox if it is found to be remote. */

@@ -9,7 +9,7 @@ import { createHttpClient } from "../provider/http/client.ts";
 import type { Endpoint } from "../provider/types.ts";
 import { ContentScanner } from "./content_scanner.ts";
 import { admitted } from "./admission.ts";
-import { createLocalityCache } from "../provider/backends/locality_cache.ts";
+import { createLocalities } from "../provider/backends/localities.ts";
 import { type AskModel } from "./turn.ts";
 
 /** A scanner that notes the messages of each request it is asked about, and refuses the request of this number. */
@@ -56,7 +56,7 @@ Deno.test("a remote server gets the very bytes that were checked, of a long hist
   });
   const target = {
     located: { endpoint, model: "m", trusted: false },
-    localities: createLocalityCache(client, clock),
+    localities: createLocalities(client, { clock }),
     own: true,
   };
   const ask: AskModel = (request, asked) => chat(client, { endpoint, request }, { ...asked, clock });

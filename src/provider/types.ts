@@ -1,6 +1,8 @@
 /** The shapes between the engine and a server: what is asked, and what a reply came to. */
 
+import type { JsonRecord } from "../platform/record.ts";
 import type { FailureKind } from "./failure.ts";
+import type { ReceivedHeaders } from "./http/headers.ts";
 
 export type { Endpoint } from "../config/endpoint.ts";
 
@@ -110,6 +112,8 @@ export interface AskOptions {
   beforeSend?(): Promise<void>;
   /** The request is on its way; called again for each attempt. */
   onSent?(): void;
+  /** Part of a response came, whatever its status: its head, or a piece of its JSON. What it throws ends the request. */
+  onAnswer?(answer: { headers?: ReceivedHeaders; fields?: JsonRecord }): void;
   /** A response begins; `server` is what the server calls itself. What it throws ends the request. */
   onResponse?(server: string): void | Promise<void>;
   /** Called at most once a kind for each network read; a promise is awaited before more is read. */

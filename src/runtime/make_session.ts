@@ -22,7 +22,7 @@ import type { HttpClient } from "../provider/http/client.ts";
 import { EFFORT_TOKENS, withThinking } from "../provider/profiles/profile.ts";
 import type { ModelFacts } from "../provider/backends/backend.ts";
 import type { ModelMetadata } from "../provider/backends/model_metadata.ts";
-import { createLocalityCache, type LocatedModel } from "../provider/backends/locality_cache.ts";
+import { createLocalities, type LocatedModel } from "../provider/backends/localities.ts";
 import { currentTurn } from "../session/item.ts";
 import type { SessionContext } from "../session/line.ts";
 import type { UndoStore } from "../session/undo.ts";
@@ -119,7 +119,7 @@ export async function makeSession(
     text: tools.length === 0 ? "plain" : profile,
     window: knownWindow,
   });
-  const localities = createLocalityCache(client, io.clock);
+  const localities = createLocalities(client, io);
   const ownPlace = { endpoint, model: entry.id, trusted: provider.local };
   const withAdmission = (asking: AskModel, located: LocatedModel, own: boolean, asker = () => session) =>
     admitted(asking, { located, localities, own, onRemote }, asker);

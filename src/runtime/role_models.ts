@@ -9,7 +9,7 @@ import type { Workspace } from "../boundary/workspace/workspace.ts";
 import { selectForRole } from "../config/select.ts";
 import { chat } from "../provider/chat/chat.ts";
 import { createChatCache } from "../provider/chat/request_body.ts";
-import type { LocatedModel } from "../provider/backends/locality_cache.ts";
+import type { LocatedModel } from "../provider/backends/localities.ts";
 import type { Endpoint } from "../provider/types.ts";
 import type { OpenedParts } from "./make_session.ts";
 import { knowServer, profileOf, sessionModel, toolProtocolOf } from "./model.ts";

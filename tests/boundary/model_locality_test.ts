@@ -172,3 +172,99 @@ Deno.test("a stored session goes to a cloud model behind loopback only as far as
   const own = await runInProcess(["run", "--continue", "--model", "loc:m", "go on"], { home });
   assert.equal(own.code, 0, own.stderr);
 });
+
+/** A whole reply as JSON, so that it can have headers and a `model` of its own. */
+function whole(
+  message: Record<string, unknown>,
+  told: { headers?: Record<string, string>; model?: string } = {},
+): Step {
+  return json({ model: told.model ?? "m", choices: [{ index: 0, message, finish_reason: "stop" }] }, told.headers);
+}
+
+const readCall = (path: string) => ({
+  tool_calls: [{ id: "c1", function: { name: "Read", arguments: JSON.stringify({ path, file_path: path }) } }],
+});
+
+/** Signs that a reply comes from elsewhere, although every question about the model was answered as by a local server. */
+const SIGNS: Record<string, { headers?: Record<string, string>; model?: string }> = {
+  "the server's name": { headers: { server: "LiteLLM" } },
+  "a header of a gateway": { headers: { "x-litellm-version": "1.70.0" } },
+  "a header of a service": { headers: { "cf-ray": "8f1" } },
+  "the name of a cloud model": { model: "gpt-oss:120b-cloud" },
+};
+
+/** A turn that reads `.env`; the server's second reply is `reply`. */
+async function replied(reply: Step, options: { local?: boolean } = {}) {
+  await using home = await temporaryHome();
+  await home.write(".agentclisecret", "no-cloud: .env\n");
+  await home.write(".env", `KEY=${CANARY}\n`);
+  await home.write("open.txt", "nothing\n");
+  await using server = startFakeServer({
+    script: [whole(readCall(".env")), reply, whole({ content: "Done." })],
+    models: { object: "list", data: [{ id: "m", object: "model", owned_by: "library" }] },
+    routes: OLLAMA,
+  });
+  const { local } = options;
+  const models = [{ id: "m", context_window: 32768 }];
+  await configure(home, { loc: { baseUrl: server.baseUrl, models, more: local === undefined ? {} : { local } } });
+  const done = await runInProcess(["run", "read it"], { home });
+  return { done, chats: server.chats() };
+}
+
+for (const [what, told] of Object.entries(SIGNS)) {
+  Deno.test(`a reply with ${what} ends the turn, and nothing more goes to that server`, async () => {
+    const { chats, done } = await replied(whole(readCall("open.txt"), told));
+    assert.equal(chats.length, 2, done.stderr);
+    assert.ok(chats[1]?.text.includes(CANARY), "the request that it answers");
+    assert.equal(done.code, 6, done.stderr);
+    assert.match(done.stderr, /does not count as local.*what this session has read had been sent/s);
+  });
+}
+
+Deno.test("after a reply without such a sign the turn goes on (control)", async () => {
+  const { chats, done } = await replied(whole(readCall("open.txt"), { headers: { server: "uvicorn" } }));
+  assert.equal(chats.length, 3, done.stderr);
+  const trusted = await replied(whole(readCall("open.txt"), SIGNS["a header of a service"]), { local: true });
+  assert.equal(trusted.chats.length, 3, "the user's word stands for a proxy of theirs");
+  const cloud = await replied(whole(readCall("open.txt"), SIGNS["the name of a cloud model"]), { local: true });
+  assert.equal(cloud.chats.length, 2, "but not for a model that runs elsewhere");
+});
+
+Deno.test("a refusal that comes from elsewhere is not asked again", async () => {
+  const busy = { kind: "status", status: 429, body: "{}" } as const;
+  const elsewhere = await replied({ ...busy, headers: { "x-litellm-version": "1.70.0", "retry-after-ms": "1" } });
+  assert.equal(elsewhere.chats.length, 2, elsewhere.done.stderr);
+  assert.match(elsewhere.done.stderr, /does not count as local/);
+  const own = await replied({ ...busy, headers: { "retry-after-ms": "1" } });
+  assert.equal(own.chats.length, 3, `control: ${own.done.stderr}`);
+});
+
+Deno.test("after a lost connection the server is asked anew where its model runs", async () => {
+  const lost: Step = { kind: "raw", bytes: "" };
+  const asked = async (next: Step) => {
+    await using home = await temporaryHome();
+    await home.write(".agentclisecret", "no-cloud: .env\n");
+    await home.write(".env", `KEY=${CANARY}\n`);
+    const list = json({ object: "list", data: [{ id: "m", object: "model", owned_by: "library" }] });
+    const routes: Record<string, Step> = { ...OLLAMA, "/v1/models": list };
+    await using server = startFakeServer({
+      script(request) {
+        if (request.index === 0) return whole(readCall(".env"));
+        if (request.index > 1) return say("Done.");
+        routes["/v1/models"] = next;
+        return lost;
+      },
+      routes,
+    });
+    await configure(home, { loc: { baseUrl: server.baseUrl, models: [{ id: "m", context_window: 32768 }] } });
+    const done = await runInProcess(["run", "read it"], { home });
+    return { done, chats: server.chats().length };
+  };
+  const list = { object: "list", data: [{ id: "m", object: "model", owned_by: "library" }] };
+  const other = await asked(json(list, { "x-litellm-version": "1.70.0" }));
+  assert.equal(other.done.code, 6, other.done.stderr);
+  assert.equal(other.chats, 2);
+  const same = await asked(json(list));
+  assert.equal(same.done.code, 0, `control: ${same.done.stderr}`);
+  assert.equal(same.chats, 3);
+});

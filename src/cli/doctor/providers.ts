@@ -3,7 +3,7 @@ import { endpointForCheck } from "../../config/endpoint.ts";
 import type { Configuration, ProviderEntry } from "../../config/types.ts";
 import { AgentcliError } from "../../errors.ts";
 import type { HttpClient } from "../../provider/http/client.ts";
-import { createLocalityCache } from "../../provider/backends/locality_cache.ts";
+import { createLocalities } from "../../provider/backends/localities.ts";
 import { checkProvider, type ProviderCheck } from "../providers/check.ts";
 import { localityOf } from "../secrets/context.ts";
 import type { Context } from "../command.ts";
@@ -102,7 +102,7 @@ async function elsewhere(
 ): Promise<string[]> {
   try {
     const endpoint = await endpointForCheck(provider, { env: io.env, local: check.local, stores: io });
-    const localities = createLocalityCache(client, io.clock);
+    const localities = createLocalities(client, io);
     const found = await Promise.all(
       provider.models.slice(0, MODEL_LIMIT).map(({ id }) =>
         localities.of({ endpoint, model: id, trusted: provider.local })

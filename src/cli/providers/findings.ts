@@ -6,7 +6,8 @@ import { recognize, type Recognized } from "../../provider/backends/recognize.ts
 import type { Endpoint } from "../../provider/types.ts";
 import type { ContextWindow } from "../../provider/backends/backend.ts";
 import { findWindows, inquire } from "../../provider/backends/inquiry.ts";
-import { namesCloudModel, ollama } from "../../provider/backends/ollama.ts";
+import { namesCloudModel } from "../../provider/backends/elsewhere.ts";
+import { ollama } from "../../provider/backends/ollama.ts";
 import { modelName } from "../init_providers/report.ts";
 import type { CheckLine, CheckTools } from "./check.ts";
 import { tokensText } from "./models.ts";

@@ -1,12 +1,13 @@
 /** Gateways of which nothing is known but the headers that they add. */
 import { type Backend, hasHeader } from "./backend.ts";
+import { GATEWAY_HEADERS } from "./elsewhere.ts";
 
 export const portkey: Backend = {
   id: "portkey",
   label: "Portkey",
   gateway: true,
   ports: [8787],
-  shows: hasHeader("x-portkey-"),
+  shows: hasHeader(GATEWAY_HEADERS.Portkey),
 };
 
 export const oneApi: Backend = {
@@ -14,7 +15,7 @@ export const oneApi: Backend = {
   label: "One API",
   gateway: true,
   ports: [],
-  shows: hasHeader("x-oneapi-"),
+  shows: hasHeader(GATEWAY_HEADERS["One API"]),
 };
 
 export const newApi: Backend = {
@@ -22,5 +23,5 @@ export const newApi: Backend = {
   label: "New API",
   gateway: true,
   ports: [],
-  shows: hasHeader("x-new-api-"),
+  shows: hasHeader(GATEWAY_HEADERS["New API"]),
 };

@@ -1,13 +1,14 @@
 /** LiteLLM, a gateway. */
 import { fieldsOf, membersOf } from "../../platform/record.ts";
 import { type Backend, booleanOf, hasHeader, type Inquiry, windowsOf } from "./backend.ts";
+import { GATEWAY_HEADERS } from "./elsewhere.ts";
 
 export const liteLlm: Backend = {
   id: "litellm",
   label: "LiteLLM",
   gateway: true,
   ports: [4000],
-  shows: hasHeader("x-litellm-"),
+  shows: hasHeader(GATEWAY_HEADERS.LiteLLM),
   probe: {
     path: "/health/liveliness",
     // A list of an owner that nobody claims: better asked, since a gateway is not local.

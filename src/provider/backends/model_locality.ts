@@ -7,8 +7,9 @@ import { fetchJson, type JsonResponse, type Limits, orNull } from "../http/fetch
 import type { HttpClient } from "../http/client.ts";
 import type { LocalityFetch, ModelLocality } from "./backend.ts";
 import type { ModelListResponse } from "./model_list.ts";
-import type { LocatedModel } from "./locality_cache.ts";
-import { namesCloudModel } from "./ollama.ts";
+import { countsFor, reasonFor, signOfElsewhere, unlessTrusted } from "./elsewhere.ts";
+import type { LocatedModel } from "./localities.ts";
+import { fieldsOf } from "../../platform/record.ts";
 import type { Endpoint } from "../types.ts";
 
 /** Longest wait for all questions together, in milliseconds. */
@@ -16,25 +17,23 @@ const REQUEST_MS = 5_000;
 /** Bytes of a model's description; templates and licenses are in it. */
 const SHOW_LIMIT = 8 * 1024 * 1024;
 
-/** Headers that hosted services add and a server of one's own does not; an unnamed gateway passes them on. */
-const SERVICE_HEADERS =
-  /^(?:cf-ray|openai-(?:organization|processing-ms|version)|x-openrouter-|anthropic-|x-groq-|x-goog-|x-amzn-|apim-request-id|x-ms-region|x-fireworks-|x-together-|(?:x-)?helicone-|x-vercel-|(?:x-)?mistral-|x-kong-|x-cloud-trace-context)/;
-
-/** Returns where the model of a local address runs, and whether the server said so. Throws only the signal's reason. */
+/** Returns where the model of a local address runs. Throws only the signal's reason. */
 export async function locate(
   client: HttpClient,
   located: LocatedModel,
   signal: AbortSignal | undefined,
-): Promise<{ locality: ModelLocality; certain: boolean }> {
+): Promise<ModelLocality> {
   const { endpoint, model, trusted } = located;
-  if (namesCloudModel(model)) {
-    return { locality: { kind: "remote", reason: `${model} is a cloud model by its name` }, certain: true };
-  }
+  const named = signOfElsewhere({ fields: { model } });
+  if (named !== null) return { kind: "remote", reason: named.reason };
   const limits = { timeoutMs: REQUEST_MS, limitBytes: SHOW_LIMIT, signal };
   let isThere = false;
+  const signs: string[] = [];
   const get = async (path: string, more: { atOrigin?: boolean; body?: string } = {}) => {
     const answer = await orNull(fetchJson(client, endpoint, { path, ...more, ...limits }), signal);
     isThere ||= answer !== null;
+    const sign = answer === null ? null : signOfElsewhere({ headers: answer.headers, fields: fieldsOf(answer.json) });
+    if (countsFor(located, sign)) signs.push(reasonFor(located, sign));
     // A failure of the server is no answer.
     return answer !== null && answer.status < 500 ? answer : null;
   };
@@ -46,27 +45,24 @@ export async function locate(
     );
   };
   const [words, listed] = await Promise.all([fetchEach(), get("/models")]);
+  if (signs[0] !== undefined) return { kind: "remote", reason: signs[0] };
   const localities = [...words, trusted ? HERE : await gateway(listed, { client, endpoint, limits })];
   const remote = localities.find((one) => one?.kind === "remote");
-  if (remote !== undefined) return { locality: remote ?? HERE, certain: true };
+  if (remote !== undefined) return remote ?? HERE;
   if (localities.every((one) => one !== null)) {
-    const doubtful = localities.find((one) => one?.kind === "here" && one.doubt !== undefined);
-    return { locality: doubtful ?? HERE, certain: true };
+    return localities.find((one) => one?.kind === "here" && one.doubt !== undefined) ?? HERE;
   }
   // The user's word stands for a server that cannot tell.
-  if (trusted) return { locality: HERE, certain: false };
+  if (trusted) return HERE;
   const reason = isThere
     ? `the server of ${endpoint.provider} did not say in time where ${model} runs${unlessTrusted(endpoint)}`
     : `its server did not answer when it was asked where ${model} runs`;
-  return { locality: { kind: "remote", reason }, certain: false };
+  return { kind: "remote", reason };
 }
 
 const HERE: ModelLocality = { kind: "here" };
 
-function unlessTrusted({ provider }: Endpoint): string {
-  return `; write \`local: true\` for ${provider} if all of its models run on machines of yours`;
-}
-
+/** What a gateway shows otherwise than by headers: its list, or an answer that only it gives. */
 async function gateway(
   answer: JsonResponse | null,
   { client, endpoint, limits }: { client: HttpClient; endpoint: Endpoint; limits: Limits },
@@ -76,9 +72,6 @@ async function gateway(
   const server = await recognize(client, endpoint, { answer: await listIn(answer), ...limits });
   if (server?.gateway) {
     return { kind: "remote", reason: `${server.label} passes requests on to other servers${unlessTrusted(endpoint)}` };
-  }
-  if ([...answer.headers.keys()].some((name) => SERVICE_HEADERS.test(name))) {
-    return { kind: "remote", reason: `the server answers with headers of a hosted service${unlessTrusted(endpoint)}` };
   }
   return answer.headers.has("via") ? { kind: "here", doubt: "a proxy stands before the server (header via)" } : HERE;
 }

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
+import { manualClock } from "../../../tests/helpers/manual_clock.ts";
 import { endpointAt, type StandInAnswer, standInClient } from "../../../tests/helpers/stand_in_client.ts";
-import { createLocalityCache } from "./locality_cache.ts";
-import { namesCloudModel } from "./ollama.ts";
+import { createLocalities } from "./localities.ts";
+import { namesCloudModel } from "./elsewhere.ts";
 
 const BASE = "http://127.0.0.1:9/v1";
 const SHOW = "http://127.0.0.1:9/api/show";
@@ -18,8 +19,8 @@ async function localityOf(answers: Record<string, StandInAnswer>, more: { model?
     [`${BASE}/models`]: { body: LIST },
     ...answers,
   });
-  const clock = { now: 0 };
-  const cache = createLocalityCache(client, { monotonic: () => clock.now });
+  const clock = manualClock();
+  const cache = createLocalities(client, { clock });
   const located = { endpoint: endpointAt(BASE), model: more.model ?? "m", trusted: more.trusted ?? false };
   return { locality: await cache.of(located), cache, clock, located, sent };
 }
@@ -170,21 +171,37 @@ Deno.test("local: true speaks for a gateway, never for a cloud model", async () 
   assert.equal((await localityOf(alias, { trusted: true })).locality.kind, "remote");
 });
 
-Deno.test("a locality is asked for once for a request, and again for the next", async () => {
-  const { cache, clock, located, sent } = await localityOf(HERE["an ordinary model of Ollama"] ?? {});
+Deno.test("a locality is asked for anew each time: the server may be another one", async () => {
+  const { cache, located, sent } = await localityOf(HERE["an ordinary model of Ollama"] ?? {});
   const count = sent.length;
-  clock.now = 999;
-  await cache.of(located);
-  assert.equal(sent.length, count);
-  clock.now = 1_000;
   await cache.of(located);
   assert.equal(sent.length, count * 2);
+});
+
+Deno.test("a response from elsewhere ends the proof for the address, for later sessions of the process too", async () => {
+  const { cache, located, clock } = await localityOf({});
+  assert.equal(cache.hear(located, { headers: new Map([["server", "uvicorn"]]), fields: { model: "m" } }), null);
+  assert.equal((await cache.of(located)).kind, "here", "control");
+  assert.match(cache.hear(located, { fields: { model: "x:120b-cloud" } }) ?? "", /x:120b-cloud is a cloud model/);
+  const { client } = standInClient({ [SHOW]: { body: { details: {} } }, [`${BASE}/models`]: { body: LIST } });
+  for (const trusted of [false, true]) {
+    assert.equal((await createLocalities(client, { clock }).of({ ...located, trusted })).kind, "remote");
+  }
+});
+
+Deno.test("the user's word outweighs a gateway that a response tells of", async () => {
+  const { cache, located } = await localityOf({});
+  const answer = { headers: new Map([["x-portkey-trace-id", "1"]]) };
+  assert.equal(cache.hear({ ...located, trusted: true }, answer), null);
+  assert.match(cache.hear(located, answer) ?? "", /Portkey.*local: true/);
+  assert.equal((await cache.of({ ...located, trusted: true })).kind, "here");
+  assert.equal((await cache.of(located)).kind, "remote");
 });
 
 Deno.test("an address that is not local is elsewhere, whatever the server says", async () => {
   const { client } = standInClient({});
   const endpoint = endpointAt("http://10.0.0.1/v1", { local: false });
-  const locality = await createLocalityCache(client, { monotonic: () => 0 }).of({
+  const locality = await createLocalities(client, { clock: manualClock() }).of({
     endpoint,
     model: "m",
     trusted: true,

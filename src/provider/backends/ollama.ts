@@ -10,6 +10,7 @@ import {
   type Windows,
   windowsOf,
 } from "./backend.ts";
+import { namesCloudModel, signOfElsewhere } from "./elsewhere.ts";
 
 export const ollama: Backend = {
   id: "ollama",
@@ -53,9 +54,10 @@ export const ollama: Backend = {
       get("/api/show", { body: JSON.stringify({ model }) }),
       get("/api/tags"),
     ]);
-    const localities = [described(shown, model), listed(tagged, model)].filter((one) => one !== null);
+    const localities = [described(shown), listed(tagged, model)].filter((one) => one !== null);
     // A server that answers neither question and names no remote model is not Ollama, or has nothing elsewhere.
-    const isOther = shown !== null && tagged !== null && !entriesIn(tagged).some(namesRemote);
+    const isOther = shown !== null && tagged !== null &&
+      !entriesIn(tagged).some((fields) => signOfElsewhere({ fields }) !== null);
     return localities.find(({ kind }) => kind === "remote") ?? localities[0] ?? (isOther ? { kind: "here" } : null);
   },
   modelName: completeName,
@@ -67,14 +69,6 @@ export const ollama: Backend = {
   },
   fetchModel: { when: /\btry pulling it/i, command: (model) => `ollama pull ${model}` },
 };
-
-/**
- * Returns whether a model's name says that Ollama runs it in its cloud: `x:cloud`, `x:120b-cloud`, `x-cloud:latest`, each
- * also with a digest behind it, in any case.
- */
-export function namesCloudModel(model: string): boolean {
-  return /[:-]cloud(?::latest)?(?:@.*)?$/i.test(model.trim());
-}
 
 /** `:latest` may be left out, and letter case does not count. */
 function completeName(model: string): string {
@@ -97,10 +91,9 @@ function namesOf(entry: Record<string, unknown>): string[] {
 }
 
 /** Reads the description of a model; null for anything else. Other servers do not know the question. */
-function described(answer: JsonResponse | null, model: string): ModelLocality | null {
+function described(answer: JsonResponse | null): ModelLocality | null {
   const fields = fieldsOf(answer?.json);
-  if (namesRemote(fields)) return runsElsewhere(model);
-  return "details" in fields || "model_info" in fields ? { kind: "here" } : null;
+  return "details" in fields || "model_info" in fields ? localityIn(fields) : null;
 }
 
 /** Reads the list, which tells where a model runs too; null where the model is not in it. */
@@ -108,18 +101,14 @@ function listed(tags: JsonResponse | null, model: string): ModelLocality | null 
   const wanted = completeName(model);
   const entry = entriesIn(tags)
     .find((fields) => namesOf(fields).some((name) => completeName(name) === wanted));
-  if (entry === undefined) return null;
-  return namesRemote(entry) ? runsElsewhere(model) : { kind: "here" };
+  return entry === undefined ? null : localityIn(entry);
 }
 
 function entriesIn(tags: JsonResponse | null): Record<string, unknown>[] {
   return membersOf(fieldsOf(tags?.json)["models"]).map(fieldsOf);
 }
 
-function namesRemote(fields: Record<string, unknown>): boolean {
-  return [fields["remote_host"], fields["remote_model"]].some((value) => typeof value === "string" && value !== "");
-}
-
-function runsElsewhere(model: string): ModelLocality {
-  return { kind: "remote", reason: `${model} stands for a model that Ollama runs elsewhere` };
+function localityIn(fields: Record<string, unknown>): ModelLocality {
+  const sign = signOfElsewhere({ fields });
+  return sign === null ? { kind: "here" } : { kind: "remote", reason: sign.reason };
 }

@@ -96,13 +96,15 @@ class Attempts {
     });
     const { readRefusal, readReply } = await import("./response.ts");
     const sent = { ...this.#options, endpoint: this.#endpoint, request: this.#request };
-    if (response.status >= 200 && response.status <= 299) {
-      try {
-        await this.#options.onResponse?.(response.headers.get("server") ?? "");
-      } catch (error) {
-        await response.cancel();
-        throw error;
-      }
+    const isReply = response.status >= 200 && response.status <= 299;
+    try {
+      this.#options.onAnswer?.({ headers: response.headers });
+      if (isReply) await this.#options.onResponse?.(response.headers.get("server") ?? "");
+    } catch (error) {
+      await response.cancel();
+      throw error;
+    }
+    if (isReply) {
       const reply = await readReply(response, sent);
       this.#cache.reasoningField = reply.reasoningField ?? this.#cache.reasoningField;
       return reply;

@@ -13,7 +13,7 @@ import { providerLabel } from "../../config/base_url.ts";
 /** Bytes of an error response that are read. */
 const ERROR_LIMIT = 64 * 1024;
 
-interface SentRequest extends Pick<AskOptions, "signal" | "onDelta"> {
+interface SentRequest extends Pick<AskOptions, "signal" | "onDelta" | "onAnswer"> {
   endpoint: Endpoint;
   request: ChatRequest;
   clock: Clock;
@@ -37,7 +37,7 @@ export async function readRefusal(
 export async function readReply(response: HttpResponse, sent: SentRequest): Promise<ChatResponse> {
   const { clock, signal } = sent;
   const whole = /^application\/json\b/i.test(response.headers.get("content-type") ?? "");
-  const decoder = new ResponseDecoder({ whole });
+  const decoder = new ResponseDecoder({ whole, onFields: (fields) => sent.onAnswer?.({ fields }) });
   let handedOn = false;
   const onDelta = (delta: ChatDelta) => {
     if (delta.kind !== "prefill") handedOn = true;

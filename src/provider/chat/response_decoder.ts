@@ -35,10 +35,14 @@ export class ResponseDecoder {
   /** `[DONE]` came: nothing of the reply follows. */
   done = false;
 
-  constructor(options: { whole: boolean }) {
+  readonly #onFields: (fields: JsonRecord) => void;
+
+  /** `onFields` is called with each piece of JSON before anything of it is taken. */
+  constructor(options: { whole: boolean; onFields?(fields: JsonRecord): void }) {
+    this.#onFields = (fields) => options.onFields?.(fields);
     this.#whole = options.whole ? { decoder: new TextDecoder(), text: new TextCollector() } : null;
     this.#events = new EventDecoder({
-      value: (value, event) => readChunk(value, { event, message: this.#message }),
+      value: (value, event) => this.#read(value, event),
       done: () => this.done = true,
       junk: (text) => this.#message.junk ??= text,
     });
@@ -94,13 +98,18 @@ export class ResponseDecoder {
     return { kind: "complete", reply: await message.reply() };
   }
 
+  #read(value: JsonRecord, event: string): void {
+    this.#onFields(value);
+    readChunk(value, { event, message: this.#message });
+  }
+
   #endWhole(text: string): void {
     const document = parseJson(text);
     if (isRecord(document)) {
       // A document that could be parsed is complete, whether it gives a reason or not.
       this.done = Array.isArray(document["choices"]) && document["choices"].length > 0;
       if (!this.done) this.#message.junk = text.slice(0, 200);
-      return readChunk(document, { event: "", message: this.#message });
+      return this.#read(document, "");
     }
     // Some servers call a stream JSON.
     for (const line of text.split(/\r\n|\n|\r/)) this.#events.line(line);
