@@ -1,4 +1,4 @@
-/** What the servers say of where models run: asked before each request, and heard in each response. */
+/** Asks servers where their models run, before each request, and hears what their responses say of it. */
 import type { Io } from "../../platform/io.ts";
 import type { HttpClient } from "../http/client.ts";
 import type { Endpoint } from "../types.ts";

@@ -62,7 +62,7 @@ export async function locate(
 
 const HERE: ModelLocality = { kind: "here" };
 
-/** What a gateway shows otherwise than by headers: its list, or an answer that only it gives. */
+/** Returns whether a gateway shows otherwise than by headers: in its list, or in an answer that only it gives. */
 async function gateway(
   answer: JsonResponse | null,
   { client, endpoint, limits }: { client: HttpClient; endpoint: Endpoint; limits: Limits },
