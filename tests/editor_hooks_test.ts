@@ -56,6 +56,42 @@ Deno.test("the audit log tells what was done, never content, protected names or 
   }
 });
 
+Deno.test("the audit log holds no protected word, whichever field of the input it stands in", async () => {
+  await using home = await temporaryHome();
+  await installed(home, "audit-log", "log=project");
+  const fields = ["file_path", "command_line", "cwd", "mcp_server_name", "mcp_tool_name", "transcript_path", "other"];
+  const logged = async (trajectory: string, info: Record<string, unknown>) => {
+    const input = JSON.stringify({
+      agent_action_name: "post_mcp_tool_use",
+      trajectory_id: trajectory,
+      tool_info: info,
+    });
+    const options = { scaffold: "audit-log", event: "post_mcp_tool_use", settings: ["log=project"] };
+    const finished = await callHook(home, options, { input });
+    assert.equal(finished.code, 0, finished.stderr);
+    return (await home.read(".agentcli-audit.jsonl")).trim().split("\n").at(-1) ?? "";
+  };
+  const words = { SECRET, path: "secrets/keys.md", directory: `${home.project}/secrets`, key: "sk-abcdefghijkl123" };
+  for (const [what, word] of Object.entries(words)) {
+    for (const field of fields) {
+      const line = await logged("t", { [field]: word });
+      assert.equal(line.includes(word), false, `${what} in ${field}: ${line}`);
+    }
+    for (const line of [await logged(word, {}), await logged("t", { [word]: "x" })]) {
+      assert.equal(line.includes(word), false, `${what}: ${line}`);
+    }
+  }
+  // How long it is would say something of it, too.
+  assert.equal(JSON.parse(await logged("t", { response: SECRET }))["response_length"], "(protected)");
+  const { time: _, ...open } = JSON.parse(
+    await logged("t-1", { cwd: home.project, mcp_server_name: "docs", response: "ok" }),
+  );
+  assert.deepEqual(open, {
+    ...{ event: "post_mcp_tool_use", trajectory: "t-1" },
+    ...{ cwd: home.project, mcp_server_name: "docs", response_length: 2 },
+  }, "control");
+});
+
 Deno.test("a new worktree gets what is listed, and protected files only where they are listed themselves", async () => {
   await using home = await temporaryHome();
   const { call } = await installed(home, "setup-worktree", "copy=local,.env,../outside");

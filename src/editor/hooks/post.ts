@@ -64,7 +64,7 @@ async function isOpen(text: string, { root, lookup }: Context): Promise<boolean>
 
 const REDACTED = "(protected)";
 
-/** The fields that the log holds; of all others it holds the length alone. */
+/** The fields of which the log holds the text; of all others it holds the length. */
 const LOGGED = [
   "file_path",
   "command_line",
@@ -75,14 +75,20 @@ const LOGGED = [
   "worktree_path",
 ];
 
-async function audit({ input, parameters, userHome }: PostHook, context: Context): Promise<void> {
-  const record: Record<string, unknown> = {};
-  for (const [name, value] of Object.entries(input.info)) {
-    if (LOGGED.includes(name) && typeof value === "string") record[name] = await redacted(name, value, context);
-    else record[`${name}_length`] = [...stringsOf(value)].join("").length;
+async function audit({ input: { event, trajectory, info }, parameters, userHome }: PostHook, context: Context) {
+  const record: Record<string, unknown> = {
+    time: new Date(context.io.clock.now()).toISOString(),
+    event,
+    trajectory: trajectory === null ? null : await logged(trajectory, context),
+  };
+  // A client writes the names as it writes the values.
+  for (const [name, value] of Object.entries(info)) {
+    const texts = [...stringsOf(value)];
+    const length = await isOpen(texts.join("\n"), context) ? texts.join("").length : REDACTED;
+    const isShown = LOGGED.includes(name) && typeof value === "string";
+    record[await logged(isShown ? name : `${name}_length`, context)] = isShown ? await logged(value, context) : length;
   }
-  const time = new Date(context.io.clock.now()).toISOString();
-  const line = JSON.stringify({ time, event: input.event, trajectory: input.trajectory, ...record }) + "\n";
+  const line = JSON.stringify(record) + "\n";
   const home = await openHome(context.io);
   if (parameters.get("log") === "project") {
     return await appendText(home, {
@@ -105,17 +111,14 @@ const KEY_VALUE =
   /((?:key|token|secret|passw\w*|authorization|bearer|credential)\w*["']?(?:\s*[=:]\s*|\s+))("[^"]*"|'[^']*'|\S+)/gi;
 const LONG_SIGN = /\b(?:sk|gh[pousr]|xox[a-z]|AKIA|eyJ)[-_A-Za-z0-9.]{12,}/g;
 
-async function redacted(name: string, value: string, context: Context): Promise<string> {
-  if (name === "file_path" && context.lookup.meanings(value).some((path) => context.lookup.ruleAt(path) !== null)) {
-    return REDACTED;
-  }
-  if (name === "command_line") {
-    const { findPathReference } = await import("../guard/path_references.ts");
-    if (context.lookup.set.any && await findPathReference(value, "command", context.lookup) !== null) return REDACTED;
-  }
-  if (!await isOpen(value, context)) return REDACTED;
-  const shown = name === "command_line" ? hideArguments(value) : value;
-  return hideKeys(shown).replace(KEY_VALUE, "$1(hidden)").replace(LONG_SIGN, "(hidden)");
+/** Returns a text as the log may hold it, whatever it is: one that names a protected path or holds content is left out. */
+async function logged(text: string, context: Context): Promise<string> {
+  const { lookup } = context;
+  const { findPathReference } = await import("../guard/path_references.ts");
+  const isNamed = lookup.meanings(text).some((path) => lookup.ruleAt(path) !== null) ||
+    lookup.set.any && await findPathReference(text, "command", lookup) !== null;
+  if (isNamed || !await isOpen(text, context)) return REDACTED;
+  return hideKeys(hideArguments(text)).replace(KEY_VALUE, "$1(hidden)").replace(LONG_SIGN, "(hidden)");
 }
 
 async function setUp({ input, parameters, userHome }: PostHook, io: Io): Promise<string> {
