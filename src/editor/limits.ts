@@ -31,6 +31,16 @@ export class TextProblem extends Error {
   override readonly name = "TextProblem";
 }
 
+/** Returns what `read` gives, or what `otherwise` makes of a text that does not parse. */
+export function orProblem<T, U>(read: () => T, otherwise: (problem: TextProblem) => U): T | U {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof TextProblem) return otherwise(error);
+    throw error;
+  }
+}
+
 const NAME = /^[a-z0-9][a-z0-9._-]{0,63}$/;
 /** Names that mean a device on Windows, whatever stands after a dot. */
 const DEVICE = /^(?:con|prn|aux|nul|com\d|lpt\d|conin\$|conout\$)(?:\.|$)/;

@@ -1,5 +1,5 @@
 /** Where the artifacts of one scope lie, for one dialect and one machine. */
-import { TextProblem } from "./limits.ts";
+import { orProblem } from "./limits.ts";
 import { AgentcliError } from "../errors.ts";
 import { statSync } from "../platform/files_sync.ts";
 import { join, relativeTo } from "../platform/path.ts";
@@ -48,14 +48,11 @@ function hasContent(path: string): boolean {
 function holdsHook(path: string): boolean {
   const text = contentOf(path);
   if (text === "") return false;
-  try {
+  return orProblem(() => {
     const hooks = nodeAt(parseJsonTree(text), ["hooks"]);
     return hooks?.kind === "object" &&
       hooks.children.some(({ value }) => value.kind === "array" && value.children.length > 0);
-  } catch (error) {
-    if (error instanceof TextProblem) return true;
-    throw error;
-  }
+  }, () => true);
 }
 
 /**

@@ -21,7 +21,7 @@ export async function run({ options, context }: Invocation<typeof DOCTOR_OPTIONS
   const { io, globals } = context;
   const editor = await openEditorContext(options, context);
   const ledger = await readLedger(editor.home);
-  const { found, problems, notes } = inspect(editor.dialect, editor.around, ledger);
+  const { found, problems, notes } = await inspect(editor.dialect, editor.around, ledger);
   const earlier = await earlierVersions(ledger.artifacts.filter(editor.isHere));
   const findings: Finding[] = [
     ...problems.map((one) => problemOfPlace(one, editor)),

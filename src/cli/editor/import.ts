@@ -25,7 +25,7 @@ export async function run(
   if (options.all && words.length > 0) throw new AgentcliError("usage", "either name what to adopt, or give --all");
   const editor = await openEditorContext(options, context);
   const ledger = await readLedger(editor.home);
-  const { found, problems, notes } = inspect(editor.dialect, editor.around, ledger);
+  const { found, problems, notes } = await inspect(editor.dialect, editor.around, ledger);
   const { dialect, places } = editor;
   const wanted = chosen(candidatesOf(found, { dialect, ledger, places }), words);
   const candidates = withoutProtected(wanted, await unkept(wanted, editor));

@@ -26,7 +26,7 @@ import { candidatesOf } from "../../editor/plan/adopt.ts";
 /** Exit 0 whatever is found. */
 export async function listArtifacts({ options, context }: Invocation<typeof PLACE_OPTIONS>): Promise<void> {
   const editor = await openEditorContext(options, context);
-  const { found, problems, notes } = inspect(editor.dialect, editor.around, await readLedger(editor.home));
+  const { found, problems, notes } = await inspect(editor.dialect, editor.around, await readLedger(editor.home));
   const sources = sourcesOf(found, editor.dialect, editor.around);
   const { io, globals } = context;
   if (globals.json) {
@@ -113,7 +113,7 @@ export async function showArtifact(
   const ledger = await readLedger(editor.home);
   const named = (one: { kind: string; name: string }) => `${one.kind}:${one.name}` === word || one.name === word;
   const ours = ledger.artifacts.filter((one) => editor.isHere(one) && named(one));
-  const all = inspect(editor.dialect, editor.around, ledger).found;
+  const all = (await inspect(editor.dialect, editor.around, ledger)).found;
   const others = all.filter((one) => !one.ours && named(one));
   if (ours.length + others.length === 0) {
     const names = [...ledger.artifacts.filter(editor.isHere), ...all].flatMap((
@@ -196,7 +196,7 @@ export async function checkArtifacts({ options, context }: Invocation<typeof PLA
   const editor = await openEditorContext(options, context);
   const ledger = await readLedger(editor.home);
   const plan = await planChanges(editor.home, { add: [], remove: [], keep: editor.isHere, force: false });
-  const inspection = inspect(editor.dialect, editor.around, ledger);
+  const inspection = await inspect(editor.dialect, editor.around, ledger);
   const { found, problems } = inspection;
   const isUnknown = found.some(({ ours, scope }) => !ours && scope === "project");
   const notes = [
@@ -247,7 +247,7 @@ export async function editorValues(of: Completion, context: Context): Promise<Wo
     .map((one) => ({ value: artifactId(one), brief: `${one.scope}, of agentcli` }));
   if (of === "installed_artifact") return once(ours);
   const { dialect, places } = editor;
-  const candidates = candidatesOf(inspect(dialect, editor.around, ledger).found, { dialect, ledger, places });
+  const candidates = candidatesOf((await inspect(dialect, editor.around, ledger)).found, { dialect, ledger, places });
   const theirs = candidates.flatMap(({ artifact }) => artifact ?? [])
     .map((one) => ({ value: artifactId(one), brief: `${one.scope}, of others` }));
   return once(of === "foreign_artifact" ? theirs : [...ours, ...theirs]);

@@ -1,11 +1,10 @@
 /** The state of the guard and the origin of what is installed. */
-import { sha256 } from "../../platform/digest.ts";
 import type { HookEvent } from "../hooks/events.ts";
 import type { FoundArtifact } from "../resources/found.ts";
 import { SCAFFOLDS } from "../hooks/scaffold_ids.ts";
 import type { Finding } from "./try_server.ts";
 import { resourceHash } from "../resources/artifact.ts";
-import { readFound } from "../plan/disk.ts";
+import { hashOnDisk, textsOnDisk } from "../plan/draft.ts";
 import { canonical } from "../resources/json_tree.ts";
 import type { Installed, Ledger } from "../plan/ledger.ts";
 import { artifactsInWorktree, worktreesAround } from "../plan/other_places.ts";
@@ -74,8 +73,8 @@ export async function originOf(
     // Taken over is not yet written from here: whoever wrote it, it is as they left it.
     if (adopted && backup !== undefined && await resourceHash(backup) === written) return "foreign";
     // A script that is gone is not changed: its line must be run to show what becomes of it.
-    const now = resource.kind === "file" ? await hashOfFile(resource.path) : undefined;
-    if (now !== undefined && now !== written) return "changed";
+    const now = resource.kind === "file" ? await hashOnDisk(resource, textsOnDisk()) : null;
+    if (now !== null && now !== written) return "changed";
   }
   return "own";
 }
@@ -87,14 +86,4 @@ function holds({ resources }: Installed, { path, event, name, entry }: FoundArti
     const isPlace = resource.kind === "item" ? resource.at.at(-1) === event : resource.at.at(-1) === name;
     return isPlace && canonical(resource.value) === canonical(entry);
   });
-}
-
-/** Returns the hash of a file; undefined for none, and null for one that cannot be read, which is not what was written. */
-export async function hashOfFile(path: string): Promise<string | null | undefined> {
-  try {
-    const found = readFound(path);
-    return found === null ? undefined : await sha256(found.bytes);
-  } catch {
-    return null;
-  }
 }

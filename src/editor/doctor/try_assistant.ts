@@ -1,15 +1,12 @@
 /** Tries the guards of assistants, as they stand in their files now, with inputs as the assistants write them. */
-import { TextProblem } from "../limits.ts";
 import { type AssistantId, ASSISTANTS, isAssistant } from "../assistants.ts";
 import { withTemporaryDirectory } from "../../platform/temporary.ts";
 import type { Installed } from "../plan/ledger.ts";
 import { resourceHash } from "../resources/artifact.ts";
 import { dirname, join } from "../../platform/path.ts";
 import { lookAt } from "../plan/disk.ts";
-import { textsOnDisk } from "../plan/draft.ts";
+import { hashOnDisk, textsOnDisk } from "../plan/draft.ts";
 import { handlersOf } from "../resources/hook_entry.ts";
-import { stateIn, UNKNOWN } from "../resources/resource.ts";
-import { hashOfFile } from "./guard_state.ts";
 import { makeTrialPlace, type TrialPlace } from "./trial_place.ts";
 import { runLine, type TrialContext, untried } from "./try_hook.ts";
 import type { Finding } from "./try_server.ts";
@@ -70,21 +67,15 @@ async function guardedEvents({ dialect, scope, resources }: Installed, { io }: T
   let isWhole = true;
   const events: Guarded[] = [];
   for (const { resource, written } of resources) {
-    if (resource.kind === "file") isWhole &&= await hashOfFile(resource.path) === written;
+    const now = await hashOnDisk(resource, texts);
+    if (resource.kind === "file") isWhole &&= now === written;
     if (resource.kind !== "item") continue;
-    const file = texts(resource.path);
-    const state = file === null ? null : await stateIn(file, resource, UNKNOWN).catch(nothingFor);
-    const [handler] = state?.hash === await resourceHash(resource) ? handlersOf(resource.value) : [];
+    const [handler] = now === await resourceHash(resource) ? handlersOf(resource.value) : [];
     const windows = io.os === "windows" ? ASSISTANTS[dialect].hooks.powershell : null;
     const line = handler?.[windows ?? "command"];
     events.push({ id: dialect, scope, event: resource.at.at(-1) ?? "", line: typeof line === "string" ? line : null });
   }
   return events.map((one) => isWhole ? one : { ...one, line: null });
-}
-
-function nothingFor(error: unknown): null {
-  if (error instanceof TextProblem) return null;
-  throw error;
 }
 
 async function tryGuard(

@@ -9,7 +9,7 @@ import type { FoundArtifact } from "../resources/found.ts";
 import { scriptsOfHook } from "../resources/hook_entry.ts";
 import { canonical } from "../resources/json_tree.ts";
 import type { Ledger } from "./ledger.ts";
-import { LIMITS, nameProblem, TextProblem } from "../limits.ts";
+import { LIMITS, nameProblem, orProblem } from "../limits.ts";
 import type { Places } from "../places.ts";
 import { ownMarks, readSection } from "../resources/section.ts";
 import { hideKeysOf } from "../resources/servers.ts";
@@ -138,23 +138,14 @@ function sectionResource({ name, path, scope, marks }: FoundArtifact): Resource[
       reason: "text outside of sections stays its author's, until lines such as <!-- BEGIN name --> stand around it",
     };
   }
-  try {
+  return orProblem(() => {
     const content = readSection(lookAt(path) ?? "", marks);
     if (content === null) return { reason: "it cannot be read" };
     const { begin, end } = marks;
     const others = begin === ownMarks(name).begin ? {} : { marks: { begin, end } };
-    return [{
-      kind: "section",
-      path,
-      name,
-      content,
-      limit: scope === "user" ? LIMITS.globalRules : null,
-      ...others,
-    }];
-  } catch (error) {
-    if (error instanceof TextProblem) return { reason: error.message };
-    throw error;
-  }
+    const limit = scope === "user" ? LIMITS.globalRules : null;
+    return [{ kind: "section", path, name, content, limit, ...others }];
+  }, ({ message }) => ({ reason: message }));
 }
 
 /** Returns a file as a resource; nothing for one that is not there. */

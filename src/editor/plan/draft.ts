@@ -1,5 +1,5 @@
 /** A file while a plan is made: its text, what is there now, and what will be. */
-import { TextProblem } from "../limits.ts";
+import { orProblem, TextProblem } from "../limits.ts";
 import { type FoundFile, linkOnTheWay, lookAt, readFound } from "./disk.ts";
 import { HookList } from "../resources/hook_entry.ts";
 import { type EditableJson, editableJson } from "../resources/json_edit.ts";
@@ -7,7 +7,9 @@ import { type JsonContainer, printJson } from "../resources/json_tree.ts";
 import { AgentcliError } from "../../errors.ts";
 import type { Home } from "../../platform/home.ts";
 import { type Ledger, readOriginal } from "./ledger.ts";
-import { textOfFile } from "../resources/resource.ts";
+import { sha256 } from "../../platform/digest.ts";
+import { type Resource, resourceHash } from "../resources/artifact.ts";
+import { findIn, textOfFile } from "../resources/resource.ts";
 
 /** A text that may be JSON. */
 export class LiveText {
@@ -36,14 +38,7 @@ export class LiveText {
 
   /** As a tree; whoever changes the tree calls `changed`. Throws {@link TextProblem}. */
   get json(): EditableJson {
-    if (this.#json === null) {
-      try {
-        this.#json = editableJson(this.text);
-      } catch (error) {
-        if (!(error instanceof TextProblem)) throw error;
-        this.#json = error;
-      }
-    }
+    this.#json ??= orProblem(() => editableJson(this.text), (problem) => problem);
     if (this.#json instanceof TextProblem) throw this.#json;
     return this.#json;
   }
@@ -79,6 +74,29 @@ export function textsOnDisk(): (path: string) => LiveText | null {
     }
     return found;
   };
+}
+
+/**
+ * Returns the hash of what stands on the disk in the place of a resource; null for nothing, undefined for what cannot be
+ * read. `texts` looks at files.
+ */
+export async function hashOnDisk(
+  resource: Resource,
+  texts: (path: string) => LiveText | null,
+): Promise<string | null | undefined> {
+  const file = resource.kind === "file" ? null : texts(resource.path);
+  if (resource.kind !== "file" && file !== null) {
+    const place = orProblem(() => findIn(file, resource), () => undefined);
+    return place && await resourceHash(place.found);
+  }
+  try {
+    const found = readFound(resource.path);
+    if (resource.kind === "file") return found && await sha256(found.bytes);
+    return found === null ? null : undefined;
+  } catch (error) {
+    if (error instanceof AgentcliError) return undefined;
+    throw error;
+  }
 }
 
 export interface Draft {

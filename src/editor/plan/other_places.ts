@@ -1,13 +1,9 @@
 /** Installations in other places: linked worktrees, other system directories, and the path that a project had before. */
-import { TextProblem } from "../limits.ts";
-import { sha256 } from "../../platform/digest.ts";
 import { listSync, lstatSync } from "../../platform/files_sync.ts";
 import { dirname, isWithin, join, relativeTo } from "../../platform/path.ts";
-import { AgentcliError } from "../../errors.ts";
-import { lookAt, readFound } from "./disk.ts";
-import type { Installed, InstalledResource, Ledger } from "./ledger.ts";
-import { type LiveText, textsOnDisk } from "./draft.ts";
-import { isPresent, stateIn, UNKNOWN } from "../resources/resource.ts";
+import { lookAt } from "./disk.ts";
+import type { Installed, Ledger } from "./ledger.ts";
+import { hashOnDisk, textsOnDisk } from "./draft.ts";
 import { mainTree } from "../../boundary/policy/git_directory.ts";
 import { artifactId, type Resource } from "../resources/artifact.ts";
 
@@ -35,7 +31,10 @@ async function formerPath({ artifacts }: Pick<Ledger, "artifacts">, root: string
     if (isThere(base)) continue;
     const resources = ofProjects.filter((one) => one.base === base).flatMap((one) => one.resources);
     const texts = textsOnDisk();
-    const same = await Promise.all(resources.map((one) => isInstalledIn(root, one, { base, texts })));
+    const same = await Promise.all(resources.map(async ({ resource, written }) => {
+      if (!isWithin(base, resource.path)) return false;
+      return await hashOnDisk(moved(resource, { from: base, to: root }), texts) === written;
+    }));
     if (same.length > 0 && same.every((one) => one)) return base;
   }
   return null;
@@ -47,27 +46,6 @@ function isThere(path: string): boolean {
   } catch {
     // A path that may not be read exists.
     return true;
-  }
-}
-
-/** Returns whether a resource of `base` is in the same place of `root` as it was written. */
-async function isInstalledIn(
-  root: string,
-  { resource, written }: InstalledResource,
-  { base, texts }: { base: string; texts: (path: string) => LiveText | null },
-): Promise<boolean> {
-  if (!isWithin(base, resource.path)) return false;
-  const path = join(root, relativeTo(base, resource.path));
-  try {
-    if (resource.kind === "file") {
-      const found = readFound(path);
-      return found !== null && await sha256(found.bytes) === written;
-    }
-    const file = texts(path);
-    return file !== null && (await stateIn(file, resource, UNKNOWN)).hash === written;
-  } catch (error) {
-    if (error instanceof TextProblem || error instanceof AgentcliError) return false;
-    throw error;
   }
 }
 
@@ -121,10 +99,16 @@ export function artifactsInWorktree({ artifacts }: Ledger, root: string, { main 
 }
 
 /** Returns the words of those of which something is missing in a worktree: there they do nothing, a guard neither. */
-export function missingHere(artifacts: readonly Installed[], installedHere: readonly Installed[]): string[] {
+export async function missingHere(
+  artifacts: readonly Installed[],
+  installedHere: readonly Installed[],
+): Promise<string[]> {
   const texts = textsOnDisk();
-  return artifacts
-    .filter((one) => !installedHere.some((other) => artifactId(other) === artifactId(one) && other.base === one.base))
-    .filter(({ resources }) => resources.some(({ resource }) => !isPresent(resource, texts)))
-    .map(artifactId);
+  const missing: string[] = [];
+  for (const one of artifacts) {
+    if (installedHere.some((other) => artifactId(other) === artifactId(one) && other.base === one.base)) continue;
+    const hashes = await Promise.all(one.resources.map(({ resource }) => hashOnDisk(resource, texts)));
+    if (hashes.includes(null)) missing.push(artifactId(one));
+  }
+  return missing;
 }

@@ -17,11 +17,11 @@ import { type Installed, type InstalledResource, type Ledger, ownStates, readOri
 import { lengthProblem, TextProblem } from "../limits.ts";
 import {
   bytesOf,
+  findIn,
+  type InPlace,
   isBare,
   isNeeded,
-  type PlaceState,
   putResource,
-  stateIn,
   takeResource,
   textOfFile,
 } from "../resources/resource.ts";
@@ -127,24 +127,23 @@ function neededLast(operations: readonly Operation[]): Operation[] {
 
 type Refused = { reason: Problem["reason"]; message: string };
 
-/** Returns the state of the place of an operation's resource in the draft. */
-async function stateOf(
+/** Returns what stands in the place of an operation's resource in the draft. */
+function placeIn(
   resource: Resource,
   draft: Draft,
   { operation, known }: { operation: Operation; known: OwnershipIndex },
-): Promise<PlaceState | Refused> {
+): InPlace | null | Refused {
   const { old } = operation;
   if (resource.kind === "file") {
     const now = bytesNow(draft);
-    if (now === null) return { hash: null, index: 0, found: null };
-    const found = { ...resource, content: now.toBase64(), executable: isExecutable(draft.before) };
-    return { hash: await sha256(now), index: 0, found };
+    if (now === null) return null;
+    return { found: { ...resource, content: now.toBase64(), executable: isExecutable(draft.before) }, index: 0 };
   }
   const file = liveText(draft);
   if (file === null) return { reason: "unusable", message: "it is not UTF-8 text" };
   const versions = old === null ? [] : [old.resource, ...(old.earlier ?? [])];
   const isOther = (item: string) => known.isOther(operation, resource.path, item);
-  return await stateIn(file, resource, { versions, isOther, isKnown: old !== null && old.written !== null });
+  return findIn(file, resource, { versions, isOther, isKnown: old !== null && old.written !== null });
 }
 
 /** Does one operation in the draft: gives the resource as it is noted then, or why it was not done. */
@@ -160,32 +159,33 @@ async function perform(
   const noted: InstalledResource = { resource, written: null, ...notesOf(old) };
   // What was never ours is not ours to take away.
   if (!stays && !owned) return noted;
-  const state = await stateOf(resource, draft, { operation, known });
-  if ("reason" in state) return state;
+  const place = placeIn(resource, draft, { operation, known });
+  if (place !== null && "reason" in place) return place;
+  const now = place && await resourceHash(place.found);
   const goal = next === null ? null : await resourceHash(next);
   if (!stays) {
     draft.removed = true;
     draft.returned ||= next !== null;
     draft.discarded ||= old !== null && discards(old, wanted);
   }
-  if (state.hash === goal) {
+  if (now === goal) {
     if (resource.kind === "file" && resource.executable && goal !== null) draft.executable = true;
     if (owned) return { ...noted, written: goal };
-    if (wanted.adopt === true) return { ...noted, written: goal, adopted: true, backup: state.found ?? resource };
+    if (wanted.adopt === true) return { ...noted, written: goal, adopted: true, backup: place?.found ?? resource };
     return wanted.force ? { ...noted, written: goal } : noted;
   }
   // What somebody has taken away is not brought back only to leave it there.
-  if (!stays && state.hash === null) return noted;
+  if (!stays && now === null) return noted;
   const file = stays || resource.kind !== "member" ? null : liveText(draft);
   if (file !== null && resource.kind === "member" && isNeeded(file, resource)) return noted;
-  const ours = owned && ownStates(old).includes(state.hash);
-  if (state.hash !== null && !ours && !wanted.force) {
+  const ours = owned && ownStates(old).includes(now);
+  if (now !== null && !ours && !wanted.force) {
     return owned
       ? { reason: "changed", message: "it was changed by hand since it was installed" }
       : { reason: "foreign", message: "something else is there that agentcli did not install" };
   }
-  const replaced = owned || state.found === null ? {} : { backup: state.found };
-  return edit(operation, draft, { state, noted: { ...noted, written: goal, ...replaced } });
+  const replaced = owned || place === null ? {} : { backup: place.found };
+  return edit(operation, draft, { index: place?.index ?? -1, noted: { ...noted, written: goal, ...replaced } });
 }
 
 /** Returns what is known of a resource beside what was written. */
@@ -199,7 +199,7 @@ function notesOf(old: InstalledResource | null): Pick<InstalledResource, "backup
 function edit(
   { next, old }: Operation,
   draft: Draft,
-  { state, noted }: { state: PlaceState; noted: InstalledResource },
+  { index, noted }: { index: number; noted: InstalledResource },
 ): InstalledResource | Refused {
   const resource = next ?? old?.resource;
   if (resource === undefined || resource.kind === "file") {
@@ -210,15 +210,15 @@ function edit(
   }
   const file = liveText(draft);
   if (file === null) return { reason: "unusable", message: "it is not UTF-8 text" };
-  if (next === null) takeResource(file, resource, { index: state.index, original: draft.original });
+  if (next === null) takeResource(file, resource, { index, original: draft.original });
   else {
     if (resource.kind === "section" && resource.limit !== null) {
       const trial = new LiveText(file.text);
-      putResource(trial, resource, { index: state.index });
+      putResource(trial, resource, { index });
       const problem = lengthProblem(trial.text, resource.limit);
       if (problem !== null) return { reason: "unusable", message: problem };
     }
-    putResource(file, resource, { index: state.index });
+    putResource(file, resource, { index });
   }
   return noted;
 }

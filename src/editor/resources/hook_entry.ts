@@ -1,5 +1,5 @@
 /** Hook entries: how one is recognized in a list, and what is wrong with one. */
-import { TextProblem } from "../limits.ts";
+import { orProblem } from "../limits.ts";
 import { isRecord } from "../../platform/record.ts";
 import {
   canonical,
@@ -174,16 +174,11 @@ export function scriptsOfHook(entry: unknown, { hooksFile, base }: { hooksFile: 
 
 /** Returns the scripts that any entry of the text of a hooks file names; none where the text cannot be read. */
 export function scriptsIn(text: string, { hooksFile, base }: { hooksFile: string; base: string }): string[] {
-  try {
-    const hooks = text.trim() === "" ? null : nodeAt(parseJsonTree(text), ["hooks"]);
-    const lists = hooks?.kind === "object" ? hooks.children.map(({ value }) => dataOf(value)) : [];
-    return lists.flatMap((list) =>
-      Array.isArray(list) ? list.flatMap((entry) => scriptsOfHook(entry, { hooksFile, base })) : []
-    );
-  } catch (error) {
-    if (error instanceof TextProblem) return [];
-    throw error;
-  }
+  const hooks = orProblem(() => text.trim() === "" ? null : nodeAt(parseJsonTree(text), ["hooks"]), () => null);
+  const lists = hooks?.kind === "object" ? hooks.children.map(({ value }) => dataOf(value)) : [];
+  return lists.flatMap((list) =>
+    Array.isArray(list) ? list.flatMap((entry) => scriptsOfHook(entry, { hooksFile, base })) : []
+  );
 }
 
 function entryProblems(entry: unknown): string[] {

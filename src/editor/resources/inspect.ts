@@ -8,7 +8,7 @@ import { type HookInFile, hooksOfEvent, hooksOfOtherAgent } from "./hook_entry.t
 import { serverProblems } from "./servers.ts";
 import { dataOf, nodeAt, parseJsonTree } from "./json_tree.ts";
 import type { Ledger } from "../plan/ledger.ts";
-import { lengthProblem, LIMITS, TextProblem } from "../limits.ts";
+import { lengthProblem, LIMITS, orProblem } from "../limits.ts";
 import { ruleProblems, skillProblems, workflowProblems } from "./markdown.ts";
 import { hooksFileProblems, type LookupOptions, type Places, placesOf } from "../places.ts";
 import { hasOwnText, sectionsIn } from "./section.ts";
@@ -23,7 +23,7 @@ interface Context {
 }
 
 /** Looks at all scopes; the system scope is left out where its place is not known. */
-export function inspect(dialect: Dialect, around: LookupOptions, ledger: Ledger): Inspection {
+export async function inspect(dialect: Dialect, around: LookupOptions, ledger: Ledger): Promise<Inspection> {
   const inspection: Inspection = { found: [], problems: [], notes: [] };
   const context = { dialect, around, inspection };
   const worktrees = worktreesAround(around.root);
@@ -40,7 +40,7 @@ export function inspect(dialect: Dialect, around: LookupOptions, ledger: Ledger)
     one.ours = name !== null;
     one.name = name ?? one.name;
   }
-  inspectWorktrees(context, { worktrees, ledger });
+  await inspectWorktrees(context, { worktrees, ledger });
   markPrecedence(inspection.found, dialect);
   return inspection;
 }
@@ -169,28 +169,21 @@ function membersOf(
   path: string,
   { member, context: { inspection } }: { member: string | null; context: Context },
 ): { name: string; value: unknown }[] {
-  const text = lookAt(path);
-  if (text === null) {
-    if (lstatSync(path) !== null) inspection.problems.push({ path, message: UNREADABLE, unusable: true });
+  const unusable = (message: string) => {
+    inspection.problems.push({ path, message, unusable: true });
     return [];
-  }
-  if (text.replace(/^\ufeff/, "").trim() === "") return [];
-  try {
+  };
+  const text = lookAt(path);
+  if (text === null && lstatSync(path) !== null) return unusable(UNREADABLE);
+  if (text === null || text.replace(/^\ufeff/, "").trim() === "") return [];
+  return orProblem(() => {
     const root = parseJsonTree(text);
     const node = member === null ? nodeAt(root, ["hooks"]) ?? root : nodeAt(root, [member]);
-    if (node?.kind !== "object") {
-      const message = `it has no object${member === null ? "" : ` "${member}"`}`;
-      inspection.problems.push({ path, message, unusable: true });
-      return [];
-    }
+    if (node?.kind !== "object") return unusable(`it has no object${member === null ? "" : ` "${member}"`}`);
     // A name that stands twice counts once for the editor, and for nobody certainly which.
     for (const { key } of node.children) nodeAt(node, [key]);
     return node.children.map(({ key, value }) => ({ name: key, value: dataOf(value) }));
-  } catch (error) {
-    if (!(error instanceof TextProblem)) throw error;
-    inspection.problems.push({ path, message: `it cannot be read: ${error.message}`, unusable: true });
-    return [];
-  }
+  }, ({ message }) => unusable(`it cannot be read: ${message}`));
 }
 
 /** Places of the editor's other agent, places that are named for what lies elsewhere, and files that are not read. */
@@ -241,12 +234,12 @@ function inspectNested(context: Context): void {
   }
 }
 
-function inspectWorktrees(
+async function inspectWorktrees(
   { around, inspection }: Context,
   { worktrees, ledger }: { worktrees: Worktrees; ledger: Ledger },
-): void {
+): Promise<void> {
   const { main, linked } = worktrees;
-  const missing = missingHere(artifactsInWorktree(ledger, around.root, worktrees), ledger.artifacts);
+  const missing = await missingHere(artifactsInWorktree(ledger, around.root, worktrees), ledger.artifacts);
   if (missing.length > 0) {
     inspection.problems.push({
       path: around.root,

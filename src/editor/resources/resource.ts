@@ -1,11 +1,8 @@
-/** A resource in a text: its state there, the text with it, the text without it. */
-import { TextProblem } from "../limits.ts";
-import { sha256 } from "../../platform/digest.ts";
-import { lstatSync } from "../../platform/files_sync.ts";
+/** A resource in a text: what stands there, the text with it, the text without it. */
 import { decodeBase64, type Resource } from "./artifact.ts";
 import { textOf } from "../plan/disk.ts";
 import { addItem, removeItem, removeMember, replaceItem, restoreEmpty, setMember } from "./json_edit.ts";
-import { canonical, dataOf, type JsonNode, nodeAt } from "./json_tree.ts";
+import { dataOf, type JsonNode, nodeAt } from "./json_tree.ts";
 import type { LiveText } from "../plan/draft.ts";
 import { readTable, removeTable, writeTable } from "./toml_table.ts";
 import { ownMarks, readSection, removeSection, type SectionMarks, writeSection } from "./section.ts";
@@ -13,16 +10,13 @@ import { ownMarks, readSection, removeSection, type SectionMarks, writeSection }
 /** A resource of a file that is text to us. */
 export type TextResource = Exclude<Resource, { kind: "file" }>;
 
-export interface PlaceState {
-  /** Null when nothing is there. */
-  hash: string | null;
+/** What stands in the place of a resource. */
+export interface InPlace {
+  /** The resource as it is there. */
+  found: Resource;
   /** Of an item: its place in the list. */
   index: number;
-  /** The resource as it is there. */
-  found: Resource | null;
 }
-
-const NOTHING: PlaceState = { hash: null, index: -1, found: null };
 
 function marksOf({ name, marks }: Extract<Resource, { kind: "section" }>): SectionMarks {
   return marks === undefined ? ownMarks(name) : { name, ...marks };
@@ -38,67 +32,33 @@ export interface ResourceSearch {
 }
 
 /** For a resource of which nothing is known. */
-export const UNKNOWN: ResourceSearch = { versions: [], isOther: () => false, isKnown: false };
+const UNKNOWN: ResourceSearch = { versions: [], isOther: () => false, isKnown: false };
 
-/** Returns the value in the place of a resource, and of an item its index; null when there is none. */
-function valueIn(
-  file: LiveText,
-  resource: Extract<Resource, { kind: "member" | "item" }>,
-  { versions, isOther, isKnown }: ResourceSearch,
-): { node: JsonNode; index: number } | null {
+/** Returns what stands in the place of a resource; null for nothing. Throws {@link TextProblem}. */
+export function findIn(file: LiveText, resource: TextResource, search: ResourceSearch = UNKNOWN): InPlace | null {
+  if ("content" in resource) {
+    const content = resource.kind === "section"
+      ? readSection(file.text, marksOf(resource))
+      : readTable(file.text, resource.at);
+    return content === null ? null : { found: { ...resource, content }, index: 0 };
+  }
   const place = file.isBlank ? null : nodeAt(file.json.root, resource.at);
   if (place === null) return null;
-  if (resource.kind === "member") return { node: place, index: 0 };
+  if (resource.kind === "member") return { found: { ...resource, value: dataOf(place) }, index: 0 };
   if (place.kind !== "array") return null;
+  const { versions, isOther, isKnown } = search;
   const values = [resource, ...versions].flatMap((one) => one.kind === "item" ? [one.value] : []);
   const index = file.hooksOf(place).find({ versions: values, isOther, loosely: isKnown });
   const node = place.children[index]?.value;
-  return node === undefined ? null : { node, index };
-}
-
-/** Returns the state of a resource's place. Throws a {@link TextProblem} for a text that cannot be read. */
-export async function stateIn(
-  file: LiveText,
-  resource: TextResource,
-  search: ResourceSearch,
-): Promise<PlaceState> {
-  if (resource.kind === "section") {
-    const content = readSection(file.text, marksOf(resource));
-    return content === null ? NOTHING : { hash: await sha256(content), index: 0, found: { ...resource, content } };
-  }
-  if (resource.kind === "table") {
-    const content = readTable(file.text, resource.at);
-    return content === null ? NOTHING : { hash: await sha256(content), index: 0, found: { ...resource, content } };
-  }
-  const found = valueIn(file, resource, search);
-  if (found === null) return NOTHING;
-  const value = dataOf(found.node);
-  return { hash: await sha256(canonical(value)), index: found.index, found: { ...resource, value } };
-}
-
-/**
- * Returns whether anything stands in the place of a resource, whatever it is; what cannot be read counts as something. `texts` looks
- * at files.
- */
-export function isPresent(resource: Resource, texts: (path: string) => LiveText | null): boolean {
-  const file = resource.kind === "file" ? null : texts(resource.path);
-  if (resource.kind === "file" || file === null) return lstatSync(resource.path) !== null;
-  try {
-    if (resource.kind === "section") return readSection(file.text, marksOf(resource)) !== null;
-    if (resource.kind === "table") return readTable(file.text, resource.at) !== null;
-    return valueIn(file, resource, UNKNOWN) !== null;
-  } catch (error) {
-    if (error instanceof TextProblem) return true;
-    throw error;
-  }
+  return node === undefined ? null : { found: { ...resource, value: dataOf(node) }, index };
 }
 
 /** Puts the resource into the text. `index`: the item that it replaces, or -1. */
 export function putResource(file: LiveText, resource: TextResource, { index }: { index: number }): void {
   if (resource.kind === "section") {
-    return file.set(writeSection(file.text, marksOf(resource), { content: resource.content }));
+    return file.set(writeSection(file.text, marksOf(resource), resource.content));
   }
-  if (resource.kind === "table") return file.set(writeTable(file.text, resource.at, resource));
+  if (resource.kind === "table") return file.set(writeTable(file.text, resource.at, resource.content));
   const { json } = file;
   if (resource.kind === "member") setMember(json, resource.at, resource.value);
   else {

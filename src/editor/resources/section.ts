@@ -1,5 +1,5 @@
 /** A marked section of a markdown file that others write too: what stands between the marks is ours, the rest is not. */
-import { TextProblem } from "../limits.ts";
+import { orProblem, TextProblem } from "../limits.ts";
 
 /** The first and the last line of a section, and what it is called. */
 export interface SectionMarks {
@@ -13,7 +13,28 @@ export function ownMarks(name: string): SectionMarks {
   return { name, begin: `<!-- agentcli:begin ${name} -->`, end: `<!-- agentcli:end ${name} -->` };
 }
 
-function placeOf(text: string, { name, begin, end }: SectionMarks): { start: number; end: number } | null {
+/** A part of a text that is ours, while others write the rest. */
+export interface TextPart {
+  start: number;
+  end: number;
+}
+
+/** Returns the text with the part set to lines: in its place, or behind everything with an empty line between. */
+export function setPart(text: string, place: TextPart | null, content: string): string {
+  const newline = text.includes("\r\n") ? "\r\n" : "\n";
+  const part = content.replaceAll("\n", newline);
+  if (place !== null) return text.slice(0, place.start) + part + text.slice(place.end);
+  if (text.replace(/^\ufeff/, "") === "") return text + part + newline;
+  // One empty line, also where there are some already: so it is known how much goes when the part goes.
+  return text + (text.endsWith("\n") ? newline : newline + newline) + part + newline;
+}
+
+/** Returns the text without the part and the empty line before it. */
+export function cutPart(text: string, { start, end }: TextPart): string {
+  return text.slice(0, start).replace(/(\r?\n)\r?\n$/, "$1") + text.slice(end).replace(/^\r?\n/, "");
+}
+
+function placeOf(text: string, { name, begin, end }: SectionMarks): TextPart | null {
   const [first, last] = [text.indexOf(begin), text.indexOf(end)];
   if (first < 0 && last < 0) return null;
   if (first < 0 || last < first || text.includes(begin, first + 1) || text.includes(end, last + 1)) {
@@ -31,28 +52,15 @@ export function readSection(text: string, marks: SectionMarks): string | null {
   return inner.replaceAll("\r\n", "\n").replace(/^\n/, "").replace(/\n$/, "");
 }
 
-/** Returns the text with the section set: in its place, or behind everything with an empty line between. */
-export function writeSection(text: string, marks: SectionMarks, { content }: { content: string }): string {
-  const { begin, end } = marks;
-  const newline = text.includes("\r\n") ? "\r\n" : "\n";
-  const section = [begin, ...content.split("\n"), end].join(newline);
-  const place = placeOf(text, marks);
-  if (place !== null) return text.slice(0, place.start) + section + text.slice(place.end);
-  if (text.replace(/^\ufeff/, "") === "") return `${text}${section}${newline}`;
-  return text + gapBefore(text, newline) + section + newline;
+/** Returns the text with the section set. Throws {@link TextProblem}. */
+export function writeSection(text: string, marks: SectionMarks, content: string): string {
+  return setPart(text, placeOf(text, marks), `${marks.begin}\n${content}\n${marks.end}`);
 }
 
-/** One empty line, also where there are some already: so it is known how much goes when the section goes. */
-function gapBefore(text: string, newline: string): string {
-  return text.endsWith("\n") ? newline : newline + newline;
-}
-
-/** Returns the text without the section and the empty line before it. */
+/** Returns the text without the section. Throws {@link TextProblem}. */
 export function removeSection(text: string, marks: SectionMarks): string {
   const place = placeOf(text, marks);
-  if (place === null) return text;
-  const before = text.slice(0, place.start).replace(/(\r?\n)\r?\n$/, "$1");
-  return before + text.slice(place.end).replace(/^\r?\n/, "");
+  return place === null ? text : cutPart(text, place);
 }
 
 /** Returns the words of a comment of one line, lower case; null for a line that is none. */
@@ -95,10 +103,6 @@ function closes(line: string, names: readonly string[]): boolean {
 /** Returns whether a text has anything beside its sections. */
 export function hasOwnText(text: string): boolean {
   let rest = text;
-  try {
-    for (const marks of sectionsIn(text)) rest = removeSection(rest, marks);
-  } catch (error) {
-    if (!(error instanceof TextProblem)) throw error;
-  }
+  orProblem(() => sectionsIn(text).forEach((marks) => rest = removeSection(rest, marks)), () => {});
   return rest.replace(/^\ufeff/, "").trim() !== "";
 }

@@ -1,5 +1,5 @@
 /** MCP servers: which values are keys, and what is wrong with an entry. */
-import { TextProblem } from "../limits.ts";
+import { orProblem } from "../limits.ts";
 import { isRecord } from "../../platform/record.ts";
 import { isSecretVariable } from "../../boundary/policy/leaky_environment.ts";
 import { type JsonNode, nodeAt, parseJsonDocument, printJson } from "./json_tree.ts";
@@ -121,15 +121,12 @@ function shownAs(value: string): JsonNode {
  */
 export function hideKeys(text: string): string {
   if (!text.includes('"mcpServers"')) return hiddenIn(text);
-  try {
+  return orProblem(() => {
     const json = parseJsonDocument(text);
     const servers = nodeAt(json.root, ["mcpServers"]);
     if (servers?.kind === "object") servers.children.forEach(({ value }) => hideIn(value));
     return hiddenIn(printJson(json));
-  } catch (error) {
-    if (!(error instanceof TextProblem)) throw error;
-    return hiddenIn(text);
-  }
+  }, () => hiddenIn(text));
 }
 
 /** Returns an entry of a file for eyes: a server, or anything else. */

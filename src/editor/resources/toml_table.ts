@@ -4,6 +4,7 @@
  */
 import { parseJson } from "../../platform/record.ts";
 import { TextProblem } from "../limits.ts";
+import { cutPart, setPart, type TextPart } from "./section.ts";
 
 /** A line of the file at its top level, with what belongs to it: a value over several lines is one statement. */
 interface Statement {
@@ -137,8 +138,9 @@ export function statementsOf(text: string): Statement[] {
     scanner.skipRest();
     if (isHeader) table = names;
     const whole = isHeader ? names : [...table, ...names];
-    const rest = text.slice(behind, scanner.at);
-    statements.push({ start, end: scanner.at, rest, names: whole, isHeader, isList });
+    // A carriage return before the line end is none of it.
+    const end = scanner.at - (text[scanner.at - 1] === "\r" ? 1 : 0);
+    statements.push({ start, end, rest: text.slice(behind, end), names: whole, isHeader, isList });
   }
   return statements;
 }
@@ -147,13 +149,10 @@ function isBelow(names: readonly string[], above: readonly string[]): boolean {
   return above.length <= names.length && above.every((name, at) => names[at] === name);
 }
 
-/** Where a table stands, and what belongs to it. */
-interface Place {
-  start: number;
-  /** The end of its own last value. */
-  end: number;
+/** Where a table with its own values stands, and what belongs to it. */
+interface Place extends TextPart {
   /** It and the tables below it, which its program may have added: each run of them. */
-  runs: { start: number; end: number }[];
+  runs: TextPart[];
 }
 
 function placeOf(text: string, at: readonly string[]): Place | null {
@@ -187,35 +186,20 @@ function placeOf(text: string, at: readonly string[]): Place | null {
   };
 }
 
-function plain(text: string): string {
-  return text.replaceAll("\r\n", "\n").replace(/\r$/, "").trimEnd();
-}
-
 /** Returns the own values of a table with plain line ends and its header; null when the file has none. Throws {@link TextProblem}. */
 export function readTable(text: string, at: readonly string[]): string | null {
   const place = placeOf(text, at);
-  return place === null ? null : plain(text.slice(place.start, place.end));
+  return place && text.slice(place.start, place.end).replaceAll("\r\n", "\n").trimEnd();
 }
 
-/** Returns the text with the table set: in its place, or behind everything with an empty line between. */
-export function writeTable(text: string, at: readonly string[], { content }: { content: string }): string {
-  const newline = text.includes("\r\n") ? "\r\n" : "\n";
-  const table = content.split("\n").join(newline);
-  const place = placeOf(text, at);
-  if (place !== null) {
-    const old = text.slice(place.start, place.end);
-    return text.slice(0, place.start) + table + (old.endsWith("\r") ? "\r" : "") + text.slice(place.end);
-  }
-  if (text.replace(/^\ufeff/, "") === "") return `${text}${table}${newline}`;
-  return text + (text.endsWith("\n") ? newline : newline + newline) + table + newline;
+/** Returns the text with the table set. Throws {@link TextProblem}. */
+export function writeTable(text: string, at: readonly string[], content: string): string {
+  return setPart(text, placeOf(text, at), content);
 }
 
-/** Returns the text without the table, those below it, and the empty line before each: without it they mean nothing. */
+/** Returns the text without the table and those below it: without it they mean nothing. Throws {@link TextProblem}. */
 export function removeTable(text: string, at: readonly string[]): string {
-  return (placeOf(text, at)?.runs ?? []).toReversed().reduce((left, { start, end }) => {
-    const before = left.slice(0, start).replace(/(\r?\n)\r?\n$/, "$1");
-    return before + left.slice(end).replace(/^\r?\n/, "");
-  }, text);
+  return (placeOf(text, at)?.runs ?? []).toReversed().reduce(cutPart, text);
 }
 
 /** Returns a table of texts and lists of texts, header included. */
