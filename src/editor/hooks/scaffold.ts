@@ -3,16 +3,12 @@ import { didYouMean } from "../../config/suggest.ts";
 import { AgentcliError } from "../../errors.ts";
 import { normalize } from "../../platform/path.ts";
 import { type ScaffoldId, SCAFFOLDS } from "./scaffold_ids.ts";
-import AUDIT_PS1 from "../scaffolds/audit-log.ps1" with { type: "text" };
-import AUDIT_SH from "../scaffolds/audit-log.sh" with { type: "text" };
 import FORMAT_PS1 from "../scaffolds/format-on-write.ps1" with { type: "text" };
 import FORMAT_SH from "../scaffolds/format-on-write.sh" with { type: "text" };
 import GUARD_PS1 from "../scaffolds/no-cloud-guard.ps1" with { type: "text" };
 import GUARD_SH from "../scaffolds/no-cloud-guard.sh" with { type: "text" };
-import NOTE_PS1 from "../scaffolds/session-note.ps1" with { type: "text" };
-import NOTE_SH from "../scaffolds/session-note.sh" with { type: "text" };
-import WORKTREE_PS1 from "../scaffolds/setup-worktree.ps1" with { type: "text" };
-import WORKTREE_SH from "../scaffolds/setup-worktree.sh" with { type: "text" };
+import PASS_ON_PS1 from "../scaffolds/pass-on.ps1" with { type: "text" };
+import PASS_ON_SH from "../scaffolds/pass-on.sh" with { type: "text" };
 
 /** A script a shell. */
 export interface Scripts {
@@ -22,11 +18,36 @@ export interface Scripts {
 
 const TEXTS: Readonly<Record<ScaffoldId, Scripts>> = {
   "no-cloud-guard": { bash: GUARD_SH, powershell: GUARD_PS1 },
-  "audit-log": { bash: AUDIT_SH, powershell: AUDIT_PS1 },
-  "setup-worktree": { bash: WORKTREE_SH, powershell: WORKTREE_PS1 },
+  "audit-log": passingOn({
+    name: "audit-log",
+    about: "one line of JSON for each action of the assistant, without content and without protected names.",
+    note: "home: below the home of agentcli. project: beside the hooks of the project.",
+    parameter: "log",
+    value: "home",
+  }),
+  "setup-worktree": passingOn({
+    name: "setup-worktree",
+    about: "copies into a new worktree what git does not bring. A protected file is copied only when it is listed.",
+    note: "Files and directories of the project, joined by commas.",
+    parameter: "copy",
+    value: "",
+  }),
   "format-on-write": { bash: FORMAT_SH, powershell: FORMAT_PS1 },
-  "session-note": { bash: NOTE_SH, powershell: NOTE_PS1 },
+  "session-note": passingOn({
+    name: "session-note",
+    about: "adds the assistant's answers to a file of notes. An answer with protected content is left out.",
+    note: "A file of the project.",
+    parameter: "file",
+    value: "session-notes.md",
+  }),
 };
+
+/** Returns the scripts of a scaffold that pass the input on, with one parameter. */
+function passingOn(texts: Readonly<Record<"name" | "about" | "note" | "parameter" | "value", string>>): Scripts {
+  const filled = (script: string) =>
+    Object.entries(texts).reduce((text, [name, value]) => text.replaceAll(`{${name}}`, () => value), script);
+  return { bash: filled(PASS_ON_SH), powershell: filled(PASS_ON_PS1) };
+}
 
 /** Returns a text in single quotes of bash. */
 export function bashQuoted(text: string): string {
