@@ -1,39 +1,29 @@
 /** Names of tools and parameters that models were trained on, and the ones that they mean here. */
 
 /** Tool → what it is called elsewhere, in lower case and without `_`, `-` and a final `tool`. */
-const TOOLS: Readonly<Record<string, readonly string[]>> = {
-  Read: [
-    ..."readfile readtextfile readfiles readfilecontents getfilecontents getfile openfile viewfile showfile catfile"
-      .split(" "),
-    ..."view open cat fileread listdir listdirectory listfiles listfolder ls list dir viewdirectory".split(" "),
-  ],
-  Write: "writefile writetofile writetextfile createfile newfile savefile filewrite create createnewfile overwritefile"
-    .split(" "),
-  Edit: [
-    ..."strreplace strreplaceeditor strreplacebasededit stringreplace replacestring replacestringinfile".split(" "),
-    ..."editfile fileedit replace replaceinfile replacefilecontent searchreplace searchandreplace findandreplace multiedit"
-      .split(" "),
-    ..."multireplacestringinfile modifyfile updatefile applypatch applydiff patch editor texteditor".split(" "),
-  ],
-  Glob: "globfiles globsearch fileglob fileglobsearch findfiles findfile findbyname filesearch searchfilesbyname".split(
-    " ",
-  ),
-  Grep:
-    "grepsearch ripgrep rg search searchfiles searchfilecontent searchfilecontents searchcode searchtext textsearch searchinfiles findinfiles"
-      .split(" "),
-  Bash: [
-    ..."shell runshellcommand shellcommand executecommand execcommand runcommand runterminalcmd runterminalcommand"
-      .split(" "),
-    ..."runinterminal terminal exec execute executebash executeshell executeshellcommand runbash runshell sh cmd".split(
-      " ",
-    ),
-    ..."commandline localshell bashcommand console zsh".split(" "),
-  ],
-  TodoWrite: "writetodos updatetodos todos todo todolist updatetodolist managetodolist".split(" "),
-};
+const TOOLS: ReadonlyMap<string, readonly string[]> = new Map(
+  Object.entries({
+    Read:
+      "readfile readtextfile readfiles readfilecontents getfilecontents getfile openfile viewfile showfile catfile " +
+      "view open cat fileread listdir listdirectory listfiles listfolder ls list dir viewdirectory",
+    Write:
+      "writefile writetofile writetextfile createfile newfile savefile filewrite create createnewfile overwritefile",
+    Edit: "strreplace strreplaceeditor strreplacebasededit stringreplace replacestring replacestringinfile editfile " +
+      "fileedit replace replaceinfile replacefilecontent searchreplace searchandreplace findandreplace multiedit " +
+      "multireplacestringinfile modifyfile updatefile applypatch applydiff patch editor texteditor",
+    Glob: "globfiles globsearch fileglob fileglobsearch findfiles findfile findbyname filesearch searchfilesbyname",
+    Grep: "grepsearch ripgrep rg search searchfiles searchfilecontent searchfilecontents searchcode searchtext " +
+      "textsearch searchinfiles findinfiles",
+    Bash:
+      "shell runshellcommand shellcommand executecommand execcommand runcommand runterminalcmd runterminalcommand " +
+      "runinterminal terminal exec execute executebash executeshell executeshellcommand runbash runshell sh cmd " +
+      "commandline localshell bashcommand console zsh",
+    TodoWrite: "writetodos updatetodos todos todo todolist updatetodolist managetodolist",
+  }).map(([tool, names]) => [tool, names.split(" ")]),
+);
 
 const BY_NAME: ReadonlyMap<string, string> = new Map(
-  Object.entries(TOOLS).flatMap(([tool, names]) => names.map((name) => [name, tool])),
+  [...TOOLS].flatMap(([tool, names]) => [tool.toLowerCase(), ...names].map((name) => [name, tool])),
 );
 
 /** Without the namespace that some models put before it, and as in {@link TOOLS}. */
@@ -44,8 +34,7 @@ export function plainToolName(name: string): string {
 
 /** Whether models call a tool by this name, here or elsewhere. */
 export function isToolName(name: string): boolean {
-  const plain = plainToolName(name);
-  return BY_NAME.has(plain) || Object.keys(TOOLS).some((tool) => tool.toLowerCase() === plain);
+  return BY_NAME.has(plainToolName(name));
 }
 
 /**

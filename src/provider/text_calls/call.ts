@@ -153,26 +153,30 @@ export function readArgumentsObject(cursor: Cursor, call: { name: string; contex
   return parsedCall({ name: call.name, input: json.value }, call.context);
 }
 
-/**
- * Reads call objects that follow each other, with white space, a comma or a semicolon between, or arrays of them. All
- * or nothing: one that is no call, or may not run, refuses all.
- */
-export function readCallObjects(cursor: Cursor, context: CallContext): ParseResult {
+/** Reads what follows each other, with white space, a comma or a semicolon between, as long as another one `opens`. */
+export function readEach(cursor: Cursor, read: () => ParseResult, opens: () => boolean): ParseResult {
   const results: ParseResult[] = [];
   let end: number;
   do {
+    const result = read();
+    if (result.kind === "broken") return result;
+    results.push(result);
+    end = cursor.at;
+    cursor.takePattern(/\s*[,;]?\s*/y);
+  } while (opens());
+  cursor.at = end;
+  return allOf(results);
+}
+
+/** Reads call objects, or arrays of them. One that is no call, or may not run, refuses all. */
+export function readCallObjects(cursor: Cursor, context: CallContext): ParseResult {
+  return readEach(cursor, () => {
     const json = readObject(cursor, context);
     if (json.kind === "open") return { kind: "broken" };
     const value = json.kind === "value" ? json.value : null;
-    for (const object of Array.isArray(value) ? value : [value]) {
-      const call = callOfObject(object, context);
-      results.push(call === null ? { kind: "refused" } : parsedCall(call, context));
-    }
-    end = cursor.at;
-    cursor.takePattern(/\s*[,;]?\s*/y);
-  } while (cursor.character === "{");
-  cursor.at = end;
-  return allOf(results);
+    const calls = (Array.isArray(value) ? value : [value]).map((object) => callOfObject(object, context));
+    return allOf(calls.map((call) => call === null ? { kind: "refused" } : parsedCall(call, context)));
+  }, () => cursor.character === "{");
 }
 
 /** With the one or two braces that a model forgot before the mark that closes its call: all strings are closed. */

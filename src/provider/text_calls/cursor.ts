@@ -70,9 +70,6 @@ function isSpace(code: number): boolean {
   return code === 32 || code === 10 || code === 13 || code === 9;
 }
 
-const QUOTE = 34;
-const BACKSLASH = 92;
-
 export type JsonResult =
   | { kind: "value"; value: unknown }
   /** Its brackets close, but it is not JSON. */
@@ -86,31 +83,13 @@ export type JsonResult =
  */
 function endOfJson(text: string, at: number): number {
   let depth = 0;
+  let inString = false;
   for (let index = at; index < text.length; index++) {
-    switch (text.charCodeAt(index)) {
-      case QUOTE:
-        index = endOfString(text, index);
-        if (index < 0) return -1;
-        break;
-      case 123: // {
-      case 91: // [
-        depth++;
-        break;
-      case 125: // }
-      case 93: // ]
-        depth--;
-        if (depth <= 0) return index + 1;
-    }
-  }
-  return -1;
-}
-
-/** Offset of the quote that closes the string opening at `at`, or -1. */
-function endOfString(text: string, at: number): number {
-  for (let index = at + 1; index < text.length; index++) {
-    const code = text.charCodeAt(index);
-    if (code === BACKSLASH) index++;
-    else if (code === QUOTE) return index;
+    const sign = text.charAt(index);
+    if (sign === '"') inString = !inString;
+    else if (inString) index += sign === "\\" ? 1 : 0;
+    else if (sign === "{" || sign === "[") depth++;
+    else if ((sign === "}" || sign === "]") && --depth <= 0) return index + 1;
   }
   return -1;
 }

@@ -1,6 +1,6 @@
 /** Calls as Python writes them, `name(path="a", limit=3)`, and the literals that other notations share with it. */
 import type { Cursor } from "./cursor.ts";
-import { allOf, type CallContext, parsedCall, type ParseResult } from "./call.ts";
+import { allOf, type CallContext, parsedCall, type ParseResult, readEach } from "./call.ts";
 
 /** Deeper nesting is not a call but an attack on the stack. */
 const DEPTH_LIMIT = 64;
@@ -123,19 +123,9 @@ export function readPythonList(cursor: Cursor, context: CallContext): ParseResul
   return readSeries(cursor, { close: "]", one }) ? allOf(results) : { kind: "broken" };
 }
 
-/** Reads calls that follow each other, with white space, a comma or a semicolon between. */
+/** Reads calls that follow each other. */
 export function readPythonCalls(cursor: Cursor, context: CallContext): ParseResult {
-  const results: ParseResult[] = [];
-  let end: number;
-  do {
-    const result = readPythonCall(cursor, context);
-    if (result.kind === "broken") return result;
-    results.push(result);
-    end = cursor.at;
-    cursor.takePattern(/\s*[,;]?\s*/y);
-  } while (opensPython(cursor, { list: false }));
-  cursor.at = end;
-  return allOf(results);
+  return readEach(cursor, () => readPythonCall(cursor, context), () => opensPython(cursor, { list: false }));
 }
 
 function readPythonCall(cursor: Cursor, context: CallContext): ParseResult {
