@@ -351,7 +351,7 @@ for (const assistant of Object.values(ASSISTANTS)) {
     });
     const scripts = scriptsOf("no-cloud-guard", new Map());
     const env = { PATH: `${home.root}:${Deno.env.get("PATH")}`, CLAUDE_PROJECT_DIR: home.project };
-    const guard = (os: "linux" | "windows") => makeAssistantGuard(scripts, { assistant, places, os });
+    const guard = (os: "linux" | "windows") => makeAssistantGuard(scripts, { dialect: assistant, places, os });
     const bash = guard("linux").resources.flatMap((one) => one.kind === "item" ? handlersOf(one.value) : []);
     for (const [at, { event, line }] of windowsLines(guard("windows")).entries()) {
       for (const path of [".env", "src/a.ts"]) {

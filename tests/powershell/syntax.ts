@@ -78,7 +78,11 @@ function* assistantLines(): Generator<[name: string, text: string]> {
       const around = { root: "/it's a project", userHome: "/home/o'neill", env: () => undefined };
       const scripts = scriptsOf("no-cloud-guard", new Map());
       const places = assistantPlaces(assistant, scope, around);
-      for (const { line, event } of windowsLines(makeAssistantGuard(scripts, { assistant, places, os: "windows" }))) {
+      for (
+        const { line, event } of windowsLines(
+          makeAssistantGuard(scripts, { dialect: assistant, places, os: "windows" }),
+        )
+      ) {
         yield [`line of ${assistant.id}, ${event}, ${scope}`, line];
       }
     }

@@ -111,7 +111,7 @@ function guardScripts({ guard, program, scope }: Request) {
 function forAssistant(assistant: Assistant, request: Request): Artifact[] {
   const { scope, editor: { around, context }, program } = request;
   const places = assistantPlaces(assistant, scope, { ...around, env: context.io.env });
-  const to = { assistant, places };
+  const to = { dialect: assistant, places };
   const command = scope === "project" ? program.name : program.path;
   const rule = makePrivateRule(to);
   return [

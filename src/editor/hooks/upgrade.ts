@@ -50,7 +50,7 @@ function guardAsNow(
     handlersOf(value).some(({ command }) => typeof command === "string" && !command.startsWith("bash "))
   );
   return makeAssistantGuard(scripts, {
-    assistant: ASSISTANTS[id],
+    dialect: ASSISTANTS[id],
     places: { ...places, scope, servers: "", rule: null },
     os: isWindows ? "windows" : "linux",
   });

@@ -2,7 +2,7 @@
 import { listSync, lstatSync } from "../../platform/files_sync.ts";
 import { dirname, join } from "../../platform/path.ts";
 import { AgentcliError } from "../../errors.ts";
-import { type Artifact, artifactKey, type Resource } from "../resources/artifact.ts";
+import { type Artifact, artifactKey, hookItem, type Resource } from "../resources/artifact.ts";
 import type { Dialect, Scope } from "../dialect.ts";
 import { isExecutable, lookAt, readFound } from "./disk.ts";
 import type { FoundArtifact } from "../resources/found.ts";
@@ -108,12 +108,7 @@ function resourcesOf(first: FoundArtifact, group: readonly FoundArtifact[], base
   if (first.otherAgent) return { reason: "files of the editor's other agent are only read" };
   if (kind === "hook") {
     const different = [...new Map(group.map((one) => [one.event, one])).values()];
-    const items = different.map(({ event = "", entry: value }): Resource => ({
-      kind: "item",
-      path,
-      at: ["hooks", event],
-      value,
-    }));
+    const items = different.map(({ event = "", entry: value }) => hookItem(path, event, value));
     const scripts = different.flatMap((one) => scriptsOfHook(one.entry, { hooksFile: path, base }));
     return [...[...new Set(scripts)].flatMap(fileResource), ...items];
   }

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { type Home, openHome } from "../../platform/home.ts";
 import { applyChanges, planChanges } from "./apply.ts";
-import { type Artifact, fileContent, type Resource } from "../resources/artifact.ts";
+import { type Artifact, type Resource, textFile } from "../resources/artifact.ts";
 import { interruptedPaths, readLedger } from "./ledger.ts";
 import { DISK, type DiskAccess } from "./disk.ts";
 import type { Wanted } from "./operations.ts";
@@ -33,12 +33,8 @@ async function place() {
 type Place = Awaited<ReturnType<typeof place>>;
 
 function resources({ base }: Place, version: number): Resource[] {
-  const file = (name: string): Resource => ({
-    kind: "file",
-    path: `${base}/${name}`,
-    content: fileContent(`${name} ${version}\n`),
-    executable: name.endsWith(".sh"),
-  });
+  const file = (name: string): Resource =>
+    textFile(`${base}/${name}`, `${name} ${version}\n`, { executable: name.endsWith(".sh") });
   const item = (event: string): Resource => ({
     kind: "item",
     path: `${base}/hooks.json`,

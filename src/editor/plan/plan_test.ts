@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { openHome } from "../../platform/home.ts";
 import { applyChanges, planChanges } from "./apply.ts";
-import { type Artifact, fileContent, type Resource } from "../resources/artifact.ts";
+import { type Artifact, type Resource, textFile } from "../resources/artifact.ts";
 import type { Wanted } from "./operations.ts";
 
 async function place() {
@@ -22,12 +22,7 @@ async function place() {
     base,
     home,
     artifact,
-    file: (name: string, text: string): Resource => ({
-      kind: "file",
-      path: `${base}/${name}`,
-      content: fileContent(text),
-      executable: false,
-    }),
+    file: (name: string, text: string): Resource => textFile(`${base}/${name}`, text),
     item: (event: string, command: string, name = "hooks.json"): Resource => ({
       kind: "item",
       path: `${base}/${name}`,

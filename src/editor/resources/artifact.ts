@@ -107,7 +107,12 @@ export function decodeBase64(text: string): Uint8Array<ArrayBuffer> {
   }
 }
 
-/** Returns a text as the content of a file resource. */
-export function fileContent(text: string): string {
-  return new TextEncoder().encode(text).toBase64();
+/** Returns a text as a file of its own. */
+export function textFile(path: string, text: string, { executable = false } = {}): Resource {
+  return { kind: "file", path, content: new TextEncoder().encode(text).toBase64(), executable };
+}
+
+/** Returns the entry of a hooks file that runs on an event. */
+export function hookItem(path: string, event: string, value: unknown): Resource {
+  return { kind: "item", path, at: ["hooks", event], value };
 }

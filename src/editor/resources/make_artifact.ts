@@ -1,7 +1,8 @@
 /** Artifacts from what a person gives: checked here, before anything is planned. */
 import { AgentcliError } from "../../errors.ts";
 import { isWithin, join, relativeTo, resolve } from "../../platform/path.ts";
-import { type Artifact, fileContent, type Resource } from "./artifact.ts";
+import type { Assistant } from "../assistants.ts";
+import { type Artifact, hookItem, type Resource, textFile } from "./artifact.ts";
 import type { ArtifactKind, Dialect } from "../dialect.ts";
 import { type HookEvent, WORKTREE_EVENT } from "../hooks/events.ts";
 import {
@@ -31,17 +32,17 @@ function refuse(problems: readonly (string | null)[], what: string, { hint }: { 
   if (found !== undefined && found !== null) throw new AgentcliError("usage", `${what}: ${found}`, { hint });
 }
 
-function artifact(
+/** Returns an artifact of an editor or of an assistant. Throws `usage` for a name that cannot be one. */
+export function artifact(
   kind: ArtifactKind,
   name: string,
-  { to, resources }: { to: { dialect: Dialect; places: Pick<Places, "scope" | "base"> }; resources: Resource[] },
+  { to: { dialect, places }, resources }: {
+    to: { dialect: Pick<Dialect | Assistant, "id">; places: Pick<Artifact, "scope" | "base"> };
+    resources: Resource[];
+  },
 ): Artifact {
   checkName(name, kind);
-  return { kind, name, scope: to.places.scope, dialect: to.dialect.id, base: to.places.base, resources };
-}
-
-function textFile(path: string, text: string, more: { executable?: boolean } = {}): Resource {
-  return { kind: "file", path, content: fileContent(text), executable: more.executable === true };
+  return { kind, name, scope: places.scope, dialect: dialect.id, base: places.base, resources };
 }
 
 /** The frontmatter of a rule. Undefined: as its own text has it. */
@@ -135,12 +136,7 @@ export function makeHook(
       hint: "write the whole path",
     });
   }
-  const resources = [...new Set(events)].map((event): Resource => ({
-    kind: "item",
-    path: to.places.hooks,
-    at: ["hooks", event],
-    value: entry,
-  }));
+  const resources = [...new Set(events)].map((event) => hookItem(to.places.hooks, event, entry));
   return artifact("hook", name, { to, resources });
 }
 
@@ -169,19 +165,14 @@ export function makeScaffold(
 ): Artifact {
   const { places } = to;
   const [bash, powershell] = [join(places.scripts, `${name}.sh`), join(places.scripts, `${name}.ps1`)];
-  const resources: Resource[] = [
-    ...scriptResources(name, scripts, { directory: places.scripts }),
-    ...events.map((event): Resource => ({
-      kind: "item",
-      path: places.hooks,
-      at: ["hooks", event],
-      value: {
-        command: `bash ${scriptPath(bash, event, places).bash} ${event}${guard ? " || exit 2" : ""}`,
-        powershell: powershellLine(scriptPath(powershell, event, places).powershell, event, { guard }),
-        show_output: showOutput,
-      },
-    })),
-  ];
+  const items = events.map((event) =>
+    hookItem(places.hooks, event, {
+      command: `bash ${scriptPath(bash, event, places).bash} ${event}${guard ? " || exit 2" : ""}`,
+      powershell: powershellLine(scriptPath(powershell, event, places).powershell, event, { guard }),
+      show_output: showOutput,
+    })
+  );
+  const resources = [...scriptResources(name, scripts, { directory: places.scripts }), ...items];
   return artifact("hook", name, { to, resources });
 }
 

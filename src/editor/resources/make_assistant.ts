@@ -2,11 +2,10 @@
 import { relativeTo } from "../../platform/path.ts";
 import { SERVER_NAME } from "../../mcp/own_server.ts";
 import type { Assistant, AssistantPlaces } from "../assistants.ts";
-import type { ArtifactKind } from "../dialect.ts";
 import { bashQuoted, powershellQuoted, type Scripts } from "../hooks/scaffold.ts";
 import { eventsOf } from "../guard/payloads.ts";
-import { type Artifact, fileContent, type Resource } from "./artifact.ts";
-import { powershellLine, scriptResources } from "./make_artifact.ts";
+import { type Artifact, hookItem, type Resource, textFile } from "./artifact.ts";
+import { artifact, powershellLine, scriptResources } from "./make_artifact.ts";
 import { tableText } from "./toml_table.ts";
 import RULE from "../starting_set/private_rule.md" with { type: "text" };
 
@@ -17,16 +16,8 @@ export const RULE_TEXT = RULE;
 export const GUARD_NAME = "no-cloud-guard";
 
 interface Destination {
-  assistant: Assistant;
+  dialect: Assistant;
   places: AssistantPlaces;
-}
-
-function artifact(
-  kind: ArtifactKind,
-  name: string,
-  { to: { assistant, places }, resources }: { to: Destination; resources: Resource[] },
-): Artifact {
-  return { kind, name, scope: places.scope, dialect: assistant.id, base: places.base, resources };
 }
 
 /** Returns the entry of the server. */
@@ -34,7 +25,7 @@ export function makeOwnServer(
   { command, args }: { command: string; args: readonly string[] },
   to: Destination,
 ): Artifact {
-  const { servers } = to.assistant;
+  const { servers } = to.dialect;
   const path = to.places.servers;
   const resource: Resource = servers.form === "toml"
     ? {
@@ -52,28 +43,24 @@ export function makeAssistantGuard(
   scripts: Scripts,
   { os, ...to }: Destination & { os: "linux" | "darwin" | "windows" },
 ): Artifact {
-  const { assistant: { id, hooks }, places } = to;
-  const resources: Resource[] = [
+  const { dialect: { id, hooks }, places } = to;
+  const header = Object.entries(hooks.header);
+  const resources = [
     ...scriptResources(GUARD_NAME, scripts, { directory: places.scripts }),
-    ...Object.entries(hooks.header).map(([name, value]): Resource => ({
+    ...header.map(([name, value]): Resource => ({
       kind: "member",
       path: places.hooks,
       at: [name],
       value,
       header: true,
     })),
-    ...eventsOf(id).map((event): Resource => ({
-      kind: "item",
-      path: places.hooks,
-      at: ["hooks", event],
-      value: entryOf(event, { os, ...to }),
-    })),
+    ...eventsOf(id).map((event) => hookItem(places.hooks, event, entryOf(event, { os, ...to }))),
   ];
   return artifact("hook", GUARD_NAME, { to, resources });
 }
 
 function entryOf(event: string, { os, ...to }: Destination & { os: string }): Record<string, unknown> {
-  const { hooks } = to.assistant;
+  const { hooks } = to.dialect;
   const { bash, powershell } = linesOf(event, to);
   const isWindows = os === "windows" && hooks.powershell === null;
   const handler = {
@@ -87,7 +74,7 @@ function entryOf(event: string, { os, ...to }: Destination & { os: string }): Re
 }
 
 /** Returns the lines that run the guard; those of a project name it from where the assistant says that the project is. */
-function linesOf(event: string, { assistant: { id, root }, places: { scope, base, scripts } }: Destination): Scripts {
+function linesOf(event: string, { dialect: { id, root }, places: { scope, base, scripts } }: Destination): Scripts {
   const [bash, powershell] = ["sh", "ps1"].map((ending) => {
     const path = `${scripts}/${GUARD_NAME}.${ending}`;
     return scope === "project" ? relativeTo(base, path) : path;
@@ -108,10 +95,10 @@ function powershellPath(path: string, { scope, from }: { scope: string; from: st
 
 /** Returns the rule that says when to ask; null where the assistant has no file for it. */
 export function makePrivateRule(to: Destination): Artifact | null {
-  const { assistant: { rule }, places } = to;
+  const { dialect: { rule }, places } = to;
   if (places.rule === null) return null;
   const resource: Resource = rule.form === "section"
     ? { kind: "section", path: places.rule, name: RULE_NAME, content: RULE.trim(), limit: null }
-    : { kind: "file", path: places.rule, content: fileContent(rule.frontmatter + RULE), executable: false };
+    : textFile(places.rule, rule.frontmatter + RULE);
   return artifact("rule", RULE_NAME, { to, resources: [resource] });
 }

@@ -56,9 +56,9 @@ export function findIn(file: LiveText, resource: TextResource, search: ResourceS
 /** Puts the resource into the text. `index`: the item that it replaces, or -1. */
 export function putResource(file: LiveText, resource: TextResource, { index }: { index: number }): void {
   if (resource.kind === "section") {
-    return file.set(writeSection(file.text, marksOf(resource), resource.content));
+    return file.set(writeSection(file.text, marksOf(resource), resource));
   }
-  if (resource.kind === "table") return file.set(writeTable(file.text, resource.at, resource.content));
+  if (resource.kind === "table") return file.set(writeTable(file.text, resource.at, resource));
   const { json } = file;
   if (resource.kind === "member") setMember(json, resource.at, resource.value);
   else {

@@ -20,7 +20,7 @@ export interface TextPart {
 }
 
 /** Returns the text with the part set to lines: in its place, or behind everything with an empty line between. */
-export function setPart(text: string, place: TextPart | null, content: string): string {
+export function setPart(text: string, place: TextPart | null, { content }: { content: string }): string {
   const newline = text.includes("\r\n") ? "\r\n" : "\n";
   const part = content.replaceAll("\n", newline);
   if (place !== null) return text.slice(0, place.start) + part + text.slice(place.end);
@@ -53,8 +53,8 @@ export function readSection(text: string, marks: SectionMarks): string | null {
 }
 
 /** Returns the text with the section set. Throws {@link TextProblem}. */
-export function writeSection(text: string, marks: SectionMarks, content: string): string {
-  return setPart(text, placeOf(text, marks), `${marks.begin}\n${content}\n${marks.end}`);
+export function writeSection(text: string, marks: SectionMarks, { content }: { content: string }): string {
+  return setPart(text, placeOf(text, marks), { content: `${marks.begin}\n${content}\n${marks.end}` });
 }
 
 /** Returns the text without the section. Throws {@link TextProblem}. */

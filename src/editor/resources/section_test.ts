@@ -5,13 +5,13 @@ import { hasOwnText, ownMarks, readSection, removeSection, sectionsIn, writeSect
 
 Deno.test("a section is written behind what is there, changed in place, and taken out again", () => {
   const before = "# Mine\r\n\r\ntext\r\n";
-  const once = writeSection(before, ownMarks("usage"), "one\ntwo");
+  const once = writeSection(before, ownMarks("usage"), { content: "one\ntwo" });
   assert.equal(
     once,
     "# Mine\r\n\r\ntext\r\n\r\n<!-- agentcli:begin usage -->\r\none\r\ntwo\r\n<!-- agentcli:end usage -->\r\n",
   );
   assert.equal(readSection(once, ownMarks("usage")), "one\ntwo");
-  assert.equal(readSection(writeSection(once, ownMarks("usage"), "three"), ownMarks("usage")), "three");
+  assert.equal(readSection(writeSection(once, ownMarks("usage"), { content: "three" }), ownMarks("usage")), "three");
   assert.equal(removeSection(once, ownMarks("usage")), before);
   assert.deepEqual(sectionsIn(once), [ownMarks("usage")]);
   assert.deepEqual([hasOwnText(before), hasOwnText(once.slice(before.length))], [true, false]);
@@ -19,14 +19,14 @@ Deno.test("a section is written behind what is there, changed in place, and take
 
 Deno.test("marks that are no pair are refused", () => {
   for (const text of ["<!-- agentcli:begin a -->", "<!-- agentcli:end a --><!-- agentcli:begin a -->"]) {
-    assert.throws(() => writeSection(text, ownMarks("a"), "x"), TextProblem);
+    assert.throws(() => writeSection(text, ownMarks("a"), { content: "x" }), TextProblem);
   }
 });
 
 Deno.test("a text that ends in line ends comes back whatever it holds", () => {
   fc.assert(fc.property(fc.string(), fc.integer({ min: 1, max: 4 }), (text, ends) => {
     const before = `${text}${"\n".repeat(ends)}`;
-    assert.equal(removeSection(writeSection(before, ownMarks("s"), "content"), ownMarks("s")), before);
+    assert.equal(removeSection(writeSection(before, ownMarks("s"), { content: "content" }), ownMarks("s")), before);
   }));
 });
 for (

@@ -193,8 +193,8 @@ export function readTable(text: string, at: readonly string[]): string | null {
 }
 
 /** Returns the text with the table set. Throws {@link TextProblem}. */
-export function writeTable(text: string, at: readonly string[], content: string): string {
-  return setPart(text, placeOf(text, at), content);
+export function writeTable(text: string, at: readonly string[], { content }: { content: string }): string {
+  return setPart(text, placeOf(text, at), { content });
 }
 
 /** Returns the text without the table and those below it: without it they mean nothing. Throws {@link TextProblem}. */

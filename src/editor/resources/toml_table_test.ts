@@ -24,12 +24,12 @@ const FILES: Readonly<Record<string, string>> = {
 for (const [name, text] of Object.entries(FILES)) {
   Deno.test(`a table is put behind ${name}, read, replaced and taken out again`, () => {
     assert.equal(readTable(text, AT), null);
-    const once = writeTable(text, AT, TABLE);
+    const once = writeTable(text, AT, { content: TABLE });
     assert.ok(once.startsWith(text));
     assert.equal(readTable(once, AT), TABLE);
-    assert.equal(writeTable(once, AT, TABLE), once);
+    assert.equal(writeTable(once, AT, { content: TABLE }), once);
     const other = tableText(AT, { command: "y" });
-    assert.equal(removeTable(writeTable(once, AT, other), AT), text);
+    assert.equal(removeTable(writeTable(once, AT, { content: other }), AT), text);
     assert.equal(text.includes("\r\n"), once.includes('serve"]\r\n'));
   });
 }
@@ -44,7 +44,7 @@ Deno.test("tables below it are no change of it, and go with it", () => {
   const text = `${TABLE}\n\n${tools}\n[z]\na = 1\n\n[mcp_servers."ours".env]\nA = "b"\n`;
   assert.equal(readTable(text, AT), TABLE);
   assert.equal(
-    writeTable(text, AT, tableText(AT, { command: "y" })),
+    writeTable(text, AT, { content: tableText(AT, { command: "y" }) }),
     text.replace(TABLE, '[mcp_servers.ours]\ncommand = "y"'),
   );
   assert.equal(removeTable(text, AT), "\n[z]\na = 1\n");
@@ -69,7 +69,7 @@ Deno.test("a table that is written in another form, and what is no TOML, is not 
       '["mcp_servers"."\\x6furs"]\n',
     ]
   ) {
-    assert.throws(() => writeTable(text, AT, TABLE), TextProblem, text);
+    assert.throws(() => writeTable(text, AT, { content: TABLE }), TextProblem, text);
     assert.throws(() => readTable(text, AT), TextProblem, text);
   }
 });
@@ -88,7 +88,7 @@ Deno.test("any text that ends in line ends comes back, or is refused as it stand
   ];
   fc.assert(fc.property(fc.array(fc.constantFrom(...parts)), (chosen) => {
     const text = `${chosen.join("")}\n`;
-    assert.equal(removeTable(writeTable(text, AT, TABLE), AT), text);
+    assert.equal(removeTable(writeTable(text, AT, { content: TABLE }), AT), text);
   }));
 });
 
@@ -96,5 +96,5 @@ Deno.test("a name with an escape is read as it is meant, and a value with any is
   assert.equal(readTable('["mcp_servers"."\\u006furs"]\na = 1\n', AT), '["mcp_servers"."\\u006furs"]\na = 1');
   const text = '[mcp_servers.other]\na = "\\U0000006furs"\n';
   assert.equal(readTable(text, AT), null);
-  assert.equal(removeTable(writeTable(text, AT, TABLE), AT), text);
+  assert.equal(removeTable(writeTable(text, AT, { content: TABLE }), AT), text);
 });
