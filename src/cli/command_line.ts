@@ -114,23 +114,6 @@ export function normalize(argv: readonly string[], tree: Group): Normalized {
   return found;
 }
 
-/** Commands of other programs, each behind what does the same here. */
-const KNOWN_ELSEWHERE: readonly (readonly [does: string, ...names: string[]])[] = [
-  ['agentcli run "<prompt>" runs one turn', "exec", "ask", "prompt"],
-  ["agentcli -r lists sessions to continue, -c continues the last one", "resume", "continue"],
-  ["agentcli sessions list lists the stored sessions", "list", "ls", "history"],
-  ["agentcli upgrade looks for a newer release", "update", "self-update"],
-  ["agentcli providers set-key <name> stores the key of a provider; no account is needed", "login", "signin"],
-  ["agentcli providers unset-key <name> removes the key of a provider", "logout", "signout"],
-  ["agentcli local-model serve starts a model server", "serve"],
-  ["agentcli chat opens the chat, which has /undo and /rewind", "undo"],
-];
-
-/** Returns what does the same as a command of other programs; undefined for any other word. */
-export function knownElsewhere(word: string): string | undefined {
-  return KNOWN_ELSEWHERE.find(([, ...names]) => names.includes(word))?.[0];
-}
-
 /** Left out is most likely the command of a prompt: without a terminal nothing stands for the chat. */
 const NO_COMMAND = 'to prompt a model: agentcli run "<prompt>"; see: agentcli --help';
 
@@ -194,7 +177,7 @@ function valueAfter(
 /** Runs the command that `line` names and gives its exit code. Throws what the command throws, and `usage` errors. */
 export async function dispatch(line: Normalized, context: Context): Promise<number> {
   const { node } = line;
-  if (node.kind === "group") throw withoutCommand(line, node);
+  if (node.kind === "group") throw await withoutCommand(line, node);
   const options = readOptions(line, node.options);
   checkWords(line, node.arguments);
   if (node.connects === true) {
@@ -210,7 +193,7 @@ function usage(line: Normalized, message: string): AgentcliError {
   return new AgentcliError("usage", message, { hint: `see: ${["agentcli", ...line.path, "--help"].join(" ")}` });
 }
 
-function withoutCommand(line: Normalized, { commands }: Group): AgentcliError {
+async function withoutCommand(line: Normalized, { commands }: Group): Promise<AgentcliError> {
   const [word = "", option] = [line.words[0], line.options[0]?.split("=", 1)[0]];
   const near = meant(word, { names: Object.keys(commands).filter((name) => !name.startsWith("_")), prefix: "" });
   const atRoot = line.path.length === 0;
@@ -232,9 +215,8 @@ function withoutCommand(line: Normalized, { commands }: Group): AgentcliError {
     ? `a command must come before ${option}`
     : `unknown command "${word}"${near}`;
   if (!atRoot || near !== "") return usage(line, problem);
-  return new AgentcliError("usage", problem, {
-    hint: knownElsewhere(word) ?? NO_COMMAND,
-  });
+  const { knownElsewhere } = await import("./chat_line.ts");
+  return new AgentcliError("usage", problem, { hint: knownElsewhere(word) ?? NO_COMMAND });
 }
 
 function hasOption(command: Command | Group | undefined, option: string): boolean {

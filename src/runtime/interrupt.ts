@@ -20,25 +20,19 @@ export function startDeadline(
   return () => over.abort();
 }
 
-export interface Interrupt {
-  /** Aborted with an {@link AgentcliError} by a signal, `--timeout`, or {@link Interrupt.end}. */
-  readonly signal: AbortSignal;
-  /** Resolves with an exit code soon after the second signal, at once at the third. */
-  readonly forced: Promise<number>;
-  end(): void;
-}
-
 function reasonOf(signal: StopSignal): AgentcliError {
-  return signal === "SIGINT"
-    ? new AgentcliError("interrupted", "interrupted")
-    : new AgentcliError("terminated", "terminated by a signal");
+  if (signal === "SIGINT") return new AgentcliError("interrupted", "interrupted");
+  return new AgentcliError("terminated", "terminated by a signal");
 }
 
 /** How long a second signal still waits for the turn to end in good order, in milliseconds. */
 const LEAVE_MS = 1500;
 
-/** Listens for stop signals, and ends the work after `timeoutSeconds` when given. */
-export function listenForInterrupt(io: Pick<Io, "onSignal" | "clock">, timeoutSeconds: number | undefined): Interrupt {
+/**
+ * Listens for stop signals: `signal` is aborted with an {@link AgentcliError} by the first, and after `timeoutSeconds`;
+ * `forced` resolves with an exit code soon after the second, at once at the third.
+ */
+export function listenForInterrupt(io: Pick<Io, "onSignal" | "clock">, timeoutSeconds?: number) {
   const controller = new AbortController();
   const forced = Promise.withResolvers<number>();
   let signals = 0;
@@ -59,6 +53,19 @@ export function listenForInterrupt(io: Pick<Io, "onSignal" | "clock">, timeoutSe
       endDeadline();
     },
   };
+}
+
+/** Does work until it ends, or returns the exit code of a signal that was sent again. */
+export async function interruptible(
+  { io, seconds }: { io: Pick<Io, "onSignal" | "clock">; seconds?: number | undefined },
+  work: (signal: AbortSignal) => Promise<number>,
+): Promise<number> {
+  const { signal, forced, end } = listenForInterrupt(io, seconds);
+  try {
+    return await Promise.race([work(signal), forced]);
+  } finally {
+    end();
+  }
 }
 
 /** Returns what was opened, or throws the signal's reason at once; what is opened too late is dropped. */

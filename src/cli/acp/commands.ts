@@ -6,43 +6,20 @@ import type { AgentSession } from "../../runtime/agent_session.ts";
 import type { OpenSession } from "../../runtime/open_session.ts";
 import { plainText, type Row } from "../../terminal/style.ts";
 import type { ChatView } from "../chat/begin.ts";
-import {
-  COMMAND_NAMES,
-  type CommandName,
-  commandSource,
-  type TypedCommand,
-  type TypedPrompt,
-} from "../chat/input/typed_line.ts";
+import { COMMANDS } from "../chat/commands/commands.ts";
+import { commandSource, type TypedCommand, type TypedPrompt } from "../chat/input/typed_line.ts";
 import type { Context } from "../command.ts";
 import { fenced } from "./tool_calls.ts";
 import type { AvailableCommand } from "./wire.ts";
 
-/** Commands of the chat, with what is typed behind them. The others are for a terminal, or make another session. */
-const OFFERED: Partial<Record<CommandName, string | null>> = {
-  compact: "what to keep",
-  context: null,
-  status: null,
-  think: "on, off, low, medium or high",
-  skills: null,
-  diff: null,
-  undo: null,
-  tools: null,
-  permissions: "a mode, or remove <number>",
-  model: "provider:model",
-  models: null,
-  secrets: null,
-  export: "a file name, or json",
-};
-
 const WIDTH = 100;
 
-const BUILT_IN: readonly AvailableCommand[] = COMMAND_NAMES.flatMap(({ name, brief }) => {
-  const hint = OFFERED[name];
-  return hint === undefined ? [] : [commandOf(name, brief, hint)];
-});
+const BUILT_IN: readonly AvailableCommand[] = Object.entries(COMMANDS).flatMap(([name, { brief, inClients }]) =>
+  inClients === undefined ? [] : [commandOf(name, brief, inClients)]
+);
 
-function commandOf(name: string, description: string, hint: string | null): AvailableCommand {
-  return { name, description, ...hint === null ? {} : { input: { hint } } };
+function commandOf(name: string, description: string, hint: string): AvailableCommand {
+  return { name, description, ...hint === "" ? {} : { input: { hint } } };
 }
 
 /** The commands that a client offers; without a session, those that every session has. */
@@ -67,7 +44,7 @@ export async function readCommand(
   const typed = await readTyped(text, agent);
   if (typed.kind === "shell") return null;
   if (typed.kind === "prompt") return typed.from === null ? null : typed;
-  if (OFFERED[typed.name] === undefined) {
+  if (COMMANDS[typed.name].inClients === undefined) {
     const names = BUILT_IN.map(({ name }) => `/${name}`);
     throw new AgentcliError("usage", `/${typed.name} is a command of the chat in the terminal`, {
       hint: didYouMean(`/${typed.name}`, names) ?? `here: ${names.join(", ")}`,

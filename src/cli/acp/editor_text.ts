@@ -1,6 +1,7 @@
 /** Asks the client for its text of a file, which may have changes that are not saved. */
 import { type Clock, OutputClosed } from "../../platform/io.ts";
 import { fieldsOf } from "../../platform/record.ts";
+import { orLate } from "../serving.ts";
 import type { RpcPeer } from "../../rpc/peer.ts";
 import type { UnsavedText } from "../../tools/tool.ts";
 
@@ -17,19 +18,14 @@ export function editorText(
   const begun = clock.now();
   return async (path, { modified, signal }) => {
     if (modified >= begun) return null;
-    const late = new AbortController();
-    const over = new AbortController();
-    clock.sleep(WAIT_MS, over.signal).then(() => late.abort(), () => {});
+    const ask = (asking: AbortSignal) => peer.request("fs/read_text_file", { sessionId, path }, asking);
     try {
-      const asked = AbortSignal.any([signal, late.signal]);
-      const { content } = fieldsOf(await peer.request("fs/read_text_file", { sessionId, path }, asked));
+      const { content } = fieldsOf(await orLate(WAIT_MS, { clock, signal }, ask));
       return typeof content === "string" ? content : null;
     } catch (error) {
       signal.throwIfAborted();
       if (error instanceof OutputClosed) throw error;
       return null;
-    } finally {
-      over.abort();
     }
   };
 }

@@ -2,7 +2,7 @@
 import { AgentcliError } from "../../errors.ts";
 import { OutputClosed } from "../../platform/io.ts";
 import { RpcPeer } from "../../rpc/peer.ts";
-import { listenForInterrupt } from "../../runtime/interrupt.ts";
+import { serveUntilStopped } from "../serving.ts";
 import type { Invocation } from "../command.ts";
 import { reexecWithoutLeaks } from "../reexec.ts";
 import type { ACP_OPTIONS } from "./command.ts";
@@ -31,22 +31,12 @@ export async function run({ options, context }: Invocation<typeof ACP_OPTIONS>):
     },
   });
   server.connect(peer);
-  const interrupt = listenForInterrupt(io, undefined);
-  const stopped = Promise.withResolvers<void>();
-  interrupt.signal.addEventListener("abort", () => stopped.resolve(), { once: true });
-  const serve = async () => {
+  return await serveUntilStopped(io, async (stopped) => {
     try {
-      await Promise.race([peer.run(), stopped.promise]);
+      await Promise.race([peer.run(), stopped]);
     } finally {
       peer.close();
       await server.close();
     }
-    const { aborted, reason } = interrupt.signal;
-    return aborted && reason instanceof AgentcliError ? reason.exitCode : 0;
-  };
-  try {
-    return await Promise.race([serve(), interrupt.forced]);
-  } finally {
-    interrupt.end();
-  }
+  });
 }

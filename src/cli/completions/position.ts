@@ -18,7 +18,7 @@ export interface Candidate {
 }
 
 /**
- * What can stand there: known words, or values that have to be looked up. `before` is put before each value; `after`
+ * The candidates for a place: known words, or values that have to be looked up. `before` is put before each value; `after`
  * is the earlier argument that decides which there are.
  */
 export type Wanted =

@@ -1,5 +1,5 @@
 /**
- * What the scripts of the scaffolded hooks call. Whatever goes wrong is exit 2: an editor lets the action pass on
+ * Called by the scripts of the scaffolded hooks. Whatever goes wrong is exit 2: an editor lets the action pass on
  * others.
  */
 import { isAssistant } from "../../editor/assistants.ts";

@@ -36,7 +36,7 @@ export async function run({ options, arguments: own, context }: Invocation<typeo
   const key = readKey(options.apiKey, (name) => io.env(name));
   const checked = await checkRequest(engine, { ...options, apiKey: key, own }, { cwd: globals.cwd });
   const { address } = checked;
-  const interrupt = listenForInterrupt(io, undefined);
+  const interrupt = listenForInterrupt(io);
   const client = createHttpClient(io);
   try {
     const asking = {

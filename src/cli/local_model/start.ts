@@ -15,6 +15,7 @@ import { AgentcliError } from "../../errors.ts";
 import { endDetached, processIdentity, startDetached } from "../../platform/process_group.ts";
 import { backendOf } from "../../provider/backends/backends.ts";
 import { inquire } from "../../provider/backends/inquiry.ts";
+import { aborted } from "../serving.ts";
 import { clean } from "../../terminal/clean.ts";
 import { prepareCommands, type Prepared, type ServeTask } from "./commands.ts";
 import { logWriter, printLeftOut, printLog, printReady, printWarnings, register } from "./result.ts";
@@ -57,12 +58,9 @@ export async function startEngine(task: ServeTask): Promise<number> {
     await printReady(task, { reused: false, afterMs, models, commands: prepared.shown, provider, pid, log });
     failed = false;
     if (started.keep) return 0;
-    const stopped = Promise.withResolvers<"stopped">();
-    asking.signal.addEventListener("abort", () => stopped.resolve("stopped"), { once: true });
-    if (asking.signal.aborted) stopped.resolve("stopped");
-    const first = await Promise.race([started.running.ended, stopped.promise]);
+    const code = await Promise.race([started.running.ended, aborted(asking.signal)]);
     asking.signal.throwIfAborted();
-    throw await died(task, started, { code: first === "stopped" ? null : first });
+    throw await died(task, started, { code: code ?? null });
   } finally {
     if (failed || !started.keep) await started.running.end();
   }

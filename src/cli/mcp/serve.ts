@@ -9,7 +9,7 @@ import { PrivateService, type ServiceClock } from "../../private/service.ts";
 import { openInProcess, type OpenPrivate } from "../../private/session_process.ts";
 import { startOwnProcess } from "../../platform/process.ts";
 import { RpcPeer } from "../../rpc/peer.ts";
-import { listenForInterrupt } from "../../runtime/interrupt.ts";
+import { serveUntilStopped } from "../serving.ts";
 import type { Context, Invocation } from "../command.ts";
 import { reexecWithoutLeaks } from "../reexec.ts";
 import { VERSION } from "../version.ts";
@@ -37,22 +37,12 @@ export async function serve(
       ...options.audit ? { heard: (tool: string, outcome: Outcome) => audit(context, tool, outcome) } : {},
     });
   const port = options.http === undefined ? null : portOf(options.http);
-  const interrupt = listenForInterrupt(io, undefined);
-  const stopped = Promise.withResolvers<void>();
-  interrupt.signal.addEventListener("abort", () => stopped.resolve(), { once: true });
-  const run = async () => {
+  return await serveUntilStopped(io, async (stopped) => {
     const serving = port === null
-      ? serveStreams(io, make(), { service, stopped: stopped.promise })
-      : serveHttp(context, { port, make, service, stopped: stopped.promise });
+      ? serveStreams(io, make(), { service, stopped })
+      : serveHttp(context, { port, make, service, stopped });
     await serving.finally(() => service.close());
-    const { aborted, reason } = interrupt.signal;
-    return aborted && reason instanceof AgentcliError ? reason.exitCode : 0;
-  };
-  try {
-    return await Promise.race([run(), interrupt.forced]);
-  } finally {
-    interrupt.end();
-  }
+  });
 }
 
 interface Serving {

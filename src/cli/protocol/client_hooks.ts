@@ -5,6 +5,7 @@
 import type { AfterVerdict, BeforeVerdict, HookedCall, TurnHooks } from "../../agent/turn_options.ts";
 import type { Clock } from "../../platform/io.ts";
 import { fieldsOf, isRecord, membersOf, textOf } from "../../platform/record.ts";
+import { orLate } from "../serving.ts";
 import { REDACTED_INPUT, REDACTED_TEXT } from "../../protocol/turn_event.ts";
 import { type ClientRequests, textsOf } from "./client.ts";
 
@@ -99,24 +100,14 @@ async function ask(
   signal: AbortSignal,
 ): Promise<Answer> {
   const { entry, input, callId } = asked;
-  const late = new AbortController();
-  const waited = new AbortController();
-  clock.sleep(entry.timeoutMs, waited.signal).then(() => late.abort(), () => {});
-  try {
-    const answer = await requests.ask({
-      subtype: "hook_callback",
-      callback_id: entry.callbackId,
-      input,
-      ...callId === undefined ? {} : { tool_use_id: callId },
-    }, AbortSignal.any([signal, late.signal]));
-    return "response" in answer ? answer.response : null;
-  } catch (error) {
-    signal.throwIfAborted();
-    if (late.signal.aborted) return null;
-    throw error;
-  } finally {
-    waited.abort();
-  }
+  const question = {
+    subtype: "hook_callback" as const,
+    callback_id: entry.callbackId,
+    input,
+    ...callId === undefined ? {} : { tool_use_id: callId },
+  };
+  const answer = await orLate(entry.timeoutMs, { clock, signal }, (asking) => requests.ask(question, asking));
+  return answer !== null && "response" in answer ? answer.response : null;
 }
 
 function isBlock(answer: Record<string, unknown>): boolean {

@@ -8,6 +8,7 @@ import { VERSION } from "../version.ts";
 import { fieldsOf, membersOf, textOf } from "../../platform/record.ts";
 import { checkBySchema } from "../../mcp/check_arguments.ts";
 import { readResult } from "../../mcp/result.ts";
+import { orLate } from "../serving.ts";
 import { plainSchema } from "../../mcp/signature.ts";
 import { toolOf as readTool } from "../../mcp/tool_info.ts";
 import type { ClientRequests } from "./client.ts";
@@ -41,11 +42,7 @@ class ServerFailed extends Error {
 
 /** Connects a server and lists its tools. Never throws but for the signal's reason: one that fails is `failed`. */
 export async function connectServer(name: string, line: ServerConnection, signal: AbortSignal): Promise<ClientServer> {
-  const late = new AbortController();
-  const waited = new AbortController();
-  const either = AbortSignal.any([signal, late.signal]);
-  line.clock.sleep(CONNECT_MS, waited.signal).then(() => late.abort(new ServerFailed("it does not answer")), () => {});
-  try {
+  const connect = async (either: AbortSignal) => {
     const ask = createAsk(name, line);
     await ask("initialize", {
       protocolVersion: REVISION,
@@ -53,14 +50,13 @@ export async function connectServer(name: string, line: ServerConnection, signal
       clientInfo: { name: "agentcli", version: VERSION },
     }, either);
     await ask("notifications/initialized", null, either);
-    return { name, status: "connected", tools: await listTools(name, { ask, line }, either) };
-  } catch (error) {
-    signal.throwIfAborted();
+    return await listTools(name, { ask, line }, either);
+  };
+  const tools = await orLate(CONNECT_MS, { clock: line.clock, signal }, connect).catch((error) => {
     if (!(error instanceof ServerFailed)) throw error;
-    return { name, status: "failed", tools: [] };
-  } finally {
-    waited.abort();
-  }
+    return null;
+  });
+  return { name, status: tools === null ? "failed" : "connected", tools: tools ?? [] };
 }
 
 /** Sends one message and gives its result; parameters of null make it a notification, which has none. */

@@ -1,237 +1,337 @@
 /**
- * A client on standard input and output: its messages are turns, one after the other; its requests are answered at
- * once, also while a turn runs. Source: specification, stream-json §2–4.
+ * A client on standard input and output, and its session, which is opened with the first turn: its messages are turns,
+ * one after the other; its requests are answered at once, also while a turn runs. Source: specification, stream-json §2–4.
  */
+import { sessionLabel } from "../../agent/session.ts";
+import type { AskPermission } from "../../agent/turn_options.ts";
+import { PERMISSION_MODES } from "../../config/types.ts";
 import { AgentcliError, asAgentcliError } from "../../errors.ts";
 import { OutputClosed } from "../../platform/io.ts";
 import { textOf } from "../../platform/record.ts";
-import { type ControlRequest, type InputMessage, readInputLine } from "../../protocol/input.ts";
+import { type ControlRequest, type InputMessage, readInputLine, type UserInput } from "../../protocol/input.ts";
+import type { TurnEvent, TurnResult } from "../../protocol/turn_event.ts";
+import { createProtocolWriter, type ProtocolWriter } from "../../protocol/writer.ts";
 import { readLines } from "../../rpc/lines.ts";
-import { checkStoreOptions } from "../../runtime/host.ts";
-import { listenForInterrupt } from "../../runtime/interrupt.ts";
-import { givenServers } from "../run/run.ts";
-import type { RunOptions } from "../run/command.ts";
-import type { Context } from "../command.ts";
-import { type ClientOutput, type ClientRequests, createClientOutput, createClientRequests } from "./client.ts";
-import { type ClientModel, clientModels } from "./client_models.ts";
-import { ClientSession } from "./client_session.ts";
+import { AgentSession } from "../../runtime/agent_session.ts";
+import { checkStoreOptions, eventSessionId } from "../../runtime/host.ts";
+import { interruptible } from "../../runtime/interrupt.ts";
+import { aborted } from "../serving.ts";
+import { serverStatus } from "../../runtime/open_session.ts";
 import type { QueuedMessage } from "../../runtime/prompts.ts";
-import { PERMISSION_MODES, type PermissionMode } from "../../config/types.ts";
-
-interface Conversation {
-  options: RunOptions;
-  context: Context;
-  output: ClientOutput;
-  requests: ClientRequests;
-  session: ClientSession;
-  /** The turn that runs. */
-  running: { current: AbortController | null };
-}
+import { clean } from "../../terminal/clean.ts";
+import type { Context } from "../command.ts";
+import type { GivenServers } from "../mcp_config.ts";
+import { hostOf } from "../output.ts";
+import type { RunOptions } from "../run/command.ts";
+import { failedResult } from "../run/machine_output.ts";
+import { givenServers } from "../run/run.ts";
+import { VERSION } from "../version.ts";
+import { askClient, createClientOutput, createClientRequests, textsOf } from "./client.ts";
+import { type ClientHooks, createClientHooks, type HookTable, readHooks } from "./client_hooks.ts";
+import { checkModelName, clientModels } from "./client_models.ts";
+import type { ClientServer } from "./client_tools.ts";
 
 /**
  * Serves one client until its input ends and every turn is done, a signal comes, or it has gone. Gives the exit code: of
  * a signal, else of the last turn where that failed by itself, else 0. Throws `usage` when the first line is no JSON.
  */
 export async function converse(options: RunOptions, context: Context): Promise<number> {
-  checkConversation(options);
-  const { io } = context;
-  const output = createClientOutput(io.stdout);
-  const requests = createClientRequests(output);
-  const given = await givenServers(options, context);
-  const session = new ClientSession(options, context, { output, requests, given });
-  const conversation: Conversation = {
-    options,
-    context,
-    output,
-    requests,
-    session,
-    running: { current: null },
-  };
-  const interrupt = listenForInterrupt(io, undefined);
-  try {
-    const failed = Promise.withResolvers<never>();
-    readInput(conversation).catch(failed.reject).finally(() => {
-      session.queue.end();
-      requests.end();
-    });
-    return await Promise.race([takeTurns(conversation, interrupt.signal), failed.promise, interrupt.forced]);
-  } catch (error) {
-    // A client that has gone ends the work that was for it.
-    conversation.running.current?.abort(error instanceof OutputClosed ? interrupted() : error);
-    throw error;
-  } finally {
-    interrupt.end();
-    await session.close();
-  }
-}
-
-function checkConversation(options: RunOptions): void {
   if (options.outputFormat !== undefined && options.outputFormat !== "stream-json") {
     throw new AgentcliError("usage", "--input-format stream-json needs --output-format stream-json");
   }
   checkStoreOptions(options);
+  const conversation = new Conversation(options, context, await givenServers(options, context));
+  try {
+    return await interruptible(context, (signal) => conversation.run(signal));
+  } finally {
+    await conversation.close();
+  }
+}
+
+/** An answer: fields of a success, or an error. */
+type RequestAnswer = { response: Record<string, unknown> } | { error: string; code?: string };
+
+/** Ends of a turn that the client wanted: they do not make its process fail. */
+const ENDED_BY_CLIENT: ReadonlySet<string> = new Set(["interrupted", "permission_denied"]);
+
+class Conversation {
+  readonly #options: RunOptions;
+  readonly #context: Context;
+  readonly #output: ReturnType<typeof createClientOutput>;
+  readonly #requests: ReturnType<typeof createClientRequests>;
+  readonly #session: AgentSession;
+  readonly #fallbackId: string;
+  /** The turn that runs. */
+  #running: AbortController | null = null;
+  #hooks: ClientHooks | null = null;
+  #hookTable: HookTable = new Map();
+  #ownServers: string[];
+  #servers: ClientServer[] | null = null;
+  /** Made with the first event of a turn, when the session is open. */
+  #turnWriter: ProtocolWriter | null = null;
+
+  constructor(options: RunOptions, context: Context, given: GivenServers) {
+    this.#options = options;
+    this.#context = context;
+    this.#output = createClientOutput(context.io.stdout);
+    this.#requests = createClientRequests(this.#output);
+    this.#fallbackId = eventSessionId(options);
+    this.#ownServers = given.own;
+    // A client's turns have a time limit of their own, which holds for what is prepared as well.
+    this.#session = new AgentSession(
+      { ...options, mcpServers: given.servers },
+      hostOf(context, {
+        clientNames: true,
+        tools: async (signal) => (await this.#connected(signal)).flatMap((server) => server.tools),
+      }),
+    );
+  }
+
+  /** Takes the input and the turns, until both are over. */
+  async run(signal: AbortSignal): Promise<number> {
+    const failed = Promise.withResolvers<never>();
+    this.#readInput().catch(failed.reject).finally(() => {
+      this.#session.queue.end();
+      this.#requests.end();
+    });
+    try {
+      return await Promise.race([this.#takeTurns(signal), failed.promise]);
+    } catch (error) {
+      // A client that has gone ends the work that was for it.
+      this.#running?.abort(error instanceof OutputClosed ? interrupted() : error);
+      throw error;
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#session.close();
+  }
+
+  async #takeTurns(signal: AbortSignal): Promise<number> {
+    const { queue } = this.#session;
+    const stopped = aborted(signal).then(() => null);
+    let code = 0;
+    for (;;) {
+      const message = await Promise.race([queue.next(), stopped]);
+      if (message === null) break;
+      const controller = this.#running = new AbortController();
+      code = await this.#turn(message, AbortSignal.any([signal, controller.signal])).finally(() =>
+        this.#running = null
+      );
+      if (signal.aborted) break;
+    }
+    if (!signal.aborted) return code;
+    // Each message gets its one result, also those whose turn never came.
+    for (const message of queue.drain()) await this.#turn(message, signal);
+    return asAgentcliError(signal.reason).exitCode;
+  }
+
+  /**
+   * Runs one turn: its events, then its one result. Returns the exit code that the turn would end the process with.
+   * Throws only {@link OutputClosed}.
+   */
+  async #turn(message: QueuedMessage, signal: AbortSignal): Promise<number> {
+    let result: TurnResult;
+    try {
+      result = await this.#session.prompt(await message.toPrompt() ?? message, {
+        signal,
+        ask: this.#asker(),
+        onEvent: (event) => this.#emit(event),
+        hooks: () => this.#hookTable.size === 0 ? null : this.#hooks ??= this.#makeHooks(),
+      });
+    } catch (error) {
+      if (error instanceof OutputClosed) throw error;
+      result = failedResult(asAgentcliError(error), this.#id);
+    }
+    await this.#output.write(this.#writer().result(result));
+    return result.outcome === "success" || ENDED_BY_CLIENT.has(result.errorCode ?? "") ? 0 : result.exitCode;
+  }
+
+  async #readInput(): Promise<void> {
+    const { io } = this.#context;
+    let first = true;
+    for await (const line of readLines(() => io.stdin.read())) {
+      const message: InputMessage = line === null
+        ? { kind: "broken", problem: "the line is too long", isJson: true }
+        : readInputLine(line);
+      if (first && message.kind === "broken" && !message.isJson) {
+        throw new AgentcliError("usage", "standard input is not stream-json: its first line is not JSON", {
+          hint: "send one JSON object per line, or omit --input-format",
+        });
+      }
+      first &&= line?.trim() === "";
+      await this.#take(message, line?.length ?? 0);
+    }
+  }
+
+  async #take(message: InputMessage, size: number): Promise<void> {
+    switch (message.kind) {
+      case "user":
+        return await this.#steer(message, size);
+      case "control_request":
+        return await this.#answer(message);
+      case "control_response":
+        // One to a question that was never asked, or is answered, means nothing.
+        return void this.#requests.answer(message);
+      case "broken":
+        return await this.#context.io.stderr.write(
+          `agentcli: a line of standard input is ignored: ${message.problem}\n`,
+        );
+      case "cancel":
+      case "ignored":
+        return;
+    }
+  }
+
+  /** Takes a message: for the turn that runs, else for one of its own. Resolves when there is room for more. */
+  async #steer({ text, id, images: encoded = [] }: UserInput, size: number): Promise<void> {
+    const toPrompt = async () => ({
+      text,
+      images: encoded.length === 0 ? [] : await (await import("./client_tools.ts")).clientImages(encoded),
+    });
+    await this.#session.steer({ text, id, toPrompt }, size);
+  }
+
+  async #answer(request: ControlRequest): Promise<void> {
+    const answer = await this.#perform(request).catch((error): RequestAnswer => {
+      const { message, code } = asAgentcliError(error);
+      return { error: message, code };
+    });
+    await this.#output.control({
+      type: "control_response",
+      response: "response" in answer ? { subtype: "success", request_id: request.id, response: answer.response } : {
+        subtype: "error",
+        request_id: request.id,
+        error: answer.error,
+        ...answer.code === undefined ? {} : { error_code: answer.code },
+      },
+    });
+  }
+
+  async #perform({ subtype, fields }: ControlRequest): Promise<RequestAnswer> {
+    switch (subtype) {
+      case "initialize":
+        this.#initialize(fields);
+        return {
+          response: {
+            commands: [],
+            agents: [],
+            output_style: "default",
+            available_output_styles: ["default"],
+            models: await clientModels(this.#context.io),
+            account: {},
+          },
+        };
+      case "interrupt":
+        this.#running?.abort(interrupted());
+        return { response: { still_queued: this.#session.queue.waiting.flatMap(({ id }) => id ?? []) } };
+      case "set_model": {
+        const name = textOf(fields.model) ?? undefined;
+        await checkModelName(name, this.#context.io);
+        // From the next turn on.
+        this.#session.chooseModel(name);
+        return { response: {} };
+      }
+      case "set_permission_mode": {
+        const mode = PERMISSION_MODES.find((known) => known === fields.mode);
+        if (mode === undefined) {
+          return { error: `unknown mode; the modes are: ${PERMISSION_MODES.join(", ")}`, code: "usage" };
+        }
+        // From the next call on.
+        this.#session.setMode(mode);
+        return { response: { mode } };
+      }
+      case "mcp_status":
+        return { response: { mcpServers: this.#serverStates() } };
+      case "list_models":
+        return { response: { models: await clientModels(this.#context.io) } };
+      case "mcp_message":
+        // Servers of the client tell of changes this way; tools are fixed for a session.
+        return { response: {} };
+      default:
+        return {
+          error: `Unsupported control request subtype: ${subtype.slice(0, 100)}`,
+          code: "unsupported_request",
+        };
+    }
+  }
+
+  /** Takes the fields of `initialize`. Those of the prompt and the servers count until the first turn. */
+  #initialize(fields: Record<string, unknown>): void {
+    this.#hookTable = readHooks(fields.hooks);
+    this.#ownServers = [...new Set([...this.#ownServers, ...textsOf(fields.sdkMcpServers)])];
+    const systemPrompt = textOf(fields.systemPrompt) ?? textOf(textsOf(fields.systemPrompt).join("\n\n"));
+    const appendSystemPrompt = textOf(fields.appendSystemPrompt);
+    this.#session.configure({
+      ...systemPrompt === null ? {} : { systemPrompt },
+      ...appendSystemPrompt === null ? {} : { appendSystemPrompt },
+    });
+  }
+
+  get #id(): string {
+    return this.#session.opened?.session.id ?? this.#fallbackId;
+  }
+
+  #serverStates(): { name: string; status: string }[] {
+    const own = this.#servers?.map(({ name, status }) => ({ name, status })) ??
+      this.#ownServers.map((name) => ({ name, status: "pending" }));
+    return [...own, ...this.#session.opened === null ? [] : serverStatus(this.#session.opened)];
+  }
+
+  #asker(): AskPermission {
+    return this.#options.permissionPromptTool === undefined ? () => Promise.resolve(null) : askClient(this.#requests);
+  }
+
+  async #emit(event: TurnEvent): Promise<void> {
+    if (event.kind === "notice") {
+      const { io, globals } = this.#context;
+      if (!globals.quiet) await io.stderr.write(`agentcli: ${clean(event.text)}\n`);
+      return;
+    }
+    if (event.kind === "start") this.#turnWriter = this.#writer();
+    const shown = event.kind === "start" ? { ...event, mcpServers: this.#serverStates() } : event;
+    const lines = (this.#turnWriter ??= this.#writer()).lines(shown);
+    if (lines !== "") await this.#output.write(lines);
+  }
+
+  #writer(): ProtocolWriter {
+    return createProtocolWriter({
+      sessionId: this.#id,
+      partial: this.#options.includePartialMessages,
+      version: VERSION,
+      model: this.#session.opened?.session.model.entry.id ?? "none",
+    });
+  }
+
+  async #connected(signal: AbortSignal): Promise<ClientServer[]> {
+    if (this.#ownServers.length === 0) return [];
+    const line = {
+      requests: this.#requests,
+      clock: this.#context.io.clock,
+      isOpen: () => {
+        const { opened } = this.#session;
+        return opened !== null && sessionLabel(opened.session) === "open";
+      },
+    };
+    const { connectServer } = await import("./client_tools.ts");
+    return this.#servers ??= await Promise.all(this.#ownServers.map((name) => connectServer(name, line, signal)));
+  }
+
+  #makeHooks(): ClientHooks {
+    return createClientHooks({
+      table: this.#hookTable,
+      requests: this.#requests,
+      clock: this.#context.io.clock,
+      facts: () => ({
+        session_id: this.#id,
+        transcript_path: this.#session.opened?.transcriptFile ?? "",
+        cwd: this.#session.opened?.session.workspace.cwd ?? this.#context.globals.cwd,
+        permission_mode: this.#session.mode,
+      }),
+    });
+  }
 }
 
 function interrupted(): AgentcliError {
   return new AgentcliError("interrupted", "the turn was interrupted");
-}
-
-async function takeTurns(conversation: Conversation, signal: AbortSignal): Promise<number> {
-  const { session } = conversation;
-  const stopped = Promise.withResolvers<null>();
-  if (signal.aborted) stopped.resolve(null);
-  signal.addEventListener("abort", () => stopped.resolve(null), { once: true });
-  let code = 0;
-  for (;;) {
-    const turn = await Promise.race([session.queue.next(), stopped.promise]);
-    if (turn === null) break;
-    code = await takeTurn(turn, conversation, signal);
-    if (signal.aborted) break;
-  }
-  if (!signal.aborted) return code;
-  // Each message gets its one result, also those whose turn never came.
-  for (const turn of session.queue.drain()) await session.turn(turn, signal);
-  return asAgentcliError(signal.reason).exitCode;
-}
-
-async function takeTurn(turn: QueuedMessage, conversation: Conversation, signal: AbortSignal): Promise<number> {
-  const { session, running } = conversation;
-  const controller = new AbortController();
-  running.current = controller;
-  try {
-    return await session.turn(turn, AbortSignal.any([signal, controller.signal]));
-  } finally {
-    running.current = null;
-  }
-}
-
-async function readInput(conversation: Conversation): Promise<void> {
-  const { io } = conversation.context;
-  let first = true;
-  const take = async (line: string | null) => {
-    const message: InputMessage = line === null
-      ? { kind: "broken", problem: "the line is too long", isJson: true }
-      : readInputLine(line);
-    if (first && message.kind === "broken" && !message.isJson) {
-      throw new AgentcliError("usage", "standard input is not stream-json: its first line is not JSON", {
-        hint: "send one JSON object per line, or omit --input-format",
-      });
-    }
-    first &&= line?.trim() === "";
-    await takeMessage(message, { conversation, size: line?.length ?? 0 });
-  };
-  for await (const line of readLines(() => io.stdin.read())) await take(line);
-}
-
-async function takeMessage(
-  message: InputMessage,
-  { conversation, size }: { conversation: Conversation; size: number },
-): Promise<void> {
-  const { session, requests, context } = conversation;
-  switch (message.kind) {
-    case "user":
-      return await session.steer(message, size);
-    case "control_request":
-      return await takeRequest(message, conversation);
-    case "control_response":
-      // One to a question that was never asked, or is answered, means nothing.
-      return void requests.answer(message);
-    case "broken":
-      return await context.io.stderr.write(`agentcli: a line of standard input is ignored: ${message.problem}\n`);
-    case "cancel":
-    case "ignored":
-      return;
-  }
-}
-
-async function takeRequest(request: ControlRequest, conversation: Conversation): Promise<void> {
-  const answer = await answerRequest(request, targetOf(conversation));
-  await conversation.output.control({
-    type: "control_response",
-    response: "response" in answer ? { subtype: "success", request_id: request.id, response: answer.response } : {
-      subtype: "error",
-      request_id: request.id,
-      error: answer.error,
-      ...answer.code === undefined ? {} : { error_code: answer.code },
-    },
-  });
-}
-
-function targetOf({ session, running, context }: Conversation): RequestTarget {
-  return {
-    initialize: (fields) => session.initialize(fields),
-    interrupt() {
-      running.current?.abort(interrupted());
-      return session.queue.waiting.flatMap(({ id }) => id === undefined ? [] : [id]);
-    },
-    setModel: (name) => session.setModel(name),
-    setMode: (mode) => session.setMode(mode),
-    servers: () => session.servers(),
-    models: () => clientModels(context.io),
-  };
-}
-
-export interface RequestTarget {
-  initialize(fields: Record<string, unknown>): void;
-  /** Ends the running turn. Gives the ids of messages that still wait. */
-  interrupt(): string[];
-  setModel(name: string | undefined): Promise<void>;
-  setMode(mode: PermissionMode): void;
-  servers(): { name: string; status: string }[];
-  models(): Promise<ClientModel[]>;
-}
-
-/** An answer: fields of a success, or an error. */
-export type RequestAnswer = { response: Record<string, unknown> } | { error: string; code?: string };
-
-/** Does what is asked; never throws but for bugs. */
-async function answerRequest(request: ControlRequest, target: RequestTarget): Promise<RequestAnswer> {
-  try {
-    return await perform(request, target);
-  } catch (error) {
-    const { message, code } = asAgentcliError(error);
-    return { error: message, code };
-  }
-}
-
-async function perform({ subtype, fields }: ControlRequest, target: RequestTarget): Promise<RequestAnswer> {
-  switch (subtype) {
-    case "initialize":
-      target.initialize(fields);
-      return {
-        response: {
-          commands: [],
-          agents: [],
-          output_style: "default",
-          available_output_styles: ["default"],
-          models: await target.models(),
-          account: {},
-        },
-      };
-    case "interrupt":
-      return { response: { still_queued: target.interrupt() } };
-    case "set_model":
-      await target.setModel(textOf(fields.model) ?? undefined);
-      return { response: {} };
-    case "set_permission_mode": {
-      const mode = PERMISSION_MODES.find((known) => known === fields.mode);
-      if (mode === undefined) {
-        return { error: `unknown mode; the modes are: ${PERMISSION_MODES.join(", ")}`, code: "usage" };
-      }
-      target.setMode(mode);
-      return { response: { mode } };
-    }
-    case "mcp_status":
-      return { response: { mcpServers: target.servers() } };
-    case "list_models":
-      return { response: { models: await target.models() } };
-    case "mcp_message":
-      // Servers of the client tell of changes this way; tools are fixed for a session.
-      return { response: {} };
-    default:
-      return {
-        error: `Unsupported control request subtype: ${subtype.slice(0, 100)}`,
-        code: "unsupported_request",
-      };
-  }
 }

@@ -6,7 +6,7 @@ import { resolve } from "../../platform/path.ts";
 import { orAborted } from "../../platform/sleep.ts";
 import { reexecWithoutLeaks } from "../reexec.ts";
 import type { Context, Invocation } from "../command.ts";
-import { type Interrupt, listenForInterrupt } from "../../runtime/interrupt.ts";
+import { interruptible } from "../../runtime/interrupt.ts";
 import { textOutput, type TurnOutput } from "./text_output.ts";
 import type { GivenServers } from "../mcp_config.ts";
 import { serverStatus } from "../../runtime/open_session.ts";
@@ -36,25 +36,23 @@ export async function run(
     return await converse(options, context);
   }
   const format: Format = options.outputFormat ?? (context.globals.json ? "json" : "text");
-  const interrupt = listenForInterrupt(io, options.timeout);
-  try {
-    const work = turn(options, { context, prompt: words[0], format, interrupt, naming });
-    return await Promise.race([work, interrupt.forced]);
-  } catch (error) {
-    if (format === "text" || error instanceof OutputClosed) throw error;
-    const failed = interrupt.signal.aborted ? interrupt.signal.reason : error;
-    const { printFailure } = await import("./machine_output.ts");
-    return await printFailure(asAgentcliError(failed), io, eventSessionId(options));
-  } finally {
-    interrupt.end();
-  }
+  return await interruptible({ io, seconds: options.timeout }, async (signal) => {
+    try {
+      return await turn(options, { context, prompt: words[0], format, signal, naming });
+    } catch (error) {
+      if (format === "text" || error instanceof OutputClosed) throw error;
+      const { printFailure } = await import("./machine_output.ts");
+      const failed = asAgentcliError(signal.aborted ? signal.reason : error);
+      return await printFailure(failed, io, eventSessionId(options));
+    }
+  });
 }
 
 async function turn(
   options: RunOptions,
-  invocation: { context: Context; prompt: string | undefined; format: Format; interrupt: Interrupt; naming: Naming },
+  invocation: { context: Context; prompt: string | undefined; format: Format; signal: AbortSignal; naming: Naming },
 ): Promise<number> {
-  const { context, format, interrupt: { signal } } = invocation;
+  const { context, format, signal } = invocation;
   const { io } = context;
   checkOptions(options, { format, ...invocation.naming });
   const text = await readPrompt(invocation.prompt, io, signal);

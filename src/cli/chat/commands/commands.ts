@@ -1,18 +1,9 @@
-/** Runs commands: lines that begin with `/`. */
+/** The commands of the chat, in the order of the help. The code of one is loaded when it is called. */
 import type { TurnListener } from "../../../protocol/turn_event.ts";
-import { clean } from "../../../terminal/clean.ts";
-import { type Row, row, span } from "../../../terminal/style.ts";
-import type { Context } from "../../command.ts";
 import type { AgentSession } from "../../../runtime/agent_session.ts";
-import {
-  COMMAND_NAMES,
-  type CommandName,
-  commandSource,
-  type TypedCommand,
-  type TypedShell,
-} from "../input/typed_line.ts";
-import { entryRows } from "../view/event_rows.ts";
+import type { Context } from "../../command.ts";
 import type { ChatView } from "../begin.ts";
+import type { TypedCommand, TypedShell } from "../input/typed_line.ts";
 
 /** Targets of commands. */
 export interface CommandTarget {
@@ -23,9 +14,78 @@ export interface CommandTarget {
   emit: TurnListener;
 }
 
+/** Does what a command says, with what was typed behind its name. Throws what it meets. */
+type Work = (argument: string, target: CommandTarget) => Promise<void>;
+
+export interface ChatCommand {
+  brief: string;
+  /** It only tells, or changes what a key may change at any time, so it need not wait for the turn that runs. */
+  isBeside: boolean;
+  /** The hint of clients at what is typed behind it; undefined where it is for a terminal, or makes another session. */
+  inClients: string | undefined;
+  load(): Promise<Work>;
+}
+
+function command<Name extends string>(
+  brief: string,
+  load: () => Promise<Record<Name, Work>>,
+  [name, inClients]: [name: Name, inClients?: string],
+): ChatCommand {
+  return { brief, isBeside: false, inClients, load: async () => (await load())[name] };
+}
+
+function beside<Name extends string>(...declared: Parameters<typeof command<Name>>): ChatCommand {
+  return { ...command(...declared), isBeside: true };
+}
+
+const lists = () => import("./lists.ts");
+const models = () => import("./models.ts");
+const session = () => import("./session_commands.ts");
+const stored = () => import("./stored_sessions.ts");
+const turns = () => import("./rewind.ts");
+
+/** By name; `""` in clients: nothing is typed behind it. */
+export const COMMANDS = {
+  help: beside("list the commands and the keys", lists, ["help"]),
+  model: command("switch to another model", models, ["switchModel", "provider:model"]),
+  models: command("list the models of the servers", lists, ["models", ""]),
+  tools: beside("list the tools of the model", lists, ["tools", ""]),
+  permissions: beside("show or set the mode; list and remove rules", session, [
+    "permissions",
+    "a mode, or remove <number>",
+  ]),
+  mcp: beside("list the MCP servers, their tools and tokens", lists, ["servers"]),
+  context: beside("show what fills the window", session, ["showContext", ""]),
+  status: beside("show model, session and mode", session, ["showStatus", ""]),
+  think: command("set how much the model reasons: on, off, low, medium, high", session, [
+    "think",
+    "on, off, low, medium or high",
+  ]),
+  retry: command("send the last prompt again, as if it had not been answered", turns, ["retry"]),
+  copy: beside("copy the last answer to the clipboard", session, ["copyAnswer"]),
+  init: command("let the model look around and write a short AGENTS.md", session, ["init"]),
+  skills: beside("list the workflows and skills of the project", lists, ["skills", ""]),
+  compact: command("summarize the older part now: /compact [what to keep]", session, ["compact", "what to keep"]),
+  clear: command("begin a new session", stored, ["clear"]),
+  rewind: command("go back to before a turn: words, files or both", turns, ["rewind"]),
+  redo: command("take /rewind or /undo back", turns, ["redo"]),
+  undo: command("restore the files that the last turn changed", turns, ["undo", ""]),
+  diff: beside("show the changes of this session", session, ["showDiff", ""]),
+  resume: command("continue a stored session", stored, ["resume"]),
+  rename: command("name the session; lists show it: /rename [name]", stored, ["rename"]),
+  export: command("write the session to a file: /export [json|html] [file]", stored, [
+    "exportSession",
+    "a file name, or json",
+  ]),
+  secrets: command("list the protected paths", session, ["showSecrets", ""]),
+  exit: command("leave; also /quit, exit and quit", stored, ["exit"]),
+} as const;
+
+export type CommandName = keyof typeof COMMANDS;
+
 /** Runs a line that is no prompt. Throws what it meets. */
 export async function runLine(typed: TypedCommand | TypedShell, target: CommandTarget): Promise<void> {
-  if (typed.kind === "command") return await runCommand(typed, target);
+  if (typed.kind === "command") return await (await COMMANDS[typed.name].load())(typed.argument, target);
   const { chat, view, context: { io, globals: { cwd } }, signal, emit } = target;
   const { command, isTold } = typed;
   if (!isTold) {
@@ -35,137 +95,4 @@ export async function runLine(typed: TypedCommand | TypedShell, target: CommandT
   }
   // Without a terminal of its own, what it prints is shown as what the model runs: it may go into a log.
   await chat.runCommand(command, { signal, onEvent: emit, isTold });
-}
-
-/** Runs a command. Throws what it meets. */
-async function runCommand(
-  { name, argument }: { name: CommandName; argument: string },
-  target: CommandTarget,
-): Promise<void> {
-  const { chat, view, context, signal } = target;
-  switch (name) {
-    case "help":
-      return view.print(argument === "keys" ? keyRows(view.width()) : await helpRows(chat, view.width()));
-    case "exit":
-      return view.leave();
-    case "model": {
-      const { switchModel } = await import("./models.ts");
-      return await switchModel(argument, target);
-    }
-    case "models": {
-      const { choiceOf, offeredModels } = await import("./models.ts");
-      const models = await view.during("asking the servers", offeredModels(context, signal));
-      const rows = models.map((model): Row => {
-        const { label, note } = choiceOf(model);
-        return [
-          span(`  ${clean(label)}`, model.selector === null ? "warning" : "plain"),
-          span(`  ${clean(note)}`, "dim"),
-        ];
-      });
-      return view.print(rows.length === 0 ? [row("no provider is configured; try /model", "dim")] : rows);
-    }
-    case "tools": {
-      const { session } = await chat.ready();
-      const longest = Math.max(0, ...session.tools.map(({ name }) => name.length));
-      const rows = session.tools.map(({ name, kind }): Row => [
-        span(`  ${clean(name).padEnd(longest)}`, "bold"),
-        span(`  ${kind}`, "dim"),
-      ]);
-      return view.print(rows.length === 0 ? [row("this session has no tools", "dim")] : rows);
-    }
-    case "mcp": {
-      const { mcpRows } = await import("./mcp.ts");
-      return view.print(mcpRows((await chat.ready()).servers, view.width()));
-    }
-    case "permissions": {
-      const { permissions } = await import("./permission_rules.ts");
-      return await permissions(argument, target);
-    }
-    case "context": {
-      const { contextRows } = await import("./session_commands.ts");
-      return view.print(contextRows((await chat.ready()).session, view.width()));
-    }
-    case "compact": {
-      const done = await chat.compact({ signal: target.signal, onEvent: target.emit, keep: argument });
-      return done ? undefined : view.print([row("the session is too short to summarize", "dim")]);
-    }
-    case "clear":
-      await view.during("beginning a new session", chat.clear());
-      view.clear();
-      return view.print([row("a new session; the other one is kept (/resume)", "dim")]);
-    case "rewind":
-    case "redo": {
-      const { redoRewind, rewindTo } = await import("./rewind.ts");
-      return name === "redo" ? await redoRewind(target) : await rewindTo(target);
-    }
-    case "skills": {
-      const rows = await customRows(chat, view.width());
-      return view.print(rows.length === 0 ? [row("this project has no workflows and no skills", "dim")] : rows);
-    }
-    case "status":
-    case "think":
-    case "retry":
-    case "copy":
-    case "init": {
-      const { turnCommand } = await import("./turn_commands.ts");
-      return await turnCommand(name, argument, target);
-    }
-    case "resume":
-    case "rename": {
-      const { renameThis, resumeStored } = await import("./stored_sessions.ts");
-      return await (name === "resume" ? resumeStored : renameThis)(argument, target);
-    }
-    default: {
-      const files = await import("./session_commands.ts");
-      if (name === "undo") return await files.undoLast(target);
-      if (name === "diff") return await files.showDiff(target);
-      if (name === "export") return await files.exportSession(argument, target);
-      return await files.showSecrets(target);
-    }
-  }
-}
-
-const KEYS: readonly (readonly [string, string])[] = [
-  ["Enter", "send; while a turn runs: after the next tool result"],
-  ["?", "on an empty line: these keys"],
-  ["Tab, Alt-Enter", "while a turn runs: send after the turn"],
-  ["Up", "on an empty line: take back the last message that waits"],
-  ["Shift-Enter", "a new line; also Ctrl-J, Alt-Enter between turns"],
-  ["@", "find a file or directory of the project, and attach it"],
-  ["PageUp, PageDown", "scroll a question, or what is unfolded"],
-  ["! command", "run it; the model gets its output; !! without that"],
-  ["Ctrl-G", "write the text in $EDITOR"],
-  ["Ctrl-Z", "suspend"],
-  ["Ctrl-R", "search what was typed before"],
-  ["Ctrl-O", "unfold the last output, and fold it; 2 Ctrl-O: #2"],
-  ["Shift-Tab", "next permission mode"],
-  ["Esc", "stop the turn"],
-  ["Esc Esc", "between turns: go back to before a turn"],
-  ["Ctrl-C", "stop the turn; again: leave"],
-  ["Ctrl-D", "leave"],
-];
-
-/** The commands of the project, under a line that says so. */
-async function customRows(chat: AgentSession, width: number): Promise<Row[]> {
-  const source = commandSource(chat.opened);
-  if (source === null) return [];
-  const { briefOf, customCommands } = await import("../input/custom_commands.ts");
-  const rows: Row[] = [];
-  for (const command of await customCommands(source)) {
-    rows.push(...entryRows(`/${command.name}`, await briefOf(command, source), { column: 13, width }));
-  }
-  return rows.length === 0 ? [] : [[], row("of this project; its text is sent as your words:", "dim"), ...rows];
-}
-
-async function helpRows(chat: AgentSession, width: number): Promise<Row[]> {
-  return [
-    ...COMMAND_NAMES.flatMap(({ name, brief }) => entryRows(`/${name}`, brief, { column: 13, width })),
-    ...await customRows(chat, width),
-    [],
-    ...keyRows(width),
-  ];
-}
-
-function keyRows(width: number): Row[] {
-  return KEYS.flatMap(([key, does]) => entryRows(key, does, { column: 22, width }));
 }

@@ -4,8 +4,13 @@ import { effectiveBaseUrl, productOf, providerLabel } from "../../../config/base
 import { resolveEndpoint } from "../../../config/endpoint.ts";
 import type { ProviderEntry } from "../../../config/types.ts";
 import { asAgentcliError } from "../../../errors.ts";
-import { createHttpClient } from "../../../provider/http/client.ts";
-import { listModels } from "../../../provider/backends/model_list.ts";
+import { createHttpClient, type HttpClient } from "../../../provider/http/client.ts";
+import { backendOf } from "../../../provider/backends/backends.ts";
+import { findWindows, inquire } from "../../../provider/backends/inquiry.ts";
+import { listModels, type ModelList } from "../../../provider/backends/model_list.ts";
+import { recognize } from "../../../provider/backends/recognize.ts";
+import type { Endpoint } from "../../../provider/types.ts";
+import { tokensText } from "../../run/text_output.ts";
 import { findProjectContext } from "../../../runtime/project_context.ts";
 import type { Context } from "../../command.ts";
 import { sessionLabel } from "../../../agent/session.ts";
@@ -58,7 +63,6 @@ export async function offeredModels(context: Context, signal: AbortSignal): Prom
       const endpoint = await resolveEndpoint(provider, { env: io.env, local, stores: io });
       const limits = { timeoutMs: TIMEOUT_MS, signal };
       const list = await listModels(client, endpoint, limits);
-      const { modelNotes } = await import("./model_notes.ts");
       const notes = await modelNotes(client, endpoint, { list, provider, ...limits });
       return list.models.map(({ id }, at) => ({
         ...base,
@@ -81,6 +85,54 @@ export async function offeredModels(context: Context, signal: AbortSignal): Prom
   } finally {
     client.close();
   }
+}
+
+/** Models of one server that are asked about beyond its list. */
+const MOST_MODELS = 200;
+
+/** Quantization in the name of a model or of its file. */
+const QUANTIZED =
+  /(?:^|[-_.:/@])((?:UD-)?I?Q[1-8](?:_[A-Z0-9]+)*|[BF]F?16|FP8|MXFP4|NVFP4|AWQ|GPTQ|[48]bit)(?=$|[-_.:/@])/i;
+
+/** Returns a note for each model of a server that answered, in their order. Throws only the signal's reason. */
+async function modelNotes(
+  client: HttpClient,
+  endpoint: Endpoint,
+  { list, provider, timeoutMs, signal }: {
+    list: ModelList;
+    provider: ProviderEntry;
+    timeoutMs: number;
+    signal: AbortSignal;
+  },
+): Promise<string[]> {
+  const limits = { timeoutMs, signal };
+  const server = (await recognize(client, endpoint, { answer: list, ...limits }))?.server ?? null;
+  const inquiry = inquire(client, endpoint, { list, ...limits });
+  const models = list.models.slice(0, MOST_MODELS).map(({ id }) => id);
+  const [traits, windows] = await Promise.all([
+    backendOf(server)?.traits?.(inquiry),
+    findWindows(inquiry, server, models),
+  ]);
+  return list.models.map(({ id, state }) => {
+    const entry = provider.models.find((model) => model.id === id);
+    const { bytes, quantization, isLoaded, tools, vision } = traits?.get(id) ?? {};
+    const window = entry?.contextWindow ?? windows.get(id)?.tokens;
+    const loaded = state === undefined ? isLoaded : state === "loaded";
+    return [
+      bytes === undefined ? "" : sizeText(bytes),
+      clean(quantization ?? QUANTIZED.exec(id)?.[1] ?? ""),
+      window === undefined ? "" : `${tokensText(window)} window`,
+      loaded === undefined ? "" : loaded ? "loaded" : "not loaded",
+      tools === undefined ? "" : tools ? "tools" : "no tools",
+      (vision ?? entry?.images) === true ? "vision" : "",
+    ].filter((part) => part !== "").join(" · ");
+  });
+}
+
+/** Bytes as people say them of models: `4.7 GB`. */
+function sizeText(bytes: number): string {
+  const gigabytes = bytes / 1e9;
+  return gigabytes >= 1 ? `${gigabytes.toFixed(1)} GB` : `${Math.max(1, Math.round(bytes / 1e6))} MB`;
 }
 
 /** The `/model` command. Throws what is wrong with a name. */

@@ -1,4 +1,4 @@
-/** `/rewind` and `/redo`: going back to before a turn, and taking that back. Loaded with the first of them. */
+/** Going back to before a turn, restoring its files, sending its prompt again, and taking that back. Loaded with the first. */
 import { counted } from "../../../platform/number.ts";
 import { AgentcliError } from "../../../errors.ts";
 import type { Workspace } from "../../../boundary/workspace/workspace.ts";
@@ -24,7 +24,7 @@ const MOST_FILES = 3;
 const MOST_ROWS = 30;
 
 /** Asks for a turn and for what goes back, and goes there. The prompt of the turn returns to the line that is typed. */
-export async function rewindTo({ chat, view }: Pick<CommandTarget, "chat" | "view">): Promise<void> {
+export async function rewind(_: string, { chat, view }: CommandTarget): Promise<void> {
   const points = (await view.during("looking at the turns", chat.rewindPoints())).reverse();
   if (points.length === 0) return view.print([row("there is no turn to go back to", "dim")]);
   const choices = points.map((point): Choice => ({
@@ -46,7 +46,7 @@ export async function rewindTo({ chat, view }: Pick<CommandTarget, "chat" | "vie
 }
 
 /** Brings back what the last `/rewind` or `/undo` took. */
-export async function redoRewind({ chat, view }: Pick<CommandTarget, "chat" | "view">): Promise<void> {
+export async function redo(_: string, { chat, view }: CommandTarget): Promise<void> {
   const restored = await view.during("bringing back", chat.redo());
   if (restored === null) {
     throw new AgentcliError("usage", "there is nothing to bring back", {
@@ -57,8 +57,34 @@ export async function redoRewind({ chat, view }: Pick<CommandTarget, "chat" | "v
   view.print([row("back where it was before", "dim"), ...fileRows(restored, workspace)]);
 }
 
+/** Takes back what the last turn that changed files did to them. */
+export async function undo(_: string, { chat, view }: CommandTarget): Promise<void> {
+  const undone = await chat.undo();
+  if (undone === null) return view.print([row("no turn of this session has changed files", "dim")]);
+  const { place, restored } = undone;
+  const { session: { workspace } } = await chat.ready();
+  const turn = place === null ? "earlier changes" : `turn ${place.turn} of ${place.of}`;
+  view.print([row(`undid ${turn}:`), ...fileRows(restored, workspace)]);
+}
+
+/** Takes the last turn back and sends its prompt again; where it changed files, a person says whether they go back too. */
+export async function retry(_: string, { chat, view }: CommandTarget): Promise<void> {
+  const point = (await chat.rewindPoints()).at(-1);
+  if (point === undefined) throw new AgentcliError("usage", "there is no prompt to send again");
+  const words = wordsToSendAgain(point.prompt);
+  if (words === null) {
+    throw new AgentcliError("usage", "the last prompt is protected: what was typed of it is not stored", {
+      hint: "type it again",
+    });
+  }
+  const parts = point.files.length > 0 ? await askParts(view) : { words: true, files: false };
+  if (parts === null) return;
+  await chat.rewind(point.prompt, { ...parts, words: true });
+  view.send(words);
+}
+
 /** Asks what goes back; null for nothing. */
-export async function askParts(view: CommandTarget["view"]): Promise<RewindParts | null> {
+async function askParts(view: CommandTarget["view"]): Promise<RewindParts | null> {
   const all: readonly (RewindParts & { label: string; note: string })[] = [
     { label: "words and files", note: "as if the turns had not been", words: true, files: true },
     { label: "words only", note: "the files stay as they are", words: true, files: false },
@@ -113,7 +139,7 @@ function reportRows(
 }
 
 /** One row for each file, the first of many; a file that somebody changed since is kept, with the reason. */
-export function fileRows(restored: readonly Restored[], { root }: Pick<Workspace, "root">): Row[] {
+function fileRows(restored: readonly Restored[], { root }: Pick<Workspace, "root">): Row[] {
   const nameOf = ({ path }: Restored) => clean(relativeTo(root, path));
   const rows = (files: readonly Restored[]) => [
     ...files.slice(0, MOST_ROWS).map((file): Row =>

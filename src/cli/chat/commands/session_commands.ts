@@ -1,30 +1,39 @@
-/** Commands of the chat about its session and its files. Loaded with the first of them. */
+/** Commands of the chat about its session: what fills it, how its model reasons, what may run, what changed. Loaded with the first. */
+import { editProviders } from "../../../config/edit.ts";
+import { loadConfiguration } from "../../../config/load.ts";
+import { readProjectRules, removeProjectRule } from "../../../config/project_rules.ts";
+import { PERMISSION_MODES } from "../../../config/types.ts";
+import { AgentcliError } from "../../../errors.ts";
+import { counted } from "../../../platform/number.ts";
+import { isThinking, THINKING } from "../../../provider/profiles/profile.ts";
 import { baseBytes, estimateOf } from "../../../agent/chat_request.ts";
 import { byteLength, limitsOf } from "../../../agent/context/tokens.ts";
 import { highestLabel } from "../../../boundary/policy/label.ts";
-import type { Session } from "../../../agent/session.ts";
+import { type Session, sessionLabel } from "../../../agent/session.ts";
 import { type Row, row, span } from "../../../terminal/style.ts";
 import { wrap } from "../../../terminal/wrap.ts";
 import { tokensText } from "../../run/text_output.ts";
-import { openHome } from "../../../platform/home.ts";
+import { type Home, openHome } from "../../../platform/home.ts";
 import type { Io, Output } from "../../../platform/io.ts";
 import { relativeTo } from "../../../platform/path.ts";
-import { releaseIn } from "../../../session/item.ts";
+import { isPrompt, releaseIn } from "../../../session/item.ts";
 import type { TurnChange } from "../../../session/undo.ts";
 import { clean } from "../../../terminal/clean.ts";
 import { diffRows } from "../questions/preview.ts";
 import { selectorOf } from "../../../runtime/agent_session.ts";
 import type { CommandTarget } from "./commands.ts";
-import { textRows } from "../view/event_rows.ts";
-import { fileRows } from "./rewind.ts";
+import { entryRows, textRows } from "../view/event_rows.ts";
+import INIT_PROMPT from "./init_prompt.md" with { type: "text" };
 
 const LONGEST_BAR = 40;
 const NAME_WIDTH = 14;
 /** Files whose changes are shown at once: commands can change thousands. */
 const MOST_SHOWN = 200;
 
-/** One bar a kind, then the total against the window. */
-export function contextRows(session: Session, width: number): Row[] {
+/** Shows one bar a kind, then the total against the window. */
+export async function showContext(_: string, { chat, view }: CommandTarget): Promise<void> {
+  const { session } = await chat.ready();
+  const width = view.width();
   const { context, model } = session;
   const base = baseBytes(session);
   const system = Math.min(byteLength(JSON.stringify(session.system.text)), base);
@@ -52,7 +61,8 @@ export function contextRows(session: Session, width: number): Row[] {
   const total =
     `about ${tokensText(used)} of ${tokensText(model.contextWindow)} tokens (window ${model.windowSource}); ` +
     `shortened from ${tokensText(threshold)} on`;
-  return [...bars, ...wrap([span(total, "dim")], { width, indent: [span("  ")] }), ...cacheRows(context.cache, width)];
+  const told = wrap([span(total, "dim")], { width, indent: [span("  ")] });
+  view.print([...bars, ...told, ...cacheRows(context.cache, width)]);
 }
 
 /** Returns the figures of the server's prompt cache; none where the server does not tell. */
@@ -65,18 +75,148 @@ function cacheRows({ last, rereadTokens, rereadMs }: Session["context"]["cache"]
   return wrap([span(text, "dim")], { width, indent: [span("  ")] });
 }
 
-/** Takes back what the last turn that changed files did to them. */
-export async function undoLast({ chat, view }: CommandTarget): Promise<void> {
-  const undone = await chat.undo();
-  if (undone === null) return view.print([row("no turn of this session has changed files", "dim")]);
-  const { place, restored } = undone;
-  const { session: { workspace } } = await chat.ready();
-  const turn = place === null ? "earlier changes" : `turn ${place.turn} of ${place.of}`;
-  view.print([row(`undid ${turn}:`), ...fileRows(restored, workspace)]);
+/** Shows model, session and mode. */
+export async function showStatus(_: string, { chat, view }: CommandTarget): Promise<void> {
+  const opened = await chat.ready();
+  const { session, transcriptFile } = opened;
+  const { model, items, workspace } = session;
+  const isStored = transcriptFile !== null && releaseIn(items) === undefined;
+  const window = `${tokensText(estimateOf(session))} of ${tokensText(model.contextWindow)} tokens`;
+  const facts: [string, string][] = [
+    ["model", `${clean(selectorOf(opened))}, ${model.local ? "local" : "remote"}`],
+    ["window", `${window} (${model.windowSource})`],
+    ["session", `${session.id}, ${counted(items.filter(isPrompt).length, "turn")}, ${sessionLabel(session)}`],
+    ["stored", isStored ? clean(transcriptFile) : "no"],
+    ["project", clean(workspace.root)],
+    ["mode", chat.mode],
+    ...session.profile.rows.map(({ name, value, why }): [string, string] => [name, `${value} (${why})`]),
+  ];
+  view.print(facts.flatMap(([name, value]) => entryRows(name, value, { column: 15, width: view.width() })));
+}
+
+/** Sets how much the model reasons, from the next turn on; without a word tells what can be said. */
+export async function think(word: string, { chat, view }: CommandTarget): Promise<void> {
+  if (word === "") {
+    const now = chat.thinking ?? "as the model does by itself";
+    return view.print([row(`reasoning: ${now}; /think ${THINKING.join("|")}`, "dim")]);
+  }
+  if (!isThinking(word)) {
+    throw new AgentcliError("usage", `/think takes ${THINKING.join(", ")}, not "${clean(word)}"`);
+  }
+  await view.during("telling the model", chat.think(word));
+  view.print([row(`reasoning: ${word}, from the next turn on`, "dim")]);
+}
+
+/** Longest text that terminals take into the clipboard, in bytes. */
+const CLIPBOARD_LIMIT = 74_000;
+
+/** Copies the last answer to the clipboard. */
+export async function copyAnswer(_: string, { chat, view, context: { io } }: CommandTarget): Promise<void> {
+  const { session } = await chat.ready();
+  const answer = session.items.findLast((item) => item.kind === "assistant" && item.text !== "");
+  if (answer?.kind !== "assistant") return view.print([row("there is no answer to copy", "dim")]);
+  if (!view.isTerminal || !io.stdout.isTerminal) throw new AgentcliError("usage", "/copy needs a terminal");
+  const bytes = new TextEncoder().encode(answer.text);
+  if (bytes.length > CLIPBOARD_LIMIT) {
+    throw new AgentcliError("usage", "the answer is too long for the clipboard of a terminal", {
+      hint: "/export writes it into a file",
+    });
+  }
+  // The terminal itself puts it there (OSC 52), also over ssh.
+  await io.stdout.write(`\x1b]52;c;${bytes.toBase64()}\x07`);
+  view.print([row("the answer is in the clipboard, if the terminal permits it (OSC 52)", "dim")]);
+}
+
+/** Sends the prompt that has the model look around and write an AGENTS.md. */
+export async function init(argument: string, { view }: CommandTarget): Promise<void> {
+  view.send([INIT_PROMPT.trim().replaceAll("\n", " "), argument].join("\n\n").trim());
+  return await Promise.resolve();
+}
+
+/** Summarizes the older part of the session. */
+export async function compact(keep: string, { chat, view, signal, emit }: CommandTarget): Promise<void> {
+  const done = await chat.compact({ signal, onEvent: emit, keep });
+  if (!done) view.print([row("the session is too short to summarize", "dim")]);
+}
+
+type Origin = "project" | "configuration" | "chat";
+
+const ORIGINS: Readonly<Record<Origin, string>> = {
+  project: "always in this project",
+  configuration: "providers.yaml, in all projects",
+  chat: "for this chat",
+};
+
+/** Shows mode and rules; with an argument sets the mode, or takes a rule back. Throws `usage` for any other word. */
+export async function permissions(argument: string, target: CommandTarget): Promise<void> {
+  const [word = "", ...rest] = argument.split(/\s+/);
+  if (word === "remove") await takeBack(rest.join(" "), target);
+  else if (word !== "") {
+    const mode = PERMISSION_MODES.find((known) => known.toLowerCase() === argument.toLowerCase());
+    if (mode === undefined) {
+      throw new AgentcliError("usage", `there is no mode ${argument}`, {
+        hint: `modes: ${PERMISSION_MODES.join(", ")}; to remove a rule: /permissions remove <number>`,
+      });
+    }
+    target.chat.setMode(mode);
+  }
+  await show(target);
+}
+
+async function rulesOf({ chat }: CommandTarget, home: Home): Promise<{ text: string; origin: Origin }[]> {
+  const { policy, workspace } = (await chat.ready()).session;
+  const ofProject = await readProjectRules(home, workspace.root);
+  const { permissions: configured } = await loadConfiguration(home);
+  return policy.allow.map(({ text }) => ({
+    text,
+    origin: ofProject.includes(text) ? "project" : configured.allow.includes(text) ? "configuration" : "chat",
+  }));
+}
+
+async function show(target: CommandTarget): Promise<void> {
+  const { chat, view, context } = target;
+  const rules = await rulesOf(target, await openHome(context.io));
+  const { policy } = (await chat.ready()).session;
+  view.print([
+    [span("mode "), span(chat.mode, "bold"), span(`  (/permissions ${PERMISSION_MODES.join(" | ")})`, "dim")],
+    ...rules.map(({ text, origin }, index): Row => [
+      span(`${String(index + 1).padStart(3)} allow `, "dim"),
+      span(clean(text)),
+      span(`  ${ORIGINS[origin]}`, "dim"),
+    ]),
+    ...policy.deny.map(({ text }): Row => [span("    deny  ", "dim"), span(clean(text))]),
+    ...rules.length === 0 ? [] : [row("take a rule back: /permissions remove <number>", "dim")],
+  ]);
+}
+
+/** A rule by its number in the list, or as it is written. */
+async function takeBack(named: string, target: CommandTarget): Promise<void> {
+  const { chat, view, context } = target;
+  const home = await openHome(context.io);
+  const rules = await rulesOf(target, home);
+  const found = rules[Number(named) - 1] ?? rules.find(({ text }) => text === named);
+  if (found === undefined) {
+    throw new AgentcliError("usage", `there is no rule ${JSON.stringify(named)}`, {
+      hint: "/permissions lists the rules with their numbers",
+    });
+  }
+  const { text, origin } = found;
+  if (origin === "project") {
+    await removeProjectRule(home, { root: (await chat.ready()).session.workspace.root, rule: text });
+  }
+  if (origin === "configuration") {
+    await editProviders(home, (document) => {
+      const left = (document.value().permissions?.allow ?? []).filter((rule) => rule !== text);
+      if (left.length > 0) document.setSetting("permissions.allow", left);
+      else document.unsetSetting("permissions.allow");
+    });
+  }
+  chat.disallow(text);
+  view.print([row(`  removed: ${clean(text)} (${ORIGINS[origin]})`, "good")]);
 }
 
 /** Shows what the session changed: each file as it was before its first change, against what it is now. */
-export async function showDiff({ chat, view }: CommandTarget): Promise<void> {
+export async function showDiff(_: string, { chat, view }: CommandTarget): Promise<void> {
   const { session: { workspace }, undo } = await chat.ready();
   const store = await undo();
   const first = new Map<string, TurnChange>();
@@ -116,41 +256,8 @@ export async function showDiff({ chat, view }: CommandTarget): Promise<void> {
   if (first.size > MOST_SHOWN) view.print([row(`  and ${first.size - MOST_SHOWN} more files`, "dim")]);
 }
 
-/**
- * Writes the whole session into a new file: into the exports of the home, or where the argument says. Its form is named
- * first (`json`, `html`, `markdown`), or told by the end of the file's name.
- */
-export async function exportSession(argument: string, { chat, view, context }: CommandTarget): Promise<void> {
-  const { session, transcriptFile, recorder } = await chat.ready();
-  if (transcriptFile === null || releaseIn(session.items) !== undefined) {
-    return view.print([row("this session is not stored, so there is nothing to export", "dim")]);
-  }
-  if (session.items.length === 0) return view.print([row("nothing to export yet", "dim")]);
-  await recorder.settle();
-  const [, word = "", path = ""] = /^(?:(json|html|markdown|md)(?=\s|$))?\s*(.*)$/s.exec(argument) ?? [];
-  const [{ documentText, openDocument }, { formatOf, writeExport }, { findSession }] = await Promise.all([
-    import("../../sessions/document.ts"),
-    import("../../sessions/run.ts"),
-    import("../../../session/list.ts"),
-  ]);
-  const format = formatOf(word === "" ? path : `.${word}`);
-  const home = await openHome(context.io);
-  const found = await findSession(home, session.id, { projectRoot: session.workspace.root });
-  const text = await documentText(await openDocument(home, found), format);
-  const name = exportName(session.id, format, context.io.clock.now());
-  if (path === "") await home.write(name, text);
-  else await writeExport(path, text, context);
-  view.print(textRows(`wrote ${path === "" ? home.file(name) : path}`, { width: view.width(), style: "dim" }));
-}
-
-/** A name that no export before it has: `exports/session-1a2b3c4d-20260131-235959.md`. */
-function exportName(id: string, format: "json" | "html" | "markdown", now: number): string {
-  const time = new Date(now).toISOString().slice(0, 19).replaceAll(/[-:]/g, "").replace("T", "-");
-  return `exports/session-${id.slice(0, 8)}-${time}.${format === "markdown" ? "md" : format}`;
-}
-
 /** Says what is protected here, and whether the model of the session counts as local. */
-export async function showSecrets({ chat, view, context }: CommandTarget): Promise<void> {
+export async function showSecrets(_: string, { chat, view, context }: CommandTarget): Promise<void> {
   const model = chat.opened === null ? undefined : selectorOf(chat.opened);
   const { listProtected } = await import("../../secrets/show.ts");
   await listProtected({ options: { model }, arguments: [], context: { ...context, io: toView(context.io, view) } });

@@ -1,9 +1,11 @@
-/** Stored sessions in a chat: the list to choose one of, and going on with it. Loaded when one is asked for. */
+/** Sessions of a chat as a whole: going on with a stored one, another one, the name and the export of this one. Loaded with the first. */
 import { isLocal } from "../../../boundary/policy/locality.ts";
 import { effectiveBaseUrl } from "../../../config/base_url.ts";
+import { openHome } from "../../../platform/home.ts";
 import { counted } from "../../../platform/number.ts";
 import { findProjectContext } from "../../../runtime/project_context.ts";
 import { listSessions, type SessionSummary } from "../../../session/list.ts";
+import { releaseIn } from "../../../session/item.ts";
 import { clean } from "../../../terminal/clean.ts";
 import { textRows } from "../view/event_rows.ts";
 import { row } from "../../../terminal/style.ts";
@@ -51,7 +53,7 @@ function choiceOf(summary: SessionSummary, { now, place }: { now: number; place:
 }
 
 /** Goes on with a stored session of this project: the one that is named, or one of a list. */
-export async function resumeStored(argument: string, { chat, view, context }: CommandTarget): Promise<void> {
+export async function resume(argument: string, { chat, view, context }: CommandTarget): Promise<void> {
   const current = chat.opened?.session.id ?? null;
   const id = argument === "" ? await chooseStored({ view, context, current }) : argument;
   if (id === null) return;
@@ -59,7 +61,7 @@ export async function resumeStored(argument: string, { chat, view, context }: Co
 }
 
 /** Names the session. Without a name on the line, asks for one. */
-export async function renameThis(argument: string, { chat, view }: CommandTarget): Promise<void> {
+export async function rename(argument: string, { chat, view }: CommandTarget): Promise<void> {
   const name = argument === "" ? await view.ask("Name of this session (empty: none)") : argument;
   if (name === null) return;
   const isStored = await chat.rename(name);
@@ -69,4 +71,50 @@ export async function renameThis(argument: string, { chat, view }: CommandTarget
     ? "the session has no name any more"
     : `the session is named ${clean(name.trim())}`;
   view.print(textRows(said, { width: view.width(), style: "dim" }));
+}
+
+/**
+ * Writes the whole session into a new file: into the exports of the home, or where the argument says. Its form is named
+ * first (`json`, `html`, `markdown`), or told by the end of the file's name.
+ */
+export async function exportSession(argument: string, { chat, view, context }: CommandTarget): Promise<void> {
+  const { session, transcriptFile, recorder } = await chat.ready();
+  if (transcriptFile === null || releaseIn(session.items) !== undefined) {
+    return view.print([row("this session is not stored, so there is nothing to export", "dim")]);
+  }
+  if (session.items.length === 0) return view.print([row("nothing to export yet", "dim")]);
+  await recorder.settle();
+  const [, word = "", path = ""] = /^(?:(json|html|markdown|md)(?=\s|$))?\s*(.*)$/s.exec(argument) ?? [];
+  const [{ documentText, openDocument }, { formatOf, writeExport }, { findSession }] = await Promise.all([
+    import("../../sessions/document.ts"),
+    import("../../sessions/run.ts"),
+    import("../../../session/list.ts"),
+  ]);
+  const format = formatOf(word === "" ? path : `.${word}`);
+  const home = await openHome(context.io);
+  const found = await findSession(home, session.id, { projectRoot: session.workspace.root });
+  const text = await documentText(await openDocument(home, found), format);
+  const name = exportName(session.id, format, context.io.clock.now());
+  if (path === "") await home.write(name, text);
+  else await writeExport(path, text, context);
+  view.print(textRows(`wrote ${path === "" ? home.file(name) : path}`, { width: view.width(), style: "dim" }));
+}
+
+/** A name that no export before it has: `exports/session-1a2b3c4d-20260131-235959.md`. */
+function exportName(id: string, format: "json" | "html" | "markdown", now: number): string {
+  const time = new Date(now).toISOString().slice(0, 19).replaceAll(/[-:]/g, "").replace("T", "-");
+  return `exports/session-${id.slice(0, 8)}-${time}.${format === "markdown" ? "md" : format}`;
+}
+
+/** Begins a new session; the one before is kept. */
+export async function clear(_: string, { chat, view }: CommandTarget): Promise<void> {
+  await view.during("beginning a new session", chat.clear());
+  view.clear();
+  view.print([row("a new session; the other one is kept (/resume)", "dim")]);
+}
+
+/** Leaves the chat. */
+export async function exit(_: string, { view }: CommandTarget): Promise<void> {
+  view.leave();
+  return await Promise.resolve();
 }

@@ -9,38 +9,8 @@ import { didYouMean } from "../../../config/suggest.ts";
 import { AgentcliError } from "../../../errors.ts";
 import { lstat } from "../../../platform/files.ts";
 import type { Candidate, CompletionQuery } from "../../../terminal/editor_text.ts";
+import { type CommandName, COMMANDS } from "../commands/commands.ts";
 import type { SearchOptions } from "./path_search.ts";
-
-/**
- * The commands of the chat, as help and completion list them. `isBeside`: it only tells, or changes what a key may change at
- * any time, so it need not wait for the turn that runs.
- */
-export const COMMAND_NAMES = [
-  { name: "help", brief: "list the commands and the keys", isBeside: true },
-  { name: "model", brief: "switch to another model" },
-  { name: "models", brief: "list the models of the servers" },
-  { name: "tools", brief: "list the tools of the model", isBeside: true },
-  { name: "permissions", brief: "show or set the mode; list and remove rules", isBeside: true },
-  { name: "mcp", brief: "list the MCP servers, their tools and tokens", isBeside: true },
-  { name: "context", brief: "show what fills the window", isBeside: true },
-  { name: "status", brief: "show model, session and mode", isBeside: true },
-  { name: "think", brief: "set how much the model reasons: on, off, low, medium, high" },
-  { name: "retry", brief: "send the last prompt again, as if it had not been answered" },
-  { name: "copy", brief: "copy the last answer to the clipboard", isBeside: true },
-  { name: "init", brief: "let the model look around and write a short AGENTS.md" },
-  { name: "skills", brief: "list the workflows and skills of the project", isBeside: true },
-  { name: "compact", brief: "summarize the older part now: /compact [what to keep]" },
-  { name: "clear", brief: "begin a new session" },
-  { name: "rewind", brief: "go back to before a turn: words, files or both" },
-  { name: "redo", brief: "take /rewind or /undo back" },
-  { name: "undo", brief: "restore the files that the last turn changed" },
-  { name: "diff", brief: "show the changes of this session", isBeside: true },
-  { name: "resume", brief: "continue a stored session" },
-  { name: "rename", brief: "name the session; lists show it: /rename [name]" },
-  { name: "export", brief: "write the session to a file: /export [json|html] [file]" },
-  { name: "secrets", brief: "list the protected paths" },
-  { name: "exit", brief: "leave; also /quit, exit and quit" },
-] as const;
 
 /** Commands of other programs, each behind what does the same here. */
 const KNOWN_ELSEWHERE: readonly (readonly [hint: string, ...names: string[]])[] = [
@@ -67,15 +37,17 @@ const KNOWN_ELSEWHERE: readonly (readonly [hint: string, ...names: string[]])[] 
   ["/export writes the session to a file", "save", "share"],
 ];
 
-export type CommandName = typeof COMMAND_NAMES[number]["name"];
-
 function knownElsewhere(word: string): string | undefined {
   return KNOWN_ELSEWHERE.find(([, ...names]) => names.includes(word))?.[0];
 }
 
+function isCommandName(word: string): word is CommandName {
+  return Object.hasOwn(COMMANDS, word);
+}
+
 /** Whether a word is a command of the chat: no project can give it another meaning. */
 export function isTaken(word: string): boolean {
-  return word === "quit" || COMMAND_NAMES.some(({ name }) => name === word);
+  return word === "quit" || isCommandName(word);
 }
 
 /** A place to read from, and by which deny rule a file may not be read. */
@@ -137,9 +109,9 @@ export function readCommand(line: string, others: readonly string[] = []): Typed
   const match = /^\/([a-z][a-z0-9-]*)(?:\s+([^\n]*))?$/.exec(line.trim());
   if (match === null) return null;
   const word = match[1] ?? "";
-  const found = COMMAND_NAMES.find(({ name }) => name === word) ?? (word === "quit" ? { name: "exit" as const } : null);
-  if (found !== null) return { kind: "command", name: found.name, argument: (match[2] ?? "").trim() };
-  const names = [...COMMAND_NAMES.map(({ name }) => name), ...others].map((name) => `/${name}`);
+  const name = word === "quit" ? "exit" : word;
+  if (isCommandName(name)) return { kind: "command", name, argument: (match[2] ?? "").trim() };
+  const names = [...Object.keys(COMMANDS), ...others].map((known) => `/${known}`);
   throw new AgentcliError("usage", `there is no command /${word}`, {
     hint: knownElsewhere(word) ?? didYouMean(`/${word}`, names) ??
       "see /help; a line that begins with a space is no command",
@@ -149,7 +121,7 @@ export function readCommand(line: string, others: readonly string[] = []): Typed
 /** The command of a line that need not wait for the turn that runs; null for any other line. */
 export function readBeside(line: string): TypedCommand | null {
   const command = isTaken(/^\/([a-z]+)/.exec(line)?.[1] ?? "") ? readCommand(line) : null;
-  return COMMAND_NAMES.some((known) => known.name === command?.name && "isBeside" in known) ? command : null;
+  return command !== null && COMMANDS[command.name].isBeside ? command : null;
 }
 
 /**
@@ -224,8 +196,8 @@ export async function candidatesFor(
   { clock }: Pick<SearchOptions, "clock">,
 ): Promise<Candidate[]> {
   if (query.kind === "command") {
-    const known = COMMAND_NAMES.filter(({ name }) => name.startsWith(query.word));
-    const offers = known.map(({ name, brief }) => ({ text: `/${name}`, note: brief }));
+    const known = Object.entries(COMMANDS).filter(([name]) => name.startsWith(query.word));
+    const offers = known.map(([name, { brief }]) => ({ text: `/${name}`, note: brief }));
     return source === null ? offers : [...offers, ...await customs(query.word, source)];
   }
   if (source === null) return [];

@@ -14,7 +14,7 @@ import {
 import { runBattery } from "../../../provider/probe/battery.ts";
 import { type Learnt, learnt, probeError, type ProbeReport } from "../../../provider/probe/findings.ts";
 import { createProgress } from "../../../terminal/paced_output.ts";
-import { type Interrupt, listenForInterrupt } from "../../../runtime/interrupt.ts";
+import { interruptible } from "../../../runtime/interrupt.ts";
 import { notice, showError, warn } from "../../output.ts";
 import { print } from "../../result.ts";
 import type { Context, Invocation } from "../../command.ts";
@@ -44,7 +44,6 @@ export async function run(
   { options, arguments: words, context }: Invocation<typeof PROBE_OPTIONS>,
 ): Promise<number> {
   const prepared = await prepare(words[0], context);
-  const interrupt = listenForInterrupt(context.io, undefined);
   try {
     if (prepared.warning !== undefined) await warn(context, prepared.warning);
     const { endpoint: { provider, local }, model } = prepared;
@@ -55,26 +54,24 @@ export async function run(
       await notice(context, "demo is a fixed script, not a language model: most checks do not apply to it");
     }
     if (!local) await notice(context, `${provider}:${model.id} is remote: ${provider} may charge for these requests`);
-    const work = measure(prepared, { context, interrupt, options });
-    return await Promise.race([work, interrupt.forced]);
+    return await interruptible(context, (signal) => measure(prepared, { context, signal, options }));
   } finally {
-    interrupt.end();
     await prepared.close();
   }
 }
 
 interface Given {
   context: Context;
-  interrupt: Interrupt;
+  signal: AbortSignal;
   options: Invocation<typeof PROBE_OPTIONS>["options"];
 }
 
 async function measure(prepared: Prepared, given: Given): Promise<number> {
-  const { context, interrupt, options } = given;
+  const { context, signal, options } = given;
   const { client, endpoint, model } = prepared;
   const progress = createProgress(context.io, { quiet: context.globals.quiet });
   let report: ProbeReport;
-  const profile = await profileFor(prepared, interrupt.signal);
+  const profile = await profileFor(prepared, signal);
   try {
     report = await runBattery({
       client,
@@ -88,7 +85,7 @@ async function measure(prepared: Prepared, given: Given): Promise<number> {
           ? { chat_template_kwargs: profile.fields["chat_template_kwargs"] }
           : {},
       },
-      signal: interrupt.signal,
+      signal,
       timeoutMs: (options.timeout ?? TIMEOUT) * 1000,
       maxPrompt: options.maxPrompt ?? MAX_PROMPT,
       onNote: (text) => progress.note(text),
@@ -107,7 +104,7 @@ async function measure(prepared: Prepared, given: Given): Promise<number> {
     stored = await storeLearnt(await openHome(context.io), found);
   }
   await printReport(report, { prepared, profile: profile.rows, stored, context });
-  if (report.interrupted) return asAgentcliError(interrupt.signal.reason).exitCode;
+  if (report.interrupted) return asAgentcliError(signal.reason).exitCode;
   if (error === null) return 0;
   // The report itself carries the error for programs.
   if (context.globals.json) return error.exitCode;
