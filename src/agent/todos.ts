@@ -1,6 +1,6 @@
 /** The todo list of a session that was read back. Loaded with one. */
+import { checkArguments } from "../mcp/check_arguments.ts";
 import type { SessionItem } from "../session/item.ts";
-import { checkArguments } from "../tools/arguments.ts";
 import { todoWriteDeclaration, type TodoWriteInput } from "../tools/declarations.ts";
 import type { SessionMemory } from "../tools/tool.ts";
 
@@ -25,7 +25,8 @@ export function writtenTodos(items: readonly SessionItem[]): Todos {
   );
   for (const item of items.toReversed()) {
     if (item.kind === "tool_result" && item.name === todoWriteDeclaration.name && !item.isError) {
-      const checked = checkArguments(todoWriteDeclaration.parameters, calls.get(item.callId)?.input ?? {});
+      const input = calls.get(item.callId)?.input ?? {};
+      const checked = checkArguments(todoWriteDeclaration.parameters, input, { isClosed: true });
       if (!("problem" in checked)) return (checked.value as unknown as TodoWriteInput).todos;
     }
     if (item.kind === "user" && item.origin === "summary") return readTodoText(item.text);

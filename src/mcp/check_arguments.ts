@@ -1,9 +1,9 @@
-/** Checks the arguments of a call by the server's own JSON Schema, and mends what small models get slightly wrong. */
+/** Checks the arguments of a call by the JSON Schema of its tool, and mends what small models get slightly wrong. */
+import { quietly } from "../platform/real_path.ts";
 import { fieldsOf, isRecord, type JsonRecord, membersOf, parseJson } from "../platform/record.ts";
 import { meantParameter } from "../provider/trained_names.ts";
-import { resolveReference } from "./signature.ts";
 
-/** The arguments as the server may get them, or one sentence for the model about what is wrong. */
+/** The arguments as the tool may get them, or one sentence for the model about what is wrong. */
 export type CheckedArguments = { value: JsonRecord } | { problem: string };
 
 type Checked = { value: unknown } | { problem: string };
@@ -17,12 +17,19 @@ const QUOTE_LIMIT = 40;
 
 /**
  * Returns `input` as the schema wants it (2020-12, without what only a whole validator knows: patterns, formats,
- * conditions). Mended: `"5"` → 5, `"true"` → true, a number for text, one value for a list, JSON text for a list or an
- * object, letter case of an enumerated word, null for an optional value, near names. What the schema does not speak of
- * passes as it is: the server decides. Never throws.
+ * conditions). Mended: `"5"` → 5, `"yes"` → true, a number for text, one value for a list and a list of one for a text,
+ * JSON text for a list or an object, letter case of an enumerated word, null for an optional value, near names. What the
+ * schema does not speak of passes as it is, for a server to decide; where the schema `isClosed`, other names are dropped.
+ * The problem names the argument, what was expected and what came. Never throws.
+ * Source: specification of the agent, loop step 3.
  */
-export function checkBySchema(schema: JsonRecord, input: JsonRecord): CheckedArguments {
-  const checked = new Check(schema).value(schema, input, { at: "", depth: 0 });
+export function checkArguments(
+  schema: object,
+  input: JsonRecord,
+  { isClosed = false }: { isClosed?: boolean } = {},
+): CheckedArguments {
+  const root = fieldsOf(schema);
+  const checked = new Check(root, isClosed).value(root, input, { at: "", depth: 0 });
   if ("problem" in checked) return checked;
   return isRecord(checked.value) ? { value: checked.value } : { value: input };
 }
@@ -34,9 +41,11 @@ interface Place {
 
 class Check {
   readonly #root: JsonRecord;
+  readonly #isClosed: boolean;
 
-  constructor(root: JsonRecord) {
+  constructor(root: JsonRecord, isClosed: boolean) {
     this.#root = root;
+    this.#isClosed = isClosed;
   }
 
   value(schema: unknown, value: unknown, place: Place): Checked {
@@ -94,37 +103,50 @@ class Check {
     const declared = fieldsOf(schema.properties);
     const required = membersOf(schema.required).filter((name) => typeof name === "string");
     const pathOf = (name: string) => place.at === "" ? name : `${place.at}.${name}`;
+    const isPatterned = Object.keys(fieldsOf(schema.patternProperties)).length > 0;
+    const isClosed = schema.additionalProperties === false || this.#isClosed && schema.properties !== undefined;
     const given = namedAsDeclared(declared, input);
     const entries: [string, unknown][] = [];
-    for (const [name, value] of given) {
+    for (const name of new Set([...Object.keys(declared), ...required, ...given.keys()])) {
       const own = Object.hasOwn(declared, name);
-      // A value that can be left out and is null was left out, unless the schema takes null.
-      if (value === null && !required.includes(name) && own && !takesNull(declared[name])) continue;
-      const patterned = Object.keys(fieldsOf(schema.patternProperties)).length > 0;
-      const rule = own ? declared[name] : patterned ? undefined : schema.additionalProperties;
-      // What is not declared and not wanted is dropped, as for tools of our own.
-      if (!own && rule === false) continue;
-      const checked = this.value(rule, value, { at: pathOf(name), depth: place.depth + 1 });
+      // A value that is null was left out, unless the schema takes null.
+      if (!given.has(name) || given.get(name) === null && own && !takesNull(declared[name])) {
+        if (required.includes(name)) return missing(pathOf(name), fieldsOf(declared[name]), input);
+        continue;
+      }
+      if (!own && isClosed && !isPatterned) continue;
+      const rule = own ? declared[name] : isPatterned ? undefined : schema.additionalProperties;
+      const checked = this.value(rule, given.get(name), { at: pathOf(name), depth: place.depth + 1 });
       if ("problem" in checked) return checked;
       entries.push([name, checked.value]);
     }
-    const missing = required.find((name) => !entries.some(([known]) => known === name));
-    if (missing === undefined) return { value: Object.fromEntries(entries) };
-    const names = Object.keys(input).slice(0, 8).map((name) => `\`${name.slice(0, QUOTE_LIMIT)}\``).join(", ");
-    return {
-      problem: `The argument \`${pathOf(missing)}\` is missing (given: ${names || "none"}). ` +
-        `It is ${expectation(fieldsOf(declared[missing]))}.`,
-    };
+    return { value: Object.fromEntries(entries) };
   }
 }
 
-/** The given values by declared name: exact names first, then spellings that mean one free name. */
-function namedAsDeclared(declared: JsonRecord, input: JsonRecord): Map<string, unknown> {
-  const given = new Map(Object.entries(input).filter(([name]) => Object.hasOwn(declared, name)));
-  for (const [name, value] of Object.entries(input)) {
-    if (given.has(name)) continue;
-    const meant = meantParameter(name, declared) ?? sameLetters(name, declared);
-    given.set(meant !== null && !given.has(meant) ? meant : name, value);
+/** Returns what a local `$ref` leads to; undefined for any other: nothing is ever fetched. */
+export function resolveReference(reference: unknown, root: JsonRecord): JsonRecord | undefined {
+  if (typeof reference !== "string" || !reference.startsWith("#")) return undefined;
+  let at: unknown = root;
+  for (const part of reference.slice(1).split("/").slice(1)) {
+    const name = (quietly(() => decodeURIComponent(part)) ?? part).replaceAll("~1", "/").replaceAll("~0", "~");
+    at = isRecord(at) && Object.hasOwn(at, name) ? at[name] : undefined;
+  }
+  return isRecord(at) ? at : undefined;
+}
+
+/** The given values by declared name: exact names first, then spellings and aliases that mean one free name. */
+export function namedAsDeclared(declared: object, input: JsonRecord): Map<string, unknown> {
+  const known = fieldsOf(declared);
+  const given = new Map(Object.entries(input).filter(([name]) => Object.hasOwn(known, name)));
+  const meant = Object.entries(input).filter(([name]) => !given.has(name)).map(([name, value]) => {
+    const one = meantParameter(name, known) ?? sameLetters(name, known);
+    return { name, value, meant: one !== null && (given.get(one) ?? null) === null ? one : null };
+  });
+  for (const one of meant) {
+    // Two unknown names for one parameter are ambiguous, not a spelling.
+    const isOnly = meant.every((other) => other === one || other.meant !== one.meant);
+    given.set(one.meant !== null && isOnly ? one.meant : one.name, one.value);
   }
   return given;
 }
@@ -161,9 +183,9 @@ function isOfType(type: string, value: unknown): boolean {
     case "string":
       return typeof value === "string";
     case "integer":
-      return Number.isInteger(value);
+      return Number.isSafeInteger(value);
     case "number":
-      return typeof value === "number";
+      return Number.isFinite(value);
     case "boolean":
       return typeof value === "boolean";
     case "array":
@@ -180,16 +202,21 @@ function isOfType(type: string, value: unknown): boolean {
 function turnedInto(type: string, value: unknown): unknown {
   const text = typeof value === "string" && value.length <= 1_000_000 ? value.trim() : null;
   switch (type) {
-    case "string":
-      return typeof value === "number" || typeof value === "boolean" ? String(value) : undefined;
+    case "string": {
+      const only = Array.isArray(value) && value.length === 1 ? value[0] : value;
+      return ["string", "number", "boolean"].includes(typeof only) ? String(only) : undefined;
+    }
     case "integer":
     case "number": {
       if (text === null || !/^[+-]?\d{1,30}(\.\d{1,30})?(e[+-]?\d{1,3})?$/i.test(text)) return undefined;
       const number = Number(text);
-      return Number.isFinite(number) && (type === "number" || Number.isSafeInteger(number)) ? number : undefined;
+      return isOfType(type, number) ? number : undefined;
     }
-    case "boolean":
-      return text === null ? undefined : ({ true: true, false: false } as Record<string, boolean>)[text.toLowerCase()];
+    case "boolean": {
+      const word = String(value).trim().toLowerCase();
+      if (/^(?:true|yes|on|1)$/.test(word)) return true;
+      return /^(?:false|no|off|0)$/.test(word) ? false : undefined;
+    }
     case "object": {
       const parsed = text === null ? undefined : parseJson(text);
       return isRecord(parsed) ? parsed : undefined;
@@ -254,13 +281,26 @@ function expectation(schema: JsonRecord): string {
   return typesOf(schema).map((type) => NOUNS[type] ?? "a value").join(" or ") || "a value";
 }
 
+function missing(at: string, schema: JsonRecord, input: JsonRecord): { problem: string } {
+  const names = Object.keys(input).slice(0, 8).map((name) => `\`${name.slice(0, QUOTE_LIMIT)}\``).join(", ");
+  return {
+    problem: `The argument \`${at}\` is missing (given: ${names || "none"}). ` +
+      `Send the call again with \`${at}\`: ${expectation(schema)}.`,
+  };
+}
+
 function wrong(at: string, wanted: string, value: unknown): { problem: string } {
-  return { problem: `The argument \`${at}\` must be ${wanted}, not ${quoted(value)}.` };
+  const next = Array.isArray(value) && wanted === NOUNS.string ? "Send one call for each." : "Send the call again.";
+  return {
+    problem: `The argument \`${at}\` must be ${wanted}, not ${typeof value === "string" ? "the text " : ""}${
+      quoted(value)
+    }. ${next}`,
+  };
 }
 
 function quoted(value: unknown): string {
   if (Array.isArray(value)) return "a list";
   if (isRecord(value)) return "an object";
-  const text = JSON.stringify(value) ?? "nothing";
-  return text.length > QUOTE_LIMIT ? `${text.slice(0, QUOTE_LIMIT)}…` : text;
+  if (typeof value !== "string") return String(value);
+  return JSON.stringify(value.length > QUOTE_LIMIT ? `${value.slice(0, QUOTE_LIMIT)}…` : value);
 }

@@ -1,7 +1,7 @@
 /** The offer to the model: which tools of servers are found, which are functions of their own, and what names mean. */
 import { highestLabel, type Label } from "../boundary/policy/label.ts";
 import { closest } from "../config/suggest.ts";
-import { checkBySchema, type CheckedArguments } from "./check_arguments.ts";
+import { checkArguments, type CheckedArguments } from "./check_arguments.ts";
 import { type ExposedTools, exposeTools } from "./exposure.ts";
 import { callName, findTools, type FoundServer, READ_RESOURCE, toolLine } from "./find.ts";
 import type { McpHub } from "./hub.ts";
@@ -93,7 +93,7 @@ export class McpOffer {
 
   /** Checks the arguments of a tool; a problem repeats how it is called. */
   check({ server, tool }: MeantTool, args: Record<string, unknown>): CheckedArguments {
-    const checked = checkBySchema(tool.schema, args);
+    const checked = checkArguments(tool.schema, args);
     return "value" in checked ? checked : { problem: `${checked.problem} Usage: ${toolLine(server, tool)}` };
   }
 

@@ -1,6 +1,6 @@
 /** Writes what a tool takes in one line, and as a schema that every model server understands. */
 import { fieldsOf, isRecord, type JsonRecord, membersOf, textOf } from "../platform/record.ts";
-import { quietly } from "../platform/real_path.ts";
+import { resolveReference } from "./check_arguments.ts";
 import { cleanText } from "./tool_info.ts";
 
 /** The keywords of a schema that model servers compile into a grammar; everything else is left out. */
@@ -16,17 +16,6 @@ export interface PlainSchema {
 /** Schemas nested more deeply are any value. */
 const DEPTH = 8;
 const TYPES: readonly string[] = ["object", "string", "integer", "number", "boolean", "array"];
-
-/** Returns what a local `$ref` leads to; undefined for any other: nothing is ever fetched. */
-export function resolveReference(reference: unknown, root: JsonRecord): JsonRecord | undefined {
-  if (typeof reference !== "string" || !reference.startsWith("#")) return undefined;
-  let at: unknown = root;
-  for (const part of reference.slice(1).split("/").slice(1)) {
-    const name = (quietly(() => decodeURIComponent(part)) ?? part).replaceAll("~1", "/").replaceAll("~0", "~");
-    at = isRecord(at) && Object.hasOwn(at, name) ? at[name] : undefined;
-  }
-  return isRecord(at) ? at : undefined;
-}
 
 /**
  * Returns a schema with its references put in, the parts of `allOf` joined, and of several forms the first that is not
@@ -88,8 +77,11 @@ function typeOf(schema: JsonRecord): PlainSchema["type"] {
   return schema.items === undefined ? undefined : "array";
 }
 
+/** Characters of a list of parameters. */
+const LIST_LIMIT = 300;
+
 /** Returns `(path: string, depth?: integer)` for the schema of a tool's arguments. */
-export function parameterList(schema: JsonRecord, limit: number = 300): string {
+export function parameterList(schema: JsonRecord): string {
   const { properties = {}, required = [] } = plainSchema(schema, schema);
   const entries = Object.entries(properties);
   // What must be there comes first: a list that is cut loses what can be left out.
@@ -98,7 +90,7 @@ export function parameterList(schema: JsonRecord, limit: number = 300): string {
     `${cleanText(name, 60)}${required.includes(name) ? "" : "?"}: ${typeText(value)}`
   );
   let kept = parts;
-  while (kept.length > 1 && kept.join(", ").length > limit) kept = kept.slice(0, -1);
+  while (kept.length > 1 && kept.join(", ").length > LIST_LIMIT) kept = kept.slice(0, -1);
   return `(${[...kept, ...kept.length < parts.length ? ["…"] : []].join(", ")})`;
 }
 

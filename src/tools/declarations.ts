@@ -1,5 +1,6 @@
 /** Declares the built-in tools: all that a session needs of them before their first call, when their code is loaded. */
-import type { ParameterSchema, SessionMemory, ToolDeclaration } from "./tool.ts";
+import type { PlainSchema } from "../mcp/signature.ts";
+import type { SessionMemory, ToolDeclaration } from "./tool.ts";
 import bash from "./bash/prompt.md" with { type: "text" };
 import bashOutput from "./bash_output/prompt.md" with { type: "text" };
 import edit from "./edit/prompt.md" with { type: "text" };
@@ -16,7 +17,7 @@ const integer = { type: "integer" } as const;
 const boolean = { type: "boolean" } as const;
 
 /** The schema of an object: the first `required` names have to be given. */
-function object(properties: Record<string, ParameterSchema>, required = 1): ParameterSchema {
+function object(properties: Record<string, PlainSchema>, required = 1): PlainSchema {
   return { type: "object", properties, required: Object.keys(properties).slice(0, required) };
 }
 

@@ -1,5 +1,6 @@
 /** A call as a model wrote it, in the names and forms that it was trained on, as the call of a tool here. */
 import { closest } from "../config/suggest.ts";
+import { checkArguments, type CheckedArguments, namedAsDeclared } from "../mcp/check_arguments.ts";
 import { isRecord, parseJson } from "../platform/record.ts";
 import { meantParameter, meantTool, plainToolName } from "../provider/trained_names.ts";
 import { type Input, SHAPES } from "./call_shapes.ts";
@@ -72,6 +73,20 @@ export function meantCall({ name, input }: { name: string; input: Input }, tools
   if ("problem" in shaped) return shaped;
   const tool = tools.find((one) => one.name === shaped.name);
   return tool === undefined ? null : { ...shaped, tool };
+}
+
+/** Checks the arguments of a call, in any set of them that its tool takes. */
+export function checkCall(
+  { parameters, taken, check }: Pick<Tool, "parameters" | "taken" | "check">,
+  input: Input,
+): CheckedArguments {
+  if (check !== undefined) return check(input);
+  const properties = { ...parameters.properties, ...taken?.properties };
+  const given = namedAsDeclared(properties, input);
+  const has = (name: string) => (given.get(name) ?? null) !== null;
+  const instead = parameters.required?.every(has) ? undefined : taken?.instead.find((names) => names.every(has));
+  const schema = { ...parameters, properties, required: instead ?? parameters.required };
+  return checkArguments(schema, input, { isClosed: true });
 }
 
 /** The arguments, where some or all of them stand in an object of their own: `{"arguments": {…}}`. */

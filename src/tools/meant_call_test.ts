@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { builtinTools } from "./registry.ts";
-import { checkCall } from "./arguments.ts";
-import { meantCall } from "./meant_call.ts";
+import { checkCall, meantCall } from "./meant_call.ts";
 
 const TOOLS = builtinTools();
 

@@ -1,7 +1,8 @@
 /** The tools there are, and which of them a model gets. */
-import { loadedLater, MCP_CALL, MCP_FIND, type ParameterSchema, type Tool } from "./tool.ts";
+import { loadedLater, MCP_CALL, MCP_FIND, type Tool } from "./tool.ts";
 import { didYouMean } from "../config/suggest.ts";
 import { AgentcliError } from "../errors.ts";
+import type { PlainSchema } from "../mcp/signature.ts";
 import type { ToolSchema } from "../provider/types.ts";
 import {
   bashDeclaration,
@@ -56,7 +57,7 @@ export function profileTools(tools: readonly Tool[], options: ProfileOptions): T
 function small(tool: Tool): Tool {
   const form = SMALL[tool.name];
   if (form === undefined) return tool;
-  const parameters: ParameterSchema = { ...tool.parameters, properties: {} };
+  const parameters: PlainSchema = { ...tool.parameters, properties: {} };
   for (const name of form.parameters) {
     const { description: _, ...parameter } = tool.parameters.properties?.[name] ?? {};
     parameters.properties = { ...parameters.properties, [name]: parameter };

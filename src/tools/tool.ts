@@ -3,20 +3,10 @@ import type { BackgroundCommands } from "./bash/background.ts";
 import type { Label } from "../boundary/policy/label.ts";
 import type { SessionSandbox } from "../boundary/sandbox/sandbox.ts";
 import type { Refusal, ResolvedPath, Workspace } from "../boundary/workspace/workspace.ts";
+import type { CheckedArguments } from "../mcp/check_arguments.ts";
+import type { PlainSchema } from "../mcp/signature.ts";
 import type { Clock, Io } from "../platform/io.ts";
 import type { ShownImage } from "../provider/chat/content.ts";
-
-/** The subset of JSON Schema for tool parameters: sent to the model, and used to check its arguments. */
-export interface ParameterSchema {
-  type?: "object" | "string" | "integer" | "number" | "boolean" | "array";
-  description?: string;
-  properties?: Record<string, ParameterSchema>;
-  required?: string[];
-  items?: ParameterSchema;
-  enum?: string[];
-  /** Used for a missing value by the tool itself; never sent unless it helps the model. */
-  default?: unknown;
-}
 
 /** The effect of a tool; decides permission modes, and which calls may run together. */
 type ToolKind = "read" | "write" | "execute" | "note";
@@ -127,12 +117,12 @@ export interface Tool<Input = any> {
   name: string;
   /** Prompt text, from the `prompt.md` beside the tool. Every byte costs every user. */
   description: string;
-  parameters: ParameterSchema;
+  parameters: PlainSchema;
   /**
    * Parameters that are taken though the model is not told of them, and sets of arguments that do `instead` of the
    * required ones: what models send unasked.
    */
-  taken?: { properties: Record<string, ParameterSchema>; instead: readonly (readonly string[])[] };
+  taken?: { properties: Record<string, PlainSchema>; instead: readonly (readonly string[])[] };
   kind: ToolKind;
   /** The same call tells something new each time. */
   mayRepeat?: true;
@@ -141,7 +131,7 @@ export interface Tool<Input = any> {
   /** Returns the name that permission rules know a call by, where that is not the tool's own. */
   ruleName?(input: Input): string;
   /** Checks the arguments by more than `parameters` says; absent: by that. */
-  check?(input: Record<string, unknown>): { value: Record<string, unknown> } | { problem: string };
+  check?(input: Record<string, unknown>): CheckedArguments;
   /** Returns why the boundary keeps a call from being made, one sentence, whoever would allow it; null where it does not. */
   forbidden?(input: Input, context: ToolContext): Promise<string | null>;
   /** Failures that the model can act on are results with `isError`; only bugs and aborts throw. */

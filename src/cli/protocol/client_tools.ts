@@ -6,7 +6,7 @@ import type { Clock } from "../../platform/io.ts";
 import type { Tool, ToolResult } from "../../tools/tool.ts";
 import { VERSION } from "../version.ts";
 import { fieldsOf, membersOf, textOf } from "../../platform/record.ts";
-import { checkBySchema } from "../../mcp/check_arguments.ts";
+import { checkArguments } from "../../mcp/check_arguments.ts";
 import { readResult } from "../../mcp/result.ts";
 import { orLate } from "../serving.ts";
 import { plainSchema } from "../../mcp/signature.ts";
@@ -115,7 +115,7 @@ function toolOf(
     name,
     description: description === "" ? theirs : description,
     parameters: { type: "object", ...plainSchema(schema, schema) },
-    check: (input) => checkBySchema(schema, input),
+    check: (input) => checkArguments(schema, input),
     // Nothing is known of what it does.
     kind: "execute",
     subject: (input) => JSON.stringify(input),
