@@ -49,7 +49,7 @@ const BAD: [string, string, Rule, ...Source[]][] = [
   ["src/agent/a.ts", `confirm("sure?");`, "console"],
   ["src/tools/a.ts", `import { openFile } from "../platform/files.ts";`, "reader"],
   ["src/tools/a.ts", `import { openFile as look } from "../platform/files.ts";`, "reader"],
-  ["src/tools/a.ts", `import { openSync } from "../platform/files_sync.ts";`, "reader"],
+  ["src/tools/a.ts", `import { openSync } from "../platform/files.ts";`, "reader"],
   ["src/agent/a.ts", `import { z } from "zod";`, "outside"],
   ["src/agent/a.ts", `import { z } from "https://example.com/z.ts";`, "outside"],
   ["src/agent/a.ts", `await import(name);`, "outside"],

@@ -36,7 +36,7 @@ Deno.test("what is in quarantine is listed and goes back where it was", async ()
   const rest = await runInProcess(["quarantine", "restore", id, "--json"], { home });
   assert.deepEqual(JSON.parse(rest.stdout), { id, restored: [paths[0]], blocked: [] });
   assert.equal(await Deno.readTextFile(`${root}/.vscode/tasks.json`), "{}\n");
-  assert.deepEqual(await listQuarantine(home.agentcliHome), []);
+  assert.deepEqual(listQuarantine(home.agentcliHome), []);
   assert.match((await runInProcess(["quarantine", "list"], { home })).stderr, /the quarantine is empty/);
   const gone = await runInProcess(["quarantine", "restore", id], { home });
   assert.equal(gone.code, 2);
@@ -55,14 +55,14 @@ Deno.test("a file does not go back through a link that leads out of the project"
   await Deno.symlink(`${home.root}/elsewhere`, `${root}/.vscode`);
   assert.equal((await runInProcess(["quarantine", "restore", id], { home })).code, 1);
   assert.deepEqual([...Deno.readDirSync(`${home.root}/elsewhere`)], []);
-  assert.equal((await listQuarantine(home.agentcliHome)).length, 1);
+  assert.equal(listQuarantine(home.agentcliHome).length, 1);
 });
 
 Deno.test("an index that is damaged, and a name that is none of ours, is no entry", async () => {
   await using home = await temporaryHome();
   await Deno.mkdir(`${home.agentcliHome}/quarantine/x`, { recursive: true });
   await Deno.writeTextFile(`${home.agentcliHome}/quarantine/x/index.json`, "{");
-  assert.deepEqual(await listQuarantine(home.agentcliHome), []);
+  assert.deepEqual(listQuarantine(home.agentcliHome), []);
   for (const id of ["x", "../x", "", "a/b"]) {
     assert.equal((await runInProcess(["quarantine", "restore", "--", id], { home })).code, 2, id);
   }

@@ -22,5 +22,5 @@ export interface ProgramSearch {
 export async function findProgram(name: string, { path, roots, io }: ProgramSearch): Promise<string | null> {
   const home = io === null ? null : await openHome(io).catch(() => null);
   const known = home === null ? [] : await knownRoots(home);
-  return await findExecutable(name, path, { notBelow: [...roots, ...known] });
+  return findExecutable(name, path, { notBelow: [...roots, ...known] });
 }

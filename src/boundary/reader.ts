@@ -6,8 +6,7 @@
  * them never blocks. Someone who swaps in a FIFO between the two calls can hang the program, but learns nothing.
  */
 import { systemReason } from "../platform/disk_failure.ts";
-import type { FileStatus } from "../platform/files.ts";
-import { lstatSync, openSync, realPathSync, type SyncFile } from "../platform/files_sync.ts";
+import { type FileStatus, lstatSync, openSync, realPathSync, type SyncFile } from "../platform/files.ts";
 import { normalize } from "../platform/path.ts";
 import type { ByteRange, Refusal } from "./workspace/workspace.ts";
 

@@ -6,8 +6,7 @@ import { isLocal } from "../boundary/policy/locality.ts";
 import { effectiveBaseUrl, STUDIO } from "./base_url.ts";
 import type { ProviderEntry } from "./types.ts";
 import { AgentcliError } from "../errors.ts";
-import { stat } from "../platform/files.ts";
-import { openSync } from "../platform/files_sync.ts";
+import { openSync, statSync } from "../platform/files.ts";
 import { quietly } from "../platform/real_path.ts";
 import type { StoreOutside } from "./keys/store.ts";
 
@@ -151,14 +150,14 @@ export async function findKey(
 /** Bytes of a certificate file; a bundle of every public authority has about 250 KB. */
 const CERTIFICATE_LIMIT = 4 * 1024 * 1024;
 
-async function readCertificates(provider: ProviderEntry): Promise<string[]> {
+function readCertificates(provider: ProviderEntry): string[] {
   const path = provider.caFile;
   if (path === undefined) return [];
   const unusable = (reason: string) =>
     new AgentcliError("config_invalid", `ca_file of ${provider.name} (${path}) ${reason}`, {
       hint: "ca_file names a PEM file with the certificate of your own authority",
     });
-  const status = await stat(path).catch(() => null);
+  const status = quietly(() => statSync(path));
   if (status?.kind !== "file") throw unusable("does not exist, or is not a file");
   if (status.size > CERTIFICATE_LIMIT) throw unusable("is too large for a certificate");
   const handle = quietly(() => openSync(path));
@@ -199,11 +198,11 @@ function keyMissing(provider: ProviderEntry, resolved: KeySource): AgentcliError
   return new AgentcliError("key_missing", `no key for ${provider.name}: ${problem ?? "none resolves"}`, { hint });
 }
 
-async function connectionWith(
+function connectionWith(
   provider: ProviderEntry,
   key: ResolvedKey,
   options: EndpointOptions,
-): Promise<Endpoint> {
+): Endpoint {
   return {
     provider: provider.name,
     baseUrl: effectiveBaseUrl(provider, options.env),
@@ -211,7 +210,7 @@ async function connectionWith(
     keySource: key.source,
     configFile: provider.file,
     headers: provider.headers,
-    caCerts: await readCertificates(provider),
+    caCerts: readCertificates(provider),
     timeout: provider.timeout,
     local: options.local,
   };
@@ -226,7 +225,7 @@ export async function resolveEndpoint(provider: ProviderEntry, options: Endpoint
   const key = await findKey(provider, options);
   const studioWithoutKey = provider.name === STUDIO.id && key.missing === true;
   if (key.problem !== undefined && !studioWithoutKey) throw keyMissing(provider, key);
-  return await connectionWith(provider, key, options);
+  return connectionWith(provider, key, options);
 }
 
 /** Like {@link resolveEndpoint} with a key found before; one that did not resolve is left out: for checks that report it. */
@@ -234,5 +233,5 @@ export async function endpointForCheck(
   provider: ProviderEntry,
   options: EndpointOptions & { key?: ResolvedKey },
 ): Promise<Endpoint> {
-  return await connectionWith(provider, options.key ?? await findKey(provider, options), options);
+  return connectionWith(provider, options.key ?? await findKey(provider, options), options);
 }

@@ -1,7 +1,7 @@
 /** Where the artifacts of one scope lie, for one dialect and one machine. */
 import { orProblem } from "./limits.ts";
 import { AgentcliError } from "../errors.ts";
-import { statSync } from "../platform/files_sync.ts";
+import { statSync } from "../platform/files.ts";
 import { join, relativeTo } from "../platform/path.ts";
 import { type Dialect, DIALECT_IDS, type DialectId, DIALECTS, type Scope } from "./dialect.ts";
 import { lookAt } from "./plan/disk.ts";

@@ -2,7 +2,8 @@
 import { findProgram } from "../boundary/programs.ts";
 import type { Io } from "../platform/io.ts";
 import { run } from "../platform/process.ts";
-import { stat } from "../platform/files.ts";
+import { statSync } from "../platform/files.ts";
+import { quietly } from "../platform/real_path.ts";
 import { isAbsolute } from "../platform/path.ts";
 import type { Command } from "./engine.ts";
 
@@ -36,7 +37,7 @@ export async function findInstalled(commands: readonly Command[], search: Search
   for (const command of commands) {
     for (const name of command.programs) {
       const program = isAbsolute(name)
-        ? await fileAt(name)
+        ? fileAt(name)
         : await findProgram(name, { path: search.path, roots: [], io: search.io });
       if (program === null) continue;
       const help = await readHelp(program, command, search);
@@ -46,8 +47,8 @@ export async function findInstalled(commands: readonly Command[], search: Search
   return null;
 }
 
-async function fileAt(path: string): Promise<string | null> {
-  return (await stat(path).catch(() => null))?.kind === "file" ? path : null;
+function fileAt(path: string): string | null {
+  return (quietly(() => statSync(path)))?.kind === "file" ? path : null;
 }
 
 /** `absent`: the program is there, but not the module it was to run. */

@@ -3,7 +3,8 @@ import type { EngineTemplate } from "../config/types.ts";
 import { runtimeCalled } from "../config/base_url.ts";
 import { didYouMean } from "../config/suggest.ts";
 import { AgentcliError } from "../errors.ts";
-import { stat } from "../platform/files.ts";
+import { statSync } from "../platform/files.ts";
+import { quietly } from "../platform/real_path.ts";
 import { memoryBytes } from "../platform/runtime.ts";
 import { basename, isAbsolute, resolve } from "../platform/path.ts";
 import { commandsOf, contradictions, type Engine, usedValues, type ValueName, type Values } from "./engine.ts";
@@ -65,17 +66,17 @@ function usage(message: string, hint?: string): AgentcliError {
 }
 
 /** Checks a request. Everything that does not fit is `usage`; only whether a model's file is there is asked of the disk. */
-export async function checkRequest(
+export function checkRequest(
   engine: Engine,
   request: ServeRequest,
   { cwd }: { cwd: string },
-): Promise<Checked> {
+): Checked {
   checkOptions(engine, request);
   checkOwnFlags(engine, request.own);
   const port = request.port ?? engine.port;
   if (port === null) throw usage(`${engine.id} has no port of its own: --port is needed`);
   const host = checkedHost(request.host ?? DEFAULT_HOST);
-  const model = await checkedModel(engine, request.model, cwd);
+  const model = checkedModel(engine, request.model, cwd);
   const window = request.contextWindow ?? engine.contextWindow;
   const parallel = request.parallel ?? 1;
   const text = (value: number | undefined) => value === undefined ? undefined : String(value);
@@ -165,11 +166,11 @@ function checkedHost(host: string): string {
 /** Characters of a model's name or path. */
 const MODEL_LIMIT = 4096;
 
-async function checkedModel(
+function checkedModel(
   engine: Engine,
   model: string | undefined,
   cwd: string,
-): Promise<Pick<Values, "model" | "model_path" | "model_id" | "name">> {
+): Pick<Values, "model" | "model_path" | "model_id" | "name"> {
   if (model === undefined) {
     if (!engine.model.required) return {};
     throw usage(`${engine.product} (${engine.id}) needs --model`, modelHint(engine));
@@ -188,7 +189,7 @@ async function checkedModel(
     return { model, model_id: model };
   }
   const path = resolve(cwd, model);
-  const found = await stat(path).catch(() => null);
+  const found = quietly(() => statSync(path));
   if (found === null && isPath) {
     throw usage(`there is no model at ${path}`, "check the path: ~ is for your shell to replace");
   }

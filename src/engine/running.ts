@@ -5,7 +5,7 @@ import { run } from "../platform/process.ts";
 import { endingWithUs, processIdentity } from "../platform/process_group.ts";
 import { type Asking, isReady } from "./asking.ts";
 import type { Engine } from "./engine.ts";
-import { listDirectory } from "../platform/files.ts";
+import { listSync } from "../platform/files.ts";
 import type { Home } from "../platform/home.ts";
 import { fieldsOf, parseJson } from "../platform/record.ts";
 
@@ -36,10 +36,10 @@ export interface RunningEngine {
 }
 
 /** Starts a child. It ends with us even when we are killed, where the system can do that (Linux). */
-export async function startChild(command: ReadyCommand, options: RunOptions): Promise<RunningEngine> {
+export function startChild(command: ReadyCommand, options: RunOptions): RunningEngine {
   const stop = new AbortController();
   const tail = new LogTail(options.onLine);
-  const argv = await endingWithUs(command.argv);
+  const argv = endingWithUs(command.argv);
   const outcome = run({
     argv,
     cwd: options.cwd,
@@ -217,7 +217,7 @@ export async function readRecord(home: Home, name: string): Promise<EngineRecord
 
 /** Returns all records, by name. */
 export async function readRecords(home: Home): Promise<EngineRecord[]> {
-  const entries = await listDirectory(home.file(DIRECTORY)) ?? [];
+  const entries = listSync(home.file(DIRECTORY)) ?? [];
   const names = entries.filter(({ name, kind }) => kind === "file" && /^[a-z0-9][\w.-]*\.json$/.test(name))
     .map(({ name }) => name.slice(0, -".json".length)).sort();
   const records = await Promise.all(names.map((name) => readRecord(home, name)));

@@ -65,7 +65,7 @@ export function programOf(options: ProgramOptions): RunProgram {
     const wanted = resolve(root, options.resolved.cwd ?? root);
     const cwd = [root, ...additional].some((place) => isWithin(place, wanted)) ? wanted : root;
     const plain = async () => {
-      const line = { argv: [...await endingWithUs(argv)] as typeof argv, env, cwd: wanted };
+      const line = { argv: [...endingWithUs(argv)] as typeof argv, env, cwd: wanted };
       const program = await unsandboxed(line, { ...scope, accepted: isolation });
       return await runWatched(program, { ...streams, ...watching(options) });
     };

@@ -4,7 +4,7 @@
  */
 import type { McpServerEntry } from "../config/types.ts";
 import { isAbsolute, resolve } from "../platform/path.ts";
-import { realPathSync } from "../platform/files_sync.ts";
+import { realPathSync } from "../platform/files.ts";
 import { quietly } from "../platform/real_path.ts";
 import type { Workspace } from "../boundary/workspace/workspace.ts";
 import type { Label } from "../boundary/policy/label.ts";

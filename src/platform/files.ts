@@ -29,7 +29,7 @@ export interface FileStatus {
 }
 
 /** Returns what the runtime calls a file, in one word. Also of a directory's entry. */
-export function kindOf({ isSymlink, isFile, isDirectory }: Omit<Deno.DirEntry, "name">): FileKind {
+function kindOf({ isSymlink, isFile, isDirectory }: Omit<Deno.DirEntry, "name">): FileKind {
   return isSymlink ? "symlink" : isFile ? "file" : isDirectory ? "directory" : "other";
 }
 
@@ -59,33 +59,87 @@ export function isForbidden(error: unknown): boolean {
   return error instanceof Deno.errors.PermissionDenied || error instanceof Deno.errors.NotCapable;
 }
 
-async function presentOnly<T>(work: () => T | Promise<T>): Promise<T | null> {
+// Facts, listings and small reads are synchronous: a trip to the thread pool costs ten times the call itself (measured
+// with Deno 2.9.6), a turn asks dozens of times before its first request, and a search hundred thousands of times.
+
+function presentOnly<T>(work: () => T): T | null {
   try {
-    return await work();
+    return work();
   } catch (error) {
     if (isAbsent(error)) return null;
     throw error;
   }
 }
 
-// Asking for facts is done synchronously: a trip to the thread pool costs ten times the call itself (measured with Deno 2.9.6),
-// and a turn asks dozens of times before its first request.
-
 /** Returns what stands at `path` itself, links not followed; null when nothing does. */
-export async function lstat(path: string): Promise<FileStatus | null> {
-  const info = await presentOnly(() => Deno.lstatSync(path));
-  return info && statusOf(info);
+export function lstatSync(path: string): FileStatus | null {
+  return presentOnly(() => statusOf(Deno.lstatSync(path)));
 }
 
 /** Returns what stands at the end of `path`'s links; null when nothing does. */
-export async function stat(path: string): Promise<FileStatus | null> {
-  const info = await presentOnly(() => Deno.statSync(path));
-  return info && statusOf(info);
+export function statSync(path: string): FileStatus | null {
+  return presentOnly(() => statusOf(Deno.statSync(path)));
 }
 
 /** Returns the path with every link resolved; null when it does not lead anywhere. */
-export async function realPath(path: string): Promise<string | null> {
-  return await presentOnly(() => Deno.realPathSync(path));
+export function realPathSync(path: string): string | null {
+  return presentOnly(() => Deno.realPathSync(path));
+}
+
+/** Returns where a link leads, as it says itself; null when there is none. */
+export function readLinkSync(path: string): string | null {
+  return presentOnly(() => Deno.readLinkSync(path));
+}
+
+/** Returns the entries of a directory, in the order of the system; null when there is no such directory. */
+export function listSync(path: string): DirectoryEntry[] | null {
+  return entriesSync(path)?.map((entry) => ({ name: entry.name, kind: kindOf(entry) })) ?? null;
+}
+
+/** One entry as the runtime gives it. */
+export type PlainEntry = Readonly<Deno.DirEntry>;
+
+/** Returns the same, untouched: a walk over a whole project spares a fifth by not making an object more for each. */
+export function entriesSync(path: string): PlainEntry[] | null {
+  return presentOnly(() => [...Deno.readDirSync(path)]);
+}
+
+/** Returns where something is mounted, absolute paths; none where the system has no list of it (Linux has: proc(5), "mountinfo"). */
+export function mountPoints(): string[] {
+  const text = presentOnly(() => new TextDecoder().decode(Deno.readFileSync("/proc/self/mountinfo"))) ?? "";
+  return text.split("\n").flatMap((line) => {
+    const point = line.split(" ")[4];
+    return point?.replace(/\\([0-7]{3})/g, (_, octal) => String.fromCharCode(parseInt(octal, 8))) ?? [];
+  });
+}
+
+/** An open file, read from its handle. */
+export interface SyncFile {
+  status(): FileStatus;
+  /** At most `length` bytes from `offset`; fewer at the end. */
+  read(length: number, offset: number): Uint8Array<ArrayBuffer>;
+  close(): void;
+}
+
+/** Opens `path` for reading; null when nothing is there. Callers check the kind first: opening a FIFO waits. */
+export function openSync(path: string): SyncFile | null {
+  const handle = presentOnly(() => Deno.openSync(path));
+  if (handle === null) return null;
+  return {
+    status: () => statusOf(handle.statSync()),
+    read(length, offset) {
+      const buffer = new Uint8Array(length);
+      if (offset > 0) handle.seekSync(offset, Deno.SeekMode.Start);
+      let filled = 0;
+      while (filled < length) {
+        const count = handle.readSync(buffer.subarray(filled));
+        if (count === null) break;
+        filled += count;
+      }
+      return filled === length ? buffer : buffer.subarray(0, filled);
+    },
+    close: () => handle.close(),
+  };
 }
 
 /** At most `length` bytes from where `handle` stands; fewer at the end. */
@@ -108,16 +162,6 @@ export function readTextSync(path: string): string {
 export interface DirectoryEntry {
   name: string;
   kind: FileKind;
-}
-
-/** Returns an entry as the runtime gives it, in our words. */
-export function entryOf(entry: Deno.DirEntry): DirectoryEntry {
-  return { name: entry.name, kind: kindOf(entry) };
-}
-
-/** Returns the entries of a directory, in the order of the system; null when there is no such directory. */
-export async function listDirectory(path: string): Promise<DirectoryEntry[] | null> {
-  return await presentOnly(() => Array.from(Deno.readDirSync(path), entryOf));
 }
 
 /** Makes a directory and its parents, readable by the owner alone (0700, whatever the umask). */
@@ -187,10 +231,10 @@ export function nameBehindTemporary(name: string): string | null {
 export async function removeLeftovers(path: string, { before = Infinity }: { before?: number } = {}): Promise<void> {
   const name = basename(path).replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
   const leftover = new RegExp(`^\\.${name}\\.${IDENTIFIER}\\.tmp$`);
-  for (const entry of await listDirectory(dirname(path)) ?? []) {
+  for (const entry of listSync(dirname(path)) ?? []) {
     if (entry.kind !== "file" || !leftover.test(entry.name)) continue;
     const place = join(dirname(path), entry.name);
-    if (before === Infinity || ((await lstat(place))?.modified ?? Infinity) < before) await removeFile(place);
+    if (before === Infinity || (lstatSync(place)?.modified ?? Infinity) < before) await removeFile(place);
   }
 }
 
@@ -206,7 +250,9 @@ export async function writePrivately(path: string, text: string): Promise<void> 
 
 /** Removes a file; one that is not there is no error. */
 export async function removeFile(path: string): Promise<void> {
-  await presentOnly(() => Deno.remove(path));
+  await Deno.remove(path).catch((error) => {
+    if (!isAbsent(error)) throw error;
+  });
 }
 
 /**

@@ -4,8 +4,7 @@
  * nothing else of this process runs there. Under narrow permissions the runtime makes every name absolute again: what was
  * written is then looked at afterwards, and taken back where it lies elsewhere.
  */
-import { type FileKind, type FileStatus, isAbsent, statusOf, temporaryName } from "./files.ts";
-import { lstatSync, realPathSync } from "./files_sync.ts";
+import { type FileKind, type FileStatus, isAbsent, lstatSync, realPathSync, statusOf, temporaryName } from "./files.ts";
 import { basename, dirname, join, normalize } from "./path.ts";
 import { hasAllPermissions } from "./runtime.ts";
 

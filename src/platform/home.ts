@@ -6,18 +6,18 @@ import { AgentcliError } from "../errors.ts";
 import { diskAdvice, diskReason } from "./disk_failure.ts";
 import {
   type FileStatus,
-  lstat,
+  lstatSync,
   makePrivateDirectory,
+  openSync,
   readTextSync,
-  realPath,
+  realPathSync,
   removeFile,
   removeLeftovers,
   setMode,
-  stat,
+  statSync,
   withLock,
   writeAtomically,
 } from "./files.ts";
-import { openSync } from "./files_sync.ts";
 import type { Io } from "./io.ts";
 import { dirname, isAbsolute, join, normalize } from "./path.ts";
 import { isMissingPermission } from "./runtime.ts";
@@ -98,20 +98,20 @@ function ownUser(): number | null {
  * its owner cannot change any more, and what others write there root must not obey.
  */
 async function checkDirectory(path: string): Promise<void> {
-  const found = await stat(path);
+  const found = statSync(path);
   if (found !== null && found.kind !== "directory") throw unusable(path, new Error("it is not a directory"));
   const user = ownUser();
   // Root can make it in anybody's directory.
-  const owner = (found ?? (user === ROOT ? await stat(await existingPart(path)) : null))?.owner ?? null;
+  const owner = (found ?? (user === ROOT ? statSync(existingPart(path)) : null))?.owner ?? null;
   if (user !== null && owner !== null && owner !== user) throw ofAnother(path, { user, owner });
   if (found === null) return;
   if (found.mode !== null && (found.mode & 0o077) !== 0) await setMode(path, 0o700);
 }
 
 /** Returns the nearest directory above a path that exists. */
-async function existingPart(path: string): Promise<string> {
+function existingPart(path: string): string {
   let place = dirname(path);
-  while (place !== dirname(place) && await stat(place) === null) place = dirname(place);
+  while (place !== dirname(place) && statSync(place) === null) place = dirname(place);
   return place;
 }
 
@@ -149,12 +149,12 @@ export async function openHome(io: Pick<Io, "env" | "os">): Promise<Home> {
   return {
     path,
     file,
-    status: (name) => guarded(() => stat(file(name))),
+    status: (name) => guarded(() => Promise.resolve(statSync(file(name)))),
     read: (name) => guarded(() => readText(file(name))),
     write: (name, text) =>
       guarded(async () => {
         await makePrivateDirectory(dirname(file(name)));
-        const target = await targetOf(file(name));
+        const target = targetOf(file(name));
         await writeAtomically(target, markOf(target) + text, { mode: 0o600 });
         // What a process that was killed left of this file. That it stays for once is no failure of the write.
         await removeLeftovers(target, { before: Date.now() - LONGEST_WRITE_MS }).catch(() => {});
@@ -179,10 +179,10 @@ export async function openHome(io: Pick<Io, "env" | "os">): Promise<Home> {
 }
 
 /** Returns where a file is written: at the end of its links, which the user made (a directory of settings kept elsewhere). */
-async function targetOf(path: string): Promise<string> {
-  if ((await lstat(path))?.kind !== "symlink") return path;
-  const target = await realPath(path);
-  const found = target === null ? null : await stat(target);
+function targetOf(path: string): string {
+  if ((lstatSync(path))?.kind !== "symlink") return path;
+  const target = realPathSync(path);
+  const found = target === null ? null : statSync(target);
   if (target === null || found === null) throw new Error(`${path} is a link that leads nowhere`);
   if (found.kind !== "file") throw new Error(`${path} is a link to what is no regular file`);
   const user = ownUser();
@@ -207,9 +207,9 @@ function markOf(path: string): string {
 }
 
 async function readText(path: string): Promise<string | null> {
-  const found = await lstat(path);
+  const found = lstatSync(path);
   if (found === null) return null;
-  const target = found.kind === "symlink" ? await stat(path) : found;
+  const target = found.kind === "symlink" ? statSync(path) : found;
   if (target === null) throw new Error(`${path} is a link that leads nowhere`);
   if (target.kind !== "file") throw new Error(`${path} is not a regular file`);
   if (target.mode !== null && (target.mode & 0o077) !== 0) await setMode(path, 0o600);

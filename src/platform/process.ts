@@ -1,8 +1,7 @@
 /** Child processes: started from an argument list, never through a shell of ours, and ended with all they started. */
 import { isAbsolute, isWithin, join } from "./path.ts";
 import { endGroup, findSetsid, leaderOf, spawnLeader } from "./process_group.ts";
-import { realPath, stat } from "./files.ts";
-import { statSync } from "./files_sync.ts";
+import { realPathSync, statSync } from "./files.ts";
 import { ownCommand } from "./runtime.ts";
 import { after, within } from "./sleep.ts";
 
@@ -54,7 +53,7 @@ export async function run(options: ProcessOptions): Promise<ProcessOutcome> {
       ...{ cwd, env, clearEnv: true, stdout: "piped", stderr: "piped" },
       stdin: stdin === undefined ? "null" : stdin === "inherit" ? stdin : "piped",
     },
-    { setsid: await findSetsid() },
+    { setsid: findSetsid() },
   );
   const leader = leaderOf(child);
   const pipes = [pump(child.stdout, "stdout", options), pump(child.stderr, "stderr", options)];
@@ -167,29 +166,29 @@ async function feed(
  * Returns the absolute path of a program, looked up in the absolute directories of `pathVariable` (the value of PATH); null when
  * it is not there. What lies in `notBelow` (as named or as linked) is passed over: a repository must not bring its own.
  */
-export async function findExecutable(
+export function findExecutable(
   name: string,
   pathVariable: string,
   options: { notBelow: readonly string[] },
-): Promise<string | null> {
+): string | null {
   const windows = Deno.build.os === "windows";
   for (const directory of pathVariable.split(windows ? ";" : ":")) {
     if (!isAbsolute(directory)) continue;
     for (const file of windows ? [/\.\w+$/.test(name) ? name : `${name}.exe`] : [name]) {
       const path = join(directory, file);
       if (options.notBelow.some((root) => isWithin(root, path))) continue;
-      const real = await executable(path);
+      const real = executable(path);
       if (real !== null && !options.notBelow.some((root) => isWithin(root, real))) return path;
     }
   }
   return null;
 }
 
-async function executable(path: string): Promise<string | null> {
+function executable(path: string): string | null {
   try {
-    const found = await stat(path);
+    const found = statSync(path);
     if (found?.kind !== "file" || (found.mode !== null && (found.mode & 0o111) === 0)) return null;
-    return await realPath(path);
+    return realPathSync(path);
   } catch {
     // A directory of PATH that may not be looked into holds nothing for us.
     return null;

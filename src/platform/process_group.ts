@@ -1,5 +1,6 @@
 /** Groups of processes, processes that outlive us, and the proof later that a process id still means the same one. */
-import { stat } from "./files.ts";
+import { statSync } from "./files.ts";
+import { quietly } from "./real_path.ts";
 import { after } from "./sleep.ts";
 
 /** A process that {@link spawnLeader} started. */
@@ -17,10 +18,10 @@ const LOOK_MS = 20;
 const KILL_LOOKS = 250;
 
 /** Returns the absolute path of `setsid`; null where there is none (macOS, Windows). */
-export async function findSetsid(): Promise<string | null> {
+export function findSetsid(): string | null {
   if (Deno.build.os === "windows") return null;
   for (const place of SETSID_PLACES) {
-    if ((await stat(place).catch(() => null))?.kind === "file") return place;
+    if ((quietly(() => statSync(place)))?.kind === "file") return place;
   }
   return null;
 }
@@ -146,12 +147,12 @@ export interface DetachedProcess {
 const KEEP_GOING = `trap '' HUP; log=$1; shift; exec "$@" >>"$log" 2>&1`;
 
 /** Starts a process that does not end with us. Throws when it cannot be started; on Unix that is exit code 127 instead. */
-export async function startDetached({ argv, cwd, env, log }: DetachedOptions): Promise<DetachedProcess> {
+export function startDetached({ argv, cwd, env, log }: DetachedOptions): DetachedProcess {
   const command = Deno.build.os === "windows" ? argv : ["/bin/sh", "-c", KEEP_GOING, "sh", log, ...argv] as const;
   const child = spawnLeader(
     command,
     { cwd, env, clearEnv: true, stdin: "null", stdout: "null", stderr: "null" },
-    { setsid: await findSetsid(), outlives: true },
+    { setsid: findSetsid(), outlives: true },
   );
   return { pid: child.pid, ended: child.status.then(({ code }) => code) };
 }
@@ -171,13 +172,13 @@ wait $!; code=$?; while kill -0 $!; do wait $!; code=$?; done; exit $code`;
  * Returns the command so that its process is asked to end when ours is gone without a word (`kill -9`); with `group` also all
  * that it started and that is in its group, which it has to lead. On Linux with `setpriv`; elsewhere the command as it is.
  */
-export async function endingWithUs(
+export function endingWithUs(
   argv: readonly [string, ...string[]],
   { group = false }: { group?: boolean } = {},
-): Promise<readonly [string, ...string[]]> {
+): readonly [string, ...string[]] {
   if (Deno.build.os !== "linux") return argv;
   for (const place of SETPRIV_PLACES) {
-    const found = await stat(place).catch(() => null);
+    const found = quietly(() => statSync(place));
     if (found?.kind !== "file") continue;
     const words = group ? ["USR1", "--", "/bin/sh", "-c", END_GROUP, "sh"] : ["TERM", "--"];
     return [place, "--pdeathsig", ...words, ...argv];

@@ -65,7 +65,7 @@ Deno.test("a process that makes its group while it is ended is ended with the gr
 
 Deno.test("a process that was ended before it ran one instruction of its own is ended", linux, async () => {
   for (let time = 0; time < 20; time++) {
-    const child = spawnLeader(["/bin/sleep", "1000"], options, { setsid: await findSetsid() });
+    const child = spawnLeader(["/bin/sleep", "1000"], options, { setsid: findSetsid() });
     const identity = await processIdentity(child.pid);
     assert.equal(await endGroup(leaderOf(child), 2000), true);
     assert.equal(await ended(child), "SIGTERM");
@@ -85,7 +85,7 @@ Deno.test("where there is no setsid, what a process started ends with it all the
 });
 
 Deno.test("of a process that has ended nothing is left to end, and its number is left alone", linux, async () => {
-  const child = spawnLeader(["/bin/true"], options, { setsid: await findSetsid() });
+  const child = spawnLeader(["/bin/true"], options, { setsid: findSetsid() });
   const leader = leaderOf(child);
   await ended(child);
   await child.stdout.cancel();
@@ -113,7 +113,7 @@ async function detached(directory: string, script: string, ...words: string[]) {
   const log = `${directory}/the log`;
   await Deno.writeTextFile(log, "");
   const argv = ["/bin/sh", "-c", script, "sh", ...words] as const;
-  return { log, ...await startDetached({ argv, cwd: directory, env: { ONLY: "this" }, log }) };
+  return { log, ...startDetached({ argv, cwd: directory, env: { ONLY: "this" }, log }) };
 }
 
 Deno.test("what a detached process writes is in its log, and its words arrive as they are", unix, async () => {
@@ -158,7 +158,7 @@ Deno.test("ending a detached process ends what it started, also when it does not
 
 Deno.test("a command that is to end with us still runs as it was given", unix, async () => {
   let text = "";
-  const argv = await endingWithUs(["/bin/sh", "-c", 'printf "%s|" "$@"', "sh", "-x", "--", "a b"]);
+  const argv = endingWithUs(["/bin/sh", "-c", 'printf "%s|" "$@"', "sh", "-x", "--", "a b"]);
   const onOutput = (bytes: Uint8Array) => text += new TextDecoder().decode(bytes);
   const { code } = await run({ argv, cwd: "/", env: {}, onOutput });
   assert.deepEqual([code, text], [0, "-x|--|a b|"]);

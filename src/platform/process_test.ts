@@ -122,12 +122,12 @@ Deno.test(
       await Deno.writeTextFile(`${root}/outside/plain`, "", { mode: 0o644 });
       const notBelow = [`${root}/project`];
       const path = `${root}/project/bin:${root}/links:bin:.:${root}/outside:${root}/nowhere`;
-      assert.equal(await findExecutable("tool", path, { notBelow }), null);
-      assert.equal(await findExecutable("plain", path, { notBelow }), null);
+      assert.equal(findExecutable("tool", path, { notBelow }), null);
+      assert.equal(findExecutable("plain", path, { notBelow }), null);
       await Deno.writeTextFile(`${root}/outside/tool`, "#!/bin/sh\n", { mode: 0o755 });
-      assert.equal(await findExecutable("tool", path, { notBelow }), `${root}/outside/tool`);
-      assert.equal(await findExecutable("tool", path, { notBelow: [] }), `${root}/project/bin/tool`);
-      assert.equal(await findExecutable("tool", "", { notBelow }), null);
+      assert.equal(findExecutable("tool", path, { notBelow }), `${root}/outside/tool`);
+      assert.equal(findExecutable("tool", path, { notBelow: [] }), `${root}/project/bin/tool`);
+      assert.equal(findExecutable("tool", "", { notBelow }), null);
     } finally {
       await Deno.remove(root, { recursive: true });
     }

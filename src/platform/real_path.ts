@@ -1,5 +1,5 @@
 /** Paths as the system finds them: links resolved, and `..` behind a link taken from where the link leads. */
-import { lstatSync, realPathSync } from "./files_sync.ts";
+import { lstatSync, realPathSync } from "./files.ts";
 import { basename, dirname, isAbsolute, join, normalize } from "./path.ts";
 
 /** Returns what a look at the disk gives; null where it fails: what cannot be looked at is judged by its name alone. */

@@ -1,5 +1,5 @@
 /** The runtime, the form and the sources of this program, and starting it again with another environment. */
-import { dirname, join, normalize, resolve } from "./path.ts";
+import { dirname, normalize } from "./path.ts";
 import type { Io } from "./io.ts";
 import { readTextSync } from "./files.ts";
 
@@ -21,10 +21,7 @@ export function runtimeFacts(): RuntimeFacts {
 /** Returns whether the absolute path is the program that runs now: the binary, or the one file of JavaScript. Sources are not. */
 export function isProgramFile(path: string): boolean {
   if (Deno.build.standalone) return path === normalize(Deno.execPath());
-  if (!Deno.mainModule.startsWith("file:") || !Deno.mainModule.endsWith(".js")) return false;
-  const { pathname } = new URL(Deno.mainModule);
-  // Drives of Windows: `/C:/…`.
-  return path === decodeURIComponent(pathname).replace(/^\/(?=[A-Za-z]:\/)/, "");
+  return path === mainFile() && path.endsWith(".js");
 }
 
 /** The oldest Deno that each form runs on. Sources import texts in a way that 2.8 is the first to know. */
@@ -104,46 +101,16 @@ export async function runOnOwnStreams(
   }
 }
 
-/** Letters of a commit that are shown: as many as a bundle names. */
-const SHOWN = 12;
-
-/**
- * Returns the commit that is checked out where `directory` is the top of a checkout, shortened; null where it is none, or cannot
- * be read. Read from where git keeps it: no process is started, and so changes that are not committed are not seen.
- */
-export function commitOfCheckout(directory: string): string | null {
-  try {
-    const git = gitDirectory(join(directory, ".git"));
-    const head = readTextSync(join(git, "HEAD")).trim();
-    const commit = head.startsWith("ref: ") ? commitOf(head.slice("ref: ".length), git) : head;
-    return /^[0-9a-f]{40,64}$/.test(commit ?? "") ? commit?.slice(0, SHOWN) ?? null : null;
-  } catch {
-    // Whatever is wrong with a checkout, the program says its version.
-    return null;
-  }
-}
-
 /** Returns the directory of the main module; null when it came from an address. */
 export function programDirectory(): string | null {
+  const file = mainFile();
+  return file === null ? null : dirname(file);
+}
+
+function mainFile(): string | null {
   if (!Deno.mainModule.startsWith("file:")) return null;
   // Drives of Windows: `/C:/…`.
-  return dirname(decodeURIComponent(new URL(Deno.mainModule).pathname).replace(/^\/(?=[A-Za-z]:\/)/, ""));
-}
-
-/** Linked worktrees and submodules have a file there, which names the place. */
-function gitDirectory(path: string): string {
-  if (Deno.statSync(path).isDirectory) return path;
-  return resolve(dirname(path), readTextSync(path).trim().replace(/^gitdir: /, ""));
-}
-
-function commitOf(reference: string, git: string): string | null {
-  // A worktree has its own HEAD, and shares its branches with the checkout it came from.
-  const shared = readOrNull(join(git, "commondir"));
-  const common = shared === null ? git : resolve(git, shared.trim());
-  const loose = readOrNull(join(common, reference));
-  if (loose !== null) return loose.trim();
-  const packed = readOrNull(join(common, "packed-refs"))?.split("\n") ?? [];
-  return packed.find((line) => line.endsWith(` ${reference}`))?.split(" ", 1)[0] ?? null;
+  return decodeURIComponent(new URL(Deno.mainModule).pathname).replace(/^\/(?=[A-Za-z]:\/)/, "");
 }
 
 function readOrNull(path: string): string | null {

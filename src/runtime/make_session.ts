@@ -77,7 +77,7 @@ export async function makeSession(
   const toolProtocol = toolProtocolOf(chosen, { known, before });
   const knownWindow = model.windowSource === "assumed" ? undefined : model.contextWindow;
   const profile = profileFor(knownWindow);
-  const git = await offersGit(workspace);
+  const git = offersGit(workspace);
   const projects = protectedProjects(home);
   const scan = (place: Workspace, before: Session["scanner"]) =>
     new ContentScanner(place, {

@@ -1,5 +1,5 @@
 /** Reports on the lines of the markers: how much they hide, which cover nothing, and what looks as if one should cover it. */
-import { entriesSync } from "../platform/files_sync.ts";
+import { entriesSync } from "../platform/files.ts";
 import { dirname, isWithin, join, relativeTo } from "../platform/path.ts";
 import { exists, quietly } from "../platform/real_path.ts";
 import { foldedName } from "../platform/case_folded.ts";

@@ -45,8 +45,8 @@ export async function findProjectContext(
   const home = await openHome(io);
   const userHome = io.env(io.os === "windows" ? "USERPROFILE" : "HOME");
   const find = async () => {
-    const root = await findProjectRoot(cwd, userHome);
-    const additional = await Promise.all(addDir.map((directory) => realDirectory(resolve(cwd, directory))));
+    const root = findProjectRoot(cwd, userHome);
+    const additional = addDir.map((directory) => realDirectory(resolve(cwd, directory)));
     return await openProject(home, root, { additional, create: true });
   };
   const [configuration, { root, rules, localEndpoints, records, notices }] = await Promise.all([

@@ -2,8 +2,7 @@
 import { isUnchanged } from "../boundary/policy/inode_index.ts";
 import { isOfSystem, type Listing, type Listings, NO_UTF8, within } from "../boundary/policy/listing.ts";
 import type { Workspace } from "../boundary/workspace/workspace.ts";
-import type { FileStatus } from "../platform/files.ts";
-import { lstatSync } from "../platform/files_sync.ts";
+import { type FileStatus, lstatSync } from "../platform/files.ts";
 import { quietly } from "../platform/real_path.ts";
 import { after } from "../platform/sleep.ts";
 import { type Chain, IGNORE_FILE_LIMIT, isIgnored, parseIgnoreRules } from "../tools/walk.ts";

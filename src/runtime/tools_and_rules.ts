@@ -5,7 +5,7 @@ import type { PermissionPolicy, Rule } from "../tools/permission.ts";
 import { builtinTools, type Profile, profileTools, readRules, selectTools, withBackground } from "../tools/registry.ts";
 import type { Tool } from "../tools/tool.ts";
 import type { Workspace } from "../boundary/workspace/workspace.ts";
-import { lstat } from "../platform/files.ts";
+import { lstatSync } from "../platform/files.ts";
 import { join } from "../platform/path.ts";
 import type { SessionOptions } from "./host.ts";
 
@@ -87,7 +87,7 @@ export async function policyOf(
  * Whether the session gets the tool Git: the project has a marker and is a repository, so that commands may not see `.git`.
  * Whether they really do not is known only by looking at the whole history, which must not hold up the first request.
  */
-export async function offersGit({ root, protection }: Pick<Workspace, "root" | "protection">): Promise<boolean> {
+export function offersGit({ root, protection }: Pick<Workspace, "root" | "protection">): boolean {
   if (protection.markers.length === 0) return false;
-  return await lstat(join(root, ".git")) !== null;
+  return lstatSync(join(root, ".git")) !== null;
 }

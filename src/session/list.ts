@@ -2,7 +2,7 @@
 import { closest } from "../config/suggest.ts";
 import type { Label } from "../boundary/policy/label.ts";
 import { AgentcliError } from "../errors.ts";
-import { listDirectory } from "../platform/files.ts";
+import { listSync } from "../platform/files.ts";
 import type { Home } from "../platform/home.ts";
 import { readPart, readPieces } from "../platform/journal.ts";
 import { exists } from "../platform/real_path.ts";
@@ -50,13 +50,11 @@ interface SessionFile {
 
 async function sessionFiles(home: Home, scope: SessionScope): Promise<SessionFile[]> {
   const slugs = scope === "all"
-    ? (await listDirectory(home.file(PROJECTS)) ?? []).filter(({ kind }) => kind === "directory").map(({ name }) =>
-      name
-    )
+    ? (listSync(home.file(PROJECTS)) ?? []).filter(({ kind }) => kind === "directory").map(({ name }) => name)
     : [projectSlug(scope.projectRoot)];
   const files: SessionFile[] = [];
   for (const slug of slugs) {
-    for (const entry of await listDirectory(home.file(`${PROJECTS}/${slug}`)) ?? []) {
+    for (const entry of listSync(home.file(`${PROJECTS}/${slug}`)) ?? []) {
       const id = entry.name.replace(/\.jsonl$/, "");
       if (entry.kind !== "file" || id === entry.name || !isSessionId(id)) continue;
       const status = await home.status(transcriptName(slug, id));

@@ -63,7 +63,7 @@ Deno.test("files whose paths are long and many are listed and put back as a few 
     const paths = Array.from({ length: count }, (_, at) => `${deep}/${at}`);
     for (const path of paths) Deno.writeTextFileSync(path, "x");
     const entry = await quarantine(paths, { home, root: stage.project, now: Date.now() });
-    assert.equal((await listQuarantine(home)).find(({ id }) => id === entry?.id)?.paths.length, count);
+    assert.equal(listQuarantine(home).find(({ id }) => id === entry?.id)?.paths.length, count);
     assert.equal((await restoreQuarantined(home, entry?.id ?? ""))?.restored.length, count);
     for (const path of paths) Deno.removeSync(path);
   }

@@ -73,11 +73,11 @@ Deno.test("a program on PATH, in the project, or that others can write is never 
   inSandboxProject(async (project) => {
     project.write("bin/bwrap", '#!/bin/sh\necho taken > "$0.ran"\n');
     await Deno.chmod(`${project.root}/bin/bwrap`, 0o777);
-    assert.equal(await trustedProgram("bwrap", { places: [`${project.root}/bin`] }), null);
+    assert.equal(trustedProgram("bwrap", { places: [`${project.root}/bin`] }), null);
     await Deno.chmod(`${project.root}/bin/bwrap`, 0o755);
-    assert.equal(await trustedProgram("bwrap", { places: [`${project.root}/bin`], owner: 4_000_000 }), null);
+    assert.equal(trustedProgram("bwrap", { places: [`${project.root}/bin`], owner: 4_000_000 }), null);
     await Deno.chmod(`${project.root}/bin`, 0o777);
-    assert.equal(await trustedProgram("bwrap", { places: [`${project.root}/bin`], owner: Deno.uid() ?? 0 }), null);
+    assert.equal(trustedProgram("bwrap", { places: [`${project.root}/bin`], owner: Deno.uid() ?? 0 }), null);
     await project.sandbox.wrapCommand(await project.request("true"));
     assert.equal(project.read("bin/bwrap.ran"), null);
   }, { path: "bin:./bin:/usr/bin:/bin" }));

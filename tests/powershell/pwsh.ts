@@ -11,7 +11,7 @@ export type Shell = { path: string; name: string } | { path: null; why: string }
 
 /** Returns a PowerShell that runs. */
 export async function openShell(): Promise<Shell> {
-  const own = await findExecutable("pwsh", Deno.env.get("PATH") ?? "", { notBelow: [] });
+  const own = findExecutable("pwsh", Deno.env.get("PATH") ?? "", { notBelow: [] });
   if (own !== null) return { path: own, name: "the PowerShell of this system" };
   const directory = Deno.env.get("AGENTCLI_PWSH") ?? await Deno.makeTempDir({ prefix: "agentcli-pwsh-" });
   const shell = { path: `${directory}/bin/pwsh`, name: "the engine of PowerShell 7.6.9 with stand-ins for 20 cmdlets" };

@@ -1,6 +1,5 @@
 /** Protected files of earlier sessions: how the home keeps them, and finds them again. Loaded when it keeps some. */
-import type { FileStatus } from "../../platform/files.ts";
-import { lstatSync } from "../../platform/files_sync.ts";
+import { type FileStatus, lstatSync } from "../../platform/files.ts";
 import { dirname, isWithin } from "../../platform/path.ts";
 import { quietly } from "../../platform/real_path.ts";
 import { readRegularFile } from "../reader.ts";

@@ -1,5 +1,5 @@
 /** Facts about a git working tree, read from git's files without starting a process. */
-import { lstatSync, realPathSync } from "../../platform/files_sync.ts";
+import { lstatSync, realPathSync } from "../../platform/files.ts";
 import { basename, dirname, isWithin, join, normalize, resolve } from "../../platform/path.ts";
 import { quietly } from "../../platform/real_path.ts";
 import { readRegularFile } from "../reader.ts";

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { currentBranch } from "./git_directory.ts";
+import { currentBranch, headCommit } from "./git_directory.ts";
 
 async function inProject(files: Record<string, string>, work: (root: string) => void): Promise<void> {
   const root = await Deno.realPath(await Deno.makeTempDir());
@@ -30,4 +30,32 @@ Deno.test("without a repository, or with a commit alone, there is no branch", as
   await inProject({ "a.txt": "" }, (root) => assert.equal(currentBranch(root), undefined));
   await inProject({ ".git/HEAD": `${"a".repeat(40)}\n` }, (root) => assert.equal(currentBranch(root), undefined));
   await inProject({ ".git": "something else\n" }, (root) => assert.equal(currentBranch(root), undefined));
+});
+
+const COMMIT = "0123456789abcdef0123456789abcdef01234567";
+const REFERENCE = "ref: refs/heads/main\n";
+
+for (
+  const [what, files] of Object.entries<Record<string, string>>({
+    "on a branch": { ".git/HEAD": REFERENCE, ".git/refs/heads/main": `${COMMIT}\n` },
+    "on a packed branch": { ".git/HEAD": REFERENCE, ".git/packed-refs": `# pack-refs\n${COMMIT} refs/heads/main\n` },
+    "without a branch": { ".git/HEAD": `${COMMIT}\n` },
+    "in a worktree": {
+      ".git": "gitdir: main/.git/worktrees/one\n",
+      "main/.git/worktrees/one/HEAD": REFERENCE,
+      "main/.git/worktrees/one/commondir": "../..\n",
+      "main/.git/refs/heads/main": `${COMMIT}\n`,
+    },
+  })
+) {
+  Deno.test(`the commit of a checkout ${what}`, () =>
+    inProject(files, (root) => assert.equal(headCommit(root), COMMIT)));
+}
+
+Deno.test("no commit is told where there is no checkout, no commit yet, or something that is none", async () => {
+  const unusable: Record<string, string>[] = [{}, { ".git/HEAD": REFERENCE }, {
+    ".git/HEAD": REFERENCE,
+    ".git/refs/heads/main": "x",
+  }];
+  for (const files of unusable) await inProject(files, (root) => assert.equal(headCommit(root), null));
 });

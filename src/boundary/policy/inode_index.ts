@@ -3,8 +3,7 @@
  * same file under a path that no rule names. Within a session the set only grows. For later sessions the home keeps
  * identities and salted digests, never content. Source: specification of the boundary, "Reading".
  */
-import type { FileStatus } from "../../platform/files.ts";
-import { lstatSync, statSync } from "../../platform/files_sync.ts";
+import { type FileStatus, lstatSync, statSync } from "../../platform/files.ts";
 import { quietly } from "../../platform/real_path.ts";
 import type { Tier } from "./marker.ts";
 import { type ProtectionRule, stricter } from "./protection_rule.ts";

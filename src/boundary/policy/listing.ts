@@ -4,8 +4,7 @@
  * to list it again. Changes inside files are not seen this way.
  */
 import { presentOrForbidden, systemReason } from "../../platform/disk_failure.ts";
-import type { FileStatus } from "../../platform/files.ts";
-import { entriesSync, lstatSync, type PlainEntry } from "../../platform/files_sync.ts";
+import { entriesSync, type FileStatus, lstatSync, type PlainEntry } from "../../platform/files.ts";
 import type { Clock } from "../../platform/io.ts";
 import { dirname } from "../../platform/path.ts";
 import { quietly } from "../../platform/real_path.ts";

@@ -87,7 +87,7 @@ Deno.test("the project root is a real path, and a cwd that is gone is a usage er
     await Deno.mkdir(`${directory}/real/.git`, { recursive: true });
     await Deno.symlink(`${directory}/real`, `${directory}/link`);
     assert.equal(await findProjectRoot(`${directory}/link`, undefined), `${directory}/real`);
-    await assert.rejects(findProjectRoot(`${directory}/gone`, undefined), { code: "usage" });
+    assert.throws(() => findProjectRoot(`${directory}/gone`, undefined), { code: "usage" });
   }));
 
 Deno.test(

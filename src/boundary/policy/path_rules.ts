@@ -3,7 +3,7 @@
  * linked git worktrees, too. Rules are never dropped. Source: specification of the boundary, "The marker".
  */
 import { presentOrForbidden } from "../../platform/disk_failure.ts";
-import { lstatSync, statSync } from "../../platform/files_sync.ts";
+import { lstatSync, statSync } from "../../platform/files.ts";
 import { basename, dirname, isWithin, join, relativeTo } from "../../platform/path.ts";
 import { quietly, realOrNamed } from "../../platform/real_path.ts";
 import { mainTree } from "./git_directory.ts";

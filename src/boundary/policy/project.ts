@@ -1,10 +1,9 @@
 /** Finds the project's root and opens the project: its markers, and what the home remembers of it. */
-import { realPath, stat } from "../../platform/files.ts";
 import { dirname, isAbsolute, isWithin, join, normalize } from "../../platform/path.ts";
 import { AgentcliError } from "../../errors.ts";
 import { type Home, openHome } from "../../platform/home.ts";
 import type { Io } from "../../platform/io.ts";
-import { lstatSync } from "../../platform/files_sync.ts";
+import { lstatSync, realPathSync, statSync } from "../../platform/files.ts";
 import { ancestors, exists, quietly } from "../../platform/real_path.ts";
 import { MARKER_NAME } from "./marker.ts";
 import { findMarkers, type PathRules } from "./path_rules.ts";
@@ -16,13 +15,13 @@ import type { ProtectedSet } from "./protected.ts";
  * `cwd`. The user's home, its ancestors and the root of the disk count only if they are `cwd` itself, because a stray
  * `.git` there would turn everything the user owns into the project. Throws `usage` if `cwd` cannot be reached.
  */
-export async function findProjectRoot(cwd: string, userHome: string | undefined): Promise<string> {
-  const found = await realPath(cwd);
+export function findProjectRoot(cwd: string, userHome: string | undefined): string {
+  const found = realPathSync(cwd);
   if (found === null) {
     throw new AgentcliError("usage", `${cwd} does not exist`, { hint: "start in an existing directory" });
   }
   const start = normalize(found);
-  const home = userHome === undefined || !isAbsolute(userHome) ? null : await realPath(userHome);
+  const home = userHome === undefined || !isAbsolute(userHome) ? null : realPathSync(userHome);
   const candidates = ancestors(start).filter((directory) =>
     directory === start || (dirname(directory) !== directory && (home === null || !isWithin(directory, home)))
   );
@@ -34,9 +33,9 @@ export async function findProjectRoot(cwd: string, userHome: string | undefined)
 }
 
 /** Returns the real path of a directory. Throws `usage` if the path is not a directory. */
-export async function realDirectory(path: string): Promise<string> {
-  const real = await realPath(path);
-  if (real === null || (await stat(real))?.kind !== "directory") {
+export function realDirectory(path: string): string {
+  const real = realPathSync(path);
+  if (real === null || statSync(real)?.kind !== "directory") {
     throw new AgentcliError("usage", `${path} is not a directory`, { hint: "name an existing directory" });
   }
   return normalize(real);

@@ -3,8 +3,7 @@
  * and an index, which tells in one read whether any project is known and which records concern a directory.
  */
 import { AgentcliError } from "../../errors.ts";
-import { listDirectory } from "../../platform/files.ts";
-import { listSync } from "../../platform/files_sync.ts";
+import { listSync } from "../../platform/files.ts";
 import type { Home } from "../../platform/home.ts";
 import { dirname, isWithin, join, relativeTo } from "../../platform/path.ts";
 import { quietly } from "../../platform/real_path.ts";
@@ -167,7 +166,7 @@ async function readIndex(home: Home): Promise<Index> {
     Object.values(index.projects).every((project) => isLike(project, PROJECT));
   if (isIndex) return { ...index.projects };
   const found: Index = {};
-  for (const { name } of await listDirectory(home.file(DIRECTORY)) ?? []) {
+  for (const { name } of listSync(home.file(DIRECTORY)) ?? []) {
     const id = RECORD_NAME.exec(name)?.[1];
     const data = id === undefined ? null : await readRecord(home, id);
     if (id !== undefined && data !== null) {

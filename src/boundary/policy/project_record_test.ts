@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { type ToolHome, toolHome } from "../../../tests/helpers/tool_home.ts";
-import { lstatSync } from "../../platform/files_sync.ts";
+import { lstatSync } from "../../platform/files.ts";
 import { ProjectRecord } from "./project_record.ts";
 import { knownProjects, knownRoots, type MarkerLines } from "./project_record_files.ts";
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { inTemporary } from "../../../tests/helpers/protected_tree.ts";
 import { toolHome } from "../../../tests/helpers/tool_home.ts";
 import * as fc from "../../../tests/property.ts";
-import { entriesSync } from "../../platform/files_sync.ts";
+import { entriesSync } from "../../platform/files.ts";
 import { findProjectRoot, openProject } from "./project.ts";
 import { ProtectedSet } from "./protected.ts";
 

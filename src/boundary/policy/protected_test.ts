@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { inTemporary, write } from "../../../tests/helpers/protected_tree.ts";
-import { lstatSync } from "../../platform/files_sync.ts";
+import { lstatSync } from "../../platform/files.ts";
 import * as fc from "../../../tests/property.ts";
 import { ProtectedSet } from "./protected.ts";
 import { ProtectedTree } from "./protected_tree.ts";

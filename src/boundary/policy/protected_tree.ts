@@ -1,5 +1,5 @@
 /** Finds protected files: walks the trees below the roots, and follows rules to places outside them. */
-import { realPathSync } from "../../platform/files_sync.ts";
+import { realPathSync } from "../../platform/files.ts";
 import type { Clock } from "../../platform/io.ts";
 import { isWithin, normalize } from "../../platform/path.ts";
 import { quietly } from "../../platform/real_path.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { doStep, inTemporary, type TreeStep, write } from "../../../tests/helpers/protected_tree.ts";
 import * as fc from "../../../tests/property.ts";
-import { lstatSync } from "../../platform/files_sync.ts";
+import { lstatSync } from "../../platform/files.ts";
 import { ProtectedSet } from "./protected.ts";
 
 /** Until a change gets another time than all before: the disk's clock goes in steps of milliseconds. */

@@ -2,7 +2,7 @@
  * Files that no tool may write, because another program trusts or runs them: markers, git internals, hook and MCP
  * configuration, shell start-up files, and agentcli itself. And further files that commands may not create.
  */
-import { entriesSync, lstatSync, realPathSync, statSync } from "../../platform/files_sync.ts";
+import { entriesSync, lstatSync, realPathSync, statSync } from "../../platform/files.ts";
 import { basename, dirname, isWithin, join, normalize, relativeTo } from "../../platform/path.ts";
 import { ancestors, exists, quietly, realOrNamed } from "../../platform/real_path.ts";
 import { isProgramFile } from "../../platform/runtime.ts";

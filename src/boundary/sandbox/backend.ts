@@ -1,5 +1,6 @@
 /** The plan of what a command sees, and what all sandbox backends have in common. */
-import { realPath, stat } from "../../platform/files.ts";
+import { realPathSync, statSync } from "../../platform/files.ts";
+import { quietly } from "../../platform/real_path.ts";
 import { dirname } from "../../platform/path.ts";
 
 /**
@@ -74,25 +75,25 @@ const TRUSTED_PLACES = ["/usr/bin", "/bin", "/usr/sbin", "/sbin", "/run/wrappers
  * Returns the absolute path of a program that can be trusted to make a sandbox, or null: it is at a fixed place, and it
  * and its directory belong to root and nobody else can write them, also after resolving links. `places` is for tests.
  */
-export async function trustedProgram(
+export function trustedProgram(
   name: string,
   options: { places?: readonly string[]; owner?: number } = {},
-): Promise<string | null> {
+): string | null {
   for (const place of options.places ?? TRUSTED_PLACES) {
-    const real = await realPath(`${place}/${name}`).catch(() => null);
+    const real = quietly(() => realPathSync(`${place}/${name}`));
     if (real === null) continue;
     const owner = options.owner ?? 0;
-    if (await ownedBy(owner, real) && await ownedBy(owner, dirname(real))) return real;
+    if (ownedBy(owner, real) && ownedBy(owner, dirname(real))) return real;
   }
   return null;
 }
 
-async function ownedBy(owner: number, path: string): Promise<boolean> {
-  const found = await stat(path);
+function ownedBy(owner: number, path: string): boolean {
+  const found = statSync(path);
   return found !== null && found.owner === owner && found.mode !== null && (found.mode & 0o022) === 0;
 }
 
 /** Returns the shell that {@link CLOSE_FILES} needs: Bash, because not every `sh` can close all files. */
-export async function closingShell(): Promise<string | null> {
-  return await trustedProgram("bash") ?? await trustedProgram("sh");
+export function closingShell(): string | null {
+  return trustedProgram("bash") ?? trustedProgram("sh");
 }

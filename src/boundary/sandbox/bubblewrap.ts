@@ -27,10 +27,10 @@ const STEP: Readonly<Record<PlanStep["kind"], (path: string, source: string) => 
  * not `sealed` (no user namespaces inside) for versions before 0.8. It gets its arguments through a pipe and starts
  * with an empty environment, because `--clearenv` alone leaves `/proc/1/environ` readable inside (measured).
  */
-export async function bubblewrapBackends({ programs }: BackendOptions): Promise<SandboxBackend[]> {
-  const program = await trustedProgram("bwrap", { places: programs });
-  const shell = await closingShell();
-  const sh = await trustedProgram("sh");
+export function bubblewrapBackends({ programs }: BackendOptions): SandboxBackend[] {
+  const program = trustedProgram("bwrap", { places: programs });
+  const shell = closingShell();
+  const sh = trustedProgram("sh");
   if (program === null || shell === null || sh === null) return [];
   const forms = [[true, true], [true, false], [false, true], [false, false]] as const;
   return forms.map(([proc, sealed]) => ({

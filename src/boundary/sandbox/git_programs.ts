@@ -2,7 +2,7 @@
  * Finds the files inside the roots that git would run or read more settings from. Reads git's configuration files
  * itself, because git never runs outside a sandbox. Conditional includes always count.
  */
-import { lstatSync } from "../../platform/files_sync.ts";
+import { lstatSync } from "../../platform/files.ts";
 import { basename, dirname, isWithin, join, normalize, resolve } from "../../platform/path.ts";
 import { quietly } from "../../platform/real_path.ts";
 import { type GitUser, settingsIn, userGitSettings } from "../../shell/git.ts";

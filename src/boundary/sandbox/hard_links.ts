@@ -1,5 +1,5 @@
 /** Finds other names of protected files: a hard link or bind mount shows the same bytes under a path that no rule names. */
-import { lstatSync, mountPoints } from "../../platform/files_sync.ts";
+import { lstatSync, mountPoints } from "../../platform/files.ts";
 import { isWithin } from "../../platform/path.ts";
 import { quietly } from "../../platform/real_path.ts";
 import { lastingIdentityOf } from "../policy/inode_index.ts";

@@ -1,6 +1,6 @@
 /** Makes a session's sandbox with the first backend that passes the self-check, and wraps commands in it. */
 import { AgentcliError } from "../../errors.ts";
-import { lstatSync } from "../../platform/files_sync.ts";
+import { lstatSync } from "../../platform/files.ts";
 import { endingWithUs } from "../../platform/process_group.ts";
 import { basename, isAbsolute, isWithin } from "../../platform/path.ts";
 import { exists, quietly, realOrNamed } from "../../platform/real_path.ts";
@@ -109,7 +109,7 @@ async function wrap(request: SandboxRequest, ready: Ready): Promise<SandboxedCom
     note,
     written: bound.written,
     // Killed with us: a command that survives could create files after the next session has checked for them.
-    argv: [...await endingWithUs(line.argv)],
+    argv: [...endingWithUs(line.argv)],
     env: line.env,
     cwd: "/",
     notices: [
@@ -166,7 +166,7 @@ async function prepare(options: SessionSandboxOptions): Promise<Ready | SandboxR
   const home = realOrNamed(options.home);
   const userHome = isAbsolute(options.userHome ?? "") ? realOrNamed(options.userHome ?? "") : null;
   const { path, roots, settings: { read, write } } = options;
-  const bound = await findBoundPlaces({ path, read, write }, { roots, home, userHome }, options.projects?.all);
+  const bound = findBoundPlaces({ path, read, write }, { roots, home, userHome }, options.projects?.all);
   return {
     kind: "ready",
     backend,

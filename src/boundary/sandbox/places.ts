@@ -1,5 +1,6 @@
 /** Finds what a sandboxed command may see outside the project: system directories, PATH, and the user's settings. */
-import { lstat, realPath, stat } from "../../platform/files.ts";
+import { lstatSync, realPathSync, statSync } from "../../platform/files.ts";
+import { quietly } from "../../platform/real_path.ts";
 import { dirname, isAbsolute, isWithin, join, normalize } from "../../platform/path.ts";
 import { ProtectedSet } from "../policy/protected.ts";
 import { type KnownProject, type MarkerLines, saltedFiles } from "../policy/project_record_files.ts";
@@ -30,16 +31,16 @@ const SETTINGS =
     "pki/ca-trust crypto-policies java-17-openjdk java-21-openjdk os-release").split(" ").map((name) => `/etc/${name}`);
 
 /** Returns the steps that show the existing ones of these places. */
-export async function systemSteps(): Promise<PlanStep[]> {
+export function systemSteps(): PlanStep[] {
   const steps: PlanStep[] = [];
   for (const path of SYSTEM) {
-    const found = await lstat(path);
+    const found = lstatSync(path);
     if (found?.kind === "directory") steps.push({ kind: "read", path });
-    const source = found?.kind === "symlink" ? await realPath(path) : null;
+    const source = found?.kind === "symlink" ? realPathSync(path) : null;
     if (source !== null) steps.push({ kind: "link", path, source });
   }
   for (const path of SETTINGS) {
-    const source = await realPath(path).catch(() => null);
+    const source = quietly(() => realPathSync(path));
     if (source !== null) steps.push({ kind: "read", path, source });
   }
   return steps;
@@ -75,16 +76,16 @@ const touches = (place: string, path: string) => isWithin(place, path) || isWith
  * contains the home of agentcli, a root or the user's home. Missing ones are skipped. What the known `projects` protect
  * is hidden in them and in system directories.
  */
-export async function findBoundPlaces(
+export function findBoundPlaces(
   wanted: { path: string; read: readonly string[]; write: readonly string[] },
   bounds: Bounds,
   projects: () => Promise<readonly KnownProject[]> = () => Promise.resolve([]),
-): Promise<BoundPlaces> {
+): BoundPlaces {
   const steps: (PlanStep & { source: string })[] = [];
   const notices: string[] = [];
-  const add = async (kind: "read" | "write", path: string): Promise<string | null> => {
-    const source = await realPath(path).catch(() => null);
-    if (source === null || (await stat(source).catch(() => null))?.kind !== "directory") return null;
+  const add = (kind: "read" | "write", path: string): string | null => {
+    const source = quietly(() => realPathSync(path));
+    if (source === null || (quietly(() => statSync(source)))?.kind !== "directory") return null;
     if (steps.some((step) => isWithin(step.path, path)) || isShown(path, bounds)) return null;
     const problem = precheck([path, normalize(source)], bounds);
     if (problem === null) steps.push({ kind, path, source: normalize(source) });
@@ -93,7 +94,7 @@ export async function findBoundPlaces(
   for (const [kind, directories] of [["read", wanted.read], ["write", wanted.write]] as const) {
     for (const directory of directories) {
       const named = expand(directory, bounds.userHome);
-      const problem = isAbsolute(named) ? await add(kind, normalize(named)) : "is not absolute";
+      const problem = isAbsolute(named) ? add(kind, normalize(named)) : "is not absolute";
       if (problem !== null) notices.push(`sandbox.${kind}: ${directory} ${problem}; commands do not see it`);
     }
   }
@@ -102,9 +103,9 @@ export async function findBoundPlaces(
   const programs: string[] = [];
   for (const directory of wanted.path.split(":")) {
     if (!isAbsolute(directory)) continue;
-    const real = normalize(await realPath(directory).catch(() => null) ?? directory);
+    const real = normalize(quietly(() => realPathSync(directory)) ?? directory);
     if (!written.includes(real) && written.some((source) => isWithin(source, real))) programs.push(real);
-    for (const path of withLibraries(normalize(directory), bounds)) await add("read", path);
+    for (const path of withLibraries(normalize(directory), bounds)) add("read", path);
   }
   const inSystem = (path: string) => SYSTEM_PLACES.some((system) => isWithin(system, path));
   const shown = steps.map(({ source }) => source).filter((source) => !inSystem(source));

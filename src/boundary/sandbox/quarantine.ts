@@ -1,9 +1,9 @@
 /** Moves files that commands made and that could run code later to quarantine in the home; nothing is ever deleted. */
 import { AgentcliError } from "../../errors.ts";
-import { systemReason } from "../../platform/disk_failure.ts";
+import { presentOrForbidden, systemReason } from "../../platform/disk_failure.ts";
 import {
-  listDirectory,
-  lstat,
+  listSync,
+  lstatSync,
   makePrivateDirectory,
   movePath,
   removeDirectory,
@@ -62,7 +62,7 @@ export async function quarantine(
   { home, root, now, isSecret = false }: { home: string; root: string; now: number; isSecret?: boolean },
 ): Promise<QuarantineEntry | null> {
   const day = new Date(now).toISOString().replace(/[-:]|\..*/g, "").replace("T", "-");
-  const taken = new Set((await listDirectory(join(home, QUARANTINE)) ?? []).map(({ name }) => name));
+  const taken = new Set((listSync(join(home, QUARANTINE)) ?? []).map(({ name }) => name));
   let number = 1;
   while (taken.has(`${day}-${number}`)) number++;
   const entry: QuarantineEntry = { id: `${day}-${number}`, time: now, root, paths: [...paths], isSecret };
@@ -86,7 +86,7 @@ export async function quarantine(
     } catch (error) {
       // A move to another disk can leave a partial copy.
       await removeDirectory(kept).catch(() => {});
-      if (await lstat(path).catch(() => undefined) === null) continue;
+      if (presentOrForbidden(() => lstatSync(path)) === null) continue;
       left.push(path);
       reason = systemReason(error);
     }

@@ -3,7 +3,8 @@
  * first command needs it; most sessions never do. Source: specification of the boundary, "A view that fails closed".
  */
 import { AgentcliError } from "../../errors.ts";
-import { listDirectory } from "../../platform/files.ts";
+import { listSync } from "../../platform/files.ts";
+import { quietly } from "../../platform/real_path.ts";
 import { join } from "../../platform/path.ts";
 import type { KnownProject } from "../policy/project_record_files.ts";
 import type { Label } from "../policy/label.ts";
@@ -132,7 +133,7 @@ export function createSessionSandbox(options: SessionSandboxOptions): SessionSan
     protectsElsewhere: async () => await options.projects?.any() ?? false,
     async recoverUnfinished(root, judge) {
       const { home, userHome } = options;
-      const notes = await listDirectory(join(home, "unfinished")).catch(() => null);
+      const notes = quietly(() => listSync(join(home, "unfinished")));
       return notes === null || notes.length === 0 ? [] : await (await import("./unfinished.ts")).recoverUnfinished(
         { home, root, userHome: userHome ?? null },
         judge,

@@ -2,7 +2,7 @@
  * Runs a plan with macOS's `sandbox-exec`. Written after the profiles that macOS ships, and not run yet: no test of
  * this project has seen a Mac. The self-check decides there, too, so a profile that leaks means refusal.
  */
-import { stat } from "../../platform/files.ts";
+import { statSync } from "../../platform/files.ts";
 import type { BackendOptions, PlanStep, SandboxBackend, SandboxPlan } from "./backend.ts";
 
 /** System Integrity Protection keeps this program from being replaced. */
@@ -46,8 +46,8 @@ function seatbeltProfile(plan: SandboxPlan, home: string): string {
 }
 
 /** Returns the way to start `sandbox-exec`, which passes its own environment on to the command. */
-export async function seatbeltBackends({ home }: BackendOptions): Promise<SandboxBackend[]> {
-  if (await stat(SANDBOX_EXEC) === null) return [];
+export function seatbeltBackends({ home }: BackendOptions): SandboxBackend[] {
+  if (statSync(SANDBOX_EXEC) === null) return [];
   return [{
     name: "sandbox-exec",
     line(plan) {

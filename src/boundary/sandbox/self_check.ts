@@ -36,11 +36,11 @@ const passed = new Set<string>();
 export async function findCheckedBackend(
   options: BackendOptions,
 ): Promise<{ backend: SandboxBackend; system: ViewBase["system"] } | { problems: readonly string[] }> {
-  const system = await systemSteps();
+  const system = systemSteps();
   const problems = new Set<string>();
   const backends = options.os === "darwin"
-    ? await seatbeltBackends(options)
-    : [...await bubblewrapBackends(options), ...await unshareBackends(options)];
+    ? seatbeltBackends(options)
+    : [...bubblewrapBackends(options), ...unshareBackends(options)];
   for (const backend of options.os === "windows" ? [] : backends) {
     const line = JSON.stringify(backend.line({ steps: [], cwd: "/", env: {}, argv: [], network: false }));
     const problem = passed.has(line) ? null : await selfCheck(backend, system);
@@ -55,7 +55,7 @@ export async function findCheckedBackend(
 
 /** Returns why a backend cannot be used, as a sentence without a final period, or null if nothing leaked. */
 async function selfCheck(backend: SandboxBackend, system: ViewBase["system"]): Promise<string | null> {
-  const sh = await trustedProgram("sh") ?? "/bin/sh";
+  const sh = trustedProgram("sh") ?? "/bin/sh";
   return await withTemporaryDirectory(async (directory) => {
     const root = join(directory.path, "project");
     const home = join(directory.path, "home");

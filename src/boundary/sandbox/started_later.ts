@@ -2,7 +2,7 @@
  * Watches files in the roots that decide what other programs run. A command must neither change nor create them:
  * existing ones are mounted read-only, and new ones are found by comparing.
  */
-import { listSync, lstatSync, realPathSync } from "../../platform/files_sync.ts";
+import { listSync, lstatSync, realPathSync } from "../../platform/files.ts";
 import { basename, isWithin, join } from "../../platform/path.ts";
 import { outermost, quietly } from "../../platform/real_path.ts";
 import { foldedName } from "../../platform/case_folded.ts";

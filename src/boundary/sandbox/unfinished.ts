@@ -5,7 +5,7 @@
  */
 import { AgentcliError } from "../../errors.ts";
 import { systemReason } from "../../platform/disk_failure.ts";
-import { listDirectory, makePrivateDirectory, movePath, removeFile, writePrivately } from "../../platform/files.ts";
+import { listSync, makePrivateDirectory, movePath, removeFile, writePrivately } from "../../platform/files.ts";
 import { isWithin, join } from "../../platform/path.ts";
 import { processIdentity } from "../../platform/process_group.ts";
 import { ProtectedSet } from "../policy/protected.ts";
@@ -85,7 +85,7 @@ export async function recoverUnfinished(
   { protect, holdsProtected }: UnfinishedJudge,
 ): Promise<string[]> {
   const notices: string[] = [];
-  for (const { name } of await listDirectory(join(home, UNFINISHED)) ?? []) {
+  for (const { name } of listSync(join(home, UNFINISHED)) ?? []) {
     const path = join(home, UNFINISHED, name);
     const note = readNote(path);
     const touches = (place: string) => isWithin(place, root) || isWithin(root, place);

@@ -1,5 +1,6 @@
 /** Runs a plan with `unshare`, `mount` and `setpriv`, if bubblewrap is not installed. */
-import { stat } from "../../platform/files.ts";
+import { statSync } from "../../platform/files.ts";
+import { quietly } from "../../platform/real_path.ts";
 import { isWithin } from "../../platform/path.ts";
 import {
   asVariables,
@@ -68,13 +69,12 @@ exit $?
 `;
 
 /** Returns the ways to start the programs: with a fresh `/proc`, and without it if a container forbids that. */
-export async function unshareBackends({ programs }: BackendOptions): Promise<SandboxBackend[]> {
-  const found = await Promise.all(PROGRAMS.map((name) => trustedProgram(name, { places: programs })));
-  const [program, ...helpers] = found.filter((path) => path !== null);
-  const shell = await closingShell();
+export function unshareBackends({ programs }: BackendOptions): SandboxBackend[] {
+  const [program, ...helpers] = PROGRAMS.map((name) => trustedProgram(name, { places: programs }))
+    .filter((path) => path !== null);
+  const shell = closingShell();
   if (program === undefined || shell === null || helpers.length < PROGRAMS.length - 1) return [];
-  const present = await Promise.all(BUILDING_PLACES.map((place) => stat(place).catch(() => null)));
-  const places = BUILDING_PLACES.filter((_, index) => present[index]?.kind === "directory");
+  const places = BUILDING_PLACES.filter((place) => quietly(() => statSync(place))?.kind === "directory");
   return [true, false].map((proc) => ({
     name: "unshare",
     line({ steps, env: variables, network, cwd, argv }) {

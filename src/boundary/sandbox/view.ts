@@ -1,7 +1,6 @@
 /** Plans what a command sees. The order of the steps matters: later ones cover earlier ones. */
 import { systemReason } from "../../platform/disk_failure.ts";
-import { isForbidden } from "../../platform/files.ts";
-import { lstatSync, realPathSync } from "../../platform/files_sync.ts";
+import { isForbidden, lstatSync, realPathSync } from "../../platform/files.ts";
 import { dirname, isAbsolute, isWithin, normalize } from "../../platform/path.ts";
 import { outermost, quietly } from "../../platform/real_path.ts";
 import { ARCHIVE_NAME, NO_UTF8, type UnjudgedPlace } from "../policy/listing.ts";

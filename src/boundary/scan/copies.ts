@@ -2,8 +2,7 @@
  * Finds files with protected content, in their bytes or their name, that a command of a protected session left behind.
  * No label follows a process, so the files are scanned. Source: specification of the boundary, second design §4.
  */
-import type { FileStatus } from "../../platform/files.ts";
-import { lstatSync } from "../../platform/files_sync.ts";
+import { type FileStatus, lstatSync } from "../../platform/files.ts";
 import { basename, isWithin, join, relativeTo } from "../../platform/path.ts";
 import { quietly } from "../../platform/real_path.ts";
 import { type Listing, within } from "../policy/listing.ts";

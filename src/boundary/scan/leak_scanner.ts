@@ -2,8 +2,7 @@
  * The leak scanner: finds content of protected files in texts that are about to leave, however it got there. It is the
  * second line of defense behind labels. Source: specification of the boundary, "Letting out".
  */
-import type { FileStatus } from "../../platform/files.ts";
-import { lstatSync } from "../../platform/files_sync.ts";
+import { type FileStatus, lstatSync } from "../../platform/files.ts";
 import { isWithin, relativeTo } from "../../platform/path.ts";
 import { quietly } from "../../platform/real_path.ts";
 import { isUnchanged } from "../policy/inode_index.ts";

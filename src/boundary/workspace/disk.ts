@@ -1,9 +1,9 @@
 /** The workspace on the disk: paths, reads and writes of tools under the rules of the boundary. */
 import { AgentcliError } from "../../errors.ts";
 import { systemReason } from "../../platform/disk_failure.ts";
-import { type DirectoryEntry, type FileStatus, listDirectory, realPath, stat } from "../../platform/files.ts";
+import { type DirectoryEntry, type FileStatus, listSync, realPathSync, statSync } from "../../platform/files.ts";
 import { isAbsolute, isWithin, normalize, relativeTo } from "../../platform/path.ts";
-import { realOrNamed } from "../../platform/real_path.ts";
+import { quietly, realOrNamed } from "../../platform/real_path.ts";
 import { foldedPath } from "../../platform/case_folded.ts";
 import type { Label } from "../policy/label.ts";
 import { isLocal } from "../policy/locality.ts";
@@ -85,9 +85,12 @@ function damagedMarker(rule: ProtectionRule, { root, provider }: { root: string;
  * directory.
  */
 export async function openWorkspace(options: WorkspaceOptions): Promise<Workspace> {
-  const additional = await Promise.all(options.additional.map(realDirectory));
-  const [root, cwd] = [await realDirectory(options.root), await realDirectory(options.cwd)];
-  const workspace = new DiskWorkspace({ ...options, root, cwd, additional });
+  const workspace = new DiskWorkspace({
+    ...options,
+    root: realDirectory(options.root),
+    cwd: realDirectory(options.cwd),
+    additional: options.additional.map(realDirectory),
+  });
   await workspace.refresh();
   return workspace;
 }
@@ -242,7 +245,8 @@ export class DiskWorkspace {
     return (this.local ? protection.anySoon : protection.any) ? ruleOfGit(protection.markers) : null;
   }
 
-  resolve(path: string): Promise<ResolvedPath | Refusal> {
+  // deno-lint-ignore require-await -- as for `read`
+  async resolve(path: string): Promise<ResolvedPath | Refusal> {
     return resolvePath(path, this);
   }
 
@@ -299,23 +303,25 @@ export class DiskWorkspace {
     return { ...seen, ...found === null ? { label: "open" } : { label: "no-cloud", rule: found } };
   }
 
+  // deno-lint-ignore require-await -- as for `read`
   async status(path: ResolvedPath): Promise<FileStatus | null> {
-    return await stat(path.real).catch(() => null);
+    return quietly(() => statSync(path.real));
   }
 
   /** Lists a directory, sorted by name. */
+  // deno-lint-ignore require-await -- as for `read`
   async list(path: ResolvedPath): Promise<DirectoryEntry[] | Refusal> {
     try {
-      const real = await realPath(path.path);
+      const real = realPathSync(path.path);
       if (real === null) {
         return { refused: "absent", message: `${path.display} does not exist; list the directory above it` };
       }
       const refused = this.#outOfReach(normalize(real), path.display);
       if (refused !== null) return refused;
-      if ((await stat(real))?.kind !== "directory") {
+      if (statSync(real)?.kind !== "directory") {
         return { refused: "not_a_directory", message: `${path.display} is not a directory; call Read with it` };
       }
-      const entries = await listDirectory(real) ?? [];
+      const entries = listSync(real) ?? [];
       return entries.sort((one, other) => one.name < other.name ? -1 : one.name > other.name ? 1 : 0);
     } catch (error) {
       const reason = systemReason(error);
@@ -325,7 +331,7 @@ export class DiskWorkspace {
 
   /** Returns why a tool may not write this path, or null. Called before the permission question, to avoid useless ones. */
   async writable(path: ResolvedPath): Promise<Refusal | null> {
-    return await this.#changeable(path) ?? await checkWritable(path);
+    return await this.#changeable(path) ?? checkWritable(path);
   }
 
   async #changeable(path: ResolvedPath): Promise<Refusal | null> {

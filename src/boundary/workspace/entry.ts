@@ -3,8 +3,7 @@
  * links. Loaded with the first change.
  */
 import { systemReason } from "../../platform/disk_failure.ts";
-import type { FileStatus } from "../../platform/files.ts";
-import { lstatSync, readLinkSync, realPathSync } from "../../platform/files_sync.ts";
+import { type FileStatus, lstatSync, readLinkSync, realPathSync } from "../../platform/files.ts";
 import {
   type HoldOptions,
   placeDirectory,

@@ -1,6 +1,6 @@
 /** Resolves paths as models write them to places inside the roots, and checks whether a place can be written. */
 import { systemReason } from "../../platform/disk_failure.ts";
-import { lstat, realPath, stat } from "../../platform/files.ts";
+import { lstatSync, realPathSync, statSync } from "../../platform/files.ts";
 import { basename, dirname, isAbsolute, isWithin, join, normalize, relativeTo, resolve } from "../../platform/path.ts";
 import type { Refusal, ResolvedPath, Workspace } from "./workspace.ts";
 
@@ -26,11 +26,11 @@ function textProblem(path: string, roots: Roots): Refusal | null {
 }
 
 /** Returns the path with links resolved. The end of the path need not exist. */
-async function realOf(path: string, given: string): Promise<string | Refusal> {
+function realOf(path: string, given: string): string | Refusal {
   const missing: string[] = [];
   for (let at = path;;) {
-    if (await lstat(at) !== null) {
-      const real = await realPath(at);
+    if (lstatSync(at) !== null) {
+      const real = realPathSync(at);
       if (real !== null) return join(normalize(real), ...missing);
       return { refused: "absent", message: `${given} is a link that leads nowhere; choose another path` };
     }
@@ -42,29 +42,29 @@ async function realOf(path: string, given: string): Promise<string | Refusal> {
 }
 
 /** Returns whether the first or second name of a path does not exist. Looks no deeper, so that a model learns nothing more. */
-async function isUnknown(path: string): Promise<boolean> {
+function isUnknown(path: string): boolean {
   const [, first = "", second] = path.split("/");
-  return await lstat(`/${first}`) === null || (second !== undefined && await lstat(`/${first}/${second}`) === null);
+  return lstatSync(`/${first}`) === null || (second !== undefined && lstatSync(`/${first}/${second}`) === null);
 }
 
 /** Resolves a relative path against the cwd, or against the root if it exists only there. */
-async function absolute(path: string, roots: Roots): Promise<string> {
+function absolute(path: string, roots: Roots): string {
   const fromCwd = resolve(roots.cwd, path);
-  if (isAbsolute(path) || roots.cwd === roots.root || await lstat(fromCwd) !== null) return fromCwd;
+  if (isAbsolute(path) || roots.cwd === roots.root || lstatSync(fromCwd) !== null) return fromCwd;
   const fromRoot = resolve(roots.root, path);
-  return await lstat(fromRoot) === null ? fromCwd : fromRoot;
+  return lstatSync(fromRoot) === null ? fromCwd : fromRoot;
 }
 
 /**
  * Returns the place inside one of the roots that a path means. Refuses, with advice, NUL bytes, `file:` URLs, `~`,
  * paths outside, links that lead out or nowhere, and a trailing slash after a file.
  */
-export async function resolvePath(given: string, roots: Roots): Promise<ResolvedPath | Refusal> {
+export function resolvePath(given: string, roots: Roots): ResolvedPath | Refusal {
   const problem = textProblem(given, roots);
   if (problem !== null) return problem;
   try {
-    const path = await absolute(given, roots);
-    const real = await realOf(path, given);
+    const path = absolute(given, roots);
+    const real = realOf(path, given);
     if (typeof real !== "string") return real;
     if (roots.lent.has(real) && real === path) return { path, real, display: real };
     const root = rootOf(real, roots);
@@ -72,9 +72,9 @@ export async function resolvePath(given: string, roots: Roots): Promise<Resolved
       const places = [roots.root, ...roots.additional].join(", ");
       const way = isWithin(roots.root, path) ? "is a link that leads out of" : "is outside of";
       const message = `${given} ${way} the project; give a path below ${places}`;
-      return { refused: "outside", message, unknown: await isUnknown(path) };
+      return { refused: "outside", message, unknown: isUnknown(path) };
     }
-    if (/[/\\]$/.test(given) && (await stat(real))?.kind !== "directory") {
+    if (/[/\\]$/.test(given) && statSync(real)?.kind !== "directory") {
       const message = `${given} ends in a slash but is no directory; leave the slash out`;
       return { refused: "not_a_directory", message };
     }
@@ -95,9 +95,9 @@ export function refuse(display: string, reason: string): Refusal {
  * Returns why a tool cannot write there, or null. Refuses links, anything but regular files, and files without a write
  * bit. The caller has checked that `real` lies inside the roots and is not write-protected.
  */
-export async function checkWritable(path: ResolvedPath): Promise<Refusal | null> {
+export function checkWritable(path: ResolvedPath): Refusal | null {
   try {
-    const found = await lstat(path.path);
+    const found = lstatSync(path.path);
     if (found === null) return null;
     if (found.kind === "symlink") return refuse(path.display, "it is a link; write to the file it leads to");
     if (found.kind !== "file") {

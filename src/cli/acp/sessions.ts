@@ -5,7 +5,8 @@ import { loadConfiguration } from "../../config/load.ts";
 import type { Configuration } from "../../config/types.ts";
 import { openHome } from "../../platform/home.ts";
 import { isAbsolute } from "../../platform/path.ts";
-import { stat } from "../../platform/files.ts";
+import { statSync } from "../../platform/files.ts";
+import { quietly } from "../../platform/real_path.ts";
 import type { McpServer } from "../../mcp/server.ts";
 import type { RpcParams } from "../../rpc/message.ts";
 import type { RpcCall } from "../../rpc/peer.ts";
@@ -166,7 +167,7 @@ async function placeOf({ cwd, additionalDirectories, mcpServers }: RpcParams): P
   const directories = Array.isArray(additionalDirectories) ? additionalDirectories : [];
   for (const path of [cwd, ...directories]) {
     if (typeof path !== "string" || !isAbsolute(path)) throw invalidParams("cwd and directories are absolute paths");
-    const found = await stat(path).catch(() => null);
+    const found = quietly(() => statSync(path));
     if (found?.kind !== "directory") throw invalidParams(`${path} is not a directory`);
   }
   if (mcpServers !== undefined && mcpServers !== null && !Array.isArray(mcpServers)) {

@@ -4,7 +4,7 @@ import { describeReport } from "../../runtime/marker_report.ts";
 import { findCheckedBackend } from "../../boundary/sandbox/self_check.ts";
 import { loadConfiguration } from "../../config/load.ts";
 import { AgentcliError } from "../../errors.ts";
-import { entriesSync } from "../../platform/files_sync.ts";
+import { entriesSync } from "../../platform/files.ts";
 import { homePath, openHome } from "../../platform/home.ts";
 import type { Io } from "../../platform/io.ts";
 import { counted } from "../../platform/number.ts";

@@ -5,10 +5,11 @@ import { SETTINGS, settingWarnings } from "../../config/settings.ts";
 import type { Configuration } from "../../config/types.ts";
 import { asAgentcliError } from "../../errors.ts";
 import { diskAdvice, diskReason } from "../../platform/disk_failure.ts";
-import { stat } from "../../platform/files.ts";
+import { statSync } from "../../platform/files.ts";
 import { openHome } from "../../platform/home.ts";
 import type { Io } from "../../platform/io.ts";
 import { counted } from "../../platform/number.ts";
+import { quietly } from "../../platform/real_path.ts";
 import { dirname } from "../../platform/path.ts";
 import { obstacleToWriting } from "../../platform/temporary.ts";
 import { copyingVariables } from "../../boundary/policy/leaky_environment.ts";
@@ -66,8 +67,8 @@ export function failed(id: Check["id"], error: unknown): Check {
 export async function checkHome(io: Io): Promise<Check> {
   try {
     const { path } = await openHome(io);
-    const status = await stat(path);
-    if (status === null) return await checkHomeToMake(path);
+    const status = statSync(path);
+    if (status === null) return checkHomeToMake(path);
     const mode = status.mode === null ? "" : ` (mode ${status.mode.toString(8).padStart(4, "0")})`;
     if (status.mode !== null && (status.mode & 0o300) !== 0o300) {
       return { id: "home", state: "fail", message: `${path} is not writable${mode}`, hint: `chmod 700 '${path}'` };
@@ -78,9 +79,9 @@ export async function checkHome(io: Io): Promise<Check> {
   }
 }
 
-async function checkHomeToMake(path: string): Promise<Check> {
+function checkHomeToMake(path: string): Check {
   let place = dirname(path);
-  while (await stat(place) === null && place !== dirname(place)) place = dirname(place);
+  while (statSync(place) === null && place !== dirname(place)) place = dirname(place);
   return unwritable(place, path) ?? { id: "home", state: "ok", message: `${path}, not created yet`, facts: { path } };
 }
 
@@ -198,7 +199,7 @@ const PACKAGES = { git: "git", ripgrep: "ripgrep" } as const;
 export async function checkPrograms(io: Io, { cwd }: { cwd: string }): Promise<Check[]> {
   const path = io.env("PATH") ?? "";
   const userHome = io.env(io.os === "windows" ? "USERPROFILE" : "HOME");
-  const roots = [cwd, await findProjectRoot(cwd, userHome).catch(() => cwd)];
+  const roots = [cwd, quietly(() => findProjectRoot(cwd, userHome)) ?? cwd];
   const find = (name: string) => findProgram(name, { path, roots, io });
   const programs = await Promise.all(WANTED.map(async ({ id, names: [name], without }): Promise<Check> => {
     const program = await find(name);

@@ -16,7 +16,7 @@ import {
 } from "../../editor/resources/make_artifact.ts";
 import { isFor, isScaffold, SCAFFOLD_IDS, type ScaffoldId, SCAFFOLDS } from "../../editor/hooks/scaffold_ids.ts";
 import { AgentcliError } from "../../errors.ts";
-import { lstatSync } from "../../platform/files_sync.ts";
+import { lstatSync } from "../../platform/files.ts";
 import { join, relativeTo, resolve } from "../../platform/path.ts";
 import { findProgram } from "../../boundary/programs.ts";
 import type { Invocation, Values } from "../command.ts";

@@ -7,7 +7,7 @@ import { isExecutable, readFound, textOf } from "../../editor/plan/disk.ts";
 import type { BundledFile, McpServer } from "../../editor/resources/make_artifact.ts";
 import { AgentcliError } from "../../errors.ts";
 import { readWhole } from "../../platform/whole_input.ts";
-import { listSync } from "../../platform/files_sync.ts";
+import { listSync } from "../../platform/files.ts";
 import { join, relativeTo, resolve } from "../../platform/path.ts";
 import type { Values } from "../command.ts";
 import type { EditorContext } from "./context.ts";

@@ -8,7 +8,7 @@ import type { Dialect, DialectId, Scope } from "../../editor/dialect.ts";
 import { chooseDialect, dialectsHere, type LookupOptions, type Places, placesOf } from "../../editor/places.ts";
 import { type Installed, readLedger } from "../../editor/plan/ledger.ts";
 import { AgentcliError } from "../../errors.ts";
-import { realPath } from "../../platform/files.ts";
+import { realPathSync } from "../../platform/files.ts";
 import { type Home, openHome } from "../../platform/home.ts";
 import { isWithin, normalize, relativeTo, resolve } from "../../platform/path.ts";
 import type { Context, Values } from "../command.ts";
@@ -41,7 +41,7 @@ export async function openEditorContext(
 ): Promise<EditorContext> {
   const { io, globals } = context;
   const named = io.env(io.os === "windows" ? "USERPROFILE" : "HOME");
-  const real = named === undefined ? null : await realPath(named);
+  const real = named === undefined ? null : realPathSync(named);
   if (real === null) {
     throw new AgentcliError("home_unusable", "no home directory: HOME is not set to a directory", {
       hint: "set HOME: it holds the user's editor settings",

@@ -6,7 +6,8 @@ import { LeakScanner } from "../../boundary/scan/leak_scanner.ts";
 import { readFrontmatter } from "../../editor/resources/markdown.ts";
 import { ProtectedLookup } from "../../editor/guard/lookup.ts";
 import { AgentcliError } from "../../errors.ts";
-import { realPath } from "../../platform/files.ts";
+import { realPathSync } from "../../platform/files.ts";
+import { quietly } from "../../platform/real_path.ts";
 import type { Io } from "../../platform/io.ts";
 import { dirname, isWithin, normalize, relativeTo } from "../../platform/path.ts";
 import { stringsOf } from "../../platform/record.ts";
@@ -53,10 +54,10 @@ export async function openProtection(
     async refuseFile(path) {
       const rule = lookup.ruleAt(path);
       if (rule !== null) refuse(path, rule);
-      const found = await realPath(path);
+      const found = realPathSync(path);
       if (found === null || isWithin(root, normalize(found))) return;
       const real = normalize(found);
-      const elsewhere = await findProjectRoot(dirname(real), userHome).catch(() => dirname(real));
+      const elsewhere = quietly(() => findProjectRoot(dirname(real), userHome)) ?? dirname(real);
       const set = new ProtectedSet([elsewhere], { remembered: await rememberedAt(io, [elsewhere]) });
       // Only a known project is walked: this can be a home.
       if (set.met) await set.settle();

@@ -34,7 +34,7 @@ export async function run({ options, arguments: own, context }: Invocation<typeo
   }
   const engine = engineNamed(options.engine, templates);
   const key = readKey(options.apiKey, (name) => io.env(name));
-  const checked = await checkRequest(engine, { ...options, apiKey: key, own }, { cwd: globals.cwd });
+  const checked = checkRequest(engine, { ...options, apiKey: key, own }, { cwd: globals.cwd });
   const { address } = checked;
   const interrupt = listenForInterrupt(io);
   const client = createHttpClient(io);

@@ -68,13 +68,13 @@ export async function startEngine(task: ServeTask): Promise<number> {
 
 async function start(task: ServeTask, prepared: Prepared): Promise<Started> {
   if (task.engine.running.kind === "service") return await startService(task, prepared);
-  return task.detach ? await startAlone(task, prepared) : await startBeside(task, prepared);
+  return task.detach ? await startAlone(task, prepared) : startBeside(task, prepared);
 }
 
-async function startBeside(task: ServeTask, { start: [command], env }: Prepared): Promise<Started> {
+function startBeside(task: ServeTask, { start: [command], env }: Prepared): Started {
   const { context: { io, globals } } = task;
   const onLine = globals.quiet ? () => {} : logWriter(io);
-  const running = await startChild(onlyCommand(command), { cwd: globals.cwd, env, onLine });
+  const running = startChild(onlyCommand(command), { cwd: globals.cwd, env, onLine });
   return { running, pid: null, log: null, logShown: !globals.quiet, keep: false };
 }
 
@@ -105,7 +105,7 @@ async function startAlone(task: ServeTask, prepared: Prepared): Promise<Started>
   await home.write(log, "");
   const { argv } = onlyCommand(prepared.start[0]);
   const path = home.file(log);
-  const { pid, ended } = await startDetached({ argv, cwd: globals.cwd, env: prepared.env, log: path });
+  const { pid, ended } = startDetached({ argv, cwd: globals.cwd, env: prepared.env, log: path });
   const identity = await processIdentity(pid);
   const known = identity === null ? null : { pid, identity };
   if (known !== null) await keepRecord(task, prepared, { process: known, log: path });

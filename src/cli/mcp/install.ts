@@ -25,7 +25,7 @@ import {
 import { bytesOf } from "../../editor/resources/resource.ts";
 import { AgentcliError } from "../../errors.ts";
 import { SERVER_NAME, SERVER_WORDS } from "../../mcp/own_server.ts";
-import { lstatSync } from "../../platform/files_sync.ts";
+import { lstatSync } from "../../platform/files.ts";
 import { isAbsolute, join } from "../../platform/path.ts";
 import { ownCommand } from "../../platform/runtime.ts";
 import type { Context, Invocation } from "../command.ts";

@@ -6,13 +6,14 @@ import { UNKNOWN_PATH } from "../../boundary/policy/protection_rule.ts";
 import { QUARANTINE, type QuarantineEntry, readEntry } from "../../boundary/sandbox/quarantine.ts";
 import { outsideOf, protectCopies } from "../../boundary/scan/copies.ts";
 import { scannerOfAll } from "../../boundary/scan/leak_scanner.ts";
-import { listDirectory, lstat, movePath, realPath, removeDirectory } from "../../platform/files.ts";
+import { listSync, lstatSync, movePath, realPathSync, removeDirectory } from "../../platform/files.ts";
+import { quietly } from "../../platform/real_path.ts";
 import type { Home } from "../../platform/home.ts";
 import { dirname, isWithin, join } from "../../platform/path.ts";
 
 /** Returns what lies in quarantine, the oldest first. */
-export async function listQuarantine(home: string): Promise<QuarantineEntry[]> {
-  const names = (await listDirectory(join(home, QUARANTINE)) ?? []).map(({ name }) => name);
+export function listQuarantine(home: string): QuarantineEntry[] {
+  const names = (listSync(join(home, QUARANTINE)) ?? []).map(({ name }) => name);
   const entries = names.map((name) => readEntry(home, name)).filter((entry) => entry !== null);
   return entries.sort((one, other) => one.time - other.time || (one.id < other.id ? -1 : 1));
 }
@@ -31,11 +32,11 @@ export async function restoreQuarantined(
   const [restored, blocked] = [[] as string[], [] as string[]];
   for (const [index, path] of entry.paths.entries()) {
     const kept = join(directory, String(index));
-    if (await lstat(kept) === null) continue;
+    if (lstatSync(kept) === null) continue;
     // A directory that is a link by now must not lead the file elsewhere; `sandbox.write` lies beside the project.
-    const parent = await realPath(dirname(path)).catch(() => null);
+    const parent = quietly(() => realPathSync(dirname(path)));
     const stays = parent !== null && (parent === dirname(path) || isWithin(entry.root, parent));
-    const free = stays && await lstat(path).catch(() => null) === null;
+    const free = stays && quietly(() => lstatSync(path)) === null;
     if (free) await movePath(kept, path);
     (free ? restored : blocked).push(path);
   }

@@ -10,7 +10,7 @@ import { AgentcliError } from "../../errors.ts";
 /** Runs the command. */
 export async function listEntries({ context }: Invocation): Promise<void> {
   const { io } = context;
-  const entries = await listQuarantine(homePath(io));
+  const entries = listQuarantine(homePath(io));
   const shown = entries.map(({ time, isSecret: _, ...entry }) => ({ ...entry, time: new Date(time).toISOString() }));
   const rows = entries.flatMap(({ id, paths }) => paths.map((path) => [id, clean(path)]));
   const text = tableFor(io.stdout, [["ID", "ORIGINAL PATH"], ...rows]);

@@ -11,7 +11,7 @@ import type { Invocation } from "../command.ts";
 import { openProjectContext, type ProjectContext, ruleJson, warnOfMarkers } from "./context.ts";
 import type { ADD_OPTIONS } from "./command.ts";
 import { diskAdvice, diskReason } from "../../platform/disk_failure.ts";
-import { lstat, writeAtomically } from "../../platform/files.ts";
+import { lstatSync, writeAtomically } from "../../platform/files.ts";
 import { readRegularFile } from "../../boundary/reader.ts";
 import { unitsOfText } from "../../boundary/scan/allowed_fragments.ts";
 import { confirmed, print } from "../result.ts";
@@ -51,7 +51,7 @@ export async function addPaths({ options, arguments: words, context }: Invocatio
   for (const { word, path } of paths) {
     const rule = protection.rule(path);
     const said = open.some((one) => one.word === word) ? "added" : "was already protected";
-    const isThere = said !== "added" || /[*?[]/.test(word) || await lstat(path) !== null;
+    const isThere = said !== "added" || /[*?[]/.test(word) || lstatSync(path) !== null;
     const by = rule === null ? "" : clean(describeRule(rule, root));
     lines.push(`${clean(word)}: ${said} (${by})${isThere ? "" : "; nothing is there yet"}\n`);
   }
@@ -105,7 +105,7 @@ async function addToMarker(root: string, lines: readonly string[]): Promise<void
   const path = join(root, MARKER_NAME);
   const unusable = (reason: string) =>
     new AgentcliError("usage", `${path} was not changed: ${reason}`, { hint: "repair it with an editor first" });
-  const status = await lstat(path);
+  const status = lstatSync(path);
   let text = "";
   if (status !== null) {
     if (status.kind !== "file") throw unusable("it is not a regular file");

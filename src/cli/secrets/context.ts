@@ -10,7 +10,7 @@ import { loadConfiguration } from "../../config/load.ts";
 import { selectModel } from "../../config/select.ts";
 import { DEMO } from "../../config/find.ts";
 import { AgentcliError } from "../../errors.ts";
-import { realPath } from "../../platform/files.ts";
+import { realPathSync } from "../../platform/files.ts";
 import { openHome } from "../../platform/home.ts";
 import { normalize } from "../../platform/path.ts";
 import { clean } from "../../terminal/clean.ts";
@@ -44,7 +44,7 @@ export async function openProjectContext(
   const { root, localEndpoints, records, notices } = await projectAt(context, { create });
   const protection = new ProtectedSet([root], { remembered: records });
   await protection.settle();
-  const cwd = normalize(await realPath(context.globals.cwd) ?? context.globals.cwd);
+  const cwd = normalize(realPathSync(context.globals.cwd) ?? context.globals.cwd);
   return { root, cwd, protection, localEndpoints, record: records[0] ?? null, notices };
 }
 

@@ -17,7 +17,7 @@ import {
 } from "./context.ts";
 import type { SECRETS_OPTIONS } from "./command.ts";
 import { describeReport, doubtOf } from "../../runtime/marker_report.ts";
-import { lstat } from "../../platform/files.ts";
+import { lstatSync } from "../../platform/files.ts";
 import { realOrNamed, walkedPath } from "../../platform/real_path.ts";
 
 /** Runs the command. Walks the project; asks no server. */
@@ -82,7 +82,7 @@ export async function checkPaths(
     const path = resolve(cwd, word);
     // The system follows a link before it goes up from it; a tool may take `..` as text.
     const walked = walkedPath(word, cwd);
-    const rule = await ruleOf(path, project) ?? (walked === null ? null : await ruleOf(walked, project));
+    const rule = ruleOf(path, project) ?? (walked === null ? null : ruleOf(walked, project));
     checked.push({ word, path, rule });
   }
   const provider = await viewProvider(options.model, { context, localEndpoints: project.localEndpoints });
@@ -105,9 +105,9 @@ export async function checkPaths(
   return checked.every(({ rule }) => rule !== null) ? 0 : 1;
 }
 
-async function ruleOf(path: string, { protection }: ProjectContext): Promise<ProtectionRule | null> {
+function ruleOf(path: string, { protection }: ProjectContext): ProtectionRule | null {
   const real = realOrNamed(path);
-  const status = await lstat(real);
+  const status = lstatSync(real);
   const found = status?.kind === "file" ? protection.ruleOfFile(status, real) : protection.rule(real);
   return found ?? protection.rule(path);
 }

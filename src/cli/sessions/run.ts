@@ -1,5 +1,6 @@
 /** Runs `agentcli sessions …`: lists, prints, exports and deletes stored sessions. */
-import { lstat, stat, writeAtomically } from "../../platform/files.ts";
+import { lstatSync, statSync, writeAtomically } from "../../platform/files.ts";
+import { quietly } from "../../platform/real_path.ts";
 import { findSession, listSessions, type SessionScope, type SessionSummary } from "../../session/list.ts";
 import { clean } from "../../terminal/clean.ts";
 import { notice, warn } from "../output.ts";
@@ -31,7 +32,7 @@ export async function listStored({ options, context }: Invocation<typeof LIST_OP
     ...options.all ? ["PROJECT"] : [],
     "NAME OR PROMPT",
   ];
-  const rows = await Promise.all(sessions.map((session) => sessionRow(session, options)));
+  const rows = sessions.map((session) => sessionRow(session, options));
   const none = options.all
     ? "no sessions are stored"
     : "no sessions in this project; --all lists those of all projects";
@@ -39,17 +40,17 @@ export async function listStored({ options, context }: Invocation<typeof LIST_OP
   await print(context, { json: { sessions: sessions.map(summaryJson) }, ...shown });
 }
 
-async function sessionRow(session: SessionSummary, { all }: { all: boolean }): Promise<string[]> {
+function sessionRow(session: SessionSummary, { all }: { all: boolean }): string[] {
   const { id, updated, turns, size, provider, model, label, title, firstPrompt } = session;
   const named = provider === undefined ? model : `${provider}:${model}`;
   const prompt = clean((title || firstPrompt).replace(/\s+/g, " ").trim());
-  const project = all ? [await projectText(session)] : [];
+  const project = all ? [projectText(session)] : [];
   return [id, minute(updated), String(turns), sizeText(size), clean(named), label, ...project, prompt];
 }
 
-async function projectText({ projectRoot }: SessionSummary): Promise<string> {
+function projectText({ projectRoot }: SessionSummary): string {
   if (projectRoot === null) return "unknown";
-  const there = await stat(projectRoot).catch(() => null);
+  const there = quietly(() => statSync(projectRoot));
   return `${clean(projectRoot)}${there === null ? " (gone)" : ""}`;
 }
 
@@ -92,7 +93,7 @@ export function formatOf(file: string): ExportFormat {
 export async function writeExport(output: string, text: string, { globals }: Context): Promise<void> {
   const path = resolve(globals.cwd, output);
   try {
-    const found = await lstat(path);
+    const found = lstatSync(path);
     if (found?.kind === "directory" || /[/\\]$/.test(output)) {
       throw new AgentcliError("usage", `${output} is a directory`, { hint: "name a file in it" });
     }

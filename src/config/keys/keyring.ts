@@ -4,7 +4,8 @@
  */
 import { findExecutable, run } from "../../platform/process.ts";
 import { type KeyStore, readStoredText, storedText, type StoreOutside, storeUnusable } from "./store.ts";
-import { stat } from "../../platform/files.ts";
+import { statSync } from "../../platform/files.ts";
+import { quietly } from "../../platform/real_path.ts";
 
 /** The ways of one system. Texts are single words of ASCII. Each throws `key_store_unusable`. */
 export interface KeyringProgram {
@@ -104,7 +105,7 @@ export function linuxKeyring(
   options: { timeoutMs(): number; places?: string },
 ): KeyringProgram {
   const call = async (words: string[], stdin?: string): Promise<KeyringAnswer> => {
-    const tool = await findExecutable("secret-tool", options.places ?? PLACES, { notBelow: [] });
+    const tool = findExecutable("secret-tool", options.places ?? PLACES, { notBelow: [] });
     if (tool === null) {
       throw storeUnusable(
         "keyring",
@@ -112,7 +113,7 @@ export function linuxKeyring(
         { hint: "install it (Debian and Ubuntu: libsecret-tools; Fedora and Arch: libsecret), or pass --store file" },
       );
     }
-    if (!await hasBus(env)) throw storeUnusable("keyring", "there is no session bus (DBUS_SESSION_BUS_ADDRESS)");
+    if (!hasBus(env)) throw storeUnusable("keyring", "there is no session bus (DBUS_SESSION_BUS_ADDRESS)");
     const passed = PASSED.flatMap((name) => {
       const value = env(name);
       return value === undefined ? [] : [[name, value]];
@@ -141,10 +142,10 @@ export function linuxKeyring(
   };
 }
 
-async function hasBus(env: StoreOutside["env"]): Promise<boolean> {
+function hasBus(env: StoreOutside["env"]): boolean {
   if ((env("DBUS_SESSION_BUS_ADDRESS") ?? "") !== "") return true;
   const directory = env("XDG_RUNTIME_DIR") ?? "";
-  return directory.startsWith("/") && await stat(`${directory}/bus`).catch(() => null) !== null;
+  return directory.startsWith("/") && quietly(() => statSync(`${directory}/bus`)) !== null;
 }
 
 /** In our words: what the tool says could quote what it was given. */

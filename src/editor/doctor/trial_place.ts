@@ -2,7 +2,7 @@
 import { gitLine } from "../../shell/git.ts";
 import { MARKER_NAME } from "../../boundary/policy/marker.ts";
 import type { Io } from "../../platform/io.ts";
-import { lstatSync, statSync } from "../../platform/files_sync.ts";
+import { lstatSync, statSync } from "../../platform/files.ts";
 import { isWithin, join, resolve } from "../../platform/path.ts";
 import { findProgram } from "../../boundary/programs.ts";
 import { run } from "../../platform/process.ts";

@@ -1,6 +1,6 @@
 /** Tries one installed hook with an input of its event. */
 import { AgentcliError } from "../../errors.ts";
-import { lstatSync } from "../../platform/files_sync.ts";
+import { lstatSync } from "../../platform/files.ts";
 import type { Io } from "../../platform/io.ts";
 import { join, resolve } from "../../platform/path.ts";
 import { findProgram } from "../../boundary/programs.ts";

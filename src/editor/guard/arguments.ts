@@ -1,7 +1,7 @@
 /** Arguments of tools: a text that is a path as a whole means what stands there, whatever it looks like. */
 import { AgentcliError } from "../../errors.ts";
 import { MARKER_NAME } from "../../boundary/policy/marker.ts";
-import { statSync } from "../../platform/files_sync.ts";
+import { statSync } from "../../platform/files.ts";
 import { isWithin, join } from "../../platform/path.ts";
 import { exists, quietly, realOrNamed } from "../../platform/real_path.ts";
 import type { TamperCheck } from "./tamper_check.ts";

@@ -4,12 +4,12 @@
  */
 import { MARKER_NAME } from "../../boundary/policy/marker.ts";
 import { findProjectRoot } from "../../boundary/policy/project.ts";
-import { statSync } from "../../platform/files_sync.ts";
+import { statSync } from "../../platform/files.ts";
 import { AgentcliError } from "../../errors.ts";
 import { homePath } from "../../platform/home.ts";
 import type { Io } from "../../platform/io.ts";
 import { dirname, isWithin, join, resolve } from "../../platform/path.ts";
-import { exists, realOrNamed } from "../../platform/real_path.ts";
+import { exists, quietly, realOrNamed } from "../../platform/real_path.ts";
 import { stringsOf } from "../../platform/record.ts";
 import { isOwnTool } from "../../mcp/own_server.ts";
 import type { Action, Question } from "./action.ts";
@@ -40,10 +40,10 @@ export interface Refusal {
 export async function judge({ actions, cwd: named }: Question, place: GuardPlace): Promise<Refusal | null> {
   const cwd = named === null || named === "" ? place.cwd : resolve(place.cwd, named);
   const userHome = place.userHome === undefined ? null : realOrNamed(place.userHome);
-  const root = await findProjectRoot(place.cwd, place.userHome);
+  const root = findProjectRoot(place.cwd, place.userHome);
   const roots = isProject(root) || !holdsEverything(root, userHome) ? [root] : [];
   // A command may run elsewhere: what is protected there counts too. A place that is gone has nothing to protect.
-  const other = cwd === place.cwd ? null : await findProjectRoot(cwd, place.userHome).catch(() => null);
+  const other = cwd === place.cwd ? null : quietly(() => findProjectRoot(cwd, place.userHome));
   if (other !== null && isProject(other) && !roots.includes(other)) roots.push(other);
   const lookup = await ProtectedLookup.open({ roots, cwd, userHome }, place.io);
   const path = place.io.env("PATH") ?? "";

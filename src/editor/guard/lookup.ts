@@ -3,7 +3,7 @@ import { rememberedAt } from "../../boundary/policy/project.ts";
 import { ProtectedSet, type Remembered } from "../../boundary/policy/protected.ts";
 import { describeRule, isOfGit, type ProtectionRule, ruleOfGit } from "../../boundary/policy/protection_rule.ts";
 import type { Io } from "../../platform/io.ts";
-import { listSync, lstatSync, mountPoints } from "../../platform/files_sync.ts";
+import { listSync, lstatSync, mountPoints } from "../../platform/files.ts";
 import { dirname, isAbsolute, isWithin, relativeTo, resolve } from "../../platform/path.ts";
 import { exists, quietly, realOrNamed, walkedPath } from "../../platform/real_path.ts";
 

@@ -2,7 +2,7 @@
  * The one form in which an assistant's command runs where there is a sandbox: `agentcli sandbox -- 'COMMAND'`, as one simple
  * command that every shell reads alike. What it names does not matter then: protected paths are not there for it.
  */
-import { statSync } from "../../platform/files_sync.ts";
+import { statSync } from "../../platform/files.ts";
 import { isAbsolute, isWithin, join, resolve } from "../../platform/path.ts";
 import { quietly, realOrNamed } from "../../platform/real_path.ts";
 import { plainWords } from "../../shell/command.ts";

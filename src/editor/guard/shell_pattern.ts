@@ -1,7 +1,7 @@
 /** Finds the entries that a pattern of the shell means, whatever else they are named or lead to. */
 import { Patterns, withWildcards } from "../../boundary/policy/patterns.ts";
 import { AgentcliError } from "../../errors.ts";
-import { listSync } from "../../platform/files_sync.ts";
+import { listSync } from "../../platform/files.ts";
 import { isWithin } from "../../platform/path.ts";
 import { quietly, realOrNamed } from "../../platform/real_path.ts";
 import { ANY, STAR } from "../../shell/expansion.ts";

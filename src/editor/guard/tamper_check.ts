@@ -3,7 +3,7 @@
  * a tool that names one is blocked, whatever it does with it: what a program does with a name cannot be told.
  */
 import { decidesProtection, writeProtection } from "../../boundary/policy/write_protected.ts";
-import { lstatSync, statSync } from "../../platform/files_sync.ts";
+import { lstatSync, statSync } from "../../platform/files.ts";
 import { basename, isAbsolute, isWithin, join, relativeTo } from "../../platform/path.ts";
 import { exists, quietly, realOrNamed } from "../../platform/real_path.ts";
 import { ASSISTANT_IDS, ASSISTANTS } from "../assistants.ts";

@@ -14,8 +14,7 @@ import { type HookInput, optionalField, textField, WORKTREE_EVENT } from "./even
 import { ProtectedLookup } from "../guard/lookup.ts";
 import type { ScaffoldId } from "./scaffold_ids.ts";
 import { readRegularFile } from "../../boundary/reader.ts";
-import { lstat, makeDirectory, writeAtomically } from "../../platform/files.ts";
-import { listSync, lstatSync } from "../../platform/files_sync.ts";
+import { listSync, lstatSync, makeDirectory, writeAtomically } from "../../platform/files.ts";
 import { exists, realOrNamed } from "../../platform/real_path.ts";
 
 export interface PostHook {
@@ -189,7 +188,7 @@ export async function copyInto(
 }
 
 async function copyFile(from: string, to: string, { base }: { base: string }): Promise<boolean> {
-  if (await linkOnTheWay(base, to) !== null || await lstat(to) !== null) return false;
+  if (linkOnTheWay(base, to) !== null || lstatSync(to) !== null) return false;
   const read = readRegularFile(from, { display: from });
   if ("refused" in read || read.more) return false;
   await makeDirectory(dirname(to));
@@ -208,7 +207,7 @@ export async function appendText(
   { base, path, text }: { base: string; path: string; text: string },
 ): Promise<void> {
   await home.locked("editor/append", async () => {
-    const link = await linkOnTheWay(base, path) ?? await linkOnTheWay(base, `${path}.1`);
+    const link = linkOnTheWay(base, path) ?? linkOnTheWay(base, `${path}.1`);
     if (link !== null) throw new AgentcliError("usage", `${link} is a link; nothing is written through links`);
     const found = readFound(path);
     const added = new TextEncoder().encode(text);

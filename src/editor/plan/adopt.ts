@@ -1,5 +1,5 @@
 /** Artifacts that others wrote, as artifacts of ours: the same bytes, noted in the ledger. No file changes by it. */
-import { listSync, lstatSync } from "../../platform/files_sync.ts";
+import { listSync, lstatSync } from "../../platform/files.ts";
 import { dirname, join } from "../../platform/path.ts";
 import { AgentcliError } from "../../errors.ts";
 import { type Artifact, artifactKey, hookItem, type Resource } from "../resources/artifact.ts";

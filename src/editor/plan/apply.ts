@@ -1,7 +1,7 @@
 /** Carries out a plan: all of it or nothing, keeping the ledger and the originals. */
 import { AgentcliError } from "../../errors.ts";
 import { sha256 } from "../../platform/digest.ts";
-import { lstat, removeFile, removeLeftovers } from "../../platform/files.ts";
+import { lstatSync, removeFile, removeLeftovers } from "../../platform/files.ts";
 import type { Home } from "../../platform/home.ts";
 import { dirname } from "../../platform/path.ts";
 import { stringsOf } from "../../platform/record.ts";
@@ -75,7 +75,7 @@ export async function applyChanges(home: Home, wanted: Wanted, options: ApplyOpt
     }
     const ours = directoriesOfOurs(next);
     await removeDirectories(next.directories.filter((directory) => !ours.has(directory)));
-    next.directories = await existing(next.directories);
+    next.directories = existing(next.directories);
     if (JSON.stringify(next) !== JSON.stringify(ledger)) await writeLedger(home, next);
     for (const path of dropped) await dropOriginal(home, path);
     return plan;
@@ -126,7 +126,7 @@ async function ledgerAfter(
   plan: Plan,
   keeping: Keeping,
 ): Promise<{ next: Ledger; records: Record<string, FileRecord>; dropped: string[] }> {
-  const directories = await directoriesAfter(ledger, plan);
+  const directories = directoriesAfter(ledger, plan);
   const next: Ledger = { version: 1, artifacts: plan.artifacts, files: { ...ledger.files }, directories };
   const records: Record<string, FileRecord> = {};
   for (const change of plan.changes) {
@@ -185,10 +185,10 @@ async function recordAfter(
 }
 
 /** Returns the directories that have to be made for a file, the innermost first. */
-async function missingAbove(path: string): Promise<string[]> {
+function missingAbove(path: string): string[] {
   const missing: string[] = [];
   for (let at = dirname(path); at !== dirname(at); at = dirname(at)) {
-    if (await lstat(at) !== null) break;
+    if (lstatSync(at) !== null) break;
     missing.push(at);
   }
   return missing;
@@ -207,17 +207,17 @@ function failed(error: unknown, stay: readonly Change[]): AgentcliError {
 }
 
 /** Returns those of the ledger that still stand, and those that will be made. */
-async function directoriesAfter(ledger: Ledger, plan: Plan): Promise<string[]> {
-  const found = new Set(await existing(ledger.directories));
+function directoriesAfter(ledger: Ledger, plan: Plan): string[] {
+  const found = new Set(existing(ledger.directories));
   for (const { path, after } of plan.changes) {
-    if (after !== null) { for (const directory of await missingAbove(path)) found.add(directory); }
+    if (after !== null) { for (const directory of missingAbove(path)) found.add(directory); }
   }
   return [...found].sort();
 }
 
-async function existing(directories: readonly string[]): Promise<string[]> {
+function existing(directories: readonly string[]): string[] {
   const found: string[] = [];
-  for (const directory of directories) if (await lstat(directory) !== null) found.push(directory);
+  for (const directory of directories) if (lstatSync(directory) !== null) found.push(directory);
   return found;
 }
 

@@ -1,7 +1,7 @@
 /** Files of an editor on the disk: read through the boundary's reader, written whole or not at all, never through links. */
 import { readRegularFile } from "../../boundary/reader.ts";
 import { AgentcliError } from "../../errors.ts";
-import { lstat, makeDirectory, removeFile, writeAtomically } from "../../platform/files.ts";
+import { lstatSync, makeDirectory, removeFile, writeAtomically } from "../../platform/files.ts";
 import { dirname, isWithin, join, relativeTo } from "../../platform/path.ts";
 import type { Change } from "./plan.ts";
 
@@ -55,13 +55,13 @@ export function sameBytes(one: Uint8Array | null, other: Uint8Array | null): boo
  * Returns the link that stands between `base` and `path`, or at `path` itself; null when there is none. Nothing is written
  * through one: it could lead out of the place that was shown. What `path` is not below is judged by itself alone.
  */
-export async function linkOnTheWay(base: string, path: string): Promise<string | null> {
+export function linkOnTheWay(base: string, path: string): string | null {
   const names = isWithin(base, path) ? relativeTo(base, path).split("/") : [];
   const places = names.length === 0
     ? [dirname(path), path]
     : names.map((_, at) => join(base, ...names.slice(0, at + 1)));
   for (const place of places) {
-    const found = await lstat(place);
+    const found = lstatSync(place);
     if (found === null) return null;
     if (found.kind === "symlink") return place;
   }
@@ -86,7 +86,7 @@ const WRITABLE = 0o200;
  * nothing is written then.
  */
 export async function perform({ path, base, before, after, mode }: Change, disk: DiskAccess): Promise<void> {
-  const link = await linkOnTheWay(base, path);
+  const link = linkOnTheWay(base, path);
   if (link !== null) throw new AgentcliError("usage", `${link} is a link; nothing is written through links`);
   if (before !== null && before.mode !== null && (before.mode & WRITABLE) === 0) {
     throw new AgentcliError("usage", `${path} is read-only`, { hint: "make it writable, or leave it as it is" });

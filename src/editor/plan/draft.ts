@@ -122,7 +122,7 @@ export async function openDraft(
   base: string,
   { ledger, home }: { ledger: Ledger; home: Home },
 ): Promise<Draft> {
-  const link = await linkOnTheWay(base, path);
+  const link = linkOnTheWay(base, path);
   if (link !== null) throw new AgentcliError("usage", `${link} is a link; nothing is written through links`);
   const before = readFound(path);
   const kept = ledger.files[path] === undefined ? before : await readOriginal(home, path);

@@ -1,5 +1,5 @@
 /** Installations in other places: linked worktrees, other system directories, and the path that a project had before. */
-import { listSync, lstatSync } from "../../platform/files_sync.ts";
+import { listSync, lstatSync } from "../../platform/files.ts";
 import { dirname, isWithin, join, relativeTo } from "../../platform/path.ts";
 import { lookAt } from "./disk.ts";
 import type { Installed, Ledger } from "./ledger.ts";

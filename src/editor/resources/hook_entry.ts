@@ -10,7 +10,7 @@ import {
   nodeAt,
   parseJsonTree,
 } from "./json_tree.ts";
-import { statSync } from "../../platform/files_sync.ts";
+import { statSync } from "../../platform/files.ts";
 import { basename, dirname, isWithin, resolve } from "../../platform/path.ts";
 import { isEvent } from "../hooks/events.ts";
 

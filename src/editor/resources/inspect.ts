@@ -1,5 +1,5 @@
 /** Finds the artifacts on the disk, whoever wrote them, and their problems. Only reads. */
-import { listSync, lstatSync } from "../../platform/files_sync.ts";
+import { listSync, lstatSync } from "../../platform/files.ts";
 import { join } from "../../platform/path.ts";
 import { type Dialect, type Scope, SCOPES } from "../dialect.ts";
 import { lookAt } from "../plan/disk.ts";

@@ -106,7 +106,7 @@ async function startInBackground(
     );
   }
   const commands = context.memory.commands ??= new BackgroundCommands();
-  const ending = await endingWithUs(argv, { group: true });
+  const ending = endingWithUs(argv, { group: true });
   const { program } = await withoutSandbox({ argv: [...ending], cwd: context.workspace.root }, null, context);
   const id = commands.start(program, { stdin, context });
   if (id === null) {

@@ -6,9 +6,9 @@ import type { ProtectedPlaces } from "../../boundary/policy/protected_tree.ts";
 import type { SandboxRequest } from "../../boundary/sandbox/open_sandbox.ts";
 import { findProgram } from "../../boundary/programs.ts";
 import { AgentcliError } from "../../errors.ts";
-import { lstat } from "../../platform/files.ts";
+import { lstatSync } from "../../platform/files.ts";
 import { isWithin, join, relativeTo } from "../../platform/path.ts";
-import { realOrNamed } from "../../platform/real_path.ts";
+import { quietly, realOrNamed } from "../../platform/real_path.ts";
 import { askGit, callGit, filtersOff, type GitCall, parseSettings, type PlainCall, type Repository } from "./call.ts";
 import { failure, isRefusal, success } from "../result.ts";
 import type { ToolContext, ToolResult } from "../tool.ts";
@@ -157,7 +157,7 @@ export class GitWork {
     const found: [string, string][] = [];
     const { env } = this.context.io;
     for (const file of userGitSettings({ userHome: env("HOME") || null, env })) {
-      if (await lstat(file).catch(() => null) === null) continue;
+      if (quietly(() => lstatSync(file)) === null) continue;
       const text = await this.ask(["config", "--null", "--list"], { env: { GIT_CONFIG_GLOBAL: file }, see: [file] });
       found.push(...parseSettings(text ?? ""));
     }
@@ -184,7 +184,7 @@ export class GitWork {
     if (tracked.length === 0) return { changed, gone };
     const text = await this.ask(["ls-files", "--debug", "-z", "--", ...tracked.slice(0, MOST_NAMES)]) ?? "";
     for (const [, name = "", seconds, size] of text.matchAll(INDEX_ENTRY)) {
-      const found = await lstat(join(root, name)).catch(() => null);
+      const found = quietly(() => lstatSync(join(root, name)));
       // Git notes no size of a file that it saw in the second of its change.
       const same = Math.floor((found?.modified ?? 0) / 1000) === Number(seconds) &&
         (size === "0" || found?.size === Number(size));

@@ -180,11 +180,13 @@ Deno.test(
 );
 
 Deno.test("the tool is offered in repositories with a marker alone", async () => {
-  await withRepository(async (project) => assert.equal(await offersGit(project.context.workspace), true));
-  await inToolProject(async (project) => assert.equal(await offersGit(project.context.workspace), false), { marker });
+  await withRepository((project) => Promise.resolve(assert.equal(offersGit(project.context.workspace), true)));
+  await inToolProject((project) => Promise.resolve(assert.equal(offersGit(project.context.workspace), false)), {
+    marker,
+  });
   await inToolProject(async (project) => {
     await git(project, "init", "-q");
-    assert.equal(await offersGit(project.context.workspace), false);
+    assert.equal(offersGit(project.context.workspace), false);
   });
 });
 

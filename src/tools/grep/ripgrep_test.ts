@@ -5,7 +5,7 @@ import type { ToolResult } from "../tool.ts";
 import type { GrepInput } from "../declarations.ts";
 import { makeGrepTool } from "./tool.ts";
 
-const RIPGREP = await findExecutable("rg", Deno.env.get("PATH") ?? "", { notBelow: [] });
+const RIPGREP = findExecutable("rg", Deno.env.get("PATH") ?? "", { notBelow: [] });
 const withRipgrep = { ignore: RIPGREP === null };
 
 /** A search with the real ripgrep behind a script that says in `started` that it ran; `before` and `after` are shell. */

@@ -7,7 +7,7 @@ import { type GrepOptions, grepTool, makeGrepTool } from "./tool.ts";
 
 const PATH = Deno.env.get("PATH") ?? "";
 const unix = { ignore: Deno.build.os === "windows" };
-const RIPGREP = await findExecutable("rg", PATH, { notBelow: [] });
+const RIPGREP = findExecutable("rg", PATH, { notBelow: [] });
 
 /** Searches without ripgrep, unless told otherwise. */
 function grep(project: ToolProject, input: GrepInput, options: Partial<GrepOptions> = {}): Promise<ToolResult> {

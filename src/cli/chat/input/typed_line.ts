@@ -7,7 +7,8 @@ import type { AgentSession } from "../../../runtime/agent_session.ts";
 import { mentionedPaths, type PromptInput } from "../../../runtime/prompts.ts";
 import { didYouMean } from "../../../config/suggest.ts";
 import { AgentcliError } from "../../../errors.ts";
-import { lstat } from "../../../platform/files.ts";
+import { lstatSync } from "../../../platform/files.ts";
+import { quietly } from "../../../platform/real_path.ts";
 import type { Candidate, CompletionQuery } from "../../../terminal/editor_text.ts";
 import { type CommandName, COMMANDS } from "../commands/commands.ts";
 import type { SearchOptions } from "./path_search.ts";
@@ -146,7 +147,7 @@ export async function readTyped(line: string, chat: AgentSession): Promise<Typed
   const command = customs.find(({ name }) => name === word);
   if (command === undefined) {
     // A path that was pasted in front is no command.
-    if (knownElsewhere(word) === undefined && await lstat(`/${word}`).catch(() => null) !== null) return words;
+    if (knownElsewhere(word) === undefined && quietly(() => lstatSync(`/${word}`)) !== null) return words;
     readCommand(line, customs.map(({ name }) => name));
     return words;
   }
