@@ -1,5 +1,4 @@
 /** The models of roles beside the session's own: of searches (`subagent`) and of summaries (`compact`). Loaded with the first. */
-import { askWithinLimit } from "../provider/chat/reasoning_limit.ts";
 import { assumedWindow } from "../agent/context/tokens.ts";
 import { type SideModel, UNKNOWN_SERVER } from "../agent/server.ts";
 import type { Explorer } from "../agent/explore.ts";
@@ -7,7 +6,7 @@ import type { Session } from "../agent/session.ts";
 import type { AskModel } from "../agent/turn.ts";
 import type { Workspace } from "../boundary/workspace/workspace.ts";
 import { selectForRole } from "../config/select.ts";
-import { chat } from "../provider/chat/chat.ts";
+import { askWithinLimit, chat } from "../provider/chat/chat.ts";
 import { createChatCache } from "../provider/chat/request_body.ts";
 import type { LocatedModel } from "../provider/backends/localities.ts";
 import type { Endpoint } from "../provider/types.ts";

@@ -3,14 +3,9 @@
  * unlike the list of backends, which is loaded when a server has to be recognized.
  */
 
-/** By that name. */
-const SERVERS: Readonly<Record<string, { reportsTemplate: boolean; acceptsAnyModel: string }>> = {
-  "llama.cpp": { reportsTemplate: true, acceptsAnyModel: "a llama-server with one model takes any name" },
-};
-
 /** Returns whether the server reports what its chat template drops. */
 export function reportsTemplate(server: string): boolean {
-  return SERVERS[server]?.reportsTemplate === true;
+  return server === "llama.cpp";
 }
 
 /**
@@ -18,8 +13,8 @@ export function reportsTemplate(server: string): boolean {
  * one than was requested; else null.
  */
 export function whyOtherModel(server: string, requested: string, served: string | null): string | null {
-  if (served === null || plainName(served) === plainName(requested)) return null;
-  return SERVERS[server]?.acceptsAnyModel ?? null;
+  const isOther = served !== null && plainName(served) !== plainName(requested);
+  return isOther && server === "llama.cpp" ? "a llama-server with one model takes any name" : null;
 }
 
 /** A model's name without the directory and the ending of its file. */

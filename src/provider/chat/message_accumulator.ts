@@ -5,6 +5,7 @@ import type { ChatDelta, ChatResponse, FinishReason, ReplyCall, Usage } from "..
 import { readArguments } from "./arguments.ts";
 import type { PromptProgress, Timings } from "./response_decoder.ts";
 import { type ServerError, serverErrorFromBody } from "./server_error.ts";
+import { TextCollector } from "./sse.ts";
 import { ThinkSplitter } from "./think.ts";
 import { type CollectedCall, ToolCallCollector, type ToolPiece } from "./tool_deltas.ts";
 
@@ -46,6 +47,12 @@ export class MessageAccumulator {
   junk: string | null = null;
   /** Text, reasoning or a call has come. */
   started = false;
+  /** As the server said last. */
+  usage: Usage | null = null;
+  timings: Timings | null = null;
+  model: string | null = null;
+  /** What was not handed on yet. */
+  progress: PromptProgress | null = null;
   readonly #text = new TextCollector();
   readonly #reasoning = new TextCollector();
   readonly #calls = new ToolCallCollector();
@@ -55,9 +62,6 @@ export class MessageAccumulator {
     reclassify: (rest) => this.#reclassify(rest),
   });
   #reasoningField: string | undefined;
-  #usage: Usage | null = null;
-  #timings: Timings | null = null;
-  #model: string | null = null;
   #length = 0;
   #newText = "";
   /** Index of the choice that is read: with n > 1 the others come with their own, and the only one may have any. */
@@ -68,7 +72,6 @@ export class MessageAccumulator {
   #indent = "";
   #newReasoning = "";
   #newPieces = new Map<number, ToolPiece>();
-  #newProgress: PromptProgress | null = null;
 
   /** Returns whether a choice of this index is the one that is read. */
   follows(index: number): boolean {
@@ -108,33 +111,11 @@ export class MessageAccumulator {
     else this.ending = known;
   }
 
-  usage(usage: Usage): void {
-    this.#usage = usage;
-  }
-
-  timings(timings: Timings): void {
-    this.#timings = timings;
-  }
-
-  model(name: string): void {
-    this.#model = name;
-  }
-
-  progress(progress: PromptProgress): void {
-    this.#newProgress = progress;
-  }
-
-  error(error: ServerError): void {
-    this.failure ??= error;
-  }
-
   /** Returns what is new, at most one of a kind and of a call. */
   takeDeltas(): ChatDelta[] {
     const deltas: ChatDelta[] = [];
-    if (this.#newProgress !== null) {
-      deltas.push({ kind: "prefill", ...this.#newProgress });
-      this.#newProgress = null;
-    }
+    if (this.progress !== null) deltas.push({ kind: "prefill", ...this.progress });
+    this.progress = null;
     if (this.#newReasoning !== "") deltas.push({ kind: "reasoning", text: this.#newReasoning });
     if (this.#newText !== "") deltas.push({ kind: "text", text: this.#newText });
     this.#keepNew();
@@ -169,8 +150,8 @@ export class MessageAccumulator {
       calls,
       ...left,
       finish,
-      usage: usageWith(this.#usage, this.#timings),
-      model: this.#model,
+      usage: usageWith(this.usage, this.timings),
+      model: this.model,
     };
   }
 
@@ -240,35 +221,3 @@ function usageWith(usage: Usage | null, timings: Timings | null): Usage | null {
 /** For the model, with every call of a reply that ran into the token limit: the last is cut, and which is not known. */
 const CUT = "The reply was cut at the token limit, so this call was not run. " +
   "Send it again with shorter arguments, or do the work in smaller steps.";
-
-/** A text that grows by small pieces, in flat memory: pieces are joined in batches, the whole only on demand. */
-export class TextCollector {
-  #blocks: string[] = [];
-  #pieces: string[] = [];
-
-  push(piece: string): void {
-    this.#pieces.push(piece);
-    if (this.#pieces.length === BATCH) {
-      this.#blocks.push(this.#pieces.join(""));
-      this.#pieces = [];
-    }
-  }
-
-  get isEmpty(): boolean {
-    return this.#blocks.length === 0 && this.#pieces.length === 0;
-  }
-
-  text(): string {
-    return this.#blocks.join("") + this.#pieces.join("");
-  }
-
-  /** Gives the text and starts anew. */
-  take(): string {
-    const text = this.text();
-    this.#blocks = [];
-    this.#pieces = [];
-    return text;
-  }
-}
-
-const BATCH = 1024;

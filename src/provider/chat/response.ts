@@ -1,10 +1,9 @@
 /** Reads the response to a chat request, or the failure it amounts to. Loaded while the server works. */
 import type { Clock } from "../../platform/io.ts";
-import { ProviderFailure } from "../failure.ts";
+import { ProviderFailure, retryAfter } from "../failure.ts";
 import type { HttpResponse } from "../http/client.ts";
 import { ResponseDecoder, type Verdict } from "./response_decoder.ts";
 import { requestTexts } from "./request_body.ts";
-import { retryAfter } from "./retry.ts";
 import { type ServerError, serverErrorFromBody } from "./server_error.ts";
 import type { AskOptions, ChatDelta, ChatRequest, ChatResponse, Endpoint } from "../types.ts";
 import type { ByteSource } from "../http/body.ts";

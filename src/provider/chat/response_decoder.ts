@@ -1,6 +1,6 @@
 /** Decodes a response while it arrives: bytes in, deltas and in the end a verdict out. Source: wire reference, §6. */
-import { MessageAccumulator, TextCollector, tooLong } from "./message_accumulator.ts";
-import { EventDecoder, LineDecoder } from "./sse.ts";
+import { MessageAccumulator, tooLong } from "./message_accumulator.ts";
+import { EventDecoder, LineDecoder, TextCollector } from "./sse.ts";
 import { countOf, isRecord, type JsonRecord, parseJson, textOf } from "../../platform/record.ts";
 import { type ServerError, serverErrorIn, serverErrorOf } from "./server_error.ts";
 import type { ChatDelta, ChatResponse } from "../types.ts";
@@ -135,8 +135,8 @@ const REASONING_FIELDS = ["reasoning_content", "reasoning", "reasoning_text", "t
 /** Hands the parts of `value` to `message`. `event` is the name of the event it came in. Unknown shapes give no part. */
 function readChunk(value: JsonRecord, { event, message }: { event: string; message: MessageAccumulator }): void {
   const error = event === "error" ? serverErrorOf(value) : serverErrorIn(value);
-  if (error !== null) message.error(error);
-  if (typeof value["model"] === "string" && value["model"] !== "") message.model(value["model"]);
+  message.failure ??= error;
+  if (typeof value["model"] === "string" && value["model"] !== "") message.model = value["model"];
   const choices = value["choices"];
   const choice: unknown = Array.isArray(choices) ? choices[0] : undefined;
   if (isRecord(choice)) readChoice(choice, message);
@@ -200,12 +200,12 @@ function readUsage(value: unknown, message: MessageAccumulator): void {
   const details = value["prompt_tokens_details"] ?? value["input_tokens_details"];
   const cached = (isRecord(details) ? countOf(details["cached_tokens"]) : null) ??
     countOf(value["prompt_cache_hit_tokens"]) ?? countOf(value["cached_tokens"]);
-  message.usage({
+  message.usage = {
     promptTokens: promptTokens ?? 0,
     completionTokens: completionTokens ?? 0,
     cachedTokens: cached ?? 0,
     ...(cached === null ? {} : { cacheTold: true }),
-  });
+  };
 }
 
 /** llama.cpp, in the last chunk. */
@@ -214,7 +214,7 @@ function readTimings(value: unknown, message: MessageAccumulator): void {
   const read = countOf(value["prompt_n"]);
   if (read === null) return;
   const written = countOf(value["predicted_n"]) ?? 0;
-  message.timings({ cached: countOf(value["cache_n"]), read, readMs: countOf(value["prompt_ms"]), written });
+  message.timings = { cached: countOf(value["cache_n"]), read, readMs: countOf(value["prompt_ms"]), written };
 }
 
 /** llama.cpp with `return_progress`. */
@@ -224,5 +224,5 @@ function readProgress(value: unknown, message: MessageAccumulator): void {
   const total = countOf(value["total"]);
   const cached = countOf(value["cache"]);
   if (processed === null || total === null || total === 0) return;
-  message.progress({ processed, total, ...(cached === null || cached === 0 ? {} : { cached }) });
+  message.progress = { processed, total, ...(cached === null || cached === 0 ? {} : { cached }) };
 }

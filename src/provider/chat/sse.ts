@@ -11,9 +11,8 @@ const LINE_LIMIT = 16 * 1024 * 1024;
 export class LineDecoder {
   readonly #decoder = new TextDecoder();
   readonly #onLine: (line: string) => void;
-  /** Pieces of the line that has not ended. */
-  #pending: string[] = [];
-  #pendingLength = 0;
+  /** The line that has not ended. */
+  readonly #pending = new TextCollector();
   /** The last chunk ended in CR: a LF that follows belongs to it. */
   #afterReturn = false;
 
@@ -29,54 +28,64 @@ export class LineDecoder {
   /** Hands on what stands after the last line end, if anything. */
   end(): void {
     this.#split(this.#decoder.decode());
-    const rest = this.rest();
-    this.#pending = [];
-    this.#pendingLength = 0;
-    if (rest !== "") this.#onLine(rest);
+    if (this.#pending.length > 0) this.#onLine(this.#pending.take());
   }
 
   /** The start of a line that has not ended; joined only when short, else empty. */
   shortRest(limit: number): string {
-    return this.#pendingLength <= limit ? this.rest() : "";
-  }
-
-  private rest(): string {
-    return this.#pending.length === 1 ? this.#pending[0] ?? "" : this.#pending.join("");
+    return this.#pending.length <= limit ? this.#pending.text() : "";
   }
 
   #split(decoded: string): void {
     if (decoded === "") return;
-    let text = decoded;
-    if (this.#afterReturn && text.startsWith("\n")) text = text.slice(1);
+    let text = this.#afterReturn && decoded.startsWith("\n") ? decoded.slice(1) : decoded;
     this.#afterReturn = text.endsWith("\r");
     if (text.includes("\r")) text = text.replace(/\r\n?/g, "\n");
     let start = 0;
-    let end = text.indexOf("\n");
-    if (end >= 0 && this.#pendingLength > 0) {
-      this.#pending.push(text.slice(0, end));
-      const line = this.#pending.join("");
-      this.#pending = [];
-      this.#pendingLength = 0;
-      this.#onLine(line);
+    for (let end = text.indexOf("\n"); end >= 0; end = text.indexOf("\n", start)) {
+      const line = text.slice(start, end);
+      if (this.#pending.length > 0) this.#pending.push(line);
+      this.#onLine(this.#pending.length > 0 ? this.#pending.take() : line);
       start = end + 1;
-      end = text.indexOf("\n", start);
     }
-    while (end >= 0) {
-      this.#onLine(text.slice(start, end));
-      start = end + 1;
-      end = text.indexOf("\n", start);
-    }
-    if (start < text.length) this.#keep(start === 0 ? text : text.slice(start));
-  }
-
-  #keep(rest: string): void {
-    this.#pendingLength += rest.length;
-    if (this.#pendingLength > LINE_LIMIT) {
-      throw new ProviderFailure("invalid_reply", "the server sent a line of more than 16 MiB", { kind: "invalid" });
-    }
-    this.#pending.push(rest);
+    if (start === text.length) return;
+    this.#pending.push(text.slice(start));
+    if (this.#pending.length <= LINE_LIMIT) return;
+    throw new ProviderFailure("invalid_reply", "the server sent a line of more than 16 MiB", { kind: "invalid" });
   }
 }
+
+/** A text that grows by small pieces, in flat memory: pieces are joined in batches, the whole only on demand. */
+export class TextCollector {
+  #blocks: string[] = [];
+  #pieces: string[] = [];
+  /** Characters. */
+  length = 0;
+
+  push(piece: string): void {
+    this.length += piece.length;
+    this.#pieces.push(piece);
+    if (this.#pieces.length === BATCH) {
+      this.#blocks.push(this.#pieces.join(""));
+      this.#pieces = [];
+    }
+  }
+
+  text(): string {
+    return this.#blocks.join("") + this.#pieces.join("");
+  }
+
+  /** Gives the text and starts anew. */
+  take(): string {
+    const text = this.text();
+    this.#blocks = [];
+    this.#pieces = [];
+    this.length = 0;
+    return text;
+  }
+}
+
+const BATCH = 1024;
 
 interface EventSink {
   /** One JSON object. `event` is the name that stood before it, or empty. */

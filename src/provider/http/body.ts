@@ -137,22 +137,17 @@ class Counted implements BodyDecoder {
   }
 }
 
-/** The part that the next byte belongs to. */
-type Place = "size" | "extension" | "data" | "after data" | "trailer" | "end";
-
 const LINE_FEED = 10;
-const CARRIAGE_RETURN = 13;
-/** Hexadecimal digits of a size that is still exact. */
-const SIZE_DIGITS = 13;
+/** Its size in hexadecimal digits, as many as are still exact; an extension may follow. */
+const SIZE_LINE = /^([0-9a-f]{1,13})(?:[;\s]|$)/i;
 
 class Chunked implements BodyDecoder {
-  #place: Place = "size";
-  /** Of the chunk: its size as far as it is read, then the bytes to come. */
+  /** What the next byte belongs to: bytes of a chunk, or the line that stands before or behind them. */
+  #place: "size" | "data" | "behind" | "trailer" | "end" = "size";
+  /** Bytes of the chunk that are to come. */
   #left = 0;
-  #digits = 0;
-  /** Bytes of the current line of the trailer. */
-  #line = 0;
-  /** Bytes of the extension or of the trailer. */
+  #line = "";
+  /** Bytes beside the chunks since the last one of them. */
   #aside = 0;
 
   get done(): boolean {
@@ -162,16 +157,19 @@ class Chunked implements BodyDecoder {
   take(bytes: Uint8Array): number {
     let taken = 0;
     let at = 0;
-    while (at < bytes.length && this.#place !== "end") {
+    while (at < bytes.length && !this.done) {
       if (this.#place === "data") {
         const count = Math.min(this.#left, bytes.length - at);
         if (taken !== at) bytes.copyWithin(taken, at, at + count);
         taken += count;
         at += count;
         this.#left -= count;
-        if (this.#left === 0) this.#place = "after data";
+        if (this.#left === 0) this.#place = "behind";
       } else {
-        this.#control(bytes[at++] ?? 0);
+        const byte = bytes[at++] ?? 0;
+        if (++this.#aside > HEAD_LIMIT) throw new NoHttp("body");
+        if (byte !== LINE_FEED) this.#line += String.fromCharCode(byte);
+        else this.#endLine(this.#line.replace(/\r+$/, ""));
       }
     }
     return taken;
@@ -181,62 +179,19 @@ class Chunked implements BodyDecoder {
     if (!this.done) throw incomplete();
   }
 
-  #control(byte: number): void {
-    switch (this.#place) {
-      case "size":
-        return this.#size(byte);
-      case "extension":
-        this.#note();
-        if (byte === LINE_FEED) this.#sizeEnds();
-        return;
-      case "after data":
-        if (byte === CARRIAGE_RETURN) return;
-        if (byte !== LINE_FEED) throw new NoHttp("body");
-        this.#place = "size";
-        this.#digits = 0;
-        return;
-      default:
-        return this.#trailer(byte);
-    }
-  }
-
-  #size(byte: number): void {
-    const digit = hexDigit(byte);
-    if (digit !== null) {
-      if (++this.#digits > SIZE_DIGITS) throw new NoHttp("body");
-      this.#left = this.#left * 16 + digit;
-    } else if (byte === LINE_FEED) {
-      this.#sizeEnds();
-    } else if (byte === CARRIAGE_RETURN || byte === 59 || byte === 32 || byte === 9) {
-      this.#place = "extension";
+  #endLine(line: string): void {
+    this.#line = "";
+    if (this.#place === "size") {
+      const size = SIZE_LINE.exec(line)?.[1];
+      if (size === undefined) throw new NoHttp("body");
+      this.#left = parseInt(size, 16);
+      this.#aside = 0;
+      this.#place = this.#left === 0 ? "trailer" : "data";
+    } else if (this.#place === "trailer") {
+      if (line === "") this.#place = "end";
     } else {
-      throw new NoHttp("body");
+      if (line !== "") throw new NoHttp("body");
+      this.#place = "size";
     }
   }
-
-  #sizeEnds(): void {
-    if (this.#digits === 0) throw new NoHttp("body");
-    this.#aside = 0;
-    this.#place = this.#left === 0 ? "trailer" : "data";
-  }
-
-  #trailer(byte: number): void {
-    this.#note();
-    if (byte === LINE_FEED) {
-      if (this.#line === 0) this.#place = "end";
-      this.#line = 0;
-    } else if (byte !== CARRIAGE_RETURN) {
-      this.#line++;
-    }
-  }
-
-  #note(): void {
-    if (++this.#aside > HEAD_LIMIT) throw new NoHttp("body");
-  }
-}
-
-function hexDigit(byte: number): number | null {
-  if (byte >= 48 && byte <= 57) return byte - 48;
-  const lower = byte | 32;
-  return lower >= 97 && lower <= 102 ? lower - 87 : null;
 }

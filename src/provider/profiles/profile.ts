@@ -156,24 +156,17 @@ function reasoningOf(
   { entry, told }: ProfileOptions,
   family: Family | undefined,
 ): { keeps: boolean; kwargs: Record<string, unknown>; row: ProfileRow } {
-  const row = (keeps: boolean, why: string): ProfileRow => ({
-    name: "reasoning",
-    value: keeps ? "sent back with the history" : "not sent back",
-    why,
-  });
+  const [keeps, why] = entry.reasoning !== undefined
+    ? [entry.reasoning === "keep", "reasoning in providers.yaml"]
+    : told.preservesReasoning === true
+    ? [true, "reported by the server: the chat template shows it"]
+    : family?.keepsReasoning === true
+    ? [true, `${family.name}: ${family.source}`]
+    : [false, family?.name ?? "the default"];
   // One name for all templates, where the server knows what each calls it.
   const kwargs = told.preservesReasoning === true ? { preserve_reasoning: true } : family?.keepSwitch ?? {};
-  if (entry.reasoning !== undefined) {
-    const keeps = entry.reasoning === "keep";
-    return { keeps, kwargs: keeps ? kwargs : {}, row: row(keeps, "reasoning in providers.yaml") };
-  }
-  if (told.preservesReasoning === true) {
-    return { keeps: true, kwargs, row: row(true, "reported by the server: the chat template shows it") };
-  }
-  if (family?.keepsReasoning === true) {
-    return { keeps: true, kwargs, row: row(true, `${family.name}: ${family.source}`) };
-  }
-  return { keeps: false, kwargs: {}, row: row(false, family === undefined ? "the default" : family.name) };
+  const value = keeps ? "sent back with the history" : "not sent back";
+  return { keeps, kwargs: keeps ? kwargs : {}, row: { name: "reasoning", value, why } };
 }
 
 function limitOf(

@@ -69,7 +69,7 @@ export function findMarked(text: string, context: CallContext): MarkedCalls {
       break;
     }
     if (marked !== null) {
-      const { form, tagged, result } = marked;
+      const { form = "", tagged = false, result } = marked;
       const calls = result.kind === "calls" ? result.calls : [];
       const end = skipClosing(text, cursor.at);
       const position = positionAt(text, { at, floor, last: spans.at(-1) });
@@ -146,14 +146,11 @@ function refuseMisjudged(text: string, spans: readonly MarkedSpan[]): MarkedSpan
 /** The calls behind one opening mark. */
 interface MarkedResult {
   result: ParseResult;
-  /** The name of the form: of the family of models that is known for it, else of the mark. */
-  form: string;
+  /** The name of the form; of the family of models that is known for the mark, where nothing else tells. */
+  form?: string;
   /** Values stand between tags, without escapes. */
-  tagged: boolean;
+  tagged?: true;
 }
-
-/** The same, where the mark may tell the form. */
-type FoundResult = Pick<MarkedResult, "result"> & Partial<MarkedResult>;
 
 /** Forms that are known by the name of a family: what the opening mark looks like → the family. */
 const FAMILIES: readonly (readonly [RegExp, string])[] = [
@@ -194,13 +191,13 @@ function readMarked(cursor: Cursor, context: CallContext): MarkedResult | null {
   const [, recipient] = cursor.takePattern(HEADER) ?? [];
   if (recipient !== undefined) {
     if (cursor.character !== "{") return null;
-    return { result: readArgumentsObject(cursor, { name: recipient, context }), form: "harmony", tagged: false };
+    return { result: readArgumentsObject(cursor, { name: recipient, context }), form: "harmony" };
   }
   const action = cursor.takePattern(ACTION_NAME) ?? cursor.takePattern(ACTION_OBJECT);
   if (action !== null) {
     cursor.takePattern(GAP);
     if (opensPython(cursor, { list: false })) {
-      return { result: readPythonCalls(cursor, context), form: "react", tagged: false };
+      return { result: readPythonCalls(cursor, context), form: "react" };
     }
     if (!/[{[]/.test(cursor.character)) return null;
     const [, name] = action;
@@ -208,7 +205,7 @@ function readMarked(cursor: Cursor, context: CallContext): MarkedResult | null {
       ? readCallObjects(cursor, context)
       : readArgumentsObject(cursor, { name, context });
     cursor.takePattern(FENCE_END);
-    return { result, form: "react", tagged: false };
+    return { result, form: "react" };
   }
   cursor.takePattern(GAP);
   const marks: CallMark[] = [];
@@ -227,7 +224,7 @@ function readMarked(cursor: Cursor, context: CallContext): MarkedResult | null {
   cursor.takePattern(/[}\]]{1,2}(?=\s*<[\/|｜])/y);
   cursor.takePattern(FENCE_END);
   const [, family = opener.name] = FAMILIES.find(([pattern]) => pattern.test(opener.name)) ?? [];
-  return { result: found.result, form: found.form ?? family, tagged: found.tagged ?? false };
+  return { form: family, ...found };
 }
 
 /** Reads a tag that names the tool; leaves the cursor in its place when there is none. */
@@ -249,7 +246,7 @@ function openingAt(cursor: Cursor, before: readonly CallMark[]): CallMark | null
 function readBehind(
   cursor: Cursor,
   { opener, context }: { opener: CallMark; context: CallContext },
-): FoundResult | null {
+): MarkedResult | null {
   // Code behind Llama's tag is for an interpreter, and no call, unless it is a method of a tool or a list.
   const isCode = opener.name.includes("python_tag");
   if (/^(?:\{|\[\s*[\]{[])/.test(cursor.text.slice(cursor.at, cursor.at + 64))) {
@@ -271,7 +268,7 @@ function readBehind(
 function readNamed(
   cursor: Cursor,
   { opener, context }: { opener: CallMark; context: CallContext },
-): FoundResult | null {
+): MarkedResult | null {
   let name = cursor.takeName();
   if (name === null) return null;
   const marked = skipBehindName(cursor);
@@ -304,7 +301,7 @@ function skipBehindName(cursor: Cursor): boolean {
  * Gemma 4: `call:n{k:<|"|>v<|"|>}`; FunctionGemma writes `<escape>`. Strings stand between tokens and have no escapes;
  * numbers, words, lists and maps are as in JSON, keys without quotes. Source: their chat templates.
  */
-function readMapCall(cursor: Cursor, context: CallContext): FoundResult | null {
+function readMapCall(cursor: Cursor, context: CallContext): MarkedResult | null {
   const name = cursor.takeName();
   cursor.skipSpace();
   if (name === null || !cursor.take("{")) return null;

@@ -272,24 +272,15 @@ function typedValue(value: string, types: string[]): unknown {
   // Templates of Python write True, False and None.
   const parsed = parseJson(/^(?:True|False)$/.test(trimmed) ? trimmed.toLowerCase() : trimmed);
   const found = trimmed === "None" ? null : parsed;
-  return found !== undefined && types.some((type) => hasType(found, type)) ? found : value;
+  return found !== undefined && types.some((type) => TYPES[type]?.(found) === true) ? found : value;
 }
 
-function hasType(value: unknown, type: string): boolean {
-  switch (type) {
-    case "integer":
-      return Number.isSafeInteger(value);
-    case "array":
-      return Array.isArray(value);
-    case "object":
-      return isRecord(value);
-    case "null":
-      return value === null;
-    case "number":
-      return Number.isFinite(value);
-    case "boolean":
-      return typeof value === "boolean";
-    default:
-      return false;
-  }
-}
+/** Whether a value is of a type of JSON Schema. */
+const TYPES: Readonly<Record<string, (value: unknown) => boolean>> = {
+  integer: Number.isSafeInteger,
+  number: Number.isFinite,
+  boolean: (value) => typeof value === "boolean",
+  array: Array.isArray,
+  object: isRecord,
+  null: (value) => value === null,
+};

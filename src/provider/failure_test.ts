@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
-import { type FailureFacts, ProviderFailure } from "../failure.ts";
-import { LONGEST_WAIT, nextRetry, retryAfter, retryGroup } from "./retry.ts";
+import { type FailureFacts, LONGEST_WAIT, nextRetry, ProviderFailure, retryAfter, retryGroup } from "./failure.ts";
 
 function failure(facts: FailureFacts): ProviderFailure {
   return new ProviderFailure("provider_error", "x", facts);
