@@ -15,6 +15,12 @@ export interface LookupOptions {
   userHome: string | null;
 }
 
+/** Something protected, and the rule that covers it. */
+export interface PathReference {
+  path: string;
+  rule: ProtectionRule;
+}
+
 /** `file:///a`, `file:/a`, `vscode-remote://host/a`: editors write files so. One letter is a drive. */
 const ADDRESS = /^[a-z][a-z0-9+.-]+:\//i;
 
@@ -108,36 +114,26 @@ export class ProtectedLookup {
   }
 
   /** The first protected thing of the roots that lies inside of a real directory; null when there is none. */
-  async knownInside(directory: string): Promise<{ path: string; rule: ProtectionRule } | null> {
-    const { files, directories } = await this.set.hidden();
-    const path = [...files, ...directories].find((one) => isWithin(directory, one));
-    const rule = path === undefined ? null : this.set.rule(path);
-    return path === undefined || rule === null ? null : { path, rule };
+  async knownInside(directory: string): Promise<PathReference | null> {
+    const hidden = await hiddenOf(this.set);
+    return firstCovered(this.set, hidden.find((one) => isWithin(directory, one)));
   }
 
   /** The first protected thing inside of a directory, with its rule; null when there is none. */
-  async insideOf(directory: string): Promise<{ path: string; rule: ProtectionRule } | null> {
+  async insideOf(directory: string): Promise<PathReference | null> {
     const real = realOrNamed(directory);
     // The project was walked already, but not what git keeps.
     const walked = this.#options.roots.some((root) => isWithin(root, real)) && !/\/\.git(?:\/|$)/i.test(real);
     const known = walked ? null : await this.knownInside(real);
     if (known !== null) return known;
     const set = walked ? this.set : new ProtectedSet([real], { remembered: this.#remembered });
-    const { files, directories } = await set.hidden();
-    const hidden = [...files, ...directories];
-    const within = (place: string) => {
-      const path = hidden.find((one) => one !== place && isWithin(place, one));
-      const rule = path === undefined ? null : set.rule(path);
-      return path === undefined || rule === null ? null : { path, rule };
-    };
+    const hidden = await hiddenOf(set);
+    const within = (place: string) => firstCovered(set, hidden.find((one) => one !== place && isWithin(place, one)));
     return within(real) ?? this.#otherNameInside(real, within);
   }
 
   /** Returns something protected below a directory under another name: by a link, a hard link, or a mount. */
-  #otherNameInside(
-    directory: string,
-    within: (place: string) => { path: string; rule: ProtectionRule } | null,
-  ): { path: string; rule: ProtectionRule } | null {
+  #otherNameInside(directory: string, within: (place: string) => PathReference | null): PathReference | null {
     const { roots } = this.#options;
     const mounted = mountPoints().some((point) =>
       !roots.includes(point) && (isWithin(directory, point) || roots.some((root) => isWithin(root, point)))
@@ -180,6 +176,16 @@ export class ProtectedLookup {
   describe(path: string, rule: ProtectionRule): string {
     return `${relativeTo(this.root, path)} is protected (${describeRule(rule, this.root)})`;
   }
+}
+
+async function hiddenOf(set: ProtectedSet): Promise<string[]> {
+  const { files, directories } = await set.hidden();
+  return [...files, ...directories];
+}
+
+function firstCovered(set: ProtectedSet, path: string | undefined): PathReference | null {
+  const rule = path === undefined ? null : set.rule(path);
+  return path === undefined || rule === null ? null : { path, rule };
 }
 
 /** `file:///a%20b` as `/a b`; what is no address stays what it is. */

@@ -4,7 +4,6 @@
  * program finds by itself, or a name that a shell puts together, is not seen: the documentation says so.
  */
 import { foldedName, foldedText } from "../../platform/case_folded.ts";
-import type { ProtectionRule } from "../../boundary/policy/protection_rule.ts";
 import { basename, isWithin } from "../../platform/path.ts";
 import { exists, realOrNamed } from "../../platform/real_path.ts";
 import { ansiDecoded, unescaped } from "../../shell/expansion.ts";
@@ -12,18 +11,13 @@ import { PatternSearch } from "./shell_pattern.ts";
 import { readShell, type ShellReading } from "../../shell/file_names.ts";
 import { AgentcliError } from "../../errors.ts";
 import type { TamperCheck } from "./tamper_check.ts";
-import type { ProtectedLookup } from "./lookup.ts";
+import type { PathReference, ProtectedLookup } from "./lookup.ts";
 
 /** Most words of a text that are looked at; a text with more is not let through unseen, but refused. */
 const WORD_LIMIT = 200_000;
 
 /** Where a text comes from: a shell runs the one, the other is language. */
 export type TextKind = "command" | "prose";
-
-export interface PathReference {
-  path: string;
-  rule: ProtectionRule;
-}
 
 /** Returns the first protected path that the text names; null when it names none. Throws `usage` for too many words. */
 export async function findPathReference(

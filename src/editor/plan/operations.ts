@@ -23,8 +23,10 @@ export interface Wanted {
 export interface Operation {
   /** Where the outcome is noted. */
   artifact: Installed;
-  /** As it should be; null: nothing. */
-  next: Resource | null;
+  /** As it should be, or as it was where it goes. */
+  resource: Resource;
+  /** It is put there; otherwise it is taken out. */
+  puts: boolean;
   /** Whether it is ours from then on; otherwise it is given back, or goes. */
   stays: boolean;
   /** As it was; null: it is new. */
@@ -49,13 +51,12 @@ export function operationsOf(ledger: Ledger, wanted: Wanted): { operations: Oper
     } else if (wanted.keep(known)) {
       const kept: Installed = { ...known, resources: [] };
       artifacts.push(kept);
-      for (const old of known.resources) {
-        // What was begun is brought to its end, a removal too.
-        const isLeaving = old.removing === true;
-        operations.push(
-          isLeaving ? removal(kept, old, wanted) : { artifact: kept, next: old.resource, stays: true, old },
-        );
-      }
+      // What was begun is brought to its end, a removal too.
+      operations.push(
+        ...known.resources.map((old) =>
+          old.removing === true ? removal(kept, old, wanted) : put(kept, old.resource, old)
+        ),
+      );
     } else artifacts.push(known);
   }
   const known = keysOf(ledger.artifacts);
@@ -63,7 +64,7 @@ export function operationsOf(ledger: Ledger, wanted: Wanted): { operations: Oper
     if (known.has(artifactKey(next))) continue;
     const artifact: Installed = { ...headOf(next), resources: [] };
     artifacts.push(artifact);
-    for (const resource of next.resources) operations.push({ artifact, next: resource, stays: true, old: null });
+    for (const resource of next.resources) operations.push(put(artifact, resource, null));
   }
   return { operations, artifacts };
 }
@@ -81,8 +82,13 @@ export function discards({ adopted }: Pick<InstalledResource, "adopted">, { forc
   return adopted === true && force;
 }
 
+function put(artifact: Installed, resource: Resource, old: InstalledResource | null): Operation {
+  return { artifact, resource, puts: true, stays: true, old };
+}
+
 function removal(artifact: Installed, old: InstalledResource, wanted: Wanted): Operation {
-  return { artifact, next: discards(old, wanted) ? null : old.backup ?? null, stays: false, old };
+  const backup = discards(old, wanted) ? undefined : old.backup;
+  return { artifact, resource: backup ?? old.resource, puts: backup !== undefined, stays: false, old };
 }
 
 function upgrade(
@@ -92,9 +98,9 @@ function upgrade(
 ): Operation[] {
   const keys = next.resources.map(resourceKey);
   const gone = known.resources.filter(({ resource }) => !keys.includes(resourceKey(resource)));
-  const wantedResources = next.resources.map((resource): Operation => {
+  const wantedResources = next.resources.map((resource) => {
     const old = known.resources.find((one) => resourceKey(one.resource) === resourceKey(resource)) ?? null;
-    return { artifact, next: resource, stays: true, old };
+    return put(artifact, resource, old);
   });
   return [...gone.map((old) => removal(artifact, old, wanted)), ...wantedResources];
 }
@@ -143,9 +149,8 @@ function scriptsCalled({ artifacts }: Ledger, drafts: ReadonlyMap<string, Draft>
     }
     return found;
   };
-  return ({ artifact, next, old }) => {
-    if (artifact.kind !== "hook" || next !== null || old?.resource.kind !== "file") return null;
-    const script = old.resource.path;
+  return ({ artifact, resource: { kind, path: script }, puts }) => {
+    if (artifact.kind !== "hook" || puts || kind !== "file") return null;
     const resources = byKey.get(artifactKey(artifact))?.resources ?? [];
     const hooksFiles = new Set(resources.flatMap(({ resource }) => resource.kind === "item" ? [resource.path] : []));
     return [...hooksFiles].find((hooksFile) => scriptsOf(hooksFile, artifact.base).has(script)) ?? null;

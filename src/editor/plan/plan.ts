@@ -2,7 +2,7 @@
 import { AgentcliError } from "../../errors.ts";
 import { sha256 } from "../../platform/digest.ts";
 import type { Home } from "../../platform/home.ts";
-import { artifactId, artifactKey, type Resource, resourceHash } from "../resources/artifact.ts";
+import { artifactId, artifactKey, resourceHash } from "../resources/artifact.ts";
 import { type FoundFile, isExecutable, sameBytes } from "./disk.ts";
 import { bytesNow, type Draft, LiveText, liveText, openDraft } from "./draft.ts";
 import {
@@ -76,9 +76,7 @@ async function planOf(ledger: Ledger, wanted: Wanted, { home }: { home: Home }):
   const problems = new Map<string, Problem>();
   const givenBack = new Set<string>();
   for (const operation of neededLast(operations)) {
-    const resource = operation.next ?? operation.old?.resource;
-    if (resource === undefined) continue;
-    const { path } = resource;
+    const { path } = operation.resource;
     const report = (reason: Problem["reason"], message: string) => {
       const problem: Problem = { path, artifact: artifactId(operation.artifact), reason, message };
       // Many resources in a file that cannot be used have one problem.
@@ -97,7 +95,7 @@ async function planOf(ledger: Ledger, wanted: Wanted, { home }: { home: Home }):
       const outcome = await perform(operation, draft, { wanted, known });
       if ("reason" in outcome) report(outcome.reason, outcome.message);
       else if (operation.stays) operation.artifact.resources.push(outcome);
-      else if (operation.old?.adopted && operation.next !== null) givenBack.add(artifactId(operation.artifact));
+      else if (operation.old?.adopted && operation.puts) givenBack.add(artifactId(operation.artifact));
     } catch (error) {
       if (error instanceof TextProblem || error instanceof AgentcliError) report("unusable", error.message);
       else throw error;
@@ -119,21 +117,16 @@ async function planOf(ledger: Ledger, wanted: Wanted, { home }: { home: Home }):
 
 /** Returns the operations in their order, but at the end what is to go for good and may be needed by what stays: scripts, headers. */
 function neededLast(operations: readonly Operation[]): Operation[] {
-  const isFile = (resource: Resource | undefined) => resource?.kind === "file";
-  const isHeader = (resource: Resource | undefined) => resource?.kind === "member" && resource.header === true;
-  const goes = ({ next, old }: Operation) => next === null && (isFile(old?.resource) || isHeader(old?.resource));
+  const goes = ({ puts, resource }: Operation) =>
+    !puts && (resource.kind === "file" || (resource.kind === "member" && resource.header === true));
   return [...operations.filter((operation) => !goes(operation)), ...operations.filter(goes)];
 }
 
 type Refused = { reason: Problem["reason"]; message: string };
 
 /** Returns what stands in the place of an operation's resource in the draft. */
-function placeIn(
-  resource: Resource,
-  draft: Draft,
-  { operation, known }: { operation: Operation; known: OwnershipIndex },
-): InPlace | null | Refused {
-  const { old } = operation;
+function placeIn(operation: Operation, draft: Draft, known: OwnershipIndex): InPlace | null | Refused {
+  const { resource, old } = operation;
   if (resource.kind === "file") {
     const now = bytesNow(draft);
     if (now === null) return null;
@@ -152,20 +145,18 @@ async function perform(
   draft: Draft,
   { wanted, known }: { wanted: Wanted; known: OwnershipIndex },
 ): Promise<InstalledResource | Refused> {
-  const { next, old, stays } = operation;
-  const resource = next ?? old?.resource;
-  if (resource === undefined) throw new AgentcliError("internal", "an operation without a resource");
+  const { resource, puts, old, stays } = operation;
   const owned = old !== null && old.written !== null;
   const noted: InstalledResource = { resource, written: null, ...notesOf(old) };
   // What was never ours is not ours to take away.
   if (!stays && !owned) return noted;
-  const place = placeIn(resource, draft, { operation, known });
+  const place = placeIn(operation, draft, known);
   if (place !== null && "reason" in place) return place;
   const now = place && await resourceHash(place.found);
-  const goal = next === null ? null : await resourceHash(next);
+  const goal = puts ? await resourceHash(resource) : null;
   if (!stays) {
     draft.removed = true;
-    draft.returned ||= next !== null;
+    draft.returned ||= puts;
     draft.discarded ||= old !== null && discards(old, wanted);
   }
   if (now === goal) {
@@ -197,20 +188,19 @@ function notesOf(old: InstalledResource | null): Pick<InstalledResource, "backup
 }
 
 function edit(
-  { next, old }: Operation,
+  { resource, puts }: Operation,
   draft: Draft,
   { index, noted }: { index: number; noted: InstalledResource },
 ): InstalledResource | Refused {
-  const resource = next ?? old?.resource;
-  if (resource === undefined || resource.kind === "file") {
-    draft.now = next?.kind === "file" ? bytesOf(next) : null;
+  if (resource.kind === "file") {
+    draft.now = puts ? bytesOf(resource) : null;
     draft.live = null;
-    draft.executable = next?.kind === "file" && next.executable;
+    draft.executable = puts && resource.executable;
     return noted;
   }
   const file = liveText(draft);
   if (file === null) return { reason: "unusable", message: "it is not UTF-8 text" };
-  if (next === null) takeResource(file, resource, { index, original: draft.original });
+  if (!puts) takeResource(file, resource, { index, original: draft.original });
   else {
     if (resource.kind === "section" && resource.limit !== null) {
       const trial = new LiveText(file.text);
