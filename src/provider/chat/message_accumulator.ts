@@ -51,7 +51,7 @@ export class MessageAccumulator {
   usage: Usage | null = null;
   timings: Timings | null = null;
   model: string | null = null;
-  /** What was not handed on yet. */
+  /** Not handed on yet. */
   progress: PromptProgress | null = null;
   readonly #text = new TextCollector();
   readonly #reasoning = new TextCollector();

@@ -142,7 +142,7 @@ const LINE_FEED = 10;
 const SIZE_LINE = /^([0-9a-f]{1,13})(?:[;\s]|$)/i;
 
 class Chunked implements BodyDecoder {
-  /** What the next byte belongs to: bytes of a chunk, or the line that stands before or behind them. */
+  /** The part that the next byte belongs to: a chunk, or the line that stands before or behind one. */
   #place: "size" | "data" | "behind" | "trailer" | "end" = "size";
   /** Bytes of the chunk that are to come. */
   #left = 0;
