@@ -49,6 +49,41 @@ for (
   );
 }
 
+for (const call of ["run", "background", "MCP"]) {
+  Deno.test(`where the home cannot be written no program starts beside a known project (${call})`, linux, async () => {
+    for (const isWritable of [false, true]) {
+      await using stage = await openStage({ bare: true, marker: null });
+      const { a, b } = await beside(stage);
+      stage.exempt(`${a}/copy.txt`);
+      const { agentcliHome } = stage.home;
+      // As on a full disk: what is there can be read, and nothing comes to it.
+      const blocked = [`${agentcliHome}/unfinished`, `${agentcliHome}/projects/index.json.lock`];
+      for (const path of isWritable ? [] : blocked) {
+        await Deno.remove(path, { recursive: true }).catch(() => {});
+        await Deno.symlink("/proc/self/none/none", path);
+      }
+      const command = `cp '${b}/.env' copy.txt`;
+      const background = { name: "Bash", input: { command, background: true } };
+      const script = [ask(call === "background" ? background : want("shell", { command })), say("Done.")];
+      const server = { command: "sh", args: ["-c", command] };
+      const servers = call === "MCP" ? ["--mcp-config", JSON.stringify({ mcpServers: { copies: server } })] : [];
+      const local = await stage.play("loc", {
+        cwd: a,
+        args: [...args, ...servers, "--no-session-persistence"],
+        script: call === "MCP" ? [say("Hello.")] : script,
+      });
+      assert.equal(local.done.code, 0, local.done.stderr);
+      const copied = await Deno.stat(`${a}/copy.txt`).then(() => true, () => false);
+      assert.equal(copied, isWritable, `${local.done.stderr} ${local.results}`);
+      if (!isWritable && call !== "MCP") assert.match(local.results[0] ?? "", /cannot be kept in .*Tell the user/);
+      for (const path of isWritable ? [] : blocked) await Deno.remove(path);
+      const read = [ask(want("read", { path: "copy.txt" })), say("Done.")];
+      const remote = await stage.play("rem", { cwd: a, script: read });
+      assert.doesNotMatch(remote.sent, /CNRY_/);
+    }
+  });
+}
+
 for (
   const [name, given] of [
     ["a person attached", () => ({ args: ["--file", "copy.txt"] })],

@@ -159,6 +159,22 @@ Deno.test("with a home that cannot be written nothing remote starts where a mark
   assert.equal(open.done.code, 0, "the control: no marker, nothing to remember");
 });
 
+Deno.test("what a local session cannot remember in a home that cannot be written, it says", linux, async () => {
+  await using stage = await openStage();
+  await firstSight(stage);
+  const lock = `${stage.home.agentcliHome}/projects/index.json.lock`;
+  for (const isWritable of [false, true]) {
+    await Deno.remove(lock);
+    if (!isWritable) await Deno.symlink("/proc/self/none/none", lock);
+    await stage.plant(`secrets/${isWritable}.txt`, `${isWritable}`);
+    const local = await stage.play("loc", { script: READ, args: ["--no-session-persistence"] });
+    assert.equal(local.done.code, 0, local.done.stderr);
+    assertArrived(local, stage.canary("env"));
+    const said = local.done.stderr.match(/cannot be remembered/g) ?? [];
+    assert.equal(said.length, isWritable ? 0 : 1, local.done.stderr);
+  }
+});
+
 Deno.test("a hundred nested markers hold, also when they are gone", linux, async () => {
   await using stage = await openStage();
   for (let at = 0; at < 100; at++) await stage.write(`d${at}/.agentclisecret`, "no-cloud: x\n");

@@ -11,10 +11,7 @@ export function labelOf(item: { label?: Label | undefined }): Label {
 
 /** Returns the highest of the labels; `open` if there are none. */
 export function highestLabel(labels: Iterable<Label | undefined>): Label {
-  for (const label of labels) {
-    if (label !== "open") return "no-cloud";
-  }
-  return "open";
+  return Array.from(labels).every((label) => label === "open") ? "open" : "no-cloud";
 }
 
 /** Where items go. A `store` is anything that outlives the process: transcripts, history, exports, logs. */
@@ -26,30 +23,22 @@ interface Outgoing {
   source?: { path: string; rule: string } | undefined;
 }
 
-function describe({ source }: Outgoing): string {
-  return source === undefined ? "protected content (no-cloud)" : `${source.path} (${source.rule})`;
-}
-
 /**
  * Admits all items or throws `policy_refused`. Protected items go to local providers only, and never into a store,
  * which takes placeholders instead. An item without a label is protected.
  */
 export function admitItems(destination: Destination, items: Iterable<Outgoing>): void {
   if (destination.kind === "provider" && destination.local) return;
-  for (const item of items) {
-    if (labelOf(item) === "open") continue;
-    if (destination.kind === "store") {
-      throw new AgentcliError("policy_refused", `${describe(item)} may not be stored`, {
-        hint: "store a placeholder with path and rule instead",
-      });
-    }
-    throw new AgentcliError(
-      "policy_refused",
-      `this session has read ${describe(item)}; the provider "${destination.name}" is not local`,
-      {
-        hint: "continue with a local model, or in a copy from before that turn " +
-          "(/model in a chat, else --fork-session with --continue or --resume)",
-      },
-    );
-  }
+  const item = Array.from(items).find((one) => labelOf(one) !== "open");
+  if (item === undefined) return;
+  const { source } = item;
+  const what = source === undefined ? "protected content (no-cloud)" : `${source.path} (${source.rule})`;
+  const [message, hint] = destination.kind === "store"
+    ? [`${what} may not be stored`, "store a placeholder with path and rule instead"]
+    : [
+      `this session has read ${what}; the provider "${destination.name}" is not local`,
+      "continue with a local model, or in a copy from before that turn " +
+      "(/model in a chat, else --fork-session with --continue or --resume)",
+    ];
+  throw new AgentcliError("policy_refused", message, { hint });
 }

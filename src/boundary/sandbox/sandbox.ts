@@ -112,7 +112,10 @@ export interface SessionSandbox {
    * not record what it found: quarantines what they must not create, and has the rest judged. Returns notices for the user.
    */
   recoverUnfinished(root: string, judge: UnfinishedJudge): Promise<string[]>;
-  /** Notes that a program without a sandbox runs in these roots, the project first; null if the home cannot be written. */
+  /**
+   * Notes that a program without a sandbox runs in these roots, the project first. If the home cannot be written: null if
+   * it knows no protected project, else throws `policy_refused`, since what the program copies could not be recorded.
+   */
   note(roots: readonly [string, ...string[]]): Promise<ProgramNote | null>;
   /** Returns the wrapped command, or why it must not run. */
   wrapCommand(request: SandboxRequest): Promise<SandboxedCommand | SandboxRefusal>;
@@ -141,10 +144,9 @@ export function createSessionSandbox(options: SessionSandboxOptions): SessionSan
     },
     async note(roots) {
       const { noteProgram } = await import("./unfinished.ts");
-      return await noteProgram(options.home, { root: roots[0], roots }).catch((error) => {
-        // Where nothing is protected, commands run without a home that can be written, too.
-        if (error instanceof AgentcliError) return null;
-        throw error;
+      return await noteProgram(options.home, { root: roots[0], roots }).catch(async (error) => {
+        if (!(error instanceof AgentcliError) || await options.projects?.any()) throw error;
+        return null;
       });
     },
     async wrapCommand(request) {

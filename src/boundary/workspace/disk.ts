@@ -119,6 +119,8 @@ export class DiskWorkspace {
   readonly #used = new Set<string>();
   /** Real paths of files outside the roots that may be read. */
   readonly lent = new Set<string>();
+  /** Returns why the home cannot remember something of the project, or null. */
+  readonly #problem = () => this.records.find(({ problem }) => problem !== null)?.problem ?? null;
 
   /** Its directories are real paths. */
   constructor(options: WorkspaceOptions) {
@@ -156,10 +158,9 @@ export class DiskWorkspace {
     if (this.#localEndpoints.length > 0) {
       // An endpoint removed from the marker loses its effect; one added now has none in this session.
       const rules = findMarkers(this.root);
-      const { baseUrl } = this.#options.provider;
       const now = this.records.length === 0 ? rules.standingEndpoints : endpointsThatCount(rules, this.records).count;
       this.#localEndpoints = this.#localEndpoints.filter((value) => now.includes(value));
-      this.local &&= baseUrl === undefined || this.countsAsLocal(baseUrl);
+      this.local &&= this.countsAsLocal();
     }
     this.#refuseUnsafe();
   }
@@ -175,9 +176,10 @@ export class DiskWorkspace {
     for (const record of changes ? this.records : []) await record.note();
   }
 
-  /** Returns whether an address counts as local now. */
-  countsAsLocal(baseUrl: string): boolean {
+  /** Returns whether an address, by default the provider's, counts as local now. */
+  countsAsLocal(baseUrl = this.#options.provider.baseUrl): boolean {
     const { shared } = this.protection;
+    if (baseUrl === undefined) return true;
     return isLocal(baseUrl, this.#localEndpoints.filter((value) => shared === null || shared.includes(value)));
   }
 
@@ -193,8 +195,7 @@ export class DiskWorkspace {
   keepWithin(endpoints: readonly string[]): boolean {
     const { protection } = this;
     protection.shared = protection.shared?.filter((value) => endpoints.includes(value)) ?? endpoints;
-    const { baseUrl } = this.#options.provider;
-    return this.local &&= baseUrl === undefined || this.countsAsLocal(baseUrl);
+    return this.local &&= this.countsAsLocal();
   }
 
   /** Called when the provider turns out not to run its model here: for the rest of the session it is remote. */
@@ -205,8 +206,13 @@ export class DiskWorkspace {
 
   async #remember(): Promise<void> {
     const { version, found } = this.protection;
+    const before = this.#problem();
     await recordSeen(this.protection, this.records, { isNew: version !== this.#remembered });
     this.#remembered = version;
+    const problem = this.#problem();
+    if (this.local && before === null && problem !== null) {
+      this.#options.notify?.(`what is protected here cannot be remembered for later sessions: ${problem.message}`);
+    }
     if (found.length === 0) return;
     const names = found.map(({ path }) => isWithin(this.root, path) ? relativeTo(this.root, path) : path).join(", ");
     this.#options.notify?.(
@@ -219,8 +225,8 @@ export class DiskWorkspace {
     const { provider } = this.#options;
     const { damaged } = this.protection;
     if (damaged !== null) throw damagedMarker(damaged, { root: this.root, provider: provider.name });
-    const problem = this.records.find((record) => record.problem !== null)?.problem;
-    if (problem === undefined || problem === null) return;
+    const problem = this.#problem();
+    if (problem === null) return;
     const hint = problem.hint ?? "make the home a directory that can be written (agentcli doctor)";
     throw new AgentcliError(
       "policy_refused",

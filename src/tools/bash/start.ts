@@ -1,4 +1,5 @@
 /** Starts commands: their shell, their environment, and the session's sandbox. */
+import { AgentcliError } from "../../errors.ts";
 import { findProgram, type ProgramSearch } from "../../boundary/programs.ts";
 import type { Io } from "../../platform/io.ts";
 import { isCopyingVariable, isSecretVariable } from "../../boundary/policy/leaky_environment.ts";
@@ -100,15 +101,23 @@ export async function readyCommand(line: CommandLine, context: ToolContext): Pro
   return sandboxed ?? await withoutSandbox(line, reason, context);
 }
 
-/** Returns a command as it runs where nothing is protected, or no sandbox can be made for the reason `accepted`. */
+/**
+ * Returns a command as it runs where nothing is protected, or no sandbox can be made for the reason `accepted`; or, as text
+ * for the model, why it does not run.
+ */
 export async function withoutSandbox(
   { env = {}, ...line }: CommandLine,
   accepted: SandboxReason | null,
   { workspace, sandbox, io, secretVariables }: ToolContext,
-): Promise<ReadyCommand> {
+): Promise<ReadyCommand | string> {
   const variables = { ...childEnvironment(io.environment(), secretVariables), ...env };
-  const program = await unsandboxed({ ...line, env: variables }, { workspace, sandbox, accepted });
-  return { program, notices: [], misses: { git: false, network: false } };
+  try {
+    const program = await unsandboxed({ ...line, env: variables }, { workspace, sandbox, accepted });
+    return { program, notices: [], misses: { git: false, network: false } };
+  } catch (error) {
+    if (!(error instanceof AgentcliError)) throw error;
+    return `The command was not run: ${error.message}. Tell the user: ${error.hint}.`;
+  }
 }
 
 /** The command in the sandbox; or, as text for the model, why it does not run; null where it may run without one. */

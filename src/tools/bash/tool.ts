@@ -107,8 +107,9 @@ async function startInBackground(
   }
   const commands = context.memory.commands ??= new BackgroundCommands();
   const ending = endingWithUs(argv, { group: true });
-  const { program } = await withoutSandbox({ argv: [...ending], cwd: context.workspace.root }, null, context);
-  const id = commands.start(program, { stdin, context });
+  const ready = await withoutSandbox({ argv: [...ending], cwd: context.workspace.root }, null, context);
+  if (typeof ready === "string") return failure(ready, context);
+  const id = commands.start(ready.program, { stdin, context });
   if (id === null) {
     const ids = commands.ids().join(", ");
     return failure(`Too many background commands run. End one with BashOutput: ${ids}.`, context);
