@@ -382,13 +382,10 @@ export class DiskWorkspace {
     if (rootOf(real, this) === null) {
       return { refused: "outside", message: `${display} leads out of the project; give a path below ${this.root}` };
     }
-    if (isWithin(this.#home, foldedPath(real))) {
-      return { refused: "protected", message: `${display} belongs to agentcli itself; go on without it` };
-    }
-    if (isOfSystem(real)) {
-      return { refused: "protected", message: `${display} belongs to the system; go on without it` };
-    }
-    return null;
+    const owner = isWithin(this.#home, foldedPath(real)) ? "agentcli itself" : isOfSystem(real) ? "the system" : null;
+    return owner === null
+      ? null
+      : { refused: "protected", message: `${display} belongs to ${owner}; go on without it` };
   }
 
   /** Returns why this provider's models may not read the content, or null. */
