@@ -206,16 +206,15 @@ export class DiskWorkspace {
 
   async #remember(): Promise<void> {
     const { version, found } = this.protection;
+    const { notify } = this.#options;
     const before = this.#problem();
     await recordSeen(this.protection, this.records, { isNew: version !== this.#remembered });
     this.#remembered = version;
-    const problem = this.#problem();
-    if (this.local && before === null && problem !== null) {
-      this.#options.notify?.(`what is protected here cannot be remembered for later sessions: ${problem.message}`);
-    }
+    const problem = this.local && before === null ? this.#problem() : null;
+    if (problem !== null) notify?.(`what is protected here cannot be remembered: ${problem.message}`);
     if (found.length === 0) return;
     const names = found.map(({ path }) => isWithin(this.root, path) ? relativeTo(this.root, path) : path).join(", ");
-    this.#options.notify?.(
+    notify?.(
       `protected from now on, since they are or hold what was protected: ${names} (agentcli secrets trust releases them)`,
     );
   }
