@@ -1,6 +1,6 @@
 /** MCP servers in the chat: /mcp, prompts as commands, resources by name, and forms. */
 import assert from "node:assert/strict";
-import { elicitInChat } from "../src/cli/chat/questions/elicit.ts";
+import { elicitInChat } from "../src/cli/chat/questions/asked.ts";
 import type { ChatView } from "../src/cli/chat/begin.ts";
 import { readForm } from "../src/mcp/elicit.ts";
 import { ask, say, startFakeServer } from "./helpers/fake_server.ts";

@@ -1,7 +1,7 @@
 /** `agentcli quarantine`, with entries that a session left. */
 import assert from "node:assert/strict";
 import { quarantine } from "../src/boundary/sandbox/quarantine.ts";
-import { listQuarantine } from "../src/cli/quarantine/entries.ts";
+import { listQuarantine } from "../src/cli/quarantine.ts";
 import { runInProcess } from "./helpers/in_process.ts";
 import { temporaryHome } from "./helpers/program.ts";
 

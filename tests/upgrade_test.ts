@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { isNewer } from "../src/cli/upgrade/run.ts";
+import { isNewer } from "../src/cli/upgrade.ts";
 import { VERSION } from "../src/cli/version.ts";
 import { startFakeServer } from "./helpers/fake_server.ts";
 import { runProgram, temporaryHome } from "./helpers/program.ts";

@@ -1,9 +1,9 @@
-/** The values of `--mcp-config`: files, or JSON as clients of the protocol pass it. */
+/** MCP servers that are given with a session: by `--mcp-config`, as files or JSON, and by clients of the Agent Client Protocol. */
 import { readRegularFile } from "../boundary/reader.ts";
 import { withOrigin } from "../mcp/configured.ts";
-import { type McpServer, readServers } from "../mcp/server.ts";
+import { type McpServer, readServer, readServers } from "../mcp/server.ts";
 import { resolve } from "../platform/path.ts";
-import { fieldsOf, parseJson } from "../platform/record.ts";
+import { fieldsOf, membersOf, parseJson, textOf } from "../platform/record.ts";
 
 export interface GivenServers {
   /** Of the client's own process. */
@@ -39,4 +39,34 @@ export function readMcpConfig(values: readonly string[], cwd: string): GivenServ
 function textOfFile(file: string, cwd: string): string {
   const read = readRegularFile(resolve(cwd, file), { display: file, limit: FILE_LIMIT });
   return "refused" in read ? "" : new TextDecoder().decode(read.bytes);
+}
+
+/** The servers, and what is wrong with those that cannot be used; one sentence each. */
+interface ClientServers {
+  servers: McpServer[];
+  problems: string[];
+}
+
+/** Reads the list of `session/new`: programs, and addresses with `type`. Variables are pairs of `name` and `value`. */
+export function clientServers(list: readonly unknown[]): ClientServers {
+  const problems: string[] = [];
+  const servers = list.map(fieldsOf).flatMap((fields) => {
+    const env = pairs(fields.env);
+    const headers = pairs(fields.headers);
+    const read = readServer(textOf(fields.name) ?? "", { ...fields, env, headers });
+    if ("problem" in read) {
+      problems.push(`the MCP server ${read.name} of the client is left out: ${read.problem}`);
+      return [];
+    }
+    return [{ ...read.entry, env, headers }];
+  });
+  return { servers: withOrigin(servers, "client"), problems };
+}
+
+function pairs(list: unknown): Record<string, string> {
+  return Object.fromEntries(
+    membersOf(list).map(fieldsOf).flatMap(({ name, value }) =>
+      typeof name === "string" && typeof value === "string" ? [[name, value]] : []
+    ),
+  );
 }

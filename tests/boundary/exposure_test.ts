@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { ask, say, want } from "../helpers/fake_server.ts";
 import { quarantine } from "../../src/boundary/sandbox/quarantine.ts";
-import { listQuarantine, restoreQuarantined } from "../../src/cli/quarantine/entries.ts";
+import { listQuarantine, restoreQuarantined } from "../../src/cli/quarantine.ts";
 import { openStage, type Stage } from "./harness.ts";
 import { hasBubblewrap } from "./sandbox_project.ts";
 import { CODED, coded, quarantinedTexts, standing } from "./slipped.ts";

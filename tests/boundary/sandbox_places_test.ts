@@ -379,7 +379,7 @@ Deno.test(
       const { quarantined } = await sandboxed.look();
       assert.deepEqual(quarantined?.paths.toSorted(), [`${project.root}/.gitmodules`, `${project.root}/upstream/.git`]);
       assert.equal(project.read("upstream/README"), "theirs\n");
-      const { restoreQuarantined } = await import("../../src/cli/quarantine/entries.ts");
+      const { restoreQuarantined } = await import("../../src/cli/quarantine.ts");
       const { restored } = await restoreQuarantined(project.home, quarantined?.id ?? "") ?? {};
       assert.equal(restored?.length, 2);
       assert.equal(project.read(".gitmodules"), "[submodule]\n");

@@ -80,7 +80,7 @@ Deno.test("below sandbox.write it is the same as in the project", bubblewrap, as
       for (const name of made) assert.equal(project.read(`${place}/${name}`), null, name);
       assert.equal(project.read(`${place}/.husky/pre-commit`), "mine");
       assert.equal(project.read(`${place}/open.txt`), "x\n", "the control");
-      const { restoreQuarantined } = await import("../../src/cli/quarantine/entries.ts");
+      const { restoreQuarantined } = await import("../../src/cli/quarantine.ts");
       const { restored } = await restoreQuarantined(project.home, report.quarantined?.id ?? "") ?? {};
       assert.equal(restored?.length, 3);
       assert.equal(project.read(`${place}/sub/.envrc`), "evil\n");

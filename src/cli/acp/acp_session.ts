@@ -18,7 +18,7 @@ import { editorText } from "./editor_text.ts";
 import { invalidParams, REFUSALS } from "./errors.ts";
 import type { Connection } from "./server.ts";
 import type { SessionPlace } from "./sessions.ts";
-import { TurnUpdates } from "./updates.ts";
+import { replay, TurnUpdates } from "./updates.ts";
 import { type ConfigOption, type SendUpdate, type StopReason, textBlock } from "./wire.ts";
 
 export interface SessionStart extends SessionPlace {
@@ -106,7 +106,6 @@ export class AcpSession {
   async replay(): Promise<void> {
     const { session: { workspace, tools } } = this.#opened();
     const { openDocument } = await import("../sessions/document.ts");
-    const { replay } = await import("./replay.ts");
     const home = await openHome(this.#context.io);
     const { items, redacted } = await openDocument(home, { slug: projectSlug(workspace.root), id: this.id });
     const { showProtected } = this.#start;

@@ -8,7 +8,7 @@ import { fieldsOf } from "../../platform/record.ts";
 import { RpcError } from "../../rpc/message.ts";
 import { RpcClosed, type RpcPeer } from "../../rpc/peer.ts";
 import type { AgentSession } from "../../runtime/agent_session.ts";
-import { offers } from "../chat/questions/permission.ts";
+import { offers } from "../chat/questions/asked.ts";
 import { changeOf } from "../chat/questions/preview.ts";
 import { fenced, kindOf, textContent, titleOf } from "./tool_calls.ts";
 import type { ToolCallContent } from "./wire.ts";

@@ -1,11 +1,19 @@
-/** The methods of the Agent Client Protocol. What sessions need is loaded once the client has its first answer. */
-import type { RpcCall, RpcHandlers, RpcPeer } from "../../rpc/peer.ts";
+/**
+ * Serves one client of the Agent Client Protocol on standard input and output. What sessions need is loaded once the
+ * client has its first answer.
+ */
+import { type RpcCall, type RpcHandlers, RpcPeer } from "../../rpc/peer.ts";
 import { methodNotFound, RpcError, type RpcParams } from "../../rpc/message.ts";
-import type { Context } from "../command.ts";
-import type { AcpOptions } from "./command.ts";
-import { rpcError } from "./errors.ts";
-import { authenticate, type ClientCapabilities, initialize, NO_CAPABILITIES } from "./handshake.ts";
+import type { Context, Invocation } from "../command.ts";
+import type { ACP_OPTIONS, AcpOptions } from "./command.ts";
+import { invalidParams, rpcError } from "./errors.ts";
 import type { SessionTable } from "./sessions.ts";
+import { AgentcliError } from "../../errors.ts";
+import { fieldsOf } from "../../platform/record.ts";
+import { VERSION } from "../version.ts";
+import { OutputClosed } from "../../platform/io.ts";
+import { serveUntilStopped } from "../serving.ts";
+import { reexecWithoutLeaks } from "../reexec.ts";
 
 /** The parts that sessions are made with. */
 export interface Connection {
@@ -36,7 +44,7 @@ function isTakenBack({ aborted, reason }: AbortSignal): boolean {
 }
 
 /** The agent's side of one connection. */
-export class AcpServer implements RpcHandlers {
+class AcpServer implements RpcHandlers {
   readonly #options: AcpOptions;
   readonly #context: Context;
   #client: ClientCapabilities = NO_CAPABILITIES;
@@ -99,4 +107,111 @@ export class AcpServer implements RpcHandlers {
     if (peer === null) throw new Error("the server is not connected");
     return new SessionTable({ options: this.#options, context: this.#context, peer, client: () => this.#client });
   }
+}
+
+/** The one version that is spoken. */
+const PROTOCOL_VERSION = 1;
+
+/** The capabilities of the client, as far as they are used. */
+export interface ClientCapabilities {
+  /** Answers `fs/read_text_file`: with what its editor holds, unsaved changes too. */
+  readsFiles: boolean;
+  /** Shows updates of the kind `notice`. */
+  notices: boolean;
+  /** Shows updates of the kind `compaction_update`. */
+  compaction: boolean;
+}
+
+const NO_CAPABILITIES: ClientCapabilities = { readsFiles: false, notices: false, compaction: false };
+
+/** Looks for model servers on this machine: there are no accounts. */
+const SETUP_LOCAL = {
+  id: "setup-local",
+  name: "Use the model servers of this machine",
+  description:
+    "Looks for running model servers on the usual ports and adds them to providers.yaml. No account, no key.",
+};
+
+const SETUP_TERMINAL = {
+  type: "terminal",
+  id: "setup",
+  name: "Find or add a model server",
+  description: "Runs agentcli init-providers in a terminal.",
+  args: ["--setup"],
+};
+
+/** Answers `initialize`. Throws for a version that is no number. */
+export function initialize(
+  { protocolVersion, clientCapabilities }: RpcParams,
+): { client: ClientCapabilities; result: Record<string, unknown> } {
+  if (typeof protocolVersion !== "number" || !Number.isInteger(protocolVersion)) {
+    throw invalidParams("protocolVersion is not a whole number");
+  }
+  const given = fieldsOf(clientCapabilities);
+  const session = fieldsOf(given.session);
+  const client = {
+    readsFiles: fieldsOf(given.fs).readTextFile === true,
+    notices: isOffered(session.notices),
+    compaction: isOffered(session.compaction),
+  };
+  const result = {
+    protocolVersion: PROTOCOL_VERSION,
+    agentCapabilities: {
+      loadSession: true,
+      promptCapabilities: { image: true, audio: false, embeddedContext: true },
+      mcpCapabilities: { http: true, sse: false },
+      sessionCapabilities: { list: {}, delete: {}, resume: {}, close: {}, additionalDirectories: {} },
+    },
+    authMethods: [SETUP_LOCAL, ...fieldsOf(given.auth).terminal === true ? [SETUP_TERMINAL] : []],
+    agentInfo: { name: "agentcli", title: "agentcli", version: VERSION },
+  };
+  return { client, result };
+}
+
+function isOffered(capability: unknown): boolean {
+  return capability !== undefined && capability !== null;
+}
+
+/** Answers `authenticate`: looks for model servers, and adds those that are new. Throws where there is none to use. */
+export async function authenticate({ methodId }: RpcParams, { io }: Context): Promise<Record<string, never>> {
+  if (methodId !== SETUP_LOCAL.id) throw invalidParams(`unknown method of authentication; there is ${SETUP_LOCAL.id}`);
+  const { findLocalServers } = await import("../init_providers/run.ts");
+  const providers = await findLocalServers(io);
+  if (providers > 0) return {};
+  throw new AgentcliError("no_provider", "no model server answers on this machine, and none is configured", {
+    hint: "start one, for example with `agentcli local-model serve`, or add one with `agentcli providers add`",
+  });
+}
+
+/** Runs the command. Where sessions will be is told later: then every project may have protected paths. */
+export async function run({ options, context }: Invocation<typeof ACP_OPTIONS>): Promise<number> {
+  const { io } = context;
+  if (options.setup) {
+    const setup = await import("../init_providers/run.ts");
+    await setup.run({ options: { host: [], timeout: undefined, dryRun: false }, arguments: [], context });
+    return 0;
+  }
+  const again = await reexecWithoutLeaks(io, "anywhere");
+  if (again !== null) return again;
+  const log = (text: string) => io.stderr.write(`agentcli: ${text}\n`);
+  const stream = { read: () => io.stdin.read(), write: (text: string) => io.stdout.write(text) };
+  const server = new AcpServer(options, context);
+  const peer = new RpcPeer(stream, server, {
+    cancel: { method: "$/cancel_request", isAnswered: true },
+    broken: { isAnswered: true, hear: (problem) => log(`a line of standard input is ignored: ${problem}`) },
+    failed(error, method) {
+      // A client that has gone is no bug.
+      if (error instanceof OutputClosed || error instanceof AgentcliError) return;
+      return log(`internal error in ${method} (${error instanceof Error ? error.name : "unknown"})`);
+    },
+  });
+  server.connect(peer);
+  return await serveUntilStopped(io, async (stopped) => {
+    try {
+      await Promise.race([peer.run(), stopped]);
+    } finally {
+      peer.close();
+      await server.close();
+    }
+  });
 }

@@ -175,7 +175,7 @@ async function placeOf({ cwd, additionalDirectories, mcpServers }: RpcParams): P
   }
   const given: readonly unknown[] = mcpServers ?? [];
   const none = { servers: [], problems: [] };
-  const { servers, problems } = given.length === 0 ? none : (await import("./client_servers.ts")).clientServers(given);
+  const { servers, problems } = given.length === 0 ? none : (await import("../mcp_config.ts")).clientServers(given);
   return { cwd: cwd as string, directories, mcpServers: servers, problems };
 }
 

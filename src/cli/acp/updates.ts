@@ -1,10 +1,12 @@
-/** From the events of a turn to updates for the client. Holds the calls that are open, so that each of them ends. */
+/** From the events of a turn, or a stored history, to updates for the client. Holds open calls, so that each of them ends. */
 import type { Workspace } from "../../boundary/workspace/workspace.ts";
 import { type LabelTrace, traceLabel, type TurnEvent } from "../../protocol/turn_event.ts";
 import type { SessionMemory } from "../../tools/tool.ts";
-import type { ClientCapabilities } from "./handshake.ts";
+import type { ClientCapabilities } from "./server.ts";
 import { type CallPlace, endedCall, fenced, openedCall, textContent, titleOf } from "./tool_calls.ts";
-import { type PlanEntry, type SendUpdate, shownText, textBlock } from "./wire.ts";
+import { type ContentBlock, type PlanEntry, type SendUpdate, shownText, textBlock } from "./wire.ts";
+import { writtenTodos } from "../../agent/todos.ts";
+import { isUsersWords, type SessionItem, type UserItem } from "../../session/item.ts";
 
 /** Characters of a command's output that are shown while it runs: the end of it. */
 const TAIL = 4000;
@@ -214,4 +216,52 @@ export class TurnUpdates {
 /** The plan of a list of todos. */
 export function planOf(todos: SessionMemory["todos"]): PlanEntry[] {
   return todos.map(({ content, status }) => ({ content, status, priority: "medium" }));
+}
+
+/** Sends the history, in its order; every call in it ends. */
+export async function replay(
+  items: readonly SessionItem[],
+  { place, send, showProtected }: { place: CallPlace; send: SendUpdate; showProtected: boolean },
+): Promise<void> {
+  const open = new Set<string>();
+  const words = (text: string, { label }: SessionItem) => textBlock(showProtected ? text : shownText(text, label));
+  for (const [at, item] of items.entries()) {
+    switch (item.kind) {
+      case "user":
+        if (!isUsersWords(item)) break;
+        for (const content of userBlocks(item)) {
+          await send({ sessionUpdate: "user_message_chunk", content, messageId: `user${at}` });
+        }
+        break;
+      case "assistant": {
+        const { id: messageId, reasoning, text } = item;
+        if (reasoning.trim() !== "") {
+          await send({ sessionUpdate: "agent_thought_chunk", content: words(reasoning, item), messageId });
+        }
+        if (text.trim() !== "") {
+          await send({ sessionUpdate: "agent_message_chunk", content: words(text, item), messageId });
+        }
+        for (const call of item.calls) {
+          open.add(call.id);
+          await send({ sessionUpdate: "tool_call", ...openedCall(call, place, { isOpen: item.label === "open" }) });
+        }
+        break;
+      }
+      case "tool_result":
+        open.delete(item.callId);
+        await send({ sessionUpdate: "tool_call_update", ...endedCall(item, {}) });
+    }
+  }
+  for (const toolCallId of open) await send({ sessionUpdate: "tool_call_update", toolCallId, status: "failed" });
+  const todos = writtenTodos(items.filter(({ label }) => label === "open"));
+  if (todos.length > 0) await send({ sessionUpdate: "plan", entries: planOf(todos) });
+}
+
+/** A protected message is a placeholder here too: it may hold what was attached to it. */
+function userBlocks({ text, label, images = [] }: UserItem): ContentBlock[] {
+  const shown = label === "open" ? images : [];
+  return [
+    textBlock(shownText(text, label)),
+    ...shown.map(({ mediaType, data }): ContentBlock => ({ type: "image", mimeType: mediaType, data })),
+  ];
 }

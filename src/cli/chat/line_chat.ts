@@ -9,7 +9,7 @@ import { plainText, type Row } from "../../terminal/style.ts";
 import { isYes } from "../../terminal/prompt.ts";
 import { textOutput } from "../run/text_output.ts";
 import { hostOf, showError } from "../output.ts";
-import { elicitInChat } from "./questions/elicit.ts";
+import { askInChat, elicitInChat, offerPlan } from "./questions/asked.ts";
 import type { Context } from "../command.ts";
 import { beginChat, type Beginning, type ChatOptions, type ChatView, type PickQuestion } from "./begin.ts";
 import { changeRows } from "./view/call_block.ts";
@@ -17,7 +17,6 @@ import { AgentSession } from "../../runtime/agent_session.ts";
 import type { OpenSession } from "../../runtime/open_session.ts";
 import { promptOf, readTyped } from "./input/typed_line.ts";
 import { runLine } from "./commands/commands.ts";
-import { askInChat } from "./questions/permission.ts";
 import { textRows } from "./view/event_rows.ts";
 import type { Question, QuestionAnswer } from "./questions/question.ts";
 
@@ -261,7 +260,7 @@ export class LineChat implements ChatView {
       const result = await this.#chat.prompt(input, { signal, onEvent, ask });
       await output.result(result);
       if (this.#chat.mode === "plan") {
-        await (await import("./questions/plan.ts")).offerPlan(result, { chat: this.#chat, view: this });
+        await offerPlan(result, { chat: this.#chat, view: this });
       }
       return result.errorCode === "interrupted" ? 0 : result.exitCode;
     });

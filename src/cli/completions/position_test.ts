@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { choice, command, flag, group, list, text } from "../command.ts";
-import { keptByShell, splitLine } from "./complete.ts";
-import { wantedAt } from "./position.ts";
+import { keptByShell, splitLine, wantedAt } from "./complete.ts";
 
 const load = () => Promise.reject(new Error("not called"));
 const PROVIDER = { name: "provider", brief: "p", completion: "provider" } as const;

@@ -1,5 +1,5 @@
 /** The completion scripts. */
-import { type Shell, SHELLS } from "./command.ts";
+import { type Shell, SHELLS } from "../program_commands.ts";
 import type { Invocation } from "../command.ts";
 
 // Works with the bash 3.2 of macOS. Bash has split the line at `:` and `=` already and replaces the last part alone.

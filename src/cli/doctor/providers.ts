@@ -1,4 +1,4 @@
-/** Checks each provider: validation, the process that listens at its address, and where its models run. */
+/** Checks each provider (validation, what listens at its address, where its models run), and the MCP servers, without starting one. */
 import { endpointForCheck } from "../../config/endpoint.ts";
 import type { Configuration, ProviderEntry } from "../../config/types.ts";
 import { AgentcliError } from "../../errors.ts";
@@ -10,6 +10,10 @@ import type { Context } from "../command.ts";
 import { type Check, type CheckState, worst } from "./checks.ts";
 import { listenerOn } from "../../platform/listener.ts";
 import { providerLabel } from "../../config/base_url.ts";
+import { exposeTools } from "../../mcp/exposure.ts";
+import { grouped } from "../../platform/number.ts";
+import { openProjectServers } from "../../runtime/mcp_servers.ts";
+import { hostOf } from "../output.ts";
 
 /** Longest wait for one answer of a server, in milliseconds. */
 const TIMEOUT_MS = 3_000;
@@ -126,7 +130,7 @@ const FORWARDERS: ReadonlySet<string> = new Set([
   ...["haproxy", "socat", "caddy", "traefik", "envoy", "cloudflared", "ngrok", "tailscaled", "stunnel", "squid"],
 ]);
 
-export interface Listening {
+interface Listening {
   text: string;
   pid: number | null;
   program: string | null;
@@ -146,4 +150,45 @@ async function listeningAt(baseUrl: string): Promise<Listening | null> {
     return { text: `a process of ${whose}`, pid, program, forwards: false };
   }
   return { text: `${program ?? "process"} (pid ${pid})`, pid, program, forwards: FORWARDERS.has(program ?? "") };
+}
+
+/** Tokens of the window that is assumed: the smallest in which the direct tools of all sessions have the same room. */
+const WINDOW = 10_000;
+/** Tools that are named as the ones to drop. */
+const MOST_NAMED = 5;
+
+/** Returns one check; none where no server is configured. */
+export async function checkServers(context: Context): Promise<Check[]> {
+  const { hub, problems, close } = await openProjectServers(hostOf(context));
+  try {
+    await hub.load({ isQuiet: true });
+    const states = hub.states.filter(({ server }) => server.enabled);
+    if (states.length === 0 && problems.length === 0) return [];
+    const known = states.flatMap(({ server, manifest }) => manifest === null ? [] : [{ server, manifest }]);
+    const { tools, over, budget } = exposeTools(known, WINDOW);
+    const direct = tools.filter(({ exposure }) => exposure === "direct");
+    const tokens = direct.reduce((sum, one) => sum + one.tokens, 0);
+    const names = states.map(({ server, problem, manifest }) =>
+      `${server.name} (${problem ?? (manifest === null ? "not started yet" : `${manifest.tools.length} tools`)})`
+    );
+    const cost = direct.length === 0 ? "found by McpFind" : `${direct.length} direct with ${grouped(tokens)} tokens`;
+    const message = [`${names.join(", ")}; ${cost}`, ...problems].join("; ");
+    const facts = {
+      servers: states.map(({ server, problem }) => ({ name: server.name, problem })),
+      direct_tokens: tokens,
+    };
+    const unapproved = states.find(({ problem }) => problem !== null);
+    if (over.length > 0) {
+      const dropped = over.slice(0, MOST_NAMED).map((one) => `${one.server}.${one.tool.name} ${grouped(one.tokens)}`);
+      const hint = `direct tools have ${budget} tokens: take direct from ${dropped.join(", ")}`;
+      return [{ id: "mcp", state: "warn", message, hint, facts }];
+    }
+    if (unapproved !== undefined) {
+      return [{ id: "mcp", state: "warn", message, hint: `agentcli mcp approve ${unapproved.server.name}`, facts }];
+    }
+    if (problems.length > 0) return [{ id: "mcp", state: "warn", message, hint: "agentcli mcp list", facts }];
+    return [{ id: "mcp", state: "ok", message, facts }];
+  } finally {
+    await close();
+  }
 }

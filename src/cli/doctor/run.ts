@@ -2,12 +2,12 @@
 import type { Configuration } from "../../config/types.ts";
 import { createHttpClient } from "../../provider/http/client.ts";
 import { clean, jsonText } from "../../terminal/clean.ts";
-import { checkServers } from "./mcp.ts";
+import { checkProviders, checkServers } from "./providers.ts";
 import type { Context, Invocation } from "../command.ts";
 import { VERSION } from "../version.ts";
-import { checkBoundary } from "./boundary.ts";
 import {
   type Check,
+  checkBoundary,
   checkConfiguration,
   checkHome,
   checkKeyStore,
@@ -19,7 +19,6 @@ import {
   failed,
   readConfiguration,
 } from "./checks.ts";
-import { checkProviders } from "./providers.ts";
 import type { Io } from "../../platform/io.ts";
 import { join } from "../../platform/path.ts";
 import { countOf, fieldsOf, parseJson } from "../../platform/record.ts";

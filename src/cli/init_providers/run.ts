@@ -13,7 +13,7 @@ import type { Invocation } from "../command.ts";
 import { clean, jsonText } from "../../terminal/clean.ts";
 import { asksForStudio, type Configured, type Plan, planMerge, type PlannedProvider, STUDIO_NOTE } from "./plan.ts";
 import { changeLines, discoveryTable, jsonReport, modelText, nextSteps, type Outcome } from "./report.ts";
-import type { INIT_PROVIDERS_OPTIONS } from "./command.ts";
+import type { INIT_PROVIDERS_OPTIONS } from "../program_commands.ts";
 import type { Configuration } from "../../config/types.ts";
 import { askLine } from "../../terminal/prompt.ts";
 

@@ -9,7 +9,7 @@ import { isWithin, join, relativeTo, resolve } from "../../platform/path.ts";
 import { clean } from "../../terminal/clean.ts";
 import type { Invocation } from "../command.ts";
 import { openProjectContext, type ProjectContext, ruleJson, warnOfMarkers } from "./context.ts";
-import type { ADD_OPTIONS } from "./command.ts";
+import type { ADD_OPTIONS } from "../boundary_commands.ts";
 import { diskAdvice, diskReason } from "../../platform/disk_failure.ts";
 import { lstatSync, writeAtomically } from "../../platform/files.ts";
 import { readRegularFile } from "../../boundary/reader.ts";

@@ -15,7 +15,7 @@ import {
   viewProvider,
   warnOfMarkers,
 } from "./context.ts";
-import type { SECRETS_OPTIONS } from "./command.ts";
+import type { SECRETS_OPTIONS } from "../boundary_commands.ts";
 import { describeReport, doubtOf } from "../../runtime/marker_report.ts";
 import { lstatSync } from "../../platform/files.ts";
 import { realOrNamed, walkedPath } from "../../platform/real_path.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { manualClock } from "../../../../tests/helpers/manual_clock.ts";
-import { Bell, callSequence } from "./bell.ts";
+import { Bell, callSequence } from "./terminal_view.ts";
 
 function bell() {
   const clock = manualClock();

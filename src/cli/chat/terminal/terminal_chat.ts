@@ -25,8 +25,7 @@ import {
   type TypedPrompt,
   type TypedShell,
 } from "../input/typed_line.ts";
-import { elicitInChat } from "../questions/elicit.ts";
-import { askInChat } from "../questions/permission.ts";
+import { askInChat, elicitInChat, offerPlan } from "../questions/asked.ts";
 import { echoRows, farewell, textRows } from "../view/event_rows.ts";
 import { firstScreen } from "../view/first_screen.ts";
 import type { TurnView } from "../view/turn_view.ts";
@@ -189,7 +188,7 @@ export class TerminalChat {
     turns.finish(result);
     bell.turnEnds();
     if (this.#chat.mode === "plan") {
-      await (await import("../questions/plan.ts")).offerPlan(result, { chat: this.#chat, view: this.#view });
+      await offerPlan(result, { chat: this.#chat, view: this.#view });
     }
   }
 

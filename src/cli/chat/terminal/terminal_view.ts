@@ -1,4 +1,4 @@
-/** Shows one chat on a terminal, and asks what is asked there. */
+/** Shows one chat on a terminal, asks what is asked there, and calls a person back to it. */
 import { estimateOf } from "../../../agent/chat_request.ts";
 import type { AgentSession } from "../../../runtime/agent_session.ts";
 import type { OpenSession } from "../../../runtime/open_session.ts";
@@ -13,11 +13,15 @@ import type { Question, QuestionAnswer } from "../questions/question.ts";
 import { placeOf } from "../view/call_view.ts";
 import { errorRows, textRows } from "../view/event_rows.ts";
 import { TurnView } from "../view/turn_view.ts";
-import { Bell, ring } from "./bell.ts";
 import { LentTerminal } from "./lent_terminal.ts";
 import { createFrames, liveRows, statusRow } from "./live_rows.ts";
+import { loadConfiguration } from "../../../config/load.ts";
+import type { Configuration } from "../../../config/types.ts";
+import { openHome } from "../../../platform/home.ts";
+import type { Io } from "../../../platform/io.ts";
+import { clean } from "../../../terminal/clean.ts";
 
-export interface ShownChat {
+interface ShownChat {
   readonly session: AgentSession;
   readonly input: ChatInput;
   waiting(): readonly QueuedMessage[];
@@ -173,4 +177,49 @@ export class TerminalView implements ChatView {
 /** The indent of what a row goes on with: a little behind its own. */
 function behind([first]: Row): Row {
   return [span(`${/^ */.exec(first?.text ?? "")?.[0] ?? ""}  `)];
+}
+
+/** Nobody looks away for less. Milliseconds. */
+const LONG_MS = 10_000;
+
+/** Returns what makes a terminal call: the bell, or a notice of the desktop (OSC 9). */
+export function callSequence(how: Configuration["notify"], text: string): string {
+  if (how === "off") return "";
+  return how === "osc9" ? `\x1b]9;${clean(text)}\x07` : "\x07";
+}
+
+/** The calls of one chat. */
+export class Bell {
+  readonly #clock: Pick<Io["clock"], "monotonic" | "sleep">;
+  readonly #ring: (text: string) => void;
+  #begun = 0;
+
+  constructor(clock: Pick<Io["clock"], "monotonic" | "sleep">, ring: (text: string) => void) {
+    this.#clock = clock;
+    this.#ring = ring;
+  }
+
+  turnBegins(): void {
+    this.#begun = this.#clock.monotonic();
+  }
+
+  turnEnds(): void {
+    if (this.#clock.monotonic() - this.#begun > LONG_MS) this.#ring("the turn is done");
+  }
+
+  /** At once in a turn that took long, else when nobody has answered for as long. */
+  async waitsFor(answer: Promise<unknown>): Promise<void> {
+    const waited = new AbortController();
+    const answered = answer.then(() => waited.abort(), () => waited.abort());
+    const isLong = this.#clock.monotonic() - this.#begun > LONG_MS;
+    if (!isLong) await Promise.race([answered, this.#clock.sleep(LONG_MS, waited.signal).catch(() => {})]);
+    if (!waited.signal.aborted) this.#ring("a question waits for your answer");
+  }
+}
+
+/** Rings as the configuration says. A configuration that cannot be read is told of elsewhere. */
+async function ring(io: Io, text: string): Promise<void> {
+  const configuration = await loadConfiguration(await openHome(io)).catch(() => null);
+  const sequence = callSequence(configuration?.notify, text);
+  if (sequence !== "") await io.stdout.write(sequence);
 }

@@ -2,8 +2,7 @@ import assert from "node:assert/strict";
 import { plainText, rowWidth } from "../../../terminal/style.ts";
 import { OutputTail, shownOutput } from "../../../terminal/shown_output.ts";
 import { type CallBlock, callRows, unfoldedRows } from "./call_block.ts";
-import { CallView } from "./call_view.ts";
-import { Folds } from "./folds.ts";
+import { CallView, Folds } from "./call_view.ts";
 
 const call: CallBlock = { name: "Bash", subject: "npm test", tookMs: 12_000, steps: [], outcome: { kind: "stopped" } };
 

@@ -1,4 +1,4 @@
-/** The calls of a turn: those that run are shown live with the end of what they print, those that ended stay as blocks. */
+/** The calls of a turn: live with the end of what they print, then as blocks; and the view that unfolds what is folded of one. */
 import { sessionLabel } from "../../../agent/session.ts";
 import type { Clock } from "../../../platform/io.ts";
 import type { TurnEvent } from "../../../protocol/turn_event.ts";
@@ -10,7 +10,7 @@ import { OutputTail } from "../../../terminal/shown_output.ts";
 import { type Row, row } from "../../../terminal/style.ts";
 import { fit } from "../../../terminal/table.ts";
 import { type CallBlock, callRows, headRow, lastRows, unfoldedRows } from "./call_block.ts";
-import type { Folds } from "./folds.ts";
+import { firstParts } from "./activity.ts";
 
 /** A call that a person is asked about, or that runs. */
 export interface OpenCall {
@@ -201,4 +201,79 @@ function writtenSubject(call: ToolCall | undefined): string {
   if (call?.input == null) return "";
   const texts = Object.values(call.input).filter((value) => typeof value === "string");
   return clean(texts[0] ?? JSON.stringify(call.input));
+}
+
+/** All rows of what is folded, for a width. */
+type UnfoldedRows = (width: number) => Row[];
+
+/** Folded texts that are kept; older ones are gone. */
+const KEPT = 300;
+
+/** The folded texts of a chat, numbered from 1. */
+export class Folds {
+  readonly #folds = new Map<number, UnfoldedRows>();
+  #last = 0;
+  /** The unfolded one, and the first row of it that is shown. */
+  #shown: { number: number; offset: number } | null = null;
+  /** As drawn last: how far a page goes. */
+  #window = 1;
+  #made: { number: number; width: number; rows: Row[] } | null = null;
+
+  /** Names the next one, where it is folded; the key is named once. */
+  get mark(): string {
+    return this.#last === 0 ? "(#1, Ctrl-O)" : `(#${this.#last + 1})`;
+  }
+
+  add(rows: UnfoldedRows): void {
+    this.#folds.set(++this.#last, rows);
+    this.#folds.delete(this.#last - KEPT);
+  }
+
+  get isUnfolded(): boolean {
+    return this.#shown !== null;
+  }
+
+  /** Unfolds the one of this number, without one the last; folds the one that is unfolded. Returns what is wrong, or "". */
+  toggle(number: number | null): string {
+    if (this.#shown !== null && (number === null || number === this.#shown.number)) {
+      this.fold();
+      return "";
+    }
+    if (this.#last === 0) return "nothing is folded";
+    const wanted = number ?? this.#last;
+    if (!this.#folds.has(wanted)) return `nothing is folded as #${wanted}; the last is #${this.#last}`;
+    this.#shown = { number: wanted, offset: 0 };
+    return "";
+  }
+
+  fold(): void {
+    this.#shown = null;
+    this.#made = null;
+  }
+
+  /** Shows the page before or behind. */
+  page(direction: -1 | 1): void {
+    if (this.#shown === null) return;
+    const step = Math.max(1, this.#window - 1) * direction;
+    this.#shown = { ...this.#shown, offset: Math.max(0, this.#shown.offset + step) };
+  }
+
+  /** The rows of the unfolded one, at most `height`; none where nothing is unfolded. */
+  rows({ width, height }: { width: number; height: number }): Row[] {
+    const shown = this.#shown;
+    const unfold = shown === null ? undefined : this.#folds.get(shown.number);
+    if (shown === null || unfold === undefined || height < 1) return [];
+    if (this.#made?.number !== shown.number || this.#made.width !== width) {
+      this.#made = { number: shown.number, width, rows: unfold(width) };
+    }
+    const { rows } = this.#made;
+    const window = Math.max(1, height - 1);
+    const offset = Math.max(0, Math.min(shown.offset, rows.length - window));
+    [this.#window, this.#shown] = [window, { ...shown, offset }];
+    const seen = rows.slice(offset, offset + window);
+    if (height === 1) return seen;
+    const place = `rows ${offset + 1}-${offset + seen.length} of ${rows.length}`;
+    const parts = [`#${shown.number}`, ...rows.length > window ? [place, "PageUp, PageDown"] : [], "Ctrl-O folds"];
+    return [...seen, row(firstParts(parts, width), "dim")];
+  }
 }

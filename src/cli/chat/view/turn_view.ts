@@ -18,9 +18,8 @@ import {
   type Phase,
   type Rates,
 } from "./activity.ts";
-import { type CallPlace, CallView, type OpenCall, placeOf } from "./call_view.ts";
+import { type CallPlace, CallView, Folds, type OpenCall, placeOf } from "./call_view.ts";
 import { eventRows, failureRows, textRows } from "./event_rows.ts";
-import { Folds } from "./folds.ts";
 
 export interface TurnViewOptions {
   width(): number;

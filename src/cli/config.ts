@@ -1,5 +1,5 @@
 /** Runs `agentcli config …`: reads and changes the settings of providers.yaml. */
-import { loadConfiguration, PROVIDERS_FILE } from "../../config/load.ts";
+import { loadConfiguration, PROVIDERS_FILE } from "../config/load.ts";
 import {
   findSetting,
   parseSetting,
@@ -8,15 +8,15 @@ import {
   settingText,
   type SettingValue,
   settingWarnings,
-} from "../../config/settings.ts";
-import { type Home, openHome } from "../../platform/home.ts";
-import { clean } from "../../terminal/clean.ts";
-import { warn } from "../output.ts";
-import { confirmed, print } from "../result.ts";
-import type { Invocation } from "../command.ts";
-import { editProviders, schemaText } from "../../config/edit.ts";
-import { AgentcliError } from "../../errors.ts";
-import type { SCHEMA_OPTIONS } from "./command.ts";
+} from "../config/settings.ts";
+import { type Home, openHome } from "../platform/home.ts";
+import { clean } from "../terminal/clean.ts";
+import { warn } from "./output.ts";
+import { confirmed, print } from "./result.ts";
+import type { Invocation } from "./command.ts";
+import { editProviders, schemaText } from "../config/edit.ts";
+import { AgentcliError } from "../errors.ts";
+import type { SCHEMA_OPTIONS } from "./program_commands.ts";
 
 /** Prints the value of one setting. Returns 1 if it has no value and no default. */
 export async function getSetting({ arguments: words, context }: Invocation): Promise<number> {
@@ -47,7 +47,7 @@ export async function setSetting({ arguments: words, context }: Invocation): Pro
   const value = parseSetting(setting, words[1] ?? "");
   if (setting.key.startsWith("permissions.") && typeof value === "object") {
     // Loaded for these settings alone. The rules of the file are checked where they are used.
-    const { readRules } = await import("../../tools/registry.ts");
+    const { readRules } = await import("../tools/registry.ts");
     await readRules(value);
   }
   const home = await openHome(context.io);
@@ -100,7 +100,7 @@ export async function printPath({ context }: Invocation): Promise<void> {
 
 /** Runs the command. */
 export async function printSchema({ options, context }: Invocation<typeof SCHEMA_OPTIONS>): Promise<void> {
-  const { eventJsonSchema } = await import("../../protocol/schema.ts");
+  const { eventJsonSchema } = await import("../protocol/schema.ts");
   const text = options.protocol ? JSON.stringify(eventJsonSchema(), null, 2) + "\n" : schemaText();
   await context.io.stdout.write(text);
 }

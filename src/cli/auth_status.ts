@@ -1,14 +1,14 @@
 /** Which provider a session would use, and where its key comes from; never the key. */
-import { isLocal } from "../../boundary/policy/locality.ts";
-import { effectiveBaseUrl } from "../../config/base_url.ts";
-import { resolveEndpoint } from "../../config/endpoint.ts";
-import { loadConfiguration } from "../../config/load.ts";
-import { selectModel } from "../../config/select.ts";
-import { asAgentcliError } from "../../errors.ts";
-import { openHome } from "../../platform/home.ts";
-import type { Io } from "../../platform/io.ts";
-import { clean } from "../../terminal/clean.ts";
-import type { Invocation } from "../command.ts";
+import { isLocal } from "../boundary/policy/locality.ts";
+import { effectiveBaseUrl } from "../config/base_url.ts";
+import { resolveEndpoint } from "../config/endpoint.ts";
+import { loadConfiguration } from "../config/load.ts";
+import { selectModel } from "../config/select.ts";
+import { asAgentcliError } from "../errors.ts";
+import { openHome } from "../platform/home.ts";
+import type { Io } from "../platform/io.ts";
+import { clean } from "../terminal/clean.ts";
+import type { Invocation } from "./command.ts";
 
 /** Runs the command: exit 0 when a session can be started, else 1. Asks no server. */
 export async function run({ context }: Invocation): Promise<number> {

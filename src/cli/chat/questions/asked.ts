@@ -1,4 +1,4 @@
-/** The question of the chat whether a tool call may run, and the rules that its answers make. */
+/** The questions of the chat: whether a tool call may run, whether to go on with a plan, and the forms of MCP servers. */
 import {
   type AskPermission,
   deniedByPerson,
@@ -19,6 +19,8 @@ import type { Rule } from "../../../tools/permission.ts";
 import type { ChatView } from "../begin.ts";
 import { previewOf } from "./preview.ts";
 import type { Question } from "./question.ts";
+import type { TurnResult } from "../../../protocol/turn_event.ts";
+import type { FormAnswer, FormField, ServerForm } from "../../../mcp/elicit.ts";
 
 const ALLOW: PermissionAnswer = { behavior: "allow" };
 
@@ -143,4 +145,78 @@ async function writeRules(
   } catch (error) {
     view.print([row(`  the rule was not written: ${clean(asAgentcliError(error).message)}`, "warning")]);
   }
+}
+
+/** The heading that the model is asked for, whatever its level and what stands around it. */
+const PLAN_HEADING = /^(?:#{1,6}\s*|\*\*)(?:the\s+)?plan\b/im;
+
+/** Tells the model that its plan was accepted. */
+const CARRY_OUT = "Carry out the plan.";
+
+/** Asks about the plan of a turn, and goes on as the person says; nothing where the turn has none. */
+export async function offerPlan(
+  { outcome, answer }: Pick<TurnResult, "outcome" | "answer">,
+  { chat, view }: { chat: AgentSession; view: ChatView },
+): Promise<void> {
+  if (outcome !== "success" || !PLAN_HEADING.test(answer)) return;
+  const given = await view.question({
+    title: "Go on with this plan?",
+    body: () => [],
+    choices: [
+      { key: "y", label: "yes, and ask before each change" },
+      { key: "e", label: "yes, and change files without asking", note: "acceptEdits" },
+      { key: "n", label: "no, drop it (or type what to change in it)" },
+    ],
+  });
+  if (given === null) return;
+  if (given.kind === "words") return view.send(given.text);
+  chat.setMode(given.key === "e" ? "acceptEdits" : "default");
+  if (given.key === "n") return view.print([row("the plan was dropped; the mode is default", "dim")]);
+  view.send(CARRY_OUT);
+}
+
+/** Lets a person fill in a form, one field after the other; giving up any of them declines it. */
+export function elicitInChat(view: ChatView): (form: ServerForm, signal: AbortSignal) => Promise<FormAnswer> {
+  return async ({ server, message, fields }, signal) => {
+    view.print([row(`The MCP server ${server} asks: ${clean(message)}`, "warning")]);
+    const begun = await view.pick({
+      title: fields.length === 0 ? `Answer ${server}?` : `Fill in the form of ${server}?`,
+      choices: [{ label: "yes" }, { label: "no", note: "the server is told that you decline" }],
+    });
+    signal.throwIfAborted();
+    if (begun === null) return { action: "cancel" };
+    if (begun !== 0) return { action: "decline" };
+    const content: Record<string, unknown> = {};
+    for (const field of fields) {
+      const value = await valueOf(field, view);
+      signal.throwIfAborted();
+      if (value === null) return { action: "cancel" };
+      if (value !== undefined) content[field.name] = value;
+    }
+    return { action: "accept", content };
+  };
+}
+
+/** Null where the person gave up; undefined for a field that was left out. */
+async function valueOf(field: FormField, view: ChatView): Promise<unknown> {
+  const { title, description, type, choices, required, initial, isMultiple } = field;
+  const words = `${title}${description === "" ? "" : ` (${description})`}`;
+  if (choices !== undefined && !isMultiple) {
+    const at = await view.pick({ title: clean(words), choices: choices.map(({ label }) => ({ label: clean(label) })) });
+    return at === null ? null : choices[at]?.value;
+  }
+  if (type === "boolean") {
+    const at = await view.pick({ title: clean(words), choices: [{ label: "yes" }, { label: "no" }] });
+    return at === null ? null : at === 0;
+  }
+  const shown = initial === undefined ? "" : ` [${clean(String(initial)).slice(0, 60)}]`;
+  const given = choices === undefined ? "" : `, of ${choices.map(({ value }) => clean(value)).join(", ")}, with commas`;
+  const text = await view.ask(`${clean(words)}${given}${shown}`);
+  if (text === null) return null;
+  if (text.trim() === "") return initial ?? (required ? null : undefined);
+  if (isMultiple) {
+    const values = text.split(",").map((one) => one.trim());
+    return values.filter((value) => choices?.some((choice) => choice.value === value) !== false);
+  }
+  return type === "string" ? text : Number.isFinite(Number(text)) ? Number(text) : undefined;
 }

@@ -1,13 +1,13 @@
 /** Runs `agentcli upgrade`: one request for the newest release, and what to do about it. */
-import { AgentcliError } from "../../errors.ts";
-import { runtimeFacts } from "../../platform/runtime.ts";
-import { createHttpClient } from "../../provider/http/client.ts";
-import { fetchJson } from "../../provider/http/fetch_json.ts";
-import type { Invocation } from "../command.ts";
-import { notice } from "../output.ts";
-import { print } from "../result.ts";
-import { RELEASE_ADDRESS, VERSION } from "../version.ts";
-import type { UPGRADE_OPTIONS } from "./command.ts";
+import { AgentcliError } from "../errors.ts";
+import { runtimeFacts } from "../platform/runtime.ts";
+import { createHttpClient } from "../provider/http/client.ts";
+import { fetchJson } from "../provider/http/fetch_json.ts";
+import type { Invocation } from "./command.ts";
+import { notice } from "./output.ts";
+import { print } from "./result.ts";
+import { RELEASE_ADDRESS, VERSION } from "./version.ts";
+import type { UPGRADE_OPTIONS } from "./program_commands.ts";
 
 const LIMITS = { limitBytes: 1024 * 1024, timeoutMs: 15_000 };
 const TIMEOUT = { connect: 5, firstByte: 15, idle: 15 };

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { type Machine, MODELS, suggest } from "./table.ts";
+import { type Machine, MODELS, suggest } from "./models.ts";
 
 const names = (machine: Partial<Machine>) =>
   suggest({ memoryGb: 32, graphicsGb: null, unified: false, ...machine }).map(({ model, runsOn }) =>

@@ -1,0 +1,107 @@
+/** Runs `agentcli quarantine …`: lists quarantined files, and restores and protects them: a protected session can have made them. */
+import { type Home, homePath, openHome } from "../platform/home.ts";
+import { clean } from "../terminal/clean.ts";
+import { notice, warn } from "./output.ts";
+import { print, tableFor } from "./result.ts";
+import type { Invocation } from "./command.ts";
+import { AgentcliError } from "../errors.ts";
+import { openProject } from "../boundary/policy/project.ts";
+import { currentProjects } from "../boundary/policy/project_record_files.ts";
+import { ProtectedSet } from "../boundary/policy/protected.ts";
+import { UNKNOWN_PATH } from "../boundary/policy/protection_rule.ts";
+import { QUARANTINE, type QuarantineEntry, readEntry } from "../boundary/sandbox/quarantine.ts";
+import { outsideOf, protectCopies } from "../boundary/scan/copies.ts";
+import { scannerOfAll } from "../boundary/scan/leak_scanner.ts";
+import { listSync, lstatSync, movePath, realPathSync, removeDirectory } from "../platform/files.ts";
+import { quietly } from "../platform/real_path.ts";
+import { dirname, isWithin, join } from "../platform/path.ts";
+
+/** Runs the command. */
+export async function listEntries({ context }: Invocation): Promise<void> {
+  const { io } = context;
+  const entries = listQuarantine(homePath(io));
+  const shown = entries.map(({ time, isSecret: _, ...entry }) => ({ ...entry, time: new Date(time).toISOString() }));
+  const rows = entries.flatMap(({ id, paths }) => paths.map((path) => [id, clean(path)]));
+  const text = tableFor(io.stdout, [["ID", "ORIGINAL PATH"], ...rows]);
+  await print(context, {
+    json: { entries: shown },
+    ...rows.length === 0 ? { told: "the quarantine is empty" } : { text },
+  });
+}
+
+/** Restores one entry. Returns 1 if a file stayed in quarantine. */
+export async function restoreEntry({ arguments: [id = ""], context }: Invocation): Promise<number> {
+  const { io, globals } = context;
+  const done = await restoreQuarantined(homePath(io), id);
+  if (done === null) {
+    throw new AgentcliError("usage", `no quarantine entry has the id ${clean(id)}`, {
+      hint: "agentcli quarantine list",
+    });
+  }
+  const { entry, restored, blocked } = done;
+  const told = await protectRestored(await openHome(io), entry, restored);
+  if (told !== null) await notice(context, told);
+  await print(context, { json: { id, restored, blocked } });
+  for (const path of globals.json ? [] : restored) await notice(context, `restored ${path}`);
+  for (const path of globals.json ? [] : blocked) {
+    await warn(context, `${path} stays in quarantine: the path is taken, or its directory is gone`);
+  }
+  return blocked.length === 0 ? 0 : 1;
+}
+
+/** Returns what lies in quarantine, the oldest first. */
+export function listQuarantine(home: string): QuarantineEntry[] {
+  const names = (listSync(join(home, QUARANTINE)) ?? []).map(({ name }) => name);
+  const entries = names.map((name) => readEntry(home, name)).filter((entry) => entry !== null);
+  return entries.sort((one, other) => one.time - other.time || (one.id < other.id ? -1 : 1));
+}
+
+/**
+ * Puts an entry back where it was. Where something stands by now, or the directory is gone, the file stays in quarantine.
+ * Null when there is no such entry.
+ */
+export async function restoreQuarantined(
+  home: string,
+  id: string,
+): Promise<{ entry: QuarantineEntry; restored: string[]; blocked: string[] } | null> {
+  const entry = readEntry(home, id);
+  if (entry === null) return null;
+  const directory = join(home, QUARANTINE, id);
+  const [restored, blocked] = [[] as string[], [] as string[]];
+  for (const [index, path] of entry.paths.entries()) {
+    const kept = join(directory, String(index));
+    if (lstatSync(kept) === null) continue;
+    // A directory that is a link by now must not lead the file elsewhere; `sandbox.write` lies beside the project.
+    const parent = quietly(() => realPathSync(dirname(path)));
+    const stays = parent !== null && (parent === dirname(path) || isWithin(entry.root, parent));
+    const free = stays && quietly(() => lstatSync(path)) === null;
+    if (free) await movePath(kept, path);
+    (free ? restored : blocked).push(path);
+  }
+  if (blocked.length === 0) await removeDirectory(directory);
+  return { entry, restored, blocked };
+}
+
+/**
+ * Looks through what was put back as through what a command changes; where that command could see a protected path, all of
+ * it is protected. Returns the notice for a person; null where there is nothing to tell.
+ */
+async function protectRestored(
+  home: Home,
+  { root, isSecret }: QuarantineEntry,
+  restored: readonly string[],
+): Promise<string | null> {
+  const { records } = await openProject(home, root, { create: false });
+  const protection = new ProtectedSet([root], { remembered: records });
+  await protection.settle();
+  const scanner = scannerOfAll(protection, { root, projects: currentProjects(home) });
+  const exposed = isSecret ? UNKNOWN_PATH : undefined;
+  const notices: string[] = [];
+  for (const path of restored) {
+    const search = { roots: [path], protection, outside: outsideOf(protection, [dirname(path)]), scanner, exposed };
+    // What was moved has its old times.
+    const notice = await protectCopies({ ...search, since: 0 }, records);
+    if (notice !== null) notices.push(notice);
+  }
+  return notices.length === 0 ? null : notices.join("; ");
+}
