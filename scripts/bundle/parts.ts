@@ -31,7 +31,8 @@ interface Part {
 }
 
 const IMPORT = /^import (?:\{([^}]*)\} from )?"\.\/([^"]+)";\n/;
-const EXPORT = /(?:^|\n)export \{([^}]*)\};\s*$/;
+/** At the end, before the licenses that the bundler collects there. */
+const EXPORT = /(?:^|\n)export \{([^}]*)\};\s*((?:\/\*![^]*?\*\/\s*)*)$/;
 /** The comment line with which the bundler begins each module. */
 const TITLE = /^\/\/ (\S+)$/gm;
 const LATER_IMPORT = /\bimport\("\.\/([^"]+)"\)/g;
@@ -82,7 +83,7 @@ function readPart(file: string, text: string): Part {
     rest = rest.slice(found[0].length);
   }
   const end = EXPORT.exec(rest);
-  const body = end === null ? rest : `${rest.slice(0, end.index)}\n`;
+  const body = end === null ? rest : `${rest.slice(0, end.index)}\n${end[2]}`;
   const left = /^(?:import\b.*|export\b.*)$/m.exec(body);
   if (left !== null) throw new Error(`${file}: a line of an unknown kind: ${left[0]}`);
   return { file, imports, body, exports: listOf(end?.[1]) };

@@ -207,7 +207,7 @@ const COMPLAINTS_LIMIT = 256 * 1024;
  */
 const SAME_FILES = [
   ..."--no-config --hidden --no-ignore-dot --no-ignore-exclude --no-ignore-global --no-ignore-parent".split(" "),
-  ..."--no-require-git --no-ignore-messages --no-mmap --crlf --glob !.git".split(" "),
+  ..."--no-require-git --no-ignore-messages --no-mmap --crlf --no-unicode --glob !.git".split(" "),
 ];
 
 /** The files that may hold a match; null when ripgrep could not do it in time. Throws the abort reason. */

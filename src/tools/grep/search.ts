@@ -154,7 +154,7 @@ interface State {
   redacted: number;
   /** Files that a rule of the user denies. */
   denied: number;
-  /** Lines that are too long for the pattern. */
+  /** Lines that are too long. */
   skipped: number;
   late: boolean;
   refusal?: string;
@@ -248,6 +248,6 @@ function notesOf({ unread, redacted, denied, skipped, late, refusal }: State): s
   }
   if (late) notes.push(LATE_NOTE);
   leftOut(unread, { noun: "file", why: "unreadable, or longer than 64 MiB" });
-  leftOut(skipped, { noun: "line", why: "too long for this pattern" });
+  leftOut(skipped, { noun: "line", why: "longer than a million characters" });
   return notes;
 }

@@ -37,7 +37,7 @@ async function grep(
 ): Promise<ToolResult> {
   const { context } = call;
   context.signal.throwIfAborted();
-  const matcher = lineMatcher(input.pattern);
+  const matcher = await lineMatcher(input.pattern);
   if ("problem" in matcher) return failure(matcher.problem, context);
   const there = await existing(input.path ?? ".", context);
   if ("content" in there) return there;

@@ -96,7 +96,7 @@ Deno.test("nothing found says so; a wrong pattern, path or glob says what to do"
     await writeTree(project);
     assert.deepEqual(await found(project, { pattern: "nowhere" }), ["No match."]);
     const wrong = await grep(project, { pattern: "(" });
-    assert.ok(wrong.isError && /write \\\( for a plain one/.test(wrong.content));
+    assert.ok(wrong.isError && /Write \\ before a sign/.test(wrong.content));
     assert.match(
       (await grep(project, { pattern: "a", path: "absent" })).content,
       /^absent does not exist\. The project has: /,
@@ -226,7 +226,7 @@ Deno.test(
       await project.write("a.txt", "one one\n");
       await withRipgrep("exit 1", async (search) => {
         assert.equal((await search(project, { pattern: "one" })).content, "No match.");
-        assert.equal((await search(project, { pattern: "(one) \\1" })).content, "a.txt:1:one one");
+        assert.equal((await search(project, { pattern: "o.e" })).content, "a.txt:1:one one");
         assert.equal((await search(project, { pattern: "one", glob: "./*" })).content, "a.txt:1:one one");
         assert.equal((await search(project, { pattern: "one", path: "a.txt" })).content, "a.txt:1:one one");
       });
