@@ -1,4 +1,5 @@
 /** A command as it can be copied into a shell. For reading and copying only: nothing of ours is run that way. */
+import { powershellQuoted, shellWord } from "../shell/quote.ts";
 
 export type ShownVariable = { name: string; value: string } | { name: string; variable: string };
 
@@ -14,25 +15,16 @@ export function shownCommand(command: ShownCommand, os: "linux" | "darwin" | "wi
 
 function forSh({ argv, variables }: ShownCommand): string {
   const settings = variables.map((each) =>
-    `${each.name}=${"variable" in each ? `"$${each.variable}"` : quotedForSh(each.value)}`
+    `${each.name}=${"variable" in each ? `"$${each.variable}"` : shellWord(each.value)}`
   );
-  return [...settings, ...argv.map(quotedForSh)].join(" ");
-}
-
-function quotedForSh(word: string): string {
-  return /^[A-Za-z0-9_@%+:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
+  return [...settings, ...argv.map(shellWord)].join(" ");
 }
 
 function forPowerShell({ argv, variables }: ShownCommand): string {
   const settings = variables.map((each) =>
-    `$env:${each.name} = ${"variable" in each ? `$env:${each.variable}` : quotedForPowerShell(each.value)}; `
+    `$env:${each.name} = ${"variable" in each ? `$env:${each.variable}` : powershellQuoted(each.value)}; `
   );
-  return settings.join("") + ["&", ...argv.map(quotedForPowerShell)].join(" ");
-}
-
-function quotedForPowerShell(word: string): string {
-  // It takes typographic single quotes for the plain one.
-  return `'${word.replace(/['\u2018\u2019\u201a\u201b]/g, "$&$&")}'`;
+  return settings.join("") + ["&", ...argv.map(powershellQuoted)].join(" ");
 }
 
 /** Options whose value is a key, by their names. */

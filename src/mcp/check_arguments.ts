@@ -1,5 +1,5 @@
 /** Checks the arguments of a call by the JSON Schema of its tool, and mends what small models get slightly wrong. */
-import { quietly } from "../platform/real_path.ts";
+import { percentDecoded } from "../platform/decode.ts";
 import { fieldsOf, isRecord, type JsonRecord, membersOf, parseJson } from "../platform/record.ts";
 import { meantParameter } from "../provider/trained_names.ts";
 
@@ -129,7 +129,7 @@ export function resolveReference(reference: unknown, root: JsonRecord): JsonReco
   if (typeof reference !== "string" || !reference.startsWith("#")) return undefined;
   let at: unknown = root;
   for (const part of reference.slice(1).split("/").slice(1)) {
-    const name = (quietly(() => decodeURIComponent(part)) ?? part).replaceAll("~1", "/").replaceAll("~0", "~");
+    const name = percentDecoded(part).replaceAll("~1", "/").replaceAll("~0", "~");
     at = isRecord(at) && Object.hasOwn(at, name) ? at[name] : undefined;
   }
   return isRecord(at) ? at : undefined;

@@ -1,4 +1,5 @@
 /** The servers of a session: where each is configured, and what is put into its values when it is used. */
+import { shellQuoted } from "../shell/quote.ts";
 import { sha256 } from "../platform/digest.ts";
 import { storeOf, variableOf } from "../config/endpoint.ts";
 import { MCP_SERVER_NAME } from "../config/mcp_names.ts";
@@ -194,10 +195,7 @@ function unusable({ name }: McpServer, why: string): AgentcliError {
 /** Returns the command line or the address as a person sees it: variables by their names, never what they hold. */
 export function shownServer({ command, args, url }: McpServerEntry): string {
   if (url !== undefined) return url;
-  return [command ?? "", ...args].map((word) =>
-    /^[\w@%+=:,./~${}-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`
-  )
-    .join(" ");
+  return [command ?? "", ...args].map((word) => /^[\w@%+=:,./~${}-]+$/.test(word) ? word : shellQuoted(word)).join(" ");
 }
 
 /** Returns all that decides what is started or asked: a person approves this, each field of it. */

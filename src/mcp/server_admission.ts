@@ -2,6 +2,7 @@
  * What an MCP server may be told, and what becomes of what it says. A server is a program or an address that somebody else
  * wrote: its arguments are a way out, and its results are a text from anybody.
  */
+import { percentDecoded } from "../platform/decode.ts";
 import type { McpServerEntry } from "../config/types.ts";
 import { isAbsolute, resolve } from "../platform/path.ts";
 import { realPathSync } from "../platform/files.ts";
@@ -67,14 +68,10 @@ export function protectedArgument(
 function pathsIn(text: string, starts: readonly string[]): string[] {
   const named = text.trim();
   if (named === "" || named.length > LONGEST_PATH || /[\0\n]/.test(named)) return [];
-  const forms = new Set([named, decoded(named)]);
+  const forms = new Set([named, percentDecoded(named)]);
   const file = /^file:(?:\/\/(?:localhost)?)?(?=\/)(.*)$/i.exec(named)?.[1];
-  if (file !== undefined) forms.add(file).add(decoded(file));
+  if (file !== undefined) forms.add(file).add(percentDecoded(file));
   return [...forms].flatMap((form) =>
     isAbsolute(form) ? [resolve("/", form)] : starts.map((start) => resolve(start, form))
   );
-}
-
-function decoded(text: string): string {
-  return quietly(() => decodeURIComponent(text)) ?? text;
 }

@@ -47,6 +47,11 @@ export interface Home {
   locked<T>(name: string, work: () => Promise<T>): Promise<T>;
 }
 
+/** Returns the user's own directory as the environment names it. */
+export function userHomeOf(io: Pick<Io, "env" | "os">): string | undefined {
+  return io.env(io.os === "windows" ? "USERPROFILE" : "HOME");
+}
+
 /** Returns where the home lies, without touching the disk. A relative or unset place is `home_unusable`. */
 export function homePath(io: Pick<Io, "env" | "os">): string {
   const named = io.env("AGENTCLI_HOME");
@@ -58,7 +63,7 @@ export function homePath(io: Pick<Io, "env" | "os">): string {
     }
     return normalize(named);
   }
-  const user = io.env(io.os === "windows" ? "USERPROFILE" : "HOME");
+  const user = userHomeOf(io);
   if (user === undefined && Deno.permissions.querySync({ name: "env", variable: "HOME" }).state !== "granted") {
     throw new AgentcliError("home_unusable", "Deno does not permit reading HOME, where the home is", {
       hint: "start it with --allow-env, or with --allow-env=HOME,AGENTCLI_HOME",

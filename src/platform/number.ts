@@ -9,3 +9,10 @@ export function grouped(number: number): string {
 export function counted(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? "" : "s"}`;
 }
+
+/** Returns a number of bytes in the largest unit that fits: `512 B`, `3 KiB`, `1.5 MiB`. */
+export function sizeText(bytes: number): string {
+  if (bytes < 1024) return `${bytes} B`;
+  if (bytes < 1024 * 1024) return `${Math.round(bytes / 1024)} KiB`;
+  return `${Number((bytes / 1024 / 1024).toFixed(1))} MiB`;
+}

@@ -1,4 +1,5 @@
 /** The runtime, the form and the sources of this program, and starting it again with another environment. */
+import { pathOfAddress } from "./decode.ts";
 import { dirname, normalize } from "./path.ts";
 import type { Io } from "./io.ts";
 import { readTextSync } from "./files.ts";
@@ -108,9 +109,7 @@ export function programDirectory(): string | null {
 }
 
 function mainFile(): string | null {
-  if (!Deno.mainModule.startsWith("file:")) return null;
-  // Drives of Windows: `/C:/…`.
-  return decodeURIComponent(new URL(Deno.mainModule).pathname).replace(/^\/(?=[A-Za-z]:\/)/, "");
+  return Deno.mainModule.startsWith("file:") ? pathOfAddress(Deno.mainModule) : null;
 }
 
 function readOrNull(path: string): string | null {

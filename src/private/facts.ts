@@ -1,4 +1,5 @@
 /** The facts that `private_status` tells of a project, from the configuration and the markers, without a look at any other file. */
+import { userHomeOf } from "../platform/home.ts";
 import { isLocal } from "../boundary/policy/locality.ts";
 import { findProjectRoot, openProject } from "../boundary/policy/project.ts";
 import { ProtectedSet } from "../boundary/policy/protected.ts";
@@ -10,7 +11,7 @@ import type { Io } from "../platform/io.ts";
 
 /** Returns the root of the project of a directory, a real path. */
 export async function rootOf(io: Pick<Io, "env" | "os">, cwd: string): Promise<string> {
-  return await findProjectRoot(cwd, io.env(io.os === "windows" ? "USERPROFILE" : "HOME"));
+  return await findProjectRoot(cwd, userHomeOf(io));
 }
 
 /** Returns whether a local server is configured, and how many lines of markers protect something. */

@@ -3,6 +3,7 @@
  * as its shape. Lines keep their numbers. What is not understood is a value: in a file of keys and values nothing but the
  * names is shown, in any other text what looks like a key or a token is not.
  */
+import { utf8Text } from "../platform/decode.ts";
 import { counted } from "../platform/number.ts";
 import { basename } from "../platform/path.ts";
 import type { FileBytes } from "../boundary/reader.ts";
@@ -61,19 +62,10 @@ export const structureView: FileView = {
 
 function textOf(read: FileBytes | Refusal, { display }: ResolvedPath): string | Refusal {
   if ("refused" in read) return read;
-  const text = read.more ? null : utf8(read.bytes);
-  if (text !== null) return text;
+  const text = read.more ? null : utf8Text(read.bytes);
+  if (text !== null && !text.includes("\0")) return text;
   const message = `${display} is protected, and its content is no text of which the structure can be shown`;
   return { refused: "protected", message: `${message}; go on without it` };
-}
-
-function utf8(bytes: Uint8Array): string | null {
-  try {
-    const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
-    return text.includes("\0") ? null : text;
-  } catch {
-    return null;
-  }
 }
 
 const SHAPE = /<(?:empty|\d+ characters?, [a-z ]+|\d+ lines of base64|base64)>/;

@@ -1,4 +1,5 @@
 /** Files and images attached to a prompt. Loaded when there are any. */
+import { utf8Text } from "../platform/decode.ts";
 import type { LabeledBytes, Refusal, ResolvedPath, Workspace } from "../boundary/workspace/workspace.ts";
 import { AgentcliError, type ErrorDetails } from "../errors.ts";
 import type { Session } from "../agent/session.ts";
@@ -59,7 +60,7 @@ async function attach(file: string, source: AttachmentSource): Promise<Attached>
   const resolved = await attachable(file, source);
   const content = await workspace.read(resolved, { limit: FILE_LIMIT });
   if ("refused" in content) throw mayNotAttach(file, content);
-  const text = content.more ? null : decoded(content.bytes);
+  const text = content.more ? null : utf8Text(content.bytes);
   if (text === null || text.includes("\0")) {
     const image = await attachedImage(file, { path: resolved, begun: content, workspace });
     if (image !== null) return image;
@@ -75,15 +76,6 @@ async function attach(file: string, source: AttachmentSource): Promise<Attached>
     throw cannotAttach(file, "it is not UTF-8 text", { hint: "attach its text, or an image (PNG, JPEG, WebP)" });
   }
   return { text: `File ${resolved.display}:\n${text}`, label: content.label };
-}
-
-/** Null for what is no UTF-8. */
-function decoded(bytes: Uint8Array): string | null {
-  try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
-  } catch {
-    return null;
-  }
 }
 
 /** The image in a file of which the beginning was read; null when it is none. Throws for one that cannot be sent. */

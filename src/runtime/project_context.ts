@@ -5,7 +5,7 @@ import { findProjectRoot, openProject, realDirectory } from "../boundary/policy/
 import type { ProjectRecord } from "../boundary/policy/project_record.ts";
 import { loadConfiguration } from "../config/load.ts";
 import type { Configuration } from "../config/types.ts";
-import { type Home, openHome } from "../platform/home.ts";
+import { type Home, openHome, userHomeOf } from "../platform/home.ts";
 import type { Io } from "../platform/io.ts";
 import { join, resolve } from "../platform/path.ts";
 import { baseBytes } from "../agent/chat_request.ts";
@@ -43,9 +43,8 @@ export async function findProjectContext(
   { addDir = [] }: { addDir?: readonly string[] } = {},
 ): Promise<ProjectContext> {
   const home = await openHome(io);
-  const userHome = io.env(io.os === "windows" ? "USERPROFILE" : "HOME");
   const find = async () => {
-    const root = findProjectRoot(cwd, userHome);
+    const root = findProjectRoot(cwd, userHomeOf(io));
     const additional = addDir.map((directory) => realDirectory(resolve(cwd, directory)));
     return await openProject(home, root, { additional, create: true });
   };
@@ -57,7 +56,7 @@ export async function findProjectContext(
   const projectRules = await readProjectRules(home, root);
   return {
     home,
-    userHome,
+    userHome: userHomeOf(io),
     configuration,
     projectRules,
     projectRoot: root,

@@ -1,4 +1,5 @@
 /** The forms of calls that models were trained on, by tool, as the arguments that our tools take. */
+import { shellWord } from "../shell/quote.ts";
 import { meantParameter } from "../provider/trained_names.ts";
 import { isPatch, type Patch, readPatch } from "./edit/patch.ts";
 import { isRecord, parseJson } from "../platform/record.ts";
@@ -309,7 +310,7 @@ function shapeCommand(input: Input): Shaped {
     return shapePatch({ patch: String(given[1] ?? "") });
   }
   const { workdir, cwd = workdir } = rest;
-  const place = typeof cwd === "string" && !/^\.?\/?$/.test(cwd) ? `cd ${quoted(cwd)} && ` : "";
+  const place = typeof cwd === "string" && !/^\.?\/?$/.test(cwd) ? `cd ${shellWord(cwd)} && ` : "";
   return line === command && place === "" && rest === others
     ? null
     : { name: "Bash", input: { ...rest, command: place + line } };
@@ -320,11 +321,7 @@ function commandLine(words: readonly string[]): string {
   // No program has a space in its name and arguments all the same: these are lines.
   if (/^[\w.-]+\s/.test(program)) return words.join("\n");
   if (words.length === 3 && /^(?:\/\S*\/)?(?:ba|z|da)?sh$/.test(program) && /^-\w*c$/.test(option)) return script ?? "";
-  return words.map(quoted).join(" ");
-}
-
-function quoted(word: string): string {
-  return /^[\w./:@%+,=-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
+  return words.map(shellWord).join(" ");
 }
 
 /** Characters of HTML that no shell means outside of quotes. */

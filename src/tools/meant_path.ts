@@ -2,6 +2,7 @@
  * The path that a model means by what it wrote: with marks around it, as an address, with a line behind it, or below a root
  * that it guessed. Whatever comes of it goes through every check that a path goes through.
  */
+import { percentDecoded } from "../platform/decode.ts";
 import type { Workspace } from "../boundary/workspace/workspace.ts";
 import { basename, join, normalize } from "../platform/path.ts";
 import { sameName } from "./file_names.ts";
@@ -20,7 +21,7 @@ const AROUND = /^(?:\[[^\]]*\]\((?<link>[^()\s]+)\)|(?<mark>["'`*]{1,3})(?<quote
 /** How a path is written that means a plainer one, each applied to what the one before gave. */
 const PLAINER: readonly ((path: string) => string)[] = [
   withoutInvisible,
-  (path) => /^file:/i.test(path) ? decoded(path.replace(/^file:(?:\/\/(?:localhost)?)?/i, "")) : path,
+  (path) => /^file:/i.test(path) ? percentDecoded(path.replace(/^file:(?:\/\/(?:localhost)?)?/i, "")) : path,
   (path) => path.replace(/^@(?=[\w./~])/, ""),
   (path) => path.replace(/(?<=[^/])\/+$/, ""),
   (path) => path.replaceAll("\\", "/"),
@@ -85,14 +86,6 @@ async function leadsNowhere(path: string, workspace: Workspace): Promise<boolean
 function unwrapped(path: string): string {
   const { link, quoted, angled } = AROUND.exec(path)?.groups ?? {};
   return (link ?? quoted ?? angled ?? path).trim();
-}
-
-function decoded(path: string): string {
-  try {
-    return decodeURIComponent(path);
-  } catch {
-    return path;
-  }
 }
 
 /**

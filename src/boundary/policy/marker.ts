@@ -1,6 +1,6 @@
 /** Parses markers. Source: specification of the boundary, "The marker". */
+import { utf8Text } from "../../platform/decode.ts";
 import { parseLocalEndpoint } from "./locality.ts";
-import { quietly } from "../../platform/real_path.ts";
 import { readRegularFile } from "../reader.ts";
 
 /** `no-cloud`: only local models may read the content. `list-only`: the name may be listed, no model may read the content. */
@@ -26,8 +26,7 @@ export interface Marker {
 
 /** Returns the text, or null for UTF-16, NUL bytes and invalid UTF-8: a wrong guess could unprotect a path. */
 function decode(bytes: Uint8Array): string | null {
-  // The decoder removes a UTF-8 byte order mark.
-  return bytes.includes(0) ? null : quietly(() => new TextDecoder("utf-8", { fatal: true }).decode(bytes));
+  return bytes.includes(0) ? null : utf8Text(bytes);
 }
 
 /**

@@ -1,4 +1,5 @@
 /** Runs a plan with `unshare`, `mount` and `setpriv`, if bubblewrap is not installed. */
+import { shellQuoted } from "../../shell/quote.ts";
 import { statSync } from "../../platform/files.ts";
 import { quietly } from "../../platform/real_path.ts";
 import { isWithin } from "../../platform/path.ts";
@@ -81,10 +82,12 @@ export function unshareBackends({ programs }: BackendOptions): SandboxBackend[] 
       const holds = (place: string) => steps.some(({ kind, path }) => kind !== "scratch" && isWithin(place, path));
       const place = places.find((one) => !holds(one));
       if (place === undefined) return null;
-      const exports = Object.entries(variables).map(([name, value]) => `export ${name}=${quoted(value)}`).join("; ");
+      const exports = Object.entries(variables).map(([name, value]) => `export ${name}=${shellQuoted(value)}`).join(
+        "; ",
+      );
       // The shell gets the steps and the command's variables through its environment.
       const { env, text, forget } = asVariables(
-        `variables() { ${exports || ":"}; }; set -- ${steps.flatMap(words).map(quoted).join(" ")} -- "$@"`,
+        `variables() { ${exports || ":"}; }; set -- ${steps.flatMap(words).map(shellQuoted).join(" ")} -- "$@"`,
       );
       const script = `${CLOSE_FILES}
 MOUNT=$1 PIVOT=$2 UMOUNT=$3 SETPRIV=$4 SETSID=$5 PROC=$6 CWD=$7 N=$8; shift 8
@@ -98,11 +101,6 @@ ${SCRIPT}`;
       };
     },
   }));
-}
-
-/** Returns a word quoted for the shell. */
-function quoted(word: string): string {
-  return `'${word.replaceAll("'", "'\\''")}'`;
 }
 
 /** Returns a step as words. System settings are copied, since they are small and each mount costs two processes here. */

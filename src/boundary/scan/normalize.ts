@@ -3,7 +3,7 @@
  * when text is indented, wrapped, quoted, escaped, or written as UTF-16. Source: specification of the boundary,
  * "Letting out".
  */
-import { quietly } from "../../platform/real_path.ts";
+import { utf8Text } from "../../platform/decode.ts";
 
 /** Separates files; never part of normalized text. */
 export const SEPARATOR = 0x20;
@@ -79,7 +79,7 @@ export function compatible(text: string): string | null {
 export function formsOf(bytes: Uint8Array): Uint8Array[] {
   const source = asUtf8(bytes);
   if (source.every((byte) => byte < 0x80)) return [source];
-  const isText = quietly(() => new TextDecoder("utf-8", { fatal: true }).decode(source)) !== null;
+  const isText = utf8Text(source) !== null;
   const shown = isText || source.includes(0) ? source : new TextEncoder().encode(keyOf(source));
   const other = compatible(new TextDecoder().decode(shown));
   return [...new Set([source, shown]), ...other === null ? [] : [new TextEncoder().encode(other)]];

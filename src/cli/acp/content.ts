@@ -2,6 +2,7 @@
  * The blocks of a prompt: words, files and images. Files go through the reader of the boundary; what an editor holds of a
  * file has the label of its path, whatever its text.
  */
+import { pathOfAddress, percentDecoded } from "../../platform/decode.ts";
 import { highestLabel, type Label } from "../../boundary/policy/label.ts";
 import { describeRule } from "../../boundary/policy/protection_rule.ts";
 import type { ResolvedPath } from "../../boundary/workspace/workspace.ts";
@@ -9,7 +10,7 @@ import { AgentcliError } from "../../errors.ts";
 import { openHome } from "../../platform/home.ts";
 import type { Io } from "../../platform/io.ts";
 import { isAbsolute, isWithin } from "../../platform/path.ts";
-import { quietly, realOrNamed } from "../../platform/real_path.ts";
+import { realOrNamed } from "../../platform/real_path.ts";
 import { readEncodedImage } from "../../provider/chat/image_file.ts";
 import { fieldsOf, textOf } from "../../platform/record.ts";
 import type { PromptInput } from "../../runtime/prompts.ts";
@@ -188,8 +189,8 @@ async function labelAt(path: ResolvedPath, { session: { workspace } }: OpenSessi
  */
 function pathsIn(uri: string): string[] {
   const [, scheme = "", rest = ""] = /^([a-z][a-z0-9+.-]+:)(?:\/\/[^/?#]*)?(.*)$/is.exec(uri) ?? [];
-  const whole = decoded(rest.replace(/[?#].*$/s, ""));
-  const parts = decoded(decoded(rest)).split(/[?&=#!"]|[a-z][a-z0-9+.-]+:(?:\/\/[^/]*)?(?=\/)/i);
+  const whole = percentDecoded(rest.replace(/[?#].*$/s, ""));
+  const parts = percentDecoded(percentDecoded(rest)).split(/[?&=#!"]|[a-z][a-z0-9+.-]+:(?:\/\/[^/]*)?(?=\/)/i);
   const paths = [whole, ...parts].map((part) => part.replace(/^\/{2,}/, "/"));
   // `untitled:notes.txt` starts where the project does.
   return [...new Set(paths)].filter((path) =>
@@ -197,14 +198,8 @@ function pathsIn(uri: string): string[] {
   );
 }
 
-function decoded(text: string): string {
-  return quietly(() => decodeURIComponent(text)) ?? text;
-}
-
 /** The path of a `file:` address, or of what is a path already; null for any other address. */
 function filePath(uri: string): string | null {
   if (!/^[a-z][a-z0-9+.-]+:/i.test(uri)) return uri === "" ? null : uri;
-  if (!/^file:/i.test(uri)) return null;
-  const path = quietly(() => decodeURIComponent(new URL(uri).pathname));
-  return path !== null && /^\/[A-Za-z]:/.test(path) ? path.slice(1) : path;
+  return /^file:/i.test(uri) ? pathOfAddress(uri) : null;
 }

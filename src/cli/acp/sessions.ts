@@ -3,7 +3,7 @@ import { AgentcliError } from "../../errors.ts";
 import { findProjectRoot } from "../../boundary/policy/project.ts";
 import { loadConfiguration } from "../../config/load.ts";
 import type { Configuration } from "../../config/types.ts";
-import { openHome } from "../../platform/home.ts";
+import { openHome, userHomeOf } from "../../platform/home.ts";
 import { isAbsolute } from "../../platform/path.ts";
 import { statSync } from "../../platform/files.ts";
 import { quietly } from "../../platform/real_path.ts";
@@ -140,8 +140,7 @@ export class SessionTable {
 
   async #scope(cwd: string): Promise<SessionScope> {
     const { io } = this.#connection.context;
-    const userHome = io.env(io.os === "windows" ? "USERPROFILE" : "HOME");
-    return { projectRoot: await findProjectRoot(cwd, userHome) };
+    return { projectRoot: await findProjectRoot(cwd, userHomeOf(io)) };
   }
 
   async #make(place: SessionPlace, { id, resumes }: { id: string; resumes: boolean }): Promise<AcpSession> {

@@ -6,7 +6,7 @@ import type { Configuration } from "../../config/types.ts";
 import { AgentcliError, asAgentcliError } from "../../errors.ts";
 import { diskAdvice, diskReason } from "../../platform/disk_failure.ts";
 import { entriesSync, statSync } from "../../platform/files.ts";
-import { homePath, openHome } from "../../platform/home.ts";
+import { homePath, openHome, userHomeOf } from "../../platform/home.ts";
 import type { Io } from "../../platform/io.ts";
 import { counted } from "../../platform/number.ts";
 import { dirname, join } from "../../platform/path.ts";
@@ -203,8 +203,7 @@ const PACKAGES = { git: "git", ripgrep: "ripgrep" } as const;
 /** git, ripgrep and the shell of commands. What lies in a project does not count. */
 export async function checkPrograms(io: Io, { cwd }: { cwd: string }): Promise<Check[]> {
   const path = io.env("PATH") ?? "";
-  const userHome = io.env(io.os === "windows" ? "USERPROFILE" : "HOME");
-  const roots = [cwd, quietly(() => findProjectRoot(cwd, userHome)) ?? cwd];
+  const roots = [cwd, quietly(() => findProjectRoot(cwd, userHomeOf(io))) ?? cwd];
   const find = (name: string) => findProgram(name, { path, roots, io });
   const programs = await Promise.all(WANTED.map(async ({ id, names: [name], without }): Promise<Check> => {
     const program = await find(name);

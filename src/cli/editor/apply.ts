@@ -1,6 +1,6 @@
 /** Runs `editor apply`, `plan` and `remove`: plans changes, shows them, asks, and applies them. */
 import { applyChanges, planChanges } from "../../editor/plan/apply.ts";
-import { textOf } from "../../editor/plan/disk.ts";
+import { utf8Text } from "../../platform/decode.ts";
 import { hooksFileProblems } from "../../editor/places.ts";
 import type { Plan } from "../../editor/plan/plan.ts";
 import { hideKeys } from "../../editor/resources/servers.ts";
@@ -25,7 +25,7 @@ import { artifactId } from "../../editor/resources/artifact.ts";
 
 /** The text of a file as a diff shows it: keys that others wrote beside ours are nobody's business. Null: no text. */
 function shownText(bytes: Uint8Array): string | null {
-  const text = textOf(bytes);
+  const text = utf8Text(bytes, { stays: true });
   return text === null ? null : hideKeys(text);
 }
 

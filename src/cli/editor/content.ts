@@ -3,7 +3,8 @@
  * without effect.
  */
 import { TextProblem } from "../../editor/limits.ts";
-import { isExecutable, readFound, textOf } from "../../editor/plan/disk.ts";
+import { isExecutable, readFound } from "../../editor/plan/disk.ts";
+import { utf8Text } from "../../platform/decode.ts";
 import type { BundledFile, McpServer } from "../../editor/resources/make_artifact.ts";
 import { AgentcliError } from "../../errors.ts";
 import { readWhole } from "../../platform/whole_input.ts";
@@ -31,7 +32,7 @@ export async function readContent(name: string, { context, protection }: EditorC
   const bytes = name === "-" ? await readWhole(context.io.stdin, INPUT_LIMIT) : readFound(path)?.bytes;
   if (bytes === null) throw new AgentcliError("usage", "standard input is too long");
   if (bytes === undefined) throw new AgentcliError("usage", `${name} does not exist`);
-  const text = textOf(bytes);
+  const text = utf8Text(bytes, { stays: true });
   if (text === null) throw new AgentcliError("usage", `${name} is not UTF-8 text`);
   await (await protection()).refuseText(text);
   return text;

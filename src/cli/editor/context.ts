@@ -9,7 +9,7 @@ import { chooseDialect, dialectsHere, type LookupOptions, type Places, placesOf 
 import { type Installed, readLedger } from "../../editor/plan/ledger.ts";
 import { AgentcliError } from "../../errors.ts";
 import { realPathSync } from "../../platform/files.ts";
-import { type Home, openHome } from "../../platform/home.ts";
+import { type Home, openHome, userHomeOf } from "../../platform/home.ts";
 import { isWithin, normalize, relativeTo, resolve } from "../../platform/path.ts";
 import type { Context, Values } from "../command.ts";
 import type { PLACE_OPTIONS } from "./command.ts";
@@ -40,7 +40,7 @@ export async function openEditorContext(
   context: Context,
 ): Promise<EditorContext> {
   const { io, globals } = context;
-  const named = io.env(io.os === "windows" ? "USERPROFILE" : "HOME");
+  const named = userHomeOf(io);
   const real = named === undefined ? null : realPathSync(named);
   if (real === null) {
     throw new AgentcliError("home_unusable", "no home directory: HOME is not set to a directory", {

@@ -9,7 +9,7 @@ import { AgentcliError } from "../../errors.ts";
 import { keyName } from "../../mcp/http.ts";
 import { startsOwnServer } from "../../mcp/own_server.ts";
 import { readServers } from "../../mcp/server.ts";
-import { type Home, openHome } from "../../platform/home.ts";
+import { type Home, openHome, userHomeOf } from "../../platform/home.ts";
 import { join, resolve } from "../../platform/path.ts";
 import { clean } from "../../terminal/clean.ts";
 import type { Context, Invocation } from "../command.ts";
@@ -138,8 +138,7 @@ export async function importServers(
 }
 
 async function dataOf(file: string, { io, globals }: Context): Promise<unknown> {
-  const home = io.env(io.os === "windows" ? "USERPROFILE" : "HOME") ?? "";
-  const path = /^~[/\\]/.test(file) ? join(home, file.slice(1)) : resolve(globals.cwd, file);
+  const path = /^~[/\\]/.test(file) ? join(userHomeOf(io) ?? "", file.slice(1)) : resolve(globals.cwd, file);
   const read = readRegularFile(path, { display: file, limit: FILE_LIMIT });
   if ("refused" in read) throw new AgentcliError("usage", read.message, { hint: "give the file of another program" });
   const text = new TextDecoder().decode(read.bytes);

@@ -11,7 +11,7 @@ import { selectModel } from "../../config/select.ts";
 import { DEMO } from "../../config/find.ts";
 import { AgentcliError } from "../../errors.ts";
 import { realPathSync } from "../../platform/files.ts";
-import { openHome } from "../../platform/home.ts";
+import { openHome, userHomeOf } from "../../platform/home.ts";
 import { normalize } from "../../platform/path.ts";
 import { clean } from "../../terminal/clean.ts";
 import { warn } from "../output.ts";
@@ -49,10 +49,9 @@ export async function openProjectContext(
 }
 
 async function projectAt({ io, globals }: Context, { create }: { create: boolean }): Promise<Project> {
-  const userHome = io.env(io.os === "windows" ? "USERPROFILE" : "HOME");
   // Which paths are protected does not depend on the home, as long as nothing is remembered in it.
   const home = create ? await openHome(io) : await openHome(io).catch(() => null);
-  return await openProject(home, await findProjectRoot(globals.cwd, userHome), { create });
+  return await openProject(home, await findProjectRoot(globals.cwd, userHomeOf(io)), { create });
 }
 
 export interface ProviderView {

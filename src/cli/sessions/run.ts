@@ -10,13 +10,13 @@ import type { Context, Invocation } from "../command.ts";
 import type { EXPORT_OPTIONS, LIST_OPTIONS, PRUNE_OPTIONS } from "./command.ts";
 import { sessionMarkdown, sessionValue } from "../../session/export.ts";
 import { AgentcliError } from "../../errors.ts";
-import { counted } from "../../platform/number.ts";
+import { counted, sizeText } from "../../platform/number.ts";
 import { resolve } from "../../platform/path.ts";
 import { reasonOf } from "../../session/place.ts";
 import { deleteSession } from "../../session/open_transcript.ts";
 import { VERSION } from "../version.ts";
 import { findProjectRoot } from "../../boundary/policy/project.ts";
-import { type Home, openHome } from "../../platform/home.ts";
+import { type Home, openHome, userHomeOf } from "../../platform/home.ts";
 
 /** Runs the command. */
 export async function listStored({ options, context }: Invocation<typeof LIST_OPTIONS>): Promise<void> {
@@ -181,8 +181,7 @@ export async function openScope(
 ): Promise<{ home: Home; scope: SessionScope }> {
   const home = await openHome(io);
   if (options.all) return { home, scope: "all" };
-  const userHome = io.env(io.os === "windows" ? "USERPROFILE" : "HOME");
-  return { home, scope: { projectRoot: await findProjectRoot(globals.cwd, userHome) } };
+  return { home, scope: { projectRoot: await findProjectRoot(globals.cwd, userHomeOf(io)) } };
 }
 
 /** The one session that a command was given. Throws `unknown_session`. */
@@ -197,13 +196,6 @@ async function openNamed(
 /** Milliseconds since 1970 as `2026-01-31 23:59`, in UTC. */
 export function minute(milliseconds: number): string {
   return new Date(milliseconds).toISOString().slice(0, 16).replace("T", " ");
-}
-
-/** Bytes in the largest unit that leaves a figure before the point. */
-function sizeText(bytes: number): string {
-  if (bytes < 1024) return `${bytes} B`;
-  if (bytes < 1024 * 1024) return `${Math.round(bytes / 1024)} KiB`;
-  return `${(bytes / 1024 / 1024).toFixed(1)} MiB`;
 }
 
 function summaryJson(session: SessionSummary): Record<string, unknown> {

@@ -1,4 +1,5 @@
 /** The protected set as a hook asks it: by paths as an editor or a person writes them. */
+import { pathOfAddress } from "../../platform/decode.ts";
 import { rememberedAt } from "../../boundary/policy/project.ts";
 import { ProtectedSet, type Remembered } from "../../boundary/policy/protected.ts";
 import { describeRule, isOfGit, type ProtectionRule, ruleOfGit } from "../../boundary/policy/protection_rule.ts";
@@ -75,7 +76,7 @@ export class ProtectedLookup {
     const { cwd, userHome } = this.#options;
     const words = [word];
     if (word.trim() !== word && word.trim() !== "") words.push(word.trim());
-    if (ADDRESS.test(word)) words.push(pathOfAddress(word));
+    if (ADDRESS.test(word)) words.push(pathOfAddress(word) ?? word);
     for (const one of [...words]) if (one.includes("\\")) words.push(one.replaceAll("\\", "/"));
     const found = new Set<string>();
     for (const one of words) {
@@ -186,13 +187,4 @@ async function hiddenOf(set: ProtectedSet): Promise<string[]> {
 function firstCovered(set: ProtectedSet, path: string | undefined): PathReference | null {
   const rule = path === undefined ? null : set.rule(path);
   return path === undefined || rule === null ? null : { path, rule };
-}
-
-/** `file:///a%20b` as `/a b`; what is no address stays what it is. */
-function pathOfAddress(address: string): string {
-  try {
-    return decodeURIComponent(new URL(address).pathname);
-  } catch {
-    return address;
-  }
 }

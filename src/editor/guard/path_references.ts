@@ -3,6 +3,7 @@
  * also without its quotes and backslashes, as a pattern of the shell, and from the directories that it goes into. What a
  * program finds by itself, or a name that a shell puts together, is not seen: the documentation says so.
  */
+import { percentDecoded } from "../../platform/decode.ts";
 import { foldedName, foldedText } from "../../platform/case_folded.ts";
 import { basename, isWithin } from "../../platform/path.ts";
 import { exists, realOrNamed } from "../../platform/real_path.ts";
@@ -165,7 +166,7 @@ function* wordsOf(text: string, kind: TextKind): Generator<string> {
     if (plain === "") continue;
     yield word.startsWith("@") && !plain.includes("/") ? `${plain}/` : plain;
     yield plain.replace(/[.,]+$/, "");
-    if (plain.includes("%")) yield decoded(plain);
+    if (plain.includes("%")) yield percentDecoded(plain);
     // `-f.env`, `-.env`, `-d@.env`: the value of a short option.
     if (/^-[^-]/.test(plain)) yield* [plain.slice(1), plain.slice(2).replace(/^@/, "")];
   }
@@ -174,14 +175,6 @@ function* wordsOf(text: string, kind: TextKind): Generator<string> {
     for (const [, name = ""] of text.matchAll(/["'`]([^"'`\s/]{1,255})["'`]/g)) {
       yield `${name}/`;
     }
-  }
-}
-
-function decoded(word: string): string {
-  try {
-    return decodeURIComponent(word);
-  } catch {
-    return word;
   }
 }
 

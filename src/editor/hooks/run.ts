@@ -1,6 +1,6 @@
 /** Runs the scaffolded hooks when the editor calls them. */
 import { AgentcliError } from "../../errors.ts";
-import { homePath } from "../../platform/home.ts";
+import { homePath, userHomeOf } from "../../platform/home.ts";
 import type { Io } from "../../platform/io.ts";
 import { readWhole } from "../../platform/whole_input.ts";
 import { isAssistant } from "../assistants.ts";
@@ -36,7 +36,7 @@ async function readInput(io: Pick<Io, "stdin">): Promise<string> {
 export async function runHook(call: HookCall, io: Io): Promise<HookOutcome> {
   const { scaffold, event, assistant, settings, cwd } = call;
   if (!isScaffold(scaffold)) throw new AgentcliError("usage", "there is no such hook");
-  const userHome = io.env(io.os === "windows" ? "USERPROFILE" : "HOME");
+  const userHome = userHomeOf(io);
   const parameters = new Map(settings.map((setting) => {
     const at = setting.indexOf("=");
     return [setting.slice(0, at), setting.slice(at + 1)] as const;

@@ -1,4 +1,5 @@
 /** The scripts of the scaffolded hooks, with their parameters filled in. Load it lazily: it holds all the texts. */
+import { powershellQuoted, shellQuoted } from "../../shell/quote.ts";
 import { didYouMean } from "../../config/suggest.ts";
 import { AgentcliError } from "../../errors.ts";
 import { normalize } from "../../platform/path.ts";
@@ -49,16 +50,6 @@ function passingOn(texts: Readonly<Record<"name" | "about" | "note" | "parameter
   return { bash: filled(PASS_ON_SH), powershell: filled(PASS_ON_PS1) };
 }
 
-/** Returns a text in single quotes of bash. */
-export function bashQuoted(text: string): string {
-  return `'${text.replaceAll("'", "'\\''")}'`;
-}
-
-/** Returns a text in single quotes of PowerShell, where typographic quotes end a text too. */
-export function powershellQuoted(text: string): string {
-  return `'${text.replace(/['\u2018-\u201b]/g, "$&$&")}'`;
-}
-
 function camelCase(name: string): string {
   return name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
 }
@@ -95,7 +86,10 @@ export function readParameters(id: ScaffoldId, settings: readonly string[]): Map
 export function scriptsOf(id: ScaffoldId, parameters: ReadonlyMap<string, string>): Scripts {
   let { bash, powershell } = TEXTS[id];
   for (const [name, value] of parameters) {
-    const [inBash, inPowershell] = [`${name}=${bashQuoted(value)}`, `$${camelCase(name)} = ${powershellQuoted(value)}`];
+    const [inBash, inPowershell] = [
+      `${name}=${shellQuoted(value)}`,
+      `$${camelCase(name)} = ${powershellQuoted(value)}`,
+    ];
     bash = bash.replace(new RegExp(`^${name}='[^']*'$`, "m"), () => inBash);
     powershell = powershell.replace(new RegExp(`^\\$${camelCase(name)} = '[^']*'$`, "m"), () => inPowershell);
   }

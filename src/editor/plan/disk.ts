@@ -1,4 +1,5 @@
 /** Files of an editor on the disk: read through the boundary's reader, written whole or not at all, never through links. */
+import { utf8Text } from "../../platform/decode.ts";
 import { readRegularFile } from "../../boundary/reader.ts";
 import { AgentcliError } from "../../errors.ts";
 import { lstatSync, makeDirectory, removeFile, writeAtomically } from "../../platform/files.ts";
@@ -30,19 +31,10 @@ export function isExecutable(file: FoundFile | null): boolean {
   return ((file?.mode ?? 0) & 0o111) !== 0;
 }
 
-/** UTF-8 as it stands, byte order mark included; null for other bytes. */
-export function textOf(bytes: Uint8Array): string | null {
-  try {
-    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
-  } catch {
-    return null;
-  }
-}
-
 /** Returns the text of a file, or null when it is not there or cannot be read: for looking around, never before writing. */
 export function lookAt(path: string): string | null {
   const read = readRegularFile(path, { display: path, limit: FILE_LIMIT });
-  return "refused" in read || read.more ? null : textOf(read.bytes);
+  return "refused" in read || read.more ? null : utf8Text(read.bytes, { stays: true });
 }
 
 /** Returns whether two files have the same bytes; null: there is none. */

@@ -17,7 +17,8 @@ import {
 } from "./markdown.ts";
 import { checkName, lengthProblem, LIMITS } from "../limits.ts";
 import type { Places } from "../places.ts";
-import { bashQuoted, powershellQuoted, type Scripts } from "../hooks/scaffold.ts";
+import type { Scripts } from "../hooks/scaffold.ts";
+import { powershellQuoted, shellQuoted } from "../../shell/quote.ts";
 import { ownMarks } from "./section.ts";
 import { argumentsWithKey, holdsKey, isLiteralKey } from "./servers.ts";
 
@@ -180,7 +181,7 @@ export function makeScaffold(
 function scriptPath(path: string, event: HookEvent, { scope, base }: Pick<Places, "scope" | "base">): Scripts {
   // A project's hooks run at its root, and the project may be somewhere else for the next person.
   const named = scope === "project" ? relativeTo(base, path) : path;
-  const [bash, powershell] = [bashQuoted(named), powershellQuoted(named)];
+  const [bash, powershell] = [shellQuoted(named), powershellQuoted(named)];
   if (named === path || event !== WORKTREE_EVENT) return { bash, powershell };
   return {
     bash: `"\${ROOT_WORKSPACE_PATH:-.}"/${bash}`,

@@ -2,7 +2,8 @@
 import { relativeTo } from "../../platform/path.ts";
 import { SERVER_NAME } from "../../mcp/own_server.ts";
 import type { Assistant, AssistantPlaces } from "../assistants.ts";
-import { bashQuoted, powershellQuoted, type Scripts } from "../hooks/scaffold.ts";
+import type { Scripts } from "../hooks/scaffold.ts";
+import { powershellQuoted, shellQuoted } from "../../shell/quote.ts";
 import { eventsOf } from "../guard/payloads.ts";
 import { type Artifact, hookItem, type Resource, textFile } from "./artifact.ts";
 import { artifact, powershellLine, scriptResources } from "./make_artifact.ts";
@@ -82,7 +83,7 @@ function linesOf(event: string, { dialect: { id, root }, places: { scope, base, 
   const words = `${event} ${id}`;
   const from = scope === "project" ? root ?? "" : "";
   return {
-    bash: `bash ${from}${bashQuoted(bash)} ${words} || exit 2`,
+    bash: `bash ${from}${shellQuoted(bash)} ${words} || exit 2`,
     powershell: powershellLine(powershellPath(powershell, { scope, from }), words, { guard: true, tells: true }),
   };
 }

@@ -3,6 +3,7 @@
  * say, those on this machine over a connection of our own; remote ones through the proxy the user set. Source:
  * specification of the no-cloud boundary, "Local".
  */
+import { sizeText } from "../../platform/number.ts";
 import { AgentcliError } from "../../errors.ts";
 import {
   type Connection,
@@ -309,8 +310,4 @@ function attemptOf(sent: Sent): Attempt {
     modelsUrl: shownUrl(urlOf(sent.endpoint, { path: "/models" })),
     host: sent.url.host,
   };
-}
-
-function sizeText(bytes: number): string {
-  return bytes >= 1024 * 1024 ? `${Math.round(bytes / 1024 / 1024)} MiB` : `${Math.round(bytes / 1024)} KiB`;
 }

@@ -1,6 +1,7 @@
 /**
  * Commands that a project brings: its workflows and skills, as the editors keep them. Nothing of them runs by itself.
  */
+import { utf8Text } from "../../../platform/decode.ts";
 import { highestLabel, type Label } from "../../../boundary/policy/label.ts";
 import type { ResolvedPath, Workspace } from "../../../boundary/workspace/workspace.ts";
 import { DIALECT_IDS, DIALECTS } from "../../../editor/dialect.ts";
@@ -87,7 +88,9 @@ export async function customPrompt(
     throw new AgentcliError(content.refused === "protected" ? "policy_refused" : "usage", content.message);
   }
   if (content.more) throw unusable(command, `it is larger than ${FILE_LIMIT / 1024} KiB`);
-  const body = readFrontmatter(utf8(command, content.bytes)).body.trim();
+  const text = utf8Text(content.bytes);
+  if (text === null) throw unusable(command, "it is not UTF-8 text");
+  const body = readFrontmatter(text).body.trim();
   if (body === "") throw unusable(command, "it is empty");
   const parts = [
     body,
@@ -113,14 +116,6 @@ async function add(
   const file = await workspace.resolve(join(workspace.root, path));
   if ("refused" in file || (await workspace.status(file))?.kind !== "file") return;
   found.set(name, { name, kind, file });
-}
-
-function utf8(command: CustomCommand, bytes: Uint8Array<ArrayBuffer>): string {
-  try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
-  } catch {
-    throw unusable(command, "it is not UTF-8 text");
-  }
 }
 
 function unusable({ name, file }: CustomCommand, reason: string): AgentcliError {
