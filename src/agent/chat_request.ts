@@ -68,7 +68,7 @@ export function requestOf(session: Session): ChatRequest {
     messages: shape.history(messages),
     tools: shape.tools === "field" ? session.schemas : [],
     ...(isLimitUnknown(session.model) ? {} : { maxTokens: fittingResponse(session.model, estimateOf(session)) }),
-    ...(temperature === undefined ? {} : { temperature }),
+    temperature,
     params: mergedFields(session.profile.fields, entry.params),
   };
 }

@@ -232,7 +232,7 @@ async function takeResponse(
   const position = nextPosition(session);
   const { text, reasoning } = response;
   const calls = response.calls.map(({ name, input, problem }, index): ToolCall => {
-    return { id: callId(position, index), name, input, ...(problem === undefined ? {} : { problem }) };
+    return { id: callId(position, index), name, input, problem };
   });
   const last = calls.at(-1);
   if (response.finish === "length" && last !== undefined) {

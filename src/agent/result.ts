@@ -131,7 +131,7 @@ function figures(session: Session, count: TurnCount, clock: Clock): TurnResult {
     maxTokens: session.model.maxTokens,
     denials: count.denials,
     stopReason: count.stopReason,
-    ...count.check === undefined ? {} : { check: count.check },
+    check: count.check,
     label: sessionLabel(session),
     exitCode: 0,
     errorCode: null,

@@ -254,7 +254,7 @@ async function permit(
   const ruleName = tool.ruleName?.(input);
   const question = {
     toolName: tool.name,
-    ...ruleName === undefined ? {} : { ruleName },
+    ruleName,
     callId: call.id,
     input,
     subject,

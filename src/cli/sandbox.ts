@@ -1,5 +1,4 @@
 /** Runs a command in the view of the project, for a person or for another program. */
-<<<<<<< HEAD:src/cli/sandbox.ts
 import { findProgram } from "../boundary/programs.ts";
 import { currentProjects, knownRoots } from "../boundary/policy/project_record_files.ts";
 import { outsideOf, protectCopies } from "../boundary/scan/copies.ts";
@@ -12,34 +11,13 @@ import { runWatched, type WatchedOutcome, type WatchOptions } from "../boundary/
 import { loadConfiguration } from "../config/load.ts";
 import { keyVariables } from "../config/endpoint.ts";
 import { AgentcliError } from "../errors.ts";
-import { openHome } from "../platform/home.ts";
+import { openHome, userHomeOf } from "../platform/home.ts";
 import type { Io, StopSignal } from "../platform/io.ts";
 import { isOutputJoined } from "../platform/process.ts";
 import { openProjectContext } from "./secrets/context.ts";
 import { notice, warn } from "./output.ts";
 import type { Invocation } from "./command.ts";
 import type { SANDBOX_OPTIONS } from "./boundary_commands.ts";
-=======
-import { findProgram } from "../../boundary/programs.ts";
-import { currentProjects, knownRoots } from "../../boundary/policy/project_record_files.ts";
-import { outsideOf, protectCopies } from "../../boundary/scan/copies.ts";
-import { scannerOfAll } from "../../boundary/scan/leak_scanner.ts";
-import { sandboxEnvironment } from "../../boundary/sandbox/environment.ts";
-import { UNKNOWN_PATH } from "../../boundary/policy/protection_rule.ts";
-import { createSessionSandbox, type SandboxedCommand } from "../../boundary/sandbox/sandbox.ts";
-import type { UnfinishedJudge } from "../../boundary/sandbox/unfinished.ts";
-import { runWatched, type WatchedOutcome, type WatchOptions } from "../../boundary/sandbox/watched_run.ts";
-import { loadConfiguration } from "../../config/load.ts";
-import { keyVariables } from "../../config/endpoint.ts";
-import { AgentcliError } from "../../errors.ts";
-import { openHome, userHomeOf } from "../../platform/home.ts";
-import type { Io, StopSignal } from "../../platform/io.ts";
-import { isOutputJoined } from "../../platform/process.ts";
-import { openProjectContext } from "../secrets/context.ts";
-import { notice, warn } from "../output.ts";
-import type { Invocation } from "../command.ts";
-import type { SANDBOX_OPTIONS } from "./command.ts";
->>>>>>> db774bee (Give UTF-8, addresses, quoted words, sizes and the user's directory one home each):src/cli/sandbox/run.ts
 
 /** Commands that would try in silence for minutes without a network, or fail without saying why. */
 const NEEDS_NETWORK =

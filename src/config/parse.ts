@@ -195,7 +195,7 @@ export function toConfiguration(file: ProvidersFile, path: string): Configuratio
     roles: { ...file.roles },
     permissions: { allow: file.permissions?.allow ?? [], deny: file.permissions?.deny ?? [] },
     ...checkOf(file.check),
-    ...(file.notify === undefined ? {} : { notify: file.notify }),
+    notify: file.notify,
     ...(file.acp?.show_protected === undefined ? {} : { acp: { showProtected: file.acp.show_protected } }),
     sandbox: {
       mode: file.sandbox?.mode ?? "auto",

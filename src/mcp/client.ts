@@ -235,7 +235,7 @@ export class McpClient {
     }
     return {
       ...responses.length === 0 ? {} : { inputResponses: Object.fromEntries(responses) },
-      ...requestState === undefined ? {} : { requestState },
+      requestState,
     };
   }
 

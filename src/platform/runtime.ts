@@ -80,7 +80,7 @@ export async function runOnOwnStreams(
   const child = new Deno.Command(program, {
     args,
     env,
-    ...cwd === undefined ? {} : { cwd },
+    cwd,
     clearEnv: true,
     stdin: "inherit",
     stdout: "inherit",

@@ -276,7 +276,7 @@ export function resultEvent(result: TurnResult): ResultEvent {
       tool_use_id: denial.callId,
       tool_input: result.label === "open" ? denial.input : REDACTED_INPUT,
     })),
-    ...result.check === undefined ? {} : { check: result.check },
+    check: result.check,
     stop_reason: result.stopReason,
     label: result.label,
     exit_code: result.exitCode,

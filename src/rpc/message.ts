@@ -111,7 +111,7 @@ export function notificationLine(method: string, params: RpcParams): string {
 export function responseLine(id: RpcId, outcome: RpcOutcome): string {
   if ("result" in outcome) return lineOf({ id, result: outcome.result ?? {} });
   const { code, message, data } = outcome.error;
-  return lineOf({ id, error: { code, message, ...data === undefined ? {} : { data } } });
+  return lineOf({ id, error: { code, message, data } });
 }
 
 function lineOf(message: Record<string, unknown>): string {

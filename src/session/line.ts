@@ -77,7 +77,7 @@ export function itemLine(
     cwd: facts.cwd,
     sessionId: facts.sessionId,
     version: facts.version,
-    ...(facts.gitBranch === undefined ? {} : { gitBranch: facts.gitBranch }),
+    gitBranch: facts.gitBranch,
     type: item.kind === "assistant" ? "assistant" : "user",
     message: item.kind === "assistant" ? assistantMessage(item, { ...options, model: state.model }) : userMessage(item),
     uuid,

@@ -93,7 +93,7 @@ async function summarize(plan: CompactPlan, session: Session, options: CompactOp
     // A person says what is kept; and what is to be done may name what was read after the part that is summarized.
     label: await labelOfWords([body], session, todos === "" ? label : sessionLabel(session)),
     ...files.size === 0 ? {} : { files: [...files] },
-    ...releasedTo === undefined ? {} : { releasedTo },
+    releasedTo,
   };
   return sizeOf(summary) < replaced ? summary : null;
 }

@@ -108,7 +108,7 @@ export function compactRequest(items: readonly SessionItem[], limits: CompactLim
     messages: messagesWith(recordOf(items, room), limits.keep),
     tools: [],
     maxTokens: limits.maxTokens,
-    ...(limits.params === undefined ? {} : { params: limits.params }),
+    params: limits.params,
   };
 }
 

@@ -65,7 +65,7 @@ export function worst(states: readonly CheckState[]): CheckState {
 export function failed(id: Check["id"], error: unknown): Check {
   const { code, message, hint } = asAgentcliError(error);
   if (code === "internal") throw error;
-  return { id, state: "fail", message, ...(hint === undefined ? {} : { hint }) };
+  return { id, state: "fail", message, hint };
 }
 
 /** Checks that the home can be used. Opening it tightens modes that are too loose. */

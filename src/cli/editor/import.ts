@@ -125,7 +125,7 @@ function jsonOf({ found, artifact, reason }: Candidate) {
     valid: problems.length === 0,
     problems,
     can_be_taken: artifact !== null,
-    ...(reason === undefined ? {} : { reason }),
+    reason,
   };
 }
 

@@ -174,7 +174,7 @@ function shownResource({ resource, written, adopted }: InstalledResource, covers
     : resource.kind === "item" || resource.kind === "member"
     ? { ...resource, value: hideKeysOf(resource.value) }
     : resource;
-  return { piece: shown, written, ...(adopted === undefined ? {} : { taken: adopted }) };
+  return { piece: shown, written, taken: adopted };
 }
 
 /** Advice for what `apply` alone does not repair. */

@@ -119,7 +119,7 @@ async function endService(record: EngineRecord, { io, globals }: Context): Promi
     host: record.host,
     url_host: urlHost(record.host),
     port: String(record.port),
-    ...(record.model === undefined ? {} : { model: record.model }),
+    model: record.model,
   };
   const search = { path: io.env("PATH") ?? "", io, env, cwd: globals.cwd, signal: new AbortController().signal };
   for (const command of running.stop) {

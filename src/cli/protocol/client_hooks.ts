@@ -104,7 +104,7 @@ async function ask(
     subtype: "hook_callback" as const,
     callback_id: entry.callbackId,
     input,
-    ...callId === undefined ? {} : { tool_use_id: callId },
+    tool_use_id: callId,
   };
   const answer = await orLate(entry.timeoutMs, { clock, signal }, (asking) => requests.ask(question, asking));
   return answer !== null && "response" in answer ? answer.response : null;

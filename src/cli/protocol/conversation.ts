@@ -203,7 +203,7 @@ class Conversation {
         subtype: "error",
         request_id: request.id,
         error: answer.error,
-        ...answer.code === undefined ? {} : { error_code: answer.code },
+        error_code: answer.code,
       },
     });
   }

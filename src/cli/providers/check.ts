@@ -167,7 +167,7 @@ async function outcomeOf(
     // The client names provider and address; both stand in the line already.
     const reason = /^cannot reach .*?: (.*)$/.exec(error.message)?.[1] ?? error.message;
     const silent = error.code === "provider_timeout" || /connection refused$/.test(reason);
-    return { kind: "failed", reason, running: !silent, ...error.hint === undefined ? {} : { hint: error.hint } };
+    return { kind: "failed", reason, running: !silent, hint: error.hint };
   }
 }
 

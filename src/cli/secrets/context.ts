@@ -107,7 +107,7 @@ export function providerJson(view: ProviderView | string): Record<string, unknow
 /** A rule for `--json`. */
 export function ruleJson(rule: ProtectionRule, root: string): Record<string, unknown> {
   const { tier, pattern, marker, line, damaged } = rule;
-  return { tier, pattern, marker, line, text: describeRule(rule, root), ...(damaged === undefined ? {} : { damaged }) };
+  return { tier, pattern, marker, line, text: describeRule(rule, root), damaged };
 }
 
 /** Evaluates the lines of the markers. */

@@ -122,7 +122,7 @@ export function linuxKeyring(
       argv: [tool, ...words],
       env: Object.fromEntries(passed),
       timeoutMs: options.timeoutMs(),
-      ...(stdin === undefined ? {} : { stdin }),
+      stdin,
     });
     // An entry that is not there is an exit code without a word.
     if (answer.code !== 0 && answer.stderr.trim() !== "") throw storeUnusable("keyring", linuxReason(answer.stderr));
@@ -174,7 +174,7 @@ function macosKeyring({ env }: Pick<StoreOutside, "env">, options: { timeoutMs()
       argv: [SECURITY, ...words],
       env: { HOME: env("HOME") ?? "/" },
       timeoutMs: options.timeoutMs(),
-      ...(stdin === undefined ? {} : { stdin }),
+      stdin,
     });
     if (answer.code !== 0 && answer.code !== MACOS_NOT_FOUND) {
       throw storeUnusable("keyring", "it is locked, or refused");
@@ -228,7 +228,7 @@ function windowsKeyring({ env }: Pick<StoreOutside, "env">, options: { timeoutMs
       ],
       env: { SYSTEMROOT: root, USERPROFILE: env("USERPROFILE") ?? root, AGENTCLI_ENTRY: entry },
       timeoutMs: options.timeoutMs(),
-      ...(stdin === undefined ? {} : { stdin }),
+      stdin,
     });
     if (answer.code !== 0 && answer.code !== WINDOWS_NOT_FOUND) {
       throw storeUnusable("keyring", "Credential Manager refused");

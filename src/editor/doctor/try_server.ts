@@ -36,7 +36,7 @@ export async function tryServer(server: FoundArtifact, root: string, io: Io): Pr
   const subject = `server ${server.name}`;
   const entry = (server.entry ?? {}) as Record<string, unknown>;
   const trial = (level: Finding["level"], message: string, fix?: string): ServerTrial => ({
-    finding: { level, subject, message, ...(fix === undefined ? {} : { fix }) },
+    finding: { level, subject, message, fix },
     tools: 0,
   });
   if (entry.disabled === true) return trial("ok", "is switched off");

@@ -181,7 +181,7 @@ export function serverFailure(error: ServerError, request: FailedRequest): Provi
     kind,
     status,
     hint: meaning.hint(shown),
-    ...(request.retryAfterMs === undefined ? {} : { retryAfterMs: request.retryAfterMs }),
+    retryAfterMs: request.retryAfterMs,
     ...(error.contextWindow === null ? {} : { contextWindow: error.contextWindow }),
     ...(error.promptTokens === null ? {} : { promptTokens: error.promptTokens }),
     ...(error.failedGeneration === null ? {} : { failedGeneration: error.failedGeneration }),

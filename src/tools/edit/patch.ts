@@ -76,7 +76,7 @@ function editsOf(body: string, path: string | undefined): Patch {
       problem: "The patch changes nothing. Call Edit with file_path, old_string and new_string.",
     };
   }
-  return { kind: "edits", edits, ...path === undefined ? {} : { path } };
+  return { kind: "edits", edits, path };
 }
 
 function hunk(lines: readonly string[], after: string): EditPart | null {

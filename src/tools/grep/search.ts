@@ -143,7 +143,7 @@ export async function searchFiles(
     if (!await searchSome(some, search, state)) break;
   }
   const { labels, source, redacted } = state;
-  return { label: highestLabel(labels), notes: notesOf(state), redacted, ...(source === undefined ? {} : { source }) };
+  return { label: highestLabel(labels), notes: notesOf(state), redacted, source };
 }
 
 interface State {

@@ -51,7 +51,7 @@ async function grep(
   if ("problem" in end) return failure(end.problem, context);
   const { label, source, report: found } = end;
   const details = { ...found.totals };
-  return success(found.text(end.notes), context, { label, details, ...(source === undefined ? {} : { source }) });
+  return success(found.text(end.notes), context, { label, details, source });
 }
 
 interface Search {

@@ -135,7 +135,7 @@ async function drawItems(
         kind: "tool_result",
         item,
         details: endOf(item),
-        ...change === undefined ? {} : { change },
+        change,
       });
     }
   }

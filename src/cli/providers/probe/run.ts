@@ -77,7 +77,7 @@ async function measure(prepared: Prepared, given: Given): Promise<number> {
       client,
       endpoint,
       model: model.id,
-      ...(model.params === undefined ? {} : { params: model.params }),
+      params: model.params,
       clock: context.io.clock,
       history: {
         keepsReasoning: profile.keepsReasoning,
@@ -184,7 +184,7 @@ async function prepare(selector: string | undefined, context: Context): Promise<
       provider = { ...provider, baseUrl: demo.baseUrl };
     }
     const endpoint = await endpointOf(provider);
-    return { client, endpoint, model: selection.model, ...(warning === undefined ? {} : { warning }), close };
+    return { client, endpoint, model: selection.model, warning, close };
   } catch (error) {
     await close();
     throw error;
