@@ -5,7 +5,6 @@ import { fetchJson, orNull } from "../provider/http/fetch_json.ts";
 import { discover, type DiscoveredModel } from "../provider/backends/discovery.ts";
 import type { HttpClient } from "../provider/http/client.ts";
 import { listModels } from "../provider/backends/model_list.ts";
-import { recognize } from "../provider/backends/recognize.ts";
 import type { Endpoint } from "../provider/types.ts";
 import { findWindows, inquire } from "../provider/backends/inquiry.ts";
 import type { Engine } from "./engine.ts";
@@ -118,8 +117,9 @@ export async function servedModels(asking: Asking): Promise<DiscoveredModel[]> {
   const limits = { timeoutMs: ANSWER_MS, signal };
   const list = await orNull(listModels(client, endpoint, limits), signal);
   if (list === null) return [];
-  const server = await recognize(client, endpoint, { answer: list, ...limits });
+  const inquiry = inquire(client, endpoint, { answer: list, limits });
+  const server = await inquiry.recognize();
   const ids = list.models.map((model) => model.id);
-  const windows = await findWindows(inquire(client, endpoint, { list, ...limits }), server?.server ?? null, ids);
+  const windows = await findWindows(inquiry, server?.server ?? null, ids);
   return ids.map((id) => ({ id, contextWindow: windows.get(id)?.tokens ?? null }));
 }

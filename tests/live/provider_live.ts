@@ -3,7 +3,6 @@ import { denoIo } from "../../src/platform/deno_io.ts";
 import { discover } from "../../src/provider/backends/discovery.ts";
 import { createHttpClient, type HttpClient } from "../../src/provider/http/client.ts";
 import { listModels } from "../../src/provider/backends/model_list.ts";
-import { recognize } from "../../src/provider/backends/recognize.ts";
 import type { Endpoint } from "../../src/provider/types.ts";
 import { findWindows, inquire } from "../../src/provider/backends/inquiry.ts";
 import { runProgram, temporaryHome } from "../helpers/program.ts";
@@ -40,11 +39,11 @@ Deno.test("the server is recognized, and its window is that of one slot, from th
   const endpoint = endpointOf(server);
   const list = await listModels(client, endpoint, TIMEOUT);
   assert.deepEqual(list.models.map((model) => model.id), [MODEL]);
-  const recognized = await recognize(client, endpoint, { answer: list, ...TIMEOUT });
+  const recognized = await inquire(client, endpoint, { answer: list, limits: TIMEOUT }).recognize();
   assert.equal(recognized?.server, "llama.cpp");
   assert.equal(recognized?.gateway, false);
   for (const known of [list, null]) {
-    const inquiry = inquire(client, endpoint, { list: known, ...TIMEOUT });
+    const inquiry = inquire(client, endpoint, { answer: known, limits: TIMEOUT });
     const windows = await findWindows(inquiry, "llama.cpp", [MODEL]);
     assert.equal(windows.get(MODEL)?.tokens, 4096, known === null ? "from /props" : "listed");
   }

@@ -2,7 +2,6 @@
 import { withDeadline } from "../../provider/http/fetch_json.ts";
 import type { HttpClient } from "../../provider/http/client.ts";
 import { fetchModelList } from "../../provider/backends/model_list.ts";
-import { recognize } from "../../provider/backends/recognize.ts";
 import type { Endpoint } from "../../provider/types.ts";
 import type { Inquiry, ModelFacts } from "../../provider/backends/backend.ts";
 import { backendOf } from "../../provider/backends/backends.ts";
@@ -52,20 +51,19 @@ export async function findServerWindow(
     await withDeadline(limits, async (within) => {
       const bounded = { timeoutMs: SEARCH_MS, signal: within };
       const answer = await fetchModelList(client, endpoint, bounded).catch(() => null);
-      found.server = (await recognize(client, endpoint, { ...bounded, answer }))?.server ?? null;
-      const list = answer?.kind === "list" ? answer : null;
-      const inquiry = inquire(client, endpoint, { ...bounded, list });
+      const inquiry = inquire(client, endpoint, { answer, limits: bounded });
+      found.server = (await inquiry.recognize())?.server ?? null;
       const backend = backendOf(found.server);
       found.window = await windowOf(inquiry, found.server, model);
       found.told = await backend?.facts?.(inquiry, model) ?? null;
-      const isAnswered = list !== null || (answer !== null && NO_LIST.has(answer.status));
+      const isAnswered = inquiry.list !== null || (answer !== null && NO_LIST.has(answer.status));
       found.settled = isAnswered && (search.loaded === true || backend?.window === undefined);
     });
     if (found.window === null && search.load !== undefined) {
-      const loading = inquire(client, endpoint, { timeoutMs: LOADING_MS, signal });
+      const loading = inquire(client, endpoint, { limits: { timeoutMs: LOADING_MS, signal } });
       const { onLoading } = search.load;
       const loaded = await backendOf(found.server)?.loadModel?.(loading, model, onLoading) ?? false;
-      found.window = loaded ? await windowOf(inquire(client, endpoint, limits), found.server, model) : null;
+      found.window = loaded ? await windowOf(inquire(client, endpoint, { limits }), found.server, model) : null;
     }
   } catch {
     // Whatever is wrong with the server, the turn itself says it better.

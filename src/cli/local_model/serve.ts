@@ -342,7 +342,7 @@ async function readyModels(task: ServeTask): Promise<DiscoveredModel[]> {
   const { engine, asking, checked: { values } } = task;
   if (engine.preload !== undefined && values.model !== undefined) {
     const { client, endpoint, signal } = asking;
-    const inquiry = inquire(client, endpoint, { timeoutMs: READY_LIMIT_MS, signal });
+    const inquiry = inquire(client, endpoint, { limits: { timeoutMs: READY_LIMIT_MS, signal } });
     const backend = backendOf(engine.preload);
     if (!await backend?.loadModel?.(inquiry, values.model, () => {})) {
       throw new AgentcliError("provider_error", `${engine.product} could not load ${values.model}`, {

@@ -14,8 +14,7 @@ import { ResponseDecoder } from "../../provider/chat/response_decoder.ts";
 import { serverErrorFromBody } from "../../provider/chat/server_error.ts";
 import type { Endpoint } from "../../provider/types.ts";
 import { listed } from "../../config/find.ts";
-import { recognize, type Recognized } from "../../provider/backends/recognize.ts";
-import type { ContextWindow } from "../../provider/backends/backend.ts";
+import type { ContextWindow, Recognized } from "../../provider/backends/backend.ts";
 import { findWindows, inquire } from "../../provider/backends/inquiry.ts";
 import { namesCloudModel } from "../../provider/backends/elsewhere.ts";
 import { ollama } from "../../provider/backends/ollama.ts";
@@ -212,13 +211,14 @@ async function furtherFindings(
   { provider, list }: { provider: ProviderEntry; list: ModelList },
   { client, timeoutMs, readMetadata }: Pick<CheckTools, "client" | "timeoutMs" | "readMetadata">,
 ): Promise<{ server: string | null; lines: CheckLine[] }> {
-  const recognized = await recognize(client, endpoint, { answer: list, timeoutMs });
+  const inquiry = inquire(client, endpoint, { answer: list, limits: { timeoutMs } });
+  const recognized = await inquiry.recognize();
   const server = recognized?.server ?? null;
   const served = new Set(list.models.map((model) => model.id));
   // Ollama takes a name without tag for the one tagged `latest`, and lists it with the tag.
   const isServed = ({ id }: ModelEntry) => served.has(id) || served.has(`${id}:latest`);
   const models = provider.models.filter(isServed);
-  const windows = await findWindows(inquire(client, endpoint, { list, timeoutMs }), server, models.map(({ id }) => id));
+  const windows = await findWindows(inquiry, server, models.map(({ id }) => id));
   const told = (await Promise.all(models.map(async (model) => {
     const learnt = windows.has(model.id)
       ? null

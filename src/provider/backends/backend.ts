@@ -149,9 +149,24 @@ export interface Probe {
   proves(answer: { json: unknown; text: string }): boolean;
 }
 
+export interface Recognized {
+  /** `ollama`, `llama.cpp`, `lmstudio`, `vllm`, …: the id of a backend. */
+  server: string;
+  /** For people. */
+  label: string;
+  /** It passes requests on to servers elsewhere, whatever its address. */
+  gateway: boolean;
+}
+
 /** A server that is asked; the same is not asked twice. */
 export interface Inquiry {
   list: ModelList | null;
+  /**
+   * Returns the server, or null when nothing proves one. Its list, its headers, or its refusal decide where they can; else
+   * one or two endpoints of the likely servers are requested, without the key, none of which loads a model. Unreachable,
+   * slow and unreadable answers are no proof and no error; only the signal's reason is thrown.
+   */
+  recognize(): Promise<Recognized | null>;
   fetchList(): Promise<ModelList | null>;
   /** Fetches JSON at `path` of the origin, or of the base URL; undefined on failure. With a body it is a POST. */
   get(path: string, more?: { atBase?: boolean; body?: string }): Promise<unknown>;

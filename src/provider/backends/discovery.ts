@@ -8,7 +8,7 @@ import { AgentcliError } from "../../errors.ts";
 import type { HttpClient } from "../http/client.ts";
 import type { Limits } from "../http/fetch_json.ts";
 import { fetchModelList, type ModelListResponse } from "./model_list.ts";
-import { recognize, type Recognized } from "./recognize.ts";
+import type { Recognized } from "./backend.ts";
 import type { Endpoint } from "../types.ts";
 import { findWindows, inquire } from "./inquiry.ts";
 
@@ -91,27 +91,26 @@ async function probe(client: HttpClient, target: Target, options: DiscoveryOptio
   const baseUrl = `http://${target.host}:${target.port}/v1`;
   const endpoint = endpointOf(target, { baseUrl, timeoutMs: options.timeoutMs });
   const started = performance.now();
-  const limits = () => ({
+  const limits: Limits = {
     // One deadline for everything at this address; a question in its last moment fails at once.
-    timeoutMs: Math.max(1, options.timeoutMs - (performance.now() - started)),
+    get timeoutMs() {
+      return Math.max(1, options.timeoutMs - (performance.now() - started));
+    },
     signal: options.signal,
-  });
+  };
   const met = { ...target, baseUrl, local: endpoint.local, server: null, models: [] };
   let answer: ModelListResponse;
   try {
-    answer = await fetchModelList(client, endpoint, limits());
+    answer = await fetchModelList(client, endpoint, limits);
   } catch (error) {
     if (options.signal?.aborted || !(error instanceof AgentcliError)) throw error;
     return { ...met, ...absence(error) };
   }
-  const server = await recognize(client, endpoint, { answer, ...limits() });
+  const inquiry = inquire(client, endpoint, { answer, limits });
+  const server = await inquiry.recognize();
   if (answer.kind === "refused") return { ...met, ...refusalState(answer.status, server), server };
   const ids = answer.models.map(({ id }) => id);
-  const windows = await findWindows(
-    inquire(client, endpoint, { list: answer, ...limits() }),
-    server?.server ?? null,
-    ids,
-  );
+  const windows = await findWindows(inquiry, server?.server ?? null, ids);
   const models = ids.map((id) => ({ id, contextWindow: windows.get(id)?.tokens ?? null }));
   return { ...met, state: "serving", detail: "", server, models };
 }

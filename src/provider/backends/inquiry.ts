@@ -1,13 +1,27 @@
-/** Asks a server about its models: windows, image input, and the needs of a chat template. */
+/**
+ * Asks a server what it is, from its model list first, then by at most two further requests; and about its models: windows,
+ * image input, and the needs of a chat template.
+ */
 import type { HttpClient } from "../http/client.ts";
 import { fetchJson, type Limits, orNull, withDeadline } from "../http/fetch_json.ts";
+import { effectivePort } from "../http/route.ts";
 import { fieldsOf } from "../../platform/record.ts";
 import type { Endpoint } from "../types.ts";
-import { booleanOf, type Inquiry, listsAny, type ModelFacts, type Windows, windowsOf } from "./backend.ts";
+import {
+  type Backend,
+  booleanOf,
+  type Facts,
+  type Inquiry,
+  listsAny,
+  type ModelFacts,
+  type Probe,
+  type Recognized,
+  type Windows,
+  windowsOf,
+} from "./backend.ts";
 import { backendOf, BACKENDS } from "./backends.ts";
-import { fetchModelList, listModels, type ModelList, rawEntries } from "./model_list.ts";
+import { fetchModelList, listModels, type ModelList, type ModelListResponse, rawEntries } from "./model_list.ts";
 import type { TemplateNeeds } from "./model_metadata.ts";
-import { recognize } from "./recognize.ts";
 
 /** Bytes of an answer; templates and licenses are in some. */
 const ANSWER_LIMIT = 8 * 1024 * 1024;
@@ -16,21 +30,23 @@ const VISION_MS = 2000;
 /** For everything about a template, in milliseconds: a reply is waiting to be shown. */
 const TEMPLATE_MS = 1500;
 
-/** Begins an inquiry; `list` is the server's, where it is at hand. The limits are for each question. */
+/** Begins an inquiry; `answer` is what the server answered when it was asked for its list. The limits are for each question. */
 export function inquire(
   client: HttpClient,
   endpoint: Endpoint,
-  { list = null, ...limits }: Limits & { list?: ModelList | null },
+  { answer = null, limits }: { answer?: ModelListResponse | null; limits: Limits },
 ): Inquiry {
   const ask = async (path: string, { atBase, body }: { atBase?: boolean; body?: string } = {}) => {
     const request = { path, atOrigin: atBase !== true, body, limitBytes: ANSWER_LIMIT, ...limits };
-    const answer = await orNull(fetchJson(client, endpoint, request), limits.signal);
-    return answer?.status === 200 ? answer.json : undefined;
+    const found = await orNull(fetchJson(client, endpoint, request), limits.signal);
+    return found?.status === 200 ? found.json : undefined;
   };
   const answers = new Map<string, Promise<unknown>>();
+  let recognized: Promise<Recognized | null> | null = null;
   return {
-    list,
+    list: answer?.kind === "list" ? answer : null,
     fetchList: () => orNull(listModels(client, endpoint, limits), limits.signal),
+    recognize: () => recognized ??= recognize(client, endpoint, { answer, limits }),
     get(path, more = {}) {
       if (more.body !== undefined) return ask(path, more);
       const key = `${more.atBase === true} ${path}`;
@@ -39,6 +55,66 @@ export function inquire(
       return known;
     },
   };
+}
+
+/** Questions beyond the list. */
+const PROBE_COUNT = 2;
+/** Bytes of their answers. */
+const PROBE_LIMIT = 64 * 1024;
+
+async function recognize(
+  client: HttpClient,
+  endpoint: Endpoint,
+  { answer, limits }: { answer: ModelListResponse | null; limits: Limits },
+): Promise<Recognized | null> {
+  const facts = factsOf(endpoint, answer);
+  const shown = BACKENDS.find(({ owners, shows }) =>
+    owners?.some((owner) => facts.owners.has(owner)) === true || shows?.(facts) === true
+  );
+  if (shown !== undefined) return recognized(shown);
+  // Hosts on the open net are services, not one of these servers: no further request.
+  if (endpoint.baseUrl.startsWith("https:") && !endpoint.local) return null;
+  const proofs = await Promise.all(
+    suspects(facts).map(async (backend) => {
+      const request = {
+        path: backend.probe.path,
+        atOrigin: true,
+        withoutKey: true,
+        limitBytes: PROBE_LIMIT,
+        ...limits,
+      };
+      const proof = await orNull(fetchJson(client, endpoint, request), limits.signal);
+      return proof !== null && backend.probe.proves(proof) ? recognized(backend) : null;
+    }),
+  );
+  return proofs.find((proof) => proof !== null) ?? null;
+}
+
+function recognized(backend: Backend): Recognized {
+  return { server: backend.id, label: backend.label, gateway: backend.gateway === true };
+}
+
+function factsOf(endpoint: Endpoint, answer: ModelListResponse | null): Facts {
+  const models = answer?.kind === "list" ? answer.models : [];
+  return {
+    port: Number(effectivePort(new URL(endpoint.baseUrl))),
+    headers: answer?.headers ?? new Map(),
+    owners: new Set(models.flatMap(({ owner }) => owner === null ? [] : [owner.toLowerCase()])),
+    entries: answer?.kind === "list" ? rawEntries(answer.json) : [],
+    body: answer?.json,
+    refused: answer?.kind === "refused" ? answer.status : null,
+    text: answer?.text ?? "",
+  };
+}
+
+type ProbedBackend = Backend & { probe: Probe };
+
+/** The servers worth a question: those of the port first, then those that the facts speak for. */
+function suspects(facts: Facts): ProbedBackend[] {
+  const probed = BACKENDS.filter((backend): backend is ProbedBackend => backend.probe !== undefined);
+  const usual = probed.filter(({ ports }) => ports.includes(facts.port));
+  const further = probed.filter((backend) => !usual.includes(backend) && backend.probe.suspected?.(facts) === true);
+  return [...usual, ...further].slice(0, PROBE_COUNT);
 }
 
 /**
@@ -76,11 +152,11 @@ export async function findVision(
   const found = withDeadline({ timeoutMs: VISION_MS, signal }, async (within) => {
     const limits = { timeoutMs: VISION_MS, signal: within };
     const answer = await orNull(fetchModelList(client, endpoint, limits), within);
-    const list = answer?.kind === "list" ? answer : null;
-    const listed = list === null ? null : listedVision(list, model);
+    const inquiry = inquire(client, endpoint, { answer, limits });
+    const listed = inquiry.list === null ? null : listedVision(inquiry.list, model);
     if (listed !== null) return listed;
-    const server = await recognize(client, endpoint, { ...limits, answer });
-    return await backendOf(server?.server ?? null)?.vision?.(inquire(client, endpoint, { ...limits, list }), model);
+    const server = await inquiry.recognize();
+    return await backendOf(server?.server ?? null)?.vision?.(inquiry, model);
   });
   return await orNull(found, signal) ?? null;
 }
@@ -105,7 +181,7 @@ export async function findTemplate(
   endpoint: Endpoint,
   { model, signal }: { model: string; signal: AbortSignal },
 ): Promise<{ needs: TemplateNeeds | null; told: ModelFacts | null }> {
-  const inquiry = inquire(client, endpoint, { timeoutMs: TEMPLATE_MS, signal });
+  const inquiry = inquire(client, endpoint, { limits: { timeoutMs: TEMPLATE_MS, signal } });
   for (const { templateNeeds, facts } of BACKENDS) {
     const needs = await templateNeeds?.(inquiry, model) ?? null;
     if (needs !== null) return { needs, told: await facts?.(inquiry, model) ?? null };

@@ -21,7 +21,7 @@ async function window(
     Object.fromEntries(Object.entries(answers).map(([path, answer]) => [ORIGIN + path, answer])),
   );
   const { model = "m", list = null } = more;
-  const inquiry = inquire(client, endpointAt(`${ORIGIN}/v1`), { list, ...LIMITS });
+  const inquiry = inquire(client, endpointAt(`${ORIGIN}/v1`), { answer: list, limits: LIMITS });
   const found = (await findWindows(inquiry, server, [model])).get(model);
   return {
     tokens: found?.tokens ?? null,
@@ -141,7 +141,7 @@ Deno.test("a window that nobody tells is unknown", async () => {
 Deno.test("several windows cost one question", async () => {
   const running = { body: { models: [{ name: "a:1", context_length: 1000 }, { name: "b:1", context_length: 2000 }] } };
   const { client, sent } = standInClient({ [`${ORIGIN}/api/ps`]: running });
-  const inquiry = inquire(client, endpointAt(`${ORIGIN}/v1`), LIMITS);
+  const inquiry = inquire(client, endpointAt(`${ORIGIN}/v1`), { limits: LIMITS });
   const found = await findWindows(inquiry, "ollama", ["a:1", "b:1", "c:1"]);
   assert.deepEqual([...found].map(([model, one]) => [model, one.tokens]), [["a:1", 1000], ["b:1", 2000]]);
   assert.equal(sent.length, 1);
@@ -150,8 +150,8 @@ Deno.test("several windows cost one question", async () => {
 Deno.test("preloading asks Ollama for the model without a prompt", async () => {
   const { client, sent } = standInClient({ [`${ORIGIN}/api/generate`]: { body: { done: true, done_reason: "load" } } });
   const endpoint = endpointAt(`${ORIGIN}/v1`);
-  assert.equal(await ollama.loadModel?.(inquire(client, endpoint, LIMITS), "m", () => {}), true);
+  assert.equal(await ollama.loadModel?.(inquire(client, endpoint, { limits: LIMITS }), "m", () => {}), true);
   assert.deepEqual([sent[0]?.method, JSON.parse(String(sent[0]?.body))], ["POST", { model: "m", stream: false }]);
   const { client: absent } = standInClient({});
-  assert.equal(await ollama.loadModel?.(inquire(absent, endpoint, LIMITS), "m", () => {}), false);
+  assert.equal(await ollama.loadModel?.(inquire(absent, endpoint, { limits: LIMITS }), "m", () => {}), false);
 });

@@ -101,7 +101,11 @@ export async function fetchModelList(
   endpoint: Endpoint,
   limits: Limits,
 ): Promise<ModelListResponse> {
-  const answer = await fetchJson(client, endpoint, { path: "/models", limitBytes: LIST_LIMIT, ...limits });
+  return listFrom(await fetchJson(client, endpoint, { path: "/models", limitBytes: LIST_LIMIT, ...limits }));
+}
+
+/** Reads the list or the refusal. Throws `invalid_reply` for a success without a list. */
+export function listFrom(answer: JsonResponse): ModelListResponse {
   if (answer.status !== 200) return { ...answer, kind: "refused" };
   if (answer.json === undefined) {
     const page = /^\s*</.test(answer.text);

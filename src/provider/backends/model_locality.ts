@@ -2,11 +2,12 @@
  * Determines where a model runs. A loopback address proves nothing by itself: Ollama passes cloud models on, and a
  * gateway passes everything on. Source: specification of the boundary, second design §2, and threats 87, 88, R8.
  */
-import { AgentcliError } from "../../errors.ts";
 import { fetchJson, type JsonResponse, type Limits, orNull } from "../http/fetch_json.ts";
 import type { HttpClient } from "../http/client.ts";
 import type { LocalityFetch, ModelLocality } from "./backend.ts";
-import type { ModelListResponse } from "./model_list.ts";
+import { BACKENDS } from "./backends.ts";
+import { inquire } from "./inquiry.ts";
+import { listFrom } from "./model_list.ts";
 import { countsFor, reasonFor, signOfElsewhere, unlessTrusted } from "./elsewhere.ts";
 import type { LocatedModel } from "./localities.ts";
 import { fieldsOf } from "../../platform/record.ts";
@@ -37,18 +38,15 @@ export async function locate(
     // A failure of the server is no answer.
     return answer !== null && answer.status < 500 ? answer : null;
   };
-  const fetchEach = async () => {
-    const { BACKENDS } = await import("./backends.ts");
-    const question: LocalityFetch = (path, more) => get(path, { ...more, atOrigin: true });
-    return await Promise.all(
-      BACKENDS.flatMap(({ locality }) => locality === undefined ? [] : [locality(question, model)]),
-    );
-  };
-  const [words, listed] = await Promise.all([fetchEach(), get("/models")]);
+  const question: LocalityFetch = (path, more) => get(path, { ...more, atOrigin: true });
+  const [listed, ...words] = await Promise.all([
+    get("/models"),
+    ...BACKENDS.map(({ locality }) => locality === undefined ? HERE : locality(question, model)),
+  ]);
   if (signs[0] !== undefined) return { kind: "remote", reason: signs[0] };
   const localities = [...words, trusted ? HERE : await gateway(listed, { client, endpoint, limits })];
-  const remote = localities.find((one) => one?.kind === "remote");
-  if (remote !== undefined) return remote ?? HERE;
+  const remote = localities.find((one) => one?.kind === "remote") ?? null;
+  if (remote !== null) return remote;
   if (localities.every((one) => one !== null)) {
     return localities.find((one) => one?.kind === "here" && one.doubt !== undefined) ?? HERE;
   }
@@ -68,21 +66,12 @@ async function gateway(
   { client, endpoint, limits }: { client: HttpClient; endpoint: Endpoint; limits: Limits },
 ): Promise<ModelLocality | null> {
   if (answer === null) return null;
-  const { recognize } = await import("./recognize.ts");
-  const server = await recognize(client, endpoint, { answer: await listIn(answer), ...limits });
+  const list = await orNull(Promise.try(() => listFrom(answer)), limits.signal);
+  // What is no list counts as a refusal, whatever its status.
+  const inquiry = inquire(client, endpoint, { answer: list ?? { ...answer, kind: "refused" }, limits });
+  const server = await inquiry.recognize();
   if (server?.gateway) {
     return { kind: "remote", reason: `${server.label} passes requests on to other servers${unlessTrusted(endpoint)}` };
   }
   return answer.headers.has("via") ? { kind: "here", doubt: "a proxy stands before the server (header via)" } : HERE;
-}
-
-/** Returns the list; what is none counts as a refusal, whatever its status. */
-async function listIn(answer: JsonResponse): Promise<ModelListResponse> {
-  const { readModelList } = await import("./model_list.ts");
-  try {
-    if (answer.status === 200) return { ...answer, kind: "list", models: readModelList(answer.json) };
-  } catch (error) {
-    if (!(error instanceof AgentcliError)) throw error;
-  }
-  return { ...answer, kind: "refused" };
 }

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { endpointAt, recorded, type StandInAnswer, standInClient } from "../../../tests/helpers/stand_in_client.ts";
 import { fetchModelList } from "./model_list.ts";
-import { recognize } from "./recognize.ts";
+import { inquire } from "./inquiry.ts";
 
 const owned = (owner: string) => ({ body: { object: "list", data: [{ id: "m", object: "model", owned_by: owner }] } });
 const bare: StandInAnswer = { body: { object: "list", data: [{ id: "m", object: "model" }] } };
@@ -15,7 +15,7 @@ async function met(port: number, answers: Record<string, StandInAnswer>, more: {
   );
   const endpoint = endpointAt(`${origin}/v1`, { key: "sk-canary", ...more });
   const answer = await fetchModelList(client, endpoint, { timeoutMs: 1000 });
-  const found = await recognize(client, endpoint, { answer, timeoutMs: 30 });
+  const found = await inquire(client, endpoint, { answer, limits: { timeoutMs: 30 } }).recognize();
   return { found, asked: sent.slice(1) };
 }
 
@@ -125,6 +125,6 @@ Deno.test("services of the open net are not asked further", async () => {
   const endpoint = endpointAt("https://api.example/v1", { local: false });
   const answer = await fetchModelList(client, endpoint, { timeoutMs: 1000 });
   assert(answer.kind === "list");
-  assert.equal(await recognize(client, endpoint, { answer, timeoutMs: 1000 }), null);
+  assert.equal(await inquire(client, endpoint, { answer, limits: { timeoutMs: 1000 } }).recognize(), null);
   assert.equal(sent.length, 1);
 });

@@ -1,7 +1,7 @@
 /** Findings of a probe, and the settings that follow from them. */
 import { grouped } from "../../platform/number.ts";
 import type { AgentcliError } from "../../errors.ts";
-import type { Recognized } from "../backends/recognize.ts";
+import type { Recognized } from "../backends/backend.ts";
 import { workingCalls } from "./battery.ts";
 
 /** Outcome of one check. `reason` says why nothing was measured. */

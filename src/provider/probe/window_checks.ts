@@ -3,7 +3,6 @@ import { grouped } from "../../platform/number.ts";
 import { AgentcliError } from "../../errors.ts";
 import { findWindows, inquire } from "../backends/inquiry.ts";
 import { listModels, type ModelList } from "../backends/model_list.ts";
-import { recognize } from "../backends/recognize.ts";
 import { ProviderFailure } from "../failure.ts";
 import { orNull } from "../http/fetch_json.ts";
 import type { ClaimedWindow, ProvedWindow, Reachability, WindowStep } from "./findings.ts";
@@ -73,7 +72,7 @@ export async function reach(subject: Subject, signal: AbortSignal): Promise<Reac
     throw error;
   });
   const listMs = clock.monotonic() - started;
-  const server = await recognize(client, endpoint, { answer: list, ...limits });
+  const server = await inquire(client, endpoint, { answer: list, limits }).recognize();
   const listed = list === null ? null : list.models.some(({ id }) => id === model);
   return { found: { listMs, models: list?.models.length ?? null, listed, server }, list };
 }
@@ -88,7 +87,7 @@ export async function claimedWindow(
   const before = reached?.list ?? null;
   const list = before === null ? null : await orNull(listModels(client, endpoint, limits), signal) ?? before;
   const server = reached?.found.server?.server ?? null;
-  const window = (await findWindows(inquire(client, endpoint, { list, ...limits }), server, [model])).get(model);
+  const window = (await findWindows(inquire(client, endpoint, { answer: list, limits }), server, [model])).get(model);
   return { tokens: window?.tokens ?? null, source: window?.source ?? null };
 }
 

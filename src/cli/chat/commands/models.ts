@@ -8,7 +8,6 @@ import { createHttpClient, type HttpClient } from "../../../provider/http/client
 import { backendOf } from "../../../provider/backends/backends.ts";
 import { findWindows, inquire } from "../../../provider/backends/inquiry.ts";
 import { listModels, type ModelList } from "../../../provider/backends/model_list.ts";
-import { recognize } from "../../../provider/backends/recognize.ts";
 import type { Endpoint } from "../../../provider/types.ts";
 import { tokensText } from "../../run/text_output.ts";
 import { findProjectContext } from "../../../runtime/project_context.ts";
@@ -105,9 +104,8 @@ async function modelNotes(
     signal: AbortSignal;
   },
 ): Promise<string[]> {
-  const limits = { timeoutMs, signal };
-  const server = (await recognize(client, endpoint, { answer: list, ...limits }))?.server ?? null;
-  const inquiry = inquire(client, endpoint, { list, ...limits });
+  const inquiry = inquire(client, endpoint, { answer: list, limits: { timeoutMs, signal } });
+  const server = (await inquiry.recognize())?.server ?? null;
   const models = list.models.slice(0, MOST_MODELS).map(({ id }) => id);
   const [traits, windows] = await Promise.all([
     backendOf(server)?.traits?.(inquiry),
