@@ -4,7 +4,7 @@
  */
 import assert from "node:assert/strict";
 import { parseHookInput } from "../src/editor/hooks/events.ts";
-import { questionOf } from "../src/editor/guard/action.ts";
+import { questionOf } from "../src/editor/guard/payloads.ts";
 import { judge } from "../src/editor/guard/guard.ts";
 import { plainWords } from "../src/shell/command.ts";
 import { denoIo } from "../src/platform/deno_io.ts";

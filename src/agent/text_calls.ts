@@ -100,7 +100,7 @@ export async function unreadable(session: Session): Promise<AgentcliError> {
 /** How the server, or the model, is made to give calls that can be read. */
 async function wayToRead({ context, model, server }: Session): Promise<string> {
   if (context.toolProtocol !== "native") return "try another model, or a larger quantization of this one";
-  const { toolParserAdvice } = await import("../provider/backends/advice.ts");
+  const { toolParserAdvice } = await import("../provider/backends/backends.ts");
   return toolParserAdvice(await server.recognize(), model.entry.id) ??
     "start the server with the option that parses tool calls, or set tool_calls: text for the model in providers.yaml";
 }

@@ -6,7 +6,7 @@ import { lastLines, LogTail } from "./running.ts";
 import { ownEngine } from "./request.ts";
 import { shownCommand, withoutKeys } from "./quote.ts";
 import { engines } from "./table.ts";
-import { toolParserOf } from "../provider/backends/advice.ts";
+import { toolParserOf } from "../provider/backends/backends.ts";
 
 const VALUES: Values = { host: "127.0.0.1", url_host: "127.0.0.1", port: "8080" };
 

@@ -10,7 +10,7 @@ import { basename, isAbsolute, resolve } from "../platform/path.ts";
 import { commandsOf, contradictions, type Engine, usedValues, type ValueName, type Values } from "./engine.ts";
 import { type Address, urlHost } from "./asking.ts";
 import { AGENT_WINDOW, engines, hasModels } from "./table.ts";
-import { toolParserOf } from "../provider/backends/advice.ts";
+import { toolParserOf } from "../provider/backends/backends.ts";
 
 export interface ServeRequest {
   model?: string | undefined;

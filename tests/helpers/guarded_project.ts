@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { denoIo } from "../../src/platform/deno_io.ts";
 import { type HookEvent, parseHookInput } from "../../src/editor/hooks/events.ts";
-import { questionOf } from "../../src/editor/guard/action.ts";
+import { questionOf } from "../../src/editor/guard/payloads.ts";
 import type { AssistantId } from "../../src/editor/assistants.ts";
 import { readPayload } from "../../src/editor/guard/payloads.ts";
 import { judge } from "../../src/editor/guard/guard.ts";

@@ -1,7 +1,7 @@
 /** Tells what a server lost, by its counts: a part of a prompt that it dropped without a word, or one that was in its cache. */
 import type { TurnListener } from "../../protocol/turn_event.ts";
 import { grouped } from "../../platform/number.ts";
-import { cacheAdvice, type CacheLoss, windowAdvice } from "../../provider/backends/advice.ts";
+import { cacheAdvice, type CacheLoss, windowAdvice } from "../../provider/backends/backends.ts";
 import { ProviderFailure } from "../../provider/failure.ts";
 import type { SentRequest } from "../chat_request.ts";
 import { SMALLEST_WINDOW } from "./calibrate.ts";

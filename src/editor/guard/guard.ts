@@ -12,7 +12,7 @@ import { dirname, isWithin, join, resolve } from "../../platform/path.ts";
 import { exists, quietly, realOrNamed } from "../../platform/real_path.ts";
 import { stringsOf } from "../../platform/record.ts";
 import { isOwnTool } from "../../mcp/own_server.ts";
-import type { Action, Question } from "./action.ts";
+import type { Action, Question } from "./payloads.ts";
 import type { CommandPlace } from "./sandboxed.ts";
 import { TamperCheck } from "./tamper_check.ts";
 import { ProtectedLookup } from "./lookup.ts";

@@ -5,7 +5,31 @@
 import { fieldsOf, isRecord, parseJson, stringsOf } from "../../platform/record.ts";
 import { AgentcliError } from "../../errors.ts";
 import type { AssistantId } from "../assistants.ts";
-import type { Action, Question } from "./action.ts";
+import { type HookEvent, type HookInput, optionalField, textField } from "../hooks/events.ts";
+
+/** Something that an assistant is about to do, whatever its editor calls it: what the guard decides about. */
+export type Action =
+  /** A file is read, or a directory with everything in it. */
+  | { kind: "read"; path: string }
+  /** The content of a file or of everything in a directory is searched. */
+  | { kind: "search"; path: string }
+  /** Names are listed, without content. */
+  | { kind: "list"; path: string }
+  | { kind: "write"; path: string; texts: readonly string[] }
+  /** `given`: the call of which the line is a part. */
+  | { kind: "command"; line: string; given: unknown }
+  | { kind: "tool"; server: unknown; name: unknown; given: unknown }
+  /** A prompt: also a name in it counts, because the editor may add the file. */
+  | { kind: "prompt"; text: string }
+  /** Texts that go to the model. */
+  | { kind: "texts"; texts: readonly string[] };
+
+/** What a hook asks: may all of these be done? */
+export interface Question {
+  actions: readonly Action[];
+  /** Where the actions run; null where the input does not say. */
+  cwd: string | null;
+}
 
 /** What a tool does with what its arguments name. `none`: it touches no file and runs nothing. */
 type Deed = "read" | "search" | "list" | "write" | "command" | "patch" | "none";
@@ -107,23 +131,17 @@ function promptActions(text: string): Action[] {
   return [...reads, { kind: "texts", texts: [text] }];
 }
 
-type Payload = Readonly<Record<string, unknown>>;
-type Reading = (payload: Payload) => Action[];
+/** Reads what a hook asks. Throws `usage` where a field is missing. */
+type Reading = (input: HookInput) => Action[];
 
-function text(payload: Payload, name: string): string {
-  const value = payload[name];
-  if (typeof value === "string") return value;
-  throw new AgentcliError("usage", `the hook's input has no ${name}`);
-}
-
-const toolCall: Reading = (payload) => actionsOf(text(payload, "tool_name"), payload.tool_input);
-
-const fileRead: Reading = (payload) => [
-  { kind: "read", path: text(payload, "file_path") },
-  ...attached(payload),
+const toolCall: Reading = (input) => actionsOf(textField(input, "tool_name"), input.info.tool_input);
+const fileRead: Reading = (input) => [
+  { kind: "read", path: textField(input, "file_path") },
+  ...attached(input),
 ];
+const prompted: Reading = (input) => promptActions(textField(input, "prompt"));
 
-function attached({ attachments }: Payload): Action[] {
+function attached({ info: { attachments } }: HookInput): Action[] {
   const files = Array.isArray(attachments) ? attachments.filter(isRecord) : [];
   return files.flatMap((file): Action[] => {
     const path = firstText(file, ["file_path", "filePath", "path"]);
@@ -136,7 +154,7 @@ interface Row {
   /** By the name of an event: what the input of it asks. */
   events: Readonly<Record<string, Reading>>;
   /** Where the assistant was started, if its input or its environment says so. */
-  root(payload: Payload, env: (name: string) => string | undefined): unknown;
+  root(info: HookInput["info"], env: (name: string) => string | undefined): unknown;
   /** What it takes on standard output besides the exit code; null: nothing. */
   answer(event: string, refusal: string | null): string | null;
 }
@@ -146,14 +164,14 @@ const noAnswer: Row["answer"] = () => null;
 const ROWS: Readonly<Record<AssistantId, Row>> = {
   // https://code.claude.com/docs/en/hooks
   claude: {
-    events: { PreToolUse: toolCall, UserPromptSubmit: (payload) => promptActions(text(payload, "prompt")) },
+    events: { PreToolUse: toolCall, UserPromptSubmit: prompted },
     root: (_, env) => env("CLAUDE_PROJECT_DIR"),
     answer: noAnswer,
   },
   // https://developers.openai.com/codex/hooks
   codex: {
-    events: { PreToolUse: toolCall, UserPromptSubmit: (payload) => promptActions(text(payload, "prompt")) },
-    root: (payload) => payload.cwd,
+    events: { PreToolUse: toolCall, UserPromptSubmit: prompted },
+    root: ({ cwd }) => cwd,
     answer: noAnswer,
   },
   // https://cursor.com/docs/agent/hooks
@@ -162,9 +180,9 @@ const ROWS: Readonly<Record<AssistantId, Row>> = {
       preToolUse: toolCall,
       beforeReadFile: fileRead,
       beforeTabFileRead: fileRead,
-      beforeShellExecution: (payload) => actionsOf("Shell", { command: text(payload, "command") }),
-      beforeMCPExecution: (payload) => [serverCall(`MCP:${text(payload, "tool_name")}`, payload.tool_input)],
-      beforeSubmitPrompt: (payload) => [...promptActions(text(payload, "prompt")), ...attached(payload)],
+      beforeShellExecution: (input) => actionsOf("Shell", { command: textField(input, "command") }),
+      beforeMCPExecution: (input) => [serverCall(`MCP:${textField(input, "tool_name")}`, input.info.tool_input)],
+      beforeSubmitPrompt: (input) => [...prompted(input), ...attached(input)],
     },
     root: ({ workspace_roots }) => Array.isArray(workspace_roots) ? workspace_roots[0] : undefined,
     answer: (event, refusal) => {
@@ -202,21 +220,36 @@ export function readPayload(
   const { events, root } = ROWS[id];
   const read = Object.hasOwn(events, event) ? events[event] : undefined;
   if (read === undefined) throw new AgentcliError("usage", `the guard is not for the event "${event}"`);
-  const payload = parsed(input);
-  if (payload.hook_event_name !== undefined && payload.hook_event_name !== event) {
+  // Some versions write a mark of their own before it.
+  const info = parseJson(input.slice(Math.max(input.indexOf("{"), 0)));
+  if (!isRecord(info)) throw new AgentcliError("usage", "the hook's input is no JSON object");
+  if (info.hook_event_name !== undefined && info.hook_event_name !== event) {
     throw new AgentcliError("usage", `the hook's input is not of the event ${event}`);
   }
-  const started = root(payload, env);
+  const hook = { event, trajectory: null, info };
+  const started = root(info, env);
   return {
-    actions: read(payload),
-    cwd: typeof payload.cwd === "string" && payload.cwd !== "" ? payload.cwd : null,
+    actions: read(hook),
+    cwd: optionalField(hook, "cwd") || null,
     root: typeof started === "string" && started !== "" ? started : null,
   };
 }
 
-function parsed(input: string): Payload {
-  // Some versions write a mark of their own before it.
-  const value = parseJson(input.slice(Math.max(input.indexOf("{"), 0)));
-  if (isRecord(value)) return value;
-  throw new AgentcliError("usage", "the hook's input is no JSON object");
+/** What the events of the editors ask. */
+const EDITOR_EVENTS: Partial<Record<HookEvent, Reading>> = {
+  pre_read_code: (input) => [{ kind: "read", path: textField(input, "file_path") }],
+  pre_write_code: (input) => [
+    { kind: "write", path: textField(input, "file_path"), texts: [...stringsOf(input.info.edits)] },
+  ],
+  pre_run_command: (input) => [{ kind: "command", line: textField(input, "command_line"), given: input.info }],
+  pre_mcp_tool_use: ({ info: { mcp_server_name: server, mcp_tool_name: name, mcp_tool_arguments: given } }) => [
+    { kind: "tool", server, name, given },
+  ],
+  pre_user_prompt: (input) => [{ kind: "prompt", text: textField(input, "user_prompt") }],
+};
+
+/** Returns what the input of an editor's hook asks. Throws `usage` where a field is missing. */
+export function questionOf(input: HookInput & { event: HookEvent }): Question {
+  const read = EDITOR_EVENTS[input.event] ?? (({ info }): Action[] => [{ kind: "texts", texts: [...stringsOf(info)] }]);
+  return { actions: read(input), cwd: optionalField(input, "cwd") };
 }

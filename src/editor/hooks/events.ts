@@ -35,13 +35,13 @@ export const INPUT_LIMIT = 32 * 1024 * 1024;
 
 /** The input of a hook. Fields that an editor leaves out are null; those that it adds are in `info` and not looked at. */
 export interface HookInput {
-  event: HookEvent;
+  event: string;
   trajectory: string | null;
   info: Readonly<Record<string, unknown>>;
 }
 
 /** Reads the JSON of standard input. Throws `usage` for what is none, or belongs to another event than `event`. */
-export function parseHookInput(text: string, event: HookEvent): HookInput {
+export function parseHookInput(text: string, event: HookEvent): HookInput & { event: HookEvent } {
   const value = parseJson(text.replace(/^\ufeff/, ""));
   if (value === undefined) throw new AgentcliError("usage", "the hook's input is no JSON");
   if (!isRecord(value) || !isRecord(value.tool_info)) {

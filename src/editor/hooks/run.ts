@@ -5,7 +5,7 @@ import type { Io } from "../../platform/io.ts";
 import { readWhole } from "../../platform/whole_input.ts";
 import { isAssistant } from "../assistants.ts";
 import { SERVER_NAME } from "../../mcp/own_server.ts";
-import { type Question, questionOf } from "../guard/action.ts";
+import type { Question } from "../guard/payloads.ts";
 import { INPUT_LIMIT, isEvent, parseHookInput } from "./events.ts";
 import { isFor, isScaffold } from "./scaffold_ids.ts";
 
@@ -41,11 +41,11 @@ export async function runHook(call: HookCall, io: Io): Promise<HookOutcome> {
     const at = setting.indexOf("=");
     return [setting.slice(0, at), setting.slice(at + 1)] as const;
   }));
+  const { questionOf, readPayload } = await import("../guard/payloads.ts");
   if (assistant !== undefined) {
     if (scaffold !== "no-cloud-guard" || !isAssistant(assistant)) {
       throw new AgentcliError("usage", `${scaffold} is not for "${assistant}"`);
     }
-    const { readPayload } = await import("../guard/payloads.ts");
     const { root, ...question } = readPayload(assistant, event, { input: await readInput(io), env: io.env });
     return await askGuard(question, { ...call, cwd: root ?? cwd, userHome, parameters }, io);
   }

@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
-import { classify } from "./classify.ts";
-import { serverFailure } from "./errors.ts";
+import { classify, serverFailure } from "./errors.ts";
 import { serverErrorFromBody } from "./server_error.ts";
 import type { Endpoint } from "../types.ts";
 import cases from "../../../tests/fixtures/wire/errors.json" with { type: "json" };
