@@ -64,7 +64,7 @@ export async function admitPrompt(
   return { item: { ...item, releasedTo: provider }, admitted: "released" };
 }
 
-export interface RequestTarget {
+interface RequestTarget {
   located: LocatedModel;
   localities: Localities;
   /** Whether it is the session's own model, which stays remote for the session once it was found to be. */

@@ -36,7 +36,7 @@ export interface Explorer {
   ask(session: () => Session): AskModel;
 }
 
-export interface ExploreCall {
+interface ExploreCall {
   task: string;
   callId: string;
 }

@@ -210,7 +210,7 @@ export function setWindow(session: Session, tokens: number, source: WindowSource
   model.maxTokens = responseLimit(tokens, model.entry, model.askedMaxTokens);
 }
 
-export interface RestoredParts {
+interface RestoredParts {
   items: readonly SessionItem[];
   /** Items that summaries replaced. */
   removed: number;

@@ -37,7 +37,7 @@ export interface SystemPrompt {
 }
 
 /** Texts of the caller that replace or extend it (`--system-prompt`, `--append-system-prompt`). */
-export interface SystemPromptOptions {
+interface SystemPromptOptions {
   replace?: string | undefined;
   append?: string | undefined;
   os: string;

@@ -22,7 +22,7 @@ export interface CallOptions {
   hooks?: TurnHooks | undefined;
 }
 
-export interface OneCallOptions extends CallOptions {
+interface OneCallOptions extends CallOptions {
   resultBytes: number;
 }
 

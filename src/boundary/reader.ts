@@ -14,7 +14,7 @@ import type { ByteRange, Refusal } from "./workspace/workspace.ts";
 export const READ_LIMIT = 64 * 1024 * 1024;
 
 /** The options of {@link readRegularFile}. */
-export interface ReadOptions extends ByteRange {
+interface ReadOptions extends ByteRange {
   /** How messages name the file. */
   display: string;
   /** Asked about the open file before any byte is read, with its real path; a refusal ends it. */

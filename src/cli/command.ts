@@ -29,11 +29,11 @@ interface Common {
   /** Its short spelling, without the dash. */
   letter?: string;
 }
-export interface FlagOption extends Common {
+interface FlagOption extends Common {
   kind: "flag";
 }
 /** A value as typed; with `values` one of these. */
-export interface TextOption<T extends string = string> extends Common {
+interface TextOption<T extends string = string> extends Common {
   kind: "text";
   placeholder: string;
   /** It may stand without a value, which is then empty. */
@@ -49,7 +49,7 @@ export interface NumberOption extends Common {
   maximum: number;
 }
 /** May be given several times. */
-export interface ListOption extends Common {
+interface ListOption extends Common {
   kind: "list";
   placeholder: string;
   completion?: Completion;
@@ -176,7 +176,7 @@ export interface Argument {
 }
 
 /** Runs a command. Declared as a method, so that commands with different options fit into one tree. */
-export type Run<O extends Options> = { run(invocation: Invocation<O>): Promise<number | void> }["run"];
+type Run<O extends Options> = { run(invocation: Invocation<O>): Promise<number | void> }["run"];
 
 /** A command. `load` returns the function that does the work and returns the exit code (nothing: 0). */
 export interface Command<O extends Options = Options> {

@@ -97,7 +97,7 @@ async function nvidiaBytes(io: Context["io"]): Promise<number[]> {
 const TABLE_DATE = "2026-11";
 
 /** A model as Ollama offers it, with four-bit weights. */
-export interface SuggestedModel {
+interface SuggestedModel {
   /** Its name in Ollama's library. */
   name: string;
   /** Bytes of its weights (GB, as Ollama shows them). */
@@ -138,7 +138,7 @@ export interface Machine {
   unified: boolean;
 }
 
-export interface Suggestion {
+interface Suggestion {
   model: SuggestedModel;
   /** `graphics`: whole on the card, or in unified memory; `split`: in part on the processor; `processor`: there alone. */
   runsOn: "graphics" | "split" | "processor";

@@ -105,7 +105,7 @@ const NEW_FILE = "# yaml-language-server: $schema=./providers.schema.json\nversi
 export type ModelChange = Pick<ModelRecord, "id"> & Partial<ModelRecord>;
 
 /** A provider that is not there yet; the note says when it is. */
-export interface CommentedProvider {
+interface CommentedProvider {
   name: string;
   provider: ProviderRecord;
   note: string;

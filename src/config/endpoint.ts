@@ -125,7 +125,7 @@ export interface Endpoint {
 }
 
 /** Inputs of an endpoint besides the provider entry. */
-export interface EndpointOptions {
+interface EndpointOptions {
   env(name: string): string | undefined;
   /** As the boundary sees it. */
   local: boolean;

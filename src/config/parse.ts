@@ -71,7 +71,7 @@ export function withoutEmpty(value: unknown, path: readonly string[] = []): unkn
 }
 
 /** Errors and warnings about plain data. */
-export interface Findings {
+interface Findings {
   errors: RuleIssue[];
   warnings: RuleIssue[];
   /** The data, when there are no errors. */

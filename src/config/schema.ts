@@ -132,7 +132,7 @@ export type EngineTemplate = z.infer<typeof engine>;
 export type McpServerRecord = z.infer<typeof mcpServer>;
 
 /** Something the schema does not accept. */
-export interface SchemaIssue {
+interface SchemaIssue {
   path: (string | number)[];
   /** The expected value; never the actual one. */
   message: string;

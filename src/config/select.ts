@@ -30,7 +30,7 @@ export interface WantedModel {
 }
 
 /** A model as a stored session names it: earlier versions named no provider. */
-export interface StoredModel {
+interface StoredModel {
   provider?: string | undefined;
   model: string;
 }
@@ -39,7 +39,7 @@ export interface StoredModel {
 export type ServedModels = (provider: ProviderEntry) => Promise<string[] | null>;
 
 /** A selection; `warning` is a sentence for stderr. */
-export interface SelectedModel {
+interface SelectedModel {
   selection: Selection;
   warning?: string;
 }

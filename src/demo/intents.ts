@@ -14,7 +14,7 @@ export interface Intents {
 const PROMPT_LIMIT = 8000;
 
 /** Files read for one prompt. */
-export const FILE_LIMIT = 5;
+const FILE_LIMIT = 5;
 
 const EDIT = /\breplace\s+(["'`])(.+?)\1\s+(?:with|by)\s+(["'`])(.*?)\3\s+in\s+(["'`]?)([^\s"'`]+)\5/is;
 const COMMAND = /\b(?:run|execute)\s+(?:the\s+command\s+)?`([^`\n]+)`/i;

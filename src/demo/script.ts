@@ -3,7 +3,7 @@ import { answer } from "./answer.ts";
 import type { DemoMessage, DemoRequest } from "./server.ts";
 import { type Intents, intentsOf } from "./intents.ts";
 
-export interface DemoCall {
+interface DemoCall {
   name: string;
   input: Record<string, unknown>;
 }
@@ -91,7 +91,7 @@ function rankOf(path: string): number {
 }
 
 /** At most three paths of a Glob result, best first: README, manifest, main file, then others that hold text. */
-export function pickFiles(listing: string): string[] {
+function pickFiles(listing: string): string[] {
   return listing.split("\n")
     .map((line) => line.trim())
     .filter((path) => path !== "" && rankOf(path) >= 0)

@@ -58,7 +58,7 @@ export function startDemo(): Promise<Demo> {
   return Promise.resolve({ baseUrl, contextWindow: CONTEXT_WINDOW, close: () => server.close() });
 }
 
-export const DEMO_MODEL = "demo";
+const DEMO_MODEL = "demo";
 
 /** Token counts are bytes divided by this: there is no tokenizer behind the demo. */
 const BYTES_PER_TOKEN = 4;

@@ -81,7 +81,7 @@ export async function untilReady(engine: Pick<Engine, "ready">, asking: Asking):
   }
 }
 
-export type Occupant =
+type Occupant =
   | { kind: "nobody" }
   /** The very engine that was to be started. */
   | { kind: "same" }

@@ -1,7 +1,7 @@
 /** Describes engines: data that says how a model server is started, asked and ended, and the command lines made from it. */
 
 /** Systems that install hints are for. */
-export type System = "linux" | "darwin" | "windows";
+type System = "linux" | "darwin" | "windows";
 
 /** The values that stand for `{name}` in templates; one that is absent leaves out the option that needs it. */
 export interface Values {
@@ -38,7 +38,7 @@ export interface Values {
 
 export type ValueName = keyof Values;
 
-export interface OptionTemplate {
+interface OptionTemplate {
   flag: string;
   /** With `{name}` for values; without it the option is a switch. */
   value?: string;
@@ -70,14 +70,14 @@ export interface Command {
   mayFail?: true;
 }
 
-export type Running =
+type Running =
   /** A child that serves until it is ended; of several commands the first whose program is installed. */
   | { kind: "child"; commands: readonly Command[] }
   /** Calls that set up a server which lives elsewhere, and calls that take it down again. */
   | { kind: "service"; start: readonly Command[]; stop: readonly Command[] };
 
 /** When an engine can be asked. By the body where servers answer anything with 200. */
-export interface Ready {
+interface Ready {
   /** From the origin. */
   path: string;
   proves(answer: { status: number; json: unknown }): boolean;
@@ -117,7 +117,7 @@ export interface LeftOut {
   reason: string;
 }
 
-export interface BuiltWords {
+interface BuiltWords {
   words: string[];
   leftOut: LeftOut[];
 }

@@ -23,7 +23,7 @@ export interface Installed {
   help: string | null;
 }
 
-export interface Search {
+interface Search {
   path: string;
   /** Leads to the home: what lies in a protected project does not count. A virtual environment elsewhere does. */
   io: Pick<Io, "env" | "os">;

@@ -3,7 +3,7 @@ import { powershellQuoted, shellWord } from "../shell/quote.ts";
 
 export type ShownVariable = { name: string; value: string } | { name: string; variable: string };
 
-export interface ShownCommand {
+interface ShownCommand {
   argv: readonly string[];
   variables: readonly ShownVariable[];
 }

@@ -12,7 +12,7 @@ import { type Address, urlHost } from "./asking.ts";
 import { AGENT_WINDOW, engines, hasModels } from "./table.ts";
 import { toolParserOf } from "../provider/backends/backends.ts";
 
-export interface ServeRequest {
+interface ServeRequest {
   model?: string | undefined;
   port?: number | undefined;
   host?: string | undefined;

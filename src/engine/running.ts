@@ -20,7 +20,7 @@ export interface ReadyCommand {
   mayFail: boolean;
 }
 
-export interface RunOptions {
+interface RunOptions {
   cwd: string;
   env: Record<string, string>;
   /** Gets each line of output, not cleaned. */

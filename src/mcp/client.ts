@@ -36,7 +36,7 @@ export interface ServerAsks {
 }
 
 /** Facts that hold for a whole conversation. */
-export interface ClientOptions {
+interface ClientOptions {
   info: ClientInfo;
   /** Milliseconds that one request may take without a sign of life. */
   timeoutMs: number;
@@ -44,7 +44,7 @@ export interface ClientOptions {
   elicits: boolean;
 }
 
-export interface AskOptions extends LinkRequest {
+interface AskOptions extends LinkRequest {
   asks?: ServerAsks;
 }
 

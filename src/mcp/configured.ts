@@ -7,7 +7,7 @@ import { startsOwnServer } from "./own_server.ts";
 import { type McpServer, readServers, type ServerOrigin, type ServerProblem } from "./server.ts";
 
 /** The file of a project that names servers, as most programs share it. */
-export const PROJECT_FILE = ".mcp.json";
+const PROJECT_FILE = ".mcp.json";
 const FILE_LIMIT = 1024 * 1024;
 
 /** Marks servers with where they come from. What only the user's own file may say of a server does not count elsewhere. */

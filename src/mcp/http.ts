@@ -30,7 +30,7 @@ const KEY_LENGTH = 8;
 /** The id of no request. */
 const NOBODY = -1;
 
-export interface HttpOptions {
+interface HttpOptions {
   client: HttpClient;
   io: Pick<Io, "env" | "os" | "clock">;
 }

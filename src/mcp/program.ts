@@ -39,7 +39,7 @@ export async function isolationOf({ workspace, sandbox, label }: SessionScope): 
   return await sandboxReason({ workspace, sandbox, sessionLabel: label() });
 }
 
-export interface ProgramOptions {
+interface ProgramOptions {
   server: McpServer;
   resolved: ResolvedServer;
   scope: SessionScope;

@@ -15,7 +15,7 @@ export interface ServerResult {
 }
 
 /** How images are shown: `name` is the tool's, for the names of its images. */
-export interface ResultOptions {
+interface ResultOptions {
   name: string;
   supportsImages?: (() => Promise<boolean | null>) | undefined;
 }

@@ -137,7 +137,7 @@ function toolsOf(fields: JsonRecord): Record<string, Exposure> {
 }
 
 /** Where variables come from, and which of them no server may have. */
-export interface Variables {
+interface Variables {
   env(name: string): string | undefined;
   /** Names that hold keys of providers. */
   secret: readonly string[];

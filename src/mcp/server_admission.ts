@@ -13,7 +13,7 @@ import { isLocal } from "../boundary/policy/locality.ts";
 import { describeRule } from "../boundary/policy/protection_rule.ts";
 
 /** `local-only`: what it is told stays on this machine. `networked`: it may go anywhere. */
-export type ServerClass = "local-only" | "networked";
+type ServerClass = "local-only" | "networked";
 
 /** The part of a server's settings that decides what it may be told. */
 export type ServerRules = Pick<McpServerEntry, "name" | "url" | "network" | "local" | "label">;

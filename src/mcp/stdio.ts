@@ -20,7 +20,7 @@ export type RunProgram = (
   options: Required<Pick<ProcessOptions, "stdin" | "signal" | "onOutput">>,
 ) => Promise<ProcessOutcome & { exposed?: unknown }>;
 
-export interface StdioOptions {
+interface StdioOptions {
   handlers: LinkHandlers;
   /** Gets what it writes to its standard error. */
   log(bytes: Uint8Array): void;

@@ -14,7 +14,7 @@ export interface McpTool {
 }
 
 /** One prompt of a server, which is a command of the chat. */
-export interface McpPrompt {
+interface McpPrompt {
   name: string;
   description: string;
   arguments: { name: string; required: boolean }[];

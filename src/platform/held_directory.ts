@@ -67,7 +67,7 @@ export function replaceLink(path: string, target: string, options: ReplaceOption
 }
 
 /** What may stand at a path that is replaced; a file when absent. */
-export interface ReplaceOptions extends HoldOptions {
+interface ReplaceOptions extends HoldOptions {
   over?: "file" | "symlink" | undefined;
 }
 

@@ -1,6 +1,6 @@
 /** A web server for programs of this machine alone: the one user of `Deno.serve`. */
 
-export interface LoopbackServer {
+interface LoopbackServer {
   port: number;
   /** Stops listening and ends the connections that are still open. */
   close(): Promise<void>;

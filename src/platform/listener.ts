@@ -1,7 +1,7 @@
 /** Which process listens on a port of loopback: where the system tells, and only what this user may see. */
 import { outputOf } from "./process.ts";
 
-export interface Listener {
+interface Listener {
   /** Null when it belongs to somebody else, and the system does not tell. */
   pid: number | null;
   /** Name of the program; null when not told. */

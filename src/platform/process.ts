@@ -5,7 +5,7 @@ import { realPathSync, statSync } from "./files.ts";
 import { ownCommand } from "./runtime.ts";
 import { after, within } from "./sleep.ts";
 
-export type OutputStream = "stdout" | "stderr";
+type OutputStream = "stdout" | "stderr";
 
 export interface ProcessOptions {
   /** The program, absolute, and its arguments. */

@@ -123,7 +123,7 @@ async function onlyZombies({ pid }: GroupLeader): Promise<boolean> {
 }
 
 /** A program to start so that it goes on without us. */
-export interface DetachedOptions {
+interface DetachedOptions {
   /** The program, absolute, and its arguments. */
   argv: readonly [string, ...string[]];
   cwd: string;
@@ -134,7 +134,7 @@ export interface DetachedOptions {
 }
 
 /** A process that goes on without us. */
-export interface DetachedProcess {
+interface DetachedProcess {
   pid: number;
   /** Resolves with the exit code if it ends while we are there. */
   ended: Promise<number>;

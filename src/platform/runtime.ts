@@ -5,7 +5,7 @@ import type { Io } from "./io.ts";
 import { readTextSync } from "./files.ts";
 
 /** The runtime, and in which form the program came. */
-export interface RuntimeFacts {
+interface RuntimeFacts {
   version: string;
   /** One binary with the runtime in it, one file of JavaScript, or the sources. */
   form: "binary" | "bundle" | "source";

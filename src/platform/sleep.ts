@@ -37,7 +37,7 @@ export async function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promi
 }
 
 /** The timers that waiting uses. */
-export interface SleepParts {
+interface SleepParts {
   /** Milliseconds that only grow. */
   now(): number;
   /** A signal that is aborted after so many whole milliseconds. */

@@ -16,7 +16,7 @@ import type { ClosedAnswer } from "./answer.ts";
 const FILE = "private/budget.json";
 
 /** The most that reaches clients in any 24 hours, in thousandths of a bit. */
-export const DAILY = 64_000;
+const DAILY = 64_000;
 const WINDOW_MS = 24 * 60 * 60 * 1000;
 /** That the model is gone tells which of some questions before took it along: fewer than two to this power in bits. */
 const MISSING = 8_000;

@@ -21,7 +21,7 @@ function fileOf(id: string): string {
 }
 
 /** One answer that waited or waits. */
-export interface HeldAnswer {
+interface HeldAnswer {
   id: string;
   /** Real path of the project. */
   root: string;
@@ -154,7 +154,7 @@ function visibleText(text: string): string {
 const RELEASED = "released.jsonl";
 
 /** One entry. Texts of clients in it are their own words. */
-export type LogEntry =
+type LogEntry =
   | { what: "released"; id: string; project: string; asked_by: string; bytes: number; sha256: string }
   | { what: "bits added"; bits: number }
   | { what: "changes of open files allowed once"; project: string }

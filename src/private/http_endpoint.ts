@@ -36,7 +36,7 @@ export async function tokenIn(home: Home): Promise<string> {
 }
 
 /** The parts of an endpoint: `server` makes what answers its methods, `port` is the one that requests come to. */
-export interface EndpointParts {
+interface EndpointParts {
   port: number;
   token: string;
   server(): McpServer;

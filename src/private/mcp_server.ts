@@ -17,7 +17,7 @@ const INSTRUCTIONS =
   "Some files of this project are protected: you may not read them. ask_private has a local model look " +
   "into them and gives you one of the answers that you allow; it costs bits of a daily budget.";
 
-export interface ServerParts {
+interface ServerParts {
   version: string;
   service: Pick<PrivateService, "call" | "steady">;
   /** Hears what a client gets, for the audit. */

@@ -39,7 +39,7 @@ export type Outcome =
   | { kind: "refused"; code: RefusalCode; cost?: number };
 
 /** The result of a tool call, as the protocol has it. */
-export interface ClientResult {
+interface ClientResult {
   content: { type: "text"; text: string }[];
   structuredContent?: Record<string, unknown>;
   isError?: true;

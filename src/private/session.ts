@@ -14,7 +14,7 @@ import { type RefusalCode, TASK_STATUSES } from "./outcome.ts";
 import type { ResolvedPath } from "../boundary/workspace/workspace.ts";
 import { structureView } from "./structure_view.ts";
 
-export interface SessionPlace {
+interface SessionPlace {
   io: Io;
   /** Absolute. */
   cwd: string;

@@ -4,7 +4,7 @@ import { TASK_STATUSES } from "./outcome.ts";
 import { type AnswerSet, readAnswerSet } from "./answer.ts";
 
 /** A tool as `tools/list` names it. */
-export interface DeclaredTool {
+interface DeclaredTool {
   name: string;
   description: string;
   inputSchema: Record<string, unknown>;

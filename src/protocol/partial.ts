@@ -7,7 +7,7 @@ import type { ContentBlock, ProtocolUsage, StreamEventBody } from "./schema.ts";
 /** A part of the response itself. */
 type ResponseDelta = Exclude<ChatDelta, { kind: "prefill" }>;
 
-export interface PartialBlocks {
+interface PartialBlocks {
   /** `position` is the place of the response in the session, from which the ids of its calls follow. */
   start(messageId: string, position: number): StreamEventBody[];
   /** What is unjudged is told when the label of its response is known, by {@link PartialBlocks.close}. */

@@ -7,7 +7,7 @@ import type { PermissionMode } from "../config/types.ts";
 import type { ErrorCode } from "../errors.ts";
 
 /** Facts about the session, told at the start of every turn. */
-export interface TurnStart {
+interface TurnStart {
   kind: "start";
   sessionId: string;
   cwd: string;
@@ -88,7 +88,7 @@ export interface CacheInvalidation {
 }
 
 /** A summary took the place of the older part of the session. */
-export interface Compacted {
+interface Compacted {
   kind: "compacted";
   trigger: "auto" | "manual";
   /** Estimated tokens of a request before and after. */

@@ -12,7 +12,7 @@ import {
 } from "./turn_event.ts";
 import type { AssistantItem, ToolResultItem } from "../session/item.ts";
 
-export interface WriterOptions {
+interface WriterOptions {
   sessionId: string;
   /** Also `stream_event`s. */
   partial: boolean;

@@ -24,7 +24,7 @@ export interface RpcStream {
 }
 
 /** How a request is taken back. */
-export interface CancelMethod {
+interface CancelMethod {
   /** The notification; its parameter `requestId` names the request. */
   method: string;
   /** The cancelled request still gets its answer: error -32800. */

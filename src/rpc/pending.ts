@@ -1,7 +1,7 @@
 /** Requests to the other side that wait for their answers. */
 
 /** How one request is sent, and taken back. */
-export interface PendingRequest<Id> {
+interface PendingRequest<Id> {
   id: Id;
   send(): Promise<void>;
   /** Tells the other side that no answer is needed any more. */

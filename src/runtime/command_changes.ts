@@ -24,7 +24,7 @@ const SHARED: Content = {
 };
 
 /** Whose commands they are. */
-export interface WatchedSession {
+interface WatchedSession {
   session: Session;
   home: Home;
   undo(): Promise<UndoStore>;

@@ -87,7 +87,7 @@ function hubOf(servers: readonly McpServer[], parts: HubParts): McpHub {
 }
 
 /** The servers of a directory, without a session. */
-export interface ProjectServers {
+interface ProjectServers {
   hub: McpHub;
   problems: string[];
   root: string;

@@ -185,7 +185,7 @@ export function reachProviders(
   };
 }
 
-export interface ServerSearch {
+interface ServerSearch {
   host: Pick<Host, "io" | "loading">;
   home: Home;
   client: HttpClient;

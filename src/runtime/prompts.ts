@@ -40,7 +40,7 @@ export interface Attached {
  * The prompt and the attached files and images, with the highest label of what is in it. A file that cannot be attached
  * is `usage`, a protected one `policy_refused`, one that a deny rule of Read covers `permission_denied`.
  */
-export async function userItem(
+async function userItem(
   prompt: string,
   { files, mentions }: { files: readonly string[]; mentions: readonly string[] },
   { session, ...reading }: ReadingOptions,
@@ -167,7 +167,7 @@ export class MessageQueue {
   }
 }
 
-export interface TurnScope {
+interface TurnScope {
   session: Session;
   hooks: PromptHooks | null;
   signal: AbortSignal;

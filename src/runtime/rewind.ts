@@ -216,7 +216,7 @@ export async function undoLastTurn({ session, undo }: OpenSession): Promise<Undo
 /**
  * Returns what the model is told of files that were undone, as protected as they are; null where none is other than before.
  */
-export async function undoNote(restored: readonly Restored[], workspace: Workspace): Promise<UserItem | null> {
+async function undoNote(restored: readonly Restored[], workspace: Workspace): Promise<UserItem | null> {
   const names = async (outcomes: readonly Restored["outcome"][]) => {
     const paths = restored.filter(({ outcome }) => outcomes.includes(outcome)).map(({ path }) => path);
     const shown = await Promise.all(

@@ -14,7 +14,7 @@ import type { OpenedParts } from "./make_session.ts";
 import { knowServer, profileOf, sessionModel, toolProtocolOf } from "./model.ts";
 
 /** The parts that a session was made of, and its model client. */
-export interface RoleParts
+interface RoleParts
   extends Pick<OpenedParts, "host" | "project" | "client" | "reach" | "chosen" | "openWorkspace" | "later"> {
   /** The session's own model, asked by another session. */
   ownModel(asker: () => Session): AskModel;

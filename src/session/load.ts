@@ -11,7 +11,7 @@ import { type ReadLine, readLine } from "./read_line.ts";
 /** Longest line that is read, in bytes; a longer one is passed over and reported. */
 const LINE_LIMIT = 128 * 1024 * 1024;
 
-export interface FileLine {
+interface FileLine {
   number: number;
   text: string | null;
   /** Whether a line feed ends it: the last line of a writer that was killed has none. */
@@ -98,7 +98,7 @@ export interface StoredSession {
   end: TranscriptEnd;
 }
 
-export interface TranscriptEnd {
+interface TranscriptEnd {
   /** The stored items with the names of their lines, before anything was mended. */
   named: NamedItem[];
   /** The last line that holds an item, whether the item is still there or not; null when there is none. */

@@ -8,7 +8,7 @@ import { loadTranscript, type StoredSession } from "./load.ts";
 import { FileTranscript, type Transcript, type TranscriptOptions, type TranscriptParts } from "./transcript.ts";
 
 /** The lock of a session, or `session_in_use`; null on a full disk, where nothing will be written either. */
-export async function takeLock(home: Home, place: { slug: string; id: string }): Promise<HeldLock | null> {
+async function takeLock(home: Home, place: { slug: string; id: string }): Promise<HeldLock | null> {
   let lock: HeldLock | null;
   try {
     lock = await holdLock(home, lockName(place.slug, place.id));

@@ -73,7 +73,7 @@ const TOO_MUCH = "undo of this session holds 512 MiB already";
 const PROTECTED = "it is protected: its undo lasted as long as the process";
 
 /** Whose undo it is. */
-export interface UndoOptions {
+interface UndoOptions {
   sessionId: string;
   /** Where other sessions of the project, a real path, are told which files are changed here. */
   activity?: { home: Home; root: string } | undefined;

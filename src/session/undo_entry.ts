@@ -32,7 +32,7 @@ export async function stateOf(entry: Content): Promise<EntryState> {
 }
 
 /** Whether both are one state; modes count where both are known. */
-export function sameState(one: EntryState, other: EntryState): boolean {
+function sameState(one: EntryState, other: EntryState): boolean {
   if (one.kind === "link" && other.kind === "link") return one.target === other.target;
   if (one.kind === "content" && other.kind === "content") return one.digest === other.digest && sameMode(one, other);
   if (one.kind === "directory" && other.kind === "directory") return sameMode(one, other);

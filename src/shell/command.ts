@@ -162,7 +162,7 @@ const SAME_IN_EVERY_SHELL =
   /[A-Za-z0-9_./:@+,-]|(?<! )=|'((?:[^'\\\u0000-\u001f\u007f-\u009f\u2018-\u201b\u2028\u2029]|\\(?!'))*)'|"([^"$`\\!\u0000-\u001f\u007f-\u009f\u201c-\u201e\u2028\u2029]*)"|( +)/y;
 
 /** A word, and whether any of it stands in quotes: one without is an alias for whatever zsh was told (`alias -g`). */
-export interface PlainWord {
+interface PlainWord {
   text: string;
   quoted: boolean;
 }

@@ -5,13 +5,13 @@ import type { EditorState } from "./line_editor.ts";
 import { type Row, row, type Span, span } from "./style.ts";
 import { displayWidth, fit } from "./table.ts";
 
-export interface EditorView {
+interface EditorView {
   rows: Row[];
   cursor: { row: number; column: number };
 }
 
 /** Where it is drawn. `maxRows` holds for the text; the list of completions comes below. */
-export interface ViewOptions {
+interface ViewOptions {
   width: number;
   maxRows: number;
   /** At most this many offers are shown. */

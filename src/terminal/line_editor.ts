@@ -19,7 +19,7 @@ import {
 import type { Key, KeyName } from "./keys.ts";
 
 /** A search through the history, begun with control-R. `found` is the place in the history, -1 for none. */
-export interface HistorySearch {
+interface HistorySearch {
   query: string;
   found: number;
 }
@@ -60,7 +60,7 @@ export type EditorEffect =
   | { kind: "suspend" }
   | { kind: "back_tab" };
 
-export interface Edited {
+interface Edited {
   state: EditorState;
   effects: readonly EditorEffect[];
 }

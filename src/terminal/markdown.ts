@@ -19,7 +19,7 @@ type Block =
   | { kind: "table"; lines: string[] };
 
 /** How it is shown. `width` is asked each time: a terminal is resized while text streams. */
-export interface MarkdownOptions {
+interface MarkdownOptions {
   width(): number;
   color: boolean;
 }

@@ -50,7 +50,7 @@ function styleOf(text: string): Span["style"] {
 }
 
 /** A line of a unified diff. */
-export function diffSpan(line: string): Span {
+function diffSpan(line: string): Span {
   if (/^(\+\+\+|---) /.test(line)) return span(line, "bold");
   if (line.startsWith("@@")) return span(line, "accent");
   if (line.startsWith("+")) return span(line, "added");

@@ -42,7 +42,7 @@ export function createPacedOutput(output: Output) {
 }
 
 /** A line that may be shown. Both functions may be called at any time. */
-export interface Progress {
+interface Progress {
   /** Shows `label` with the seconds since this call, after the first second. */
   start(label: string): void;
   /** Adds to the label, for instance how much is done. */

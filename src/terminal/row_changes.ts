@@ -2,7 +2,7 @@
 import type { Row } from "./style.ts";
 
 /** Rows in place of others; between two of these, rows stay as they are. */
-export interface RowChange {
+interface RowChange {
   /** Place of the first row among the old rows, and how many of them go. */
   old: number;
   removed: number;

@@ -4,7 +4,7 @@ import type { Row, Span } from "./style.ts";
 import { displayWidth } from "./table.ts";
 
 /** How lines are broken. `indent` stands before every line but the first, `first` before that. */
-export interface WrapOptions {
+interface WrapOptions {
   width: number;
   first?: Row;
   indent?: Row;

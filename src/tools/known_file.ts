@@ -31,7 +31,7 @@ export async function readWhole(path: ResolvedPath, context: ToolContext): Promi
 export const ALL_LINES: readonly LineRange[] = [[1, Infinity]];
 
 /** Remembers the file as written in this session, but for the lines that stay `unseen`. */
-export async function remember(
+async function remember(
   path: ResolvedPath,
   file: Omit<CurrentFile, "label">,
   { memory, unseen = [] }: { memory: SessionMemory; unseen?: readonly LineRange[] },

@@ -66,7 +66,7 @@ function small(tool: Tool): Tool {
 }
 
 /** The tools that not every session has. */
-export interface BuiltinOptions {
+interface BuiltinOptions {
   /** Where commands may not see `.git`. */
   git?: boolean;
   /** These where the window has room for another declaration. */

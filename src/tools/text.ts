@@ -1,7 +1,7 @@
 /** Bytes of a text file as text and back, so that what was not changed stays byte for byte what it was. */
 
 /** The text of a file's bytes. Bytes that are not UTF-8 are Latin-1: every byte is one character. */
-export type Encoding = "utf-8" | "utf-16le" | "utf-16be" | "latin-1";
+type Encoding = "utf-8" | "utf-16le" | "utf-16be" | "latin-1";
 
 export interface DecodedText {
   /** Without the byte order mark. */

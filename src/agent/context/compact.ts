@@ -23,7 +23,7 @@ const SHORTER_SHARE = 0.7;
 /** Share of a summary's bytes that the todo list may take. */
 const TODO_SHARE = 0.5;
 
-export type CompactOptions =
+type CompactOptions =
   & Pick<RunningTurn, "signal" | "emit" | "model" | "count">
   & { trigger: "auto" | "manual"; keep?: string | undefined; io: { clock: RunningTurn["io"]["clock"] } };
 

@@ -16,7 +16,7 @@ export interface CompactPlan {
   replaced: number;
 }
 
-export interface PlanOptions {
+interface PlanOptions {
   /** About the bytes to keep. */
   keepBytes: number;
   /** Bytes below which what is new to a summary is not worth one. */
@@ -81,7 +81,7 @@ const SMALLEST_RECORD = 1000;
 /** Share of the record that one item may take: summaries of before carry the most. */
 const SHARES = { summary: 1 / 3, user: 1 / 6, assistant: 1 / 8, tool_result: 1 / 16 } as const;
 
-export interface CompactLimits {
+interface CompactLimits {
   model: string;
   /** Tokens of the model that summarizes. */
   window: number;

@@ -51,7 +51,7 @@ export interface ContextState {
 }
 
 /** The state of a server's prompt cache, from its token counts. */
-export interface CacheTrace {
+interface CacheTrace {
   /** The last prompt whose counts told; null where none has. */
   last: { promptTokens: number; cachedTokens: number; bytes: number } | null;
   /** Tokens that were read again although the prompt began as the one before, and the milliseconds for them. */

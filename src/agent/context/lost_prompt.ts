@@ -8,7 +8,7 @@ import { SMALLEST_WINDOW } from "./calibrate.ts";
 import { type Session, setWindow } from "../session.ts";
 import { estimateTokens } from "./tokens.ts";
 
-export interface SuspectCount {
+interface SuspectCount {
   promptTokens: number;
   sent: SentRequest;
   /** Of the first response in the session. */

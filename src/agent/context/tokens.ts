@@ -16,7 +16,7 @@ export function estimateTokens(bytes: number, bytesPerToken: number): number {
   return Math.ceil(bytes / bytesPerToken);
 }
 
-export type UsageVerdict =
+type UsageVerdict =
   /** The prompt was counted whole: the ratio may follow it. */
   | { kind: "whole"; bytesPerToken: number }
   /**

@@ -71,14 +71,14 @@ export async function recordImageRefusal(
 }
 
 /** The images that were dropped, and the bytes before them. */
-export interface LeftOut {
+interface LeftOut {
   count: number;
   bytesKept: number;
   bytesBefore: number;
 }
 
 /** Leaves out the images of each item for which `why` gives a reason; null when there are none. */
-export function dropImages(
+function dropImages(
   session: Session,
   why: (item: SessionItem, at: number) => string | null,
 ): LeftOut | null {
@@ -96,7 +96,7 @@ export function dropImages(
 }
 
 /** Says that images were left out, and why: `how` goes on behind "2 images left out". */
-export async function reportDropped(
+async function reportDropped(
   session: Session,
   turn: RunningTurn,
   { count, how, ...sizes }: LeftOut & { how: string; callIds: string[] },

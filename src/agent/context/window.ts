@@ -26,7 +26,7 @@ export interface FoundServer {
   settled: boolean;
 }
 
-export interface WindowSearch {
+interface WindowSearch {
   model: string;
   signal: AbortSignal;
   /** The model has answered: what is not told now, never is. */

@@ -27,7 +27,7 @@ const ROUND_LIMIT = 2;
 const LINE_LIMIT = 60;
 
 /** How a turn began: files that the session had changed, and the time in milliseconds since 1970. */
-export interface TurnStart {
+interface TurnStart {
   changes: number;
   at: number;
 }

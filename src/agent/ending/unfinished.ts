@@ -49,7 +49,7 @@ export interface WorkDone {
   failed: boolean;
 }
 
-export interface EndingReply {
+interface EndingReply {
   text: string;
   /** The last words of the user. */
   prompt: string;

@@ -15,7 +15,7 @@ export function highestLabel(labels: Iterable<Label | undefined>): Label {
 }
 
 /** Where items go. A `store` is anything that outlives the process: transcripts, history, exports, logs. */
-export type Destination = { kind: "provider"; name: string; local: boolean } | { kind: "store" };
+type Destination = { kind: "provider"; name: string; local: boolean } | { kind: "store" };
 
 interface Outgoing {
   label?: Label | undefined;

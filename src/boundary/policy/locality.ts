@@ -4,7 +4,7 @@
 const LOOPBACK_HOSTS: readonly string[] = ["localhost", "127.0.0.1", "[::1]"];
 
 /** One opted-in host; `port` is null for any port. */
-export interface LocalEndpoint {
+interface LocalEndpoint {
   /** Lower case; IPv6 in brackets, in its short form. */
   host: string;
   port: number | null;

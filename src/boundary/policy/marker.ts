@@ -15,7 +15,7 @@ export interface MarkerEntry {
 }
 
 /** A parsed marker. If `damaged` is set, ignore the other fields: the whole project counts as protected. */
-export interface Marker {
+interface Marker {
   entries: MarkerEntry[];
   /** The valid values of `local-endpoints:`, as written. */
   localEndpoints: string[];

@@ -5,7 +5,7 @@ import { isSecretVariable } from "../policy/leaky_environment.ts";
 const KEPT = new Set(["PATH", "HOME", "LANG", "TERM", "TZ", "TMPDIR", "CI"]);
 
 /** The options of {@link sandboxEnvironment}. */
-export interface EnvironmentOptions {
+interface EnvironmentOptions {
   /** Names from the user's `sandbox.env`. */
   named: readonly string[];
   /** Names of variables with keys of providers, which are never passed. */

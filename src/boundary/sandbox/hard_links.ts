@@ -6,7 +6,7 @@ import { lastingIdentityOf } from "../policy/inode_index.ts";
 import { type Listing, Listings, within } from "../policy/listing.ts";
 
 /** The places that are covered already. */
-export interface CoveredFiles {
+interface CoveredFiles {
   files: readonly string[];
   directories?: readonly string[];
   /** Directories without protected files, such as `.git`: a file there is examined again only if its directory changes. */
@@ -17,7 +17,7 @@ export interface CoveredFiles {
 }
 
 /** Where to search; real paths. `system` is searched only for a file with more names than were found elsewhere. */
-export interface SearchedPlaces {
+interface SearchedPlaces {
   own: readonly string[];
   system?: readonly string[];
 }

@@ -11,7 +11,7 @@ import type { PlanStep } from "./backend.ts";
  * Directories of programs and libraries; links among them (`/bin` to `/usr/bin`) stay links. Others hold daemons'
  * sockets.
  */
-export const SYSTEM: readonly string[] = [
+const SYSTEM: readonly string[] = [
   "/usr",
   "/bin",
   "/sbin",

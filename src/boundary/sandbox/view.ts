@@ -25,7 +25,7 @@ export interface ViewBase {
 }
 
 /** A plan and what it covers. */
-export interface View {
+interface View {
   plan: SandboxPlan;
   /** Real paths of the protected places that are covered. */
   hidden: readonly string[];

@@ -21,7 +21,7 @@ const MOST_NAMED = 20;
 /** File system clocks are coarse, and change times come in whole seconds (measured with Deno 2.9.6). */
 const SLACK_MS = 2_000;
 
-export interface CopySearch {
+interface CopySearch {
   /** Real paths of files and directories: only what is in them is searched. */
   roots: readonly string[];
   protection: ProtectedSet;

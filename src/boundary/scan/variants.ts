@@ -39,7 +39,7 @@ const CUT = 0xff;
 const NUMBERED = /^[ \t]*(?:[^\s:]{1,300}[:-])?\d{1,9}[\t:|-]/gm;
 
 /** A decoded variant of a text, normalized. */
-export interface Variant {
+interface Variant {
   form: Form;
   bytes: Uint8Array;
 }

@@ -33,7 +33,7 @@ export interface FileView {
 }
 
 /** The options of {@link openWorkspace}. */
-export interface WorkspaceOptions {
+interface WorkspaceOptions {
   /** The project root, a real path. */
   root: string;
   /** Directories of `--add-dir`, absolute. */

@@ -21,7 +21,7 @@ import type { SessionPlace } from "./sessions.ts";
 import { replay, TurnUpdates } from "./updates.ts";
 import { type ConfigOption, type SendUpdate, type StopReason, textBlock } from "./wire.ts";
 
-export interface SessionStart extends SessionPlace {
+interface SessionStart extends SessionPlace {
   id: string;
   /** Goes on with the stored session of this id. */
   resumes: boolean;

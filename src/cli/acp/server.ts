@@ -141,7 +141,7 @@ const SETUP_TERMINAL = {
 };
 
 /** Answers `initialize`. Throws for a version that is no number. */
-export function initialize(
+function initialize(
   { protocolVersion, clientCapabilities }: RpcParams,
 ): { client: ClientCapabilities; result: Record<string, unknown> } {
   if (typeof protocolVersion !== "number" || !Number.isInteger(protocolVersion)) {
@@ -173,7 +173,7 @@ function isOffered(capability: unknown): boolean {
 }
 
 /** Answers `authenticate`: looks for model servers, and adds those that are new. Throws where there is none to use. */
-export async function authenticate({ methodId }: RpcParams, { io }: Context): Promise<Record<string, never>> {
+async function authenticate({ methodId }: RpcParams, { io }: Context): Promise<Record<string, never>> {
   if (methodId !== SETUP_LOCAL.id) throw invalidParams(`unknown method of authentication; there is ${SETUP_LOCAL.id}`);
   const { findLocalServers } = await import("../init_providers/run.ts");
   const providers = await findLocalServers(io);

@@ -14,7 +14,7 @@ const TAIL = 4000;
 const TAIL_PAUSE_MS = 250;
 
 /** Where updates go, and what they are made with. */
-export interface UpdateOptions {
+interface UpdateOptions {
   send: SendUpdate;
   client: ClientCapabilities;
   /** Whether words of the model are shown once the session holds protected content. */
@@ -214,7 +214,7 @@ export class TurnUpdates {
 }
 
 /** The plan of a list of todos. */
-export function planOf(todos: SessionMemory["todos"]): PlanEntry[] {
+function planOf(todos: SessionMemory["todos"]): PlanEntry[] {
   return todos.map(({ content, status }) => ({ content, status, priority: "medium" }));
 }
 

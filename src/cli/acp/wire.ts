@@ -59,7 +59,7 @@ export interface ModeState {
 
 type MessageKind = "user_message_chunk" | "agent_message_chunk" | "agent_thought_chunk";
 
-export type SessionUpdate =
+type SessionUpdate =
   | { sessionUpdate: MessageKind; content: ContentBlock; messageId?: string }
   | { sessionUpdate: "tool_call"; title: string } & ToolCallFields
   | { sessionUpdate: "tool_call_update" } & ToolCallFields

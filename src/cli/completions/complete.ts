@@ -163,7 +163,7 @@ async function topics(): Promise<Candidate[]> {
   ];
 }
 
-export interface Candidate {
+interface Candidate {
   value: string;
   brief: string;
 }
@@ -172,7 +172,7 @@ export interface Candidate {
  * The candidates for a place: known words, or values that have to be looked up. `before` is put before each value; `after`
  * is the earlier argument that decides which there are.
  */
-export type Wanted =
+type Wanted =
   | { kind: "words"; words: Candidate[] }
   | { kind: "values"; of: Completion; before: string; after?: string };
 

@@ -19,7 +19,7 @@ import { endDetached } from "../../platform/process_group.ts";
 import type { STOP_OPTIONS } from "./command.ts";
 
 /** The state of one record: `running` does not respond yet, `ended` is gone. */
-export type EngineState = "ready" | "running" | "ended";
+type EngineState = "ready" | "running" | "ended";
 
 /** Runs the command; nothing there is no failure. */
 export async function printStatus({ context }: Invocation): Promise<void> {

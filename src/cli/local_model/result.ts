@@ -45,7 +45,7 @@ export async function printWarnings(task: ServeTask): Promise<void> {
   }
 }
 
-export interface Readiness {
+interface Readiness {
   reused: boolean;
   /** Milliseconds from the start. */
   afterMs: number;

@@ -120,7 +120,7 @@ function readKey(text: string | undefined, env: (name: string) => string | undef
 }
 
 /** Prints what would be run. Programs that are installed are asked for their options; no network is used. */
-export async function dryRun(task: ServeTask): Promise<number> {
+async function dryRun(task: ServeTask): Promise<number> {
   const { context, engine, asking } = task;
   const prepared = await prepareCommands(task, { absent: "assume" });
   const { io, globals } = context;

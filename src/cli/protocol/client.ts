@@ -7,7 +7,7 @@ import { isRecord, membersOf, textOf } from "../../platform/record.ts";
 import { createOrderedWrite } from "../../rpc/lines.ts";
 import { PendingRequests } from "../../rpc/pending.ts";
 
-export type ClientOutput = ReturnType<typeof createClientOutput>;
+type ClientOutput = ReturnType<typeof createClientOutput>;
 
 /** Whole lines on `stdout`: who waits for them writes no faster than the client reads. After a failure every write fails. */
 export function createClientOutput(stdout: Pick<Output, "write">) {
@@ -16,7 +16,7 @@ export function createClientOutput(stdout: Pick<Output, "write">) {
 }
 
 /** The response to a request, the client's error, or nothing because the client has ended its input. */
-export type ClientResponse = { response: Record<string, unknown> } | { error: string } | { gone: true };
+type ClientResponse = { response: Record<string, unknown> } | { error: string } | { gone: true };
 
 export type ClientRequests = ReturnType<typeof createClientRequests>;
 

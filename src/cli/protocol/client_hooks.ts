@@ -10,14 +10,14 @@ import { REDACTED_INPUT, REDACTED_TEXT } from "../../protocol/turn_event.ts";
 import { type ClientRequests, textsOf } from "./client.ts";
 
 /** Fields of every hook request. */
-export interface HookFacts {
+interface HookFacts {
   session_id: string;
   transcript_path: string;
   cwd: string;
   permission_mode: string;
 }
 
-export interface PromptVerdict {
+interface PromptVerdict {
   /** The reason why the prompt is refused; null if it is not. */
   blocked: string | null;
   /** Added to the prompt; empty for nothing. */
@@ -29,7 +29,7 @@ export interface ClientHooks extends TurnHooks {
   submit(text: string | null, signal: AbortSignal): Promise<PromptVerdict>;
 }
 
-export interface HookConnection {
+interface HookConnection {
   table: HookTable;
   requests: ClientRequests;
   clock: Pick<Clock, "sleep">;
@@ -169,9 +169,9 @@ function afterVerdict(answers: readonly Answer[]): AfterVerdict {
 }
 
 /** The supported hook events; others are never called. */
-export type HookEvent = "PreToolUse" | "PostToolUse" | "UserPromptSubmit" | "Stop";
+type HookEvent = "PreToolUse" | "PostToolUse" | "UserPromptSubmit" | "Stop";
 
-export interface HookEntry {
+interface HookEntry {
   callbackId: string;
   /** Returns whether the hook wants to hear of this tool. */
   matches(toolName: string): boolean;

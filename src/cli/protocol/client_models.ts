@@ -12,7 +12,7 @@ import { createHttpClient } from "../../provider/http/client.ts";
 import { listModels } from "../../provider/backends/model_list.ts";
 import { clientModel } from "../../runtime/model.ts";
 
-export interface ClientModel {
+interface ClientModel {
   /** The value for `set_model` and `--model`. */
   value: string;
   displayName: string;

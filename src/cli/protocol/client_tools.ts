@@ -23,7 +23,7 @@ export interface ClientServer {
   tools: Tool[];
 }
 
-export interface ServerConnection {
+interface ServerConnection {
   requests: ClientRequests;
   clock: Pick<Clock, "sleep">;
   /** Returns whether what the session holds may be told to the client's tools. */

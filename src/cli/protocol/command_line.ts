@@ -230,7 +230,7 @@ const CLIENT_LETTERS: Readonly<Record<string, string>> = {
 };
 
 /** `text` is the option in the form that the dispatcher reads. */
-export type Meaning = { option: string; text: string } | { note: string } | { nothing: true };
+type Meaning = { option: string; text: string } | { note: string } | { nothing: true };
 
 const NOTHING: Meaning = { nothing: true };
 

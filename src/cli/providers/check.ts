@@ -21,7 +21,7 @@ import { modelName } from "../init_providers/report.ts";
 import { tokensText } from "./models.ts";
 
 /** One line below the header of a provider. */
-export interface CheckLine {
+interface CheckLine {
   kind: "ok" | "error" | "warn" | "skip" | "try";
   text: string;
 }

@@ -54,7 +54,7 @@ async function projectAt({ io, globals }: Context, { create }: { create: boolean
   return await openProject(home, await findProjectRoot(globals.cwd, userHomeOf(io)), { create });
 }
 
-export interface ProviderView {
+interface ProviderView {
   name: string;
   baseUrl: string;
   local: boolean;

@@ -194,7 +194,7 @@ async function openNamed(
 }
 
 /** Milliseconds since 1970 as `2026-01-31 23:59`, in UTC. */
-export function minute(milliseconds: number): string {
+function minute(milliseconds: number): string {
   return new Date(milliseconds).toISOString().slice(0, 16).replace("T", " ");
 }
 

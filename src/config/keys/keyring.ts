@@ -8,7 +8,7 @@ import { statSync } from "../../platform/files.ts";
 import { quietly } from "../../platform/real_path.ts";
 
 /** The ways of one system. Texts are single words of ASCII. Each throws `key_store_unusable`. */
-export interface KeyringProgram {
+interface KeyringProgram {
   /** Null when there is no entry. */
   find(entry: string): Promise<string | null>;
   keep(entry: string, text: string): Promise<void>;
@@ -16,7 +16,7 @@ export interface KeyringProgram {
   drop(entry: string): Promise<boolean>;
 }
 
-export interface KeyringCall {
+interface KeyringCall {
   argv: readonly [string, ...string[]];
   /** All variables it gets. */
   env: Record<string, string>;
@@ -25,7 +25,7 @@ export interface KeyringCall {
   timeoutMs: number;
 }
 
-export interface KeyringAnswer {
+interface KeyringAnswer {
   code: number;
   stdout: string;
   stderr: string;

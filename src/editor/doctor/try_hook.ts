@@ -20,7 +20,7 @@ const SLOW_MS = 2_000;
 const OUTPUT_LIMIT = 64 * 1024;
 const BLOCKED = 2;
 
-export interface Trial {
+interface Trial {
   code: number;
   timedOut: boolean;
   stderr: string;
@@ -204,7 +204,7 @@ export async function runLine(
   return { code, timedOut: ended === "timeout", stderr, durationMs: io.clock.monotonic() - started };
 }
 
-export interface Touched {
+interface Touched {
   path: string;
   /** It is to pass: a command on it is in the form that every guard takes. */
   harmless: boolean;
@@ -246,7 +246,7 @@ function toolInfo(
 }
 
 /** Returns the input of an event, as the editor writes it. */
-export function payloadOf(event: HookEvent, touched: Touched): string {
+function payloadOf(event: HookEvent, touched: Touched): string {
   return JSON.stringify({
     agent_action_name: event,
     trajectory_id: "00000000-0000-4000-8000-000000000001",

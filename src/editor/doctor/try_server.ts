@@ -17,7 +17,7 @@ import { openStdio } from "../../mcp/stdio.ts";
 import { createHttpClient } from "../../provider/http/client.ts";
 
 /** The result of a trial; `tools` are those that are active, 0 where they are not known. */
-export interface ServerTrial {
+interface ServerTrial {
   finding: Finding;
   tools: number;
 }

@@ -88,7 +88,7 @@ function lineOf(value: unknown): string {
   return [value].flat(Infinity).filter((word) => typeof word === "string").join(" ");
 }
 
-export interface CallTraits {
+interface CallTraits {
   /** The tool is named for a shell: each text that it gets is a line. */
   isShell: boolean;
   /** Whether a shell finds a program of that name. */

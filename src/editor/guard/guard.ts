@@ -17,7 +17,7 @@ import type { CommandPlace } from "./sandboxed.ts";
 import { TamperCheck } from "./tamper_check.ts";
 import { ProtectedLookup } from "./lookup.ts";
 
-export interface GuardPlace {
+interface GuardPlace {
   cwd: string;
   userHome: string | undefined;
   io: Pick<Io, "env" | "os" | "clock">;
@@ -28,7 +28,7 @@ export interface GuardPlace {
 }
 
 /** Why an action is blocked, and what the assistant is to do, each without a full stop. */
-export interface Refusal {
+interface Refusal {
   reason: string;
   instead: string;
 }

@@ -8,7 +8,7 @@ import { listSync, lstatSync, mountPoints } from "../../platform/files.ts";
 import { dirname, isAbsolute, isWithin, relativeTo, resolve } from "../../platform/path.ts";
 import { exists, quietly, realOrNamed, walkedPath } from "../../platform/real_path.ts";
 
-export interface LookupOptions {
+interface LookupOptions {
   /** Real paths: the project, and what else belongs to the action. The first one is named in messages. */
   roots: readonly string[];
   /** Where relative paths start. */

@@ -8,7 +8,7 @@ import { ANY, STAR } from "../../shell/expansion.ts";
 import type { ShellName } from "../../shell/file_names.ts";
 import type { ProtectedLookup } from "./lookup.ts";
 
-export interface PatternOptions {
+interface PatternOptions {
   lookup: ProtectedLookup;
   /** Directories that the command goes into. */
   from: readonly string[];

@@ -17,7 +17,7 @@ import { readRegularFile } from "../../boundary/reader.ts";
 import { listSync, lstatSync, makeDirectory, writeAtomically } from "../../platform/files.ts";
 import { exists, realOrNamed } from "../../platform/real_path.ts";
 
-export interface PostHook {
+interface PostHook {
   scaffold: ScaffoldId;
   input: HookInput;
   parameters: ReadonlyMap<string, string>;
@@ -158,7 +158,7 @@ const FILE_COUNT = 50_000;
  * Copies the named files and directories of `root` to the same place below `target`, and says of each name what came of
  * it. What is there already stays; links are passed over; what is protected is copied only where it is named itself.
  */
-export async function copyInto(
+async function copyInto(
   target: string,
   { root, names, lookup }: { root: string; names: readonly string[]; lookup: ProtectedLookup },
 ): Promise<string[]> {
@@ -202,7 +202,7 @@ const NEW_FILE_MODE = 0o644;
  * Appends `text` to a file below `base`. A file that would grow beyond 4 MiB is put aside as `<path>.1` first. Throws
  * `usage` where a link stands in the way.
  */
-export async function appendText(
+async function appendText(
   home: Home,
   { base, path, text }: { base: string; path: string; text: string },
 ): Promise<void> {

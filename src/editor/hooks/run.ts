@@ -10,9 +10,9 @@ import { INPUT_LIMIT, isEvent, parseHookInput } from "./events.ts";
 import { isFor, isScaffold } from "./scaffold_ids.ts";
 
 /** The outcome of a hook. `blocked`: why the action must not be done, and what to do. */
-export type HookOutcome = { kind: "pass"; output: string } | { kind: "blocked"; reason: string; instead: string };
+type HookOutcome = { kind: "pass"; output: string } | { kind: "blocked"; reason: string; instead: string };
 
-export interface HookCall {
+interface HookCall {
   scaffold: string;
   event: string;
   assistant: string | undefined;

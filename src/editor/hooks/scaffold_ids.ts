@@ -17,7 +17,7 @@ export function isScaffold(word: string): word is ScaffoldId {
 }
 
 /** A scaffold without its scripts. */
-export interface ScaffoldFacts {
+interface ScaffoldFacts {
   brief: string;
   /** Those that it is installed on when nobody names others. */
   events: readonly HookEvent[];

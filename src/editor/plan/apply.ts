@@ -34,7 +34,7 @@ export async function planChanges(home: Home, wanted: Wanted, mayKeep?: MayKeep)
   return plan;
 }
 
-export interface ApplyOptions {
+interface ApplyOptions {
   /** The plan that was shown: when the disk has changed since, nothing is done. */
   expected?: Plan;
   /** Told the plan before anything is written, while nobody else of us can write. */
@@ -229,7 +229,7 @@ async function removeDirectories(directories: readonly string[]): Promise<void> 
 }
 
 /** Whether bytes of a file may be kept in the home. */
-export type MayKeep = (path: string, bytes: Uint8Array) => Promise<boolean>;
+type MayKeep = (path: string, bytes: Uint8Array) => Promise<boolean>;
 
 function contentOf(resource: Resource): Uint8Array {
   if (resource.kind === "file") return bytesOf(resource);
@@ -238,7 +238,7 @@ function contentOf(resource: Resource): Uint8Array {
 }
 
 /** Throws `policy_refused` where a plan would keep what may not be kept. What the ledger holds already was judged before. */
-export async function refuseToKeep(ledger: Ledger, { artifacts }: Plan, mayKeep: MayKeep): Promise<void> {
+async function refuseToKeep(ledger: Ledger, { artifacts }: Plan, mayKeep: MayKeep): Promise<void> {
   const backups = (from: Ledger["artifacts"]) =>
     from.flatMap(({ resources }) => resources.flatMap(({ backup }) => backup === undefined ? [] : backup));
   const known = new Set(backups(ledger.artifacts).map(resourceKey));

@@ -56,7 +56,7 @@ function powershellKey(line: string): string {
   return `powershell ${line}`;
 }
 
-export interface HookSearch {
+interface HookSearch {
   /** How it is or was written, newest first. */
   versions: readonly unknown[];
   /** Whether an entry, in canonical form, is known to be another. */

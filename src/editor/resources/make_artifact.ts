@@ -47,7 +47,7 @@ export function artifact(
 }
 
 /** The frontmatter of a rule. Undefined: as its own text has it. */
-export interface RuleFields {
+interface RuleFields {
   trigger?: Trigger | undefined;
   globs?: string | undefined;
   description?: string | undefined;
@@ -113,7 +113,7 @@ export function makeSkill(
 }
 
 /** One entry of `hooks.json`. */
-export interface HookEntry {
+interface HookEntry {
   command: string;
   powershell: string;
   show_output?: boolean;

@@ -2,10 +2,10 @@
 import { lengthProblem, LIMITS, skillNameProblem } from "../limits.ts";
 
 /** A value: text, a list of texts, or a map of texts. */
-export type FieldValue = string | string[] | Record<string, string>;
+type FieldValue = string | string[] | Record<string, string>;
 
 /** A markdown file in its two parts. */
-export interface Frontmatter {
+interface Frontmatter {
   /** Null: the file has none. */
   fields: Map<string, FieldValue> | null;
   body: string;

@@ -22,7 +22,7 @@ function marksOf({ name, marks }: Extract<Resource, { kind: "section" }>): Secti
   return marks === undefined ? ownMarks(name) : { name, ...marks };
 }
 
-export interface ResourceSearch {
+interface ResourceSearch {
   /** The resource as it was written before. */
   versions: readonly Resource[];
   /** Whether another item, in canonical form, is known to be that of somebody else. */

@@ -89,7 +89,7 @@ export interface ModelFacts {
 }
 
 /** Facts that people choose a model by; unreported ones are absent. */
-export interface ModelTraits {
+interface ModelTraits {
   /** Of its file. */
   bytes?: number;
   /** As it is usually written: `Q4_K_M`. */

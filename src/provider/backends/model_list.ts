@@ -14,7 +14,7 @@ const LIST_LIMIT = 8 * 1024 * 1024;
 const ID_LIMIT = 512;
 const COUNT_LIMIT = 10_000;
 
-export interface ServedModel {
+interface ServedModel {
   /** As the server spells it; not cleaned for a terminal. */
   id: string;
   /** Tokens the server really gives, where the list says so. */

@@ -118,7 +118,7 @@ function parserWords(text: string): string {
 type ScanState = "empty" | "open" | "closed" | "more";
 
 /** Deepest nesting of what a server sends. Source: specification of the no-cloud boundary, "Around it". */
-export const DEPTH_LIMIT = 200;
+const DEPTH_LIMIT = 200;
 
 /**
  * Follows brackets and strings over pieces of text. `closed`: exactly one object ended and only white space followed;

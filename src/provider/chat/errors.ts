@@ -237,7 +237,7 @@ const MEANINGS: Readonly<Record<ServerErrorKind, Meaning>> = {
   stream: said("reported an error", "look at the server's log, then try again"),
 };
 
-export interface FailedRequest {
+interface FailedRequest {
   endpoint: Endpoint;
   model: string;
   /** Of the response; 200 for an error inside a stream. */
@@ -250,7 +250,7 @@ export interface FailedRequest {
 }
 
 /** Returns the hint for a model that the server does not have; `served` are those that it has, null for unknown. */
-export function modelHint(
+function modelHint(
   message: string,
   { endpoint, model, served }: { endpoint: Endpoint; model: string; served: readonly string[] | null },
 ): string {

@@ -125,7 +125,7 @@ interface Place {
 }
 
 /** A request up to and with its last message. */
-export interface Beginning {
+interface Beginning {
   /** All that stands before the first message. */
   head: string;
   messages: readonly WireMessage[];

@@ -123,7 +123,7 @@ const AFTER_DONE = 100;
 const OVER = "over";
 
 /** How a body is read: the signal ends the reading, and the caller looks at it afterwards. */
-export interface ReadOptions extends Pick<AskOptions, "signal" | "onDelta"> {
+interface ReadOptions extends Pick<AskOptions, "signal" | "onDelta"> {
   clock: Clock;
   /** Milliseconds to the first byte, and between bytes; comments count as bytes. */
   firstByteMs: number;

@@ -13,7 +13,7 @@ export interface Route {
 }
 
 /** The parts of a request that decide its URL. */
-export interface Address {
+interface Address {
   path: string;
   atOrigin?: boolean;
 }
@@ -74,7 +74,7 @@ const LOOPBACK: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** An address without the brackets of a URL. */
-export function bare(address: string): string {
+function bare(address: string): string {
   return address.replace(/^\[(.*)\]$/, "$1");
 }
 

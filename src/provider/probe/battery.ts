@@ -183,7 +183,7 @@ const CHECKS: readonly (keyof Findings)[] = [
 ];
 
 /** The time limit, and the signal that ends the work. */
-export interface Limits {
+interface Limits {
   clock: Clock;
   milliseconds: number;
   /** Name of the server, for the message. */

@@ -171,7 +171,7 @@ export function foundIn<T>(outcome: Outcome<T>): T | null {
 }
 
 /** The answer. `fit` is null where it could not be found out. */
-export interface Verdict {
+interface Verdict {
   fit: boolean | null;
   /** One sentence part: `yes, with native tool calls`. */
   text: string;

@@ -9,7 +9,7 @@ import type { Figure, FirstReply, Generation, JsonSchemaFinding, PromptCache, St
 import { type Subject, type TimedReply, userMessage } from "./subject.ts";
 
 /** Runs of a measurement that is quick. */
-export const RUNS = 3;
+const RUNS = 3;
 /** Milliseconds; a rate over a shorter time is mostly noise. */
 const MEASURABLE = 5;
 /** Milliseconds after which no further run of the same measurement begins. */

@@ -18,7 +18,7 @@ export interface SubjectOptions {
   onNote?(text: string): void;
 }
 
-export interface ProbeRequest {
+interface ProbeRequest {
   messages: WireMessage[];
   tools?: ToolSchema[];
   /** Tokens of the reply: every step is bounded. */
@@ -40,7 +40,7 @@ export interface TimedReply {
   retries: string[];
 }
 
-export interface Waiting {
+interface Waiting {
   signal: AbortSignal;
   onPiece?(): void;
 }

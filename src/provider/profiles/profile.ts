@@ -26,7 +26,7 @@ export interface RequestProfile {
   rows: ProfileRow[];
 }
 
-export interface ProfileOptions {
+interface ProfileOptions {
   entry: ModelEntry;
   /** Of `--temperature`. */
   temperature: number | undefined;

@@ -28,7 +28,7 @@ interface StartOptions extends Pick<ProcessOptions, "stdin"> {
 }
 
 /** A running command, or one that ended and was not read to its end. */
-export class BackgroundCommand {
+class BackgroundCommand {
   readonly #stop = new AbortController();
   readonly #over: Promise<void>;
   readonly #room: number;

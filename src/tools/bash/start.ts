@@ -59,7 +59,7 @@ export async function shellFor(
 }
 
 /** Variables of every command: there is no person to page for or to prompt. */
-export const SET: Readonly<Record<string, string>> = {
+const SET: Readonly<Record<string, string>> = {
   TERM: "dumb",
   GIT_TERMINAL_PROMPT: "0",
   GIT_PAGER: "cat",

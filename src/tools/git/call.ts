@@ -21,7 +21,7 @@ export interface PlainCall {
 }
 
 /** The scope of a call's changes: nothing, the repository, or the repository and the working tree. */
-export type GitReach = "read" | "repository" | "tree";
+type GitReach = "read" | "repository" | "tree";
 
 export interface GitCall {
   args: readonly string[];

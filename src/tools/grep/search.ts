@@ -32,7 +32,7 @@ export interface SearchLimits {
 }
 
 /** Characters of a line that are shown. */
-export const LINE_LIMIT = 400;
+const LINE_LIMIT = 400;
 
 function shownLine(text: string): string {
   const line = text.endsWith("\r") ? text.slice(0, -1) : text;
@@ -45,7 +45,7 @@ function isNoText(head: Uint8Array): boolean {
 }
 
 /** The text of a file as Read shows it; null for what is not text: here a NUL byte anywhere makes it that. */
-export function textOf(bytes: Uint8Array): string | null {
+function textOf(bytes: Uint8Array): string | null {
   const text = decodeText(bytes)?.text ?? null;
   if (text === null || text.includes("\0")) return null;
   return text.includes("\r\n") ? text.replaceAll("\r\n", "\n") : text;

@@ -17,7 +17,7 @@ export interface CommandTarget {
 /** Does what a command says, with what was typed behind its name. Throws what it meets. */
 type Work = (argument: string, target: CommandTarget) => Promise<void>;
 
-export interface ChatCommand {
+interface ChatCommand {
   brief: string;
   /** It only tells, or changes what a key may change at any time, so it need not wait for the turn that runs. */
   isBeside: boolean;

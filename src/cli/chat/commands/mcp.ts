@@ -55,7 +55,7 @@ export function mcpRows(offer: McpOffer | null, width: number): Row[] {
 }
 
 /** The text of a server for a prompt of the person. */
-export interface ServerText {
+interface ServerText {
   text: string;
   label: Label;
 }

@@ -36,7 +36,7 @@ import type { ChatView } from "../begin.ts";
 const TIMEOUT_MS = 3000;
 
 /** One model, or a server that does not answer (`selector` null). */
-export interface OfferedModel {
+interface OfferedModel {
   selector: string | null;
   provider: string;
   local: boolean;

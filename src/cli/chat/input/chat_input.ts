@@ -67,7 +67,7 @@ function queues(key: Key, { text, cursor, completion, search }: EditorState): bo
 }
 
 /** Who is told of what keys mean. */
-export interface InputOwner {
+interface InputOwner {
   /** Whether there is something that control-C stops; then it does not clear the line. */
   running(): boolean;
   interrupt(): void;

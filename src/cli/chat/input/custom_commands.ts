@@ -19,7 +19,7 @@ const MOST_COMMANDS = 200;
 /** Longest description that is shown, in characters. */
 const BRIEF_LIMIT = 100;
 
-export interface CustomCommand {
+interface CustomCommand {
   name: string;
   kind: "workflow" | "skill";
   /** Where its text stands. */

@@ -89,7 +89,7 @@ export interface TypedShell {
   isTold: boolean;
 }
 
-export type TypedLine = TypedPrompt | TypedCommand | TypedShell;
+type TypedLine = TypedPrompt | TypedCommand | TypedShell;
 
 /** Whether a line is for the chat itself or for the shell, and no words for the model, as far as it tells by itself. */
 export function isOwnLine(line: string): boolean {

@@ -9,7 +9,7 @@ const LEAVE_MS = 3000;
 const GRACE_MS = 1500;
 
 /** Who is told of what becomes of the work. */
-export interface WorkOwner {
+interface WorkOwner {
   /** The work ended by an error, or was stopped: null. */
   failed(error: unknown): void;
   /** Whoever waits for an answer of the user gets none. */

@@ -31,7 +31,7 @@ export function createFrames(draw: () => void) {
 }
 
 /** Contents of the status line. `session` is null before one is ready; `rate` in tokens a second. */
-export interface Status {
+interface Status {
   session: Session | null;
   mode: PermissionMode;
   rate: number | null;
@@ -111,7 +111,7 @@ const MOST_TODOS = 7;
 const GAP_ROOM = 6;
 
 /** The parts, each already as wide as the terminal. */
-export interface LiveParts {
+interface LiveParts {
   /** The block that is still written, and calls that run; their end is shown. */
   open: readonly Row[];
   /** The block that a person unfolded, in at most so many rows. */

@@ -22,7 +22,7 @@ export type Phase =
   | { kind: "answer" };
 
 /** Tokens of the prompt that a server says it has read; `cached` of them it had from before. */
-export interface Progress {
+interface Progress {
   processed: number;
   total: number;
   cached: number;

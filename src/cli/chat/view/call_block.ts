@@ -12,7 +12,7 @@ import { secondsText } from "./activity.ts";
 import { textRows } from "./event_rows.ts";
 import { changedLines, numberedRows } from "../questions/preview.ts";
 
-export interface CallResult {
+interface CallResult {
   content: string;
   isError: boolean;
   label: Label;
@@ -53,7 +53,7 @@ const SHORT_MS = 1000;
 /** Of their subjects the end says most. */
 const PATH_TOOLS: ReadonlySet<string> = new Set(["Read", "Edit", "Write"]);
 
-export interface BlockRows {
+interface BlockRows {
   rows: Row[];
   /** Whether something is left out that unfolding shows. */
   isFolded: boolean;

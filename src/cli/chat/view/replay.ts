@@ -30,7 +30,7 @@ const MOST_CHARACTERS = 12_000;
 /** Characters of one text that are drawn. */
 const LONGEST_TEXT = 40_000;
 
-export interface ReplaySurface {
+interface ReplaySurface {
   view: Pick<TurnView, "event" | "finish">;
   print(rows: readonly Row[]): void;
   width(): number;
@@ -175,7 +175,7 @@ function subjectOf({ name, input }: ToolCall, { tools }: Session): string {
 }
 
 /** A change as events tell it. */
-export type StoredChange = NonNullable<(TurnEvent & { kind: "tool_result" })["change"]>;
+type StoredChange = NonNullable<(TurnEvent & { kind: "tool_result" })["change"]>;
 
 /** Larger contents are not compared. Bytes. */
 const LIMIT = 1024 * 1024;
@@ -184,7 +184,7 @@ const LIMIT = 1024 * 1024;
  * Returns the changes by the ids of their calls, as far as they can be known: a file is followed from its content before
  * the turn, call by call.
  */
-export async function storedChanges(
+async function storedChanges(
   items: readonly SessionItem[],
   { session, undo }: Pick<OpenSession, "session" | "undo">,
 ): Promise<Map<string, StoredChange>> {

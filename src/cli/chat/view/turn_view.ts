@@ -21,7 +21,7 @@ import {
 import { type CallPlace, CallView, Folds, type OpenCall, placeOf } from "./call_view.ts";
 import { eventRows, failureRows, textRows } from "./event_rows.ts";
 
-export interface TurnViewOptions {
+interface TurnViewOptions {
   width(): number;
   color: boolean;
   clock: Pick<Clock, "monotonic">;

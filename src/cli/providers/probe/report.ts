@@ -97,7 +97,7 @@ export const LABELS: Readonly<Record<keyof Findings, string>> = {
 };
 
 /** One row: what was checked, the result in a word or two, the figures. */
-export type Row = readonly [check: string, result: string, figures: string];
+type Row = readonly [check: string, result: string, figures: string];
 
 type Describe = { [K in keyof Findings]: (found: Findings[K]) => Row[] };
 
@@ -263,7 +263,7 @@ function time(value: number): string {
 }
 
 /** The subject of a report, and the result of storing it. */
-export interface Told {
+interface Told {
   endpoint: Endpoint;
   model: string;
   profile: readonly ProfileRow[];

@@ -143,7 +143,7 @@ async function printReport(
 const LIST_TIMEOUT = 5000;
 
 /** The model under test. */
-export interface Prepared {
+interface Prepared {
   client: HttpClient;
   endpoint: Endpoint;
   model: ModelEntry;
@@ -192,7 +192,7 @@ async function prepare(selector: string | undefined, context: Context): Promise<
 }
 
 /** One field that was, or already had been, as it was found. */
-export interface StoredField {
+interface StoredField {
   field: "context_window" | "tool_calls" | "reasoning";
   old: string | number | null;
   new: string | number;
