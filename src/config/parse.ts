@@ -1,6 +1,7 @@
 /** Parses and checks the text of providers.yaml. Loads YAML and the schema: import this module lazily. */
 import { AgentcliError } from "../errors.ts";
 import {
+  KEYS,
   knownKeys,
   type McpServerRecord,
   type ModelRecord,
@@ -119,21 +120,11 @@ export function parseConfiguration(text: string, path: string): Configuration {
 }
 
 function toModel(model: ModelRecord): ModelEntry {
-  return {
-    id: model.id,
-    aliases: aliasesOf(model.alias),
-    role: model.role,
-    contextWindow: model.context_window,
-    maxTokens: model.max_tokens,
-    params: model.params,
-    toolCalls: model.tool_calls,
-    reasoning: model.reasoning,
-    maxReasoning: model.max_reasoning,
-    maxResult: model.max_result,
-    edit: model.edit,
-    warmUp: model.warm_up,
-    images: model.images,
-  };
+  const fields = KEYS.model.filter((key) => key !== "alias").map((key) => [
+    key.replace(/_([a-z])/g, (_, letter) => letter.toUpperCase()),
+    model[key as keyof ModelRecord],
+  ]);
+  return { ...Object.fromEntries(fields), aliases: aliasesOf(model.alias) };
 }
 
 function toProvider(name: string, provider: ProviderRecord, file: string): ProviderEntry {

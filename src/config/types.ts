@@ -1,6 +1,6 @@
 /** The configuration as the program uses it: providers.yaml after the schema, with every optional list filled in. */
 
-import type { EngineTemplate } from "./schema.ts";
+import type { EngineTemplate, ModelRecord } from "./schema.ts";
 
 export type { EngineTemplate };
 
@@ -15,30 +15,14 @@ export type PermissionMode = typeof PERMISSION_MODES[number];
 /** Seconds that a check may take where nothing else is said. */
 export const CHECK_TIMEOUT = 300;
 
-/** One entry of a provider's `models:`. */
-export interface ModelEntry {
-  id: string;
-  aliases: string[];
-  role?: Role;
-  /** Tokens the server really gives. */
-  contextWindow?: number;
-  /** Reply limit in tokens. */
-  maxTokens?: number;
-  /** Request fields sent as they are. */
-  params?: Record<string, unknown>;
-  toolCalls?: "native" | "text" | "none";
-  /** Absent: as the server or the model's family wants it. */
-  reasoning?: "keep" | "drop";
-  /** Most tokens of reasoning of one reply; 0 for no limit. */
-  maxReasoning?: number;
-  /** Most tokens of one tool result. */
-  maxResult?: number;
-  edit?: "replace" | "whole";
-  /** Let the server read a history ahead of the next prompt. */
-  warmUp?: boolean;
-  /** True if the model supports image input. */
-  images?: boolean;
-}
+/** A key of the file as a field of the program: `context_window` is `contextWindow`. */
+type Field<Key extends string> = Key extends `${infer First}_${infer Rest}` ? `${First}${Capitalize<Field<Rest>>}`
+  : Key;
+
+/** One entry of a provider's `models:`; the schema says what each field means. */
+export type ModelEntry =
+  & { [Key in keyof Omit<ModelRecord, "alias"> as Field<Key>]: ModelRecord[Key] }
+  & { aliases: string[] };
 
 /** One entry of `providers:`. */
 export interface ProviderEntry {
