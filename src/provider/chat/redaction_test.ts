@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import * as fc from "../../../tests/property.ts";
-import { withoutEcho } from "./server_error.ts";
+import { withoutEcho } from "./shown_message.ts";
 
 const PROMPT = 'The launch "code" is\n8412-ALPHA,\tkeep it: C:\\new\\table, schön & gut';
 
