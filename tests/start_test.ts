@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { say, startFakeServer } from "./helpers/fake_server.ts";
 import { runInProcess } from "./helpers/in_process.ts";
-import { configure, temporaryHome } from "./helpers/program.ts";
+import { configure, environmentOf, temporaryHome } from "./helpers/program.ts";
 
 const ROOT = new URL("../", import.meta.url);
 /** What a turn loads before its first request: the program, the command, the turn, and where its session is stored. */
@@ -42,6 +42,32 @@ Deno.test("a turn loads no more before its first request than it did", async () 
   // Load what is new where it is first needed; raise these for what every turn needs before it asks anything.
   assert.ok(loaded.length <= 124, `${loaded.length} modules: ${loaded.join(" ")}`);
   assert.ok(bytes <= 676_500, `${bytes} bytes of sources`);
+});
+
+/** The modules of ours that a short turn has loaded when it ends, as the engine saw it. */
+async function loadedByTurn(): Promise<string[]> {
+  await using home = await temporaryHome();
+  await using server = startFakeServer({ script: [say("Hello.")] });
+  await configure(home, { loc: { baseUrl: server.baseUrl, models: [{ id: "plain", context_window: 131_072 }] } });
+  const coverage = `${home.tmp}/coverage`;
+  const { code, stderr } = await new Deno.Command(Deno.execPath(), {
+    args: ["run", "-A", "--no-check", "--no-config", `--coverage=${coverage}`, "main.ts", "run", "Hello"],
+    cwd: ROOT,
+    clearEnv: true,
+    env: environmentOf({ home }),
+    stdin: "null",
+  }).output();
+  assert.equal(code, 0, new TextDecoder().decode(stderr));
+  const files = [...Deno.readDirSync(coverage)].map(({ name }) => `${coverage}/${name}`);
+  const urls = files.map((file): string => JSON.parse(Deno.readTextFileSync(file)).url);
+  return urls.filter((url) => url.startsWith(ROOT.href)).map((url) => decodeURIComponent(url.slice(ROOT.href.length)));
+}
+
+Deno.test("a short turn loads no leak scanner where nothing is protected, and little else that it did not", async () => {
+  const loaded = await loadedByTurn();
+  for (const path of START) assert.ok(loaded.includes(path), path);
+  assert.deepEqual(loaded.filter((path) => path.startsWith("src/boundary/scan/")), []);
+  assert.ok(loaded.length <= 133, `${loaded.length} modules: ${loaded.join(" ")}`);
 });
 
 /** How many requests each of two runs in a fresh home sends before its chat request. */

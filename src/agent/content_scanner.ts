@@ -42,24 +42,27 @@ interface ScannerOptions {
   previous?: ContentScanner | undefined;
   /** The user's projects, as the home records them. */
   projects?: () => Promise<readonly RecordData[]>;
-  /** Returns the directories besides the roots that commands could write so far. */
+  /** The directories besides the roots that commands could write so far. */
   written?: () => readonly string[];
   /** Tells the person of files that are protected from now on. */
   notify?: (text: string) => unknown;
 }
 
-/** The scanner of one session. Costs nothing where nothing is protected; the scan is loaded when it is first needed. */
+/** The scanner of one session. Where nothing is protected, it loads and costs nothing. */
 export class ContentScanner {
   readonly #workspace: Workspace;
   readonly #allowed: AllowedFragments | undefined;
-  readonly #projects: ScannerOptions["projects"];
+  readonly #projects: () => Promise<readonly RecordData[]>;
   readonly #written: () => readonly string[];
   readonly #notify: ScannerOptions["notify"];
   #outside: ProtectedSet | undefined;
   #scanner: LeakScanner | null = null;
   #others: ReturnType<typeof scannerOfOthers> | null = null;
 
-  constructor(workspace: Workspace, { allowed, previous, projects, written = () => [], notify }: ScannerOptions = {}) {
+  constructor(
+    workspace: Workspace,
+    { allowed, previous, projects = () => Promise.resolve([]), written = () => [], notify }: ScannerOptions = {},
+  ) {
     this.#workspace = workspace;
     this.#allowed = allowed;
     this.#projects = projects;
@@ -78,12 +81,12 @@ export class ContentScanner {
     return this.#scanner ??= new LeakScanner(protection, { root, allowed: this.#allowed });
   }
 
-  /** Finds what other known projects protect. */
+  /** Finds what other projects protect. */
   async #hitOfOthers(
     texts: Iterable<string>,
     options?: Parameters<LeakScanner["check"]>[1],
   ): Promise<ScanHit & { endpoints: readonly string[] } | null> {
-    if (this.#projects === undefined) return null;
+    if ((await this.#projects()).length === 0) return null;
     const { scannerOfOthers } = await import("../boundary/scan/leak_scanner.ts");
     const { root, additional } = this.#workspace;
     this.#others ??= scannerOfOthers(this.#projects, [root, ...additional], () => this.#scanner);
@@ -185,7 +188,7 @@ export class ContentScanner {
     { since, exposed }: { since: number; exposed: string | undefined },
   ): Promise<void> {
     const own = await this.#open();
-    if (own === null && exposed === undefined && (await this.#projects?.() ?? []).length === 0) return;
+    if (own === null && exposed === undefined && (await this.#projects()).length === 0) return;
     const { protection, records } = this.#workspace;
     const scanner: Pick<LeakScanner, "check"> = {
       check: async (texts, options) => await own?.check(texts, options) ?? await this.#hitOfOthers(texts, options),
