@@ -9,6 +9,8 @@ export interface Language {
   future: RegExp;
   /** Takes a sentence out: conditions, negations, courtesies. */
   but: RegExp;
+  /** The words that `made` and `was` need. Where a reply has none, neither is compiled, which would take a millisecond. */
+  done?: RegExp;
   /** The model says that it changed something. */
   made: RegExp;
   /** Something is said to be changed, by nobody in particular: counts at the beginning of a reply alone. */
@@ -53,6 +55,7 @@ export const LANGUAGES: readonly Language[] = [
     ),
     but:
       /\b(?:let me know|if|once you|when you|after you|unless|until|should you|want me|happy to|glad to|wait|not|never|no longer|should|would|could|might|whether|make sure|ensure|expect)\b|n['’]t\b/,
+    done: new RegExp(ENGLISH_DONE),
     made: new RegExp(
       String.raw`\b(?:i|we)(?:['’]ve| have)?(?: (?:just|now|also|then|successfully|already))* (?:${ENGLISH_DONE})\b` +
         String.raw`(?!(?: [\w-]+){0,3} (?:${ENGLISH_TEXTS})\b)`,

@@ -88,15 +88,18 @@ export function emptyClaim({ text, prompt, done, workedBefore }: EndingReply): C
     unquoted(text.length > 2 * READ ? `${text.slice(0, READ)}\n${text.slice(-READ)}` : text),
   )
     .filter((sentence) => !/[?？؟]$/.test(sentence.text));
-  const says = (test: (language: Language) => RegExp, among = sentences) =>
-    LANGUAGES.some((language) =>
+  const says = (test: (language: Language) => RegExp, among = sentences, languages = LANGUAGES) =>
+    languages.some((language) =>
       among.some((sentence) => test(language).test(sentence.text) && !language.but.test(sentence.text))
     );
   const own = sentences.filter((sentence) => !sentence.isListed);
   const head = sentences.slice(0, HEAD).filter((sentence) => !sentence.isListed);
   const isOver = () => wantsChange(prompt) && says(({ over }) => over, [...head, ...own.slice(-1)]);
+  const claiming = LANGUAGES.filter(({ done: words }) =>
+    words === undefined || sentences.some((sentence) => words.test(sentence.text))
+  );
   const isChange = isIdle && done.changes === 0 &&
-    (says(({ made }) => made) || says(({ was }) => was, head) || isOver());
+    (says(({ made }) => made, sentences, claiming) || says(({ was }) => was, head, claiming) || isOver());
   if (!isChange && !says(({ tests }) => tests)) return null;
   if (wantsWords(prompt, workedBefore)) return null;
   return isChange ? "change" : isIdle ? "tests" : "failed";
