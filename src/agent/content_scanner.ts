@@ -42,7 +42,7 @@ interface ScannerOptions {
   previous?: ContentScanner | undefined;
   /** The user's projects, as the home records them. */
   projects?: () => Promise<readonly RecordData[]>;
-  /** The directories besides the roots that commands could write so far. */
+  /** Returns the directories besides the roots that commands could write so far. */
   written?: () => readonly string[];
   /** Tells the person of files that are protected from now on. */
   notify?: (text: string) => unknown;
