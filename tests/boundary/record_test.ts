@@ -142,6 +142,33 @@ Deno.test("another project at the same path is protected as the first was, and t
   assert.match(played.done.stderr, /is another directory/);
 });
 
+Deno.test("what the user let out of one project stays in the next one at its path", linux, async () => {
+  await using stage = await openStage();
+  await firstSight(stage);
+  const line = "DATABASE_URL=postgres://public@db.example/app";
+  const secrets = (...argv: string[]) => stage.play("loc", { script: [], argv: ["secrets", ...argv] });
+  const prompted = async () => {
+    const { done } = await stage.play("rem", { script: [say("Hello.")], prompt: `what is ${line}?` });
+    return done.code;
+  };
+  stage.exempt(".env");
+  await stage.write(".env", `${line}\n`);
+  assert.equal(await prompted(), 6, "control: it was not allowed yet");
+  assert.equal((await secrets("allow-fragment", ".env:1", "--yes")).done.code, 0);
+  assert.equal(await prompted(), 0, "control: it was allowed");
+  await Deno.rename(stage.project, `${stage.home.root}/away`);
+  stage.exempt(`${stage.home.root}/away/secrets/k.txt`);
+  await stage.write(".env", `${line}\n`);
+  await stage.write(".agentclisecret", MARKER);
+  assert.equal(await prompted(), 6);
+  // A word for one line here is no word for what was allowed there, nor for its hosts.
+  await stage.write(".env", `${line}\nOTHER_URL=postgres://other@db.example/app\n`);
+  assert.equal((await secrets("allow-fragment", ".env:2", "--yes")).done.code, 0);
+  assert.equal(await prompted(), 6);
+  assert.equal((await secrets("allow-fragment", ".env:1", "--yes")).done.code, 0);
+  assert.equal(await prompted(), 0, "control: it is allowed here, too");
+});
+
 Deno.test("with a home that cannot be written nothing remote starts where a marker stands", linux, async () => {
   await using stage = await openStage();
   await Deno.mkdir(`${stage.home.agentcliHome}`, { recursive: true });

@@ -26,7 +26,8 @@ export async function metFile({ path, status, tier }: SeenFile, salt: string): P
   return digest === null ? null : { path, tier, device, inode, born, size, modified, digest };
 }
 
-async function digestOf(path: string, salt: string): Promise<string | null> {
+/** Returns the digest of a file's content, or null if it cannot be read. */
+export async function digestOf(path: string, salt: string): Promise<string | null> {
   const read = readRegularFile(path, { display: path, limit: LONGEST });
   if ("refused" in read) return null;
   const encoded = new TextEncoder().encode(salt);

@@ -6,7 +6,7 @@
 import { AgentcliError } from "../../errors.ts";
 import { sha256 } from "../../platform/digest.ts";
 import type { Home } from "../../platform/home.ts";
-import { dirname, isWithin } from "../../platform/path.ts";
+import { dirname, isWithin, join, relativeTo } from "../../platform/path.ts";
 import { ancestors } from "../../platform/real_path.ts";
 import { commonDirectory, headCommit, mainTree } from "./git_directory.ts";
 import {
@@ -188,42 +188,65 @@ export class ProjectRecord {
       released: readonly string[];
     },
   ): Promise<void> {
-    await this.#change((data) => {
+    await this.release(released);
+    await this.#decide((data) => {
       const named = [...new Set([...data.confirmed.filter((value) => endpoints.includes(value)), ...confirmed])];
       const allowed = markers.length === 0 ? [] : data.allowed;
-      const now = { ...data, ...identityAt(this.root), markers: [], endpoints, confirmed: named, allowed };
-      return tightened(withoutFiles(now, released), { markers });
+      return tightened({ ...data, markers: [], endpoints, confirmed: named, allowed }, { markers });
     });
-    this.replaced = false;
   }
 
   async trustEndpoint(value: string): Promise<void> {
-    const { endpoints, confirmed } = this.replaced ? this.#blank() : this.#own ?? this.#blank();
-    await this.#change((data) => ({
+    await this.#decide((data) => ({
       ...data,
-      ...identityAt(this.root),
-      endpoints: [...new Set([...endpoints, value])],
-      confirmed: [...new Set([...confirmed, value])],
+      endpoints: [...new Set([...data.endpoints, value])],
+      confirmed: [...new Set([...data.confirmed, value])],
     }));
-    this.replaced = false;
   }
 
   async allows(fragment: string): Promise<boolean> {
-    const own = this.#own;
-    return own !== null && own.allowed.length > 0 && own.allowed.includes(await sha256(own.salt + fragment));
+    const { salt, allowed } = this.#own ?? emptyRecord(this.root);
+    return !this.replaced && allowed.length > 0 && allowed.includes(await sha256(salt + fragment));
   }
 
   /** Lets fragments leave; keeps their salted digests. */
   async allow(fragments: readonly string[]): Promise<void> {
-    await this.#change(async (data) => {
+    await this.#decide(async (data) => {
       const digests = await Promise.all(fragments.map((fragment) => sha256(data.salt + fragment)));
       return { ...data, allowed: [...new Set([...data.allowed, ...digests])] };
     });
   }
 
-  /** Releases files by path, and stops looking for the identity and content of copies among them. */
+  /**
+   * Releases files by path, and stops looking for the identity and content of copies among them, also where another tree
+   * or project recorded it.
+   */
   async release(paths: readonly string[]): Promise<void> {
-    await this.#change((data) => withoutFiles(data, paths));
+    const copies = this.derived.filter(({ path }) => paths.includes(path));
+    const { digestOf } = await import("./former_files.ts");
+    const without = async (data: RecordData) => {
+      const digests = await Promise.all(paths.map((path) => digestOf(path, data.salt)));
+      const isCopied = (file: MetFile) =>
+        copies.some((one) => isSameFile(one, file) || (one.digest ?? "") !== "" && one.digest === file.digest);
+      const isReleased = (file: MetFile) =>
+        paths.includes(file.path) || digests.includes(file.digest) || isCopied(file);
+      const derived = data.derived.filter(({ path }) => !paths.includes(path));
+      return { ...data, derived, met: data.met.filter((file) => !isReleased(file)) };
+    };
+    if (paths.length === 0) return;
+    await this.#change(without);
+    for (const { root, met } of this.#others) {
+      if (met.length > 0) await changeRecord(this.#home, { root, moved: null, before: emptyRecord(root) }, without);
+    }
+  }
+
+  /** Returns the copy of the same name in another tree of the repository that makes a file a copy, and its root, or null. */
+  copyElsewhere(path: string): { root: string; path: string } | null {
+    for (const { root, derived } of this.#others) {
+      const other = join(root, relativeTo(this.root, path));
+      if (root !== this.root && derived.some((file) => file.path === other)) return { root, path: other };
+    }
+    return null;
   }
 
   /** Runs work and stores its failure in {@link problem}. */
@@ -293,6 +316,13 @@ export class ProjectRecord {
     return { ...emptyRecord(this.root), ...identityAt(this.root), firstHead };
   }
 
+  /** Changes the record by the user's word, which is for the directory that is here now: what another one had, it loses. */
+  async #decide(work: (data: RecordData) => RecordData | Promise<RecordData>): Promise<void> {
+    const none = this.replaced ? { endpoints: [], confirmed: [], allowed: [] } : {};
+    await this.#change((data) => work({ ...data, ...identityAt(this.root), ...none }));
+    this.replaced = false;
+  }
+
   async #change(
     work: (data: RecordData) => RecordData | Promise<RecordData>,
     before = this.#own ?? this.#blank(),
@@ -304,16 +334,4 @@ export class ProjectRecord {
 /** Returns another project's record without the markers around it: those are its own business. */
 function heldBy(known: RecordData): RecordData {
   return { ...known, markers: known.markers.filter(({ path }) => isWithin(known.root, path)) };
-}
-
-function withoutFiles(data: RecordData, paths: readonly string[]): RecordData {
-  const copies = data.derived.filter(({ path }) => paths.includes(path));
-  const isReleased = (file: MetFile) =>
-    paths.includes(file.path) ||
-    copies.some((one) => isSameFile(one, file) || (one.digest ?? "") !== "" && one.digest === file.digest);
-  return {
-    ...data,
-    derived: data.derived.filter((file) => !copies.includes(file)),
-    met: data.met.filter((file) => !isReleased(file)),
-  };
 }
