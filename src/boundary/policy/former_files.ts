@@ -73,7 +73,7 @@ export class FormerFiles {
         ? same
         : (sizes.has(status.size) ? await this.#contentOf(path, status) : undefined);
       if (known === undefined) continue;
-      found.push({ path, ...identityIn(status), source: known.path, tier: known.tier, at: 0, digest: known.digest });
+      found.push({ path, ...identityIn(status), source: known.path, tier: known.tier, at: 0 });
     }
     return found;
   }

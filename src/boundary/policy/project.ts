@@ -65,15 +65,12 @@ export async function openProject(
   { additional = [], create }: { additional?: readonly string[]; create: boolean },
 ): Promise<Project> {
   const rules = findMarkers(root);
-  const open = async (directory: string, { seen, standingEndpoints }: PathRules) =>
-    home === null
-      ? []
-      : [await ProjectRecord.open(home, directory, { markers: seen, endpoints: standingEndpoints, create })];
-  const own = await open(root, rules);
-  const others = await Promise.all(
-    additional.map(async (directory) => await open(directory, findMarkers(directory))),
-  );
-  const records = [...own, ...others.flat()];
+  const records: ProjectRecord[] = [];
+  // One after another: what lies in a known project trusts nothing by itself.
+  for (const at of [root, ...additional]) {
+    const { seen, standingEndpoints: endpoints } = at === root ? rules : findMarkers(at);
+    if (home !== null) records.push(await ProjectRecord.open(home, at, { markers: seen, endpoints, create }));
+  }
   const { count, notices } = endpointsThatCount(rules, records);
   return { root, rules, localEndpoints: count, records, notices: [...records.flatMap(recordNotices), ...notices] };
 }
@@ -89,22 +86,18 @@ export async function rememberedAt(
   const home = await openHome(io).catch(() => null);
   if (home === null) return [];
   const records = await Promise.all(roots.map((root) => ProjectRecord.open(home, root, { create: false })));
-  const problem = records.find((record) => record.problem !== null)?.problem;
-  if (problem !== undefined && problem !== null) throw problem;
+  for (const { problem } of records) if (problem !== null) throw problem;
   return records;
 }
 
 function recordNotices({ root, movedFrom, replaced, problem }: ProjectRecord): string[] {
   return [
-    ...movedFrom === null ? [] : [`the project ${movedFrom} is now at ${root}; what was known of it holds here`],
-    ...replaced
-      ? [
-        `${root} is another directory than the one that was known there, or what was known of it was removed; what is ` +
-        "known to be protected stays so, and nothing is trusted (agentcli secrets trust takes it as it is now)",
-      ]
-      : [],
-    ...problem === null ? [] : [`what the markers of ${root} say cannot be remembered: ${problem.message}`],
-  ];
+    movedFrom !== null && `the project ${movedFrom} is now at ${root}; what was known of it holds here`,
+    replaced &&
+    `${root} is another directory than the one that was known there, or what was known of it was removed; ` +
+      "what is known to be protected stays so, and nothing is trusted (agentcli secrets trust takes it as it is now)",
+    problem !== null && `what the markers of ${root} say cannot be remembered: ${problem.message}`,
+  ].filter((notice) => notice !== false);
 }
 
 /**

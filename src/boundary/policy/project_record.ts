@@ -6,7 +6,7 @@
 import { AgentcliError } from "../../errors.ts";
 import { sha256 } from "../../platform/digest.ts";
 import type { Home } from "../../platform/home.ts";
-import { dirname, isWithin, join, relativeTo } from "../../platform/path.ts";
+import { dirname, isWithin } from "../../platform/path.ts";
 import { ancestors } from "../../platform/real_path.ts";
 import { commonDirectory, headCommit, mainTree } from "./git_directory.ts";
 import {
@@ -125,17 +125,17 @@ export class ProjectRecord {
 
   /** The commit at HEAD when the project was first seen; null without one. */
   get firstHead(): string | null {
-    return this.replaced ? null : this.#own?.firstHead ?? null;
+    return this.#own?.firstHead ?? null;
   }
 
   /** The values of `local-endpoints:` that the user or trusted when the project was first seen. */
   get trustedEndpoints(): readonly string[] {
-    return this.replaced ? [] : this.#own?.endpoints ?? [];
+    return this.#own?.endpoints ?? [];
   }
 
   /** Returns whether the user, here or there, let an endpoint receive what a marker outside the project protects. */
   opens(endpoint: string, marker: string): boolean {
-    if (!this.replaced && this.#own?.confirmed.includes(endpoint)) return true;
+    if (this.#own?.confirmed.includes(endpoint)) return true;
     return this.#others.some(({ root, endpoints }) => root === dirname(marker) && endpoints.includes(endpoint));
   }
 
@@ -151,12 +151,10 @@ export class ProjectRecord {
   /** Records that the project was seen, before a model can change it: `local-endpoints:` added later count as new. */
   async note(): Promise<void> {
     if (this.#own !== null || this.problem !== null) return;
-    try {
-      await this.#change((data) => data);
-    } catch (error) {
+    await this.#change((data) => data).catch((error) => {
       // Without a writable home nothing is trusted when first seen, either.
       if (!(error instanceof AgentcliError)) throw error;
-    }
+    });
   }
 
   /** Adds new facts; writes only if there are any. The only change that a project's files can cause. */
@@ -206,7 +204,7 @@ export class ProjectRecord {
 
   async allows(fragment: string): Promise<boolean> {
     const { salt, allowed } = this.#own ?? emptyRecord(this.root);
-    return !this.replaced && allowed.length > 0 && allowed.includes(await sha256(salt + fragment));
+    return allowed.length > 0 && allowed.includes(await sha256(salt + fragment));
   }
 
   /** Lets fragments leave; keeps their salted digests. */
@@ -217,36 +215,23 @@ export class ProjectRecord {
     });
   }
 
-  /**
-   * Releases files by path, and stops looking for the identity and content of copies among them, also where another tree
-   * or project recorded it.
-   */
+  /** Releases files by path, and stops looking for their identity and content, also where another tree recorded those. */
   async release(paths: readonly string[]): Promise<void> {
-    const copies = this.derived.filter(({ path }) => paths.includes(path));
-    const { digestOf } = await import("./former_files.ts");
-    const without = async (data: RecordData) => {
-      const digests = await Promise.all(paths.map((path) => digestOf(path, data.salt)));
-      const isCopied = (file: MetFile) =>
-        copies.some((one) => isSameFile(one, file) || (one.digest ?? "") !== "" && one.digest === file.digest);
-      const isReleased = (file: MetFile) =>
-        paths.includes(file.path) || digests.includes(file.digest) || isCopied(file);
-      const derived = data.derived.filter(({ path }) => !paths.includes(path));
-      return { ...data, derived, met: data.met.filter((file) => !isReleased(file)) };
-    };
     if (paths.length === 0) return;
+    const isNamed = ({ path }: { path: string }) => paths.includes(path);
+    const copies = this.derived.filter(isNamed);
+    const { digestOf } = await import("./former_files.ts");
+    const without = async ({ derived, met, ...data }: RecordData) => {
+      const digests = await Promise.all(paths.map((path) => digestOf(path, data.salt)));
+      const isReleased = (file: MetFile) =>
+        isNamed(file) || digests.includes(file.digest) || copies.some((one) => isSameFile(one, file));
+      const kept = derived.filter((file) => !isNamed(file));
+      return { ...data, derived: kept, met: met.filter((file) => !isReleased(file)) };
+    };
     await this.#change(without);
     for (const { root, met } of this.#others) {
       if (met.length > 0) await changeRecord(this.#home, { root, moved: null, before: emptyRecord(root) }, without);
     }
-  }
-
-  /** Returns the copy of the same name in another tree of the repository that makes a file a copy, and its root, or null. */
-  copyElsewhere(path: string): { root: string; path: string } | null {
-    for (const { root, derived } of this.#others) {
-      const other = join(root, relativeTo(this.root, path));
-      if (root !== this.root && derived.some((file) => file.path === other)) return { root, path: other };
-    }
-    return null;
   }
 
   /** Runs work and stores its failure in {@link problem}. */
@@ -289,6 +274,7 @@ export class ProjectRecord {
       return place === data.root ? [held] : [held, { ...rebased(held, place), met: [] }];
     });
     this.replaced = own !== undefined && isReplaced(own);
+    if (this.#own !== null) this.#own = this.#trusted(this.#own);
     // A project mounted at two places was not moved.
     const isMoved = own === undefined && moved !== undefined && !isOpen(moved) &&
       !isSameFile(identityAt(moved.root), here);
@@ -318,16 +304,25 @@ export class ProjectRecord {
 
   /** Changes the record by the user's word, which is for the directory that is here now: what another one had, it loses. */
   async #decide(work: (data: RecordData) => RecordData | Promise<RecordData>): Promise<void> {
-    const none = this.replaced ? { endpoints: [], confirmed: [], allowed: [] } : {};
-    await this.#change((data) => work({ ...data, ...identityAt(this.root), ...none }));
-    this.replaced = false;
+    await this.#change((data) => {
+      const own = { ...this.#trusted(data), ...identityAt(this.root), firstHead: data.firstHead };
+      this.replaced = false;
+      return work(own);
+    });
+  }
+
+  /** Returns the record without what the user said and did in another directory. */
+  #trusted(data: RecordData): RecordData {
+    return this.replaced ? { ...data, endpoints: [], confirmed: [], allowed: [], firstHead: null } : data;
   }
 
   async #change(
     work: (data: RecordData) => RecordData | Promise<RecordData>,
     before = this.#own ?? this.#blank(),
   ): Promise<void> {
-    this.#own = await changeRecord(this.#home, { root: this.root, moved: this.movedFrom, before }, work);
+    this.#own = this.#trusted(
+      await changeRecord(this.#home, { root: this.root, moved: this.movedFrom, before }, work),
+    );
   }
 }
 

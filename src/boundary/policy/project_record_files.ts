@@ -44,8 +44,6 @@ export interface DerivedFile extends Identity {
   tier?: Tier | undefined;
   /** When that was found, in milliseconds since 1970; 0 if unknown. */
   at?: number;
-  /** The digest of the former protected file that it was recognized as. */
-  digest?: string;
 }
 
 /** The rules and the trust of a known project. */

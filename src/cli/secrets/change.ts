@@ -192,17 +192,11 @@ export async function trustProject({ arguments: words, context }: Invocation): P
   const found = await differenceOf(project);
   const named = words.map((word) => resolve(cwd, word));
   const stranger = named.find((path) => !found.derived.includes(path));
-  const elsewhere = stranger === undefined ? null : record.copyElsewhere(stranger);
-  if (stranger !== undefined && elsewhere !== null) {
-    const message = `${clean(stranger)} is protected since ${clean(elsewhere.path)} is`;
-    const hint = `run agentcli secrets trust ${clean(relativeTo(elsewhere.root, elsewhere.path))} in ${
-      clean(elsewhere.root)
-    }`;
-    throw new AgentcliError("usage", message, { hint });
-  }
   if (stranger !== undefined) {
     throw new AgentcliError("usage", `${clean(stranger)} is not recorded as a copy of protected content`, {
-      hint: "`agentcli secrets list` names the files that are; without a path, all changes are accepted",
+      hint:
+        "`agentcli secrets list` names the files that are, and another tree of the repository may have recorded it: " +
+        "run this there; without a path, all changes are accepted",
     });
   }
   const change = named.length === 0 ? found : { gone: [], covered: [], endpoints: [], derived: named, replaced: false };
