@@ -1,10 +1,10 @@
 /**
  * Makes one file of the files that `deno bundle --code-splitting` writes.
  *
- * What is not needed at once stands in a function and is run when it is first imported: the engine then neither makes
- * its thousands of functions at every start nor keeps room for them in its code cache. Parts that every turn needs, and
- * the functions they declare, have parentheses around them, so that V8 compiles them with the file and keeps them in its
- * code cache. Measured in docs/performance.md.
+ * What is not needed at once stands in a function and is run when a name of it is first imported: the engine then
+ * neither makes its thousands of functions at every start nor keeps room for them in its code cache. Parts that every
+ * turn needs, and the functions they declare, have parentheses around them, so that V8 compiles them with the file and
+ * keeps them in its code cache. Measured in docs/performance.md.
  */
 import { edited, type Node, treeOf } from "./syntax.ts";
 
@@ -50,6 +50,11 @@ function importPart(part) {
 /** Returns the text of the one file. Throws when the files are not written the way this module expects. */
 export function oneFile(files: ReadonlyMap<string, string>, layout: Layout): string {
   const parts = new Map([...files].map(([file, text]) => [file, readPart(file, text)]));
+  for (const { file, exports } of parts.values()) {
+    if (exports.length === 0 && file !== layout.entry) {
+      throw new Error(`${file} would not run: nobody takes a name of it`);
+    }
+  }
   const order = orderOf(parts, layout.entry);
   const names = nameAll(order, layout.entry);
   const turn = order.find((part) => part.body.includes(`// ${layout.turn}\n`));
@@ -79,7 +84,8 @@ function readPart(file: string, text: string): Part {
   const imports: Import[] = [];
   let rest = text;
   for (let found = IMPORT.exec(rest); found !== null; found = IMPORT.exec(rest)) {
-    imports.push({ names: listOf(found[1]), file: found[2] ?? "" });
+    // Without names there is nothing to wait for: a module that is loaded does nothing but declare.
+    if (found[1] !== undefined) imports.push({ names: listOf(found[1]), file: found[2] ?? "" });
     rest = rest.slice(found[0].length);
   }
   const end = EXPORT.exec(rest);
@@ -147,12 +153,9 @@ function neededBy(file: string, parts: ReadonlyMap<string, Part>, needed: Set<st
 }
 
 function headOf(part: Part, names: ReadonlyMap<string, string>): string {
-  return part.imports.map(({ names: taken, file }) => {
-    const call = `${names.get(file)}();\n`;
-    return taken.length === 0
-      ? call
-      : `const { ${taken.map((name) => name.replace(" as ", ": ")).join(", ")} } = ${call}`;
-  }).join("");
+  return part.imports.map(({ names: taken, file }) =>
+    `const { ${taken.map((name) => name.replace(" as ", ": ")).join(", ")} } = ${names.get(file)}();\n`
+  ).join("");
 }
 
 function exported(name: string): string {

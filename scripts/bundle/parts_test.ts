@@ -56,6 +56,12 @@ Deno.test("the names the bundler gave its files do not show", () => {
   assert.doesNotMatch(oneFile(FILES, LAYOUT), /[A-Z]{4}\d{4}/);
 });
 
+Deno.test("an import without names runs nothing, and a file that has no names for others is refused", () => {
+  assert.doesNotMatch(oneFile(FILES, LAYOUT), /^part_/m);
+  const mute = new Map(FILES).set("rare-CCCC3333.js", `// src/rare.ts\nnote("rare");\n`);
+  assert.throws(() => oneFile(mute, LAYOUT), /rare-CCCC3333.js would not run/);
+});
+
 Deno.test("a file that is written in an unknown way is refused", () => {
   const odd = new Map(FILES).set("rare-CCCC3333.js", `import rare from "./chunk-AAAA1111.js";\n`);
   assert.throws(() => oneFile(odd, LAYOUT), /a line of an unknown kind/);
@@ -65,6 +71,9 @@ Deno.test("parts that import each other are refused: they could not run in any o
   const cyclic = new Map(FILES).set(
     "chunk-AAAA1111.js",
     `import {\n  rare\n} from "./rare-CCCC3333.js";\n\n// src/note.ts\nvar note = rare;\n\nexport {\n  note\n};\n`,
+  ).set(
+    "rare-CCCC3333.js",
+    `import {\n  note\n} from "./chunk-AAAA1111.js";\n\nvar rare = note;\n\nexport {\n  rare\n};\n`,
   );
   assert.throws(() => oneFile(cyclic, LAYOUT), /imports itself/);
 });
