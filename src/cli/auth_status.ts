@@ -2,13 +2,12 @@
 import { isLocal } from "../boundary/policy/locality.ts";
 import { effectiveBaseUrl } from "../config/base_url.ts";
 import { resolveEndpoint } from "../config/endpoint.ts";
-import { loadConfiguration } from "../config/load.ts";
 import { selectModel } from "../config/select.ts";
 import { asAgentcliError } from "../errors.ts";
-import { openHome } from "../platform/home.ts";
 import type { Io } from "../platform/io.ts";
 import { clean } from "../terminal/clean.ts";
 import type { Invocation } from "./command.ts";
+import { configured } from "./result.ts";
 
 /** Runs the command: exit 0 when a session can be started, else 1. Asks no server. */
 export async function run({ context }: Invocation): Promise<number> {
@@ -24,7 +23,7 @@ export async function run({ context }: Invocation): Promise<number> {
 /** There are no accounts: `loggedIn` says that a session can be started, `error` why none can. */
 async function statusOf(io: Io) {
   try {
-    const configuration = await loadConfiguration(await openHome(io));
+    const { configuration } = await configured({ io });
     const wanted = { environment: io.env("AGENTCLI_MODEL") };
     const { selection } = await selectModel(configuration, wanted, () => Promise.resolve(null));
     const { provider, model } = selection;

@@ -1,5 +1,5 @@
 /** Runs `agentcli config …`: reads and changes the settings of providers.yaml. */
-import { loadConfiguration, PROVIDERS_FILE } from "../config/load.ts";
+import { PROVIDERS_FILE } from "../config/load.ts";
 import {
   findSetting,
   parseSetting,
@@ -9,19 +9,18 @@ import {
   type SettingValue,
   settingWarnings,
 } from "../config/settings.ts";
-import { type Home, openHome } from "../platform/home.ts";
+import { openHome } from "../platform/home.ts";
 import { clean } from "../terminal/clean.ts";
-import { warn } from "./output.ts";
-import { confirmed, print } from "./result.ts";
-import type { Invocation } from "./command.ts";
-import { editProviders, schemaText } from "../config/edit.ts";
+import { configured, confirmed, edit, print, warn } from "./result.ts";
+import type { Context, Invocation } from "./command.ts";
+import { schemaText } from "../config/edit.ts";
 import { AgentcliError } from "../errors.ts";
 import type { SCHEMA_OPTIONS } from "./program_commands.ts";
 
 /** Prints the value of one setting. Returns 1 if it has no value and no default. */
 export async function getSetting({ arguments: words, context }: Invocation): Promise<number> {
   const { key, current } = findSetting(words[0] ?? "");
-  const value = current(await loadConfiguration(await openHome(context.io)));
+  const value = current((await configured(context)).configuration);
   const shown = value === undefined ? { told: `${key} is not set` } : { text: clean(settingText(value)) + "\n" };
   await print(context, { json: { key, value: value ?? null }, ...shown });
   return value === undefined ? 1 : 0;
@@ -29,7 +28,7 @@ export async function getSetting({ arguments: words, context }: Invocation): Pro
 
 /** Runs the command. Settings that nothing sets and that have no default are left out. */
 export async function listSettings({ context }: Invocation): Promise<void> {
-  const configuration = await loadConfiguration(await openHome(context.io));
+  const { configuration } = await configured(context);
   const values = SETTINGS.flatMap(({ key, current }) => {
     const value = current(configuration);
     return value === undefined ? [] : [[key, value] as const];
@@ -50,13 +49,12 @@ export async function setSetting({ arguments: words, context }: Invocation): Pro
     const { readRules } = await import("../tools/registry.ts");
     await readRules(value);
   }
-  const home = await openHome(context.io);
-  const old = setting.current(await loadConfiguration(home));
-  await tryOut(home, { setting, value });
+  const old = setting.current((await configured(context)).configuration);
+  await tryOut(context, { setting, value });
   const change = `${setting.key}: ${settingText(old)} → ${settingText(value)}`;
   const changes = settingText(old) !== settingText(value);
   if (changes && !await confirmed(context, `${clean(change)}. Change it?`)) return 1;
-  const { configuration } = await editProviders(home, (document) => document.setSetting(setting.key, value));
+  const { configuration } = await edit(context, (document) => document.setSetting(setting.key, value));
   const json = { key: setting.key, old: old ?? null, new: value, changed: changes };
   await print(context, { json, text: clean(change) + "\n" });
   for (const warning of settingWarnings(setting.key, configuration)) await warn(context, warning);
@@ -64,9 +62,9 @@ export async function setSetting({ arguments: words, context }: Invocation): Pro
 }
 
 /** Refuses a value that the schema does not take before anybody is asked. */
-async function tryOut(home: Home, { setting, value }: { setting: Setting; value: SettingValue }): Promise<void> {
+async function tryOut(context: Context, { setting, value }: { setting: Setting; value: SettingValue }): Promise<void> {
   try {
-    await editProviders(home, (document) => document.setSetting(setting.key, value), { dryRun: true });
+    await edit(context, (document) => document.setSetting(setting.key, value), { dryRun: true });
   } catch (error) {
     if (!(error instanceof AgentcliError) || error.code !== "config_invalid") throw error;
     // The file itself was read without complaint, so it is the argument that is wrong.
@@ -77,12 +75,11 @@ async function tryOut(home: Home, { setting, value }: { setting: Setting; value:
 /** Runs the command; a setting that was not set is no failure. Never asks. */
 export async function unsetSetting({ arguments: words, context }: Invocation): Promise<void> {
   const { key, current } = findSetting(words[0] ?? "");
-  const home = await openHome(context.io);
-  const before = await loadConfiguration(home);
+  const { configuration: before } = await configured(context);
   const old = current(before);
   let removed = false;
   // Without a file there is nothing to remove, and no home to make.
-  if (before.exists) await editProviders(home, (document) => void (removed = document.unsetSetting(key)));
+  if (before.exists) await edit(context, (document) => void (removed = document.unsetSetting(key)));
   const shown = removed ? { text: `${key}: ${clean(settingText(old))} → (not set)\n` } : { told: `${key} is not set` };
   await print(context, { json: { key, old: removed ? old ?? null : null, changed: removed }, ...shown });
 }

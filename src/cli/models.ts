@@ -3,8 +3,7 @@ import { findProgram } from "../boundary/programs.ts";
 import { run } from "../platform/process.ts";
 import { graphicsBytes, memoryBytes, runtimeFacts } from "../platform/runtime.ts";
 import type { Invocation } from "./command.ts";
-import { notice } from "./output.ts";
-import { print, tableFor } from "./result.ts";
+import { notice, print, tableFor } from "./result.ts";
 
 type Context = Invocation["context"];
 

@@ -1,8 +1,7 @@
 /** Runs `agentcli quarantine …`: lists quarantined files, and restores and protects them: a protected session can have made them. */
 import { type Home, homePath, openHome } from "../platform/home.ts";
 import { clean } from "../terminal/clean.ts";
-import { notice, warn } from "./output.ts";
-import { print, tableFor } from "./result.ts";
+import { notice, print, warn } from "./result.ts";
 import type { Invocation } from "./command.ts";
 import { AgentcliError } from "../errors.ts";
 import { openProject } from "../boundary/policy/project.ts";
@@ -18,15 +17,11 @@ import { dirname, isWithin, join } from "../platform/path.ts";
 
 /** Runs the command. */
 export async function listEntries({ context }: Invocation): Promise<void> {
-  const { io } = context;
-  const entries = listQuarantine(homePath(io));
+  const entries = listQuarantine(homePath(context.io));
   const shown = entries.map(({ time, isSecret: _, ...entry }) => ({ ...entry, time: new Date(time).toISOString() }));
   const rows = entries.flatMap(({ id, paths }) => paths.map((path) => [id, clean(path)]));
-  const text = tableFor(io.stdout, [["ID", "ORIGINAL PATH"], ...rows]);
-  await print(context, {
-    json: { entries: shown },
-    ...rows.length === 0 ? { told: "the quarantine is empty" } : { text },
-  });
+  const table = [["ID", "ORIGINAL PATH"], ...rows];
+  await print(context, { json: { entries: shown }, table, none: "the quarantine is empty" });
 }
 
 /** Restores one entry. Returns 1 if a file stayed in quarantine. */

@@ -1,20 +1,50 @@
-/** The result of a command, and the question before it changes something. */
+/** Parts that commands share: the configuration they read and change, the result they print, the question before a change. */
+import type { EditResult, ProvidersDocument } from "../config/edit.ts";
+import type { Configuration } from "../config/types.ts";
+import { type Home, openHome } from "../platform/home.ts";
 import type { Io } from "../platform/io.ts";
 import { jsonText } from "../terminal/clean.ts";
 import { confirm } from "../terminal/prompt.ts";
-import { table } from "../terminal/table.ts";
+import { table as columnsOf } from "../terminal/table.ts";
 import type { Context } from "./command.ts";
 import { notice } from "./output.ts";
 
-/** Prints the result of a command: `json` with `--json`, else `text` on stdout, and `told` on stderr where there is none. */
-export async function print(
-  context: Context,
-  { json, text = "", told }: { json: unknown; text?: string; told?: string },
-): Promise<void> {
+export { notice, warn } from "./output.ts";
+
+/** Opens the home and reads the configuration. Throws `home_unusable` and `config_invalid`. */
+export async function configured({ io }: Pick<Context, "io">): Promise<{ home: Home; configuration: Configuration }> {
+  const [home, { loadConfiguration }] = await Promise.all([openHome(io), import("../config/load.ts")]);
+  return { home, configuration: await loadConfiguration(home) };
+}
+
+/** Changes providers.yaml under its lock. Throws what `change` throws, and `config_invalid` for what does not fit. */
+export async function edit(
+  { io }: Pick<Context, "io">,
+  change: (document: ProvidersDocument) => void,
+  options: { dryRun?: boolean } = {},
+): Promise<EditResult> {
+  const { editProviders } = await import("../config/edit.ts");
+  return await editProviders(await openHome(io), change, options);
+}
+
+interface Result {
+  /** For `--json`. */
+  json: unknown;
+  text?: string;
+  /** Rows below a heading, in place of a text; `none` is told where there are no rows. */
+  table?: readonly (readonly string[])[];
+  none?: string;
+  /** In place of a result. */
+  told?: string | undefined;
+}
+
+/** Prints the result of a command: JSON with `--json`, else its text or table on stdout; what is told goes to stderr. */
+export async function print(context: Context, { json, text = "", table, none, told }: Result): Promise<void> {
   const { io, globals } = context;
+  const said = told ?? (table?.length === 1 ? none : undefined);
   if (globals.json) await io.stdout.write(jsonText(json));
-  else if (told !== undefined) await notice(context, told);
-  else await io.stdout.write(text);
+  else if (said !== undefined) await notice(context, said);
+  else await io.stdout.write(table === undefined ? text : tableFor(io.stdout, table));
 }
 
 /** Asks for a yes unless `--yes` was given. Says so where nothing is changed then. */
@@ -35,5 +65,5 @@ export function tableFor(
 ): string {
   const used = [...heading.keys()].filter((at) => rows.some((row) => (row[at] ?? "") !== ""));
   const shown = [heading, ...rows].map((row) => used.map((at) => row[at] ?? ""));
-  return table(shown, { width: output.isTerminal ? output.columns() : Infinity });
+  return columnsOf(shown, { width: output.isTerminal ? output.columns() : Infinity });
 }

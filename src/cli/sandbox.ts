@@ -8,16 +8,15 @@ import { UNKNOWN_PATH } from "../boundary/policy/protection_rule.ts";
 import { createSessionSandbox, type SandboxedCommand } from "../boundary/sandbox/sandbox.ts";
 import type { UnfinishedJudge } from "../boundary/sandbox/unfinished.ts";
 import { runWatched, type WatchedOutcome, type WatchOptions } from "../boundary/sandbox/watched_run.ts";
-import { loadConfiguration } from "../config/load.ts";
 import { keyVariables } from "../config/endpoint.ts";
 import { AgentcliError } from "../errors.ts";
-import { openHome, userHomeOf } from "../platform/home.ts";
+import { userHomeOf } from "../platform/home.ts";
 import type { Io, StopSignal } from "../platform/io.ts";
 import { isOutputJoined } from "../platform/process.ts";
 import { openProjectContext } from "./secrets/context.ts";
-import { notice, warn } from "./output.ts";
 import type { Invocation } from "./command.ts";
 import type { SANDBOX_OPTIONS } from "./boundary_commands.ts";
+import { configured, notice, warn } from "./result.ts";
 
 /** Commands that would try in silence for minutes without a network, or fail without saying why. */
 const NEEDS_NETWORK =
@@ -31,8 +30,7 @@ export async function run(
   const { root, cwd, protection, record, notices } = await openProjectContext(context, { create: true });
   await record?.note();
   for (const text of notices) await warn(context, text);
-  const home = await openHome(io);
-  const configuration = await loadConfiguration(home);
+  const { home, configuration } = await configured(context);
   const settings = configuration.sandbox;
   const sandbox = createSessionSandbox({
     os: io.os,

@@ -4,8 +4,7 @@ import { runtimeFacts } from "../platform/runtime.ts";
 import { createHttpClient } from "../provider/http/client.ts";
 import { fetchJson } from "../provider/http/fetch_json.ts";
 import type { Invocation } from "./command.ts";
-import { notice } from "./output.ts";
-import { print } from "./result.ts";
+import { notice, print } from "./result.ts";
 import { RELEASE_ADDRESS, VERSION } from "./version.ts";
 import type { UPGRADE_OPTIONS } from "./program_commands.ts";
 

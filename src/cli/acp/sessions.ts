@@ -1,7 +1,6 @@
 /** The sessions of one connection, and those that are stored. */
 import { AgentcliError } from "../../errors.ts";
 import { findProjectRoot } from "../../boundary/policy/project.ts";
-import { loadConfiguration } from "../../config/load.ts";
 import type { Configuration } from "../../config/types.ts";
 import { openHome, userHomeOf } from "../../platform/home.ts";
 import { isAbsolute } from "../../platform/path.ts";
@@ -18,6 +17,7 @@ import { AcpSession, titleOfPrompt } from "./acp_session.ts";
 import { offeredModels } from "./config_options.ts";
 import { invalidParams } from "./errors.ts";
 import type { Connection } from "./server.ts";
+import { configured } from "../result.ts";
 
 /** Sessions of one answer of `session/list`. */
 const PAGE = 50;
@@ -145,18 +145,18 @@ export class SessionTable {
 
   async #make(place: SessionPlace, { id, resumes }: { id: string; resumes: boolean }): Promise<AcpSession> {
     const { options, context: { io } } = this.#connection;
-    const configuration = await loadConfiguration(await openHome(io));
+    const { configuration } = await configured({ io });
     if (configuration.providers.length === 0 && options.model === undefined && !io.env("AGENTCLI_MODEL")) {
       throw new AgentcliError("no_provider", "no model server is configured", {
         hint: "run `agentcli init-providers`, or start the agent with --model demo",
       });
     }
     const models = offeredModels(configuration, io);
-    const configured = options.model ?? await usualModel(configuration, io);
-    const model = configured ?? (resumes ? await this.#storedModel(id, place, configuration) : null) ??
+    const usual = options.model ?? await usualModel(configuration, io);
+    const model = usual ?? (resumes ? await this.#storedModel(id, place, configuration) : null) ??
       models.find(({ isLocal }) => isLocal)?.value ?? null;
     const showProtected = configuration.acp?.showProtected ?? true;
-    const isChosen = configured === null;
+    const isChosen = usual === null;
     return new AcpSession(this.#connection, { ...place, id, resumes, models, model, isChosen, showProtected });
   }
 }

@@ -1,10 +1,8 @@
 /** Finds what can stand at the cursor, from the words before it and the declarations of the commands, for the completion scripts. */
 import { DEMO } from "../../config/find.ts";
-import { loadConfiguration } from "../../config/load.ts";
 import { SETTINGS } from "../../config/settings.ts";
 import { type Configuration, type ModelEntry, ROLES } from "../../config/types.ts";
 import { AgentcliError } from "../../errors.ts";
-import { openHome } from "../../platform/home.ts";
 import { clean } from "../../terminal/clean.ts";
 import {
   type Argument,
@@ -21,6 +19,7 @@ import {
 } from "../command.ts";
 import type { COMPLETE_OPTIONS } from "../program_commands.ts";
 import { kebabCase } from "../command_line.ts";
+import { configured } from "../result.ts";
 
 /** Values that no shell reads as anything but a word. Others are not offered: quoting them differs from shell to shell. */
 const PLAIN = /^[\w@%+:,./][\w@%+=:,./~-]*$|^--[\w-]+(?:=[\w@%+=:,./~-]*)?$/;
@@ -100,7 +99,7 @@ async function lookUp(wanted: Extract<Wanted, { kind: "values" }>, context: Cont
     const { editorValues } = await import("../editor/inspect.ts");
     return await editorValues(of, context);
   }
-  const configuration = await loadConfiguration(await openHome(context.io));
+  const { configuration } = await configured(context);
   if (of === "engine") return await engines(configuration);
   if (of === "mcp_server") {
     return (configuration.mcpServers ?? []).map(({ name, description = "" }) => ({ value: name, brief: description }));

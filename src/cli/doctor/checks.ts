@@ -1,6 +1,5 @@
 /** Checks of the machine and the project: home, configuration, keys, programs, terminal, proxies, protected paths, sandbox. */
 import { isLiteralKey, storeOf } from "../../config/endpoint.ts";
-import { loadConfiguration } from "../../config/load.ts";
 import { SETTINGS, settingWarnings } from "../../config/settings.ts";
 import type { Configuration } from "../../config/types.ts";
 import { AgentcliError, asAgentcliError } from "../../errors.ts";
@@ -24,6 +23,7 @@ import { findCheckedBackend } from "../../boundary/sandbox/self_check.ts";
 import { exists, quietly } from "../../platform/real_path.ts";
 import { openProjectContext, reportOf } from "../secrets/context.ts";
 import type { Context } from "../command.ts";
+import { configured } from "../result.ts";
 
 /** `fail`: the program cannot do its work because of it. `warn`: it can, but not as it should. */
 export type CheckState = "ok" | "warn" | "fail";
@@ -103,7 +103,7 @@ function unwritable(place: string, home: string): Check | null {
 /** The configuration, or the check that says why there is none. */
 export async function readConfiguration(io: Io): Promise<Configuration | Check> {
   try {
-    return await loadConfiguration(await openHome(io));
+    return (await configured({ io })).configuration;
   } catch (error) {
     return failed("configuration", error);
   }
@@ -328,7 +328,7 @@ async function checkSandbox(context: Context, { needed }: { needed: boolean }): 
 /** Null where the configuration cannot be read, which has its own line. */
 async function settingsOf(io: Io) {
   try {
-    return (await loadConfiguration(await openHome(io))).sandbox;
+    return (await configured({ io })).configuration.sandbox;
   } catch (error) {
     if (error instanceof AgentcliError) return null;
     throw error;

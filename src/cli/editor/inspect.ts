@@ -5,8 +5,7 @@ import { type InstalledResource, interruptedPaths, readLedger } from "../../edit
 import { LIMITS } from "../../editor/limits.ts";
 import { counted } from "../../platform/number.ts";
 import { clean } from "../../terminal/clean.ts";
-import { notice, warn } from "../output.ts";
-import { print, tableFor } from "../result.ts";
+import { notice, print, tableFor, warn } from "../result.ts";
 import type { Completion, Context, Invocation } from "../command.ts";
 import { printDialect } from "./apply.ts";
 import { type EditorContext, openEditorContext } from "./context.ts";

@@ -2,12 +2,11 @@
 import { engineEndpoint, isReady, urlHost } from "../../engine/asking.ts";
 import { type EngineRecord, isRunning, readRecords, removeRecord, runCalls } from "../../engine/running.ts";
 import { engineNamed } from "../../engine/request.ts";
-import { loadConfiguration } from "../../config/load.ts";
 import type { EngineTemplate } from "../../config/types.ts";
 import { openHome } from "../../platform/home.ts";
 import { createHttpClient, type HttpClient } from "../../provider/http/client.ts";
 import { clean } from "../../terminal/clean.ts";
-import { print, tableFor } from "../result.ts";
+import { configured, print } from "../result.ts";
 import type { Context, Invocation } from "../command.ts";
 import { fill, type Values } from "../../engine/engine.ts";
 import { engineEnvironment, findInstalled } from "../../engine/installed.ts";
@@ -24,9 +23,8 @@ type EngineState = "ready" | "running" | "ended";
 /** Runs the command; nothing there is no failure. */
 export async function printStatus({ context }: Invocation): Promise<void> {
   const { io } = context;
-  const home = await openHome(io);
-  const records = await readRecords(home);
-  const templates = records.length === 0 ? {} : (await loadConfiguration(home)).engines ?? {};
+  const records = await readRecords(await openHome(io));
+  const templates = records.length === 0 ? {} : (await configured(context)).configuration.engines ?? {};
   const client = createHttpClient(io);
   const states = await Promise.all(records.map((record) => stateOf(record, { client, templates })))
     .finally(() => client.close());
@@ -39,10 +37,10 @@ export async function printStatus({ context }: Invocation): Promise<void> {
     [name, product, states[at] ?? "", base_url, model, String(process?.pid ?? "-"), log].map((cell) => clean(cell))
   );
   const heading = ["NAME", "ENGINE", "STATE", "ADDRESS", "MODEL", "PID", "LOG"];
-  await print(context, { json, ...rows.length === 0 ? NONE : { text: tableFor(io.stdout, [heading, ...rows]) } });
+  await print(context, { json, table: [heading, ...rows], none: NONE });
 }
 
-const NONE = { told: "no engine was started with local-model serve --detach" };
+const NONE = "no engine was started with local-model serve --detach";
 
 async function stateOf(
   record: EngineRecord,
@@ -81,7 +79,7 @@ export async function stopEngines(
       await io.stdout.write(clean(running ? `stopped ${record.name}` : `${record.name} had already stopped`) + "\n");
     }
   }
-  await print(context, { json: { ended }, ...records.length === 0 ? NONE : {} });
+  await print(context, { json: { ended }, told: records.length === 0 ? NONE : undefined });
 }
 
 function chosen(

@@ -2,7 +2,6 @@
  * Runs `local-model serve`: checks the request, then uses a server that already runs, or starts the engine and waits until
  * it can be asked: beside us until Ctrl-C, or on its own with `--detach`.
  */
-import { loadConfiguration } from "../../config/load.ts";
 import { keyVariables, variableOf } from "../../config/endpoint.ts";
 import { engineEndpoint, occupantOf, servedModels, untilReady } from "../../engine/asking.ts";
 import {
@@ -20,14 +19,12 @@ import {
 } from "../../engine/running.ts";
 import { allEngines, checkRequest, engineNamed } from "../../engine/request.ts";
 import { AgentcliError } from "../../errors.ts";
-import { openHome } from "../../platform/home.ts";
 import { createHttpClient } from "../../provider/http/client.ts";
 import type { Invocation } from "../command.ts";
 import { listenForInterrupt } from "../../runtime/interrupt.ts";
 import { prepareCommands, type Prepared, type ServeTask } from "./commands.ts";
 import type { SERVE_OPTIONS } from "./command.ts";
 import { clean, jsonText } from "../../terminal/clean.ts";
-import { notice, warn } from "../output.ts";
 import { isRequestedModel, logWriter, printLeftOut, printLog, printReady, printWarnings, register } from "./result.ts";
 import { createProgress } from "../../terminal/paced_output.ts";
 import type { DiscoveredModel } from "../../provider/backends/discovery.ts";
@@ -35,6 +32,7 @@ import { endDetached, processIdentity, startDetached } from "../../platform/proc
 import { backendOf } from "../../provider/backends/backends.ts";
 import { inquire } from "../../provider/backends/inquiry.ts";
 import { aborted } from "../serving.ts";
+import { configured, notice, warn } from "../result.ts";
 
 /**
  * Runs the command; gives the exit code. What does not fit is `usage`; a missing program, a taken port and an engine that
@@ -42,8 +40,7 @@ import { aborted } from "../serving.ts";
  */
 export async function run({ options, arguments: own, context }: Invocation<typeof SERVE_OPTIONS>): Promise<number> {
   const { io, globals } = context;
-  const home = await openHome(io);
-  const configuration = await loadConfiguration(home);
+  const { home, configuration } = await configured(context);
   const templates = configuration.engines ?? {};
   if (options.engine === undefined) {
     const ids = allEngines(templates).map(({ id }) => id);

@@ -1,20 +1,17 @@
 /** Runs `agentcli mcp add`, `remove`, `import` and `set-key`. */
 import { readRegularFile } from "../../boundary/reader.ts";
-import { editProviders } from "../../config/edit.ts";
 import { openKeyStore } from "../../config/keys/stored_key.ts";
-import { loadConfiguration } from "../../config/load.ts";
 import type { McpServerRecord } from "../../config/schema.ts";
 import type { Exposure, McpServerEntry } from "../../config/types.ts";
 import { AgentcliError } from "../../errors.ts";
 import { keyName } from "../../mcp/http.ts";
 import { startsOwnServer } from "../../mcp/own_server.ts";
 import { readServers } from "../../mcp/server.ts";
-import { type Home, openHome, userHomeOf } from "../../platform/home.ts";
+import { userHomeOf } from "../../platform/home.ts";
 import { join, resolve } from "../../platform/path.ts";
 import { clean } from "../../terminal/clean.ts";
 import type { Context, Invocation } from "../command.ts";
-import { notice, warn } from "../output.ts";
-import { confirmed, print } from "../result.ts";
+import { configured, confirmed, edit, notice, print, warn } from "../result.ts";
 import { readKey } from "../providers/keys.ts";
 import { unknownServer } from "./servers.ts";
 import type { ADD_OPTIONS, IMPORT_OPTIONS, SET_KEY_OPTIONS } from "./command.ts";
@@ -51,7 +48,7 @@ export async function addServer(
     ...noCloud ? { label: "no-cloud" as const } : {},
     ...optional("tools", Object.fromEntries(tools)),
   };
-  await editProviders(await openHome(context.io), (document) => {
+  await edit(context, (document) => {
     const exists = Object.hasOwn(document.value().mcp_servers ?? {}, name);
     if (exists && !replace) throw taken(name);
     document.setSetting(`mcp_servers.${name}`, server);
@@ -83,8 +80,8 @@ function pairs(values: readonly string[], sign: string): Record<string, string> 
 }
 
 /** Returns a server of the user's own file. Throws `usage` for one that is not there. */
-async function ownServer(home: Home, name: string): Promise<McpServerEntry> {
-  const servers = (await loadConfiguration(home)).mcpServers ?? [];
+async function ownServer(context: Context, name: string): Promise<McpServerEntry> {
+  const servers = (await configured(context)).configuration.mcpServers ?? [];
   const found = servers.find((server) => server.name === name);
   if (found !== undefined) return found;
   throw unknownServer(name, { names: servers.map((server) => server.name), where: "in providers.yaml" });
@@ -92,10 +89,9 @@ async function ownServer(home: Home, name: string): Promise<McpServerEntry> {
 
 /** Runs the command. Returns 1 where the person said no. */
 export async function removeServer({ arguments: [name = ""], context }: Invocation): Promise<number> {
-  const home = await openHome(context.io);
-  const server = await ownServer(home, name);
+  const server = await ownServer(context, name);
   if (!await confirmed(context, `Remove ${name} from the configuration?`)) return 1;
-  await editProviders(home, (document) => void document.unsetSetting(`mcp_servers.${name}`));
+  await edit(context, (document) => void document.unsetSetting(`mcp_servers.${name}`));
   if (server.apiKey === "keyring" || server.apiKey === "file") {
     const place = server.apiKey;
     await (await openKeyStore(place, context.io)).remove(keyName(name)).catch(() =>
@@ -115,7 +111,7 @@ export async function importServers(
   const { servers, problems } = readServers(await dataOf(file, context));
   const added: string[] = [];
   const left = problems.map(({ name, problem }) => ({ name, problem }));
-  await editProviders(await openHome(context.io), (document) => {
+  await edit(context, (document) => {
     for (const server of servers) {
       const exists = Object.hasOwn(document.value().mcp_servers ?? {}, server.name);
       if (startsOwnServer(server)) {
@@ -181,8 +177,7 @@ export async function setKey(
   { options, arguments: [name = ""], context }: Invocation<typeof SET_KEY_OPTIONS>,
 ): Promise<void> {
   const { io } = context;
-  const home = await openHome(io);
-  const { url } = await ownServer(home, name);
+  const { url } = await ownServer(context, name);
   if (url === undefined) {
     throw new AgentcliError("usage", `${name} is a program, which gets its keys as variables`, {
       hint: `env: { NAME: "\${NAME}" } in providers.yaml, under mcp_servers.${name}`,
@@ -193,7 +188,7 @@ export async function setKey(
   const key = await readKey(io, name, "mcp");
   const { origin } = new URL(url);
   await store.write(keyName(name), { origin, key });
-  await editProviders(home, (document) => document.setSetting(`mcp_servers.${name}.api_key`, place));
+  await edit(context, (document) => document.setSetting(`mcp_servers.${name}.api_key`, place));
   const json = { name, store: place, origin, change: "stored" };
   await print(context, { json, text: `stored the key of ${name}, for ${origin}\n` });
 }

@@ -14,8 +14,8 @@ import { openProjectServers } from "../../runtime/mcp_servers.ts";
 import { clean } from "../../terminal/clean.ts";
 import { createProgress } from "../../terminal/paced_output.ts";
 import type { Context, Invocation } from "../command.ts";
-import { hostOf, notice, warn } from "../output.ts";
-import { confirmed, print, tableFor } from "../result.ts";
+import { hostOf } from "../output.ts";
+import { confirmed, notice, print, warn } from "../result.ts";
 
 /** Tokens of a window in which exposures are shown: the direct tools of every usual one have the same budget. */
 const WINDOW = 32_768;
@@ -82,10 +82,8 @@ export async function listServers({ context }: Invocation): Promise<void> {
       clean(shownServer(state.server)),
     ]);
     const heading = ["NAME", "FROM", "CLASS", "STATE", "TOOLS", "TOKENS", "RUNS"];
-    const shown = rows.length === 0
-      ? { told: "no MCP server is configured; agentcli mcp add, or import" }
-      : { text: tableFor(context.io.stdout, [heading, ...lines]) };
-    await print(context, { json: { servers: rows.map(rowJson) }, ...shown });
+    const none = "no MCP server is configured; agentcli mcp add, or import";
+    await print(context, { json: { servers: rows.map(rowJson) }, table: [heading, ...lines], none });
   });
 }
 

@@ -2,15 +2,14 @@
 import { isLocal } from "../../boundary/policy/locality.ts";
 import { effectiveBaseUrl } from "../../config/base_url.ts";
 import { resolveEndpoint } from "../../config/endpoint.ts";
-import { loadConfiguration } from "../../config/load.ts";
 import { splitSelector } from "../../config/find.ts";
 import { selectModel } from "../../config/select.ts";
 import type { Configuration } from "../../config/types.ts";
-import { openHome } from "../../platform/home.ts";
 import type { Io } from "../../platform/io.ts";
 import { createHttpClient } from "../../provider/http/client.ts";
 import { listModels } from "../../provider/backends/model_list.ts";
 import { clientModel } from "../../runtime/model.ts";
+import { configured } from "../result.ts";
 
 interface ClientModel {
   /** The value for `set_model` and `--model`. */
@@ -23,7 +22,7 @@ interface ClientModel {
 export async function clientModels(io: Io): Promise<ClientModel[]> {
   let configuration: Configuration;
   try {
-    configuration = await loadConfiguration(await openHome(io));
+    ({ configuration } = await configured({ io }));
   } catch {
     // The turn itself says what is wrong with it; a client that only greets shall not fail.
     return [];
@@ -67,7 +66,7 @@ const LIST_TIMEOUT_MS = 3000;
 
 /** Throws `unknown_provider`, `unknown_model` and the like for a name that leads nowhere. */
 export async function checkModelName(name: string | undefined, io: Io): Promise<void> {
-  const configuration = await loadConfiguration(await openHome(io));
+  const { configuration } = await configured({ io });
   const wanted = { option: clientModel(name, configuration), environment: io.env("AGENTCLI_MODEL") };
   const client = createHttpClient(io);
   try {

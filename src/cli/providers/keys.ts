@@ -1,14 +1,10 @@
 /** Runs `agentcli providers set-key` and `unset-key`. */
-import { editProviders } from "../../config/edit.ts";
 import { findConfigured } from "../../config/find.ts";
 import { checkedKey, storeOf } from "../../config/endpoint.ts";
 import { boundOrigin, openKeyStore } from "../../config/keys/stored_key.ts";
 import type { KeyStoreName } from "../../config/keys/store.ts";
-import { loadConfiguration } from "../../config/load.ts";
 import { AgentcliError } from "../../errors.ts";
-import { openHome } from "../../platform/home.ts";
-import { notice, warn } from "../output.ts";
-import { print } from "../result.ts";
+import { configured, edit, notice, print, warn } from "../result.ts";
 import type { Context, Invocation } from "../command.ts";
 import type { SET_KEY_OPTIONS } from "./command.ts";
 import { RUNTIMES, STUDIO } from "../../config/base_url.ts";
@@ -24,8 +20,7 @@ export async function setKey(
   { options, arguments: words, context }: Invocation<typeof SET_KEY_OPTIONS>,
 ): Promise<void> {
   const { io } = context;
-  const home = await openHome(io);
-  const provider = findConfigured(await loadConfiguration(home), words[0] ?? "");
+  const provider = findConfigured((await configured(context)).configuration, words[0] ?? "");
   const { name } = provider;
   const place = options.store ?? "keyring";
   const store = await openKeyStore(place, io);
@@ -36,7 +31,7 @@ export async function setKey(
   await told(name, () => store.write(name, { origin, key }));
   const before = storeOf(provider);
   try {
-    await editProviders(home, (document) => document.setProviderField(name, { key: "api_key", value: place }));
+    await edit(context, (document) => document.setProviderField(name, { key: "api_key", value: place }));
   } catch (error) {
     // What no entry points to would lie there for ever.
     if (before !== place) await store.remove(name).catch(() => {});
@@ -74,8 +69,7 @@ async function told<T>(name: string, work: () => Promise<T>): Promise<T> {
 /** Runs the command; a provider without a stored key is no failure. Throws `key_store_unusable`, and changes nothing then. */
 export async function unsetKey({ arguments: words, context }: Invocation): Promise<void> {
   const { io } = context;
-  const home = await openHome(io);
-  const provider = findConfigured(await loadConfiguration(home), words[0] ?? "");
+  const provider = findConfigured((await configured(context)).configuration, words[0] ?? "");
   const { name } = provider;
   const place = storeOf(provider);
   if (place === null) {
@@ -85,7 +79,7 @@ export async function unsetKey({ arguments: words, context }: Invocation): Promi
   await (await openKeyStore(place, io)).remove(name);
   // The studio goes back to the variable it is shipped with; it has no keyless placeholder (seed §5).
   const value = name === STUDIO.id ? RUNTIMES.find(({ id }) => id === name)?.apiKey : undefined;
-  await editProviders(home, (document) => document.setProviderField(name, { key: "api_key", value }));
+  await edit(context, (document) => document.setProviderField(name, { key: "api_key", value }));
   await print(context, {
     json: { name, store: place, change: "removed" },
     text: `removed the key of ${name} from the ${place}\n`,

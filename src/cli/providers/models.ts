@@ -1,12 +1,9 @@
 /** Runs `agentcli providers model …` and `providers role …`. */
 import { grouped } from "../../platform/number.ts";
-import { editProviders } from "../../config/edit.ts";
 import { readRole, selectorWarnings, settingText } from "../../config/settings.ts";
 import { AgentcliError } from "../../errors.ts";
-import { openHome } from "../../platform/home.ts";
 import { clean } from "../../terminal/clean.ts";
-import { notice, warn } from "../output.ts";
-import { print, tableFor } from "../result.ts";
+import { configured, edit, notice, print, warn } from "../result.ts";
 import type { Invocation } from "../command.ts";
 import type { MODEL_ADD_OPTIONS } from "./command.ts";
 import {
@@ -19,7 +16,6 @@ import {
   unknownModel,
 } from "../../config/find.ts";
 import { productOf } from "../../config/base_url.ts";
-import { loadConfiguration } from "../../config/load.ts";
 import { type Configuration, type ModelEntry, type Role, ROLES } from "../../config/types.ts";
 
 /** Runs the command. Throws `unknown_provider`, `unknown_role`, and `config_invalid` for an alias that is taken. */
@@ -32,9 +28,8 @@ export async function addModel(
   const role = options.role === undefined ? undefined : readRole(options.role);
   let change: "added" | "updated" | "unchanged" = "unchanged";
   const former: string[] = [];
-  const home = await openHome(context.io);
-  const provider = configuredProvider(await loadConfiguration(home), named)?.name ?? named;
-  await editProviders(home, (document) => {
+  const provider = configuredProvider((await configured(context)).configuration, named)?.name ?? named;
+  await edit(context, (document) => {
     const model = { id, role, context_window: options.contextWindow, alias: options.alias };
     change = document.addModel(provider, model);
     // A role has one holder in a provider, so it moves.
@@ -50,8 +45,7 @@ export async function addModel(
 
 /** Runs the command. Asks no server. Throws `unknown_provider`. */
 export async function listModels({ arguments: words, context }: Invocation): Promise<void> {
-  const { io } = context;
-  const configuration = await loadConfiguration(await openHome(io));
+  const { configuration } = await configured(context);
   const name = words[0];
   const providers = name === undefined ? configuration.providers : [findProvider(configuration, name)];
   const entries = providers.flatMap((provider) => provider.models.map((model) => ({ provider, model })));
@@ -65,19 +59,18 @@ export async function listModels({ arguments: words, context }: Invocation): Pro
   ]);
   await print(context, {
     json: { models: entries.map(({ provider, model }) => ({ provider: provider.name, ...modelJson(model) })) },
-    text: tableFor(io.stdout, [["SERVER", "PROVIDER", "MODEL", "ALIAS", "ROLE", "WINDOW"], ...rows]),
-    told: entries.length === 0 ? "no model is configured" : undefined,
+    table: [["SERVER", "PROVIDER", "MODEL", "ALIAS", "ROLE", "WINDOW"], ...rows],
+    none: "no model is configured",
   });
 }
 
 /** Runs the command. Throws `unknown_provider` and `unknown_model`. */
 export async function removeModel({ arguments: words, context }: Invocation): Promise<void> {
   const [named = "", model = ""] = words;
-  const home = await openHome(context.io);
-  const provider = findConfigured(await loadConfiguration(home), named);
+  const provider = findConfigured((await configured(context)).configuration, named);
   const { name } = provider;
   let id = "";
-  await editProviders(home, (document) => {
+  await edit(context, (document) => {
     const removed = document.removeModel(name, model);
     if (removed === null) {
       throw unknownModel(provider, { name: model, names: provider.models.flatMap((e) => [e.id, ...e.aliases]) });
@@ -112,15 +105,13 @@ function holders(configuration: Configuration): Holder[] {
 
 /** Runs the command. */
 export async function listRoles({ context }: Invocation): Promise<void> {
-  const { io } = context;
-  const found = holders(await loadConfiguration(await openHome(io)));
+  const found = holders((await configured(context)).configuration);
   const rows = ROLES.flatMap((role) => {
     const own = found.filter((holder) => holder.role === role);
     if (own.length === 0) return [[role, "-", role === "main" ? "" : "the session's model"]];
     return own.map(({ model, source }) => [role, clean(model), source === "roles" ? "roles" : "model entry"]);
   });
-  const text = tableFor(io.stdout, [["ROLE", "MODEL", "SET BY"], ...rows]);
-  await print(context, { json: { roles: found }, text });
+  await print(context, { json: { roles: found }, table: [["ROLE", "MODEL", "SET BY"], ...rows] });
 }
 
 /** Runs the command. Throws `unknown_role`, and `usage` for a malformed selector; what is not configured is a warning. */
@@ -132,7 +123,7 @@ export async function setRole({ arguments: words, context }: Invocation): Promis
   }
   const selector = model === undefined ? provider : `${provider}:${model}`;
   let old: string | undefined;
-  const { configuration } = await editProviders(await openHome(context.io), (document) => {
+  const { configuration } = await edit(context, (document) => {
     old = document.value().roles?.[role];
     document.setRole(role, selector);
   });
@@ -146,14 +137,11 @@ export async function setRole({ arguments: words, context }: Invocation): Promis
 /** Runs the command; a role that was not set is no failure. Throws `unknown_role`. */
 export async function unsetRole({ arguments: words, context }: Invocation): Promise<void> {
   const role = readRole(words[0] ?? "");
-  const home = await openHome(context.io);
-  const before = await loadConfiguration(home);
+  const { configuration: before } = await configured(context);
   const old = before.roles[role];
   let removed = false;
   // Without a file there is nothing to remove, and no home to make.
-  if (before.exists) {
-    await editProviders(home, (document) => void (removed = document.unsetRole(role)));
-  }
+  if (before.exists) await edit(context, (document) => void (removed = document.unsetRole(role)));
   await print(context, {
     json: { role, changed: removed },
     text: `${role}: ${clean(settingText(old))} → (not set)\n`,

@@ -1,9 +1,7 @@
 /** Runs `agentcli providers add`, `remove`, `list` and `validate`. */
 import { baseUrlHint, baseUrlProblem, effectiveBaseUrl, productOf, runtimeCalled } from "../../config/base_url.ts";
 import type { ProviderRecord } from "../../config/schema.ts";
-import { editProviders } from "../../config/edit.ts";
 import { isLiteralKey, keyAdvice, type KeySource, keySource, resolveEndpoint } from "../../config/endpoint.ts";
-import { loadConfiguration } from "../../config/load.ts";
 import {
   configuredProvider,
   defaultSelector,
@@ -16,11 +14,9 @@ import {
 } from "../../config/find.ts";
 import { AgentcliError, asAgentcliError } from "../../errors.ts";
 import { isLocal } from "../../boundary/policy/locality.ts";
-import { openHome } from "../../platform/home.ts";
 import { counted } from "../../platform/number.ts";
 import { clean, jsonText } from "../../terminal/clean.ts";
-import { notice, warn } from "../output.ts";
-import { confirmed, print, tableFor } from "../result.ts";
+import { configured, confirmed, edit, notice, print, warn } from "../result.ts";
 import type { Invocation } from "../command.ts";
 import { dropStoredKey } from "./keys.ts";
 import type { ADD_OPTIONS } from "./command.ts";
@@ -46,13 +42,12 @@ export async function addProvider(
     api_key: apiKey,
     models: options.model === undefined ? [] : [{ id: options.model }],
   };
-  const { io, globals } = context;
-  const home = await openHome(io);
+  const { globals } = context;
   let replaced = false;
   const before = options.replace
-    ? (await loadConfiguration(home)).providers.find((entry) => entry.name === name)
+    ? (await configured(context)).configuration.providers.find((entry) => entry.name === name)
     : null;
-  const { configuration } = await editProviders(home, (document) => {
+  const { configuration } = await edit(context, (document) => {
     replaced = Object.hasOwn(document.value().providers ?? {}, name);
     document.addProvider(name, provider, { replace: options.replace });
   });
@@ -69,7 +64,7 @@ export async function addProvider(
   const hint = baseUrlHint(provider.base_url);
   if (hint !== undefined) await notice(context, `hint: ${hint}`);
   if (globals.quiet || globals.json) return;
-  await notice(context, `saved in ${home.file("providers.yaml")}`);
+  await notice(context, `saved in ${configuration.path}`);
   await nextSteps(findConfigured(configuration, name), context);
 }
 
@@ -122,12 +117,11 @@ function checkedUrl(url: string | undefined): string {
 
 /** Returns 1 if the user declined. */
 export async function removeProvider({ arguments: words, context }: Invocation): Promise<number> {
-  const home = await openHome(context.io);
-  const provider = findConfigured(await loadConfiguration(home), words[0] ?? "");
+  const provider = findConfigured((await configured(context)).configuration, words[0] ?? "");
   const { name, models } = provider;
   const question = `Remove ${name} with ${counted(models.length, "model")} from the configuration?`;
   if (!await confirmed(context, question)) return 1;
-  const { configuration } = await editProviders(home, (document) => void document.removeProvider(name));
+  const { configuration } = await edit(context, (document) => void document.removeProvider(name));
   await dropStoredKey(provider, context);
   await print(context, { json: { name, change: "removed" }, text: `removed ${name}\n` });
   for (const setting of settingsNaming(name, configuration)) await warn(context, `${setting} still refers to ${name}`);
@@ -159,7 +153,7 @@ interface Row {
 /** Runs the command. Asks no server. */
 export async function listProviders({ context }: Invocation): Promise<void> {
   const { io } = context;
-  const configuration = await loadConfiguration(await openHome(io));
+  const { configuration } = await configured(context);
   const isLocal = await localityOf(context);
   const usual = defaultSelector(configuration);
   const ofDefault = usual === null ? undefined : configuredProvider(configuration, usual.provider);
@@ -181,8 +175,8 @@ export async function listProviders({ context }: Invocation): Promise<void> {
       default_model: defaultModel ?? null,
       providers: rows.map(rowJson),
     },
-    text: tableFor(io.stdout, [heading, ...rows.flatMap(rowLines)]),
-    told: rows.length === 0 ? NONE_CONFIGURED : undefined,
+    table: [heading, ...rows.flatMap(rowLines)],
+    none: NONE_CONFIGURED,
   });
   for (const warning of configuration.warnings) await warn(context, warning);
 }
@@ -219,8 +213,7 @@ const WIDTH = 8;
 /** Checks providers side by side. Returns 1 if one has an error. */
 export async function validateProviders({ arguments: names, context }: Invocation): Promise<number> {
   const { io, globals } = context;
-  const home = await openHome(io);
-  const configuration = await loadConfiguration(home);
+  const { home, configuration } = await configured(context);
   const providers = names.length === 0
     ? configuration.providers
     : [...new Set(names)].map((name) => findConfigured(configuration, name));

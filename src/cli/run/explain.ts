@@ -6,7 +6,7 @@ import { AgentSession } from "../../runtime/agent_session.ts";
 import { clean } from "../../terminal/clean.ts";
 import type { Invocation } from "../command.ts";
 import { hostOf } from "../output.ts";
-import { print, tableFor } from "../result.ts";
+import { print } from "../result.ts";
 import type { RUN_OPTIONS } from "./command.ts";
 
 const WINDOW_SOURCES: Record<WindowSource, string> = {
@@ -19,7 +19,7 @@ const WINDOW_SOURCES: Record<WindowSource, string> = {
 
 /** `agentcli run --explain`. */
 export async function explain({ options, context }: Invocation<typeof RUN_OPTIONS>): Promise<number> {
-  const { io, globals } = context;
+  const { globals } = context;
   const asked = { ...options, noSessionPersistence: true };
   const agent = new AgentSession(asked, hostOf(context, { isSingleTurn: true }));
   try {
@@ -28,7 +28,7 @@ export async function explain({ options, context }: Invocation<typeof RUN_OPTION
     const json = globals.json || options.outputFormat === "json";
     await print({ ...context, globals: { ...globals, json } }, {
       json: asJson(session, server),
-      text: tableFor(io.stdout, rowsOf(session, server).map((row) => row.map((cell) => clean(cell)))),
+      table: rowsOf(session, server).map((row) => row.map((cell) => clean(cell))),
     });
     return 0;
   } finally {

@@ -6,7 +6,6 @@ import type { ProjectRecord } from "../../boundary/policy/project_record.ts";
 import { ProtectedSet } from "../../boundary/policy/protected.ts";
 import { describeRule, type ProtectionRule } from "../../boundary/policy/protection_rule.ts";
 import { effectiveBaseUrl } from "../../config/base_url.ts";
-import { loadConfiguration } from "../../config/load.ts";
 import { selectModel } from "../../config/select.ts";
 import { DEMO } from "../../config/find.ts";
 import { AgentcliError } from "../../errors.ts";
@@ -14,8 +13,8 @@ import { realPathSync } from "../../platform/files.ts";
 import { openHome, userHomeOf } from "../../platform/home.ts";
 import { normalize } from "../../platform/path.ts";
 import { clean } from "../../terminal/clean.ts";
-import { warn } from "../output.ts";
 import type { Context } from "../command.ts";
+import { configured, warn } from "../result.ts";
 
 /** Entries of the project that are looked at for a report. */
 const ENTRY_LIMIT = 500_000;
@@ -68,7 +67,7 @@ export async function viewProvider(
 ): Promise<ProviderView | string> {
   const { io } = context;
   try {
-    const configuration = await loadConfiguration(await openHome(io));
+    const { configuration } = await configured(context);
     const wanted = { option: model, environment: io.env("AGENTCLI_MODEL") };
     const { selection } = await selectModel(configuration, wanted, () => Promise.resolve(null));
     const { provider } = selection;

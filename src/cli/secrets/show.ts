@@ -2,8 +2,7 @@
 import { describeRule, type ProtectionRule } from "../../boundary/policy/protection_rule.ts";
 import { relativeTo, resolve } from "../../platform/path.ts";
 import { clean } from "../../terminal/clean.ts";
-import { notice, warn } from "../output.ts";
-import { print, tableFor } from "../result.ts";
+import { notice, print, tableFor, warn } from "../result.ts";
 import type { Invocation } from "../command.ts";
 import {
   openProjectContext,

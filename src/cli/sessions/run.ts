@@ -3,8 +3,7 @@ import { lstatSync, statSync, writeAtomically } from "../../platform/files.ts";
 import { quietly } from "../../platform/real_path.ts";
 import { findSession, listSessions, type SessionScope, type SessionSummary } from "../../session/list.ts";
 import { clean } from "../../terminal/clean.ts";
-import { notice, warn } from "../output.ts";
-import { confirmed, print, tableFor } from "../result.ts";
+import { confirmed, notice, print, warn } from "../result.ts";
 import type { ExportFormat } from "./document.ts";
 import type { Context, Invocation } from "../command.ts";
 import type { EXPORT_OPTIONS, LIST_OPTIONS, PRUNE_OPTIONS } from "./command.ts";
@@ -36,8 +35,7 @@ export async function listStored({ options, context }: Invocation<typeof LIST_OP
   const none = options.all
     ? "no sessions are stored"
     : "no sessions in this project; --all lists those of all projects";
-  const shown = rows.length === 0 ? { told: none } : { text: tableFor(context.io.stdout, [heading, ...rows]) };
-  await print(context, { json: { sessions: sessions.map(summaryJson) }, ...shown });
+  await print(context, { json: { sessions: sessions.map(summaryJson) }, table: [heading, ...rows], none });
 }
 
 function sessionRow(session: SessionSummary, { all }: { all: boolean }): string[] {

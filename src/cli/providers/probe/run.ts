@@ -1,7 +1,6 @@
 /** Runs `agentcli providers probe`: measures one model, prints the report, and stores it with `--write`. */
 import { DEMO } from "../../../config/find.ts";
 import { AgentcliError, asAgentcliError } from "../../../errors.ts";
-import { type Home, openHome } from "../../../platform/home.ts";
 import { findServerWindow } from "../../../agent/context/window.ts";
 import { assumedWindow } from "../../../agent/context/tokens.ts";
 import { backendOf } from "../../../provider/backends/backends.ts";
@@ -15,21 +14,19 @@ import { runBattery } from "../../../provider/probe/battery.ts";
 import { type Learnt, learnt, probeError, type ProbeReport } from "../../../provider/probe/findings.ts";
 import { createProgress } from "../../../terminal/paced_output.ts";
 import { interruptible } from "../../../runtime/interrupt.ts";
-import { notice, showError, warn } from "../../output.ts";
-import { print } from "../../result.ts";
+import { showError } from "../../output.ts";
+import { configured, edit, notice, print, warn } from "../../result.ts";
 import type { Context, Invocation } from "../../command.ts";
 import { jsonReport, LABELS, reportText, storedLines } from "./report.ts";
 import type { PROBE_OPTIONS } from "../command.ts";
 import { resolveEndpoint } from "../../../config/endpoint.ts";
 import { effectiveBaseUrl } from "../../../config/base_url.ts";
-import { loadConfiguration } from "../../../config/load.ts";
 import { selectModel } from "../../../config/select.ts";
 import type { ModelEntry, ProviderEntry } from "../../../config/types.ts";
 import { createHttpClient, type HttpClient } from "../../../provider/http/client.ts";
 import { listModels } from "../../../provider/backends/model_list.ts";
 import type { Endpoint } from "../../../provider/types.ts";
 import { localityOf } from "../../secrets/context.ts";
-import { editProviders } from "../../../config/edit.ts";
 
 /** Seconds for everything. */
 const TIMEOUT = 300;
@@ -101,7 +98,7 @@ async function measure(prepared: Prepared, given: Given): Promise<number> {
   let stored: Stored | null = null;
   if (options.write && error === null && !report.interrupted) {
     const found = { provider: endpoint.provider, model: model.id, learnt: learnt(report) };
-    stored = await storeLearnt(await openHome(context.io), found);
+    stored = await storeLearnt(context, found);
   }
   await printReport(report, { prepared, profile: profile.rows, stored, context });
   if (report.interrupted) return asAgentcliError(signal.reason).exitCode;
@@ -156,7 +153,7 @@ interface Prepared {
 /** Chooses, as `run` does, and addresses the model. Throws configuration and key errors; leaves nothing open then. */
 async function prepare(selector: string | undefined, context: Context): Promise<Prepared> {
   const { io } = context;
-  const configuration = await loadConfiguration(await openHome(io));
+  const { configuration } = await configured(context);
   const isLocal = await localityOf(context);
   const endpointOf = async (provider: ProviderEntry) =>
     await resolveEndpoint(provider, { env: io.env, local: isLocal(effectiveBaseUrl(provider, io.env)), stores: io });
@@ -210,12 +207,12 @@ export interface Stored {
 
 /** Stores the fields that were found, under the file's lock; a model that is not configured yet is added. */
 async function storeLearnt(
-  home: Home,
+  context: Context,
   found: { provider: string; model: string; learnt: Learnt },
 ): Promise<Stored> {
   const { provider, model, learnt } = found;
   const fields: StoredField[] = [];
-  const { before, after, configuration } = await editProviders(home, (document) => {
+  const { before, after, configuration } = await edit(context, (document) => {
     const models = document.value().providers?.[provider]?.models ?? [];
     const entry = models.find(({ id }) => id === model);
     const wanted = {
