@@ -66,56 +66,35 @@ type ValueOf<O extends Option> = O extends FlagOption ? boolean
 /** Parsed options: flags are false and lists empty when not given, the others undefined. */
 export type Values<O extends Options> = { readonly [K in keyof O]: ValueOf<O[K]> };
 
+/** The parts of an option that it need not have. */
+type More<O extends Option> = Partial<Omit<O, "kind" | "brief" | "placeholder" | "values" | "integer">>;
+
 /** A switch. */
-export function flag(brief: string, more: Omit<FlagOption, "kind" | "brief"> = {}): FlagOption {
+export function flag(brief: string, more: More<FlagOption> = {}): FlagOption {
   return { kind: "flag", brief, ...more };
 }
 /** A value; `placeholder` is what the help shows for it. */
-export function text(
-  placeholder: string,
-  brief: string,
-  more: Omit<TextOption, "kind" | "brief" | "placeholder" | "values"> = {},
-): TextOption {
+export function text(placeholder: string, brief: string, more: More<TextOption> = {}): TextOption {
   return { kind: "text", placeholder, brief, ...more };
 }
 /** One of a few words. */
 export function choice<const T extends string>(
   values: readonly T[],
   brief: string,
-  more: Omit<TextOption, "kind" | "brief" | "placeholder" | "values"> = {},
+  more: More<TextOption> = {},
 ): TextOption<T> {
   return { kind: "text", placeholder: values.join("|"), values, brief, ...more };
 }
-/** A whole number of at least 0 unless bounded otherwise. */
-export function integer(
-  placeholder: string,
-  brief: string,
-  more: Partial<Omit<NumberOption, "kind" | "brief" | "placeholder" | "integer">> = {},
-): NumberOption {
-  return {
-    kind: "number",
-    placeholder,
-    brief,
-    integer: true,
-    minimum: 0,
-    maximum: Number.MAX_SAFE_INTEGER,
-    ...more,
-  };
-}
-/** A number with a fraction. */
-export function decimal(
-  placeholder: string,
-  brief: string,
-  more: Partial<Omit<NumberOption, "kind" | "brief" | "placeholder" | "integer">> = {},
-): NumberOption {
+/** A number with a fraction, of at least 0 unless bounded otherwise. */
+export function decimal(placeholder: string, brief: string, more: More<NumberOption> = {}): NumberOption {
   return { kind: "number", placeholder, brief, integer: false, minimum: 0, maximum: Number.MAX_VALUE, ...more };
 }
+/** A whole number of at least 0 unless bounded otherwise. */
+export function integer(placeholder: string, brief: string, more: More<NumberOption> = {}): NumberOption {
+  return { ...decimal(placeholder, brief, { maximum: Number.MAX_SAFE_INTEGER, ...more }), integer: true };
+}
 /** Several values. */
-export function list(
-  placeholder: string,
-  brief: string,
-  more: Omit<ListOption, "kind" | "brief" | "placeholder"> = {},
-): ListOption {
+export function list(placeholder: string, brief: string, more: More<ListOption> = {}): ListOption {
   return { kind: "list", placeholder, brief, ...more };
 }
 

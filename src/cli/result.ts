@@ -67,3 +67,12 @@ export function tableFor(
   const shown = [heading, ...rows].map((row) => used.map((at) => row[at] ?? ""));
   return columnsOf(shown, { width: output.isTerminal ? output.columns() : Infinity });
 }
+
+/** Returns data with the names of JSON; times and rates are rounded to three digits behind the point. */
+export function snakeKeys(value: unknown): unknown {
+  if (typeof value === "number") return Math.round(value * 1000) / 1000;
+  if (Array.isArray(value)) return value.map(snakeKeys);
+  if (typeof value !== "object" || value === null) return value;
+  const snakeCase = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [snakeCase(name), snakeKeys(member)]));
+}

@@ -13,19 +13,19 @@ import { projectSlug } from "../../session/place.ts";
 import { clean } from "../../terminal/clean.ts";
 import type { Context } from "../command.ts";
 import { hostOf } from "../output.ts";
-import { type Choices, configOptions, modeState, type OfferedModel, readMode, readModel } from "./config_options.ts";
+import { type Choices, configOptions, modeState, readMode, readModel } from "./config_options.ts";
 import { editorText } from "./editor_text.ts";
 import { invalidParams, REFUSALS } from "./errors.ts";
 import type { Connection } from "./server.ts";
 import type { SessionPlace } from "./sessions.ts";
-import { replay, TurnUpdates } from "./updates.ts";
+import { TurnUpdates } from "./updates.ts";
 import { type ConfigOption, type SendUpdate, type StopReason, textBlock } from "./wire.ts";
 
 interface SessionStart extends SessionPlace {
   id: string;
   /** Goes on with the stored session of this id. */
   resumes: boolean;
-  models: readonly OfferedModel[];
+  models: Choices["models"];
   /** Selector; null where the session decides. */
   model: string | null;
   /** The configuration does not lead to the model: it has to be named. */
@@ -104,12 +104,11 @@ export class AcpSession {
 
   /** Tells the whole history as it may be written down, also what a summary stands for now. */
   async replay(): Promise<void> {
-    const { session: { workspace, tools } } = this.#opened();
+    const { session: { workspace } } = this.#opened();
     const { openDocument } = await import("../sessions/document.ts");
     const home = await openHome(this.#context.io);
     const { items, redacted } = await openDocument(home, { slug: projectSlug(workspace.root), id: this.id });
-    const { showProtected } = this.#start;
-    await replay(items, { place: { cwd: workspace.cwd, tools }, send: this.#send, showProtected });
+    await this.#updates.replay(items);
     if (redacted > 0) {
       await this.#updates.notice("Protected content is not stored: placeholders stand for it in the history.", "info");
     }

@@ -3,7 +3,7 @@ import type { Configuration, PermissionMode } from "../../config/types.ts";
 import { PERMISSION_MODES } from "../../config/types.ts";
 import { AgentcliError } from "../../errors.ts";
 import type { Io } from "../../platform/io.ts";
-import { configuredModels } from "../protocol/client_models.ts";
+import { type ConfiguredModel, configuredModels } from "../protocol/client_models.ts";
 import { invalidParams } from "./errors.ts";
 import type { ConfigOption, ModeState } from "./wire.ts";
 
@@ -14,17 +14,10 @@ const MODES: Readonly<Record<PermissionMode, { name: string; description: string
   bypassPermissions: { name: "Bypass permissions", description: "Everything runs without a question" },
 };
 
-export interface OfferedModel {
-  value: string;
-  name: string;
-  description: string;
-  isLocal: boolean;
-}
-
 /** The values to choose from, and what is chosen now. */
 export interface Choices {
   mode: PermissionMode;
-  models: readonly OfferedModel[];
+  models: readonly ConfiguredModel[];
   /** A value of `models`; null where it is not known yet. */
   model: string | null;
   thinks: boolean;
@@ -33,18 +26,10 @@ export interface Choices {
 }
 
 /** The models of the configuration, local ones first. */
-export function offeredModels(
-  configuration: Configuration,
-  io: Io,
-): OfferedModel[] {
-  const models = configuredModels(configuration, io);
-  const offered = models.map(({ value, displayName, description, isLocal }) => ({
-    value,
-    name: isLocal ? displayName : `${displayName} (remote)`,
-    description,
-    isLocal,
-  }));
-  return [...offered.filter(({ isLocal }) => isLocal), ...offered.filter(({ isLocal }) => !isLocal)];
+export function offeredModels(configuration: Configuration, io: Io): ConfiguredModel[] {
+  return configuredModels(configuration, io)
+    .map((model) => model.isLocal ? model : { ...model, displayName: `${model.displayName} (remote)` })
+    .sort((one, other) => Number(other.isLocal) - Number(one.isLocal));
 }
 
 /** The settings as the client shows them. */
@@ -52,7 +37,7 @@ export function configOptions({ mode, models, model, thinks, isProtected }: Choi
   const offered = models.filter(({ isLocal, value }) => isLocal || !isProtected || value === model);
   const known = offered.some(({ value }) => value === model) || model === null
     ? offered
-    : [{ value: model, name: model, description: "" }, ...offered];
+    : [{ value: model, displayName: model, description: "" }, ...offered];
   return [
     {
       id: "mode",
@@ -70,7 +55,7 @@ export function configOptions({ mode, models, model, thinks, isProtected }: Choi
       category: "model" as const,
       type: "select" as const,
       currentValue: model,
-      options: known.map(({ value, name, description }) => ({ value, name, description })),
+      options: known.map(({ value, displayName: name, description }) => ({ value, name, description })),
     }],
     {
       id: "thinking",
@@ -100,8 +85,8 @@ export function readMode(value: unknown): PermissionMode {
 export function readModel(value: unknown, { models, isProtected, model: current }: Choices): string {
   if (typeof value !== "string") throw invalidParams("the value is not a text");
   if (value === current) return value;
-  const named = models.filter(({ value: selector, name }) =>
-    selector === value || selector.endsWith(`:${value}`) || name.replace(/ \(remote\)$/, "") === value
+  const named = models.filter(({ value: selector, displayName }) =>
+    selector === value || selector.endsWith(`:${value}`) || displayName.replace(/ \(remote\)$/, "") === value
   );
   const [found] = named.some((model) => model.value === value) ? named.filter((model) => model.value === value) : named;
   if (found === undefined || (named.length > 1 && found.value !== value)) {

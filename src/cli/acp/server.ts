@@ -45,22 +45,29 @@ function isTakenBack({ aborted, reason }: AbortSignal): boolean {
 
 /** The agent's side of one connection. */
 class AcpServer implements RpcHandlers {
+  /** By which the client is told and asked. */
+  readonly peer: RpcPeer;
   readonly #options: AcpOptions;
   readonly #context: Context;
   #client: ClientCapabilities = NO_CAPABILITIES;
-  #peer: RpcPeer | null = null;
   #loading: Promise<SessionTable> | null = null;
   /** Read without waiting, so that a cancel meets the prompt that came before it. */
   #sessions: SessionTable | null = null;
 
   constructor(options: AcpOptions, context: Context) {
+    const { stdin, stdout, stderr } = context.io;
+    const log = (text: string) => stderr.write(`agentcli: ${text}\n`);
     this.#options = options;
     this.#context = context;
-  }
-
-  /** Takes the peer by which the client is told and asked. */
-  connect(peer: RpcPeer): void {
-    this.#peer = peer;
+    this.peer = new RpcPeer({ read: () => stdin.read(), write: (text: string) => stdout.write(text) }, this, {
+      cancel: { method: "$/cancel_request", isAnswered: true },
+      broken: { isAnswered: true, hear: (problem) => log(`a line of standard input is ignored: ${problem}`) },
+      failed(error, method) {
+        // A client that has gone is no bug.
+        if (error instanceof OutputClosed || error instanceof AgentcliError) return;
+        return log(`internal error in ${method} (${error instanceof Error ? error.name : "unknown"})`);
+      },
+    });
   }
 
   async request(method: string, params: RpcParams, call: RpcCall): Promise<unknown> {
@@ -103,9 +110,8 @@ class AcpServer implements RpcHandlers {
 
   async #load(): Promise<SessionTable> {
     const { SessionTable } = await import("./sessions.ts");
-    const peer = this.#peer;
-    if (peer === null) throw new Error("the server is not connected");
-    return new SessionTable({ options: this.#options, context: this.#context, peer, client: () => this.#client });
+    const [options, context, peer] = [this.#options, this.#context, this.peer];
+    return new SessionTable({ options, context, peer, client: () => this.#client });
   }
 }
 
@@ -193,24 +199,12 @@ export async function run({ options, context }: Invocation<typeof ACP_OPTIONS>):
   }
   const again = await reexecWithoutLeaks(io, "anywhere");
   if (again !== null) return again;
-  const log = (text: string) => io.stderr.write(`agentcli: ${text}\n`);
-  const stream = { read: () => io.stdin.read(), write: (text: string) => io.stdout.write(text) };
   const server = new AcpServer(options, context);
-  const peer = new RpcPeer(stream, server, {
-    cancel: { method: "$/cancel_request", isAnswered: true },
-    broken: { isAnswered: true, hear: (problem) => log(`a line of standard input is ignored: ${problem}`) },
-    failed(error, method) {
-      // A client that has gone is no bug.
-      if (error instanceof OutputClosed || error instanceof AgentcliError) return;
-      return log(`internal error in ${method} (${error instanceof Error ? error.name : "unknown"})`);
-    },
-  });
-  server.connect(peer);
   return await serveUntilStopped(io, async (stopped) => {
     try {
-      await Promise.race([peer.run(), stopped]);
+      await Promise.race([server.peer.run(), stopped]);
     } finally {
-      peer.close();
+      server.peer.close();
       await server.close();
     }
   });

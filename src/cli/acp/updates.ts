@@ -6,7 +6,7 @@ import type { ClientCapabilities } from "./server.ts";
 import { type CallPlace, endedCall, fenced, openedCall, textContent, titleOf } from "./tool_calls.ts";
 import { type ContentBlock, type PlanEntry, type SendUpdate, shownText, textBlock } from "./wire.ts";
 import { writtenTodos } from "../../agent/todos.ts";
-import { isUsersWords, type SessionItem, type UserItem } from "../../session/item.ts";
+import { type AssistantItem, isUsersWords, type SessionItem, type UserItem } from "../../session/item.ts";
 
 /** Characters of a command's output that are shown while it runs: the end of it. */
 const TAIL = 4000;
@@ -88,6 +88,28 @@ export class TurnUpdates {
     }
   }
 
+  /** Tells a stored history, in its order; every call in it ends. */
+  async replay(items: readonly SessionItem[]): Promise<void> {
+    const { send } = this.#options;
+    for (const [at, item] of items.entries()) {
+      if (item.kind === "assistant") await this.#message(item);
+      else if (item.kind === "tool_result") {
+        this.#calls.delete(item.callId);
+        await send({ sessionUpdate: "tool_call_update", ...endedCall(item, {}) });
+      } else if (isUsersWords(item)) {
+        for (const content of userBlocks(item)) {
+          await send({ sessionUpdate: "user_message_chunk", content, messageId: `user${at}` });
+        }
+      }
+    }
+    for (const toolCallId of this.#calls.keys()) {
+      await send({ sessionUpdate: "tool_call_update", toolCallId, status: "failed" });
+    }
+    this.#calls.clear();
+    const todos = writtenTodos(items.filter(({ label }) => label === "open"));
+    if (todos.length > 0) await send({ sessionUpdate: "plan", entries: planOf(todos) });
+  }
+
   /** Tells the client something, where it can show it. */
   async notice(title: string, severity: "info" | "warning"): Promise<void> {
     if (this.#options.client.notices) await this.#options.send({ sessionUpdate: "notice", severity, title });
@@ -119,6 +141,15 @@ export class TurnUpdates {
   }
 
   async #response({ item, usage }: TurnEvent & { kind: "response" }): Promise<void> {
+    await this.#message(item);
+    if (usage === null) return;
+    const { send, place } = this.#options;
+    const used = usage.promptTokens + usage.completionTokens;
+    await send({ sessionUpdate: "usage_update", used, size: place().contextWindow });
+  }
+
+  /** Tells what was not told piece by piece, and the calls. */
+  async #message(item: AssistantItem): Promise<void> {
     const { send, showProtected, place } = this.#options;
     const words = [["agent_thought_chunk", item.reasoning], ["agent_message_chunk", item.text]] as const;
     for (const [sessionUpdate, text] of words) {
@@ -130,9 +161,6 @@ export class TurnUpdates {
       this.#calls.set(call.id, { toolName: call.name, steps: [] });
       await send({ sessionUpdate: "tool_call", ...openedCall(call, place(), { isOpen: item.label === "open" }) });
     }
-    if (usage === null) return;
-    const used = usage.promptTokens + usage.completionTokens;
-    await send({ sessionUpdate: "usage_update", used, size: place().contextWindow });
   }
 
   async #started({ callId, toolName, subject }: TurnEvent & { kind: "tool_start" }): Promise<void> {
@@ -216,45 +244,6 @@ export class TurnUpdates {
 /** The plan of a list of todos. */
 function planOf(todos: SessionMemory["todos"]): PlanEntry[] {
   return todos.map(({ content, status }) => ({ content, status, priority: "medium" }));
-}
-
-/** Sends the history, in its order; every call in it ends. */
-export async function replay(
-  items: readonly SessionItem[],
-  { place, send, showProtected }: { place: CallPlace; send: SendUpdate; showProtected: boolean },
-): Promise<void> {
-  const open = new Set<string>();
-  const words = (text: string, { label }: SessionItem) => textBlock(showProtected ? text : shownText(text, label));
-  for (const [at, item] of items.entries()) {
-    switch (item.kind) {
-      case "user":
-        if (!isUsersWords(item)) break;
-        for (const content of userBlocks(item)) {
-          await send({ sessionUpdate: "user_message_chunk", content, messageId: `user${at}` });
-        }
-        break;
-      case "assistant": {
-        const { id: messageId, reasoning, text } = item;
-        if (reasoning.trim() !== "") {
-          await send({ sessionUpdate: "agent_thought_chunk", content: words(reasoning, item), messageId });
-        }
-        if (text.trim() !== "") {
-          await send({ sessionUpdate: "agent_message_chunk", content: words(text, item), messageId });
-        }
-        for (const call of item.calls) {
-          open.add(call.id);
-          await send({ sessionUpdate: "tool_call", ...openedCall(call, place, { isOpen: item.label === "open" }) });
-        }
-        break;
-      }
-      case "tool_result":
-        open.delete(item.callId);
-        await send({ sessionUpdate: "tool_call_update", ...endedCall(item, {}) });
-    }
-  }
-  for (const toolCallId of open) await send({ sessionUpdate: "tool_call_update", toolCallId, status: "failed" });
-  const todos = writtenTodos(items.filter(({ label }) => label === "open"));
-  if (todos.length > 0) await send({ sessionUpdate: "plan", entries: planOf(todos) });
 }
 
 /** A protected message is a placeholder here too: it may hold what was attached to it. */

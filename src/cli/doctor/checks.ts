@@ -51,14 +51,23 @@ export interface Check {
   /** One line, not cleaned yet. */
   message: string;
   /** Advice in one line, for every state but ok. */
-  hint?: string;
+  hint?: string | undefined;
   /** Further facts for `--json`. */
-  facts?: Record<string, unknown>;
+  facts?: Record<string, unknown> | undefined;
 }
 
 /** The worst of some states; `ok` for none. */
 export function worst(states: readonly CheckState[]): CheckState {
   return states.includes("fail") ? "fail" : states.includes("warn") ? "warn" : "ok";
+}
+
+/** The result of a check: ok without a hint, and with one a warning unless something else is said. */
+export function check(
+  id: Check["id"],
+  message: string,
+  { hint, state = hint === undefined ? "ok" : "warn", facts }: Partial<Pick<Check, "hint" | "state" | "facts">> = {},
+): Check {
+  return { id, state, message, hint, facts };
 }
 
 /** The check of what failed with an error that can be shown, a permission of Deno that is missing too. Throws bugs. */
@@ -76,9 +85,9 @@ export async function checkHome(io: Io): Promise<Check> {
     if (status === null) return checkHomeToMake(path);
     const mode = status.mode === null ? "" : ` (mode ${status.mode.toString(8).padStart(4, "0")})`;
     if (status.mode !== null && (status.mode & 0o300) !== 0o300) {
-      return { id: "home", state: "fail", message: `${path} is not writable${mode}`, hint: `chmod 700 '${path}'` };
+      return check("home", `${path} is not writable${mode}`, { hint: `chmod 700 '${path}'`, state: "fail" });
     }
-    return unwritable(path, path) ?? { id: "home", state: "ok", message: `${path}${mode}`, facts: { path } };
+    return unwritable(path, path) ?? check("home", `${path}${mode}`, { facts: { path } });
   } catch (error) {
     return failed("home", error);
   }
@@ -87,7 +96,7 @@ export async function checkHome(io: Io): Promise<Check> {
 function checkHomeToMake(path: string): Check {
   let place = dirname(path);
   while (statSync(place) === null && place !== dirname(place)) place = dirname(place);
-  return unwritable(place, path) ?? { id: "home", state: "ok", message: `${path}, not created yet`, facts: { path } };
+  return unwritable(place, path) ?? check("home", `${path}, not created yet`, { facts: { path } });
 }
 
 /** The failure of a home when nothing can be made in `place`. A permission of Deno may cover the home and not `place`. */
@@ -97,7 +106,7 @@ function unwritable(place: string, home: string): Check | null {
   if (reason === null) return null;
   const advice = diskAdvice(obstacle) ?? `check the owner and the permissions of ${place}`;
   const message = place === home ? `${home} is not writable: ${reason}` : `${home} cannot be created: ${reason}`;
-  return { id: "home", state: "fail", message, hint: `${advice}, or set AGENTCLI_HOME` };
+  return check("home", message, { hint: `${advice}, or set AGENTCLI_HOME`, state: "fail" });
 }
 
 /** The configuration, or the check that says why there is none. */
@@ -112,20 +121,13 @@ export async function readConfiguration(io: Io): Promise<Configuration | Check> 
 /** Reports the warnings of the configuration. */
 export function checkConfiguration(configuration: Configuration): Check {
   const { path, exists, providers } = configuration;
-  if (!exists) return { id: "configuration", state: "ok", message: `${path}, not created yet`, facts: { path } };
+  if (!exists) return check("configuration", `${path}, not created yet`, { facts: { path } });
   const odd = [
     ...configuration.warnings,
     ...SETTINGS.flatMap(({ key }) => settingWarnings(key, configuration).map((warning) => `${key}: ${warning}`)),
   ];
-  if (odd.length > 0) {
-    return { id: "configuration", state: "warn", message: odd.join("; "), hint: `edit ${path}`, facts: { path } };
-  }
-  return {
-    id: "configuration",
-    state: "ok",
-    message: `${path}, ${counted(providers.length, "provider")}`,
-    facts: { path },
-  };
+  if (odd.length > 0) return check("configuration", odd.join("; "), { hint: `edit ${path}`, facts: { path } });
+  return check("configuration", `${path}, ${counted(providers.length, "provider")}`, { facts: { path } });
 }
 
 /** Checks the key stores in use. The keyring is read only when a provider has its key there: it may be locked, and prompt. */
@@ -144,23 +146,23 @@ export async function checkKeyStore(configuration: Configuration, io: Io): Promi
     return { ...failed("key_store", error), facts };
   }
   const used = stores.length === 0 ? "no keys are stored" : `in use: ${stores.join(", ")}`;
-  return { id: "key_store", state: "ok", message: used + clear, facts };
+  return check("key_store", used + clear, { facts });
 }
 
 /** Version, runtime and form. */
 export function checkVersion(): Check {
   const { version, form, system } = runtimeFacts();
   const message = `agentcli ${VERSION} (${form}), Deno ${version}, ${system}`;
-  return { id: "version", state: "ok", message, facts: { version: VERSION, runtime: version, form, system } };
+  return check("version", message, { facts: { version: VERSION, runtime: version, form, system } });
 }
 
 /** Checks the terminal. */
 export function checkTerminal({ stdout, env, os }: Io): Check {
-  if (!stdout.isTerminal) return { id: "terminal", state: "ok", message: "none (output goes to a file or a program)" };
+  if (!stdout.isTerminal) return check("terminal", "none (output goes to a file or a program)");
   const language = env("LC_ALL") || env("LC_CTYPE") || env("LANG") || "";
   const message = `${env("TERM") ?? "no TERM"}, ${stdout.columns()} columns`;
-  if (os === "windows" || /utf-?8/i.test(language)) return { id: "terminal", state: "ok", message };
-  return { id: "terminal", state: "warn", message: `${message}, not set to UTF-8`, hint: "export LANG=C.UTF-8" };
+  if (os === "windows" || /utf-?8/i.test(language)) return check("terminal", message);
+  return check("terminal", `${message}, not set to UTF-8`, { hint: "export LANG=C.UTF-8" });
 }
 
 /** Checks the proxy settings. User names and passwords in the variables are not shown. */
@@ -171,11 +173,13 @@ export function checkProxy({ env }: Io): Check {
   const unusable = set.filter((name) => !isProxy(env(name) ?? ""));
   if (unusable.length > 0) {
     const message = `${unusable.join(", ")} cannot be used as a proxy address`;
-    return { id: "proxy", state: "warn", message, hint: `unset ${unusable.join(" ")}, or set it to http://host:port` };
+    return check("proxy", message, { hint: `unset ${unusable.join(" ")}, or set it to http://host:port` });
   }
   const hosts = [...new Set([http, https].filter((url) => url !== null).map((url) => new URL(url).host))];
-  if (hosts.length === 0) return { id: "proxy", state: "ok", message: "none" };
-  return { id: "proxy", state: "ok", message: `remote providers go through ${hosts.join(", ")}, local ones directly` };
+  return check(
+    "proxy",
+    hosts.length === 0 ? "none" : `remote providers go through ${hosts.join(", ")}, local ones directly`,
+  );
 }
 
 function isProxy(text: string): boolean {
@@ -185,9 +189,10 @@ function isProxy(text: string): boolean {
 /** Variables that make the runtime copy text out of the process. */
 export function checkTelemetry({ env }: Io): Check {
   const names = copyingVariables(env);
-  if (names.length === 0) return { id: "telemetry", state: "ok", message: "nothing copies text out of the process" };
-  const message = `${names.join(", ")} can copy text out of the process`;
-  return { id: "telemetry", state: "warn", message, hint: `unset ${names.join(" ")}` };
+  if (names.length === 0) return check("telemetry", "nothing copies text out of the process");
+  return check("telemetry", `${names.join(", ")} can copy text out of the process`, {
+    hint: `unset ${names.join(" ")}`,
+  });
 }
 
 const VERSION_MS = 3_000;
@@ -207,13 +212,11 @@ export async function checkPrograms(io: Io, { cwd }: { cwd: string }): Promise<C
   const find = (name: string) => findProgram(name, { path, roots, io });
   const programs = await Promise.all(WANTED.map(async ({ id, names: [name], without }): Promise<Check> => {
     const program = await find(name);
-    if (program === null) {
-      return { id, state: "warn", message: `not found: ${without}`, hint: `${HINTS[io.os]} ${PACKAGES[id]}` };
-    }
+    if (program === null) return check(id, `not found: ${without}`, { hint: `${HINTS[io.os]} ${PACKAGES[id]}` });
     const version = await versionOf(program).catch((error) => failed(id, error));
     if (version !== null && typeof version !== "string") return { ...version, state: "warn" };
-    if (version === null) return { id, state: "warn", message: `${program} does not run`, hint: "reinstall it" };
-    return { id, state: "ok", message: `${version} (${program})`, facts: { path: program } };
+    if (version === null) return check(id, `${program} does not run`, { hint: "reinstall it" });
+    return check(id, `${version} (${program})`, { facts: { path: program } });
   }));
   return [...programs, await checkShell(io, find)];
 }
@@ -222,9 +225,9 @@ async function checkShell({ os }: Io, find: (name: string) => Promise<string | n
   const names = os === "windows" ? ["pwsh", "powershell"] : ["bash", "sh"];
   for (const name of names) {
     const program = await find(name);
-    if (program !== null) return { id: "shell", state: "ok", message: program, facts: { path: program } };
+    if (program !== null) return check("shell", program, { facts: { path: program } });
   }
-  return { id: "shell", state: "warn", message: "none found: commands cannot run", hint: `install ${names[0]}` };
+  return check("shell", "none found: commands cannot run", { hint: `install ${names[0]}` });
 }
 
 /** The first line of `--version`; null when the program fails. Throws when Deno was not permitted to run it. */
@@ -262,25 +265,17 @@ export async function checkBoundary(context: Context): Promise<Check[]> {
       const { damaged } = readMarker(path);
       return damaged === undefined ? [] : [`${path}: ${damaged}`];
     });
-    const warnings = [
-      ...new Set([
-        ...protection.warnings,
-        ...project.notices,
-        ...describeReport(report, root),
-      ]),
-    ];
+    const warnings = [...new Set([...protection.warnings, ...project.notices, ...describeReport(report, root)])];
     if (broken.length > 0) {
       const message = `a marker is invalid (${broken.join("; ")}); everything counts as protected`;
       const hint = "repair these files, or remove those you did not write";
-      boundary = { id: "boundary", state: "fail", message, hint, facts };
+      boundary = check("boundary", message, { hint, state: "fail", facts });
     } else {
       const summary = markers === 0
         ? `nothing is protected in ${root}`
         : `protected paths in ${root}: ${counted(markers, "marker")}`;
-      const message = [summary, ...warnings].join("; ");
-      boundary = warnings.length === 0
-        ? { id: "boundary", state: "ok", message, facts }
-        : { id: "boundary", state: "warn", message, hint: "agentcli secrets list", facts };
+      const hint = warnings.length === 0 ? undefined : "agentcli secrets list";
+      boundary = check("boundary", [summary, ...warnings].join("; "), { hint, facts });
     }
   } catch (error) {
     boundary = failed("boundary", error);
@@ -303,26 +298,20 @@ async function checkSandbox(context: Context, { needed }: { needed: boolean }): 
   if ("backend" in found) {
     const { name } = found.backend;
     const message = [`${name} hides protected paths`, ...notes].join("; ");
-    return { id: "sandbox", state: "ok", message, facts: { backend: name, ...facts } };
+    return check("sandbox", message, { facts: { backend: name, ...facts } });
   }
   const { problems } = found;
   const reason = problems.length === 0 ? "no sandbox program is installed" : problems.join("; ");
   const without = needed
     ? "commands do not run in this project"
     : "commands do not run where paths are protected, and in other projects commands of remote models can read those paths";
-  return {
-    id: "sandbox",
-    state: needed ? "warn" : "ok",
-    message: [`not available (${reason}): ${without}`, ...notes].join("; "),
-    ...needed
-      ? {
-        hint: io.os === "linux"
-          ? "install bubblewrap, and allow user namespaces"
-          : "work with Read, Edit, Glob and Grep",
-      }
-      : {},
+  const advice = io.os === "linux"
+    ? "install bubblewrap, and allow user namespaces"
+    : "work with Read, Edit, Glob and Grep";
+  return check("sandbox", [`not available (${reason}): ${without}`, ...notes].join("; "), {
+    hint: needed ? advice : undefined,
     facts: { backend: null, ...facts },
-  };
+  });
 }
 
 /** Null where the configuration cannot be read, which has its own line. */

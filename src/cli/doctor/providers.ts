@@ -7,7 +7,7 @@ import { createLocalities } from "../../provider/backends/localities.ts";
 import { checkProvider, type ProviderCheck } from "../providers/check.ts";
 import { localityOf } from "../secrets/context.ts";
 import type { Context } from "../command.ts";
-import { type Check, type CheckState, worst } from "./checks.ts";
+import { type Check, check, type CheckState, worst } from "./checks.ts";
 import { listenerOn } from "../../platform/listener.ts";
 import { providerLabel } from "../../config/base_url.ts";
 import { exposeTools } from "../../mcp/exposure.ts";
@@ -29,27 +29,21 @@ export async function checkProviders(
 ): Promise<Check[]> {
   const { providers } = configuration;
   const hint = "agentcli init-providers finds servers that run on this machine";
-  if (providers.length === 0) return [{ id: "providers", state: "warn", message: "no provider is configured", hint }];
+  if (providers.length === 0) return [check("providers", "no provider is configured", { hint })];
   const isLocal = await localityOf(context);
   const checks = await Promise.all(
     providers.slice(0, PROVIDER_LIMIT).map((provider) => checkOne(provider, context, { client, isLocal })),
   );
   const setUp = checks.filter((check) => check.facts?.["set_up"] === true);
-  if (setUp.length === 0) {
-    return [{ id: "providers", state: "warn", message: "no provider is set up", hint }, ...checks];
-  }
+  if (setUp.length === 0) return [check("providers", "no provider is set up", { hint }), ...checks];
   const reachable = setUp.filter((check) => check.facts?.["reachable"] === true).length;
   const unusable = setUp.filter((check) => check.facts?.["reachable"] === true && check.state === "fail").length;
   const refused = unusable === 0 ? "" : `; ${unusable} of these cannot be used`;
   const left = providers.length > PROVIDER_LIMIT ? `; only the first ${PROVIDER_LIMIT} were looked at` : "";
   const state = worst(checks.map((check) => check.state));
-  const summary: Check = {
-    id: "providers",
-    state,
-    message: `${reachable} of ${setUp.length} answer${refused}${left}`,
-    ...(state === "ok" ? {} : { hint: "agentcli providers validate" }),
-  };
-  return [summary, ...checks];
+  const advice = state === "ok" ? undefined : "agentcli providers validate";
+  const message = `${reachable} of ${setUp.length} answer${refused}${left}`;
+  return [check("providers", message, { hint: advice, state }), ...checks];
 }
 
 async function checkOne(
@@ -57,33 +51,32 @@ async function checkOne(
   { io }: Context,
   { client, isLocal }: { client: HttpClient; isLocal(baseUrl: string): boolean },
 ): Promise<Check> {
-  const check = await checkProvider(provider, { client, env: io.env, isLocal, stores: io, timeoutMs: TIMEOUT_MS });
-  const listening = check.baseUrl === null ? null : await listeningAt(check.baseUrl);
-  const warnings = check.lines.filter(({ kind }) => kind === "warn").map(({ text }) => text);
-  if (check.reachable && check.local && !warnings.some((text) => text.includes("counts as remote"))) {
-    warnings.push(...await elsewhere(provider, { io }, { client, check }));
+  const found = await checkProvider(provider, { client, env: io.env, isLocal, stores: io, timeoutMs: TIMEOUT_MS });
+  const listening = found.baseUrl === null ? null : await listeningAt(found.baseUrl);
+  const warnings = found.lines.filter(({ kind }) => kind === "warn").map(({ text }) => text);
+  if (found.reachable && found.local && !warnings.some((text) => text.includes("counts as remote"))) {
+    warnings.push(...await elsewhere(provider, { io }, { client, check: found }));
   }
   if (listening?.forwards) warnings.push(`${listening.text} listens there: the model may run on another machine`);
-  const errors = check.lines.filter(({ kind }) => kind === "error").map(({ text }) => text);
-  const state: CheckState = check.state === "error" ? "fail" : warnings.length > 0 ? "warn" : "ok";
-  const tries = check.lines.filter(({ kind }) => kind === "try").map(({ text }) => text);
+  const errors = found.lines.filter(({ kind }) => kind === "error").map(({ text }) => text);
+  const state: CheckState = found.state === "error" ? "fail" : warnings.length > 0 ? "warn" : "ok";
+  const tries = found.lines.filter(({ kind }) => kind === "try").map(({ text }) => text);
   const hint = tries[0] ?? `agentcli providers validate ${provider.name}`;
-  return {
-    id: "provider",
+  const message = [...errors, ...warnings, ...describe(found, listening)].join("; ");
+  return check("provider", `${providerLabel(provider.name)}: ${message}`, {
+    hint: state === "ok" ? undefined : hint,
     state,
-    message: `${providerLabel(provider.name)}: ${[...errors, ...warnings, ...describe(check, listening)].join("; ")}`,
-    ...(state === "ok" ? {} : { hint }),
     facts: {
       name: provider.name,
-      set_up: check.state !== "skipped",
-      base_url: check.baseUrl,
-      local: check.local,
-      reachable: check.reachable,
-      server: check.server,
-      key_source: check.keySource,
+      set_up: found.state !== "skipped",
+      base_url: found.baseUrl,
+      local: found.local,
+      reachable: found.reachable,
+      server: found.server,
+      key_source: found.keySource,
       listener: listening === null ? null : { pid: listening.pid, program: listening.program },
     },
-  };
+  });
 }
 
 function describe(check: ProviderCheck, listening: Listening | null): string[] {
@@ -178,16 +171,15 @@ export async function checkServers(context: Context): Promise<Check[]> {
       direct_tokens: tokens,
     };
     const unapproved = states.find(({ problem }) => problem !== null);
-    if (over.length > 0) {
-      const dropped = over.slice(0, MOST_NAMED).map((one) => `${one.server}.${one.tool.name} ${grouped(one.tokens)}`);
-      const hint = `direct tools have ${budget} tokens: take direct from ${dropped.join(", ")}`;
-      return [{ id: "mcp", state: "warn", message, hint, facts }];
-    }
-    if (unapproved !== undefined) {
-      return [{ id: "mcp", state: "warn", message, hint: `agentcli mcp approve ${unapproved.server.name}`, facts }];
-    }
-    if (problems.length > 0) return [{ id: "mcp", state: "warn", message, hint: "agentcli mcp list", facts }];
-    return [{ id: "mcp", state: "ok", message, facts }];
+    const dropped = over.slice(0, MOST_NAMED).map((one) => `${one.server}.${one.tool.name} ${grouped(one.tokens)}`);
+    const hint = over.length > 0
+      ? `direct tools have ${budget} tokens: take direct from ${dropped.join(", ")}`
+      : unapproved !== undefined
+      ? `agentcli mcp approve ${unapproved.server.name}`
+      : problems.length > 0
+      ? "agentcli mcp list"
+      : undefined;
+    return [check("mcp", message, { hint, facts })];
   } finally {
     await close();
   }

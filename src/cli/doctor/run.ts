@@ -7,6 +7,7 @@ import type { Context, Invocation } from "../command.ts";
 import { VERSION } from "../version.ts";
 import {
   type Check,
+  check,
   checkBoundary,
   checkConfiguration,
   checkHome,
@@ -34,9 +35,9 @@ export async function run({ context }: Invocation): Promise<number> {
   const checks: Check[] = [];
   try {
     for (const group of startGroups(context, client)) {
-      for (const check of await group) {
-        checks.push(check);
-        if (!globals.json) await io.stdout.write(checkText(check));
+      for (const one of await group) {
+        checks.push(one);
+        if (!globals.json) await io.stdout.write(checkText(one));
       }
     }
   } finally {
@@ -56,7 +57,7 @@ function startGroups(context: Context, client: ReturnType<typeof createHttpClien
     configuration.then((found) => "id" in found ? [] : work(found));
   const groups: [Check["id"], Promise<Check[]>][] = [
     ["version", Promise.resolve([checkVersion()])],
-    ["home", checkHome(io).then((check) => [check])],
+    ["home", checkHome(io).then((one) => [one])],
     ["configuration", configuration.then((found) => ["id" in found ? found : checkConfiguration(found)])],
     ["key_store", configured(async (found) => [await checkKeyStore(found, io)])],
     ["providers", configured((found) => checkProviders(found, context, { client }))],
@@ -64,7 +65,7 @@ function startGroups(context: Context, client: ReturnType<typeof createHttpClien
     ["mcp", checkServers(context)],
     ["git", checkPrograms(io, { cwd: globals.cwd })],
     ["terminal", Promise.resolve([checkTerminal(io), checkProxy(io), checkTelemetry(io)])],
-    ["demo", checkDemo(io).then((check) => [check])],
+    ["demo", checkDemo(io).then((one) => [one])],
   ];
   return groups.map(([id, work]) => {
     // What Deno does not permit is told in its place, and the rest is looked at all the same.
@@ -78,7 +79,7 @@ function startGroups(context: Context, client: ReturnType<typeof createHttpClien
 
 async function tooLate(id: Check["id"], { io }: Context): Promise<Check[]> {
   await io.clock.sleep(GROUP_MS);
-  return [{ id, state: "fail", message: `took longer than ${GROUP_MS / 1000} s`, hint: "run again with --verbose" }];
+  return [check(id, `took longer than ${GROUP_MS / 1000} s`, { hint: "run again with --verbose", state: "fail" })];
 }
 
 const HEADERS = { ok: "[OK ]", warn: "[WARN]", fail: "[FAIL]" };
@@ -104,19 +105,10 @@ async function checkDemo(io: Io): Promise<Check> {
   });
   const took = Math.round(io.clock.monotonic() - start);
   if (code === 0 && (countOf(fieldsOf(parseJson(text)).num_turns) ?? 0) >= 2) {
-    return {
-      id: "demo",
-      state: "ok",
-      message: `a turn with a tool call works (${took} ms)`,
-      facts: { duration_ms: took },
-    };
+    return check("demo", `a turn with a tool call works (${took} ms)`, { facts: { duration_ms: took } });
   }
-  return {
-    id: "demo",
-    state: "fail",
-    message: `a turn with the built-in model fails (exit ${code})`,
-    hint: 'agentcli run --model demo --verbose "Read README.md"',
-  };
+  const hint = 'agentcli run --model demo --verbose "Read README.md"';
+  return check("demo", `a turn with the built-in model fails (exit ${code})`, { hint, state: "fail" });
 }
 
 /** The same outside with its own home and output: what is configured, and who reads, has no part in the test. */

@@ -35,11 +35,12 @@ export async function clientModels(io: Io): Promise<ClientModel[]> {
   ];
 }
 
+export interface ConfiguredModel extends ClientModel {
+  isLocal: boolean;
+}
+
 /** All models that are configured, in the order of the file. */
-export function configuredModels(
-  { providers }: Configuration,
-  io: Io,
-): (ClientModel & { isLocal: boolean })[] {
+export function configuredModels({ providers }: Configuration, io: Io): ConfiguredModel[] {
   return providers.flatMap((provider) => {
     const here = isLocal(effectiveBaseUrl(provider, io.env), []);
     return provider.models.map((model) => ({

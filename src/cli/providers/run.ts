@@ -16,7 +16,7 @@ import { AgentcliError, asAgentcliError } from "../../errors.ts";
 import { isLocal } from "../../boundary/policy/locality.ts";
 import { counted } from "../../platform/number.ts";
 import { clean, jsonText } from "../../terminal/clean.ts";
-import { configured, confirmed, edit, notice, print, warn } from "../result.ts";
+import { configured, confirmed, edit, notice, print, snakeKeys, warn } from "../result.ts";
 import type { Invocation } from "../command.ts";
 import { dropStoredKey } from "./keys.ts";
 import type { ADD_OPTIONS } from "./command.ts";
@@ -244,7 +244,7 @@ export async function validateProviders({ arguments: names, context }: Invocatio
     client.close();
   }
   const ok = checks.every((check) => check.state !== "error");
-  if (globals.json) await io.stdout.write(jsonText({ ok, providers: checks.map(checkJson) }));
+  if (globals.json) await io.stdout.write(jsonText({ ok, providers: checks.map(snakeKeys) }));
   return ok ? 0 : 1;
 }
 
@@ -269,17 +269,4 @@ const HEADERS = { ok: "[OK ]", error: "[ERR]", skipped: "[-- ]" };
 export function checkText(check: ProviderCheck): string {
   const lines = check.lines.map((line) => `  ${line.kind}: ${clean(line.text)}\n`);
   return `${HEADERS[check.state]} ${clean(check.name)}\n${lines.join("")}`;
-}
-
-function checkJson(check: ProviderCheck): Record<string, unknown> {
-  return {
-    name: check.name,
-    state: check.state,
-    base_url: check.baseUrl,
-    local: check.local,
-    key_source: check.keySource,
-    reachable: check.reachable,
-    server: check.server,
-    lines: check.lines,
-  };
 }

@@ -14,7 +14,7 @@ import { openHome, userHomeOf } from "../../platform/home.ts";
 import { normalize } from "../../platform/path.ts";
 import { clean } from "../../terminal/clean.ts";
 import type { Context } from "../command.ts";
-import { configured, warn } from "../result.ts";
+import { configured, snakeKeys, warn } from "../result.ts";
 
 /** Entries of the project that are looked at for a report. */
 const ENTRY_LIMIT = 500_000;
@@ -97,10 +97,8 @@ export function providerText(view: ProviderView | string): string {
 }
 
 /** The provider for `--json`. */
-export function providerJson(view: ProviderView | string): Record<string, unknown> {
-  return typeof view === "string"
-    ? { name: null, problem: view }
-    : { name: view.name, base_url: view.baseUrl, local: view.local, reason: view.reason };
+export function providerJson(view: ProviderView | string): unknown {
+  return typeof view === "string" ? { name: null, problem: view } : snakeKeys(view);
 }
 
 /** A rule for `--json`. */

@@ -13,6 +13,7 @@ import type { ProfileRow } from "../../../provider/profiles/profile.ts";
 import type { Endpoint } from "../../../provider/types.ts";
 import { clean } from "../../../terminal/clean.ts";
 import { displayWidth, fit, table } from "../../../terminal/table.ts";
+import { snakeKeys } from "../../result.ts";
 import type { Stored } from "./run.ts";
 
 /** Cells between two columns of a table. */
@@ -294,7 +295,7 @@ export function jsonReport(report: ProbeReport, told: Told): Record<string, unkn
     elapsed_ms: Math.round(report.elapsedMs),
     interrupted: report.interrupted,
     error: error === null ? null : { code: error.code, message: error.message, hint: error.hint ?? null },
-    checks: Object.fromEntries(names.map((name) => [snakeCase(name), outcomeJson(report.checks[name])])),
+    checks: snakeKeys(Object.fromEntries(names.map((name) => [name, outcomeJson(report.checks[name])]))),
     replies: snakeKeys(report.replies),
     learnt: snakeKeys(learnt(report)),
     profile: Object.fromEntries(told.profile.map(({ name, value, why }) => [name.replace(" ", "_"), { value, why }])),
@@ -306,22 +307,10 @@ export function jsonReport(report: ProbeReport, told: Told): Record<string, unkn
 function outcomeJson(outcome: Outcome<unknown>): Record<string, unknown> {
   switch (outcome.kind) {
     case "done":
-      return { status: "done", found: snakeKeys(outcome.found) };
+      return { status: "done", found: outcome.found };
     case "failed":
       return { status: "failed", error: { code: outcome.error.code, message: outcome.error.message } };
     case "skipped":
       return { status: "skipped", reason: outcome.reason };
   }
-}
-
-function snakeCase(name: string): string {
-  return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
-}
-
-/** The same data with the names of JSON; times and rates are rounded to three digits behind the point. */
-function snakeKeys(value: unknown): unknown {
-  if (typeof value === "number") return Math.round(value * 1000) / 1000;
-  if (Array.isArray(value)) return value.map(snakeKeys);
-  if (typeof value !== "object" || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, member]) => [snakeCase(name), snakeKeys(member)]));
 }
