@@ -6,7 +6,7 @@ import { configure, environmentOf, temporaryHome } from "./helpers/program.ts";
 
 const ROOT = new URL("../", import.meta.url);
 /** What a turn loads before its first request: the program, the command, the turn, and where its session is stored. */
-const START = ["main.ts", "src/cli/run/command.ts", "src/cli/run/run.ts", "src/runtime/store.ts"];
+const START = ["main.ts", "src/cli/run/command.ts", "src/cli/reexec.ts", "src/cli/run/run.ts", "src/runtime/store.ts"];
 
 /** The modules of ours that these import at once, with themselves. */
 async function loadedAtOnce(start: readonly string[]): Promise<string[]> {

@@ -168,8 +168,8 @@ export interface Command<O extends Options = Options> {
   /** Command lines that work as they stand. */
   examples: readonly string[];
   hidden?: boolean;
-  /** Connects to providers: in projects with protected paths it runs in a process that copies nothing out. */
-  connects?: true;
+  /** Connects to providers, where it is or where clients say: in projects with protected paths its process copies nothing out. */
+  connects?: "here" | "anywhere";
   /** Paragraphs behind the help that are loaded only when it is asked for, from the options of the line. */
   moreHelp?(options: readonly string[]): Promise<string>;
   load(): Promise<Run<O>>;

@@ -19,6 +19,7 @@ import {
   SHORT_OPTIONS,
   type Values,
 } from "./command.ts";
+import { resolve } from "../platform/path.ts";
 import { closest } from "../config/suggest.ts";
 
 /** The command line in one form. */
@@ -180,12 +181,15 @@ export async function dispatch(line: Normalized, context: Context): Promise<numb
   if (node.kind === "group") throw await withoutCommand(line, node);
   const options = readOptions(line, node.options);
   checkWords(line, node.arguments);
-  if (node.connects === true) {
+  const loading = node.load();
+  if (node.connects !== undefined) {
     const { reexecWithoutLeaks } = await import("./reexec.ts");
-    const again = await reexecWithoutLeaks(context.io, [context.globals.cwd]);
+    const { addDir = [] }: { addDir?: readonly string[] } = options;
+    const directories = ["", ...addDir].map((directory) => resolve(context.globals.cwd, directory));
+    const again = await reexecWithoutLeaks(context.io, node.connects === "here" ? directories : "anywhere");
     if (again !== null) return again;
   }
-  const run = await node.load();
+  const run = await loading;
   return await run({ options, arguments: line.words, context }) ?? 0;
 }
 

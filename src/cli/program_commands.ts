@@ -134,7 +134,7 @@ export const initProvidersCommand = command({
     "agentcli init-providers --dry-run",
     "agentcli init-providers --host 192.168.1.20 --timeout 5000",
   ],
-  connects: true,
+  connects: "here",
   load: async () => (await import("./init_providers/run.ts")).run,
 });
 

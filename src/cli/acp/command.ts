@@ -33,5 +33,6 @@ export const acpCommand = command({
     "Speaks version 1 of the protocol on standard input and output: one JSON-RPC message per line. Editors start it themselves; docs/editors.md has the settings of each. The options hold for every session; the editor can change mode, model and thinking.",
   options: ACP_OPTIONS,
   examples: ["agentcli acp", "agentcli acp --model demo", "agentcli acp --permission-mode plan"],
+  connects: "anywhere",
   load: async () => (await import("./server.ts")).run,
 });

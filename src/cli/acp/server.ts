@@ -13,7 +13,6 @@ import { fieldsOf } from "../../platform/record.ts";
 import { VERSION } from "../version.ts";
 import { OutputClosed } from "../../platform/io.ts";
 import { serveUntilStopped } from "../serving.ts";
-import { reexecWithoutLeaks } from "../reexec.ts";
 
 /** The parts that sessions are made with. */
 export interface Connection {
@@ -197,8 +196,6 @@ export async function run({ options, context }: Invocation<typeof ACP_OPTIONS>):
     await setup.run({ options: { host: [], timeout: undefined, dryRun: false }, arguments: [], context });
     return 0;
   }
-  const again = await reexecWithoutLeaks(io, "anywhere");
-  if (again !== null) return again;
   const server = new AcpServer(options, context);
   return await serveUntilStopped(io, async (stopped) => {
     try {

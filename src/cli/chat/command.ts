@@ -13,5 +13,6 @@ export const chatCommand = command({
     "agentcli chat --continue",
     'agentcli chat --permission-mode plan "What would it take to add a command?"',
   ],
+  connects: "here",
   load: async () => (await import("./run.ts")).run,
 });

@@ -148,15 +148,19 @@ export class LineChat implements ChatView {
   }
 
   async replay(opened: OpenSession): Promise<void> {
-    const [{ replaySession, sessionHead }, { TurnView }] = await Promise.all([
+    const [{ replaySession }, { TurnView }] = await Promise.all([
       import("./view/replay.ts"),
       import("./view/turn_view.ts"),
     ]);
-    const surface = { print: (rows: readonly Row[]) => this.print(rows), width: () => this.width() };
-    const { clock } = this.#context.io;
-    const view = new TurnView({ ...surface, color: false, clock, promptTokens: () => null, changed: () => {} });
-    const head = await sessionHead(opened, this.#context);
-    await replaySession(opened, { ...surface, view }, { isTerminal: this.isTerminal, head });
+    const turns = new TurnView({
+      print: (rows) => this.print(rows),
+      width: () => this.width(),
+      color: false,
+      clock: this.#context.io.clock,
+      promptTokens: () => null,
+      changed: () => {},
+    });
+    await replaySession(opened, this, { turns, context: this.#context });
   }
 
   /** Between two lines nothing is read. What goes anywhere but to terminals may be kept by somebody. */

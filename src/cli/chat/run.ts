@@ -1,8 +1,6 @@
 /** Chooses how the chat is shown: drawn on a terminal, or line by line on anything else. */
 import { AgentcliError } from "../../errors.ts";
-import { resolve } from "../../platform/path.ts";
 import type { RUN_OPTIONS } from "../run/command.ts";
-import { reexecWithoutLeaks } from "../reexec.ts";
 import type { Invocation } from "../command.ts";
 import { givenServers } from "../run/run.ts";
 import { warn } from "../output.ts";
@@ -11,11 +9,6 @@ import { checkStoreOptions } from "../../runtime/host.ts";
 /** Runs the command. Throws `usage` for machine formats, which belong to `run`. */
 export async function run({ options, arguments: words, context }: Invocation<typeof RUN_OPTIONS>): Promise<number> {
   const { io, globals } = context;
-  const again = await reexecWithoutLeaks(io, [
-    globals.cwd,
-    ...options.addDir.map((directory) => resolve(globals.cwd, directory)),
-  ]);
-  if (again !== null) return again;
   const format = options.outputFormat ?? "text";
   if (globals.json || format !== "text" || (options.inputFormat ?? "text") !== "text") {
     throw new AgentcliError("usage", "chat is for people; machine formats belong to run", {

@@ -74,7 +74,7 @@ export function check(
 export function failed(id: Check["id"], error: unknown): Check {
   const { code, message, hint } = asAgentcliError(error);
   if (code === "internal") throw error;
-  return { id, state: "fail", message, hint };
+  return check(id, message, { hint, state: "fail" });
 }
 
 /** Checks that the home can be used. Opening it tightens modes that are too loose. */

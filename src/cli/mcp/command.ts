@@ -90,7 +90,7 @@ export const mcpCommand = group({
       brief: "Start a server and list its tools; exit 1 if it does not answer",
       arguments: [SERVER],
       examples: ["agentcli mcp test files"],
-      connects: true,
+      connects: "here",
       load: async () => (await import("./servers.ts")).testServer,
     }),
     approve: command({
@@ -135,6 +135,7 @@ export const mcpCommand = group({
         "Speaks MCP on standard input and output; the assistant starts it itself. Its tools answer questions about protected files with one of the values that the question names; all answers of a day together carry 64 bits at most. See docs/private-mcp.md.",
       options: SERVE_OPTIONS,
       examples: ["agentcli mcp serve", "agentcli mcp serve --model local:qwen3 --audit"],
+      connects: "here",
       load: async () => (await import("./serve.ts")).serve,
     }),
     session: command({
@@ -142,7 +143,7 @@ export const mcpCommand = group({
       options: SESSION_OPTIONS,
       examples: [],
       hidden: true,
-      connects: true,
+      connects: "here",
       load: async () => (await import("./session.ts")).session,
     }),
     pending: command({

@@ -11,7 +11,6 @@ import { startOwnProcess } from "../../platform/process.ts";
 import { RpcPeer } from "../../rpc/peer.ts";
 import { serveUntilStopped } from "../serving.ts";
 import type { Context, Invocation } from "../command.ts";
-import { reexecWithoutLeaks } from "../reexec.ts";
 import { VERSION } from "../version.ts";
 import type { SERVE_OPTIONS } from "./command.ts";
 
@@ -26,9 +25,7 @@ export async function serve(
     open?: OpenPrivate;
   } = {},
 ): Promise<number> {
-  const { io, globals } = context;
-  const again = await reexecWithoutLeaks(io, [globals.cwd]);
-  if (again !== null) return again;
+  const { io } = context;
   const service = await openService(context, { model: options.model, clock, open });
   const make = () =>
     new McpServer({

@@ -119,6 +119,7 @@ function clientCommand(notes: readonly string[]): Command<typeof RUN_OPTIONS> {
     arguments: [{ name: "prompt", brief: "What to do; '-' reads standard input", optional: true }],
     options: RUN_OPTIONS,
     examples: ["agentcli -p 'Say hello' --model demo --output-format stream-json"],
+    connects: "here",
     async load() {
       const { run } = await import("../run/run.ts");
       return async (invocation) => {

@@ -27,7 +27,7 @@ const probeCommand = command({
     "agentcli providers probe runtime_a:qwen3:8b --write",
     "agentcli providers probe runtime_b --max-prompt 8192 --timeout 120 --json",
   ],
-  connects: true,
+  connects: "here",
   load: async () => (await import("./probe/run.ts")).run,
 });
 
@@ -153,7 +153,7 @@ export const providersCommand = group({
       brief: "Check that keys resolve and servers respond; exit 1 if one does not",
       arguments: [{ ...PROVIDER, optional: true, repeated: true }],
       examples: ["agentcli providers validate", "agentcli providers validate runtime_a --json"],
-      connects: true,
+      connects: "here",
       load: async () => (await import("./run.ts")).validateProviders,
     }),
     probe: probeCommand,

@@ -105,6 +105,7 @@ export const runCommand = command({
     "agentcli run --explain --model runtime_a",
     'git diff | agentcli run "Write a commit message" --output-format json',
   ],
+  connects: "here",
   load: () =>
     Promise.resolve(async (invocation) =>
       invocation.options.explain

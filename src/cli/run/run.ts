@@ -2,9 +2,7 @@
 import type { Session } from "../../agent/session.ts";
 import { AgentcliError, asAgentcliError } from "../../errors.ts";
 import { type Io, OutputClosed } from "../../platform/io.ts";
-import { resolve } from "../../platform/path.ts";
 import { orAborted } from "../../platform/sleep.ts";
-import { reexecWithoutLeaks } from "../reexec.ts";
 import type { Context, Invocation } from "../command.ts";
 import { interruptible } from "../../runtime/interrupt.ts";
 import { textOutput, type TurnOutput } from "./text_output.ts";
@@ -26,11 +24,6 @@ export async function run(
   naming: Naming = { clientNames: false },
 ): Promise<number> {
   const { io } = context;
-  const again = await reexecWithoutLeaks(io, [
-    context.globals.cwd,
-    ...options.addDir.map((directory) => resolve(context.globals.cwd, directory)),
-  ]);
-  if (again !== null) return again;
   if (options.inputFormat === "stream-json") {
     const { converse } = await import("../protocol/conversation.ts");
     return await converse(options, context);

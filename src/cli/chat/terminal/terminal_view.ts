@@ -137,10 +137,8 @@ export class TerminalView implements ChatView {
   }
 
   async replay(opened: OpenSession): Promise<void> {
-    const { replaySession, sessionHead } = await import("../view/replay.ts");
-    const head = await sessionHead(opened, this.#context);
-    const surface = { view: this.turns, print: (rows: readonly Row[]) => this.print(rows), width: () => this.width() };
-    await replaySession(opened, surface, { isTerminal: true, head });
+    const { replaySession } = await import("../view/replay.ts");
+    await replaySession(opened, this, { turns: this.turns, context: this.#context });
   }
 
   leave(): void {

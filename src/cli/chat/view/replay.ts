@@ -19,6 +19,7 @@ import type { OpenSession } from "../../../runtime/open_session.ts";
 import { selectorOf } from "../../../runtime/agent_session.ts";
 import type { Context } from "../../command.ts";
 import { echoRows } from "./event_rows.ts";
+import type { ChatView } from "../begin.ts";
 import type { TurnView } from "./turn_view.ts";
 import type { TurnEvent } from "../../../protocol/turn_event.ts";
 import type { TurnChange } from "../../../session/undo.ts";
@@ -30,34 +31,48 @@ const MOST_CHARACTERS = 12_000;
 /** Characters of one text that are drawn. */
 const LONGEST_TEXT = 40_000;
 
-interface ReplaySurface {
-  view: Pick<TurnView, "event" | "finish">;
-  print(rows: readonly Row[]): void;
-  width(): number;
-}
-
-/** Draws the head of the session and its last turns. */
+/** Draws the head of the session and its last turns: rows into `shown`, events by way of `turns`. */
 export async function replaySession(
   opened: OpenSession,
-  surface: ReplaySurface,
-  { isTerminal, head }: { isTerminal: boolean; head: string },
+  shown: Pick<ChatView, "print" | "width" | "isTerminal">,
+  { turns, context }: { turns: Pick<TurnView, "event" | "finish">; context: Context },
 ): Promise<void> {
   const { session } = opened;
-  const width = surface.width();
-  surface.print([...wrap([span(head, "dim")], { width, indent: [span("  ")] }), []]);
-  const { shown, hidden } = lastTurns(session.items);
+  const width = shown.width();
+  shown.print([...wrap([span(await sessionHead(opened, context), "dim")], { width, indent: [span("  ")] }), []]);
+  const { last, hidden } = lastTurns(session.items);
   if (hidden > 0) {
-    const turns = hidden === 1 ? "1 earlier turn is" : `${hidden} earlier turns are`;
-    surface.print([row(fit(`  ... ${turns} not shown (/export writes all)`, width), "dim"), []]);
+    const earlier = hidden === 1 ? "1 earlier turn is" : `${hidden} earlier turns are`;
+    shown.print([row(fit(`  ... ${earlier} not shown (/export writes all)`, width), "dim"), []]);
   }
   // Where the output may be kept by somebody, protected content has no place.
-  const isOpen = (item: SessionItem) => item.label === "open" || isTerminal;
-  const changes = await storedChanges(shown, opened);
-  await drawItems(shown.filter(isOpen), { session, changes }, surface);
+  const items = last.filter((item) => item.label === "open" || shown.isTerminal);
+  const changes = await storedChanges(last, opened);
+  const calls = new Map<string, ToolCall>();
+  let isBegun = false;
+  for (const item of items) {
+    if (item.kind === "user") {
+      if (isPrompt(item) && isBegun) turns.finish(null);
+      isBegun = true;
+      shown.print(userRows(item, shown.width()));
+    } else if (item.kind === "assistant") {
+      for (const call of item.calls) calls.set(call.id, call);
+      const { id: messageId } = item;
+      const text = item.text.slice(0, LONGEST_TEXT);
+      if (text !== "") turns.event({ kind: "delta", messageId, delta: { kind: "text", text } });
+      turns.event({ kind: "response", item, model: session.model.entry.id, usage: null, stopReason: "stop" });
+    } else {
+      const call = calls.get(item.callId);
+      const subject = call === undefined ? "" : subjectOf(call, session);
+      turns.event({ kind: "tool_start", callId: item.callId, toolName: item.name, subject });
+      await turns.event({ kind: "tool_result", item, details: endOf(item), change: changes.get(item.callId) });
+    }
+  }
+  turns.finish(null);
 }
 
 /** Returns the line that names a session: `session 1a2b3c4d · its name · 12 turns · 3h ago · provider:model · directory`. */
-export async function sessionHead(opened: OpenSession, { io }: Context): Promise<string> {
+async function sessionHead(opened: OpenSession, { io }: Context): Promise<string> {
   const { session } = opened;
   const { root } = session.workspace;
   const summary = await findSession(await openHome(io), session.id, { projectRoot: root }).catch(() => null);
@@ -91,7 +106,7 @@ export function wordsToSendAgain(prompt: UserItem): string | null {
 }
 
 /** The items of the last turns, and how many turns come before them. */
-function lastTurns(items: readonly SessionItem[]): { shown: readonly SessionItem[]; hidden: number } {
+function lastTurns(items: readonly SessionItem[]): { last: readonly SessionItem[]; hidden: number } {
   const starts = items.flatMap((item, at) => isPrompt(item) ? [at] : []);
   let [first, characters] = [starts.length, 0];
   while (first > 0 && starts.length - first < MOST_TURNS) {
@@ -100,46 +115,11 @@ function lastTurns(items: readonly SessionItem[]): { shown: readonly SessionItem
     if (characters > MOST_CHARACTERS && first < starts.length) break;
     first--;
   }
-  const shown = first === 0 ? items : items.slice(starts[first]);
-  return { shown, hidden: first };
+  return { last: first === 0 ? items : items.slice(starts[first]), hidden: first };
 }
 
 function drawnLength(item: SessionItem): number {
   return item.kind === "tool_result" ? 100 : item.text.length;
-}
-
-async function drawItems(
-  items: readonly SessionItem[],
-  { session, changes }: { session: Session; changes: ReadonlyMap<string, StoredChange> },
-  { view, print, width }: ReplaySurface,
-): Promise<void> {
-  const calls = new Map<string, ToolCall>();
-  let isBegun = false;
-  for (const item of items) {
-    if (item.kind === "user") {
-      if (isPrompt(item) && isBegun) view.finish(null);
-      isBegun = true;
-      print(userRows(item, width()));
-    } else if (item.kind === "assistant") {
-      for (const call of item.calls) calls.set(call.id, call);
-      const { id: messageId } = item;
-      const text = item.text.slice(0, LONGEST_TEXT);
-      if (text !== "") view.event({ kind: "delta", messageId, delta: { kind: "text", text } });
-      view.event({ kind: "response", item, model: session.model.entry.id, usage: null, stopReason: "stop" });
-    } else {
-      const call = calls.get(item.callId);
-      const subject = call === undefined ? "" : subjectOf(call, session);
-      const change = changes.get(item.callId);
-      view.event({ kind: "tool_start", callId: item.callId, toolName: item.name, subject });
-      await view.event({
-        kind: "tool_result",
-        item,
-        details: endOf(item),
-        change,
-      });
-    }
-  }
-  view.finish(null);
 }
 
 function userRows(item: UserItem, width: number): Row[] {
