@@ -46,15 +46,20 @@ export async function tryServer(server: FoundArtifact, root: string, io: Io): Pr
   if (url !== null && !isLocal(url, [])) {
     return trial("skipped", "is at an address outside of this machine, which was not asked");
   }
-  const found = url === null
-    ? await toolsOfProgram({ command: String(entry.command), args: entry.args, env: entry.env }, root, io)
-    : await toolsAtAddress(server.name, { url, headers: entry.headers }, io);
-  if ("problem" in found) return trial("failure", found.problem, found.fix);
   const disabled = membersOf(entry.disabledTools);
-  const active = found.names.filter((name) => !disabled.includes(name)).length;
-  const off = found.names.length - active;
-  const message = `answers, with ${active} tools${off === 0 ? "" : `, and ${off} that are switched off`}`;
-  return { ...trial("ok", message), tools: active };
+  try {
+    const names = url === null
+      ? await toolsOfProgram({ command: String(entry.command), args: entry.args, env: entry.env }, root, io)
+      : await toolsAtAddress(server.name, { url, headers: entry.headers }, io);
+    const active = names.filter((name) => !disabled.includes(name)).length;
+    const off = names.length - active;
+    const message = `answers, with ${active} tools${off === 0 ? "" : `, and ${off} that are switched off`}`;
+    return { ...trial("ok", message), tools: active };
+  } catch (error) {
+    if (!(error instanceof AgentcliError)) throw error;
+    if (url !== null) return trial("failure", error.message, "start it, or check its address and its headers");
+    return trial("failure", error.message, error.hint ?? "run its command line by hand and see what it says");
+  }
 }
 
 /** A server may take this long to answer, in milliseconds. */
@@ -62,13 +67,11 @@ const TIME_LIMIT_MS = 10_000;
 /** The protocol that editors' assistants speak: a handshake is tried first. */
 const HANDSHAKE = "";
 
-type Trial = { names: readonly string[] } | { problem: string; fix: string };
-
 async function toolsOfProgram(
   { command, args, env }: { command: string; args?: unknown; env?: unknown },
   root: string,
   io: Io,
-): Promise<Trial> {
+): Promise<string[]> {
   const environment = io.environment();
   const program = isAbsolute(command)
     ? command
@@ -76,10 +79,9 @@ async function toolsOfProgram(
     ? resolve(root, command)
     : await findProgram(command, { path: environment.PATH ?? environment.Path ?? "", roots: [root], io });
   if (program === null) {
-    return {
-      problem: `its program "${command}" is not on PATH outside of your projects`,
-      fix: `install ${command}, or write its whole path`,
-    };
+    throw new AgentcliError("usage", `its program "${command}" is not on PATH outside of your projects`, {
+      hint: `install ${command}, or write its whole path`,
+    });
   }
   const words = Array.isArray(args) ? args.map((word) => expanded(word, io.env)) : [];
   const options = {
@@ -87,47 +89,43 @@ async function toolsOfProgram(
     cwd: root,
     env: { ...environment, ...valuesOf(env, io) },
   };
-  const open = (handlers: LinkHandlers) =>
-    openStdio((streams) => run({ ...streams, ...options }), { handlers, log: () => {} });
-  return await toolsBy(open, "run its command line by hand and see what it says");
+  return await toolsBy((handlers) =>
+    openStdio((streams) => run({ ...streams, ...options }), { handlers, log: () => {} })
+  );
 }
 
-/** Returns the tools of a server at an address of this machine, or why there are none. */
+/** Returns the tools of a server at an address of this machine. */
 async function toolsAtAddress(
   name: string,
   { url, headers }: { url: string; headers: unknown },
   io: Io,
-): Promise<Trial> {
-  const fix = "start it, or check its address and its headers";
+): Promise<string[]> {
   const client = createHttpClient(io);
   try {
     const { openHttp } = await import("../../mcp/http.ts");
     const [server] = withOrigin(readServers({ mcpServers: { tried: { url } } }).servers, "client");
-    if (server === undefined) return { problem: "its address is none of streamable HTTP", fix };
+    if (server === undefined) throw new AgentcliError("usage", "its address is none of streamable HTTP");
     const resolved = {
       ...{ url, command: undefined, args: [], env: {}, cwd: undefined, apiKey: undefined },
       headers: valuesOf(headers, io),
     };
-    return await toolsBy(await openHttp({ ...server, name }, resolved, { client, io }), fix);
-  } catch (error) {
-    if (error instanceof AgentcliError) return { problem: error.message, fix };
-    throw error;
+    return await toolsBy(await openHttp({ ...server, name }, resolved, { client, io }));
   } finally {
     client.close();
   }
 }
 
-/** Asks a server by the client that sessions use. */
-async function toolsBy(open: (handlers: LinkHandlers) => Link, fix: string): Promise<Trial> {
+/** Asks a server by the client that sessions use. Throws what a person can act on. */
+async function toolsBy(open: (handlers: LinkHandlers) => Link): Promise<string[]> {
   const info = { name: "agentcli", version: "1" };
   const client = new McpClient(open, { info, timeoutMs: TIME_LIMIT_MS, elicits: false });
   const { signal } = new AbortController();
   try {
     await client.connect({ signal, revision: HANDSHAKE });
     const { tools } = await client.manifest(signal, 0);
-    return { names: tools.map(({ name }) => name) };
+    return tools.map(({ name }) => name);
   } catch (error) {
-    return { problem: failureOf(error), fix };
+    throw new AgentcliError("provider_error", failureOf(error), { cause: error });
   } finally {
     await client.close();
   }
