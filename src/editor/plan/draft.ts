@@ -1,9 +1,9 @@
 /** A file while a plan is made: its text, what is there now, and what will be. */
 import { orProblem, TextProblem } from "../limits.ts";
 import { type FoundFile, linkOnTheWay, lookAt, readFound } from "./disk.ts";
-import { HookList } from "../resources/hook_entry.ts";
+import { HookFinder } from "../resources/hook_entry.ts";
 import { type EditableJson, editableJson } from "../resources/json_edit.ts";
-import { type JsonContainer, printJson } from "../resources/json_tree.ts";
+import { printJson } from "../resources/json_tree.ts";
 import { AgentcliError } from "../../errors.ts";
 import type { Home } from "../../platform/home.ts";
 import { type Ledger, readOriginal } from "./ledger.ts";
@@ -15,7 +15,8 @@ import { findIn, textOfFile } from "../resources/resource.ts";
 export class LiveText {
   #text: string | null;
   #json: EditableJson | TextProblem | null = null;
-  readonly #lists = new WeakMap<JsonContainer, HookList>();
+  /** Finds entries of lists of the tree. */
+  readonly hooks = new HookFinder();
   #isChanged = false;
 
   constructor(text: string) {
@@ -41,13 +42,6 @@ export class LiveText {
     this.#json ??= orProblem(() => editableJson(this.text), (problem) => problem);
     if (this.#json instanceof TextProblem) throw this.#json;
     return this.#json;
-  }
-
-  /** The entries of a list of the tree by what they are. */
-  hooksOf(list: JsonContainer): HookList {
-    const known = this.#lists.get(list) ?? new HookList(list);
-    this.#lists.set(list, known);
-    return known;
   }
 
   changed(): void {

@@ -1,15 +1,7 @@
 /** Hook entries: how one is recognized in a list, and what is wrong with one. */
 import { orProblem } from "../limits.ts";
 import { isRecord } from "../../platform/record.ts";
-import {
-  canonical,
-  dataOf,
-  type JsonChild,
-  type JsonContainer,
-  type JsonNode,
-  nodeAt,
-  parseJsonTree,
-} from "./json_tree.ts";
+import { canonical, dataOf, type JsonContainer, type JsonNode, nodeAt, parseJsonTree } from "./json_tree.ts";
 import { statSync } from "../../platform/files.ts";
 import { basename, dirname, isWithin, resolve } from "../../platform/path.ts";
 import { isEvent } from "../hooks/events.ts";
@@ -65,58 +57,31 @@ interface HookSearch {
   loosely: boolean;
 }
 
-/** An entry as it was when it was noted. */
-interface Noted {
-  child: JsonChild;
-  value: JsonNode;
-  entry: string;
-}
+/** Finds entries of lists by what they are. Each is read once, until it is replaced. */
+export class HookFinder {
+  readonly #known = new WeakMap<JsonNode, { entry: string; keys: ReadonlySet<string> }>();
 
-/** The entries of a list, found by what they are without looking at each. Items may be cut out and put in meanwhile. */
-export class HookList {
-  readonly #list: JsonContainer;
-  readonly #noted = new Map<string, Noted[]>();
-
-  constructor(list: JsonContainer) {
-    this.#list = list;
-    list.children.forEach((child) => this.note(child));
-  }
-
-  /** Notes an item that was put in or replaced. */
-  note(child: JsonChild): void {
-    const { value } = child;
-    const data = dataOf(value);
-    const noted = { child, value, entry: canonical(data) };
-    for (const key of keysOfHook(data)) {
-      const alike = this.#noted.get(key);
-      if (alike === undefined) this.#noted.set(key, [noted]);
-      else alike.push(noted);
-    }
-  }
-
-  /** The place of an entry in the list; -1 when it is not there. */
-  find({ versions, isOther, loosely }: HookSearch): number {
-    for (const version of versions) {
-      const equal = this.#first([entryKey(canonical(version))], () => true);
+  /** The place of an entry in a list; -1 when it is not there. */
+  find({ children }: JsonContainer, { versions, isOther, loosely }: HookSearch): number {
+    const known = children.map(({ value }) => this.#read(value));
+    for (const version of versions.map(canonical)) {
+      const equal = known.findIndex(({ entry }) => entry === version);
       if (equal >= 0) return equal;
     }
-    const isIt = ({ entry }: Noted) => !isOther(entry);
-    const same = this.#first(versions.flatMap(keysOfSameHook), isIt);
+    const first = (keys: readonly string[]) =>
+      known.findIndex((one) => keys.some((key) => one.keys.has(key)) && !isOther(one.entry));
+    const same = first(versions.flatMap(keysOfSameHook));
     if (same >= 0 || !loosely) return same;
-    const lines = versions.flatMap((version) => linesOf(version, "powershell"));
-    return this.#first(lines.map(powershellKey), isIt);
+    return first(versions.flatMap((version) => linesOf(version, "powershell")).map(powershellKey));
   }
 
-  /** The first place of an item that has one of the keys. */
-  #first(keys: readonly string[], isIt: (noted: Noted) => boolean): number {
-    let first = -1;
-    for (const noted of keys.flatMap((key) => this.#noted.get(key) ?? [])) {
-      // An item that was replaced meanwhile is noted anew.
-      if (noted.child.value !== noted.value || !isIt(noted)) continue;
-      const at = this.#list.children.indexOf(noted.child);
-      if (at >= 0 && (first < 0 || at < first)) first = at;
-    }
-    return first;
+  #read(value: JsonNode): { entry: string; keys: ReadonlySet<string> } {
+    const known = this.#known.get(value);
+    if (known !== undefined) return known;
+    const data = dataOf(value);
+    const read = { entry: canonical(data), keys: new Set(keysOfHook(data)) };
+    this.#known.set(value, read);
+    return read;
   }
 }
 

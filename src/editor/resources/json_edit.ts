@@ -5,7 +5,6 @@
  */
 import { TextProblem } from "../limits.ts";
 import {
-  type JsonChild,
   type JsonContainer,
   type JsonDocument,
   type JsonNode,
@@ -90,7 +89,7 @@ function append(
   json: EditableJson,
   path: readonly string[],
   { container, key, value }: { container: JsonContainer; key: string | null; value: unknown },
-): JsonChild {
+): void {
   const { children, tail } = container;
   const { newline, indent } = json.layout;
   const way = wayTo(json.root, path);
@@ -104,17 +103,15 @@ function append(
     before = oneLine ? " " : newline + ofChild(children.length - 1);
   }
   const label = key === null ? "" : `${JSON.stringify(key)}: `;
-  const added = {
+  children.push({
     // Behind comments that follow the last child, so that they stay with it; white space alone is laid out anew.
     lead: kept + before,
     key: key ?? "",
     label,
     value: rendered(value, json.layout, inside),
     trail: "",
-  };
-  container.tail = children.length === 0 ? newline + around : tail.slice(kept.length);
-  children.push(added);
-  return added;
+  });
+  container.tail = children.length === 1 ? newline + around : tail.slice(kept.length);
 }
 
 /** Takes a child out, with its comma and the white space before it. */
@@ -168,10 +165,10 @@ export function removeMember(json: EditableJson, path: readonly string[]): void 
   if (container?.kind === "object") cut(container, memberAt(container, path.at(-1) ?? ""));
 }
 
-/** Puts `value` at the end of the list at `path`, which is made when it is missing. Gives the new item. */
-export function addItem(json: EditableJson, path: readonly string[], value: unknown): JsonChild {
+/** Puts `value` at the end of the list at `path`, which is made when it is missing. */
+export function addItem(json: EditableJson, path: readonly string[], value: unknown): void {
   ensure(json, path, []);
-  return append(json, path, { container: containerAt(json, path, "array"), key: null, value });
+  append(json, path, { container: containerAt(json, path, "array"), key: null, value });
 }
 
 /**
@@ -184,18 +181,17 @@ export function restoreEmpty(json: EditableJson, path: readonly string[], { orig
   if (now.children.length + then.children.length === 0 && now.tail.trim() === then.tail.trim()) now.tail = then.tail;
 }
 
-/** Replaces the item `index` of the list at `path`. Gives the new item. */
+/** Replaces the item `index` of the list at `path`. */
 export function replaceItem(
   json: EditableJson,
   path: readonly string[],
   { index, value }: { index: number; value: unknown },
-): JsonChild {
+): void {
   const container = containerAt(json, path, "array");
   const item = container.children[index];
   if (item === undefined) throw new TextProblem("the item that was to be replaced is gone");
   const indent = indentAt(json, [...wayTo(json.root, path), { container, index }], { ofValue: true });
   item.value = rendered(value, json.layout, indent);
-  return item;
 }
 
 /** Takes the item `index` of the list at `path` away. */

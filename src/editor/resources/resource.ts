@@ -48,7 +48,7 @@ export function findIn(file: LiveText, resource: TextResource, search: ResourceS
   if (place.kind !== "array") return null;
   const { versions, isOther, isKnown } = search;
   const values = [resource, ...versions].flatMap((one) => one.kind === "item" ? [one.value] : []);
-  const index = file.hooksOf(place).find({ versions: values, isOther, loosely: isKnown });
+  const index = file.hooks.find(place, { versions: values, isOther, loosely: isKnown });
   const node = place.children[index]?.value;
   return node === undefined ? null : { found: { ...resource, value: dataOf(node) }, index };
 }
@@ -61,13 +61,8 @@ export function putResource(file: LiveText, resource: TextResource, { index }: {
   if (resource.kind === "table") return file.set(writeTable(file.text, resource.at, resource));
   const { json } = file;
   if (resource.kind === "member") setMember(json, resource.at, resource.value);
-  else {
-    const item = index < 0
-      ? addItem(json, resource.at, resource.value)
-      : replaceItem(json, resource.at, { index, value: resource.value });
-    const list = nodeAt(json.root, resource.at);
-    if (list?.kind === "array") file.hooksOf(list).note(item);
-  }
+  else if (index < 0) addItem(json, resource.at, resource.value);
+  else replaceItem(json, resource.at, { index, value: resource.value });
   file.changed();
 }
 
