@@ -49,6 +49,11 @@ export interface Assistant {
   notes: Readonly<Record<AssistantScope, readonly string[]>>;
 }
 
+const CODEX_TRUST =
+  "until you trust the hook, Codex does not run it and nothing is blocked: start codex and review it there (/hooks)";
+const CURSOR_SWITCH =
+  "Cursor starts the server once you switch it on under Settings, MCP; files in open tabs raise no hook";
+
 /** Longer than the guard takes: it ends itself, and blocks. */
 const TIMEOUT = 60;
 
@@ -96,11 +101,9 @@ export const ASSISTANTS: Readonly<Record<AssistantId, Assistant>> = {
     notes: {
       project: [
         "Codex reads .codex only in a project that you trust; its own sandbox has no room for that of agentcli (docs/private-mcp.md)",
-        "until you trust the hook, Codex does not run it and nothing is blocked: start codex and review it there (/hooks)",
+        CODEX_TRUST,
       ],
-      user: [
-        "until you trust the hook, Codex does not run it and nothing is blocked: start codex and review it there (/hooks)",
-      ],
+      user: [CODEX_TRUST],
     },
   },
   cursor: {
@@ -125,9 +128,9 @@ export const ASSISTANTS: Readonly<Record<AssistantId, Assistant>> = {
       frontmatter: "---\ndescription:\nglobs:\nalwaysApply: true\n---\n\n",
     },
     notes: {
-      project: ["Cursor starts the server once you switch it on under Settings, MCP; files in open tabs raise no hook"],
+      project: [CURSOR_SWITCH],
       user: [
-        "Cursor starts the server once you switch it on under Settings, MCP; files in open tabs raise no hook",
+        CURSOR_SWITCH,
         "Cursor has no file for rules of the user: install it in projects too, or write the rule under Settings, Rules",
       ],
     },

@@ -25,6 +25,11 @@ const LOADED =
 /** One command that only shows what it would do: what `--dry-run` says of one it says of no other, nor in a comment. */
 const SHOWS_ALONE = /^[^;&|#\n]*\s--dry-run(?:\s[^;&|#\n]*)?$/;
 
+/** The directories of editors and assistants, in a project and in the home. */
+const OF_ASSISTANTS = ASSISTANT_IDS.map((id) => ASSISTANTS[id].directory);
+const OF_PROJECT = [...DIALECT_IDS.map((id) => DIALECTS[id].projectDirectory), ...OF_ASSISTANTS];
+const OF_USER = [...DIALECT_IDS.map((id) => DIALECTS[id].userDirectory), ...OF_ASSISTANTS];
+
 /** Finds paths and commands that would switch the guard off around a project. */
 export class TamperCheck {
   readonly #lookup: ProtectedLookup;
@@ -76,11 +81,7 @@ export class TamperCheck {
     if (roots.some((root) => isWithin(root, path))) return null;
     if (this.#path.some((directory) => isWithin(directory, path))) return "a shell finds programs there";
     const below = userHome !== null && isWithin(userHome, path) ? relativeTo(userHome, path) : "";
-    const own = [
-      ...DIALECT_IDS.map((id) => DIALECTS[id].userDirectory),
-      ...ASSISTANT_IDS.map((id) => ASSISTANTS[id].directory),
-    ];
-    const isOwn = own.some((directory) => isWithin(directory, below));
+    const isOwn = OF_USER.some((directory) => isWithin(directory, below));
     return (LOADED.test(below) && !isOwn) || isWithin("/etc", path) ? "a shell may load it" : null;
   }
 
@@ -107,14 +108,10 @@ export class TamperCheck {
   }
 
   #directories(): string[] {
-    const { userHome } = this.#lookup;
-    const own = DIALECT_IDS.map((id) => DIALECTS[id]);
-    const assistants = ASSISTANT_IDS.map((id) => ASSISTANTS[id].directory);
-    const ofProject = [...own.map(({ projectDirectory }) => projectDirectory), ...assistants];
-    const ofUser = [...own.map(({ userDirectory }) => userDirectory), ...assistants];
+    const { userHome, bases } = this.#lookup;
     return [
-      ...this.#lookup.bases.flatMap((base) => ofProject.map((directory) => join(base, directory))),
-      ...(userHome === null ? [] : ofUser.map((directory) => join(userHome, directory))),
+      ...bases.flatMap((base) => OF_PROJECT.map((directory) => join(base, directory))),
+      ...(userHome === null ? [] : OF_USER.map((directory) => join(userHome, directory))),
     ];
   }
 

@@ -97,14 +97,7 @@ export interface Source {
   files: { scope: Scope; path: string }[];
 }
 
-const ORDER: Readonly<Record<ArtifactKind, number>> = {
-  instructions: 0,
-  rule: 1,
-  workflow: 2,
-  skill: 3,
-  hook: 4,
-  mcp: 5,
-};
+const ORDER: readonly ArtifactKind[] = ["instructions", "rule", "workflow", "skill", "hook", "mcp"];
 
 /** Which hooks file of the project is read, where the editor looks for several. */
 function liveRule(dialect: Dialect, root: string): string {
@@ -139,10 +132,9 @@ export function sourcesOf(
   dialect: Dialect,
   { root }: { root: string },
 ): Source[] {
-  const kinds = [...new Set(found.map(({ kind }) => kind))].sort((one, other) => ORDER[one] - ORDER[other]);
-  return kinds.map((kind) => {
+  return ORDER.flatMap((kind) => {
     const files = new Map(found.filter((one) => one.kind === kind).map(({ scope, path }) => [path, { scope, path }]));
-    return { kind, rule: ruleOf(kind, dialect, { root }), files: [...files.values()] };
+    return files.size === 0 ? [] : [{ kind, rule: ruleOf(kind, dialect, { root }), files: [...files.values()] }];
   });
 }
 

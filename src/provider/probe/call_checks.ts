@@ -15,41 +15,21 @@ interface Call {
 /** Says what is wrong with the calls; null when they are right. */
 type CallCheck = (calls: readonly Call[]) => string | null;
 
-/** The calls that can be used, how they came, and what is wrong with the others. */
-interface SeenCalls {
-  how: CallFinding["how"];
-  calls: Call[];
-  /** The form of calls in text; null for others. */
-  family: string | null;
-  problem: string | null;
-}
-
-const CUT: SeenCalls = { how: "cut", calls: [], family: null, problem: "no call before the token limit" };
-
-/** The calls of a reply; those in its text only when there are no others and it was not cut. */
-function callsIn(reply: ChatResponse, tools: readonly ToolSchema[]): SeenCalls {
-  if (reply.calls.length > 0) {
-    const calls = reply.calls.flatMap(({ name, input }) => input === null ? [] : [{ name, input }]);
-    if (reply.finish === "length") return CUT;
-    const broken = reply.calls.length - calls.length;
-    return { how: "native", calls, family: null, problem: broken > 0 ? "the arguments are not valid JSON" : null };
-  }
-  if (reply.finish === "length") return CUT;
-  const recovered = recoverCalls(reply.text, tools);
-  if (recovered === null) return { how: "none", calls: [], family: null, problem: null };
-  return { how: "text", calls: recovered.calls, family: recovered.family, problem: null };
-}
-
-/** Checks the calls of a reply. */
+/** Checks the calls of a reply; those in its text only when there are no others and it was not cut. */
 export function checkCalls(
   reply: ChatResponse,
-  request: { tools: readonly ToolSchema[]; check: CallCheck },
+  { tools, check }: { tools: readonly ToolSchema[]; check: CallCheck },
 ): CallFinding {
-  const { how, calls, family, problem } = callsIn(reply, request.tools);
-  if (how === "none" || how === "cut") return { how, correct: false, detail: problem ?? "answered in words" };
-  const wrong = problem ?? request.check(calls);
+  if (reply.finish === "length") return { how: "cut", correct: false, detail: "no call before the token limit" };
+  const isNative = reply.calls.length > 0;
+  const recovered = isNative ? null : recoverCalls(reply.text, tools);
+  if (!isNative && recovered === null) return { how: "none", correct: false, detail: "answered in words" };
+  const how = isNative ? "native" : "text";
+  const calls = recovered?.calls ?? reply.calls.flatMap(({ name, input }) => input === null ? [] : [{ name, input }]);
+  const isBroken = isNative && calls.length < reply.calls.length;
+  const wrong = isBroken ? "the arguments are not valid JSON" : check(calls);
   if (wrong !== null) return { how, correct: false, detail: wrong };
-  return { how, correct: true, detail: family === null ? "" : `written as text, form ${family}` };
+  return { how, correct: true, detail: recovered === null ? "" : `written as text, form ${recovered.family}` };
 }
 
 /** Returns whether an argument names the city, in whatever spelling or with its country. */
