@@ -1,7 +1,7 @@
 /** Describes one kind of model server: a file for each kind beside this one, all of them in `backends.ts`. */
 import type { ReceivedHeaders } from "../http/headers.ts";
 import type { JsonResponse } from "../http/fetch_json.ts";
-import { tokens } from "../../platform/record.ts";
+import { fieldsOf, membersOf, tokens } from "../../platform/record.ts";
 import type { ModelList } from "./model_list.ts";
 import type { TemplateNeeds } from "./model_metadata.ts";
 
@@ -48,7 +48,7 @@ export interface Backend {
   /** Returns what it tells of a model besides its window; null where it tells nothing. Loads nothing. */
   facts?(inquiry: Inquiry, model: string): Promise<ModelFacts | null>;
   /** Returns what it tells of its models for people who choose one, by id. Loads nothing. */
-  traits?(inquiry: Inquiry): Promise<ReadonlyMap<string, ModelTraits>>;
+  traits?(inquiry: Inquiry): Promise<ReadonlyMap<unknown, ModelTraits>>;
   /** Its names of sampling fields besides temperature and top_p; `zeros`: off is not its default, and is sent. */
   sampling?: { topK?: string; minP?: string; repeat?: string; zeros?: true };
   /** It hands `chat_template_kwargs` to the chat template. */
@@ -201,6 +201,11 @@ export function windowsOf(
     if (count !== null) windows.set(model, { tokens: count, source });
   }
   return windows;
+}
+
+/** The records of a list in an answer; none where there is no such list. */
+export function rowsIn(answer: unknown, name: string): Record<string, unknown>[] {
+  return membersOf(fieldsOf(answer)[name]).map(fieldsOf);
 }
 
 /** `value` where it is a boolean, else null. */

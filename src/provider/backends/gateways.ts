@@ -2,26 +2,10 @@
 import { type Backend, hasHeader } from "./backend.ts";
 import { GATEWAY_HEADERS } from "./elsewhere.ts";
 
-export const portkey: Backend = {
-  id: "portkey",
-  label: "Portkey",
-  gateway: true,
-  ports: [8787],
-  shows: hasHeader(GATEWAY_HEADERS.Portkey),
-};
+function gateway(id: string, label: keyof typeof GATEWAY_HEADERS, { ports = [] }: { ports?: number[] } = {}): Backend {
+  return { id, label, gateway: true, ports, shows: hasHeader(GATEWAY_HEADERS[label]) };
+}
 
-export const oneApi: Backend = {
-  id: "one-api",
-  label: "One API",
-  gateway: true,
-  ports: [],
-  shows: hasHeader(GATEWAY_HEADERS["One API"]),
-};
-
-export const newApi: Backend = {
-  id: "new-api",
-  label: "New API",
-  gateway: true,
-  ports: [],
-  shows: hasHeader(GATEWAY_HEADERS["New API"]),
-};
+export const portkey = gateway("portkey", "Portkey", { ports: [8787] });
+export const oneApi = gateway("one-api", "One API");
+export const newApi = gateway("new-api", "New API");

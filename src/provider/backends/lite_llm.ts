@@ -1,6 +1,6 @@
 /** LiteLLM, a gateway. */
-import { fieldsOf, membersOf } from "../../platform/record.ts";
-import { type Backend, booleanOf, hasHeader, type Inquiry, windowsOf } from "./backend.ts";
+import { fieldsOf } from "../../platform/record.ts";
+import { type Backend, booleanOf, hasHeader, type Inquiry, rowsIn, windowsOf } from "./backend.ts";
 import { GATEWAY_HEADERS } from "./elsewhere.ts";
 
 export const liteLlm: Backend = {
@@ -24,6 +24,6 @@ export const liteLlm: Backend = {
 
 /** The settings of the gateway's operator for each model. */
 async function describedModels({ get }: Inquiry): Promise<Map<unknown, Record<string, unknown>>> {
-  const rows = membersOf(fieldsOf(await get("/model/info"))["data"]).map(fieldsOf);
+  const rows = rowsIn(await get("/model/info"), "data");
   return new Map(rows.map((row) => [row["model_name"], fieldsOf(row["model_info"])]));
 }

@@ -6,6 +6,7 @@ import {
   type Inquiry,
   listsAny,
   type ModelFacts,
+  rowsIn,
   serverHeader,
   traitsOf,
   type Windows,
@@ -32,11 +33,8 @@ export const llamaCpp: Backend = {
   vision: supportsImages,
   traits({ list }) {
     const entries = list === null ? [] : rawEntries(list.json);
-    const told = entries.flatMap((entry) => {
-      const { id, meta } = entry;
-      return typeof id === "string" ? [[id, traitsOf({ bytes: fieldsOf(meta)["size"] })] as const] : [];
-    });
-    return Promise.resolve(new Map(told));
+    const traits = new Map(entries.map(({ id, meta }) => [id, traitsOf({ bytes: fieldsOf(meta)["size"] })]));
+    return Promise.resolve(traits);
   },
   templateNeeds,
   facts,
@@ -108,7 +106,7 @@ async function supportsImages(inquiry: Inquiry, model: string): Promise<boolean 
   const vision = booleanOf(fieldsOf(props["modalities"])["vision"]);
   if (vision !== null || router) return vision;
   // Servers before `modalities`: the list in the form of Ollama names what the model can do.
-  const [entry] = membersOf(fieldsOf(inquiry.list?.json)["models"]).map(fieldsOf);
+  const [entry] = rowsIn(inquiry.list?.json, "models");
   return listsAny(entry?.["capabilities"], ["multimodal", "vision"]);
 }
 

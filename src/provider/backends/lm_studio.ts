@@ -1,6 +1,15 @@
 /** LM Studio. */
-import { fieldsOf, membersOf } from "../../platform/record.ts";
-import { type Backend, booleanOf, type Inquiry, listsAny, traitsOf, type Windows, windowsOf } from "./backend.ts";
+import { fieldsOf } from "../../platform/record.ts";
+import {
+  type Backend,
+  booleanOf,
+  type Inquiry,
+  listsAny,
+  rowsIn,
+  traitsOf,
+  type Windows,
+  windowsOf,
+} from "./backend.ts";
 
 export const lmStudio: Backend = {
   id: "lmstudio",
@@ -18,21 +27,18 @@ export const lmStudio: Backend = {
   vision: supportsImages,
   async traits(inquiry) {
     const newer = await newerModels(inquiry);
-    const older = newer.length > 0 ? [] : await olderModels(inquiry);
-    const told = [
-      ...newer.map((entry) => {
+    if (newer.length > 0) {
+      return new Map(newer.map((entry) => {
         const { vision, trained_for_tool_use: tools } = fieldsOf(entry["capabilities"]);
         const quantization = fieldsOf(entry["quantization"])["name"];
-        const isLoaded = instancesOf(entry).length > 0;
-        return [entry["key"], traitsOf({ bytes: entry["size_bytes"], quantization, isLoaded, tools, vision })] as const;
-      }),
-      ...older.map(({ id, quantization, state, type, capabilities }) => {
-        const tools = listsAny(capabilities, ["tool_use"]) ?? undefined;
-        const isLoaded = state === "loaded";
-        return [id, traitsOf({ quantization, isLoaded, tools, vision: type === "vlm" })] as const;
-      }),
-    ];
-    return new Map(told.flatMap(([id, traits]) => typeof id === "string" ? [[id, traits] as const] : []));
+        const isLoaded = rowsIn(entry, "loaded_instances").length > 0;
+        return [entry["key"], traitsOf({ bytes: entry["size_bytes"], quantization, isLoaded, tools, vision })];
+      }));
+    }
+    return new Map((await olderModels(inquiry)).map(({ id, quantization, state, type, capabilities }) => {
+      const tools = listsAny(capabilities, ["tool_use"]);
+      return [id, traitsOf({ quantization, isLoaded: state === "loaded", tools, vision: type === "vlm" })];
+    }));
   },
   errors: {
     context: ["context the overflows"],
@@ -42,15 +48,11 @@ export const lmStudio: Backend = {
 
 /** The newer API; empty where the server does not have it. */
 async function newerModels({ get }: Inquiry): Promise<Record<string, unknown>[]> {
-  return membersOf(fieldsOf(await get("/api/v1/models"))["models"]).map(fieldsOf);
+  return rowsIn(await get("/api/v1/models"), "models");
 }
 
 async function olderModels({ get }: Inquiry): Promise<Record<string, unknown>[]> {
-  return membersOf(fieldsOf(await get("/api/v0/models"))["data"]).map(fieldsOf);
-}
-
-function instancesOf(entry: Record<string, unknown>): Record<string, unknown>[] {
-  return membersOf(entry["loaded_instances"]).map(fieldsOf);
+  return rowsIn(await get("/api/v0/models"), "data");
 }
 
 /** Loaded instances; `max_context_length` is what the model could have. */
@@ -58,7 +60,7 @@ async function loadedWindows(inquiry: Inquiry, models: readonly string[]): Promi
   const newer = await newerModels(inquiry);
   const windows = new Map<unknown, unknown>();
   for (const entry of newer) {
-    for (const instance of instancesOf(entry)) {
+    for (const instance of rowsIn(entry, "loaded_instances")) {
       const window = fieldsOf(instance["config"])["context_length"];
       windows.set(instance["id"], window);
       // A model asked for by its key goes to the first of its instances.
@@ -75,7 +77,7 @@ async function loadedWindows(inquiry: Inquiry, models: readonly string[]): Promi
 /** The older API has no capabilities; its type tells. */
 async function supportsImages(inquiry: Inquiry, model: string): Promise<boolean | null> {
   const entry = (await newerModels(inquiry)).find((fields) =>
-    fields["key"] === model || instancesOf(fields).some((instance) => instance["id"] === model)
+    fields["key"] === model || rowsIn(fields, "loaded_instances").some((instance) => instance["id"] === model)
   );
   const vision = booleanOf(fieldsOf(entry?.["capabilities"])["vision"]);
   if (vision !== null) return vision;

@@ -1,11 +1,12 @@
 /** Ollama. Some of its models run in its maker's cloud, behind the same address. */
 import type { JsonResponse } from "../http/fetch_json.ts";
-import { fieldsOf, membersOf } from "../../platform/record.ts";
+import { fieldsOf } from "../../platform/record.ts";
 import {
   type Backend,
   type Inquiry,
   listsAny,
   type ModelLocality,
+  rowsIn,
   traitsOf,
   type Windows,
   windowsOf,
@@ -37,8 +38,8 @@ export const ollama: Backend = {
   keepCache: { evicted: "start Ollama with OLLAMA_KEEP_ALIVE=60m, and OLLAMA_NUM_PARALLEL=2 for two clients" },
   async traits({ get }) {
     const [tags, running] = await Promise.all([get("/api/tags"), get("/api/ps")]);
-    const loaded = new Set(membersOf(fieldsOf(running)["models"]).map(fieldsOf).flatMap(namesOf).map(completeName));
-    const known = membersOf(fieldsOf(tags)["models"]).map(fieldsOf);
+    const loaded = new Set(rowsIn(running, "models").flatMap(namesOf).map(completeName));
+    const known = rowsIn(tags, "models");
     return new Map(known.flatMap((entry) => {
       const quantization = fieldsOf(entry["details"])["quantization_level"];
       return namesOf(entry).map((name) => {
@@ -57,7 +58,7 @@ export const ollama: Backend = {
     const localities = [described(shown), listed(tagged, model)].filter((one) => one !== null);
     // A server that answers neither question and names no remote model is not Ollama, or has nothing elsewhere.
     const isOther = shown !== null && tagged !== null &&
-      !entriesIn(tagged).some((fields) => signOfElsewhere({ fields }) !== null);
+      !rowsIn(tagged?.json, "models").some((fields) => signOfElsewhere({ fields }) !== null);
     return localities.find(({ kind }) => kind === "remote") ?? localities[0] ?? (isOther ? { kind: "here" } : null);
   },
   modelName: completeName,
@@ -78,7 +79,7 @@ function completeName(model: string): string {
 
 /** Loaded models only: what another model would get is decided by free memory when it is loaded. */
 async function loadedWindows({ get }: Inquiry, models: readonly string[]): Promise<Windows> {
-  const running = membersOf(fieldsOf(await get("/api/ps"))["models"]).map(fieldsOf);
+  const running = rowsIn(await get("/api/ps"), "models");
   const windows = new Map<string, unknown>();
   for (const entry of running) {
     for (const name of namesOf(entry)) windows.set(completeName(name), entry["context_length"]);
@@ -99,13 +100,9 @@ function described(answer: JsonResponse | null): ModelLocality | null {
 /** Reads the list, which tells where a model runs too; null where the model is not in it. */
 function listed(tags: JsonResponse | null, model: string): ModelLocality | null {
   const wanted = completeName(model);
-  const entry = entriesIn(tags)
+  const entry = rowsIn(tags?.json, "models")
     .find((fields) => namesOf(fields).some((name) => completeName(name) === wanted));
   return entry === undefined ? null : localityIn(entry);
-}
-
-function entriesIn(tags: JsonResponse | null): Record<string, unknown>[] {
-  return membersOf(fieldsOf(tags?.json)["models"]).map(fieldsOf);
 }
 
 function localityIn(fields: Record<string, unknown>): ModelLocality {

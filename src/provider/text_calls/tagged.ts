@@ -83,9 +83,7 @@ function readElement(cursor: Cursor, context: CallContext): ParseResult | null {
   if (!isToolName(name) || meantParameter(first, propertiesOf(name, context)) === null) return null;
   const open = (at: Cursor): Opening | null => {
     const [, key] = at.takePattern(KEY_TAG) ?? [];
-    return key === undefined
-      ? null
-      : { key, open: new RegExp(RegExp.escape(`<${key}>`)), close: `</${key}>`, section: true };
+    return key === undefined ? null : { ...element(key), section: true };
   };
   return readTagged(cursor, { name, close: [`</${name}>`], open }, context);
 }
@@ -102,9 +100,14 @@ export function readPairs(
     open(at) {
       const found = at.takePattern(PAIR);
       const [, , key = "", , tag = ""] = found ?? [];
-      return found && { key, open: new RegExp(RegExp.escape(`<${tag}>`)), close: `</${tag}>` };
+      return found && { ...element(tag), key };
     },
   }, context);
+}
+
+/** An argument in an element of that name. */
+function element(key: string): Opening {
+  return { key, open: new RegExp(RegExp.escape(`<${key}>`)), close: `</${key}>` };
 }
 
 function openParameter(cursor: Cursor): Opening | null {
@@ -127,7 +130,7 @@ function openKey(cursor: Cursor, keys: Record<string, unknown>): Opening | null 
   const namespaced = isNamespaced(cursor);
   const [, key = ""] = cursor.takePattern(KEY_TAG) ?? [];
   if (key !== "" && Object.hasOwn(keys, key)) {
-    return { key, open: new RegExp(RegExp.escape(`<${key}>`)), close: `</${key}>`, namespaced };
+    return { ...element(key), namespaced };
   }
   cursor.at = start;
   return null;
