@@ -35,46 +35,9 @@ export function editableJson(text: string): EditableJson {
   return { ...parseJsonDocument(isEmpty ? `${text.replace(/[ \t\r\n]+$/, "")}{}\n` : text), layout };
 }
 
-/** A container on the way to a place, and the child that the way goes through. */
-interface Stop {
-  container: JsonContainer;
-  index: number;
-}
-
-/** Returns the way to the value at `path`, which is there. */
-function wayTo(root: JsonNode, path: readonly string[]): Stop[] {
-  const way: Stop[] = [];
-  let node: JsonNode | undefined = root;
-  for (const name of path) {
-    if (node?.kind !== "object") break;
-    const index = memberAt(node, name);
-    way.push({ container: node, index });
-    node = node.children[index]?.value;
-  }
-  return way;
-}
-
-/**
- * Returns the white space that the line begins with on which the last child of a way stands, or with `ofValue` its value. The line
- * is put together backwards until it begins.
- */
-function indentAt({ head }: JsonDocument, way: readonly Stop[], { ofValue }: { ofValue: boolean }): string {
-  let line = "";
-  const add = (text: string) => {
-    line = text + line;
-    return line.includes("\n");
-  };
-  const begins = way.toReversed().some(({ container: { kind, children }, index }, depth) =>
-    ((ofValue || depth > 0) && add(children[index]?.label ?? "")) || add(children[index]?.lead ?? "") ||
-    children.slice(0, index).toReversed().some((child) => add(`${printChild(child)},`)) ||
-    add(kind === "object" ? "{" : "[")
-  );
-  if (!begins) add(head);
-  return /^\ufeff?([ \t]*)/.exec(line.slice(line.lastIndexOf("\n") + 1))?.[1] ?? "";
-}
-
+/** Returns a value as it is written behind `before`, the white space that its line begins with. */
 function rendered(value: unknown, { newline, indent }: Layout, before: string): JsonNode {
-  return parseJsonTree(JSON.stringify(value, null, indent).split("\n").join(newline + before));
+  return parseJsonTree(before + JSON.stringify(value, null, indent).split("\n").join(newline + before));
 }
 
 /** Returns the container at `path`. Throws {@link TextProblem} for a value of another kind. */
@@ -84,34 +47,28 @@ function containerAt(json: EditableJson, path: readonly string[], kind: JsonCont
   throw new TextProblem(`there is a value where ${kind === "array" ? "a list" : "an object"} is needed`);
 }
 
-/** Puts a value behind the last child of the container at `path`, as the member `key` or as an item. */
+/** Puts a value behind the last child of a container, as the member `key` or as an item. */
 function append(
-  json: EditableJson,
-  path: readonly string[],
-  { container, key, value }: { container: JsonContainer; key: string | null; value: unknown },
+  container: JsonContainer,
+  { key, value }: { key: string | null; value: unknown },
+  { newline, indent }: Layout,
 ): void {
-  const { children, tail } = container;
-  const { newline, indent } = json.layout;
-  const way = wayTo(json.root, path);
-  const ofChild = (index: number) => indentAt(json, [...way, { container, index }], { ofValue: false });
-  const around = indentAt(json, way, { ofValue: true });
-  const inside = children.length === 0 ? around + indent : ofChild(0);
+  const { children, tail, indent: around } = container;
+  const last = children.at(-1);
+  const inside = last?.indent ?? around + indent;
   const kept = tail.trimEnd();
-  let before = newline + inside;
-  if (children.length > 0) {
-    const oneLine = !tail.includes("\n") && !children.some((one) => printChild(one).includes("\n"));
-    before = oneLine ? " " : newline + ofChild(children.length - 1);
-  }
-  const label = key === null ? "" : `${JSON.stringify(key)}: `;
+  const isOneLine = !tail.includes("\n") && !children.some((one) => printChild(one).includes("\n"));
+  const before = last !== undefined && isOneLine ? " " : newline + inside;
   children.push({
     // Behind comments that follow the last child, so that they stay with it; white space alone is laid out anew.
     lead: kept + before,
     key: key ?? "",
-    label,
-    value: rendered(value, json.layout, inside),
+    label: key === null ? "" : `${JSON.stringify(key)}: `,
+    value: rendered(value, { newline, indent }, inside),
     trail: "",
+    indent: inside,
   });
-  container.tail = children.length === 1 ? newline + around : tail.slice(kept.length);
+  container.tail = last === undefined ? newline + around : tail.slice(kept.length);
 }
 
 /** Takes a child out, with its comma and the white space before it. */
@@ -145,7 +102,7 @@ function ensure(json: EditableJson, path: readonly string[], empty: unknown): vo
   path.forEach((name, depth) => {
     if (nodeAt(json.root, path.slice(0, depth + 1)) !== null) return;
     const container = containerAt(json, path.slice(0, depth), "object");
-    append(json, path.slice(0, depth), { container, key: name, value: depth === path.length - 1 ? empty : {} });
+    append(container, { key: name, value: depth === path.length - 1 ? empty : {} }, json.layout);
   });
 }
 
@@ -155,8 +112,8 @@ export function setMember(json: EditableJson, path: readonly string[], value: un
   ensure(json, above, {});
   const container = containerAt(json, above, "object");
   const old = container.children[memberAt(container, key)];
-  if (old === undefined) append(json, above, { container, key, value });
-  else old.value = rendered(value, json.layout, indentAt(json, wayTo(json.root, path), { ofValue: true }));
+  if (old === undefined) append(container, { key, value }, json.layout);
+  else old.value = rendered(value, json.layout, old.value.indent);
 }
 
 /** Takes the member at `path` away; nothing when there is none. */
@@ -168,7 +125,7 @@ export function removeMember(json: EditableJson, path: readonly string[]): void 
 /** Puts `value` at the end of the list at `path`, which is made when it is missing. */
 export function addItem(json: EditableJson, path: readonly string[], value: unknown): void {
   ensure(json, path, []);
-  append(json, path, { container: containerAt(json, path, "array"), key: null, value });
+  append(containerAt(json, path, "array"), { key: null, value }, json.layout);
 }
 
 /**
@@ -187,11 +144,9 @@ export function replaceItem(
   path: readonly string[],
   { index, value }: { index: number; value: unknown },
 ): void {
-  const container = containerAt(json, path, "array");
-  const item = container.children[index];
+  const item = containerAt(json, path, "array").children[index];
   if (item === undefined) throw new TextProblem("the item that was to be replaced is gone");
-  const indent = indentAt(json, [...wayTo(json.root, path), { container, index }], { ofValue: true });
-  item.value = rendered(value, json.layout, indent);
+  item.value = rendered(value, json.layout, item.value.indent);
 }
 
 /** Takes the item `index` of the list at `path` away. */

@@ -15,18 +15,26 @@ export interface JsonChild {
   value: JsonNode;
   /** The text between it and its comma; empty if none follows. */
   trail: string;
+  /** The white space that the line begins with on which it begins. */
+  indent: string;
 }
 
-/** An object or a list. `comma`: whether one follows the last child; `tail`: what stands before the closing bracket. */
+/**
+ * An object or a list. `comma`: whether one follows the last child; `tail`: what stands before the closing bracket;
+ * `indent`: as of a child.
+ */
 export interface JsonContainer {
   kind: "object" | "array";
   children: JsonChild[];
   comma: boolean;
   tail: string;
+  indent: string;
 }
 
 /** A value. `text`: as it is written. */
-export type JsonNode = JsonContainer | { kind: "plain"; value: string | number | boolean | null; text: string };
+export type JsonNode =
+  | JsonContainer
+  | { kind: "plain"; value: string | number | boolean | null; text: string; indent: string };
 
 /** A whole text: its value, and what stands before and behind. */
 export interface JsonDocument {
@@ -70,10 +78,13 @@ export function printChild({ lead, label, value, trail }: JsonChild): string {
 class Parser {
   readonly #text: string;
   #at: number;
+  /** The white space that the line begins with. */
+  #indent: string;
 
   constructor(text: string) {
     this.#text = text;
     this.#at = text.startsWith("\ufeff") ? 1 : 0;
+    this.#indent = /^\ufeff?([ \t]*)/.exec(text)?.[1] ?? "";
   }
 
   document(): JsonDocument {
@@ -101,17 +112,21 @@ class Parser {
         const end = rest.indexOf("*/", this.#at + 2);
         if (end < 0) throw this.#problem("a comment has no end");
         this.#at = end + 2;
-      } else return rest.slice(from, this.#at);
+      } else break;
     }
+    const blank = rest.slice(from, this.#at);
+    this.#indent = /\n([ \t]*)[^\n]*$/.exec(blank)?.[1] ?? this.#indent;
+    return blank;
   }
 
   #value(depth: number): JsonNode {
     if (depth > DEPTH) throw this.#problem("it is nested too deeply");
     const start = this.#at;
+    const indent = this.#indent;
     const sign = this.#text[start];
-    if (sign === "{") return this.#children("object", depth);
-    if (sign === "[") return this.#children("array", depth);
-    if (sign === '"') return { kind: "plain", value: this.#string(), text: this.#text.slice(start, this.#at) };
+    if (sign === "{") return { ...this.#children("object", depth), indent };
+    if (sign === "[") return { ...this.#children("array", depth), indent };
+    if (sign === '"') return { kind: "plain", value: this.#string(), text: this.#text.slice(start, this.#at), indent };
     const word = /[-+.\w]*/y;
     word.lastIndex = start;
     const found = word.exec(this.#text)?.[0] ?? "";
@@ -119,7 +134,7 @@ class Parser {
       throw this.#problem("a value was expected");
     }
     this.#at += found.length;
-    return { kind: "plain", value: JSON.parse(found), text: found };
+    return { kind: "plain", value: JSON.parse(found), text: found, indent };
   }
 
   #string(): string {
@@ -147,7 +162,7 @@ class Parser {
     return { key, label: this.#text.slice(from, this.#at) };
   }
 
-  #children(kind: JsonContainer["kind"], depth: number): JsonContainer {
+  #children(kind: JsonContainer["kind"], depth: number): Omit<JsonContainer, "indent"> {
     const close = kind === "object" ? "}" : "]";
     const children: JsonChild[] = [];
     this.#at += 1;
@@ -157,8 +172,9 @@ class Parser {
         this.#at += 1;
         return { kind, children, comma, tail: lead };
       }
+      const indent = this.#indent;
       const named = kind === "object" ? this.#label() : { key: "", label: "" };
-      const child = { lead, ...named, value: this.#value(depth + 1), trail: "" };
+      const child = { lead, ...named, value: this.#value(depth + 1), trail: "", indent };
       children.push(child);
       const behind = this.#blank();
       comma = this.#text[this.#at] === ",";

@@ -112,7 +112,7 @@ function hideIn(server: JsonNode): void {
 }
 
 function shownAs(value: string): JsonNode {
-  return { kind: "plain", value, text: JSON.stringify(value) };
+  return { kind: "plain", value, text: JSON.stringify(value), indent: "" };
 }
 
 /**
