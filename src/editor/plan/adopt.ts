@@ -54,33 +54,24 @@ export function candidatesOf(
  */
 function grouped(found: readonly FoundArtifact[]): FoundArtifact[][] {
   const groups: FoundArtifact[][] = [];
-  const byEntry = new Map<string, FoundArtifact[]>();
   const byName = new Map<string, FoundArtifact[][]>();
-  const seen = new Map<string, number>();
+  const byEvent = new Map<string, string[]>();
   for (const one of found) {
     if (one.kind !== "hook") {
       groups.push([one]);
       continue;
     }
-    const name = JSON.stringify([one.path, one.name]);
-    const event = JSON.stringify([one.path, one.name, one.event]);
-    const entry = event + canonical(one.entry);
-    let group = byEntry.get(entry);
-    if (group === undefined) {
-      // The first entry of an event goes into the first group of that name, the second into the second.
-      const ofName = byName.get(name) ?? [];
-      const place = seen.get(event) ?? 0;
-      seen.set(event, place + 1);
-      group = ofName[place];
-      if (group === undefined) {
-        group = [];
-        ofName.push(group);
-        groups.push(group);
-      }
-      byName.set(name, ofName);
-      byEntry.set(entry, group);
-    }
-    group.push(one);
+    const { path, name, event, entry } = one;
+    // The first entry of an event goes into the first group of that name, the second into the second.
+    const [named, placed] = [JSON.stringify([path, name]), JSON.stringify([path, name, event])];
+    const entries = byEvent.get(placed) ?? [];
+    byEvent.set(placed, entries);
+    const known = entries.indexOf(canonical(entry));
+    const place = known < 0 ? entries.push(canonical(entry)) - 1 : known;
+    const ofName = byName.get(named) ?? [];
+    byName.set(named, ofName);
+    if (ofName[place] === undefined) groups.push(ofName[place] = []);
+    ofName[place].push(one);
   }
   return groups;
 }

@@ -19,8 +19,11 @@ interface Statement {
   isList: boolean;
 }
 
-const BARE = /[\w-]+/y;
-const SPACE = /[ \t]*/y;
+/** A bare name, or one in quotes, and the space around it. */
+const NAME = /[ \t]*(?:[\w-]+|"(?:\\.|[^"\\\n])*"|'[^'\n]*')[ \t]*/y;
+/** A comment, a text, what has neither them nor brackets, or one sign. Up to two quotes can stand before those that end a text. */
+const PIECE =
+  /#[^\n]*|"""(?:\\[^]|[^\\])*?"{3,5}|'''[^]*?'{3,5}|(?!""")"(?:\\.|[^"\\\n])*"|(?!''')'[^'\n]*'|[^#"'[\]{}\n]+|[^]/y;
 
 /** Reads a text sign by sign, as far as the borders of values go. */
 class Scanner {
@@ -57,53 +60,27 @@ class Scanner {
   /** A name of one or several parts: `a."b c".d`. */
   names(): string[] {
     const names: string[] = [];
-    do {
-      this.#match(SPACE);
-      const bare = this.#match(BARE);
-      if (bare !== "") names.push(bare);
-      else if (this.text[this.#at] === '"' || this.text[this.#at] === "'") names.push(this.#named(this.#quoted()));
-      else throw new TextProblem(`line ${this.#line()} has no name`);
-      this.#match(SPACE);
-    } while (this.take("."));
+    do names.push(this.#named(this.#match(NAME).trim())); while (this.take("."));
     return names;
   }
 
   /** Skips the rest of a statement up to the end of its line; brackets and texts may go over several. */
   skipRest(): void {
     for (let depth = 0; !this.isDone;) {
-      const sign = this.text[this.#at] ?? "";
-      if (sign === "\n" && depth === 0) return;
-      if (sign === "#") this.#match(/[^\n]*/y);
-      else if (sign === '"' || sign === "'") this.#skipText();
-      else {
-        if (sign === "[" || sign === "{") depth += 1;
-        if (sign === "]" || sign === "}") depth -= 1;
-        if (depth < 0) throw new TextProblem(`line ${this.#line()} closes what it does not open`);
-        this.#at += 1;
-        if (depth > 0 && this.isDone) throw new TextProblem("a list or a table does not end");
-      }
+      if (depth === 0 && this.text[this.#at] === "\n") return;
+      const piece = this.#match(PIECE);
+      if (piece === '"' || piece === "'") throw new TextProblem(`the text of line ${this.#line()} does not end`);
+      if (piece === "[" || piece === "{") depth += 1;
+      if (piece === "]" || piece === "}") depth -= 1;
+      if (depth < 0) throw new TextProblem(`line ${this.#line()} closes what it does not open`);
+      if (depth > 0 && this.isDone) throw new TextProblem("a list or a table does not end");
     }
   }
 
-  #skipText(): void {
-    const sign = this.text[this.#at] ?? "";
-    const long = sign.repeat(3);
-    if (!this.text.startsWith(long, this.#at)) return void this.#quoted();
-    // Up to two quotes can stand before those that end it.
-    const found = sign === '"' ? this.#match(/"""(?:\\[^]|[^\\])*?"{3,5}/y) : this.#match(/'''[^]*?'{3,5}/y);
-    if (found === "") throw new TextProblem(`the text of line ${this.#line()} does not end`);
-  }
-
-  #quoted(): string {
-    const found = this.#match(/"(?:\\.|[^"\\\n])*"|'[^'\n]*'/y);
-    if (found === "") throw new TextProblem(`the text of line ${this.#line()} does not end`);
-    return found;
-  }
-
   /** Escapes that JSON does not have can spell any name, ours too. */
-  #named(quoted: string): string {
-    if (quoted.startsWith("'")) return quoted.slice(1, -1);
-    const name = parseJson(quoted);
+  #named(written: string): string {
+    if (written === "") throw new TextProblem(`line ${this.#line()} has no name`);
+    const name = written.startsWith('"') ? parseJson(written) : written.replace(/^'(.*)'$/, "$1");
     if (typeof name === "string") return name;
     throw new TextProblem(`line ${this.#line()} has a name with escapes that are not known here`);
   }

@@ -95,9 +95,7 @@ async function send(socket: Socket, request: LoopbackRequest): Promise<void> {
 
 /** One byte a letter, as headers are read; `fetch` writes them so, too. */
 function latin1Bytes(text: string): Uint8Array {
-  const bytes = new Uint8Array(text.length);
-  for (let at = 0; at < text.length; at++) bytes[at] = text.charCodeAt(at);
-  return bytes;
+  return Uint8Array.from(text, (letter) => letter.charCodeAt(0));
 }
 
 /** Reads up to the body; `rest` is what of it came along. Answers that only announce the response are passed over. */
