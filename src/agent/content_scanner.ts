@@ -12,13 +12,6 @@ import { imageUrl } from "../provider/chat/content.ts";
 import { stringsOf } from "../platform/record.ts";
 import { imagesOf, type UserItem } from "../session/item.ts";
 
-/** Where the session's requests go. */
-interface ScanDestination {
-  provider: string;
-  local: boolean;
-  signal?: AbortSignal | undefined;
-}
-
 /** A part of requests, for messages. */
 interface ScanSubject {
   /** `the result of Read`. */
@@ -97,7 +90,7 @@ export class ContentScanner {
   async checkPart(
     texts: Iterable<string>,
     subject: ScanSubject,
-    { provider, local, signal }: ScanDestination,
+    { provider, local, signal }: { provider: string; local: boolean; signal?: AbortSignal | undefined },
   ): Promise<"open" | "protected"> {
     const scanner = await this.#open();
     const hit = await scanner?.check(texts, { signal }) ?? null;

@@ -36,18 +36,13 @@ export interface Explorer {
   ask(session: () => Session): AskModel;
 }
 
-interface ExploreCall {
-  task: string;
-  callId: string;
-}
-
 /**
  * Runs the search. The task is labeled like the session that wrote it, and the answer like all that was read for it. What
  * the model of the search may not be told, it is not: then the result says so. Throws the abort reason.
  */
 export async function explore(
   session: Session,
-  { task, callId }: ExploreCall,
+  { task, callId }: { task: string; callId: string },
   options: CallOptions,
 ): Promise<ToolResult> {
   const { signal, hooks } = options;

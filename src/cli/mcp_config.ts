@@ -41,14 +41,8 @@ function textOfFile(file: string, cwd: string): string {
   return "refused" in read ? "" : new TextDecoder().decode(read.bytes);
 }
 
-/** The servers, and what is wrong with those that cannot be used; one sentence each. */
-interface ClientServers {
-  servers: McpServer[];
-  problems: string[];
-}
-
 /** Reads the list of `session/new`: programs, and addresses with `type`. Variables are pairs of `name` and `value`. */
-export function clientServers(list: readonly unknown[]): ClientServers {
+export function clientServers(list: readonly unknown[]): { servers: McpServer[]; problems: string[] } {
   const problems: string[] = [];
   const servers = list.map(fieldsOf).flatMap((fields) => {
     const env = pairs(fields.env);

@@ -38,12 +38,6 @@ interface StoredModel {
 /** Asks a server what it serves; null when that cannot be found out. */
 export type ServedModels = (provider: ProviderEntry) => Promise<string[] | null>;
 
-/** A selection; `warning` is a sentence for stderr. */
-interface SelectedModel {
-  selection: Selection;
-  warning?: string;
-}
-
 async function namedModel(
   provider: ProviderEntry,
   name: string,
@@ -195,7 +189,7 @@ export async function selectModel(
   configuration: Configuration,
   wanted: WantedModel,
   servedModels: ServedModels,
-): Promise<SelectedModel> {
+): Promise<{ selection: Selection; warning?: string }> {
   const { source, found } = await decide(configuration, wanted, servedModels);
   const { provider, model, warning } = found;
   const selection: Selection = { provider, model, source };

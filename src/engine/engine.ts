@@ -117,11 +117,6 @@ export interface LeftOut {
   reason: string;
 }
 
-interface BuiltWords {
-  words: string[];
-  leftOut: LeftOut[];
-}
-
 const PLACEHOLDER = /\{([a-z_]+)\}/g;
 
 /**
@@ -171,7 +166,7 @@ export function contradictions(command: Command, own: readonly string[]): string
 export function buildWords(
   command: Command,
   options: { values: Values; help: string | null; own: readonly string[]; unchecked?: boolean },
-): BuiltWords {
+): { words: string[]; leftOut: LeftOut[] } {
   const { values, help, own } = options;
   const known = help === null ? null : flagsOf(help);
   const given = givenFlags(own);

@@ -63,10 +63,13 @@ export function cleanText(text: string, limit: number = DESCRIPTION_LIMIT): stri
   return line.length <= limit ? line : `${line.slice(0, limit - 1).replace(/[\ud800-\udbff]$/, "")}…`;
 }
 
+/** Characters of a sentence. */
+const SENTENCE_LIMIT = 140;
+
 /** Returns the first sentence of a description. */
-export function firstSentence(text: string, limit: number = 140): string {
+export function firstSentence(text: string): string {
   const end = /[.!?](?=\s|$)/.exec(text);
-  return cleanText(end === null ? text : text.slice(0, end.index + 1), limit);
+  return cleanText(end === null ? text : text.slice(0, end.index + 1), SENTENCE_LIMIT);
 }
 
 /** Returns a tool as a server lists it; null for what is none. */

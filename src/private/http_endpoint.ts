@@ -35,15 +35,11 @@ export async function tokenIn(home: Home): Promise<string> {
   });
 }
 
-/** The parts of an endpoint: `server` makes what answers its methods, `port` is the one that requests come to. */
-interface EndpointParts {
-  port: number;
-  token: string;
-  server(): McpServer;
-}
-
 /** Answers one request. */
-export async function answerHttp(request: Request, { port, token, server }: EndpointParts): Promise<Response> {
+export async function answerHttp(
+  request: Request,
+  { port, token, server }: { port: number; token: string; server(): McpServer },
+): Promise<Response> {
   if (!isOfThisMachine(request.headers, port)) return new Response(null, { status: 403 });
   // The time that two digests take to compare tells nothing of the token.
   if (await sha256(request.headers.get("authorization") ?? "") !== await sha256(`Bearer ${token}`)) {

@@ -8,7 +8,6 @@ import { configuredServers } from "../mcp/configured.ts";
 import { McpHub } from "../mcp/hub.ts";
 import { McpOffer } from "../mcp/offer.ts";
 import type { McpServer } from "../mcp/server.ts";
-import type { Home } from "../platform/home.ts";
 import { createHttpClient } from "../provider/http/client.ts";
 import { mcpTools } from "../tools/mcp/tool.ts";
 import { isOfServer } from "../tools/registry.ts";
@@ -86,17 +85,8 @@ function hubOf(servers: readonly McpServer[], parts: HubParts): McpHub {
   });
 }
 
-/** The servers of a directory, without a session. */
-interface ProjectServers {
-  hub: McpHub;
-  problems: string[];
-  root: string;
-  home: Home;
-  close(): Promise<void>;
-}
-
 /** Opens the servers of a directory under the same rules as in a session; none is started. */
-export async function openProjectServers(host: Host, given: readonly McpServer[] = []): Promise<ProjectServers> {
+export async function openProjectServers(host: Host) {
   const project = await findProjectContext(host);
   const { home, userHome, projectRoot: root, configuration, localEndpoints, records } = project;
   const { io } = host;
@@ -110,7 +100,7 @@ export async function openProjectServers(host: Host, given: readonly McpServer[]
     path: io.env("PATH") ?? "",
   });
   const client = createHttpClient(io);
-  const { servers, problems } = configuredServers(configuration, { root, given });
+  const { servers, problems } = configuredServers(configuration, { root, given: [] });
   const scanner = new ContentScanner(workspace, {
     projects: projects.all,
     written: () => sandbox.written,

@@ -25,13 +25,6 @@ const SLICE_MS = 50;
  */
 export type AllowedFragments = (fragments: readonly Fragment[]) => Promise<ReadonlySet<string>>;
 
-/** Options of {@link LeakScanner.check}. */
-interface CheckOptions {
-  once?: boolean;
-  again?: boolean;
-  signal?: AbortSignal | undefined;
-}
-
 type ScannedFiles = Pick<ProtectedSet, "rule"> & { files(): Iterable<string> };
 
 /** The longest walk of other projects before a check, in milliseconds. */
@@ -132,7 +125,7 @@ export class LeakScanner {
    */
   async check(
     texts: Iterable<string>,
-    { once = false, again = false, signal }: CheckOptions = {},
+    { once = false, again = false, signal }: { once?: boolean; again?: boolean; signal?: AbortSignal | undefined } = {},
   ): Promise<ScanHit | null> {
     if (!again) await this.#upToDate(signal);
     // A concurrent check can read more files; a text that passes here has passed only what was known so far.

@@ -72,20 +72,14 @@ function problemsOf({ kind, name, path, problems, ours }: FoundArtifact, { shown
   return problems.map((message) => ({ level: "failure", subject: `${kind} ${name}`, message, fix }));
 }
 
-/** Decisions made before anything is started. */
-interface Rules {
-  origin(one: FoundArtifact): Promise<Origin>;
-  mayRunOthers(count: number): Promise<boolean>;
-}
-
-interface Tried {
-  hooks: FoundArtifact[];
-  servers: FoundArtifact[];
-  skipped: Finding[];
-}
-
 /** Chooses what to run: our own artifacts, and those of others only with `--foreign` or after confirmation. */
-async function chooseTried(found: readonly FoundArtifact[], { origin, mayRunOthers }: Rules): Promise<Tried> {
+async function chooseTried(
+  found: readonly FoundArtifact[],
+  { origin, mayRunOthers }: {
+    origin(one: FoundArtifact): Promise<Origin>;
+    mayRunOthers(count: number): Promise<boolean>;
+  },
+): Promise<{ hooks: FoundArtifact[]; servers: FoundArtifact[]; skipped: Finding[] }> {
   const candidates = found.filter(({ kind, entry, problems, otherAgent }) =>
     typeof entry === "object" && entry !== null && otherAgent !== true &&
     (kind === "hook" || (kind === "mcp" && problems.length === 0))

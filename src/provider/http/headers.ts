@@ -3,16 +3,14 @@ import { AgentcliError } from "../../errors.ts";
 import { ProviderFailure } from "../failure.ts";
 import type { Endpoint } from "../types.ts";
 
-interface HeaderNeeds {
-  body?: unknown;
-  withoutKey?: boolean;
-}
-
 /**
  * The headers to send. The key is trimmed; `withoutKey` leaves out the configured headers too, which may hold keys.
  * A key or header that cannot be sent is an error that does not print it (`auth_failed`, `config_invalid`).
  */
-export function requestHeaders(endpoint: Endpoint, needs: HeaderNeeds): Record<string, string> {
+export function requestHeaders(
+  endpoint: Endpoint,
+  needs: { body?: unknown; withoutKey?: boolean },
+): Record<string, string> {
   const headers: Record<string, string> = {};
   if (needs.body !== undefined) headers["content-type"] = "application/json";
   if (needs.withoutKey) return headers;

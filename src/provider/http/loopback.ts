@@ -26,13 +26,6 @@ export interface LoopbackRequest {
   onSent?: (() => void) | undefined;
 }
 
-/** A response. The caller reads the body to its end or cancels it. */
-interface LoopbackResponse {
-  status: number;
-  headers: ReceivedHeaders;
-  body: ByteSource;
-}
-
 /** Bytes of a request that are sent in one piece. */
 const SINGLE_WRITE_LIMIT = 64 * 1024;
 
@@ -47,7 +40,7 @@ export async function exchange(
   address: SocketAddress,
   request: LoopbackRequest,
   signals: readonly AbortSignal[],
-): Promise<LoopbackResponse> {
+): Promise<{ status: number; headers: ReceivedHeaders; body: ByteSource }> {
   const connecting = new AbortController();
   let socket: Socket | null = null;
   const stop = () => {

@@ -12,14 +12,8 @@ export interface Route {
   connection: Connection | { kind: "loopback"; address: SocketAddress };
 }
 
-/** The parts of a request that decide its URL. */
-interface Address {
-  path: string;
-  atOrigin?: boolean;
-}
-
 /** The URL of a request as configured. A base URL that is none, or holds a user name, is `config_invalid`. */
-export function urlOf(endpoint: Endpoint, address: Address): URL {
+export function urlOf(endpoint: Endpoint, address: { path: string; atOrigin?: boolean }): URL {
   const base = URL.parse(endpoint.baseUrl);
   if (base === null || !/^https?:$/.test(base.protocol) || base.username !== "" || base.password !== "") {
     throw new AgentcliError("config_invalid", `the base URL of ${endpoint.provider} is not usable`, {

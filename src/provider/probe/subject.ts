@@ -40,11 +40,6 @@ export interface TimedReply {
   retries: string[];
 }
 
-interface Waiting {
-  signal: AbortSignal;
-  onPiece?(): void;
-}
-
 /** Bytes of a token before any calibration: less than most have, so that a first prompt is too short, not too long. */
 const BYTES_PER_TOKEN = 4;
 /** Prompts shorter than this, in tokens, say more of the chat template than of the text. */
@@ -82,7 +77,7 @@ export class Subject {
   }
 
   /** Asks and takes the time. Throws what {@link chat} throws. */
-  async send(request: ProbeRequest, waiting: Waiting): Promise<TimedReply> {
+  async send(request: ProbeRequest, waiting: { signal: AbortSignal; onPiece?(): void }): Promise<TimedReply> {
     const { clock } = this;
     const times = { start: clock.monotonic(), first: null as number | null, last: 0, pieces: 0 };
     const retries: string[] = [];

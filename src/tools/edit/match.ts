@@ -20,12 +20,6 @@ type Match =
   | { kind: "several"; positions: number[]; differs: Difference }
   | { kind: "none" };
 
-interface EditRequest {
-  old: string;
-  new: string;
-  all: boolean;
-}
-
 interface Reduced {
   text: string;
   /** Position in the full text of each character. */
@@ -153,7 +147,7 @@ function withSignsOf(found: string, edit: { old: string; new: string }): string 
  * spaces; else the one place that differs in white space only, with `new` indented as the file is. Everything outside of
  * the replacements stays as it is.
  */
-export function matchEdit(file: string, request: EditRequest): Match {
+export function matchEdit(file: string, request: { old: string; new: string; all: boolean }): Match {
   const { old, all } = request;
   const asWritten = { all, text: () => withLineEndsOf(file, request.new) };
   const exact = findAll(file, old).map((start) => ({ start, end: start + old.length }))

@@ -57,13 +57,10 @@ export async function run(
   }
 }
 
-interface Given {
-  context: Context;
-  signal: AbortSignal;
-  options: Invocation<typeof PROBE_OPTIONS>["options"];
-}
-
-async function measure(prepared: Prepared, given: Given): Promise<number> {
+async function measure(
+  prepared: Prepared,
+  given: { context: Context; signal: AbortSignal; options: Invocation<typeof PROBE_OPTIONS>["options"] },
+): Promise<number> {
   const { context, signal, options } = given;
   const { client, endpoint, model } = prepared;
   const progress = createProgress(context.io, { quiet: context.globals.quiet });
