@@ -2,9 +2,8 @@
  * Runs the program again without variables that make the runtime copy text out, in projects with protected paths.
  * Source: specification of the boundary §7, threat 97.
  */
-import { userHomeOf } from "../platform/home.ts";
 import { copyingVariables, isCopyingVariable } from "../boundary/policy/leaky_environment.ts";
-import { findProjectRoot, rememberedAt } from "../boundary/policy/project.ts";
+import { projectRootOf, rememberedAt } from "../boundary/policy/project.ts";
 import { ProtectedSet } from "../boundary/policy/protected.ts";
 import { AgentcliError } from "../errors.ts";
 import { processArguments } from "../platform/deno_io.ts";
@@ -27,7 +26,7 @@ export async function reexecWithoutLeaks(io: Io, directories: readonly string[] 
 
 async function anyProtected(io: Io, directories: readonly string[]): Promise<boolean> {
   for (const directory of directories) {
-    const root = await findProjectRoot(directory, userHomeOf(io));
+    const root = projectRootOf(directory, io);
     const set = new ProtectedSet([root], { remembered: await rememberedAt(io, [root]) });
     await set.settle();
     // Looks everywhere: a marker without a line counts as well.

@@ -1,5 +1,5 @@
 /** Checks the arguments of a call by the JSON Schema of its tool, and mends what small models get slightly wrong. */
-import { percentDecoded } from "../platform/decode.ts";
+import { percentDecoded } from "../platform/text.ts";
 import { fieldsOf, isRecord, type JsonRecord, membersOf, parseJson } from "../platform/record.ts";
 import { meantParameter } from "../provider/trained_names.ts";
 

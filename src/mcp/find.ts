@@ -1,4 +1,5 @@
 /** Finds tools by words: BM25 over their names, descriptions and parameters, the same words always in the same order. */
+import { rowsWithin } from "../platform/text.ts";
 import { fieldsOf, textOf } from "../platform/record.ts";
 import { firstSentence, type Manifest, type McpResource, type McpTool } from "./tool_info.ts";
 import { merged, parameterList } from "./signature.ts";
@@ -52,27 +53,13 @@ export function findTools(query: string, servers: readonly FoundServer[]): strin
   const found = ranked(wanted, entries).slice(0, MOST_LINES).map(({ line }) => line);
   const about = named.filter(({ description }) => description !== "").slice(0, 2)
     .map(({ name, description }) => `${name}: ${firstSentence(description)}`);
-  if (found.length > 0) return within([...about, ...found]);
+  if (found.length > 0) return rowsWithin([...about, ...found], ANSWER_BYTES).kept.join("\n");
   const overview = servers.map((server) => {
     const names = server.manifest.tools.filter(server.isOffered).map(({ name }) => name);
     return `${server.name}: ${names.slice(0, 12).join(", ")}${names.length > 12 ? `, … (${names.length})` : ""}`;
   });
-  return within([
-    wanted.length === 0 ? "Tools by server:" : "No tool matches these words. Tools by server:",
-    ...overview,
-  ]);
-}
-
-function within(lines: readonly string[]): string {
-  const encoder = new TextEncoder();
-  const kept: string[] = [];
-  let room = ANSWER_BYTES;
-  for (const line of lines) {
-    room -= encoder.encode(line).length + 1;
-    if (room < 0 && kept.length > 0) break;
-    kept.push(line);
-  }
-  return kept.join("\n");
+  const head = wanted.length === 0 ? "Tools by server:" : "No tool matches these words. Tools by server:";
+  return rowsWithin([head, ...overview], ANSWER_BYTES).kept.join("\n");
 }
 
 function entriesOf(server: FoundServer): Entry[] {

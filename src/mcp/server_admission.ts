@@ -2,7 +2,7 @@
  * What an MCP server may be told, and what becomes of what it says. A server is a program or an address that somebody else
  * wrote: its arguments are a way out, and its results are a text from anybody.
  */
-import { percentDecoded } from "../platform/decode.ts";
+import { percentDecoded } from "../platform/text.ts";
 import type { McpServerEntry } from "../config/types.ts";
 import { isAbsolute, resolve } from "../platform/path.ts";
 import { realPathSync } from "../platform/files.ts";

@@ -5,9 +5,9 @@ export function grouped(number: number): string {
   return String(Math.round(number)).replace(/\B(?=(?:\d{3})+$)/g, ",");
 }
 
-/** Returns a count with its noun: `1 file`, `2 files`. */
-export function counted(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? "" : "s"}`;
+/** Returns a count with its noun: `1 file`, `1,200 files`. */
+export function counted(count: number, noun: string, plural = `${noun}s`): string {
+  return `${grouped(count)} ${count === 1 ? noun : plural}`;
 }
 
 /** Returns a number of bytes in the largest unit that fits: `512 B`, `3 KiB`, `1.5 MiB`. */

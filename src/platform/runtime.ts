@@ -1,5 +1,5 @@
 /** The runtime, the form and the sources of this program, and starting it again with another environment. */
-import { pathOfAddress } from "./decode.ts";
+import { pathOfAddress } from "./text.ts";
 import { dirname, normalize } from "./path.ts";
 import type { Io } from "./io.ts";
 import { readTextSync } from "./files.ts";

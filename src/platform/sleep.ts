@@ -36,6 +36,20 @@ export async function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promi
   }
 }
 
+/**
+ * Returns what lets others have their turn after each slice of work, and throws the signal's reason then: signals, timers
+ * and the terminal wait for synchronous work.
+ */
+export function pacer(signal: AbortSignal | undefined, sliceMs = 50): () => Promise<void> {
+  let pauseAt = performance.now() + sliceMs;
+  return async () => {
+    if (performance.now() < pauseAt) return;
+    await new Promise<void>((resolve) => void after(0, resolve));
+    signal?.throwIfAborted();
+    pauseAt = performance.now() + sliceMs;
+  };
+}
+
 /** The timers that waiting uses. */
 interface SleepParts {
   /** Milliseconds that only grow. */

@@ -1,18 +1,12 @@
 /** The facts that `private_status` tells of a project, from the configuration and the markers, without a look at any other file. */
-import { userHomeOf } from "../platform/home.ts";
 import { isLocal } from "../boundary/policy/locality.ts";
-import { findProjectRoot, openProject } from "../boundary/policy/project.ts";
+import { openProject } from "../boundary/policy/project.ts";
 import { ProtectedSet } from "../boundary/policy/protected.ts";
 import { effectiveBaseUrl } from "../config/base_url.ts";
 import { DEMO, splitSelector } from "../config/find.ts";
 import { loadConfiguration } from "../config/load.ts";
 import type { Home } from "../platform/home.ts";
 import type { Io } from "../platform/io.ts";
-
-/** Returns the root of the project of a directory, a real path. */
-export async function rootOf(io: Pick<Io, "env" | "os">, cwd: string): Promise<string> {
-  return await findProjectRoot(cwd, userHomeOf(io));
-}
 
 /** Returns whether a local server is configured, and how many lines of markers protect something. */
 export async function factsOf(

@@ -3,8 +3,7 @@
  * as its shape. Lines keep their numbers. What is not understood is a value: in a file of keys and values nothing but the
  * names is shown, in any other text what looks like a key or a token is not.
  */
-import { utf8Text } from "../platform/decode.ts";
-import { counted } from "../platform/number.ts";
+import { utf8Text } from "../platform/text.ts";
 import { basename } from "../platform/path.ts";
 import type { FileBytes } from "../boundary/reader.ts";
 import type { FileView } from "../boundary/workspace/disk.ts";
@@ -171,7 +170,7 @@ function shape(value: string): string {
     /^\S+$/.test(value) ? "no spaces" : "words",
   ];
   const count = [...value].length;
-  return `<${counted(count, "character")}, ${kinds.find((kind) => kind !== null)}>`;
+  return `<${count} character${count === 1 ? "" : "s"}, ${kinds.find((kind) => kind !== null)}>`;
 }
 
 /** A line of another text: words stay. */

@@ -1,5 +1,5 @@
 /** Files and images attached to a prompt. Loaded when there are any. */
-import { utf8Text } from "../platform/decode.ts";
+import { utf8Text } from "../platform/text.ts";
 import type { LabeledBytes, Refusal, ResolvedPath, Workspace } from "../boundary/workspace/workspace.ts";
 import { AgentcliError, type ErrorDetails } from "../errors.ts";
 import type { Session } from "../agent/session.ts";

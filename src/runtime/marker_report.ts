@@ -1,4 +1,5 @@
 /** Reports on the lines of the markers: how much they hide, which cover nothing, and what looks as if one should cover it. */
+import { counted } from "../platform/number.ts";
 import { entriesSync } from "../platform/files.ts";
 import { dirname, isWithin, join, relativeTo } from "../platform/path.ts";
 import { exists, quietly } from "../platform/real_path.ts";
@@ -157,13 +158,12 @@ export function summarizeReport(
   { files, directories, idle, namesakes, unjudged }: MarkerReport,
   { notScanned }: { notScanned: number },
 ): string {
-  const count = (number: number, one: string, many = `${one}s`) => `${number} ${number === 1 ? one : many}`;
   const parts = [
-    `hidden from this model: ${count(files, "file")}, ${count(directories, "directory", "directories")}`,
+    `hidden from this model: ${counted(files, "file")}, ${counted(directories, "directory", "directories")}`,
     `lines without a match: ${idle.length}`,
-    ...unjudged.length === 0 ? [] : [`left out whole: ${count(unjudged.length, "directory", "directories")}`],
+    ...unjudged.length === 0 ? [] : [`left out whole: ${counted(unjudged.length, "directory", "directories")}`],
     ...namesakes.length === 0 ? [] : [`same name but not covered: ${namesakes.length}`],
-    `not scanned: ${notScanned === 0 ? "none" : count(notScanned, "file")}`,
+    `not scanned: ${notScanned === 0 ? "none" : counted(notScanned, "file")}`,
   ];
   const more = idle.length + namesakes.length + unjudged.length + notScanned > 0 ? " (agentcli secrets list)" : "";
   return parts.join("; ") + more;

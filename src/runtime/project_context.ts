@@ -1,7 +1,7 @@
 /** The project context, read before a model is chosen: the home, the configuration, the project, its markers, and what to say of them. */
 import { MARKER_NAME } from "../boundary/policy/marker.ts";
 import type { PathRules } from "../boundary/policy/path_rules.ts";
-import { findProjectRoot, openProject, realDirectory } from "../boundary/policy/project.ts";
+import { openProject, projectRootOf, realDirectory } from "../boundary/policy/project.ts";
 import type { ProjectRecord } from "../boundary/policy/project_record.ts";
 import { loadConfiguration } from "../config/load.ts";
 import type { Configuration } from "../config/types.ts";
@@ -44,7 +44,7 @@ export async function findProjectContext(
 ): Promise<ProjectContext> {
   const home = await openHome(io);
   const find = async () => {
-    const root = findProjectRoot(cwd, userHomeOf(io));
+    const root = projectRootOf(cwd, io);
     const additional = addDir.map((directory) => realDirectory(resolve(cwd, directory)));
     return await openProject(home, root, { additional, create: true });
   };

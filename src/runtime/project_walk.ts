@@ -4,14 +4,13 @@ import { isOfSystem, type Listing, type Listings, NO_UTF8, within } from "../bou
 import type { Workspace } from "../boundary/workspace/workspace.ts";
 import { type FileStatus, lstatSync } from "../platform/files.ts";
 import { quietly } from "../platform/real_path.ts";
-import { after } from "../platform/sleep.ts";
+import { pacer } from "../platform/sleep.ts";
 import { type Chain, IGNORE_FILE_LIMIT, isIgnored, parseIgnoreRules } from "../tools/walk.ts";
 
 /** Most entries of a project. */
 export const MOST_ENTRIES = 10_000;
 /** Left out whatever a `.gitignore` says. */
 const NEVER_KEPT = new Set([".git", ".hg", ".svn", ".jj", "node_modules"]);
-const SLICE_MS = 50;
 /** Two changes within so many milliseconds can leave the same times: clocks of file systems are coarse. */
 export const RACY_MS = 2_000;
 
@@ -96,17 +95,6 @@ async function walkRoots(
     await pause();
   }
   return { entries, leftOut };
-}
-
-/** Returns what lets others have their turn from time to time, and throws the signal's reason then. */
-export function pacer(signal: AbortSignal | undefined): () => Promise<void> {
-  let pauseAt = performance.now() + SLICE_MS;
-  return async () => {
-    if (performance.now() < pauseAt) return;
-    await new Promise<void>((resolve) => void after(0, resolve));
-    signal?.throwIfAborted();
-    pauseAt = performance.now() + SLICE_MS;
-  };
 }
 
 /** Parts the entries of a directory into those that are ignored and the others. */

@@ -2,6 +2,8 @@
  * What the project holds, in memory: two looks at it tell what changed in between. Nothing of it is stored; what changed is
  * for the caller. The content of a file is read once, and again when its times, size or number are others.
  */
+import { pacer } from "../platform/sleep.ts";
+import { sameBytes } from "../platform/text.ts";
 import { isUnchanged } from "../boundary/policy/inode_index.ts";
 import { Listings } from "../boundary/policy/listing.ts";
 import { plainEntry } from "../boundary/workspace/entry.ts";
@@ -11,12 +13,11 @@ import { grouped } from "../platform/number.ts";
 import { dirname } from "../platform/path.ts";
 import { quietly } from "../platform/real_path.ts";
 import type { Content } from "../session/undo.ts";
-import { MOST_ENTRIES, pacer, RACY_MS, type WalkedProject, walkProject } from "./project_walk.ts";
+import { MOST_ENTRIES, RACY_MS, type WalkedProject, walkProject } from "./project_walk.ts";
 
 /** Bytes of one file, and of all together: the small ones come first. */
 const FILE_LIMIT = 16 * 1024 * 1024;
 const TOTAL_LIMIT = 128 * 1024 * 1024;
-/** Milliseconds of work between two pauses. */
 
 const TOO_LARGE: Content = { kind: "unread", reason: "it is larger than 16 MiB" };
 const TOO_MUCH: Content = { kind: "unread", reason: "the project holds more than 128 MiB" };
@@ -149,12 +150,6 @@ function sameContent(one: Content, other: Content): boolean {
   if (one.kind === "file" && other.kind === "file") return one.mode === other.mode && sameBytes(one.bytes, other.bytes);
   if (one.kind === "directory" && other.kind === "directory") return one.mode === other.mode;
   return one.kind === "link" && other.kind === "link" && one.target === other.target;
-}
-
-function sameBytes(one: Uint8Array, other: Uint8Array): boolean {
-  if (one.length !== other.length) return false;
-  for (let at = 0; at < one.length; at++) if (one[at] !== other[at]) return false;
-  return true;
 }
 
 /** Whether a path, or a directory above it, is one of these. */

@@ -2,7 +2,7 @@
  * The path that a model means by what it wrote: with marks around it, as an address, with a line behind it, or below a root
  * that it guessed. Whatever comes of it goes through every check that a path goes through.
  */
-import { percentDecoded } from "../platform/decode.ts";
+import { percentDecoded } from "../platform/text.ts";
 import type { Workspace } from "../boundary/workspace/workspace.ts";
 import { basename, join, normalize } from "../platform/path.ts";
 import { sameName } from "./file_names.ts";

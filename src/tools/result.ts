@@ -1,5 +1,4 @@
 /** Results of file tools, made in one way: short, labeled, and telling what to do next. */
-import { grouped } from "../platform/number.ts";
 import { highestLabel, type Label } from "../boundary/policy/label.ts";
 import { describeRule, type ProtectionRule } from "../boundary/policy/protection_rule.ts";
 import type { Refusal, ResolvedPath } from "../boundary/workspace/workspace.ts";
@@ -41,21 +40,4 @@ export function isRefusal(value: unknown): value is Refusal {
 function highest(label: Label | undefined, context: Pick<ToolContext, "workspace">): Label {
   const ambient = context.workspace.ambientLabel;
   return label === undefined ? ambient : highestLabel([label, ambient]);
-}
-
-/** The rows from the beginning that have at most `bytes` together, one at least, and how many are left. */
-export function rowsWithin(rows: readonly string[], bytes: number): { kept: string[]; left: number } {
-  const encoder = new TextEncoder();
-  let room = bytes;
-  let end = 0;
-  for (; end < rows.length; end++) {
-    room -= encoder.encode(rows[end]).length + 1;
-    if (room < 0 && end > 0) break;
-  }
-  return { kept: rows.slice(0, end), left: rows.length - end };
-}
-
-/** `1 line`, `1,200 bytes`. */
-export function count(amount: number, noun: string): string {
-  return `${grouped(amount)} ${noun}${amount === 1 ? "" : "s"}`;
 }

@@ -3,7 +3,7 @@ import { highestLabel, type Label } from "../../boundary/policy/label.ts";
 import { releaseIn, type SessionItem, type UserItem } from "../../session/item.ts";
 import { bytesUpTo, estimateOf, reportCacheInvalidation, requestBytes, shapeOf, sideFields } from "../chat_request.ts";
 import { type CompactPlan, compactRequest, planCompaction } from "./compact_plan.ts";
-import { headOf, tailOf } from "./shorten.ts";
+import { headOf, tailOf } from "../../platform/text.ts";
 import { todoText } from "../todos.ts";
 import { LoopGuard } from "../guards.ts";
 import { byteLength, limitsOf, SUMMARY_SHARE } from "./tokens.ts";

@@ -1,5 +1,5 @@
 /** Parses markers. Source: specification of the boundary, "The marker". */
-import { utf8Text } from "../../platform/decode.ts";
+import { utf8Text } from "../../platform/text.ts";
 import { parseLocalEndpoint } from "./locality.ts";
 import { readRegularFile } from "../reader.ts";
 

@@ -1,7 +1,7 @@
 /** Finds the project's root and opens the project: its markers, and what the home remembers of it. */
 import { dirname, isAbsolute, isWithin, join, normalize } from "../../platform/path.ts";
 import { AgentcliError } from "../../errors.ts";
-import { type Home, openHome } from "../../platform/home.ts";
+import { type Home, openHome, userHomeOf } from "../../platform/home.ts";
 import type { Io } from "../../platform/io.ts";
 import { lstatSync, realPathSync, statSync } from "../../platform/files.ts";
 import { ancestors, exists, quietly } from "../../platform/real_path.ts";
@@ -30,6 +30,11 @@ export function findProjectRoot(cwd: string, userHome: string | undefined): stri
   const holding = (name: string) =>
     candidates.find((at) => exists(join(at, name)) && [ownerOf(at), ownerOf(start)].includes(ownerOf(join(at, name))));
   return holding(".git") ?? holding(MARKER_NAME) ?? start;
+}
+
+/** Returns the project root of a directory, as {@link findProjectRoot} does, by our environment. */
+export function projectRootOf(cwd: string, io: Pick<Io, "env" | "os">): string {
+  return findProjectRoot(cwd, userHomeOf(io));
 }
 
 /** Returns the real path of a directory. Throws `usage` if the path is not a directory. */

@@ -3,7 +3,7 @@ import { realPathSync } from "../../platform/files.ts";
 import type { Clock } from "../../platform/io.ts";
 import { isWithin, normalize } from "../../platform/path.ts";
 import { quietly } from "../../platform/real_path.ts";
-import { after } from "../../platform/sleep.ts";
+import { pacer } from "../../platform/sleep.ts";
 import type { ProtectedFile } from "./inode_index.ts";
 import { isOfSystem, isTooLong, type Listing, Listings, NO_UTF8, type UnjudgedPlace, within } from "./listing.ts";
 import { MARKER_NAME } from "./marker.ts";
@@ -114,16 +114,14 @@ export class ProtectedTree {
   /** Visits all directories, with pauses for signals and the terminal. */
   async walk({ signal, onSlow, sliceMs = 50, slowMs = 3_000 }: WalkOptions): Promise<void> {
     const start = performance.now();
-    let [pauseAt, warn] = [start + sliceMs, onSlow];
+    const pause = pacer(signal, sliceMs);
+    let warn = onSlow;
     while (this.step()) {
-      if (performance.now() < pauseAt) continue;
-      if (pauseAt - start > slowMs) {
+      if (performance.now() - start > slowMs) {
         warn?.(`still looking for protected paths below ${this.#roots.join(", ")}`);
         warn = undefined;
       }
-      await new Promise<void>((resolve) => void after(0, resolve));
-      signal?.throwIfAborted();
-      pauseAt = performance.now() + sliceMs;
+      await pause();
     }
   }
 

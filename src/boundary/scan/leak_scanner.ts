@@ -10,14 +10,12 @@ import type { RecordData } from "../policy/project_record_files.ts";
 import { OtherProject } from "../policy/other_projects.ts";
 import type { ProtectedSet } from "../policy/protected.ts";
 import { describeRule } from "../policy/protection_rule.ts";
-import { after } from "../../platform/sleep.ts";
+import { pacer } from "../../platform/sleep.ts";
 import { READ_LIMIT, readRegularFile } from "../reader.ts";
 import { type Fragment, FragmentFinder, type ScanHit } from "./fragment_finder.ts";
 
 /** Fragments that are checked against the allowed ones; a text with more shares too much to leave. */
 const FRAGMENT_LIMIT = 500;
-/** Milliseconds of reading between pauses for signals. */
-const SLICE_MS = 50;
 
 /**
  * Returns which of some fragments (normalized) may leave: those that the user allowed, and those that were in open
@@ -192,7 +190,7 @@ export class LeakScanner {
     { present, signal }: { present: ReadonlyMap<string, FileStatus | null>; signal: AbortSignal | undefined },
   ): Promise<void> {
     const sizeOf = (path: string) => Math.min(present.get(path)?.size ?? 0, READ_LIMIT);
-    let pauseAt = performance.now() + SLICE_MS;
+    const pause = pacer(signal);
     for (const path of paths.toSorted((one, other) => sizeOf(one) - sizeOf(other))) {
       if (!this.#finder.content.hasRoomFor(sizeOf(path))) {
         this.#finder.content.leftOut.push(path);
@@ -202,10 +200,7 @@ export class LeakScanner {
       if ("refused" in read || read.more) this.#unread.add(path);
       else this.#unread.delete(path);
       if (!("refused" in read)) this.#finder.add(path, read.bytes);
-      if (performance.now() < pauseAt) continue;
-      await new Promise<void>((resolve) => void after(0, resolve));
-      signal?.throwIfAborted();
-      pauseAt = performance.now() + SLICE_MS;
+      await pause();
     }
   }
 

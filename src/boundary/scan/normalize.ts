@@ -3,7 +3,7 @@
  * when text is indented, wrapped, quoted, escaped, or written as UTF-16. Source: specification of the boundary,
  * "Letting out".
  */
-import { utf8Text } from "../../platform/decode.ts";
+import { utf8Text } from "../../platform/text.ts";
 
 /** Separates files; never part of normalized text. */
 export const SEPARATOR = 0x20;

@@ -2,7 +2,7 @@
  * The blocks of a prompt: words, files and images. Files go through the reader of the boundary; what an editor holds of a
  * file has the label of its path, whatever its text.
  */
-import { pathOfAddress, percentDecoded } from "../../platform/decode.ts";
+import { pathOfAddress, percentDecoded } from "../../platform/text.ts";
 import { highestLabel, type Label } from "../../boundary/policy/label.ts";
 import { describeRule } from "../../boundary/policy/protection_rule.ts";
 import type { ResolvedPath } from "../../boundary/workspace/workspace.ts";

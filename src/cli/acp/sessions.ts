@@ -1,8 +1,8 @@
 /** The sessions of one connection, and those that are stored. */
+import { projectRootOf } from "../../boundary/policy/project.ts";
 import { AgentcliError } from "../../errors.ts";
-import { findProjectRoot } from "../../boundary/policy/project.ts";
 import type { Configuration } from "../../config/types.ts";
-import { openHome, userHomeOf } from "../../platform/home.ts";
+import { openHome } from "../../platform/home.ts";
 import { isAbsolute } from "../../platform/path.ts";
 import { statSync } from "../../platform/files.ts";
 import { quietly } from "../../platform/real_path.ts";
@@ -88,7 +88,7 @@ export class SessionTable {
     if (cwd !== undefined && cwd !== null && (typeof cwd !== "string" || !isAbsolute(cwd))) {
       throw invalidParams("cwd is not an absolute path");
     }
-    const scope = typeof cwd === "string" ? await this.#scope(cwd) : "all";
+    const scope = typeof cwd === "string" ? this.#scope(cwd) : "all";
     const stored = await listSessions(home, scope);
     const begin = cursor === undefined || cursor === null ? 0 : stored.findIndex(({ id }) => id === cursor) + 1;
     if (cursor !== undefined && cursor !== null && begin === 0) throw invalidParams("the cursor is not known");
@@ -134,13 +134,12 @@ export class SessionTable {
   /** The model that a stored session had: its server, which may not run now, need not be asked for one then. */
   async #storedModel(id: string, { cwd }: SessionPlace, configuration: Configuration): Promise<string | null> {
     const home = await openHome(this.#connection.context.io);
-    const { model, provider } = await findSession(home, id, await this.#scope(cwd));
+    const { model, provider } = await findSession(home, id, this.#scope(cwd));
     return configuration.providers.some(({ name }) => name === provider) ? `${provider}:${model}` : null;
   }
 
-  async #scope(cwd: string): Promise<SessionScope> {
-    const { io } = this.#connection.context;
-    return { projectRoot: await findProjectRoot(cwd, userHomeOf(io)) };
+  #scope(cwd: string): SessionScope {
+    return { projectRoot: projectRootOf(cwd, this.#connection.context.io) };
   }
 
   async #make(place: SessionPlace, { id, resumes }: { id: string; resumes: boolean }): Promise<AcpSession> {

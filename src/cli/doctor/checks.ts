@@ -1,11 +1,12 @@
 /** Checks of the machine and the project: home, configuration, keys, programs, terminal, proxies, protected paths, sandbox. */
+import { projectRootOf } from "../../boundary/policy/project.ts";
 import { isLiteralKey, storeOf } from "../../config/endpoint.ts";
 import { SETTINGS, settingWarnings } from "../../config/settings.ts";
 import type { Configuration } from "../../config/types.ts";
 import { AgentcliError, asAgentcliError } from "../../errors.ts";
 import { diskAdvice, diskReason } from "../../platform/disk_failure.ts";
 import { entriesSync, statSync } from "../../platform/files.ts";
-import { homePath, openHome, userHomeOf } from "../../platform/home.ts";
+import { homePath, openHome } from "../../platform/home.ts";
 import type { Io } from "../../platform/io.ts";
 import { counted } from "../../platform/number.ts";
 import { dirname, join } from "../../platform/path.ts";
@@ -15,7 +16,6 @@ import { isMissingPermission, runtimeFacts } from "../../platform/runtime.ts";
 import { readProxySettings } from "../../provider/http/route.ts";
 import { VERSION } from "../version.ts";
 import { findProgram } from "../../boundary/programs.ts";
-import { findProjectRoot } from "../../boundary/policy/project.ts";
 import { run } from "../../platform/process.ts";
 import { MARKER_NAME, readMarker } from "../../boundary/policy/marker.ts";
 import { describeReport } from "../../runtime/marker_report.ts";
@@ -208,7 +208,7 @@ const PACKAGES = { git: "git", ripgrep: "ripgrep" } as const;
 /** git, ripgrep and the shell of commands. What lies in a project does not count. */
 export async function checkPrograms(io: Io, { cwd }: { cwd: string }): Promise<Check[]> {
   const path = io.env("PATH") ?? "";
-  const roots = [cwd, quietly(() => findProjectRoot(cwd, userHomeOf(io))) ?? cwd];
+  const roots = [cwd, quietly(() => projectRootOf(cwd, io)) ?? cwd];
   const find = (name: string) => findProgram(name, { path, roots, io });
   const programs = await Promise.all(WANTED.map(async ({ id, names: [name], without }): Promise<Check> => {
     const program = await find(name);

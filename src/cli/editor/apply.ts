@@ -1,6 +1,6 @@
 /** Runs `editor apply`, `plan` and `remove`: plans changes, shows them, asks, and applies them. */
 import { applyChanges, planChanges } from "../../editor/plan/apply.ts";
-import { utf8Text } from "../../platform/decode.ts";
+import { utf8Text } from "../../platform/text.ts";
 import { hooksFileProblems } from "../../editor/places.ts";
 import type { Plan } from "../../editor/plan/plan.ts";
 import { hideKeys } from "../../editor/resources/servers.ts";

@@ -4,7 +4,7 @@
  */
 import { TextProblem } from "../../editor/limits.ts";
 import { isExecutable, readFound } from "../../editor/plan/disk.ts";
-import { utf8Text } from "../../platform/decode.ts";
+import { utf8Text } from "../../platform/text.ts";
 import type { BundledFile, McpServer } from "../../editor/resources/make_artifact.ts";
 import { AgentcliError } from "../../errors.ts";
 import { readWhole } from "../../platform/whole_input.ts";

@@ -1,5 +1,5 @@
 /** Runs what the user decides about the answers of `mcp serve`: always at a terminal, since an assistant can run commands. */
-import { rememberedAt } from "../../boundary/policy/project.ts";
+import { projectRootOf, rememberedAt } from "../../boundary/policy/project.ts";
 import { ProtectedSet } from "../../boundary/policy/protected.ts";
 import { ruleOfHeld } from "../../boundary/policy/protection_rule.ts";
 import { LeakScanner } from "../../boundary/scan/leak_scanner.ts";
@@ -7,7 +7,6 @@ import { AgentcliError } from "../../errors.ts";
 import { openHome } from "../../platform/home.ts";
 import type { Io } from "../../platform/io.ts";
 import { dirname } from "../../platform/path.ts";
-import { rootOf } from "../../private/facts.ts";
 import { HeldAnswers, logRelease } from "../../private/held.ts";
 import { Budget } from "../../private/budget.ts";
 import { bits } from "../../private/outcome.ts";
@@ -32,7 +31,7 @@ export async function allow({ options, context }: Invocation<typeof ALLOW_OPTION
     await budget.add(options.bits * 1000);
     await notice(context, `${bits(await budget.left())} bits are left`);
   }
-  const project = await rootOf(io, globals.cwd);
+  const project = projectRootOf(globals.cwd, io);
   if (options.changes) {
     await agreed(context, `Let the next task in ${clean(project)} change the open files that it names?`);
     await logRelease(home, { what: "changes of open files allowed once", project }, at());
@@ -92,7 +91,7 @@ export async function keep({ arguments: [id = ""], context }: Invocation): Promi
 }
 
 async function heldHere({ io, globals }: Context): Promise<HeldAnswers> {
-  return new HeldAnswers(await openHome(io), { root: await rootOf(io, globals.cwd), clock: io.clock });
+  return new HeldAnswers(await openHome(io), { root: projectRootOf(globals.cwd, io), clock: io.clock });
 }
 
 function timeOf(at: number): string {
@@ -122,7 +121,7 @@ async function quotedLines(
   io: Pick<Io, "env" | "os">,
   { cwd, text }: { cwd: string; text: string },
 ): Promise<ReadonlySet<number>> {
-  const root = await rootOf(io, cwd);
+  const root = projectRootOf(cwd, io);
   const protection = new ProtectedSet([root], { remembered: await rememberedAt(io, [root]) });
   await protection.settle();
   // A home inside of the project has the text itself.

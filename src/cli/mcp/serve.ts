@@ -1,8 +1,9 @@
 /** Serves clients over MCP: one on standard input and output until it ends its input, or all on a port of loopback; until a signal comes. */
+import { projectRootOf } from "../../boundary/policy/project.ts";
 import { openHome } from "../../platform/home.ts";
 import type { Io } from "../../platform/io.ts";
 import { AgentcliError } from "../../errors.ts";
-import { factsOf, rootOf } from "../../private/facts.ts";
+import { factsOf } from "../../private/facts.ts";
 import { McpServer } from "../../private/mcp_server.ts";
 import { bits, clientResult, costOfOutcome, type Outcome } from "../../private/outcome.ts";
 import { PrivateService, type ServiceClock } from "../../private/service.ts";
@@ -115,7 +116,7 @@ async function openService(
   { model, clock, open }: { model: string | undefined; clock: ServiceClock; open: OpenPrivate },
 ): Promise<PrivateService> {
   const home = await openHome(io);
-  const root = await rootOf(io, globals.cwd);
+  const root = projectRootOf(globals.cwd, io);
   return new PrivateService({ home, root, clock, facts: () => factsOf(home, { io, root, model }), open });
 }
 

@@ -1,7 +1,7 @@
 /** The project as the commands see it: its protected set, and the provider that a session would use. */
 import { isLocal, localityReason } from "../../boundary/policy/locality.ts";
 import { type MarkerReport, reportMarkers } from "../../runtime/marker_report.ts";
-import { findProjectRoot, openProject, type Project } from "../../boundary/policy/project.ts";
+import { openProject, type Project, projectRootOf } from "../../boundary/policy/project.ts";
 import type { ProjectRecord } from "../../boundary/policy/project_record.ts";
 import { ProtectedSet } from "../../boundary/policy/protected.ts";
 import { describeRule, type ProtectionRule } from "../../boundary/policy/protection_rule.ts";
@@ -10,7 +10,7 @@ import { selectModel } from "../../config/select.ts";
 import { DEMO } from "../../config/find.ts";
 import { AgentcliError } from "../../errors.ts";
 import { realPathSync } from "../../platform/files.ts";
-import { openHome, userHomeOf } from "../../platform/home.ts";
+import { openHome } from "../../platform/home.ts";
 import { normalize } from "../../platform/path.ts";
 import { clean } from "../../terminal/clean.ts";
 import type { Context } from "../command.ts";
@@ -50,7 +50,7 @@ export async function openProjectContext(
 async function projectAt({ io, globals }: Context, { create }: { create: boolean }): Promise<Project> {
   // Which paths are protected does not depend on the home, as long as nothing is remembered in it.
   const home = create ? await openHome(io) : await openHome(io).catch(() => null);
-  return await openProject(home, await findProjectRoot(globals.cwd, userHomeOf(io)), { create });
+  return await openProject(home, projectRootOf(globals.cwd, io), { create });
 }
 
 interface ProviderView {

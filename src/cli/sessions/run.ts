@@ -1,4 +1,5 @@
 /** Runs `agentcli sessions …`: lists, prints, exports and deletes stored sessions. */
+import { projectRootOf } from "../../boundary/policy/project.ts";
 import { lstatSync, statSync, writeAtomically } from "../../platform/files.ts";
 import { quietly } from "../../platform/real_path.ts";
 import { findSession, listSessions, type SessionScope, type SessionSummary } from "../../session/list.ts";
@@ -14,8 +15,7 @@ import { resolve } from "../../platform/path.ts";
 import { reasonOf } from "../../session/place.ts";
 import { deleteSession } from "../../session/open_transcript.ts";
 import { VERSION } from "../version.ts";
-import { findProjectRoot } from "../../boundary/policy/project.ts";
-import { type Home, openHome, userHomeOf } from "../../platform/home.ts";
+import { type Home, openHome } from "../../platform/home.ts";
 
 /** Runs the command. */
 export async function listStored({ options, context }: Invocation<typeof LIST_OPTIONS>): Promise<void> {
@@ -179,7 +179,7 @@ export async function openScope(
 ): Promise<{ home: Home; scope: SessionScope }> {
   const home = await openHome(io);
   if (options.all) return { home, scope: "all" };
-  return { home, scope: { projectRoot: await findProjectRoot(globals.cwd, userHomeOf(io)) } };
+  return { home, scope: { projectRoot: projectRootOf(globals.cwd, io) } };
 }
 
 /** The one session that a command was given. Throws `unknown_session`. */

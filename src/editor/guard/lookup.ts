@@ -1,5 +1,5 @@
 /** The protected set as a hook asks it: by paths as an editor or a person writes them. */
-import { pathOfAddress } from "../../platform/decode.ts";
+import { pathOfAddress } from "../../platform/text.ts";
 import { rememberedAt } from "../../boundary/policy/project.ts";
 import { ProtectedSet, type Remembered } from "../../boundary/policy/protected.ts";
 import { describeRule, isOfGit, type ProtectionRule, ruleOfGit } from "../../boundary/policy/protection_rule.ts";

@@ -3,7 +3,7 @@
  * also without its quotes and backslashes, as a pattern of the shell, and from the directories that it goes into. What a
  * program finds by itself, or a name that a shell puts together, is not seen: the documentation says so.
  */
-import { percentDecoded } from "../../platform/decode.ts";
+import { percentDecoded } from "../../platform/text.ts";
 import { foldedName, foldedText } from "../../platform/case_folded.ts";
 import { basename, isWithin } from "../../platform/path.ts";
 import { exists, realOrNamed } from "../../platform/real_path.ts";

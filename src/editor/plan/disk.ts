@@ -1,5 +1,5 @@
 /** Files of an editor on the disk: read through the boundary's reader, written whole or not at all, never through links. */
-import { utf8Text } from "../../platform/decode.ts";
+import { utf8Text } from "../../platform/text.ts";
 import { readRegularFile } from "../../boundary/reader.ts";
 import { AgentcliError } from "../../errors.ts";
 import { lstatSync, makeDirectory, removeFile, writeAtomically } from "../../platform/files.ts";

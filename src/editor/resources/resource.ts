@@ -1,5 +1,5 @@
 /** A resource in a text: what stands there, the text with it, the text without it. */
-import { utf8Text } from "../../platform/decode.ts";
+import { utf8Text } from "../../platform/text.ts";
 import { decodeBase64, type Resource } from "./artifact.ts";
 import { addItem, removeItem, removeMember, replaceItem, restoreEmpty, setMember } from "./json_edit.ts";
 import { dataOf, type JsonNode, nodeAt } from "./json_tree.ts";

@@ -1,4 +1,5 @@
 /** Edit: replaces a text of a file that occurs once, or every one. */
+import { counted } from "../../platform/number.ts";
 import type { Label } from "../../boundary/policy/label.ts";
 import type { ResolvedPath } from "../../boundary/workspace/workspace.ts";
 import { fileState, readWhole, refuseUnsaved, saveFile, unseenLines, WHOLE_FILE_LIMIT } from "../known_file.ts";
@@ -6,7 +7,7 @@ import { suggestPaths } from "../file_names.ts";
 import { decodeEntities } from "../call_shapes.ts";
 import { refuseLeftOut } from "../left_out.ts";
 import { withoutInvisible } from "../signs.ts";
-import { count, failure, isRefusal, refused, sourceOf, success } from "../result.ts";
+import { failure, isRefusal, refused, sourceOf, success } from "../result.ts";
 import { countLines, type DecodedText, decodeText, encodeText, lineStart, lineStarts } from "../text.ts";
 import type { LineRange, Tool, ToolContext, ToolResult } from "../tool.ts";
 import { explainNoMatch, linesAt } from "./nearest.ts";
@@ -116,7 +117,7 @@ async function openText(path: ResolvedPath, context: ToolContext): Promise<Known
   }
   if (current.bytes === null) {
     return failure(
-      `${path.display} is larger than ${count(WHOLE_FILE_LIMIT, "byte")}. Change it with a command, such as sed -i.`,
+      `${path.display} is larger than ${counted(WHOLE_FILE_LIMIT, "byte")}. Change it with a command, such as sed -i.`,
       context,
     );
   }
@@ -244,7 +245,7 @@ function lineSpan(file: KnownText, call: Call & { wanted: Wanted; first: number 
   if (file.unknown !== null) return `${file.unknown}. Call Read, then Edit again.`;
   if (first < 1 || first > total + 1 || last < first - 1 || last > total) {
     return `${path.display} has ${
-      count(total, "line")
+      counted(total, "line")
     }: there are no lines ${first}-${last}. Call Read and send lines that are there.`;
   }
   const unseen = unseenLines(path, context.memory).find(([from, to]) => from <= last && to >= first);

@@ -1,8 +1,10 @@
 /** Glob: the files whose path matches a pattern, newest first. */
+import { counted } from "../../platform/number.ts";
+import { rowsWithin } from "../../platform/text.ts";
 import type { ResolvedPath } from "../../boundary/workspace/workspace.ts";
 import { isAbsolute, relativeTo } from "../../platform/path.ts";
 import { compilePattern, LIMITS_EXCEEDED } from "../path_pattern.ts";
-import { count, failure, rowsWithin, success } from "../result.ts";
+import { failure, success } from "../result.ts";
 import { existing, markOf, shownName } from "../file_names.ts";
 import type { Tool, ToolContext } from "../tool.ts";
 import { type FoundFile, walkFiles } from "../walk.ts";
@@ -81,6 +83,6 @@ async function newestFirst(files: readonly FoundFile[], context: ToolContext): P
   rows.sort((one, other) => other.modified - one.modified || (one.name < other.name ? -1 : 1));
   const { kept: lines } = rowsWithin(rows.slice(0, RESULT_LIMIT).map((row) => row.name), context.resultBytes);
   const left = rows.length - lines.length;
-  if (left > 0) lines.push(`[${count(left, "more file")}; use a narrower pattern or a path]`);
+  if (left > 0) lines.push(`[${counted(left, "more file")}; use a narrower pattern or a path]`);
   return lines.join("\n");
 }

@@ -1,10 +1,11 @@
 /** Searches the texts of files through the workspace: whichever way they were found, this is how they are opened. */
+import { counted } from "../../platform/number.ts";
 import { cutText, decodeText, isUtf16, lineStart } from "../text.ts";
 import type { LineMatcher, SearchWatch } from "./line_matcher.ts";
 import { highestLabel, type Label } from "../../boundary/policy/label.ts";
 import type { LabeledBytes, Refusal, ResolvedPath, Workspace } from "../../boundary/workspace/workspace.ts";
 import type { PathPattern } from "../path_pattern.ts";
-import { count, isRefusal, sourceOf } from "../result.ts";
+import { isRefusal, sourceOf } from "../result.ts";
 import type { FoundFile } from "../walk.ts";
 import { LATE_NOTE, type SearchReport } from "./report.ts";
 
@@ -239,7 +240,7 @@ function searchFile(
 function notesOf({ unread, redacted, denied, skipped, late, refusal }: State): string[] {
   const notes: string[] = [];
   const leftOut = (amount: number, { noun, why }: { noun: string; why: string }) => {
-    if (amount > 0) notes.push(`${count(amount, noun)} not searched: ${why}`);
+    if (amount > 0) notes.push(`${counted(amount, noun)} not searched: ${why}`);
   };
   if (refusal !== undefined) notes.push(refusal);
   else {

@@ -1,4 +1,5 @@
 /** One call of a server's tool: what may be told to it, and what is made of its answer. */
+import { headOf } from "../../platform/text.ts";
 import type { Label } from "../../boundary/policy/label.ts";
 import { membersOf } from "../../platform/record.ts";
 import { toolLine } from "../../mcp/find.ts";
@@ -7,8 +8,8 @@ import { failureOf, ServerFailed } from "../../mcp/link.ts";
 import type { McpOffer, MeantTool } from "../../mcp/offer.ts";
 import { readBlocks, readResult, type ServerResult } from "../../mcp/result.ts";
 import { RPC_CODES, RpcError } from "../../rpc/message.ts";
-import { grouped } from "../../platform/number.ts";
-import { count, failure, success } from "../result.ts";
+import { counted, grouped } from "../../platform/number.ts";
+import { failure, success } from "../result.ts";
 import type { ToolContext, ToolResult } from "../tool.ts";
 
 /** Most bytes of a result; the rest is in a file. */
@@ -82,15 +83,14 @@ async function cut(
     name: string;
   },
 ): Promise<string> {
-  const bytes = new TextEncoder().encode(text);
+  const { length } = new TextEncoder().encode(text);
   const limit = Math.min(MOST_BYTES, context.resultBytes - 300);
-  if (bytes.length <= limit) return text;
-  const head = new TextDecoder().decode(bytes.subarray(0, limit)).replace(/\ufffd$/, "");
+  if (length <= limit) return text;
   const isOpen = label === "open" && context.sessionLabel === "open";
   const file = isOpen ? await offer.hub.keepResult(text) : null;
   if (file !== null) context.workspace.lend(file);
   const rest = file === null
     ? `ask ${name} for less at once`
     : `the whole result is in ${file}: Read it with offset and limit`;
-  return `${head}\n[cut: ${count(limit, "byte")} of ${grouped(bytes.length)}; ${rest}]`;
+  return `${headOf(text, limit)}\n[cut: ${counted(limit, "byte")} of ${grouped(length)}; ${rest}]`;
 }

@@ -1,5 +1,6 @@
 /** A page of numbered lines, filled line by line until it is full; of long files without reading them whole. */
-import { count, isRefusal } from "../result.ts";
+import { counted } from "../../platform/number.ts";
+import { isRefusal } from "../result.ts";
 import { cutText } from "../text.ts";
 import type { Label } from "../../boundary/policy/label.ts";
 import type { Refusal, ResolvedPath } from "../../boundary/workspace/workspace.ts";
@@ -81,7 +82,7 @@ export class Page {
     if (this.#line < this.#range.offset) return;
     const plain = line.endsWith("\r") ? line.slice(0, -1) : line;
     const cut = length > this.#lineLength
-      ? `${cutText(plain, this.#lineLength)} [line cut: ${count(length, "character")}]`
+      ? `${cutText(plain, this.#lineLength)} [line cut: ${counted(length, "character")}]`
       : plain;
     const row = `${this.#line}\t${cut}`;
     const bytes = new TextEncoder().encode(row).length + 1;

@@ -1,8 +1,10 @@
 /** Read: a page of a text file with line numbers, a directory listing, an image, or the type of any other file. */
+import { counted } from "../../platform/number.ts";
+import { rowsWithin } from "../../platform/text.ts";
 import type { ResolvedPath } from "../../boundary/workspace/workspace.ts";
 import { ALL_LINES, type CurrentFile, readWhole, rememberShown, unsavedText } from "../known_file.ts";
 import { existing, markOf, shownName } from "../file_names.ts";
-import { count, failure, isRefusal, refused, rowsWithin, sourceOf, success } from "../result.ts";
+import { failure, isRefusal, refused, sourceOf, success } from "../result.ts";
 import { countLines, decodeText, isUtf16, looksBinary } from "../text.ts";
 import type { LineRange, Tool, ToolContext, ToolResult } from "../tool.ts";
 import { Page, type PageRange, pageRange, readLongFile } from "./page.ts";
@@ -39,7 +41,7 @@ async function listing(path: ResolvedPath, context: ToolContext): Promise<ToolRe
   );
   const { kept, left } = rowsWithin(rows, context.resultBytes);
   const hidden = entries.length - rows.length + left;
-  if (hidden > 0) kept.push(`[${count(hidden, "more name")}; list a subdirectory or search by pattern]`);
+  if (hidden > 0) kept.push(`[${counted(hidden, "more name")}; list a subdirectory or search by pattern]`);
   return success(`${name} (directory)\n${kept.join("\n")}`, context);
 }
 
@@ -63,7 +65,7 @@ async function file(path: ResolvedPath, call: { range: PageRange; context: ToolC
     const shown = await showImage(current.bytes ?? head, { display: path.display, size }, context);
     if (shown !== null) return await finish(shown.content, shown.images === undefined ? {} : { images: shown.images });
     const type = isUtf16(head) ? "UTF-16 text, too long to show" : describeType(head);
-    return await finish(`${path.display}: ${type}, ${count(size, "byte")}. Read shows text files only.`);
+    return await finish(`${path.display}: ${type}, ${counted(size, "byte")}. Read shows text files only.`);
   }
   const unsaved = await unsavedText(path, current, context);
   if (unsaved !== null) {
@@ -75,7 +77,9 @@ async function file(path: ResolvedPath, call: { range: PageRange; context: ToolC
   const found = current.bytes === null ? await readLongFile(path, call) : pageOf(current.bytes, call.range);
   if (isRefusal(found)) return refused(found, context);
   if (found === null) {
-    return await finish(`${path.display}: ${describeType(head)}, ${count(size, "byte")}. Read shows text files only.`);
+    return await finish(
+      `${path.display}: ${describeType(head)}, ${counted(size, "byte")}. Read shows text files only.`,
+    );
   }
   const text = found.page.text(found.total);
   if (text !== null) return await finish(text, { shown: found.page.shown });
@@ -102,7 +106,7 @@ async function showImage(
   const { readImage } = await import("../../provider/chat/image_file.ts");
   const read = readImage(bytes, { name: display, size });
   if (read.kind === "other") return null;
-  const bytesText = count(size, "byte");
+  const bytesText = counted(size, "byte");
   if (read.kind === "unusable") {
     return { content: `${display}: ${describeType(bytes)}, ${bytesText}. It cannot be shown: ${read.problem}.` };
   }

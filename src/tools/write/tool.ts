@@ -1,8 +1,10 @@
 /** Write: a whole file, new or replaced. What the session has not seen as it is now is not replaced. */
+import { counted } from "../../platform/number.ts";
+import { sameBytes } from "../../platform/text.ts";
 import type { ResolvedPath } from "../../boundary/workspace/workspace.ts";
 import { type CurrentFile, fileState, readWhole, refuseUnsaved, saveFile, unseenLines } from "../known_file.ts";
 import { refuseLeftOut } from "../left_out.ts";
-import { count, failure, isRefusal, refused, success } from "../result.ts";
+import { failure, isRefusal, refused, success } from "../result.ts";
 import { countLines, decodeText } from "../text.ts";
 import type { Tool, ToolContext, ToolResult } from "../tool.ts";
 import { writeDeclaration, type WriteInput } from "../declarations.ts";
@@ -15,7 +17,7 @@ export const writeTool: Tool<WriteInput> = {
     const { path, bytes, existing } = planned;
     const failed = await saveFile(path, { bytes }, context);
     if (failed !== null) return refused(failed, context);
-    const size = `${count(countLines(input.content), "line")}, ${count(bytes.length, "byte")}`;
+    const size = `${counted(countLines(input.content), "line")}, ${counted(bytes.length, "byte")}`;
     const before = existing === null ? "" : `; it had ${sizeOf(existing)}`;
     const { syntaxNote } = await import("../syntax.ts");
     const note = await syntaxNote(path, { before: textOf(existing), after: input.content }, context);
@@ -126,9 +128,5 @@ function isText({ bytes }: CurrentFile): boolean {
 /** The lines of a file, or its bytes where it is no text. */
 function sizeOf({ bytes, status }: CurrentFile): string {
   const text = bytes === null ? null : decodeText(bytes)?.text ?? null;
-  return text === null ? count(status.size, "byte") : count(countLines(text), "line");
-}
-
-function sameBytes(one: Uint8Array, other: Uint8Array): boolean {
-  return one.length === other.length && one.every((byte, index) => byte === other[index]);
+  return text === null ? counted(status.size, "byte") : counted(countLines(text), "line");
 }

@@ -1,7 +1,7 @@
 /**
  * Commands that a project brings: its workflows and skills, as the editors keep them. Nothing of them runs by itself.
  */
-import { utf8Text } from "../../../platform/decode.ts";
+import { utf8Text } from "../../../platform/text.ts";
 import { highestLabel, type Label } from "../../../boundary/policy/label.ts";
 import type { ResolvedPath, Workspace } from "../../../boundary/workspace/workspace.ts";
 import { DIALECT_IDS, DIALECTS } from "../../../editor/dialect.ts";

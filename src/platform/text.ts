@@ -1,0 +1,63 @@
+/** Texts: of bytes, of addresses, and cut to a number of bytes without breaking a character. */
+import { quietly } from "./real_path.ts";
+
+/** Returns the text of UTF-8, without its byte order mark unless that `stays`; null for other bytes. */
+export function utf8Text(bytes: Uint8Array, { stays = false }: { stays?: boolean } = {}): string | null {
+  return quietly(() => new TextDecoder("utf-8", { fatal: true, ignoreBOM: stays }).decode(bytes));
+}
+
+/** Returns a text with what its percent signs stand for; where they stand for nothing, as it is. */
+export function percentDecoded(text: string): string {
+  return quietly(() => decodeURIComponent(text)) ?? text;
+}
+
+/** Returns the path of an address; null where it is none. */
+export function pathOfAddress(address: string): string | null {
+  const path = quietly(() => decodeURIComponent(new URL(address).pathname));
+  // Drives: `/C:/…`.
+  return Deno.build.os === "windows" && path !== null ? path.replace(/^\/(?=[A-Za-z]:)/, "") : path;
+}
+
+/** Returns whether two contents are the same. */
+export function sameBytes(one: Uint8Array, other: Uint8Array): boolean {
+  return one.length === other.length && one.every((byte, at) => byte === other[at]);
+}
+
+/** The longest beginning of `text` of at most `bytes` UTF-8 bytes. */
+export function headOf(text: string, bytes: number): string {
+  if (bytes <= 0) return "";
+  // No character takes less than a byte: what cannot fit is not encoded.
+  const piece = text.slice(0, bytes);
+  const { read } = new TextEncoder().encodeInto(piece, new Uint8Array(bytes));
+  return whole(piece.slice(0, read));
+}
+
+/** The longest end of `text` of at most `bytes` UTF-8 bytes. */
+export function tailOf(text: string, bytes: number): string {
+  if (bytes <= 0) return "";
+  const encoded = new TextEncoder().encode(text.slice(-bytes));
+  if (encoded.length <= bytes) return whole(text.slice(-bytes));
+  let from = encoded.length - bytes;
+  // Bytes of the form 10xxxxxx continue a character.
+  while (from < encoded.length && ((encoded[from] ?? 0) & 0xc0) === 0x80) from++;
+  return new TextDecoder().decode(encoded.subarray(from));
+}
+
+/** Halves of surrogate pairs at the ends are left out. */
+function whole(text: string): string {
+  const from = /^[\udc00-\udfff]/.test(text) ? 1 : 0;
+  const to = /[\ud800-\udbff]$/.test(text) ? text.length - 1 : text.length;
+  return text.slice(from, Math.max(from, to));
+}
+
+/** The rows from the beginning that have at most `bytes` together, one at least, and how many are left. */
+export function rowsWithin(rows: readonly string[], bytes: number): { kept: string[]; left: number } {
+  const encoder = new TextEncoder();
+  let room = bytes;
+  let end = 0;
+  for (; end < rows.length; end++) {
+    room -= encoder.encode(rows[end]).length + 1;
+    if (room < 0 && end > 0) break;
+  }
+  return { kept: rows.slice(0, end), left: rows.length - end };
+}
