@@ -1,4 +1,5 @@
 /** Finds the program of an engine, what its installed version offers, and the environment that it gets. */
+import { harmlessEnvironment } from "../boundary/policy/leaky_environment.ts";
 import { findProgram } from "../boundary/programs.ts";
 import type { Io } from "../platform/io.ts";
 import { run } from "../platform/process.ts";
@@ -75,24 +76,12 @@ async function readHelp(program: string, command: Command, search: Search): Prom
   return null;
 }
 
-/** Names that go. Source: specification of the boundary §7; `HF_TOKEN` comes back where models may be fetched. */
-const REMOVED: readonly RegExp[] = [
-  /(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|CREDENTIALS?)(?:_ID)?$/i,
-  /^AGENTCLI_/i,
-  /^OTEL_/i,
-  /^SSLKEYLOGFILE$/i,
-];
-
 /** Returns the user's variables without keys, and with what the engine is set up by. */
 export function engineEnvironment(
   inherited: Readonly<Record<string, string>>,
   options: { set: Readonly<Record<string, string>>; secret: readonly string[]; download: boolean },
 ): Record<string, string> {
-  const hidden = new Set(options.secret.map((name) => name.toUpperCase()));
-  const kept = Object.entries(inherited).filter(([name]) => {
-    const upper = name.toUpperCase();
-    if (hidden.has(upper)) return false;
-    return (options.download && upper === "HF_TOKEN") || !REMOVED.some((form) => form.test(name));
-  });
-  return { ...Object.fromEntries(kept), ...options.set };
+  // Models may be behind it.
+  const kept = options.download ? ["HF_TOKEN"] : [];
+  return { ...harmlessEnvironment(inherited, options.secret, { kept }), ...options.set };
 }

@@ -32,6 +32,21 @@ export function isCopyingVariable(name: string): boolean {
   return COPYING.test(name);
 }
 
+/** Returns our variables without those that a child never gets; `secret` are names that hold resolved keys, `kept` stay. */
+export function harmlessEnvironment(
+  environment: Readonly<Record<string, string>>,
+  secret: readonly string[],
+  { kept = [] }: { kept?: readonly string[] } = {},
+): Record<string, string> {
+  const hidden = new Set(secret.map((name) => name.toUpperCase()));
+  return Object.fromEntries(
+    Object.entries(environment).filter(([name]) =>
+      !hidden.has(name.toUpperCase()) && (kept.includes(name.toUpperCase()) || !isSecretVariable(name)) &&
+      !isCopyingVariable(name)
+    ),
+  );
+}
+
 /** Returns the names of the set variables that make this process copy text elsewhere. */
 export function copyingVariables(env: (name: string) => string | undefined): string[] {
   return ACTING.filter((name) => {

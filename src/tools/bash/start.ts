@@ -2,7 +2,7 @@
 import { AgentcliError } from "../../errors.ts";
 import { findProgram, type ProgramSearch } from "../../boundary/programs.ts";
 import type { Io } from "../../platform/io.ts";
-import { isCopyingVariable, isSecretVariable } from "../../boundary/policy/leaky_environment.ts";
+import { harmlessEnvironment } from "../../boundary/policy/leaky_environment.ts";
 import { highestLabel, labelOf } from "../../boundary/policy/label.ts";
 import { sandboxEnvironment } from "../../boundary/sandbox/environment.ts";
 import {
@@ -71,11 +71,7 @@ export function childEnvironment(
   environment: Readonly<Record<string, string>>,
   secret: readonly string[],
 ): Record<string, string> {
-  const hidden = new Set(secret.map((name) => name.toUpperCase()));
-  const kept = Object.entries(environment).filter(([name]) =>
-    !hidden.has(name.toUpperCase()) && !isSecretVariable(name) && !isCopyingVariable(name)
-  );
-  return { ...Object.fromEntries(kept), ...SET };
+  return { ...harmlessEnvironment(environment, secret), ...SET };
 }
 
 /** A command, ready to start. */
