@@ -2,6 +2,7 @@
  * What commands change in the project, for undo. The project is looked at before a command and behind it; what is other
  * then counts as changed by it, unless another session worked there at the same time.
  */
+import { textsOf } from "../boundary/scan/normalize.ts";
 import { type CommandWatch, type Session, sessionLabel } from "../agent/session.ts";
 import { AgentcliError } from "../errors.ts";
 import { diskReason } from "../platform/disk_failure.ts";
@@ -153,5 +154,5 @@ class WatchedCommands implements CommandWatch {
 /** Bytes that are no text are looked through as what they spell. */
 function textOf(content: Content): string {
   if (content.kind === "link") return content.target;
-  return content.kind === "file" ? new TextDecoder().decode(content.bytes) : "";
+  return content.kind === "file" ? textsOf(content.bytes).join("\n") : "";
 }

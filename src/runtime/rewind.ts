@@ -1,5 +1,6 @@
 /** Going back to before a turn: its words, its files, or both; and taking that back. Loaded with the first change. */
 import { writtenTodos } from "../agent/todos.ts";
+import { textsOf } from "../boundary/scan/normalize.ts";
 import { entryPath } from "../boundary/workspace/entry.ts";
 import type { Workspace } from "../boundary/workspace/workspace.ts";
 import { highestLabel, type Label } from "../boundary/policy/label.ts";
@@ -240,8 +241,7 @@ export async function withoutProtected(store: UndoStore, { workspace, scanner }:
   if (!protection.met) return store;
   await store.forget([protection.version, ...protection.files()].join("\0"), async (path, entry) => {
     if (protection.rule(path) !== null) return true;
-    const text = entry?.kind === "file" ? new TextDecoder().decode(entry.bytes) : "";
-    return text !== "" && await scanner?.holds([text]) === true;
+    return entry?.kind === "file" && await scanner?.holds(textsOf(entry.bytes)) === true;
   });
   return store;
 }

@@ -1,6 +1,7 @@
 /** Tracks the files of a session: read, changed by others since, or written by the session. */
 import { highestLabel, type Label } from "../boundary/policy/label.ts";
 import type { ProtectionRule } from "../boundary/policy/protection_rule.ts";
+import { textsOf } from "../boundary/scan/normalize.ts";
 import type { Refusal, ResolvedPath } from "../boundary/workspace/workspace.ts";
 import { sha256 } from "../platform/digest.ts";
 import type { FileStatus } from "../platform/files.ts";
@@ -94,7 +95,7 @@ export async function saveFile(
 ): Promise<Refusal | null> {
   // A session that holds protected content could carry it into a file that anybody may read.
   if (context.sessionLabel !== "open" && context.workspace.ruleAt(path) === null) {
-    for (const text of [new TextDecoder().decode(bytes), path.display]) {
+    for (const text of [...textsOf(bytes), path.display]) {
       const found = await context.checkWrite?.(text, { display: path.display, others: true }) ?? null;
       if (found !== null) return found;
     }
@@ -128,8 +129,7 @@ async function isFree(
   { display }: ResolvedPath,
   { checkWrite }: ToolContext,
 ): Promise<boolean> {
-  const decoder = new TextDecoder();
-  const text = contents.map((bytes) => decoder.decode(bytes)).join("\n");
+  const text = contents.flatMap((bytes) => bytes === undefined ? [] : textsOf(bytes)).join("\n");
   return checkWrite === undefined || await checkWrite(text, { display, others: true }) === null;
 }
 

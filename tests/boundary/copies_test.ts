@@ -45,6 +45,29 @@ Deno.test(
   },
 );
 
+Deno.test("a copy in another encoding of text is found when the command ends", sandboxed, async () => {
+  await using stage = await openStage();
+  await stage.plant("secrets/word.txt", "word", (canary) => `${canary}\nпароль=сверхсекретно\n`);
+  const text = "это сверхсекретно\n";
+  const octal = (bytes: number[]) => bytes.map((byte) => `\\${byte.toString(8).padStart(3, "0")}`).join("");
+  const codes = Array.from(text, (letter) => letter.charCodeAt(0));
+  const left: Record<string, number[]> = {
+    "wide.txt": codes.flatMap((code) => [code & 0xff, code >> 8]),
+    "old.txt": codes.map((code) => code < 0x430 ? code : code - 0x430 + 0xe0),
+    "open.txt": Array.from("это открыто\n", (letter) => letter.charCodeAt(0)).flatMap((
+      code,
+    ) => [code & 0xff, code >> 8]),
+  };
+  const commands = Object.entries(left).map(([name, bytes]) => shell(`printf '${octal(bytes)}' > ${name}`));
+  const script = [ask(want("read", { path: "secrets/word.txt" })), ...commands, say("Done.")];
+  const local = await stage.play("loc", { script, args: COMMANDS });
+  assert.equal(local.done.code, 0, local.done.stderr);
+  for (const name of Object.keys(left)) {
+    const found = new RegExp(`protected from now on.*${name}`).test(local.done.stderr);
+    assert.equal(found, name !== "open.txt", `${name}: ${local.done.stderr}`);
+  }
+});
+
 Deno.test("secrets list shows what was left, and secrets trust releases it", sandboxed, async () => {
   await using stage = await openStage();
   const canary = stage.canary("env");

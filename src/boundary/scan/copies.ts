@@ -12,6 +12,7 @@ import { ProtectedSet } from "../policy/protected.ts";
 import { UNKNOWN_PATH } from "../policy/protection_rule.ts";
 import { readRegularFile } from "../reader.ts";
 import type { ScanHit } from "./fragment_finder.ts";
+import { textsOf } from "./normalize.ts";
 import type { LeakScanner } from "./leak_scanner.ts";
 
 /** Bytes that are scanned after one command; files beyond are protected without a look. */
@@ -86,8 +87,8 @@ async function findCopies(search: CopySearch): Promise<FoundCopy[]> {
   const { roots, protection, outside, scanner, since, exposed } = search;
   const source = exposed ?? [...protection.files()][0] ?? UNKNOWN_PATH;
   let again = false;
-  const holding = async (text: string) => {
-    const hit = await scanner.check([text], { once: true, again });
+  const holding = async (...texts: string[]) => {
+    const hit = await scanner.check(texts, { once: true, again });
     again = true;
     return hit;
   };
@@ -113,7 +114,7 @@ async function findCopies(search: CopySearch): Promise<FoundCopy[]> {
         if (read === null || !("refused" in read) || read.refused !== "absent") found.push({ ...copy, source });
         continue;
       }
-      const hit = nameHit ?? await holding(new TextDecoder().decode(read.bytes));
+      const hit = nameHit ?? await holding(...textsOf(read.bytes));
       if (hit !== null) found.push({ ...copy, source: hit.path });
     }
   }

@@ -249,14 +249,6 @@ for (const [form, text] of FORMS) {
   });
 }
 
-Deno.test("a file in UTF-16 or Latin-1 is found in a text", () => {
-  const codes = Array.from("\uFEFFtoken=GeheimesWort77\r\n", (letter) => letter.charCodeAt(0));
-  const wide = scannerOf({ a: Uint8Array.from(codes.flatMap((code) => [code & 0xff, code >> 8])) });
-  assert.ok(scan(wide, "geheimeswort77") !== null);
-  const latin = scannerOf({ a: Uint8Array.from("Größe=Schlüsselwort", (letter) => letter.charCodeAt(0)) });
-  assert.ok(scan(latin, "SCHLÜSSELWORT") !== null && scan(latin, "Schlüssel und Wort") === null);
-});
-
 Deno.test("rulers, zeros and stopWords words are no hits", () => {
   const scanner = scannerOf({
     a: "# ------------------------------\nNODE_ENV=production\nHOST=localhost\nURL=https://www.example.test\n=-=-=-=-=-=-=-=-=\n",

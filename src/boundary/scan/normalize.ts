@@ -41,11 +41,20 @@ export function foldLetter(kept: Uint8Array, last: number): void {
   }
 }
 
-/** Converts UTF-16 with a byte order mark to UTF-8; returns other bytes unchanged. */
-function asUtf8(bytes: Uint8Array): Uint8Array {
-  const little = bytes[0] === 0xff && bytes[1] === 0xfe;
-  if (!little && !(bytes[0] === 0xfe && bytes[1] === 0xff)) return bytes;
-  return new TextEncoder().encode(new TextDecoder(little ? "utf-16le" : "utf-16be").decode(bytes));
+/** What a text that is no Unicode may be in; in each, some bytes are other letters. */
+const CODE_PAGES: readonly string[] = ["windows-1250", "windows-1251", "windows-1252"];
+
+/** Returns what the bytes of a file say: as UTF-8, and where they are none, as each encoding of text that they may be in. */
+export function textsOf(bytes: Uint8Array): string[] {
+  const plain = new TextDecoder().decode(bytes);
+  // Letters of the wrong byte order make no blanks.
+  const wide = bytes.includes(0) || plain.startsWith("\ufffd\ufffd") ? ["utf-16le", "utf-16be"] : [];
+  const texts = wide.map((encoding) => new TextDecoder(encoding).decode(bytes))
+    .filter((text) => /[ \n]/.test(text) && !text.includes("\0"));
+  if (bytes.includes(0) || utf8Text(bytes) !== null) return [plain, ...texts];
+  const pages = CODE_PAGES.map((encoding) => new TextDecoder(encoding).decode(bytes));
+  // Tools show it as Latin-1.
+  return [...new Set([plain, ...texts, keyOf(bytes), ...pages])];
 }
 
 /** Zero-width characters, and those that only change the look of the one before. */
@@ -72,17 +81,12 @@ export function compatible(text: string): string | null {
   return same === text ? null : same;
 }
 
-/**
- * Returns the forms of a file's bytes to compare texts with: unchanged, as Latin-1 if it is a text that is not UTF-8 (tools
- * show it so), and {@link compatible} if that differs.
- */
+/** Returns the forms of a file's bytes to compare texts with: unchanged, and of each of its {@link textsOf} what differs. */
 export function formsOf(bytes: Uint8Array): Uint8Array[] {
-  const source = asUtf8(bytes);
-  if (source.every((byte) => byte < 0x80)) return [source];
-  const isText = utf8Text(source) !== null;
-  const shown = isText || source.includes(0) ? source : new TextEncoder().encode(keyOf(source));
-  const other = compatible(new TextDecoder().decode(shown));
-  return [...new Set([source, shown]), ...other === null ? [] : [new TextEncoder().encode(other)]];
+  if (bytes.every((byte) => byte > 0 && byte < 0x80)) return [bytes];
+  const texts = textsOf(bytes);
+  const others = [...texts.slice(1), ...texts.map(compatible).filter((text) => text !== null)];
+  return [bytes, ...others.map((text) => new TextEncoder().encode(text))];
 }
 
 /** Returns the normalized form of bytes. */
