@@ -41,7 +41,7 @@ export function foldLetter(kept: Uint8Array, last: number): void {
   }
 }
 
-/** What a text that is no Unicode may be in; in each, some bytes are other letters. */
+/** Encodings of text that is no Unicode: in each, some bytes are other letters. */
 const CODE_PAGES: readonly string[] = ["windows-1250", "windows-1251", "windows-1252"];
 
 /** Returns what the bytes of a file say: as UTF-8, and where they are none, as each encoding of text that they may be in. */
