@@ -51,6 +51,8 @@ export class ContentScanner {
   #outside: ProtectedSet | undefined;
   #scanner: LeakScanner | null = null;
   #others: ReturnType<typeof scannerOfOthers> | null = null;
+  /** When the files of other projects were looked at last, as `performance.now()` gives it. */
+  #comparedAt: number | undefined;
 
   constructor(
     workspace: Workspace,
@@ -83,7 +85,10 @@ export class ContentScanner {
     const { scannerOfOthers } = await import("../boundary/scan/leak_scanner.ts");
     const { root, additional } = this.#workspace;
     this.#others ??= scannerOfOthers(this.#projects, [root, ...additional], () => this.#scanner);
-    return await this.#others.check(texts, options);
+    const started = performance.now();
+    const hit = await this.#others.check(texts, options);
+    if (options?.since === undefined) this.#comparedAt = started;
+    return hit;
   }
 
   /** Judges a part of requests; `protected` is for local models alone. Throws `policy_refused` for any other provider. */
@@ -95,7 +100,9 @@ export class ContentScanner {
     const scanner = await this.#open();
     const hit = await scanner?.check(texts, { signal }) ?? null;
     const isAsked = local && this.#workspace.local && (hit === null || this.#workspace.hasEndpoints);
-    const other = isAsked ? await this.#hitOfOthers(texts, { again: subject.isResponse === true }) : null;
+    const other = isAsked
+      ? await this.#hitOfOthers(texts, subject.isResponse ? { since: this.#comparedAt } : {})
+      : null;
     // Endpoints that this project trusts are nothing to that one.
     if (other !== null && !this.#workspace.keepWithin(other.endpoints)) {
       throw new AgentcliError(

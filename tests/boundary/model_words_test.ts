@@ -56,3 +56,28 @@ Deno.test("what a local model says of nothing protected is stored as it is, and 
   assert.equal(done.code, 0, done.stderr);
   assert.match(sent, /the sky is blue today/);
 });
+
+/** A stage with a project B, which protects the canary `env`, and a project A that protects nothing. */
+async function twoProjects() {
+  const stage = await openStage({ bare: true, marker: null });
+  const [a, b] = [`${stage.home.root}/A`, `${stage.home.root}/B`];
+  await stage.plant(`${b}/.env`, "env", (canary) => `API_TOKEN=${canary}\n`);
+  await stage.write(`${b}/.agentclisecret`, "no-cloud: .env\n");
+  await stage.write(`${a}/open.txt`, "an open line of A\n");
+  await stage.play("loc", { cwd: b, script: [say("Hello.")] });
+  return { stage, a, b };
+}
+
+Deno.test("what another project protects is found in a response, also when the home's records change meanwhile", async () => {
+  for (const isChanged of [true, false]) {
+    const { stage, a } = await twoProjects();
+    await using _ = stage;
+    const c = `${stage.home.root}/C`;
+    await stage.write(`${c}/.agentclisecret`, "no-cloud: x\n");
+    const work = async () => void (isChanged && await stage.play("loc", { cwd: c, script: [say("Hi.")] }));
+    const script = [say(`The picture shows ${stage.canary("env")}`)];
+    const played = await stage.play("loc", { cwd: a, script, during: { index: 0, work } });
+    assertSealed(played, isChanged ? "records changed" : "control: they did not");
+    assert.equal((await stage.play("rem", { cwd: a, args: ["--continue"], script: [say("ok")] })).done.code, 6);
+  }
+});

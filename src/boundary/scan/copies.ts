@@ -86,12 +86,8 @@ export function outsideOf(
 async function findCopies(search: CopySearch): Promise<FoundCopy[]> {
   const { roots, protection, outside, scanner, since, exposed } = search;
   const source = exposed ?? [...protection.files()][0] ?? UNKNOWN_PATH;
-  let again = false;
-  const holding = async (...texts: string[]) => {
-    const hit = await scanner.check(texts, { once: true, again });
-    again = true;
-    return hit;
-  };
+  const started = performance.now();
+  const holding = (...texts: string[]) => scanner.check(texts, { once: true, since: started });
   const found: FoundCopy[] = [];
   let left = SCAN_LIMIT;
   const at = Date.now();

@@ -99,9 +99,10 @@ export class FragmentFinder {
     this.#index = null;
   }
 
-  /** Returns at most `limit` fragments, each once. */
-  fragments(text: string, limit: number): Fragment[] {
+  /** Returns the fragments, each once, and of those that are not `known` (normalized) at most `limit`. */
+  fragments(text: string, limit: number, known: (normalized: string) => boolean = () => false): Fragment[] {
     const found = new Map<string, Fragment>();
+    let left = limit;
     this.#index ??= new FragmentIndex(this.content);
     for (const { form, bytes } of variantsOf(text)) {
       this.#index.search(bytes, (shared) => {
@@ -110,12 +111,13 @@ export class FragmentFinder {
         if (stopWords(normalized) || this.content.isName(normalized) || found.has(normalized)) return false;
         const place = this.content.placeOf(shared.at, shared.at + shared.end - shared.start);
         found.set(normalized, { hit: { ...place, form }, normalized, at: shared.at });
-        return found.size >= limit;
+        if (!known(normalized)) left--;
+        return left <= 0;
       });
-      if (found.size >= limit) break;
+      if (left <= 0) break;
     }
     const fragments = [...found.values()];
-    return isImageAddress(text) && fragments.length < limit ? this.#withoutChance(fragments) : fragments;
+    return isImageAddress(text) && left > 0 ? this.#withoutChance(fragments) : fragments;
   }
 
   /** Returns the fragments of an image without those that any two images share. */

@@ -14,7 +14,7 @@ import { pacer } from "../../platform/sleep.ts";
 import { READ_LIMIT, readRegularFile } from "../reader.ts";
 import { type Fragment, FragmentFinder, type ScanHit } from "./fragment_finder.ts";
 
-/** Fragments that are checked against the allowed ones; a text with more shares too much to leave. */
+/** Fragments of a text that are checked against the allowed ones; a text with more new ones shares too much to leave. */
 const FRAGMENT_LIMIT = 500;
 
 /**
@@ -23,7 +23,7 @@ const FRAGMENT_LIMIT = 500;
  */
 export type AllowedFragments = (fragments: readonly Fragment[]) => Promise<ReadonlySet<string>>;
 
-type ScannedFiles = Pick<ProtectedSet, "rule"> & { files(): Iterable<string> };
+type ScannedFiles = Pick<ProtectedSet, "rule" | "version"> & { files(): Iterable<string> };
 
 /** The longest walk of other projects before a check, in milliseconds. */
 const OTHERS_MS = 200;
@@ -51,14 +51,14 @@ export function scannerOfOthers(
         !roots.some((own) => isWithin(own, root) || isWithin(root, own))
       ).map((one) => {
         const project = new OtherProject(one);
-        const files = { files: () => project.files, rule: () => null };
+        const files = { files: () => project.files, rule: () => null, version: 0 };
         return { project, scanner: new LeakScanner(files, { root: "/", allowed }) };
       });
     }
     const [all, until] = [[...texts], performance.now() + OTHERS_MS];
     let found: ScanHit & { endpoints: readonly string[] } | null = null;
     for (const { project, scanner } of others) {
-      if (options?.again !== true) await project.look(until - performance.now());
+      if (!scanner.hasLooked(options?.since)) await project.look(until - performance.now());
       const hit = await scanner.check(all, { once: true, ...options });
       if (hit === null) continue;
       const endpoints: readonly string[] = found?.endpoints.filter((value) => project.endpoints.includes(value)) ??
@@ -95,9 +95,13 @@ export class LeakScanner {
   #read = new Map<string, FileStatus | null>();
   #unread = new Set<string>();
   #reading: Promise<void> = Promise.resolve();
-  /** Texts without a hit. Costs no memory, because the session holds them anyway. */
-  #passed = new Set<string>();
-  readonly #harmless = new Set<string>();
+  /** The start of the last look at the files; see {@link hasLooked}. */
+  #lookedAt = -Infinity;
+  /**
+   * By the rules of a version: texts without a hit (they cost no memory, because the session holds them anyway), and
+   * fragments that may leave.
+   */
+  #judged = { version: NaN, passed: new Set<string>(), harmless: new Set<string>() };
 
   /** `root` is the project, for messages; `limit` is the most bytes of content to keep. */
   constructor(
@@ -118,23 +122,32 @@ export class LeakScanner {
 
   /**
    * Returns the first fragment of a protected file in any of the texts, or null. Texts that passed are remembered and
-   * not scanned again, except with `once`. `again` skips the look at the files, right after another check. Throws the
-   * signal's reason.
+   * not scanned again, except with `once`. The files are looked at before, unless that was done since the time `since`.
+   * Throws the signal's reason.
    */
   async check(
     texts: Iterable<string>,
-    { once = false, again = false, signal }: { once?: boolean; again?: boolean; signal?: AbortSignal | undefined } = {},
+    { once = false, since, signal }: { once?: boolean; since?: number | undefined; signal?: AbortSignal | undefined } =
+      {},
   ): Promise<ScanHit | null> {
-    if (!again) await this.#upToDate(signal);
+    if (!this.hasLooked(since)) await this.#upToDate(signal);
+    // A new rule can cover what passed before it.
+    const { version } = this.#protection;
+    if (this.#judged.version !== version) this.#judged = { version, passed: new Set(), harmless: new Set() };
     // A concurrent check can read more files; a text that passes here has passed only what was known so far.
-    const passed = this.#passed;
+    const { passed, harmless } = this.#judged;
     for (const text of texts) {
       if (passed.has(text)) continue;
-      const hit = await this.#harmful(this.#finder.fragments(text, FRAGMENT_LIMIT));
+      const hit = await this.#harmful(text, harmless);
       if (hit !== null) return hit;
       if (!once) passed.add(text);
     }
     return null;
+  }
+
+  /** Returns whether the scanner has looked at the files since a time, as `performance.now()` gives it. */
+  hasLooked(since = Infinity): boolean {
+    return this.#lookedAt >= since;
   }
 
   /** Returns whether a normalized fragment is in the files, as of the last check. */
@@ -158,6 +171,7 @@ export class LeakScanner {
   }
 
   async #readChanged(signal: AbortSignal | undefined): Promise<void> {
+    const started = performance.now();
     const present = new Map<string, FileStatus | null>();
     const changed: string[] = [];
     for (const path of this.#protection.files()) {
@@ -171,17 +185,19 @@ export class LeakScanner {
       const isKnown = before === null ? status === null : before !== undefined && isUnchanged(before, status);
       if (!isKnown) changed.push(path);
     }
-    if (changed.length === 0) return void (this.#read = present);
-    const isFirst = this.#read.size === 0;
-    this.#passed = new Set();
-    await this.#add(changed, { present, signal });
-    if (this.#finder.content.leftOut.length > 0 && !isFirst) {
-      // Former content must not displace current content.
-      this.#finder = new FragmentFinder(this.#limit);
-      await this.#add([...present.keys()], { present, signal });
+    if (changed.length > 0) {
+      const isFirst = this.#read.size === 0;
+      await this.#add(changed, { present, signal });
+      if (this.#finder.content.leftOut.length > 0 && !isFirst) {
+        // Former content must not displace current content.
+        this.#finder = new FragmentFinder(this.#limit);
+        await this.#add([...present.keys()], { present, signal });
+      }
+      this.#judged.version = NaN;
     }
     // If reading is interrupted, this is not reached and all of it is read again.
     this.#read = present;
+    this.#lookedAt = started;
   }
 
   /** Reads small files first: a marker of a repository can cover more than fits, and secrets are small. */
@@ -204,11 +220,13 @@ export class LeakScanner {
     }
   }
 
-  async #harmful(fragments: readonly Fragment[]): Promise<ScanHit | null> {
-    const unknown = fragments.filter(({ normalized }) => !this.#harmless.has(normalized));
-    if (unknown.length > 0 && fragments.length < FRAGMENT_LIMIT) {
-      for (const normalized of await this.allowed(unknown)) this.#harmless.add(normalized);
+  async #harmful(text: string, harmless: Set<string>): Promise<ScanHit | null> {
+    const isHarmless = (normalized: string) => harmless.has(normalized);
+    const unknown = this.#finder.fragments(text, FRAGMENT_LIMIT, isHarmless)
+      .filter(({ normalized }) => !isHarmless(normalized));
+    if (unknown.length > 0 && unknown.length < FRAGMENT_LIMIT) {
+      for (const normalized of await this.allowed(unknown)) harmless.add(normalized);
     }
-    return unknown.find(({ normalized }) => !this.#harmless.has(normalized))?.hit ?? null;
+    return unknown.find(({ normalized }) => !isHarmless(normalized))?.hit ?? null;
   }
 }

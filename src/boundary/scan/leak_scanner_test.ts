@@ -73,6 +73,41 @@ Deno.test("a fragment that is allowed does not count, and is asked about once", 
   assert.ok(await scanner.check([`${text} and ${SECRET}`]) !== null);
 });
 
+Deno.test("fragments that may leave, however many, hide none that may not", async () => {
+  await using given = await project();
+  const entries = Array.from({ length: 560 }, (_, at) => `entry ${at * 7919} of a list`);
+  await given.write(".env", `${entries.join("\n")}\nTOKEN=${SECRET}\n`);
+  const scanner = given.scanner((fragments) =>
+    Promise.resolve(new Set(fragments.map(({ normalized }) => normalized).filter((text) => /entry/.test(text))))
+  );
+  const text = (list: readonly string[]) => list.join("\n#~#\n");
+  assert.equal(await scanner.check([text(entries.slice(0, 280))]), null);
+  assert.equal(await scanner.check([text(entries.slice(280))]), null);
+  assert.equal(await scanner.check([text(entries)]), null, "control: each of them is known to be allowed");
+  assert.ok(await scanner.check([text([...entries, `var k = "${SECRET}"`])]) !== null);
+});
+
+Deno.test("a fragment that passed is judged anew once there is another rule", async () => {
+  await using given = await project();
+  await given.write(".env", `${SECRET}\n`);
+  let isOpen = true;
+  const scanner = given.scanner((fragments) =>
+    Promise.resolve(new Set(isOpen ? fragments.map(({ normalized }) => normalized) : []))
+  );
+  assert.equal(await scanner.check([SECRET, `see ${SECRET}`]), null);
+  isOpen = false;
+  given.protection.refresh();
+  assert.equal(
+    await scanner.check([SECRET, `see ${SECRET}`]),
+    null,
+    "control: by the same rules it is not asked about",
+  );
+  await given.write(".agentclisecret", "no-cloud: .env\nno-cloud: list.txt\n");
+  given.protection.refresh();
+  assert.ok(await scanner.check([SECRET]) !== null, "a text that passed");
+  assert.ok(await scanner.check([`look at ${SECRET}`]) !== null, "a fragment that passed");
+});
+
 Deno.test("nothing in the project allows a fragment: no tracked copy, whoever made it", async () => {
   await using given = await project();
   await given.write(".env", `TOKEN=${SECRET}\n`);

@@ -126,10 +126,11 @@ async function quotedLines(
   await protection.settle();
   // A home inside of the project has the text itself.
   const files = () => [...protection.files()].filter((path) => ruleOfHeld(dirname(path)) === null);
-  const scanner = new LeakScanner({ files, rule: (path) => protection.rule(path) }, { root });
+  const scanner = new LeakScanner({ files, rule: (path) => protection.rule(path), version: 0 }, { root });
+  const since = performance.now();
   const quoted = new Set<number>();
   for (const [at, line] of text.split("\n").entries()) {
-    if (await scanner.check([line], { once: true, again: at > 0 }) !== null) quoted.add(at);
+    if (await scanner.check([line], { once: true, since }) !== null) quoted.add(at);
   }
   return quoted;
 }
