@@ -166,3 +166,64 @@ Deno.test("whoever asks for a session of a project that moved is told how to rea
     /which is gone; read it with: agentcli sessions (.*)/.exec(await resume(`${stage.home.root}/moved`)) ?? [];
   assert.match((await sessions(...told.split(" "))).stdout, new RegExp(words));
 });
+
+for (const words of [["secrets", "trust", "--yes"], ["secrets", "add", "--local-endpoint", "gpu-box:8000"], []]) {
+  Deno.test(
+    `what is known of a project goes with it whatever the user says of the one now at its path: ${words.join(" ")}`,
+    linux,
+    async () => {
+      await using stage = await openRepository();
+      await stage.plant(".env", "env");
+      await stage.plant("prod.json", "prod");
+      await stage.write(".agentclisecret", "no-cloud: .env\nno-cloud: prod.json\n");
+      const value = stage.canary("env");
+      const command = `echo 'key ${value}' > notes.txt`;
+      const script = [
+        ask({ name: "Read", input: { file_path: ".env" } }, { name: "Bash", input: { command } }),
+        say("Done."),
+      ];
+      await stage.play("loc", { script, args: ["--allowed-tools", "Bash"] });
+      await stage.write(".agentclisecret", "no-cloud: .env\n");
+      await user(
+        stage,
+        "mkdir archive; mv project archive/x; git clone -q origin project; echo PUB_new > project/new.txt",
+      );
+      await stage.play("loc", HELLO);
+      if (words.length > 0) await stage.play("rem", { argv: words, prompt: null, script: [] });
+      const here = await stage.play("rem", { script: read("new.txt") });
+      assert.match(here.results[0] ?? "", /PUB_new/, "control: the new project works");
+      const cwd = `${stage.home.root}/archive/x`;
+      const there = await stage.play("rem", {
+        cwd,
+        script: [ask(want("read", { path: "notes.txt" }), want("read", { path: "prod.json" })), say("Done.")],
+      });
+      for (const result of there.results) assert.match(result, /is protected/);
+      assert.match(there.done.stderr, /project is now at .*archive\/x/);
+      assert.doesNotMatch(there.done.stderr, /\\0|\0/);
+      assert.equal((await stage.play("rem", { ...HELLO, cwd })).done.stderr.includes("is now at"), false, "told once");
+    },
+  );
+}
+
+for (const pattern of [".env", "code/app/.env", "/code/*/.env", "**/app/.env"]) {
+  Deno.test(
+    `a project that moves out from under a marker above it takes its lines along: ${pattern}`,
+    linux,
+    async () => {
+      await using stage = await openRepository();
+      await user(stage, "mkdir -p up/code/app up/other; git init -q up/code/app; echo PUB_open > up/code/app/open.txt");
+      await stage.write("../up/code/app/.env", "TOKEN=first\n");
+      await stage.write("../up/.agentclisecret", `no-cloud: ${pattern}\n`);
+      await stage.play("loc", { ...HELLO, cwd: `${stage.home.root}/up/code/app` });
+      await user(stage, "mv up/code/app up/other/renamed");
+      await stage.plant("../up/other/renamed/.env", "env");
+      await Deno.remove(`${stage.home.root}/up/.agentclisecret`);
+      const cwd = `${stage.home.root}/up/other/renamed`;
+      const script = [ask(want("read", { path: ".env" }), want("read", { path: "open.txt" })), say("Done.")];
+      const { results, sent } = await stage.play("rem", { cwd, script });
+      assert.match(results[0] ?? "", /is protected/);
+      assert.match(results[1] ?? "", /PUB_open/, "control: the rest is open");
+      assert.doesNotMatch(sent, /CNRY_/);
+    },
+  );
+}

@@ -56,7 +56,7 @@ export class ProjectRecord {
   problem: AgentcliError | null = null;
   /** The root of the known project around this one; null if there is none, or if this one was known first. */
   outer: string | null = null;
-  /** The former root, if the project was moved since it was last seen. */
+  /** The root that its record has, if the project was moved since it was last seen. */
   movedFrom: string | null = null;
   /** True if another directory now has the known project's path, or its record is gone: rules still apply, trust does not. */
   replaced = false;
@@ -90,7 +90,7 @@ export class ProjectRecord {
       const now = tightened(own, { markers });
       if (!create) record.#own = now;
       else if (isNew || now !== own || record.movedFrom !== null) {
-        await record.#change((data) => tightened(data, { markers }), own);
+        await record.#change((data) => tightened(data, { markers }), { before: own });
       }
     });
     return record;
@@ -186,12 +186,12 @@ export class ProjectRecord {
       released: readonly string[];
     },
   ): Promise<void> {
-    await this.release(released);
     await this.#decide((data) => {
       const named = [...new Set([...data.confirmed.filter((value) => endpoints.includes(value)), ...confirmed])];
       const allowed = markers.length === 0 ? [] : data.allowed;
       return tightened({ ...data, markers: [], endpoints, confirmed: named, allowed }, { markers });
     });
+    await this.release(released);
   }
 
   async trustEndpoint(value: string): Promise<void> {
@@ -302,13 +302,13 @@ export class ProjectRecord {
     return { ...emptyRecord(this.root), ...identityAt(this.root), firstHead };
   }
 
-  /** Changes the record by the user's word, which is for the directory that is here now: what another one had, it loses. */
+  /** Changes the record by the user's word, which is for the directory that is here now and not for another one. */
   async #decide(work: (data: RecordData) => RecordData | Promise<RecordData>): Promise<void> {
     await this.#change((data) => {
       const own = { ...this.#trusted(data), ...identityAt(this.root), firstHead: data.firstHead };
       this.replaced = false;
       return work(own);
-    });
+    }, { isNew: this.replaced });
   }
 
   /** Returns the record without what the user said and did in another directory. */
@@ -318,10 +318,10 @@ export class ProjectRecord {
 
   async #change(
     work: (data: RecordData) => RecordData | Promise<RecordData>,
-    before = this.#own ?? this.#blank(),
+    { before = this.#own ?? this.#blank(), isNew = false } = {},
   ): Promise<void> {
     this.#own = this.#trusted(
-      await changeRecord(this.#home, { root: this.root, moved: this.movedFrom, before }, work),
+      await changeRecord(this.#home, { root: this.root, moved: this.movedFrom, before, isNew }, work),
     );
   }
 }

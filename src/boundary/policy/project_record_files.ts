@@ -9,12 +9,13 @@ import { dirname, isWithin, join, relativeTo } from "../../platform/path.ts";
 import { quietly } from "../../platform/real_path.ts";
 import { sha256 } from "../../platform/digest.ts";
 import { commonDirectory } from "./git_directory.ts";
-import type { Tier } from "./marker.ts";
+import { MARKER_NAME, type Tier } from "./marker.ts";
 import {
   type Identity,
   identityAt,
   identityIn,
   isSameFile,
+  lastingIdentityOf,
   type MetFile,
   MOST_KEPT,
   type SaltedFile,
@@ -27,6 +28,8 @@ const RECORD_NAME = /^([0-9a-f]{32})\.json$/;
 const FORMAT = 1;
 /** Size limit of a record in characters: commands can create any number of markers, and a record is read at each start. */
 const RECORD_LIMIT = 4 * 1024 * 1024;
+/** Is in no path: a record with it is of a project whose place is not known. */
+export const NO_PATH = "\0";
 /** Stands for an identity that nothing has. */
 const NOWHERE = { device: 0, inode: 0, born: 0 };
 
@@ -189,17 +192,24 @@ async function readRecord(home: Home, id: string, root = "a project"): Promise<R
 /**
  * Changes the record of `root` as it is on the disk, under a lock, and returns the new one. Starts from `before` if
  * there is no record. A project that was at `moved` takes its record along; the rules stay there, too, without identity
- * and trust, because another directory may come to that path.
+ * and trust, because another directory may come to that path. With `isNew` that directory gets the record, and what was
+ * there is kept for the one that had it, at a path where nothing can be, until that is found by its identity.
  */
 export async function changeRecord(
   home: Home,
-  { root, moved, before }: { root: string; moved: string | null; before: RecordData },
+  { root, moved, before, isNew = false }: { root: string; moved: string | null; before: RecordData; isNew?: boolean },
   work: (data: RecordData) => RecordData | Promise<RecordData>,
 ): Promise<RecordData> {
   const [id, old] = [await idOf(root), moved === null ? null : await idOf(moved)];
   return await home.locked(INDEX, async () => {
     const projects = await readIndex(home);
     const standing = await readRecord(home, id, root);
+    if (isNew && standing !== null && standing.inode !== 0) {
+      const nowhere = rebased(standing, `${root}${NO_PATH}${lastingIdentityOf(standing)}`);
+      const other = await idOf(nowhere.root);
+      await writeRecord(home, other, nowhere);
+      projects[other] = { root: nowhere.root, ...identityIn(nowhere) };
+    }
     const former = old === null ? null : await readRecord(home, old, root);
     // It moves once: what is at the former path later is another project.
     const taken = former !== null && isSameFile(former, identityAt(root)) ? former : null;
@@ -213,11 +223,13 @@ export async function changeRecord(
       }
     } else await writeRecord(home, id, data);
     projects[id] = { root, ...identityIn(data), common: commonDirectory(root), ...open && { open } };
-    if (old !== null && taken !== null) projects[old] = { root: taken.root, ...NOWHERE };
+    const left = old === null || taken === null || taken.root.includes(NO_PATH) ? null : taken;
+    if (old !== null && left !== null) projects[old] = { root: left.root, ...NOWHERE };
+    else if (old !== null && taken !== null) delete projects[old];
     await home.write(INDEX, JSON.stringify({ format: FORMAT, projects }));
-    if (old !== null && taken !== null) {
-      await writeRecord(home, old, { ...taken, ...NOWHERE, endpoints: [], confirmed: [], allowed: [] });
-    }
+    if (old !== null && left !== null) {
+      await writeRecord(home, old, { ...left, ...NOWHERE, endpoints: [], confirmed: [], allowed: [] });
+    } else if (old !== null && taken !== null) await home.remove(nameOf(old));
     return data;
   });
 }
@@ -250,13 +262,29 @@ function isLike<Shape>(value: unknown, shape: Shape): boolean {
     Object.entries(shape).every(([key, member]) => isLike((value as Record<string, unknown>)[key], member));
 }
 
-/** Returns a record with its paths moved to a new root. */
+/**
+ * Returns a record with its paths moved to a new root. A marker above the root stays where it is, and its lines hold at
+ * the new root, too: as they are, and without the names of the directories between, which the path had below it.
+ */
 export function rebased(data: RecordData, root: string): RecordData {
   const place = (path: string) => isWithin(data.root, path) ? join(root, relativeTo(data.root, path)) : path;
+  const above = data.markers.filter(({ path }) => !isWithin(data.root, path) && isWithin(dirname(path), data.root));
+  const left: MarkerLines = {
+    path: join(root, MARKER_NAME),
+    lines: above.flatMap(({ path, lines }) => {
+      const depth = relativeTo(dirname(path), data.root).split("/").length;
+      return lines.flatMap(({ tier, pattern }) => [
+        { tier, pattern },
+        ...[pattern.replace(/^\//, "").split("/").slice(depth).join("/")].filter((rest) => rest !== "")
+          .map((rest) => ({ tier, pattern: `./${rest}` })),
+      ]);
+    }),
+  };
+  const moved = data.markers.map((marker) => ({ ...marker, path: place(marker.path) }));
   return {
     ...data,
     root,
-    markers: data.markers.map((marker) => ({ ...marker, path: place(marker.path) })),
+    markers: left.lines.length === 0 ? moved : tightened({ ...data, markers: moved }, { markers: [left] }).markers,
     derived: data.derived.map((file) => ({ ...file, path: place(file.path), source: place(file.source) })),
     met: data.met.map((file) => ({ ...file, path: place(file.path) })),
   };
