@@ -308,3 +308,19 @@ Deno.test("no tool reads a held text, nor does an assistant that the guard looks
   };
   assert.deepEqual([await guarded(text), await guarded(join(home.project, "open.md"))], [2, 0]);
 });
+
+Deno.test("what was released for a project is not told to another one at its path", async () => {
+  const canary = SECRET;
+  await using home = await project(canary);
+  await using server = await startFakeServer({ script: telltale });
+  await configure(home, { loc: { baseUrl: server.baseUrl } });
+  await using served = serve(home);
+  await served.call("ask_private", { ...TEXT, seconds: 5 });
+  assert.equal((await command(home, ["release", "r-1"], ["y"])).code, 0);
+  const told = JSON.stringify((await served.call("answer_of", { id: "r-1" })).structured);
+  assert.notDeepEqual(leaks(canary, told), [], "control: the project's own client gets it");
+  await Deno.rename(home.project, `${home.project}-old`);
+  await home.write(".agentclisecret", "no-cloud: .env\n");
+  await using other = serve(home);
+  assert.deepEqual((await other.call("answer_of", { id: "r-1" })).structured.refused, "unknown_id");
+});

@@ -9,6 +9,7 @@ import { currentProjects } from "../boundary/policy/project_record_files.ts";
 import { ProtectedSet } from "../boundary/policy/protected.ts";
 import { UNKNOWN_PATH } from "../boundary/policy/protection_rule.ts";
 import { QUARANTINE, type QuarantineEntry, readEntry } from "../boundary/sandbox/quarantine.ts";
+import { noteProgram } from "../boundary/sandbox/unfinished.ts";
 import { outsideOf, protectCopies } from "../boundary/scan/copies.ts";
 import { scannerOfAll } from "../boundary/scan/leak_scanner.ts";
 import { listSync, lstatSync, movePath, realPathSync, removeDirectory } from "../platform/files.ts";
@@ -27,19 +28,26 @@ export async function listEntries({ context }: Invocation): Promise<void> {
 /** Restores one entry. Returns 1 if a file stayed in quarantine. */
 export async function restoreEntry({ arguments: [id = ""], context }: Invocation): Promise<number> {
   const { io, globals } = context;
-  const done = await restoreQuarantined(homePath(io), id);
-  if (done === null) {
+  const entry = readEntry(homePath(io), id);
+  if (entry === null) {
     throw new AgentcliError("usage", `no quarantine entry has the id ${clean(id)}`, {
       hint: "agentcli quarantine list",
     });
   }
-  const { entry, restored, blocked } = done;
-  const told = await protectRestored(await openHome(io), entry, restored);
+  const home = await openHome(io);
+  // As for a program that makes these files: if they cannot be judged now, the next session there does it.
+  const roots = [...new Set(entry.paths.map(dirname))];
+  const note = await noteProgram(home.path, { root: entry.root, roots });
+  if (entry.isSecret) await note.keep();
+  const { restored, blocked } = await restoreQuarantined(home.path, entry);
+  const told = await protectRestored(home, entry, restored);
+  await note.remove();
   if (told !== null) await notice(context, told);
   await print(context, { json: { id, restored, blocked } });
   for (const path of globals.json ? [] : restored) await notice(context, `restored ${path}`);
   for (const path of globals.json ? [] : blocked) {
-    await warn(context, `${path} stays in quarantine: the path is taken, or its directory is gone`);
+    const kept = join(home.path, QUARANTINE, id, String(entry.paths.indexOf(path)));
+    await warn(context, `${path} stays in quarantine as ${kept}: the path is taken, or its directory is gone`);
   }
   return blocked.length === 0 ? 0 : 1;
 }
@@ -51,17 +59,12 @@ export function listQuarantine(home: string): QuarantineEntry[] {
   return entries.sort((one, other) => one.time - other.time || (one.id < other.id ? -1 : 1));
 }
 
-/**
- * Puts an entry back where it was. Where something stands by now, or the directory is gone, the file stays in quarantine.
- * Null when there is no such entry.
- */
+/** Puts an entry back where it was. Where something stands by now, or the directory is gone, the file stays in quarantine. */
 export async function restoreQuarantined(
   home: string,
-  id: string,
-): Promise<{ entry: QuarantineEntry; restored: string[]; blocked: string[] } | null> {
-  const entry = readEntry(home, id);
-  if (entry === null) return null;
-  const directory = join(home, QUARANTINE, id);
+  entry: QuarantineEntry,
+): Promise<{ restored: string[]; blocked: string[] }> {
+  const directory = join(home, QUARANTINE, entry.id);
   const [restored, blocked] = [[] as string[], [] as string[]];
   for (const [index, path] of entry.paths.entries()) {
     const kept = join(directory, String(index));
@@ -74,7 +77,7 @@ export async function restoreQuarantined(
     (free ? restored : blocked).push(path);
   }
   if (blocked.length === 0) await removeDirectory(directory);
-  return { entry, restored, blocked };
+  return { restored, blocked };
 }
 
 /**

@@ -49,8 +49,8 @@ interface State {
 export interface Question {
   key: string;
   cost: number;
-  /** Real path of the project. */
-  root: string;
+  /** The project, from `placeOf`. */
+  place: string;
   /** It is asked anew, and paid for anew, though there is an answer. */
   again: boolean;
 }
@@ -88,7 +88,7 @@ export class Budget {
       const looked = lookIn(state, question);
       if (looked.kind !== "asked") return looked;
       state.asked = true;
-      if (looked.values) state.values.splice(state.values.indexOf(question.root), 1);
+      if (looked.values) state.values.splice(state.values.indexOf(question.place), 1);
       state.entries = state.entries.filter(({ key }) => key !== question.key).concat(
         // What an earlier answer cost stays on the account.
         state.entries.filter(({ key }) => key === question.key).map(({ at, cost }) => ({ at, cost, key: "" })),
@@ -99,25 +99,27 @@ export class Budget {
   }
 
   /** Notes that a model is asked something that costs nothing, and takes back the user's word for values. */
-  async begin(root: string): Promise<void> {
+  async begin(place: string): Promise<void> {
     await this.#change((state) => {
       state.asked = true;
-      if (state.values.includes(root)) state.values.splice(state.values.indexOf(root), 1);
+      if (state.values.includes(place)) state.values.splice(state.values.indexOf(place), 1);
     });
   }
 
   /** Returns what the user lets the next question or task of a project have. */
-  async allowed(root: string): Promise<{ values: boolean; changes: boolean }> {
+  async allowed(place: string): Promise<{ values: boolean; changes: boolean }> {
     const { values, changes } = await this.#read();
-    return { values: values.includes(root), changes: changes.includes(root) };
+    return { values: values.includes(place), changes: changes.includes(place) };
   }
 
   /** Pays for a task, and takes back the user's word for it; false where it is over the budget. */
-  async spend({ cost, root }: Pick<Question, "cost" | "root">): Promise<boolean> {
+  async spend({ cost, place }: Pick<Question, "cost" | "place">): Promise<boolean> {
     return await this.#change((state) => {
       if (leftOf(state) < cost) return false;
       state.asked = true;
-      for (const roots of [state.values, state.changes]) if (roots.includes(root)) roots.splice(roots.indexOf(root), 1);
+      for (const places of [state.values, state.changes]) {
+        if (places.includes(place)) places.splice(places.indexOf(place), 1);
+      }
       state.entries.push({ at: state.latest, cost, key: "" });
       return true;
     });
@@ -148,13 +150,13 @@ export class Budget {
   }
 
   /** Lets the next question of a project see values, by the user's word. */
-  async showValues(root: string): Promise<void> {
-    await this.#change(({ values }) => void values.push(root));
+  async showValues(place: string): Promise<void> {
+    await this.#change(({ values }) => void values.push(place));
   }
 
   /** Lets the next task of a project change open files, by the user's word. */
-  async allowChanges(root: string): Promise<void> {
-    await this.#change(({ changes }) => void changes.push(root));
+  async allowChanges(place: string): Promise<void> {
+    await this.#change(({ changes }) => void changes.push(place));
   }
 
   async #change<T>(work: (state: State) => T): Promise<T> {
@@ -186,11 +188,11 @@ function leftOf({ entries, added }: State): number {
   return Math.max(0, DAILY + sum(added) - sum(entries));
 }
 
-function lookIn(state: State, { key, cost, root, again }: Question): Looked {
+function lookIn(state: State, { key, cost, place, again }: Question): Looked {
   const answer = state.entries.find((entry) => entry.key === key)?.answer;
   if (answer !== undefined && !again) return { kind: "known", answer };
   if (leftOf(state) < cost) return { kind: "over" };
-  return { kind: "asked", values: state.values.includes(root) };
+  return { kind: "asked", values: state.values.includes(place) };
 }
 
 /** Null for a text that is none of ours: nothing is answered then. */
@@ -206,6 +208,6 @@ function stateIn(text: string): State | null {
   if (!Number.isFinite(latest) || typeof asked !== "boolean" || !lists.every(Array.isArray)) return null;
   const isWhole = [...membersOf(entries), ...membersOf(added)].every(isPaid) &&
     membersOf(entries).every((entry) => typeof fieldsOf(entry).key === "string") &&
-    [...membersOf(values), ...membersOf(changes)].every((root) => typeof root === "string");
+    [...membersOf(values), ...membersOf(changes)].every((place) => typeof place === "string");
   return isWhole ? value as unknown as State : null;
 }

@@ -1,4 +1,5 @@
 /** The facts that `private_status` tells of a project, from the configuration and the markers, without a look at any other file. */
+import { rootKey } from "../boundary/policy/inode_index.ts";
 import { isLocal } from "../boundary/policy/locality.ts";
 import { openProject } from "../boundary/policy/project.ts";
 import { ProtectedSet } from "../boundary/policy/protected.ts";
@@ -7,6 +8,11 @@ import { DEMO, splitSelector } from "../config/find.ts";
 import { loadConfiguration } from "../config/load.ts";
 import type { Home } from "../platform/home.ts";
 import type { Io } from "../platform/io.ts";
+
+/** Returns the name under which the home keeps what is a project's own: another project at its path has another one. */
+export function placeOf(root: string): string {
+  return `${root} ${rootKey(root)}`;
+}
 
 /** Returns whether a local server is configured, and how many lines of markers protect something. */
 export async function factsOf(

@@ -8,6 +8,7 @@ import { sha256 } from "../platform/digest.ts";
 import type { Home } from "../platform/home.ts";
 import { changeState, openJournal } from "../platform/journal.ts";
 import type { Clock } from "../platform/io.ts";
+import { placeOf } from "./facts.ts";
 import { fieldsOf, isRecord, membersOf, parseJson } from "../platform/record.ts";
 
 const FILE = "private/held.json";
@@ -25,6 +26,8 @@ interface HeldAnswer {
   id: string;
   /** Real path of the project. */
   root: string;
+  /** From `placeOf`; absent in answers of earlier versions, which are nobody's. */
+  place?: string;
   /** In the client's own words. */
   question: string;
   client: string;
@@ -44,17 +47,19 @@ interface State {
 export class HeldAnswers {
   readonly #home: Home;
   readonly #root: string;
+  readonly #place: string;
   readonly #clock: Pick<Clock, "now">;
 
   constructor(home: Home, { root, clock }: { root: string; clock: Pick<Clock, "now"> }) {
     this.#home = home;
     this.#root = root;
+    this.#place = placeOf(root);
     this.#clock = clock;
   }
 
   /** Returns the answers of the project, oldest first. */
   async all(): Promise<HeldAnswer[]> {
-    return (await this.#read()).answers.filter(({ root }) => root === this.#root);
+    return (await this.#read()).answers.filter(({ place }) => place === this.#place);
   }
 
   /** Returns the ids of those that wait. */
@@ -69,10 +74,18 @@ export class HeldAnswers {
   /** Makes room for an answer before anything is asked; null where too many wait. */
   async begin({ question, client }: Pick<HeldAnswer, "question" | "client">): Promise<string | null> {
     return await this.#change((state) => {
-      const own = state.answers.filter(({ root }) => root === this.#root);
+      const own = state.answers.filter(({ place }) => place === this.#place);
       if (own.filter((answer) => answer.state === "waiting").length >= MOST_WAITING) return null;
       const id = `r-${++state.last}`;
-      state.answers.push({ id, root: this.#root, question, client, at: this.#clock.now(), state: "waiting" });
+      state.answers.push({
+        id,
+        root: this.#root,
+        place: this.#place,
+        question,
+        client,
+        at: this.#clock.now(),
+        state: "waiting",
+      });
       return id;
     });
   }
@@ -119,7 +132,7 @@ export class HeldAnswers {
 
   async #decide(id: string, decision: Pick<HeldAnswer, "state" | "released">): Promise<void> {
     await this.#change(({ answers }) => {
-      const answer = answers.find((one) => one.id === id && one.root === this.#root && one.state === "waiting");
+      const answer = answers.find((one) => one.id === id && one.place === this.#place && one.state === "waiting");
       if (answer !== undefined) Object.assign(answer, decision);
     });
   }

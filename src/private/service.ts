@@ -10,6 +10,7 @@ import type { Clock } from "../platform/io.ts";
 import { type HeldLock, holdLock } from "../platform/journal.ts";
 import { fieldsOf } from "../platform/record.ts";
 import { answerIn, costOf, UNKNOWN } from "./answer.ts";
+import { placeOf } from "./facts.ts";
 import { HeldAnswers } from "./held.ts";
 import { Budget, type Looked, type Question } from "./budget.ts";
 import type { CheckOutcome, Outcome, RefusalCode, TaskStatus } from "./outcome.ts";
@@ -127,6 +128,11 @@ export class PrivateService {
     this.#held = new HeldAnswers(parts.home, parts);
   }
 
+  /** The project that is at the root now. */
+  get #place(): string {
+    return placeOf(this.#parts.root);
+  }
+
   /** Returns null for a tool that there is not. Throws only where the service is closed. */
   async call(name: string, given: unknown, call: PrivateCall): Promise<Outcome | null> {
     switch (name) {
@@ -199,17 +205,17 @@ export class PrivateService {
     if (asked === null) throw new Refused("arguments");
     if ("set" in asked) return await this.#askClosed(asked, call);
     return await this.#inTurn(asked.seconds, call, async (signal, ending) => {
-      const { values } = await this.#budget.allowed(this.#parts.root);
+      const { values } = await this.#budget.allowed(this.#place);
       const session = await this.#session(asked, { rights: { values }, signal, ending });
       return await this.#hold(session, asked, { client: call.client, signal });
     });
   }
 
   async #askClosed(asked: ClosedQuestion, call: StartedCall): Promise<Outcome> {
-    const { root } = this.#parts;
+    const place = this.#place;
     const { question, paths, set, again } = asked;
-    const key = await sha256(JSON.stringify([root, question, [...paths].sort(), set]));
-    const paid: Question = { key, cost: costOf(set), root, again };
+    const key = await sha256(JSON.stringify([place, question, [...paths].sort(), set]));
+    const paid: Question = { key, cost: costOf(set), place, again };
     const known = settled(await this.#budget.look(paid));
     if (known !== null) return known;
     return await this.#inTurn(asked.seconds, call, async (signal, ending) => {
@@ -254,7 +260,7 @@ export class PrivateService {
   ): Promise<Outcome> {
     const id = await this.#held.begin({ question: asked.question, client });
     if (id === null) throw new Refused("too_many_held");
-    await this.#budget.begin(this.#parts.root);
+    await this.#budget.begin(this.#place);
     const failed = (error: unknown) =>
       signal.aborted ? "(no answer in time)" : `(no answer: ${error instanceof Error ? error.message : "unknown"})`;
     const text = await orAborted(session.text(asked, signal), signal).catch(failed);
@@ -273,7 +279,7 @@ export class PrivateService {
       const told = await answer.catch(() => this.#missed("no_answer"));
       if ("problem" in told) throw new Refused(told.problem);
       if ("text" in told) return { kind: "text", text: told.text, why: "open" };
-      if (told.kept === "copy") await this.#budget.spend({ cost: COPY_COST, root: this.#parts.root });
+      if (told.kept === "copy") await this.#budget.spend({ cost: COPY_COST, place: this.#place });
       return await this.#hold(session, asked, { client: call.client, signal });
     });
   }
@@ -281,13 +287,13 @@ export class PrivateService {
   async #perform(given: unknown, call: StartedCall): Promise<Outcome> {
     const task = readTask(given);
     if (task === null) throw new Refused("arguments");
-    const { root } = this.#parts;
+    const place = this.#place;
     const cost = costOfTask(task);
     return await this.#inTurn(task.seconds, call, async (signal, ending) => {
-      const { values, changes: open } = await this.#budget.allowed(root);
+      const { values, changes: open } = await this.#budget.allowed(place);
       const changes = { paths: task.paths, open, check: open && task.check };
       const session = await this.#session(task, { rights: { values, changes }, signal, ending });
-      if (!await this.#budget.spend({ cost, root })) throw new Refused("budget");
+      if (!await this.#budget.spend({ cost, place })) throw new Refused("budget");
       const files = new Set<string>();
       let checked: CheckOutcome = "none";
       const onStep = (step: TaskStep) => "changed" in step ? void files.add(step.changed) : void (checked = step.check);

@@ -212,7 +212,7 @@ function allowedFragments(workspace: Workspace, session: () => Session, io: Io):
     const { memory, sandbox, secretVariables } = session();
     const { signal } = new AbortController();
     const context = { workspace, memory, sandbox, secretVariables, io, signal, resultBytes: 0 };
-    return allowed.union(await standingInCommit(record.firstHead, left, context));
+    return allowed.union(await standingInCommit(record, left, context));
   };
 }
 

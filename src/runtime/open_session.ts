@@ -200,9 +200,9 @@ async function startStore(
     home,
     projectRoot,
     isProtected,
-    async protection() {
+    async protection(was: string) {
       const { protectedAnywhere } = await import("../boundary/policy/other_projects.ts");
-      return await protectedAnywhere(home, { root: projectRoot, records });
+      return await protectedAnywhere(home, { root: projectRoot, records, was });
     },
     model: chosen.entry.id,
     provider: chosen.provider.name,

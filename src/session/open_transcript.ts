@@ -77,13 +77,14 @@ export async function resumeTranscript(
 /** Copies `source` into a new session of the id in `options`, and goes on writing that. Throws what `openTranscript` throws. */
 export async function forkSession(
   home: Home,
-  source: Pick<StoredSession, "id" | "items" | "removed" | "context">,
+  source: Pick<StoredSession, "id" | "items" | "removed" | "context" | "meta">,
   options: TranscriptOptions,
 ): Promise<Transcript> {
   const context = options.context ?? source.context ?? undefined;
   const transcript = await openTranscript(home, { ...options, context }, {
     removed: source.removed,
     forkedFrom: source.id,
+    rootKey: source.meta?.rootKey,
   });
   await transcript.record(source.items);
   return transcript;

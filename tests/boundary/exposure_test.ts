@@ -64,7 +64,8 @@ Deno.test("files whose paths are long and many are listed and put back as a few 
     for (const path of paths) Deno.writeTextFileSync(path, "x");
     const entry = await quarantine(paths, { home, root: stage.project, now: Date.now() });
     assert.equal(listQuarantine(home).find(({ id }) => id === entry?.id)?.paths.length, count);
-    assert.equal((await restoreQuarantined(home, entry?.id ?? ""))?.restored.length, count);
+    assert(entry);
+    assert.equal((await restoreQuarantined(home, entry)).restored.length, count);
     for (const path of paths) Deno.removeSync(path);
   }
 });

@@ -69,3 +69,26 @@ Deno.test("a protected file in the first commit lets nothing go", linux, async (
   assert.equal(played.done.code, 6, played.done.stderr);
   assert.ok(!played.sent.includes(stage.canary("env")));
 });
+
+Deno.test("a protected file of the first commit lets nothing go once it has another name", linux, async () => {
+  await using stage = await project();
+  await stage.plant("prod.env", "prod");
+  await stage.write(".agentclisecret", "no-cloud: prod.env\nno-cloud: .env\n");
+  await stage.git("add", "-f", "prod.env");
+  await stage.git("commit", "--quiet", "-m", "with it");
+  await stage.play("loc", { script: [say("Hello.")] });
+  await stage.git("mv", "prod.env", "settings.env");
+  await stage.write(".agentclisecret", "no-cloud: settings.env\nno-cloud: .env\n");
+  const { done } = await stage.play("loc", { script: [], argv: ["secrets", "trust", "--yes"] });
+  assert.match(done.stdout, /^trusted/);
+  const control = await stage.play("rem", { script: [say("Yes.")], prompt: `is "${PUBLIC}" right?` });
+  assert.equal(control.done.code, 0, "control: what stands in open files of that commit goes");
+  const prompt = `why does ${stage.canary("prod")} fail?`;
+  const typed = await stage.play("rem", { script: [say("Yes.")], prompt });
+  assert.equal(typed.done.code, 6, typed.done.stderr);
+  const shown = await stage.play("rem", {
+    script: [ask({ name: "Git", input: { action: "show", rev: "HEAD~1:prod.env" } }), say("Done.")],
+    args: ["--allowed-tools", "Git"],
+  });
+  assert.ok(!(typed.sent + shown.sent).includes(stage.canary("prod")));
+});

@@ -227,3 +227,34 @@ for (const pattern of [".env", "code/app/.env", "/code/*/.env", "**/app/.env"]) 
     },
   );
 }
+
+const MOVES = [
+  [
+    "aside, and another with such a file came",
+    "mv project aside; git clone -q origin project; echo other > project/later.txt",
+    "aside",
+  ],
+  ["aside, and another came", "mv project aside; git clone -q origin project", "aside"],
+  ["into a known project, by its directory", "mkdir known; mv project/sub known/deep", "known"],
+] as const;
+for (const [name, step, now] of MOVES) {
+  Deno.test(`what a session read stays local where it is protected after it moved ${name}`, linux, async () => {
+    await using stage = await openRepository();
+    const file = now === "known" ? "sub/later.txt" : "later.txt";
+    await user(stage, "mkdir project/sub");
+    await stage.plant(file, "later");
+    await stage.play("loc", { script: read(file) });
+    await user(stage, step);
+    const control = await stage.play("rem", { ...HELLO, args: ["--continue"] });
+    assert.equal(control.done.code, 0, "control: nothing protects it yet");
+    assert.match(control.sent, /CNRY_/);
+    const cwd = `${stage.home.root}/${now}`;
+    await stage.write(`${cwd}/.agentclisecret`, "no-cloud: later.txt\n");
+    await stage.play("loc", { ...HELLO, cwd });
+    const { done, sent } = await stage.play("rem", { ...HELLO, args: ["--continue"] });
+    assert.equal(done.code, 6, done.stderr);
+    assert.doesNotMatch(sent, /CNRY_/);
+    const shown = await runInProcess(["sessions", "export", "latest"], { home: stage.home });
+    assert.doesNotMatch(shown.stdout, /CNRY_/);
+  });
+}

@@ -380,8 +380,9 @@ Deno.test(
       assert.deepEqual(quarantined?.paths.toSorted(), [`${project.root}/.gitmodules`, `${project.root}/upstream/.git`]);
       assert.equal(project.read("upstream/README"), "theirs\n");
       const { restoreQuarantined } = await import("../../src/cli/quarantine.ts");
-      const { restored } = await restoreQuarantined(project.home, quarantined?.id ?? "") ?? {};
-      assert.equal(restored?.length, 2);
+      assert(quarantined);
+      const { restored } = await restoreQuarantined(project.home, quarantined);
+      assert.equal(restored.length, 2);
       assert.equal(project.read(".gitmodules"), "[submodule]\n");
       assert.match(project.git("-C", "upstream", "status", "--porcelain"), /README/);
       // Who put it back allowed it: it stays, and no command can change it.

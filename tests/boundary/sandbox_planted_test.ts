@@ -81,8 +81,9 @@ Deno.test("below sandbox.write it is the same as in the project", bubblewrap, as
       assert.equal(project.read(`${place}/.husky/pre-commit`), "mine");
       assert.equal(project.read(`${place}/open.txt`), "x\n", "the control");
       const { restoreQuarantined } = await import("../../src/cli/quarantine.ts");
-      const { restored } = await restoreQuarantined(project.home, report.quarantined?.id ?? "") ?? {};
-      assert.equal(restored?.length, 3);
+      assert(report.quarantined);
+      const { restored } = await restoreQuarantined(project.home, report.quarantined);
+      assert.equal(restored.length, 3);
       assert.equal(project.read(`${place}/sub/.envrc`), "evil\n");
     }, { settings: { write: [place] } });
   } finally {
@@ -139,6 +140,28 @@ Deno.test("what a command made before agentcli was killed is found at the next s
   }
   assert.equal((await runProgram(["sandbox", "--", "true"], { home })).stderr, "");
   assert.deepEqual([...Deno.readDirSync(`${home.agentcliHome}/unfinished`)], []);
+});
+
+Deno.test("it is found where the project, or a directory above it, has moved meanwhile", bubblewrap, async () => {
+  for (const [before, after] of [["project", "aside"], ["up", "aside"]]) {
+    await using stage = await openStage();
+    const { home } = stage;
+    const project = `${home.root}/${before === "up" ? "up/inner" : "project"}`;
+    if (before === "up") {
+      await Deno.mkdir(`${home.root}/up`);
+      await Deno.rename(stage.project, project);
+      await Deno.symlink(project, stage.project);
+    }
+    await using program = await makeBehindItsBack("echo evil > .envrc", { home, project } as Stage);
+    program.kill("SIGKILL");
+    await program.finished;
+    await Deno.rename(`${home.root}/${before}`, `${home.root}/${after}`);
+    const cwd = before === "up" ? `${home.root}/aside/inner` : `${home.root}/aside`;
+    assert.ok(await Deno.stat(`${cwd}/.envrc`), "it was there");
+    const next = await runProgram(["sandbox", "--", "true"], { home, cwd });
+    assert.match(next.stderr, /broken off.*aside\/.*\.envrc.*moved to quarantine/);
+    await assert.rejects(Deno.stat(`${cwd}/.envrc`), Deno.errors.NotFound);
+  }
 });
 
 Deno.test("a damaged note of a command holds nothing up", bubblewrap, async () => {
@@ -342,3 +365,19 @@ Deno.test(
     }
   },
 );
+
+Deno.test("nothing comes back from quarantine while the home cannot keep a note of it", bubblewrap, async () => {
+  await using stage = await openStage();
+  const home = stage.home.agentcliHome;
+  const path = await Deno.realPath(await stage.write("made.txt", "in a form that no scan finds\n"));
+  const { id = "" } = await quarantine([path], { home, root: stage.project, now: Date.now(), isSecret: true }) ?? {};
+  await stage.write(`${home}/unfinished`, "in the way");
+  const refused = await runProgram(["quarantine", "restore", id], { home: stage.home });
+  assert.equal(refused.code, 6, refused.stderr);
+  await assert.rejects(Deno.stat(path), Deno.errors.NotFound);
+  await Deno.remove(`${home}/unfinished`);
+  const restored = await runProgram(["quarantine", "restore", id], { home: stage.home });
+  assert.equal(restored.code, 0, restored.stderr);
+  assert.ok(await Deno.stat(path), "control");
+  assert.deepEqual([...Deno.readDirSync(`${home}/unfinished`)], []);
+});

@@ -36,6 +36,11 @@ export function lastingIdentityOf({ device, inode, born }: Identity): string {
   return `${device}:${inode}:${born}`;
 }
 
+/** Returns a key of the directory that is at a project's path now: another one that comes there has another key. */
+export function rootKey(root: string): string {
+  return lastingIdentityOf(identityAt(root));
+}
+
 /** Returns whether both are the same file. Inode numbers are reused, so without a creation time the answer is no. */
 export function isSameFile(one: Identity, other: Identity): boolean {
   return one.inode !== 0 && one.born !== 0 && lastingIdentityOf(one) === lastingIdentityOf(other);

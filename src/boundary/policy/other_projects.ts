@@ -1,9 +1,10 @@
 /** Tells what the user's other known projects protect. */
 import type { Home } from "../../platform/home.ts";
-import { isWithin, join, relativeTo } from "../../platform/path.ts";
-import { realOrNamed } from "../../platform/real_path.ts";
+import { lstatSync } from "../../platform/files.ts";
+import { isWithin, join } from "../../platform/path.ts";
+import { quietly, realOrNamed } from "../../platform/real_path.ts";
 import type { ProjectRecord } from "./project_record.ts";
-import { identityAt } from "./inode_index.ts";
+import { identityAt, rootKey } from "./inode_index.ts";
 import { currentProjects, isReplaced, type RecordData, saltedFiles } from "./project_record_files.ts";
 import { ProtectedSet } from "./protected.ts";
 
@@ -12,7 +13,7 @@ const FILE_LIMIT = 10_000;
 
 /** Another project: its recorded protected files, and those that its markers cover, as far as there was time to look. */
 export class OtherProject {
-  readonly #root: string;
+  readonly root: string;
   /** The `local-endpoints:` that count there. */
   readonly endpoints: readonly string[];
   readonly #met: ReadonlySet<string>;
@@ -22,7 +23,7 @@ export class OtherProject {
   #isWalking = false;
 
   constructor(known: RecordData) {
-    this.#root = known.root;
+    this.root = known.root;
     this.endpoints = known.endpoints;
     this.#met = new Set(known.met.map(({ path }) => path));
     this.#set = new ProtectedSet([known.root], { remembered: [{ ...known, met: saltedFiles(known) }] });
@@ -33,7 +34,7 @@ export class OtherProject {
   protects(real: string, named: string): boolean {
     const isCovered = covers(this.#set, real, named);
     // An unusable marker covers every path it is asked about; here it counts only for its own project.
-    return this.#met.has(real) || isCovered && (this.#set.damaged === null || isWithin(this.#root, real));
+    return this.#met.has(real) || isCovered && (this.#set.damaged === null || isWithin(this.root, real));
   }
 
   /** Walks it for so many milliseconds; a walk that takes longer goes on with the next look. */
@@ -51,27 +52,32 @@ export class OtherProject {
 
 /**
  * Returns a function that tells whether an absolute path is protected now: by this project, by a marker above the path,
- * or by what the home remembers of any project. A path below a directory that is gone, or another one by now, is asked
- * about in every known project, because each may be what was there. Throws `home_unusable` if that cannot be read.
+ * or by what the home remembers of any project. What was below a directory that is gone, or another one by now, can be in
+ * every known project, so each is asked about all ends of such a path. `was` is given for paths of an earlier time: the
+ * key that {@link rootKey} gave for the root then, or empty; files that are gone count as such, too. Throws
+ * `home_unusable` if the home cannot be read.
  */
 export async function protectedAnywhere(
   home: Home,
-  { root, records }: { root: string; records: readonly ProjectRecord[] },
+  { root, records, was }: { root: string; records: readonly ProjectRecord[]; was?: string },
 ): Promise<(path: string) => boolean> {
   const own = new ProtectedSet([root], { remembered: records });
   const known = await currentProjects(home)();
   const others = known.filter((one) => one.root !== root).map((one) => new OtherProject(one));
   const lost = known.filter(isReplaced).map((one) => one.root);
-  if (identityAt(root).inode === 0) lost.push(root);
-  const isProtected = (path: string) => {
+  if (identityAt(root).inode === 0 || ![undefined, "", rootKey(root)].includes(was)) lost.push(root);
+  const isLost = (path: string) =>
+    lost.some((at) => isWithin(at, path)) || was !== undefined && quietly(() => lstatSync(path)) === null;
+  return (path) => {
     const real = realOrNamed(path);
-    return covers(own, real, path) || others.some((other) => other.protects(real, path));
-  };
-  return (path) =>
-    isProtected(path) ||
-    lost.filter((at) => isWithin(at, path)).some((at) =>
-      known.some((one) => isProtected(join(one.root, relativeTo(at, path))))
+    if (covers(own, real, path) || others.some((other) => other.protects(real, path))) return true;
+    const names = isLost(path) ? path.split("/") : [];
+    const ends = names.map((_, at) => names.slice(at).join("/")).filter((end) => end !== "");
+    const places = [root, ...known.map((one) => one.root)].flatMap((at) => ends.map((end) => join(at, end)));
+    return places.some((place) =>
+      covers(own, place, place) || others.some((other) => isWithin(other.root, place) && other.protects(place, place))
     );
+  };
 }
 
 function covers(set: ProtectedSet, real: string, named: string): boolean {

@@ -128,6 +128,11 @@ export class ProjectRecord {
     return this.#own?.firstHead ?? null;
   }
 
+  /** Rules that the user revoked; what they named may stand in that commit. */
+  get revoked(): readonly MarkerLines[] {
+    return this.#own?.revoked ?? [];
+  }
+
   /** The values of `local-endpoints:` that the user or trusted when the project was first seen. */
   get trustedEndpoints(): readonly string[] {
     return this.#own?.endpoints ?? [];
@@ -189,7 +194,9 @@ export class ProjectRecord {
     await this.#decide((data) => {
       const named = [...new Set([...data.confirmed.filter((value) => endpoints.includes(value)), ...confirmed])];
       const allowed = markers.length === 0 ? [] : data.allowed;
-      return tightened({ ...data, markers: [], endpoints, confirmed: named, allowed }, { markers });
+      const revoked = [...data.revoked ?? [], ...data.markers];
+      const now = tightened({ ...data, markers: [], endpoints, confirmed: named, allowed }, { markers });
+      return { ...now, revoked: tightened({ ...now, markers: [] }, { markers: revoked }).markers };
     });
     await this.release(released);
   }

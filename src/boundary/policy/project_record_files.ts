@@ -60,6 +60,8 @@ export interface KnownProject {
 
 export interface RecordData extends KnownProject, Identity {
   firstHead: string | null;
+  /** Rules that the user revoked: what they named may stand in that commit. */
+  revoked?: readonly MarkerLines[] | undefined;
   /** Endpoints that the user named: they may also receive what other markers protect in the project. */
   confirmed: readonly string[];
   met: readonly MetFile[];
@@ -285,6 +287,7 @@ export function rebased(data: RecordData, root: string): RecordData {
     ...data,
     root,
     markers: left.lines.length === 0 ? moved : tightened({ ...data, markers: moved }, { markers: [left] }).markers,
+    revoked: data.revoked?.map((marker) => ({ ...marker, path: place(marker.path) })),
     derived: data.derived.map((file) => ({ ...file, path: place(file.path), source: place(file.source) })),
     met: data.met.map((file) => ({ ...file, path: place(file.path) })),
   };

@@ -6,8 +6,9 @@
 import { AgentcliError } from "../../errors.ts";
 import { systemReason } from "../../platform/disk_failure.ts";
 import { listSync, makePrivateDirectory, movePath, removeFile, writePrivately } from "../../platform/files.ts";
-import { isWithin, join } from "../../platform/path.ts";
+import { isWithin, join, relativeTo } from "../../platform/path.ts";
 import { processIdentity } from "../../platform/process_group.ts";
+import { rootKey } from "../policy/inode_index.ts";
 import { ProtectedSet } from "../policy/protected.ts";
 import { UNKNOWN_PATH } from "../policy/protection_rule.ts";
 import { quarantine, quarantineNotice, readFields } from "./quarantine.ts";
@@ -39,10 +40,12 @@ interface Note {
   /** When it started, in milliseconds since 1970. */
   since: number;
   root: string;
+  /** From `rootKey`; absent in notes of earlier versions. */
+  key?: string;
   /** Where the program can write. */
   roots: readonly string[];
   /** Only of sandboxed programs, which may not make what could run code later. */
-  watched?: { programs: readonly string[]; known: [path: string, link: string][] };
+  watched?: { programs: readonly string[]; known: [path: string, link: string][] } | undefined;
 }
 
 /** Writes the note of a program before it runs. Throws `policy_refused` if the home cannot be written. */
@@ -55,7 +58,7 @@ export async function noteProgram(
 ): Promise<ProgramNote> {
   const id = join(home, UNFINISHED, crypto.randomUUID());
   let path = `${id}.json`;
-  const note: Note = { process: await processIdentity(), since: Date.now(), ...place };
+  const note: Note = { process: await processIdentity(), since: Date.now(), key: rootKey(place.root), ...place };
   if (before !== undefined && before !== null) note.watched = { programs, known: [...before.known] };
   try {
     await makePrivateDirectory(join(home, UNFINISHED));
@@ -87,7 +90,7 @@ export async function recoverUnfinished(
   const notices: string[] = [];
   for (const { name } of listSync(join(home, UNFINISHED)) ?? []) {
     const path = join(home, UNFINISHED, name);
-    const note = readNote(path);
+    const note = readNote(path, root);
     const touches = (place: string) => isWithin(place, root) || isWithin(root, place);
     if (note === null || ![note.root, ...note.roots].some(touches)) continue;
     const exposed = name.endsWith(EXPOSED) ? UNKNOWN_PATH : undefined;
@@ -108,10 +111,22 @@ export async function recoverUnfinished(
   return notices;
 }
 
-/** Returns null for an incomplete note: its program had not started. */
-function readNote(path: string): Note | null {
+/** Returns a note, with the paths of a project that is at `root` by now as they are there; null for an incomplete one. */
+function readNote(path: string, root: string): Note | null {
   const note = readFields(path) as Partial<Note>;
-  return typeof note.root === "string" && typeof note.since === "number" && Array.isArray(note.roots)
-    ? note as Note
-    : null;
+  const { root: before } = note;
+  // Its program had not started.
+  if (typeof before !== "string" || typeof note.since !== "number" || !Array.isArray(note.roots)) return null;
+  if (before === root || note.key !== rootKey(root)) return note as Note;
+  const place = (at: string) => isWithin(before, at) ? join(root, relativeTo(before, at)) : at;
+  const { watched } = note;
+  return {
+    ...note as Note,
+    root,
+    roots: note.roots.map(place),
+    watched: watched === undefined ? undefined : {
+      programs: watched.programs.map(place),
+      known: watched.known.map(([at, link]) => [place(at), link]),
+    },
+  };
 }

@@ -7,6 +7,7 @@ import { AgentcliError } from "../../errors.ts";
 import { openHome } from "../../platform/home.ts";
 import type { Io } from "../../platform/io.ts";
 import { dirname } from "../../platform/path.ts";
+import { placeOf } from "../../private/facts.ts";
 import { HeldAnswers, logRelease } from "../../private/held.ts";
 import { Budget } from "../../private/budget.ts";
 import { bits } from "../../private/outcome.ts";
@@ -35,7 +36,7 @@ export async function allow({ options, context }: Invocation<typeof ALLOW_OPTION
   if (options.changes) {
     await agreed(context, `Let the next task in ${clean(project)} change the open files that it names?`);
     await logRelease(home, { what: "changes of open files allowed once", project }, at());
-    await budget.allowChanges(project);
+    await budget.allowChanges(placeOf(project));
     await notice(
       context,
       "the next task may change open files; what a model writes into them is looked through as ever",
@@ -44,7 +45,7 @@ export async function allow({ options, context }: Invocation<typeof ALLOW_OPTION
   if (!options.values) return;
   await agreed(context, `Let the local model see values for the next question about ${clean(project)}?`);
   await logRelease(home, { what: "values allowed once", project }, at());
-  await budget.showValues(project);
+  await budget.showValues(placeOf(project));
   await notice(context, "the next question sees values");
 }
 

@@ -22,9 +22,9 @@ export async function openDocument(
 ): Promise<StoredSession> {
   const stored = await loadTranscript(home, { slug, id });
   const projectRoot = stored.meta?.projectRoot ?? "/";
-  const protection = async () => {
+  const protection = async (was: string) => {
     const { records } = await openProject(home, projectRoot, { create: false }).catch(() => ({ records: [] }));
-    return await protectedAnywhere(home, { root: projectRoot, records });
+    return await protectedAnywhere(home, { root: projectRoot, records, was });
   };
   const { items, context } = await judged({ ...stored, items: [...stored.whole] }, { projectRoot, protection });
   const tools = new Set(context?.tools.map((tool) => tool.function.name));

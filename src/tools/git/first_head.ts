@@ -2,8 +2,11 @@
  * Content of open files when the project was first seen: the leak scanner allows it. A commit is named by its
  * content, and commands cannot write into a repository, so nothing that a session does can change the answer.
  */
+import type { ProjectRecord } from "../../boundary/policy/project_record.ts";
+import { ProtectedSet } from "../../boundary/policy/protected.ts";
 import type { Fragment } from "../../boundary/scan/fragment_finder.ts";
 import { formsOf, keyOf, normalizeBytes } from "../../boundary/scan/normalize.ts";
+import { join } from "../../platform/path.ts";
 import type { ToolContext } from "../tool.ts";
 import { openGitWork } from "./repository.ts";
 
@@ -12,23 +15,26 @@ const FILE_LIMIT = 4 * 1024 * 1024;
 const READ_LIMIT = 64 * 1024 * 1024;
 
 /**
- * Returns which of the fragments (normalized) stand in a file of the commit that no rule covers. Nothing where git, the
- * commit or a sandbox for git is missing: then all of them count.
+ * Returns which of the fragments (normalized) stand in a file of the commit that no rule covers or covered once: the file
+ * may have another name by now. Nothing where git, the commit or a sandbox for git is missing: then all of them count.
  */
 export async function standingInCommit(
-  commit: string,
+  { firstHead: commit, revoked }: Pick<ProjectRecord, "firstHead" | "revoked">,
   fragments: readonly Fragment[],
   context: ToolContext,
 ): Promise<Set<string>> {
   const found = new Set<string>();
+  if (commit === null) return found;
   const git = await openGitWork(context);
   if (typeof git === "string") return found;
+  const { root } = context.workspace;
+  const before = new ProtectedSet([root], { remembered: [{ markers: revoked, derived: [], met: [] }] });
   const entries = await git.names(["ls-tree", "-r", "-z", "--full-tree", "--long", commit]) ?? [];
   const ids: string[] = [];
   let left = READ_LIMIT;
   for (const entry of entries) {
     const [, id = "", size = "", name = ""] = /^100\d{3} blob ([0-9a-f]+) +(\d+)\t([^]+)$/.exec(entry) ?? [];
-    if (id === "" || Number(size) > FILE_LIMIT || git.isCovered(name)) continue;
+    if (id === "" || Number(size) > FILE_LIMIT || git.isCovered(name) || before.rule(join(root, name))) continue;
     left -= Number(size);
     if (left < 0) break;
     ids.push(id);
