@@ -4,7 +4,7 @@ import { diskAdvice, isFull } from "../platform/disk_failure.ts";
 import type { Home } from "../platform/home.ts";
 import { type HeldLock, holdLock, removeTree } from "../platform/journal.ts";
 import { isSessionId, lockName, projectSlug, reasonOf, transcriptName, undoName } from "./place.ts";
-import { loadTranscript, type StoredSession } from "./load.ts";
+import type { StoredSession } from "./load.ts";
 import { FileTranscript, type Transcript, type TranscriptOptions, type TranscriptParts } from "./transcript.ts";
 
 /** The lock of a session, or `session_in_use`; null on a full disk, where nothing will be written either. */
@@ -62,6 +62,7 @@ export async function resumeTranscript(
   const { slug, id } = options;
   const lock = await takeLock(home, { slug, id });
   try {
+    const { loadTranscript } = await import("./load.ts");
     const stored = await loadTranscript(home, { slug, id });
     const { model, provider } = options.model === undefined ? stored : { ...options, model: options.model };
     const parts = { ...options, sessionId: id, model, provider, lock, stored, origin: { removed: 0 } };
