@@ -1,4 +1,5 @@
 /** Finds programs that agentcli itself starts outside a sandbox, and skips any that a model's command could have made. */
+import { isAbsolute, resolve } from "../platform/path.ts";
 import { openHome } from "../platform/home.ts";
 import type { Io } from "../platform/io.ts";
 import { findExecutable } from "../platform/process.ts";
@@ -23,4 +24,10 @@ export async function findProgram(name: string, { path, roots, io }: ProgramSear
   const home = io === null ? null : await openHome(io).catch(() => null);
   const known = home === null ? [] : await knownRoots(home);
   return findExecutable(name, path, { notBelow: [...roots, ...known] });
+}
+
+/** Returns the program that a command line names: by a path, a relative one from `cwd`, or on PATH; null where none is found. */
+export async function programNamed(command: string, cwd: string, search: ProgramSearch): Promise<string | null> {
+  if (isAbsolute(command)) return command;
+  return /[/\\]/.test(command) ? resolve(cwd, command) : await findProgram(command, search);
 }

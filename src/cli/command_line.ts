@@ -259,7 +259,8 @@ function readOptions(line: Normalized, declared: Options): Values<Options> {
   return values as Values<Options>;
 }
 
-function valueOf(option: Option, value: string | undefined): { value: unknown } | { problem: string } {
+/** Returns the value of an option in its own type, or what is wrong with it, as a clause. */
+export function valueOf(option: Option, value: string | undefined): { value: unknown } | { problem: string } {
   if (option.kind === "flag") return value === undefined ? { value: true } : { problem: "takes no value" };
   // The normalizer has refused an option without its value.
   const text = value ?? "";

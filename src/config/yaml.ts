@@ -167,11 +167,11 @@ export function plainValue(parsed: ParsedYaml): unknown {
   }
 }
 
-/** The value node at a path, aliases followed; undefined when nothing is there. */
-function nodeAt(parsed: ParsedYaml, path: KeyPath): unknown {
+/** The value node at a path; undefined when nothing is there. Aliases on the way are followed, unless it has to be its `own`. */
+export function nodeAt(parsed: ParsedYaml, path: KeyPath, { own = false }: { own?: boolean } = {}): unknown {
   let node: unknown = parsed.document.contents;
   for (const part of path) {
-    if (isAlias(node)) node = node.resolve(parsed.document);
+    if (!own && isAlias(node)) node = node.resolve(parsed.document);
     if (isMap(node)) node = pairOf(node, String(part))?.value;
     else if (isSeq(node)) node = node.items[Number(part)];
     else return undefined;

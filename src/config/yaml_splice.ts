@@ -11,6 +11,7 @@ import {
   type KeyPath,
   keyText,
   type Node,
+  nodeAt,
   type Pair,
   pairOf,
   type ParsedYaml,
@@ -185,15 +186,7 @@ function insertLines(text: string, offset: number, lines: string): string {
 }
 
 /** The node at a path without following aliases: writing behind one would change what others share. */
-function ownNode(parsed: ParsedYaml, path: KeyPath): unknown {
-  let node: unknown = parsed.document.contents;
-  for (const part of path) {
-    if (isMap(node)) node = pairOf(node, String(part))?.value;
-    else if (isSeq(node)) node = node.items[Number(part)];
-    else return undefined;
-  }
-  return node;
-}
+const ownNode = (parsed: ParsedYaml, path: KeyPath) => nodeAt(parsed, path, { own: true });
 
 function isEmptyCollection(node: unknown): boolean {
   return (isMap(node) || isSeq(node)) && node.items.length === 0;

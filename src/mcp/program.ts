@@ -1,7 +1,7 @@
 /** Starts a server that is a program: behind the sandbox of commands wherever they are, and with its own variables alone. */
 import type { Label } from "../boundary/policy/label.ts";
 import { serverClass } from "./server_admission.ts";
-import { findProgram } from "../boundary/programs.ts";
+import { findProgram, programNamed } from "../boundary/programs.ts";
 import { sandboxEnvironment } from "../boundary/sandbox/environment.ts";
 import {
   gitAccess,
@@ -13,7 +13,7 @@ import {
 import { runWatched, unsandboxed, type WatchOptions } from "../boundary/sandbox/watched_run.ts";
 import type { Workspace } from "../boundary/workspace/workspace.ts";
 import type { Io } from "../platform/io.ts";
-import { isAbsolute, isWithin, resolve } from "../platform/path.ts";
+import { isWithin, resolve } from "../platform/path.ts";
 import { endingWithUs } from "../platform/process_group.ts";
 import { withTemporaryDirectory } from "../platform/temporary.ts";
 import { ServerFailed } from "./link.ts";
@@ -126,11 +126,8 @@ async function commandLine(
   const { command = "", args } = resolved;
   const { root, additional } = workspace;
   const search = { path: io.env("PATH") ?? io.env("Path") ?? "", roots: [root, ...additional], io };
-  const program = isAbsolute(command)
-    ? command
-    : /[/\\]/.test(command)
-    ? resolve(root, command)
-    : await findProgram(command, search) ?? (io.os === "windows" ? await findProgram(`${command}.cmd`, search) : null);
+  const program = await programNamed(command, root, search) ??
+    (io.os === "windows" ? await findProgram(`${command}.cmd`, search) : null);
   if (program !== null) return [program, ...args];
   throw new ServerFailed(
     `could not be started: there is no program "${command}" on PATH outside of your projects ` +

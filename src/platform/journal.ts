@@ -69,6 +69,16 @@ export async function openJournal(home: Home, name: string): Promise<Journal> {
   };
 }
 
+/** Adds lines to a file of the home; the disk has them when this resolves. Throws the system's errors. */
+export async function appendLines(home: Home, { name, lines }: { name: string; lines: string }): Promise<void> {
+  const journal = await openJournal(home, name);
+  try {
+    await journal.append(new TextEncoder().encode(lines));
+  } finally {
+    journal.close();
+  }
+}
+
 /** A lock that is held until it is given back or its process ends. */
 export interface HeldLock {
   release(): Promise<void>;

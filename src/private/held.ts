@@ -6,7 +6,7 @@ import { HELD_DIRECTORY } from "../boundary/policy/protection_rule.ts";
 import { AgentcliError } from "../errors.ts";
 import { sha256 } from "../platform/digest.ts";
 import type { Home } from "../platform/home.ts";
-import { changeState, openJournal } from "../platform/journal.ts";
+import { appendLines, changeState } from "../platform/journal.ts";
 import type { Clock } from "../platform/io.ts";
 import { placeOf } from "./facts.ts";
 import { fieldsOf, isRecord, membersOf, parseJson } from "../platform/record.ts";
@@ -175,11 +175,6 @@ type LogEntry =
 
 /** Writes an entry; it is on the disk when it returns. */
 export async function logRelease(home: Home, entry: LogEntry, { now }: { now: number }): Promise<void> {
-  const journal = await openJournal(home, RELEASED);
-  try {
-    const line = JSON.stringify({ time: new Date(now).toISOString(), ...entry }) + "\n";
-    await journal.append(new TextEncoder().encode(line));
-  } finally {
-    journal.close();
-  }
+  const line = JSON.stringify({ time: new Date(now).toISOString(), ...entry }) + "\n";
+  await appendLines(home, { name: RELEASED, lines: line });
 }

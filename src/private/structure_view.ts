@@ -3,6 +3,7 @@
  * as its shape. Lines keep their numbers. What is not understood is a value: in a file of keys and values nothing but the
  * names is shown, in any other text what looks like a key or a token is not.
  */
+import { parseJson } from "../platform/record.ts";
 import { utf8Text } from "../platform/text.ts";
 import { basename } from "../platform/path.ts";
 import type { FileBytes } from "../boundary/reader.ts";
@@ -116,11 +117,8 @@ export function structureOf(path: Pick<ResolvedPath, "path" | "real">, given: st
 /** JSON in one line in several, so that its names can be shown. */
 function spread({ real }: Pick<ResolvedPath, "real">, text: string): string {
   if (!/\.json$/i.test(real) || text.trim().includes("\n")) return text;
-  try {
-    return JSON.stringify(JSON.parse(text), null, 2);
-  } catch {
-    return text;
-  }
+  const value = parseJson(text);
+  return value === undefined ? text : JSON.stringify(value, null, 2);
 }
 
 function looksStructured(lines: readonly string[]): boolean {

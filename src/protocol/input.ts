@@ -1,5 +1,5 @@
 /** Reads lines of a client: one JSON each, read into a tagged union once and trusted afterwards. */
-import { isRecord } from "../platform/record.ts";
+import { isRecord, parseJson } from "../platform/record.ts";
 
 /** An image of a message as it was sent: its base64, or a source of another kind. Nothing is known of what it holds. */
 export type EncodedImage = { data: string } | { source: "other" };
@@ -47,12 +47,8 @@ function text(value: unknown): string | undefined {
 /** Reads one line. Never throws; an empty line is ignored. The problem of a broken line does not quote it. */
 export function readInputLine(line: string): InputMessage {
   if (line.trim() === "") return { kind: "ignored" };
-  let value: unknown;
-  try {
-    value = JSON.parse(line);
-  } catch {
-    return { kind: "broken", problem: "the line is no JSON", isJson: false };
-  }
+  const value = parseJson(line);
+  if (value === undefined) return { kind: "broken", problem: "the line is no JSON", isJson: false };
   if (!isRecord(value)) return broken("the line is no JSON object");
   switch (value.type) {
     case "user":

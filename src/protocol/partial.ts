@@ -1,4 +1,5 @@
 /** The pieces of a response while it arrives, as the protocol's nested blocks: start, deltas, stop, numbered from 0. */
+import { messageUsage } from "../session/line.ts";
 import type { ChatDelta } from "../provider/types.ts";
 import { callId } from "../session/item.ts";
 import { type LabelTrace, REDACTED_INPUT } from "./turn_event.ts";
@@ -16,14 +17,6 @@ interface PartialBlocks {
   close(): StreamEventBody[];
   end(stopReason: string, usage: ProtocolUsage): StreamEventBody[];
 }
-
-/** Before the server has counted. */
-export const NO_USAGE: ProtocolUsage = {
-  input_tokens: 0,
-  output_tokens: 0,
-  cache_read_input_tokens: 0,
-  cache_creation_input_tokens: 0,
-};
 
 /** Which block a delta belongs to: text and reasoning by kind, calls by their number. */
 function blockOf(delta: ResponseDelta): string {
@@ -85,7 +78,7 @@ export function createPartialBlocks(model: string, trace: LabelTrace): PartialBl
   };
   return {
     start(id, at) {
-      const before = unfinished ? [...stop(), ...ending("end_turn", NO_USAGE)] : [];
+      const before = unfinished ? [...stop(), ...ending("end_turn", messageUsage(null))] : [];
       position = at;
       index = -1;
       open = null;
@@ -101,7 +94,7 @@ export function createPartialBlocks(model: string, trace: LabelTrace): PartialBl
           content: [],
           stop_reason: null,
           stop_sequence: null,
-          usage: NO_USAGE,
+          usage: messageUsage(null),
         },
       }];
     },

@@ -1,6 +1,6 @@
 /** From what the engine tells to the events of stream-json, one at a time, in order. */
-import type { Usage } from "../provider/types.ts";
-import { createPartialBlocks, NO_USAGE } from "./partial.ts";
+import { messageUsage } from "../session/line.ts";
+import { createPartialBlocks } from "./partial.ts";
 import type { ContentBlock, ProtocolEvent, ProtocolUsage, ResultEvent, StreamEventBody } from "./schema.ts";
 import {
   type LabelTrace,
@@ -34,17 +34,6 @@ const REDACTED = "[no-cloud: this result stays with the local model]";
 
 function shownResult(item: ToolResultItem): string {
   return item.label === "open" ? item.content : REDACTED;
-}
-
-/** Token counts in the protocol's words. */
-function protocolUsage(usage: Usage | null): ProtocolUsage {
-  if (usage === null) return NO_USAGE;
-  return {
-    input_tokens: Math.max(0, usage.promptTokens - usage.cachedTokens),
-    output_tokens: usage.completionTokens,
-    cache_read_input_tokens: usage.cachedTokens,
-    cache_creation_input_tokens: 0,
-  };
 }
 
 type SystemEvent = Extract<ProtocolEvent, { type: "system" }>;
@@ -82,7 +71,7 @@ export function createProtocolWriter(options: WriterOptions): ProtocolWriter {
           return system("agentcli_prefill", { elapsed_ms, processed: delta.processed, total: delta.total });
         }
         case "response": {
-          const usage = protocolUsage(event.usage);
+          const usage = messageUsage(event.usage);
           const told = contentBlocks(shownWords(event.item, parent), trace).map((content) =>
             line({ ...assistantFields(event, { content, usage }), parent_tool_use_id: parent, ...base() })
           );
@@ -246,7 +235,7 @@ function assistantFields(
 
 /** The closing event of a turn; also what `--output-format json` prints. */
 export function resultEvent(result: TurnResult): ResultEvent {
-  const usage = protocolUsage(result.usage);
+  const usage = messageUsage(result.usage);
   const common = {
     type: "result" as const,
     duration_ms: result.durationMs,

@@ -1,5 +1,5 @@
 /** Messages of JSON-RPC 2.0: one line each, read into a tagged union once and trusted afterwards. Parameters are by name. */
-import { isRecord } from "../platform/record.ts";
+import { isRecord, parseJson } from "../platform/record.ts";
 
 export type RpcId = string | number | null;
 
@@ -46,12 +46,8 @@ export function methodNotFound(method: string): RpcError {
 export function readRpcLine(line: string | null): RpcMessage | null {
   if (line === null) return broken("the line is too long", { isJson: true });
   if (line.trim() === "") return null;
-  let value: unknown;
-  try {
-    value = JSON.parse(line);
-  } catch {
-    return broken("the line is not JSON", { code: RPC_CODES.parseError });
-  }
+  const value = parseJson(line);
+  if (value === undefined) return broken("the line is not JSON", { code: RPC_CODES.parseError });
   if (Array.isArray(value)) return broken("batches are not supported: send one message per line", { isJson: true });
   if (!isRecord(value)) return broken("the message is not an object", { isJson: true });
   return readMessage(value);

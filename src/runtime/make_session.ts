@@ -7,7 +7,7 @@ import { admitted } from "../agent/admission.ts";
 import type { FindChecks } from "../agent/ending/turn_check.ts";
 import type { AskModel } from "../agent/turn.ts";
 import type { RecordData } from "../boundary/policy/project_record_files.ts";
-import { createSessionSandbox } from "../boundary/sandbox/sandbox.ts";
+import { createSessionSandbox, type SessionSandbox } from "../boundary/sandbox/sandbox.ts";
 import type { AllowedFragments } from "../boundary/scan/leak_scanner.ts";
 import type { Workspace } from "../boundary/workspace/workspace.ts";
 import { keyVariables } from "../config/endpoint.ts";
@@ -63,7 +63,7 @@ export async function makeSession(
 ): Promise<Pick<OpenSession, "session" | "model" | "runsHere"> & { servers: SessionServers | null }> {
   const { host, project, client, chosen, known, workspace, store, before, previous, undo } = parts;
   const { io } = host;
-  const { home, userHome, configuration } = project;
+  const { home, configuration } = project;
   const { provider, entry, endpoint, demo } = chosen;
   const product = await serverName(provider.name, known.server);
   const model = { ...sessionModel(chosen, { known, options }), product };
@@ -78,6 +78,7 @@ export async function makeSession(
   const profile = profileFor(knownWindow);
   const git = offersGit(workspace);
   const projects = protectedProjects(home);
+  const sandbox = sandboxOf(project, workspace, { io, projects });
   const scan = (place: Workspace, before: Session["scanner"]) =>
     new ContentScanner(place, {
       allowed: allowedFragments(place, () => session, io),
@@ -87,16 +88,6 @@ export async function makeSession(
       notify: host.notice,
     });
   const scanner = scan(workspace, previous?.scanner);
-  const sandbox = createSessionSandbox({
-    os: io.os,
-    settings: configuration.sandbox,
-    home: home.path,
-    roots: [workspace.root, ...workspace.additional],
-    userHome,
-    path: io.env("PATH") ?? "",
-    env: io.env,
-    projects,
-  });
   const { mcpServers = [] } = options;
   const hasServers = toolProtocol !== "none" && mcpServers !== null &&
     (mcpServers.length > 0 || mayHaveServers(project));
@@ -192,6 +183,24 @@ export async function makeSession(
   const runsHere = async (signal: AbortSignal) =>
     demo !== null || (await localities.of(ownPlace, signal)).kind === "here";
   return { session, model: ownModel(() => session), servers, runsHere };
+}
+
+/** Returns the sandbox of a project's commands, which costs nothing until it is used. */
+export function sandboxOf(
+  { home, userHome, configuration }: ProjectContext,
+  { root, additional }: Workspace,
+  { io, projects }: { io: Io; projects: ReturnType<typeof protectedProjects> },
+): SessionSandbox {
+  return createSessionSandbox({
+    os: io.os,
+    settings: configuration.sandbox,
+    home: home.path,
+    roots: [root, ...additional],
+    userHome,
+    path: io.env("PATH") ?? "",
+    env: io.env,
+    projects,
+  });
 }
 
 /** Returns whether the configuration or the project names MCP servers: nothing of them is loaded before that. */

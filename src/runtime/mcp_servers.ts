@@ -1,7 +1,7 @@
 /** The MCP servers of a session, from their configuration to the tools that its model gets. Loaded where there are any. */
 import { ContentScanner } from "../agent/content_scanner.ts";
 import type { Label } from "../boundary/policy/label.ts";
-import { createSessionSandbox, type SessionSandbox } from "../boundary/sandbox/sandbox.ts";
+import type { SessionSandbox } from "../boundary/sandbox/sandbox.ts";
 import { openWorkspace } from "../boundary/workspace/disk.ts";
 import { keyVariables } from "../config/endpoint.ts";
 import { configuredServers } from "../mcp/configured.ts";
@@ -13,7 +13,7 @@ import { mcpTools } from "../tools/mcp/tool.ts";
 import { isOfServer } from "../tools/registry.ts";
 import type { Tool } from "../tools/tool.ts";
 import type { Host, SessionOptions } from "./host.ts";
-import { type OpenedParts, protectedProjects } from "./make_session.ts";
+import { type OpenedParts, protectedProjects, sandboxOf } from "./make_session.ts";
 import { findProjectContext } from "./project_context.ts";
 import { splitRules } from "./tools_and_rules.ts";
 
@@ -95,10 +95,7 @@ export async function openProjectServers(host: Host) {
     provider: { local: true, name: "agentcli" },
   });
   const projects = protectedProjects(home);
-  const sandbox = createSessionSandbox({
-    ...{ os: io.os, settings: configuration.sandbox, home: home.path, roots: [root], userHome, env: io.env, projects },
-    path: io.env("PATH") ?? "",
-  });
+  const sandbox = sandboxOf(project, workspace, { io, projects });
   const client = createHttpClient(io);
   const { servers, problems } = configuredServers(configuration, { root, given: [] });
   const scanner = new ContentScanner(workspace, {

@@ -49,7 +49,16 @@ export interface MetaLine {
 /** Version of what agentcli adds to the shape; a higher one is not read. */
 export const FORMAT = 1;
 
-const NO_USAGE: Usage = { promptTokens: 0, completionTokens: 0, cachedTokens: 0 };
+/** Token counts in the words of messages; zero before the server has counted. */
+export function messageUsage(usage: Usage | null) {
+  const { promptTokens = 0, completionTokens = 0, cachedTokens = 0 } = usage ?? {};
+  return {
+    input_tokens: Math.max(0, promptTokens - cachedTokens),
+    output_tokens: completionTokens,
+    cache_read_input_tokens: cachedTokens,
+    cache_creation_input_tokens: 0,
+  };
+}
 
 export interface NamedItem {
   uuid: string;
@@ -144,7 +153,6 @@ function assistantMessage(
   item: AssistantItem,
   options: { model: string; usage?: Usage | null; stopReason?: string },
 ): Record<string, unknown> {
-  const usage = options.usage ?? NO_USAGE;
   return {
     id: item.id,
     type: "message",
@@ -157,12 +165,7 @@ function assistantMessage(
     ],
     stop_reason: options.stopReason ?? null,
     stop_sequence: null,
-    usage: {
-      input_tokens: Math.max(0, usage.promptTokens - usage.cachedTokens),
-      output_tokens: usage.completionTokens,
-      cache_creation_input_tokens: 0,
-      cache_read_input_tokens: usage.cachedTokens,
-    },
+    usage: messageUsage(options.usage ?? null),
   };
 }
 

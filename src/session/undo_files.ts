@@ -3,7 +3,7 @@ import { AgentcliError } from "../errors.ts";
 import { sha256 } from "../platform/digest.ts";
 import type { Home } from "../platform/home.ts";
 import { fieldsOf, parseJson } from "../platform/record.ts";
-import { blankPart, openJournal, readPart } from "../platform/journal.ts";
+import { appendLines, blankPart, openJournal, readPart } from "../platform/journal.ts";
 import { lineText } from "./line.ts";
 import { fileLines } from "./load.ts";
 import { undoName } from "./place.ts";
@@ -47,12 +47,7 @@ export async function activityName(root: string): Promise<string> {
 
 /** Adds changes; the disk has them when this resolves. Throws the system's errors. */
 export async function addChanges(home: Home, sessionId: string, changes: readonly StoredChange[]): Promise<void> {
-  const journal = await openJournal(home, listName(sessionId));
-  try {
-    await journal.append(new TextEncoder().encode(changes.map(lineText).join("")));
-  } finally {
-    journal.close();
-  }
+  await appendLines(home, { name: listName(sessionId), lines: changes.map(lineText).join("") });
 }
 
 /** Replaces all changes of a session by these. */

@@ -4,7 +4,7 @@
  * (docs/recipes.md names them).
  */
 import { type Command, command, GLOBAL_OPTIONS, type Option, type Options, SHORT_OPTIONS } from "../command.ts";
-import { camelCase, kebabCase, type Normalized } from "../command_line.ts";
+import { camelCase, kebabCase, type Normalized, valueOf } from "../command_line.ts";
 import { RUN_OPTIONS } from "../run/command.ts";
 import { builtinTools } from "../../tools/registry.ts";
 import { clean } from "../../terminal/clean.ts";
@@ -262,14 +262,7 @@ function ourMeaning({ name, option, value }: { name: string; option: Option; val
   if (name === "tools") return toolsMeaning(value ?? "");
   // `--k ""` and a missing value say that nothing was set.
   if (value === undefined || value === "") return NOTHING;
-  if (option.kind === "text" && option.values !== undefined && !option.values.includes(value)) {
-    return unfit(name, value);
-  }
-  if (option.kind === "number") {
-    const fits = /^\d+(\.\d+)?$/.test(value) && Number(value) >= option.minimum && Number(value) <= option.maximum &&
-      (!option.integer || Number.isInteger(Number(value)));
-    if (!fits) return unfit(name, value);
-  }
+  if ("problem" in valueOf(option, value)) return unfit(name, value);
   if (name === "allowedTools" || name === "disallowedTools") return rulesMeaning(name, value);
   return { option: name, text: `--${name}=${value}` };
 }

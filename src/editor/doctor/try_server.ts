@@ -2,9 +2,8 @@
 import { isLocal } from "../../boundary/policy/locality.ts";
 import type { Io } from "../../platform/io.ts";
 import type { FoundArtifact } from "../resources/found.ts";
-import { isAbsolute, resolve } from "../../platform/path.ts";
 import { membersOf } from "../../platform/record.ts";
-import { findProgram } from "../../boundary/programs.ts";
+import { programNamed } from "../../boundary/programs.ts";
 import { run } from "../../platform/process.ts";
 import { AgentcliError } from "../../errors.ts";
 import { McpClient } from "../../mcp/client.ts";
@@ -73,11 +72,8 @@ async function toolsOfProgram(
   io: Io,
 ): Promise<string[]> {
   const environment = io.environment();
-  const program = isAbsolute(command)
-    ? command
-    : /[/\\]/.test(command)
-    ? resolve(root, command)
-    : await findProgram(command, { path: environment.PATH ?? environment.Path ?? "", roots: [root], io });
+  const search = { path: environment.PATH ?? environment.Path ?? "", roots: [root], io };
+  const program = await programNamed(command, root, search);
   if (program === null) {
     throw new AgentcliError("usage", `its program "${command}" is not on PATH outside of your projects`, {
       hint: `install ${command}, or write its whole path`,

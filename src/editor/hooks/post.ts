@@ -6,7 +6,7 @@ import { AgentcliError } from "../../errors.ts";
 import { sha256 } from "../../platform/digest.ts";
 import { type Home, openHome } from "../../platform/home.ts";
 import type { Io } from "../../platform/io.ts";
-import { openJournal } from "../../platform/journal.ts";
+import { appendLines } from "../../platform/journal.ts";
 import { dirname, isWithin, join, relativeTo, resolve } from "../../platform/path.ts";
 import { stringsOf } from "../../platform/record.ts";
 import { FILE_LIMIT, linkOnTheWay, readFound } from "../plan/disk.ts";
@@ -97,12 +97,7 @@ async function audit({ input: { event, trajectory, info }, parameters, userHome 
     });
   }
   const name = (await sha256(userHome === undefined ? context.root : relativeTo(userHome, context.root))).slice(0, 16);
-  const journal = await openJournal(home, `editor/audit/${name}.jsonl`);
-  try {
-    await journal.append(new TextEncoder().encode(line));
-  } finally {
-    journal.close();
-  }
+  await appendLines(home, { name: `editor/audit/${name}.jsonl`, lines: line });
 }
 
 /** Values that follow a name which says that they are keys, and long signs without a break: keys look like that. */

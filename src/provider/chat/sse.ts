@@ -1,4 +1,5 @@
 /** Decodes bytes into lines, and lines into JSON values: server-sent events, JSON lines, or JSON spread over lines. */
+import { parseJson } from "../../platform/record.ts";
 import { ProviderFailure } from "../failure.ts";
 
 /** Longest line, in characters. Source: specification of the no-cloud boundary, "Around it". */
@@ -181,12 +182,8 @@ export class EventDecoder {
   #try(text: string): boolean {
     const last = text.charCodeAt(text.length - 1);
     if (last !== BRACE && last !== BRACKET && !/[}\]]\s*$/.test(text.slice(-64))) return false;
-    let value: unknown;
-    try {
-      value = JSON.parse(text);
-    } catch {
-      return false;
-    }
+    const value = parseJson(text);
+    if (value === undefined) return false;
     if (Array.isArray(value)) { for (const each of value) this.#hand(each); }
     else this.#hand(value);
     return true;

@@ -2,7 +2,7 @@
 import { AgentcliError } from "../../errors.ts";
 import type { Clock } from "../../platform/io.ts";
 import { ProviderFailure } from "../failure.ts";
-import { isRecord } from "../../platform/record.ts";
+import { isRecord, parseJson } from "../../platform/record.ts";
 import type { ChatResponse } from "../types.ts";
 import { fillerText, newSeed } from "./window_checks.ts";
 import type { Figure, FirstReply, Generation, JsonSchemaFinding, PromptCache, StopFinding } from "./findings.ts";
@@ -217,12 +217,8 @@ function refused(): JsonSchemaFinding {
 
 /** Returns how a text violates the schema; null when it does not. */
 export function schemaProblem(text: string): string | null {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    return "the reply is no JSON";
-  }
+  const value = parseJson(text);
+  if (value === undefined) return "the reply is no JSON";
   if (!isRecord(value)) return "the reply is no object";
   const fits = typeof value["capital"] === "string" && Number.isInteger(value["letters"]) &&
     Object.keys(value).length === 2;
