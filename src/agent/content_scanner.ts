@@ -91,6 +91,13 @@ export class ContentScanner {
     return hit;
   }
 
+  /** Returns whether anything is protected that the words of a model may hold. */
+  async mayFind(): Promise<boolean> {
+    const { protection, local } = this.#workspace;
+    if ((local ? protection.anySoon : protection.any) !== false) return true;
+    return local && (await this.#projects()).length > 0;
+  }
+
   /** Judges a part of requests; `protected` is for local models alone. Throws `policy_refused` for any other provider. */
   async checkPart(
     texts: Iterable<string>,

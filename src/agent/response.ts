@@ -115,7 +115,7 @@ async function ask(
   let messageId = "";
   let arrived: string[] = [];
   let holdback = deferHoldback(false);
-  let isUnjudged: boolean | undefined;
+  let mayHoldProtected: Promise<boolean> | undefined;
   let server = "";
   const begin = () => {
     messageId = `msg_${crypto.randomUUID().replaceAll("-", "")}`;
@@ -140,8 +140,8 @@ async function ask(
       },
       onDelta(delta) {
         if (delta.kind === "tool_call") {
-          isUnjudged ??= mayBeProtected(session);
-          return turn.emit({ kind: "delta", messageId, delta, isUnjudged });
+          mayHoldProtected ??= session.scanner?.mayFind() ?? Promise.resolve(false);
+          return mayHoldProtected.then((isUnjudged) => turn.emit({ kind: "delta", messageId, delta, isUnjudged }));
         }
         if (delta.kind !== "text") return turn.emit({ kind: "delta", messageId, delta });
         arrived.push(delta.text);
@@ -167,8 +167,9 @@ async function ask(
   if (dropped !== null) throw dropped;
   if (recovered === null) await emitText(holdback.end());
   await shapes.trial?.keep(turn);
-  await reportOtherModel(session, { server, model: response.model }, turn);
-  return await takeResponse(session, { response, messageId, recovered }, turn);
+  const model = await shownModel(session, response.model);
+  await reportOtherModel(session, { server, named: response.model, shown: model }, turn);
+  return await takeResponse(session, { response, messageId, recovered, model }, turn);
 
   function emitText(text: string): void | Promise<void> {
     if (text !== "") return turn.emit({ kind: "delta", messageId, delta: { kind: "text", text } });
@@ -194,41 +195,41 @@ function deferHoldback(enabled: boolean) {
   };
 }
 
-/** Whether what the model says is looked through once it is whole: of a model that is not local, before it is sent. */
-function mayBeProtected({ model, workspace }: Session): boolean {
-  return model.local && workspace.protection.anySoon !== false;
+/** Returns the name under which a server answered, or the requested one: what a server says can hold what its model was told. */
+async function shownModel(session: Session, named: string | null): Promise<string> {
+  const { id } = session.model.entry;
+  return named === null || named === id || await labelOfWords([named], session) !== "open" ? id : named;
 }
 
 async function reportOtherModel(
   session: Session,
-  { server, model }: { server: string; model: string | null },
+  { server, named, shown }: { server: string; named: string | null; shown: string },
   { emit }: RunningTurn,
 ): Promise<void> {
   const { model: { provider, entry }, context } = session;
-  const why = whyOtherModel(server, entry.id, model);
+  const why = whyOtherModel(server, entry.id, named);
   if (why === null || context.said.has("other_model")) return;
   context.said.add("other_model");
-  // What a server says can hold what its model was told.
-  const isOpen = await labelOfWords([model ?? ""], session) === "open";
+  const other = shown === named ? shown : "another model";
   await emit({
     kind: "notice",
-    text:
-      `${providerLabel(provider)} answers with ${isOpen ? model : "another model"}, not with ${entry.id}: ${why}; ` +
+    text: `${providerLabel(provider)} answers with ${other}, not with ${entry.id}: ${why}; ` +
       "use the server's name for it in providers.yaml",
   });
 }
 
 async function takeResponse(
   session: Session,
-  received: { response: ChatResponse; messageId: string; recovered: { response: ChatResponse; family: string } | null },
+  received: {
+    response: ChatResponse;
+    messageId: string;
+    recovered: { response: ChatResponse; family: string } | null;
+    model: string;
+  },
   { count, emit }: RunningTurn,
 ): Promise<AssistantItem> {
-  const { recovered } = received;
+  const { recovered, model } = received;
   const response = recovered?.response ?? received.response;
-  if (recovered !== null) {
-    const toolNames = response.calls.map((call) => call.name);
-    await emit({ kind: "recovered", family: recovered.family, toolNames });
-  }
   const position = nextPosition(session);
   const { text, reasoning } = response;
   const calls = response.calls.map(({ name, input, problem }, index): ToolCall => {
@@ -239,7 +240,7 @@ async function takeResponse(
     const { writeInParts } = await import("./cut_write.ts");
     last.problem = await writeInParts(response, session, { count }) ?? last.problem;
   }
-  // Looked through once, when all of it is here, and before any of it is stored.
+  // Looked through once, when all of it is here, and before any of it is stored or told.
   const label = await labelOfWords([text, reasoning, ...stringsOf(calls)], session);
   const item: AssistantItem = { kind: "assistant", id: received.messageId, text, reasoning, calls, label };
   session.items.push(item);
@@ -247,8 +248,11 @@ async function takeResponse(
   count.answer = response.text;
   count.stopReason = response.finish === "length" ? "max_tokens" : item.calls.length > 0 ? "tool_use" : "end_turn";
   if (response.usage !== null) addUsage(count.usage, response.usage);
-  const model = response.model ?? session.model.entry.id;
   await emit({ kind: "response", item, model, usage: response.usage, stopReason: count.stopReason });
+  if (recovered !== null) {
+    const toolNames = response.calls.map((call) => call.name);
+    await emit({ kind: "recovered", family: recovered.family, toolNames });
+  }
   count.droppedCalls = response.droppedCalls ?? 0;
   if (count.droppedCalls > 0) {
     const kept = grouped(item.calls.length);

@@ -155,9 +155,9 @@ export function sessionLabel(session: Session): Label {
 }
 
 /**
- * Returns the label of what a model said: no lower than what it was told, and for a local model `no-cloud` where it holds
- * protected content, which it can have read off a picture that no label knows. Never throws for what is found: the words
- * are here already.
+ * Returns the label of what a model said: no lower than what it was told, and `no-cloud` where it holds protected
+ * content, which it can have read off a picture that no label knows, decoded or guessed. Never throws for what is found:
+ * the words are here already, and have to be stored and shown.
  */
 export async function labelOfWords(
   texts: readonly string[],
@@ -165,8 +165,9 @@ export async function labelOfWords(
   before = sessionLabel(session),
 ): Promise<Label> {
   const { scanner, model, workspace } = session;
-  if (before !== "open" && !workspace.hasEndpoints || !model.local) return before;
-  const found = await scanner?.checkPart(texts, { name: "the response", hint: "", isResponse: true }, model);
+  if (before !== "open" && !workspace.hasEndpoints) return before;
+  const here = { provider: model.provider, local: true };
+  const found = await scanner?.checkPart(texts, { name: "the response", hint: "", isResponse: true }, here);
   return found === "protected" ? "no-cloud" : before;
 }
 

@@ -45,12 +45,12 @@ export function tokens(value: unknown): number | null {
   return typeof value === "number" && Number.isInteger(value) && value > 0 && value <= WINDOW_LIMIT ? value : null;
 }
 
-/** Returns every string of a JSON value, keys too. */
+/** Returns every word of a JSON value: its strings, keys too, and its numbers. */
 export function* stringsOf(value: unknown): Generator<string> {
   const waiting = [value];
   while (waiting.length > 0) {
     const next = waiting.pop();
-    if (typeof next === "string") yield next;
+    if (typeof next === "string" || typeof next === "number") yield String(next);
     else if (Array.isArray(next)) waiting.push(...next);
     else if (typeof next === "object" && next !== null) {
       for (const [key, member] of Object.entries(next)) {

@@ -1,4 +1,4 @@
-/** What a local model says by itself, in a session that holds nothing labeled: it can have read it off a picture. */
+/** What a model says by itself, in a session that holds nothing labeled: it can have read it off a picture, or guessed it. */
 import assert from "node:assert/strict";
 import { ask, say, type Step, want } from "../helpers/fake_steps.ts";
 import { assertSealed, openStage } from "./harness.ts";
@@ -34,20 +34,59 @@ Deno.test("the name under which a server answers is shown only where it holds no
     (await stage.play("loc", { args: ["--model", "loc:asked"], block, script: [answer(model)] })).done.stderr;
   assert.match(await shown("tiny-agent"), /answers with tiny-agent, not with asked/, "control");
   assert.match(await shown(stage.canary("env")), /answers with another model, not with asked/);
+  const told = async (model: string) => {
+    const args = ["--model", "loc:asked", "--output-format", "stream-json", "--include-partial-messages"];
+    return (await stage.play("loc", { args, block, script: [answer(model)] })).done.stdout;
+  };
+  assert.match(await told("tiny-agent"), /"model":"tiny-agent"/, "control");
+  assert.ok(!(await told(stage.canary("env"))).includes(stage.canary("env")));
+  const after = await stage.play("rem", { args: ["--continue"], script: [say("ok")] });
+  assert.equal(after.done.code, 0, `the name is no word of the model: ${after.done.stderr}`);
 });
 
 for (const [way, script] of Object.entries(WAYS)) {
-  Deno.test(`protected content in ${way} labels a local session, and goes into no transcript`, async () => {
-    await using stage = await openStage();
-    const secret = stage.canary("env");
-    const played = await stage.play("loc", { args: COMMANDS, script: script(secret) });
-    assert.equal(played.done.code, 0, played.done.stderr);
-    assertSealed(played, way);
-    const after = await stage.play("rem", { args: ["--continue"], script: [say("ok")] });
-    assert.equal(after.done.code, 6, after.done.stderr);
-    assertSealed(after, way);
+  Deno.test(`protected content in ${way} labels the session, of whatever model, and goes into no transcript`, async () => {
+    for (const provider of ["loc", "rem"] as const) {
+      await using stage = await openStage();
+      const steps = script(stage.canary("env"));
+      const played = await stage.play(provider, { args: COMMANDS, script: steps });
+      // What a remote model said leaves with its next request, which there is none of behind its last words.
+      assert.equal(played.done.code, provider === "loc" || steps.length === 1 ? 0 : 6, played.done.stderr);
+      assert.deepEqual(played.leaks.disk, [], `${way}, ${provider}`);
+      const after = await stage.play("rem", { args: ["--continue"], script: [say("ok")] });
+      assert.equal(after.done.code, 6, after.done.stderr);
+      assertSealed(after, way);
+    }
   });
 }
+
+Deno.test("a remote model writes no protected content that it guessed into an open file", async () => {
+  await using stage = await openStage();
+  const write = (content: string) => ask({ name: "Write", input: { file_path: "notes.txt", content } });
+  const control = await stage.play("rem", { args: COMMANDS, script: [write("nothing of that"), say("ok")] });
+  assert.equal(control.done.code, 0, control.done.stderr);
+  assert.equal(await Deno.readTextFile(`${stage.project}/notes.txt`), "nothing of that");
+  const played = await stage.play("rem", { args: COMMANDS, script: [write(stage.canary("env")), say("ok")] });
+  assert.equal(played.done.code, 6, played.done.stderr);
+  assert.deepEqual(played.leaks.disk, []);
+});
+
+Deno.test("protected digits are found in the arguments of a call, as a string and as a number", async () => {
+  const digits = "482917365204816";
+  for (const argument of [digits, Number(digits), { at: [Number(digits)] }]) {
+    await using stage = await openStage();
+    await stage.write("secrets/card.txt", `CARD_NUMBER=${digits}\n`);
+    const script = [ask({ name: "Read", input: { file_path: "pub.txt", offset: argument } }), say("Done.")];
+    const { done } = await stage.play("loc", { script, args: ["--output-format", "stream-json"] });
+    assert.ok(!done.stdout.includes(digits), JSON.stringify(argument));
+    assert.equal((await stage.play("rem", { args: ["--continue"], script: [say("ok")] })).done.code, 6);
+  }
+  await using stage = await openStage();
+  await stage.write("secrets/card.txt", `CARD_NUMBER=${digits}\n`);
+  const script = [ask({ name: "Read", input: { file_path: "pub.txt", offset: 739184 } }), say("Done.")];
+  const { done } = await stage.play("loc", { script, args: ["--output-format", "stream-json"] });
+  assert.ok(done.stdout.includes("739184"), "control: other digits are shown");
+});
 
 Deno.test("what a local model says of nothing protected is stored as it is, and a remote model goes on", async () => {
   await using stage = await openStage();
@@ -79,5 +118,18 @@ Deno.test("what another project protects is found in a response, also when the h
     const played = await stage.play("loc", { cwd: a, script, during: { index: 0, work } });
     assertSealed(played, isChanged ? "records changed" : "control: they did not");
     assert.equal((await stage.play("rem", { cwd: a, args: ["--continue"], script: [say("ok")] })).done.code, 6);
+  }
+});
+
+Deno.test("a call is streamed in pieces only where nothing that any project protects can be in it", async () => {
+  const args = [...COMMANDS, "--output-format", "stream-json", "--include-partial-messages"];
+  const script = (word: string) => [ask({ name: "Glob", input: { pattern: `x-${word}` } }), say("Done.")];
+  const { stage, a, b } = await twoProjects();
+  await using _ = stage;
+  for (const cwd of [a, b]) {
+    const shown = await stage.play("loc", { cwd, args, script: script("harmless") });
+    assert.match(shown.done.stdout, /"partial_json":"[^\n]*x-harmless/, "control: it is told once it was judged");
+    const played = await stage.play("loc", { cwd, args, script: script(stage.canary("env")) });
+    assert.ok(!played.done.stdout.includes(stage.canary("env")), cwd);
   }
 });
