@@ -5,13 +5,13 @@ import { urlHost } from "../../engine/asking.ts";
 import type { DiscoveredModel } from "../../provider/backends/discovery.ts";
 import { isLocal } from "../../boundary/policy/locality.ts";
 import type { Io } from "../../platform/io.ts";
-import { clean, jsonText } from "../../terminal/clean.ts";
-import { notice, warn } from "../output.ts";
+import { clean } from "../../terminal/clean.ts";
 import type { Context } from "../command.ts";
 import type { ServeTask } from "./commands.ts";
 import { editProviders, type ProvidersDocument } from "../../config/edit.ts";
 import type { Checked } from "../../engine/request.ts";
 import { basename } from "../../platform/path.ts";
+import { notice, print, warn } from "../result.ts";
 
 /** Models that are named. */
 const SHOWN = 12;
@@ -45,45 +45,55 @@ export async function printWarnings(task: ServeTask): Promise<void> {
   }
 }
 
-interface Readiness {
-  reused: boolean;
-  /** Milliseconds from the start. */
-  afterMs: number;
+/** A server that can be asked. */
+interface Ready {
+  /** When the wait for it began, in milliseconds that only grow. */
+  begun: number;
   models: readonly DiscoveredModel[];
-  /** Commands as they were shown; empty for a server that was there. */
-  commands: readonly string[];
-  /** Name of the provider that was written; null without `--register`. */
-  provider: string | null;
-  pid: number | null;
-  /** Absolute path, where a log is kept. */
-  log: string | null;
+  /** Commands as they were shown, and the absolute path of the log, if one is kept; null for a server that was there. */
+  started: { commands: readonly string[]; pid: number | null; log: string | null } | null;
 }
 
-/** The result: where it listens and what it serves. */
-export async function printReady(task: ServeTask, ready: Readiness): Promise<void> {
-  const { context: { io, globals }, engine, asking, recordName } = task;
-  if (globals.json) {
-    return await io.stdout.write(jsonText({
+/** Adds the provider if that is asked for, and prints the result: where the server listens and what it serves. */
+export async function announce(task: ServeTask, { begun, models, started }: Ready): Promise<void> {
+  const { context, engine, asking: { endpoint: { baseUrl } }, recordName } = task;
+  const provider = task.register ? await register(task, models) : null;
+  const afterMs = context.io.clock.monotonic() - begun;
+  const when = started === null ? "is already running" : `is ready after ${(afterMs / 1000).toFixed(1)} s`;
+  const lines = [`${engine.product} (${engine.id}) ${when}: ${baseUrl}`, ...modelLines(models)];
+  if (provider !== null) lines.push(`  provider ${provider} in providers.yaml`);
+  if (!context.globals.json) await warnShortWindow(task, models);
+  await print(context, {
+    json: {
       engine: engine.id,
       product: engine.product,
       state: "ready",
-      reused: ready.reused,
-      ready_after_ms: Math.round(ready.afterMs),
-      base_url: asking.endpoint.baseUrl,
-      models: ready.models.map(({ id, contextWindow }) => ({ id, context_window: contextWindow })),
-      commands: ready.commands,
-      provider: ready.provider,
-      detached: task.detach && !ready.reused ? recordName : null,
-      pid: ready.pid,
-      log: ready.log,
-    }));
+      reused: started === null,
+      ready_after_ms: Math.round(afterMs),
+      base_url: baseUrl,
+      models: models.map(({ id, contextWindow }) => ({ id, context_window: contextWindow })),
+      commands: started?.commands ?? [],
+      provider,
+      detached: task.detach && started !== null ? recordName : null,
+      pid: started?.pid ?? null,
+      log: started?.log ?? null,
+    },
+    text: lines.map((line) => clean(line) + "\n").join(""),
+  });
+  if (context.globals.json) return;
+  const [model] = models;
+  if (provider === null) await notice(context, "to use it, add --register, or run agentcli init-providers");
+  else if (model !== undefined) {
+    await notice(context, `try it: agentcli run "hello" --model '${provider}:${model.id}'`);
   }
-  const when = ready.reused ? "is already running" : `is ready after ${(ready.afterMs / 1000).toFixed(1)} s`;
-  const lines = [`${engine.product} (${engine.id}) ${when}: ${asking.endpoint.baseUrl}`, ...modelLines(ready.models)];
-  if (ready.provider !== null) lines.push(`  provider ${ready.provider} in providers.yaml`);
-  await warnShortWindow(task, ready.models);
-  await io.stdout.write(lines.map((line) => clean(line) + "\n").join(""));
-  await printNextSteps(task, ready);
+  await notice(
+    context,
+    started === null
+      ? "its own settings apply: context window, address, and whether it may use a cloud"
+      : task.detach
+      ? `it keeps running; stop it with: agentcli local-model stop ${recordName}`
+      : `${engine.id} runs until Ctrl-C`,
+  );
 }
 
 /** A server may give less than it was told to: its model was not made for more, or the card is full. */
@@ -100,21 +110,6 @@ function modelLines(models: readonly DiscoveredModel[]): string[] {
     `  model ${id}${contextWindow === null ? "" : `, window ${grouped(contextWindow)} tokens`}`
   );
   return models.length > SHOWN ? [...shown, `  and ${models.length - SHOWN} more`] : shown;
-}
-
-async function printNextSteps(task: ServeTask, ready: Readiness): Promise<void> {
-  const { context, engine, recordName } = task;
-  const [model] = ready.models;
-  if (ready.provider !== null && model !== undefined) {
-    await notice(context, `try it: agentcli run "hello" --model '${ready.provider}:${model.id}'`);
-  } else if (ready.provider === null) {
-    await notice(context, "to use it, add --register, or run agentcli init-providers");
-  }
-  if (ready.reused) {
-    await notice(context, "its own settings apply: context window, address, and whether it may use a cloud");
-  } else if (task.detach) {
-    await notice(context, `it keeps running; stop it with: agentcli local-model stop ${recordName}`);
-  } else await notice(context, `${engine.id} runs until Ctrl-C`);
 }
 
 /** Writes lines of a log to stderr, cleaned. Lines that nobody takes in time are counted and left out. */
@@ -147,7 +142,7 @@ const MODEL_LIMIT = 200;
  * Adds the provider, or its new models to one that is there for the same address. Gives its name. A name that is taken
  * by another address gets the port behind it.
  */
-export async function register(task: ServeTask, models: readonly DiscoveredModel[]): Promise<string> {
+async function register(task: ServeTask, models: readonly DiscoveredModel[]): Promise<string> {
   let name = task.engine.id;
   await editProviders(task.home, (document) => {
     // As discovery writes it.

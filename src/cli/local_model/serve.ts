@@ -24,15 +24,15 @@ import type { Invocation } from "../command.ts";
 import { listenForInterrupt } from "../../runtime/interrupt.ts";
 import { prepareCommands, type Prepared, type ServeTask } from "./commands.ts";
 import type { SERVE_OPTIONS } from "./command.ts";
-import { clean, jsonText } from "../../terminal/clean.ts";
-import { isRequestedModel, logWriter, printLeftOut, printLog, printReady, printWarnings, register } from "./result.ts";
+import { clean } from "../../terminal/clean.ts";
+import { announce, isRequestedModel, logWriter, printLeftOut, printLog, printWarnings } from "./result.ts";
 import { createProgress } from "../../terminal/paced_output.ts";
 import type { DiscoveredModel } from "../../provider/backends/discovery.ts";
 import { endDetached, processIdentity, startDetached } from "../../platform/process_group.ts";
 import { backendOf } from "../../provider/backends/backends.ts";
 import { inquire } from "../../provider/backends/inquiry.ts";
 import { aborted } from "../serving.ts";
-import { configured, notice, warn } from "../result.ts";
+import { configured, notice, print, warn } from "../result.ts";
 
 /**
  * Runs the command; gives the exit code. What does not fit is `usage`; a missing program, a taken port and an engine that
@@ -119,24 +119,23 @@ function readKey(text: string | undefined, env: (name: string) => string | undef
 /** Prints what would be run. Programs that are installed are asked for their options; no network is used. */
 async function dryRun(task: ServeTask): Promise<number> {
   const { context, engine, asking } = task;
-  const prepared = await prepareCommands(task, { absent: "assume" });
-  const { io, globals } = context;
-  if (globals.json) {
-    await io.stdout.write(jsonText({
+  const { shown, installed, variables, leftOut } = await prepareCommands(task, { absent: "assume" });
+  await print(context, {
+    json: {
       engine: engine.id,
       product: engine.product,
-      installed: prepared.installed,
+      installed,
       base_url: asking.endpoint.baseUrl,
-      commands: prepared.shown,
-      variables: prepared.variables,
-      left_out: prepared.leftOut,
-    }));
-    return 0;
-  }
-  for (const line of prepared.shown) await io.stdout.write(clean(line) + "\n");
-  await printLeftOut(context, prepared.leftOut);
-  if (!prepared.installed) {
-    await notice(context, `not installed here, so its options were not checked: ${engine.install[io.os]}`);
+      commands: shown,
+      variables,
+      left_out: leftOut,
+    },
+    text: shown.map((line) => clean(line) + "\n").join(""),
+  });
+  if (context.globals.json) return 0;
+  await printLeftOut(context, leftOut);
+  if (!installed) {
+    await notice(context, `not installed here, so its options were not checked: ${engine.install[context.io.os]}`);
   }
   return 0;
 }
@@ -144,7 +143,7 @@ async function dryRun(task: ServeTask): Promise<number> {
 /** Returns exit code 0 once the server can be asked. */
 async function reuse(task: ServeTask): Promise<number> {
   const { context: { io, globals }, engine, asking, checked } = task;
-  const started = io.clock.monotonic();
+  const begun = io.clock.monotonic();
   const progress = createProgress(io, globals);
   progress.start(`waiting for ${engine.product}`);
   try {
@@ -157,9 +156,7 @@ async function reuse(task: ServeTask): Promise<number> {
   if (modelName !== undefined && models.length > 0 && !models.some(({ id }) => isRequestedModel(id, checked))) {
     await warn(task.context, `it does not list ${modelName}: stop it first, or start another one with --port`);
   }
-  const provider = task.register ? await register(task, models) : null;
-  const afterMs = io.clock.monotonic() - started;
-  await printReady(task, { reused: true, afterMs, models, commands: [], provider, pid: null, log: null });
+  await announce(task, { begun, models, started: null });
   return 0;
 }
 
@@ -193,11 +190,8 @@ async function startEngine(task: ServeTask): Promise<number> {
   let failed = true;
   try {
     await waitFor(task, started);
-    const models = await readyModels(task);
-    const provider = task.register ? await register(task, models) : null;
     const { pid, log } = started;
-    const afterMs = io.clock.monotonic() - begun;
-    await printReady(task, { reused: false, afterMs, models, commands: prepared.shown, provider, pid, log });
+    await announce(task, { begun, models: await readyModels(task), started: { commands: prepared.shown, pid, log } });
     failed = false;
     if (started.keep) return 0;
     const code = await Promise.race([started.running.ended, aborted(asking.signal)]);

@@ -39,7 +39,6 @@ const TIMEOUT_MS = 3000;
 interface OfferedModel {
   selector: string | null;
   provider: string;
-  local: boolean;
   /** Beside the name: how it is known, or what is wrong. */
   note: string;
 }
@@ -50,33 +49,31 @@ interface OfferedModel {
  */
 export async function offeredModels(context: Context, signal: AbortSignal): Promise<OfferedModel[]> {
   const { io } = context;
-  const { configuration, localEndpoints } = await findProjectContext({ io: context.io, cwd: context.globals.cwd });
+  const { configuration, localEndpoints } = await findProjectContext({ io, cwd: context.globals.cwd });
   const usual = defaultSelector(configuration);
   const client = createHttpClient(io);
   const ask = async (provider: ProviderEntry): Promise<OfferedModel[]> => {
     const local = isLocal(effectiveBaseUrl(provider, io.env), localEndpoints);
-    const base = { provider: provider.name, local };
     const place = local ? "local" : "remote";
     const isDefault = (id: string) => usual?.provider === provider.name && usual.model === id;
+    const offered = (id: string, note: string): OfferedModel => {
+      return { provider: provider.name, selector: `${provider.name}:${id}`, note };
+    };
     try {
       const endpoint = await resolveEndpoint(provider, { env: io.env, local, stores: io });
       const limits = { timeoutMs: TIMEOUT_MS, signal };
       const list = await listModels(client, endpoint, limits);
       const notes = await modelNotes(client, endpoint, { list, provider, ...limits });
-      return list.models.map(({ id }, at) => ({
-        ...base,
-        selector: `${provider.name}:${id}`,
-        note: [notes[at] ?? "", place, ...isDefault(id) ? ["default"] : []].filter((part) => part !== "").join(" · "),
-      }));
+      return list.models.map(({ id }, at) => {
+        const parts = [notes[at] ?? "", place, isDefault(id) ? "default" : ""];
+        return offered(id, parts.filter((part) => part !== "").join(" · "));
+      });
     } catch (error) {
       signal.throwIfAborted();
       const reason = asAgentcliError(error).message;
-      const configured = provider.models.map(({ id }) => ({
-        ...base,
-        selector: `${provider.name}:${id}`,
-        note: `${place}, configured; ${reason}`,
-      }));
-      return configured.length > 0 ? configured : [{ ...base, selector: null, note: `${place}; ${reason}` }];
+      const none = { provider: provider.name, selector: null, note: `${place}; ${reason}` };
+      const configured = provider.models.map(({ id }) => offered(id, `${place}, configured; ${reason}`));
+      return configured.length > 0 ? configured : [none];
     }
   };
   try {
