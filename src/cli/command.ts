@@ -171,7 +171,7 @@ export interface Command<O extends Options = Options> {
   /** Connects to providers, where it is or where clients say: in projects with protected paths its process copies nothing out. */
   connects?: "here" | "anywhere";
   /** Paragraphs behind the help that are loaded only when it is asked for, from the options of the line. */
-  moreHelp?(options: readonly string[]): Promise<string>;
+  moreHelp?(options: readonly { name: string; value?: string | undefined }[]): Promise<string>;
   load(): Promise<Run<O>>;
 }
 

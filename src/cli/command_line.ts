@@ -22,6 +22,12 @@ import {
 import { resolve } from "../platform/path.ts";
 import { closest } from "../config/suggest.ts";
 
+/** An option by its camelCase name, or as it was typed where it is not known. */
+export interface GivenOption {
+  name: string;
+  value?: string | undefined;
+}
+
 /** The command line in one form. */
 export interface Normalized {
   /** Words that name the command or group, as far as they are known. */
@@ -30,8 +36,8 @@ export interface Normalized {
   node: Command | Group;
   /** Values of the global options that were given. */
   globals: { -readonly [K in keyof typeof GLOBAL_OPTIONS]?: string | true };
-  /** `--option` and `--option=value`, in the order given. */
-  options: string[];
+  /** In the order given; the value is that behind `=`, or the next word. */
+  options: GivenOption[];
   /** The words that are no options and not part of `path`. */
   words: string[];
 }
@@ -91,15 +97,15 @@ export function normalize(argv: readonly string[], tree: Group): Normalized {
     const lettered = given.kind === "unknown" ? optionOfLetter(given.text.slice(1), commandOptions) : given.text;
     if (lettered === undefined) throw unknownLetter(given.text, { path: found.path, options: commandOptions });
     const token: Token = { ...given, text: lettered };
-    const equals = token.text.indexOf("=");
-    const name = camelCase(equals < 0 ? token.text : token.text.slice(0, equals));
+    const [typed, inLine] = splitOption(token.text);
+    const name = camelCase(typed);
     const isGlobal = Object.hasOwn(GLOBAL_OPTIONS, name);
     const option = Object.hasOwn(commandOptions, name)
       ? commandOptions[name]
       : isGlobal
       ? GLOBAL_OPTIONS[name as keyof typeof GLOBAL_OPTIONS]
       : undefined;
-    let value = equals < 0 ? undefined : token.text.slice(equals + 1);
+    let value = inLine;
     if (value === undefined && option !== undefined && option.kind !== "flag") {
       const after = { end: ended.at, known: { ...GLOBAL_OPTIONS, ...commandOptions } };
       const isAlone = option.kind === "text" && option.alone === true && !hasWordAfter(token, argv, ended.at);
@@ -108,11 +114,16 @@ export function normalize(argv: readonly string[], tree: Group): Normalized {
     }
     if (isGlobal && !Object.hasOwn(commandOptions, name)) {
       found.globals[name as keyof typeof GLOBAL_OPTIONS] = value ?? true;
-    } else if (option === undefined) found.options.push(`--${token.text}`);
-    else found.options.push(value === undefined ? `--${name}` : `--${name}=${value}`);
+    } else found.options.push({ name: option === undefined ? typed : name, value });
   }
   found.words.push(...argv.slice(ended.at + 1));
   return found;
+}
+
+/** Parts an option as it was typed, without its dashes, at the sign before its value. */
+export function splitOption(text: string): [name: string, value: string | undefined] {
+  const equals = text.indexOf("=");
+  return equals < 0 ? [text, undefined] : [text.slice(0, equals), text.slice(equals + 1)];
 }
 
 /** Left out is most likely the command of a prompt: without a terminal nothing stands for the chat. */
@@ -198,25 +209,21 @@ function usage(line: Normalized, message: string): AgentcliError {
 }
 
 async function withoutCommand(line: Normalized, { commands }: Group): Promise<AgentcliError> {
-  const [word = "", option] = [line.words[0], line.options[0]?.split("=", 1)[0]];
+  const [word = "", option] = [line.words[0], line.options[0]?.name];
   const near = meant(word, { names: Object.keys(commands).filter((name) => !name.startsWith("_")), prefix: "" });
   const atRoot = line.path.length === 0;
   if (word === "") {
     if (option === undefined) return usage(line, "no command was given");
     // Options of a prompt: without a terminal nothing stands for the chat.
     if (atRoot && [commands["run"], commands["chat"]].some((command) => hasOption(command, option))) {
-      return new AgentcliError("usage", `a command must come before ${option}`, { hint: NO_COMMAND });
+      return new AgentcliError("usage", `a command must come before --${option}`, { hint: NO_COMMAND });
     }
-    return usage(
-      line,
-      `unknown option ${option}${
-        meant(option.slice(2), { names: Object.keys(GLOBAL_OPTIONS).map(kebabCase), prefix: "--" })
-      }`,
-    );
+    const names = Object.keys(GLOBAL_OPTIONS).map(kebabCase);
+    return usage(line, `unknown option --${option}${meant(option, { names, prefix: "--" })}`);
   }
   // An option before its command takes no value yet: the word behind it may be that.
   const problem = atRoot && option !== undefined
-    ? `a command must come before ${option}`
+    ? `a command must come before --${option}`
     : `unknown command "${word}"${near}`;
   if (!atRoot || near !== "") return usage(line, problem);
   const { knownElsewhere } = await import("./chat_line.ts");
@@ -224,7 +231,7 @@ async function withoutCommand(line: Normalized, { commands }: Group): Promise<Ag
 }
 
 function hasOption(command: Command | Group | undefined, option: string): boolean {
-  return command?.kind === "command" && Object.hasOwn(command.options, camelCase(option.slice(2)));
+  return command?.kind === "command" && Object.hasOwn(command.options, camelCase(option));
 }
 
 function meant(word: string, choices: { names: readonly string[]; prefix: string }): string {
@@ -238,9 +245,7 @@ function readOptions(line: Normalized, declared: Options): Values<Options> {
     const kind = declared[name]?.kind;
     values[name] = kind === "flag" ? false : kind === "list" ? [] : undefined;
   }
-  for (const text of line.options) {
-    const equals = text.indexOf("=");
-    const name = equals < 0 ? text.slice(2) : text.slice(2, equals);
+  for (const { name, value } of line.options) {
     const option = Object.hasOwn(declared, name) ? declared[name] : undefined;
     if (option === undefined) {
       const all: Options = { ...declared, ...GLOBAL_OPTIONS };
@@ -248,7 +253,6 @@ function readOptions(line: Normalized, declared: Options): Values<Options> {
       throw usage(line, `unknown option --${name}${meant(name, { names, prefix: "--" })}`);
     }
     const shown = `--${kebabCase(name)}`;
-    const value = equals < 0 ? undefined : text.slice(equals + 1);
     const read = valueOf(option, value);
     if ("problem" in read) throw usage(line, `${shown} ${read.problem}`);
     // Of an option that takes one value the last one counts, so that an alias can be overridden.

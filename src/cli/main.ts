@@ -35,7 +35,8 @@ export async function main(argv: readonly string[], io: Io): Promise<number> {
 /** `run` in a machine format tells every failure as a result event, a wrong command line too. */
 function wantsResultEvent({ path, node, globals, options }: Normalized): boolean {
   if (path[0] !== "run" && (path.length > 0 || node.kind === "group")) return false;
-  return globals.json !== undefined || options.some((option) => /^--(in|out)putFormat=(stream-)?json$/.test(option));
+  return globals.json !== undefined ||
+    options.some(({ name, value }) => /^(in|out)putFormat$/.test(name) && /^(stream-)?json$/.test(value ?? ""));
 }
 
 /** Reads the line against the one command that it seems to name; against all of them where that was another word. */

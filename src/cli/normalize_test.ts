@@ -27,12 +27,15 @@ const tree = group({
   },
 });
 
+const given = (argv: string[]) =>
+  normalize(argv, tree).options.map(({ name, value }) => value === undefined ? name : `${name}=${value}`);
+
 Deno.test("the spellings of an option with a value are the same", () => {
   for (const argv of [["--model", "a"], ["--model=a"]]) {
-    assert.deepEqual(normalize(["run", ...argv], tree).options, ["--model=a"]);
+    assert.deepEqual(given(["run", ...argv]), ["model=a"]);
   }
   for (const argv of [["--base-url", ""], ["--base-url="], ["--baseUrl", ""], ["--baseUrl="]]) {
-    assert.deepEqual(normalize(["run", ...argv], tree).options, ["--baseUrl="]);
+    assert.deepEqual(given(["run", ...argv]), ["baseUrl="]);
   }
 });
 
@@ -49,14 +52,14 @@ Deno.test("short options may stand together, and -C takes the next word", () => 
 });
 
 Deno.test("negative numbers and dashes are values and words", () => {
-  assert.deepEqual(normalize(["run", "--count", "-1"], tree).options, ["--count=-1"]);
-  assert.deepEqual(normalize(["run", "--model", "-x"], tree).options, ["--model=-x"]);
+  assert.deepEqual(given(["run", "--count", "-1"]), ["count=-1"]);
+  assert.deepEqual(given(["run", "--model", "-x"]), ["model=-x"]);
   assert.deepEqual(normalize(["run", "-", "-5"], tree).words, ["-", "-5"]);
 });
 
 Deno.test("what follows -- are words", () => {
   const line = normalize(["run", "--fast", "--", "--model", "-q"], tree);
-  assert.deepEqual(line.options, ["--fast"]);
+  assert.deepEqual(line.options.map(({ name }) => name), ["fast"]);
   assert.deepEqual(line.words, ["--model", "-q"]);
 });
 
@@ -78,10 +81,10 @@ Deno.test("an option without its value and an unknown letter are usage errors", 
     () => normalize(["run", "-m", "x"], tree),
     (error) => error instanceof AgentcliError && error.hint === "did you mean --model? see: agentcli run --help",
   );
-  assert.deepEqual(normalize(["run", "--model", "-z"], tree).options, ["--model=-z"]);
+  assert.deepEqual(given(["run", "--model", "-z"]), ["model=-z"]);
 });
 
 Deno.test("unknown options stay for the dispatcher, and words of prototypes are none", () => {
-  assert.deepEqual(normalize(["run", "--constructor", "x"], tree).options, ["--constructor"]);
+  assert.deepEqual(given(["run", "--constructor", "x"]), ["constructor"]);
   assert.deepEqual(normalize(["constructor"], tree).path, []);
 });

@@ -1,4 +1,5 @@
 /** The part of `local-model serve --help` that is about engines: all of them, or the one that `--engine` names. */
+import type { GivenOption } from "../command_line.ts";
 import { runtimeCalled } from "../../config/base_url.ts";
 import { grouped } from "../../platform/number.ts";
 import { type Command, type Engine, fill, type Values } from "../../engine/engine.ts";
@@ -24,9 +25,9 @@ const SAMPLE: Values = {
   offline: "1",
 };
 
-/** Paragraphs for the help, from the options of the line (`--engine=runtime_c`). An unknown engine is `usage`. */
-export function engineHelp(options: readonly string[]): string {
-  const named = options.findLast((option) => option.startsWith("--engine="))?.slice("--engine=".length);
+/** Paragraphs for the help, from the options of the line. An unknown engine is `usage`. */
+export function engineHelp(options: readonly GivenOption[]): string {
+  const named = options.findLast(({ name }) => name === "engine")?.value;
   if (named !== undefined && !isOwn(named)) return engineText(engineNamed(named, {}));
   return ["Engines:", ...allEngines({}).map(engineText), OWN].join("\n\n");
 }

@@ -4,7 +4,14 @@
  * (docs/recipes.md names them).
  */
 import { type Command, command, GLOBAL_OPTIONS, type Option, type Options, SHORT_OPTIONS } from "../command.ts";
-import { camelCase, kebabCase, type Normalized, valueOf } from "../command_line.ts";
+import {
+  camelCase,
+  type GivenOption,
+  kebabCase,
+  type Normalized,
+  splitOption,
+  valueOf,
+} from "../command_line.ts";
 import { RUN_OPTIONS } from "../run/command.ts";
 import { builtinTools } from "../../tools/registry.ts";
 import { clean } from "../../terminal/clean.ts";
@@ -41,7 +48,7 @@ export function readClientLine(argv: readonly string[], commands: readonly strin
   if (mark < 0 || (firstWord <= mark && commands.includes(words[0] ?? ""))) return null;
   const notes: string[] = [];
   const globals: Normalized["globals"] = {};
-  const options = new Map<string, string[]>();
+  const options = new Map<string, GivenOption[]>();
   for (const option of given) {
     if (Object.hasOwn(GLOBAL_OPTIONS, option.name)) {
       globals[option.name as keyof typeof GLOBAL_OPTIONS] = option.value ?? true;
@@ -50,11 +57,11 @@ export function readClientLine(argv: readonly string[], commands: readonly strin
     const meant = meaningOf(option);
     if ("note" in meant) notes.push(meant.note);
     else if ("option" in meant) {
-      const repeated = OURS[meant.option]?.kind === "list";
-      options.set(meant.option, [...repeated ? options.get(meant.option) ?? [] : [], meant.text]);
+      const repeated = OURS[meant.option.name]?.kind === "list";
+      options.set(meant.option.name, [...repeated ? options.get(meant.option.name) ?? [] : [], meant.option]);
     }
   }
-  const streamed = options.get("inputFormat")?.[0] === "--inputFormat=stream-json";
+  const streamed = options.get("inputFormat")?.[0]?.value === "stream-json";
   const prompts = [...words, ...streamed || words.length > 0 ? [] : loose].filter((word) => word.trim() !== "");
   const kept = streamed ? [] : prompts.slice(0, 1);
   for (const _ of prompts.slice(kept.length)) notes.push("an extra argument is ignored");
@@ -81,9 +88,9 @@ function partsOf(argv: readonly string[]): Parts {
       if (!/^-\S*$/.test(text) || text === "-") parts.words.push(text);
       continue;
     }
-    const equals = typed.indexOf("=");
-    const name = camelCase(equals < 0 ? typed : typed.slice(0, equals));
-    let value = equals < 0 ? undefined : typed.slice(equals + 1);
+    const [named, inLine] = splitOption(typed);
+    const name = camelCase(named);
+    let value = inLine;
     const known = knownOption(name);
     const next = at + 1 < argv.length ? argv[at + 1] : undefined;
     if (value === undefined && next !== undefined && !isKnownOption(next)) {
@@ -95,7 +102,7 @@ function partsOf(argv: readonly string[]): Parts {
         at++;
       }
     }
-    parts.given.push({ name, typed: equals < 0 ? typed : typed.slice(0, equals), value });
+    parts.given.push({ name, typed: named, value });
   }
   return parts;
 }
@@ -230,8 +237,7 @@ const CLIENT_LETTERS: Readonly<Record<string, string>> = {
   d: "debug",
 };
 
-/** `text` is the option in the form that the dispatcher reads. */
-type Meaning = { option: string; text: string } | { note: string } | { nothing: true };
+type Meaning = { option: GivenOption } | { note: string } | { nothing: true };
 
 const NOTHING: Meaning = { nothing: true };
 
@@ -257,21 +263,21 @@ function unfit(name: string, value: string | undefined): Meaning {
 
 function ourMeaning({ name, option, value }: { name: string; option: Option; value: string | undefined }): Meaning {
   if (option.kind === "flag") {
-    return value === undefined || value === "true" ? { option: name, text: `--${name}` } : NOTHING;
+    return value === undefined || value === "true" ? { option: { name } } : NOTHING;
   }
   if (name === "tools") return toolsMeaning(value ?? "");
   // `--k ""` and a missing value say that nothing was set.
   if (value === undefined || value === "") return NOTHING;
   if ("problem" in valueOf(option, value)) return unfit(name, value);
   if (name === "allowedTools" || name === "disallowedTools") return rulesMeaning(name, value);
-  return { option: name, text: `--${name}=${value}` };
+  return { option: { name, value } };
 }
 
 /** No names are no tools; `default` is what there is; tools that others have and we do not are left out. */
 function toolsMeaning(value: string): Meaning {
   if (value.trim() === "default") return NOTHING;
   const names = splitRules([value]).filter((name) => isOurTool(name));
-  return { option: "tools", text: `--tools=${names.length === 0 ? "none" : names.join(",")}` };
+  return { option: { name: "tools", value: names.length === 0 ? "none" : names.join(",") } };
 }
 
 /** Rules about tools that we do not have allow and deny nothing. */
@@ -279,7 +285,7 @@ function rulesMeaning(name: string, value: string): Meaning {
   const rules = splitRules([value]).filter((rule) =>
     rule.startsWith("mcp__") || isOurTool(rule.split("(")[0] ?? "", { git: true })
   );
-  return rules.length === 0 ? NOTHING : { option: name, text: `--${name}=${rules.join(",")}` };
+  return rules.length === 0 ? NOTHING : { option: { name, value: rules.join(",") } };
 }
 
 function isOurTool(name: string, options: { git?: boolean } = {}): boolean {
