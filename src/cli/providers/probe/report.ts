@@ -104,74 +104,63 @@ type Describe = { [K in keyof Findings]: (found: Findings[K]) => Row[] };
 
 const DESCRIBE: Describe = {
   reachable: ({ listMs, models, listed, server }) => [
-    row(
-      "reachable",
+    [
+      LABELS.reachable,
       "yes",
       models === null ? "no list of models" : `${milliseconds(listMs)} (1 run), ${listedText(models, listed)}`,
-    ),
-    row("server", server?.label ?? "unknown", server?.gateway ? "a gateway: passes requests on to other servers" : ""),
+    ],
+    ["server", server?.label ?? "unknown", server?.gateway ? "a gateway: passes requests on to other servers" : ""],
   ],
-  chat: ({ firstTokenMs, totalMs, answeredAs }) => [
-    row(
-      "chat",
+  chat({ firstTokenMs, totalMs, answeredAs }) {
+    const other = answeredAs === null ? "" : `; answered as ${answeredAs}`;
+    return [[
+      LABELS.chat,
       "yes",
-      `first token after ${time(firstTokenMs)}, end after ${time(totalMs)} (1 run)` +
-        (answeredAs === null ? "" : `; answered as ${answeredAs}`),
-    ),
-  ],
+      `first token after ${time(firstTokenMs)}, end after ${time(totalMs)} (1 run)${other}`,
+    ]];
+  },
   windowClaimed: ({ tokens, source }) => [
     tokens === null
-      ? row("window claimed", "unknown", "the server does not say")
-      : row("window claimed", `${grouped(tokens)}`, `tokens, as ${source} says`),
+      ? [LABELS.windowClaimed, "unknown", "the server does not say"]
+      : [LABELS.windowClaimed, `${grouped(tokens)}`, `tokens, as ${source} says`],
   ],
   windowProved: provedRows,
-  promptCache: (
-    { promptTokens, estimated, coldFirstTokenMs, warmFirstTokenMs, tokensPerSecond, cachedTokens, kept },
-  ) => [
-    row(
-      "first token",
-      time(coldFirstTokenMs.median),
-      `new prompt of ${about(promptTokens, estimated)}, ${runs(coldFirstTokenMs)}`,
-    ),
-    row("  again", time(warmFirstTokenMs.median), `same beginning, ${runs(warmFirstTokenMs)}`),
-    row(
-      "prompt cache",
-      kept,
-      cachedTokens > 0 ? `${grouped(cachedTokens)} tokens from the cache, says the server` : "by the two times above",
-    ),
-    row("tokens in", ...rate(tokensPerSecond, estimated)),
-  ],
+  promptCache(found) {
+    const { coldFirstTokenMs: cold, warmFirstTokenMs: warm, cachedTokens, estimated } = found;
+    const told = cachedTokens > 0
+      ? `${grouped(cachedTokens)} tokens from the cache, says the server`
+      : "by the two times above";
+    return [
+      ["first token", time(cold.median), `new prompt of ${about(found.promptTokens, estimated)}, ${runs(cold)}`],
+      ["  again", time(warm.median), `same beginning, ${runs(warm)}`],
+      [LABELS.promptCache, found.kept, told],
+      ["tokens in", ...rate(found.tokensPerSecond, estimated)],
+    ];
+  },
   generation: ({ tokensPerSecond, estimated, streaming, pieces, spanMs }) => [
-    row("tokens out", ...rate(tokensPerSecond, estimated)),
-    row("streaming", streaming, `${counted(pieces, "piece")} over ${time(spanMs)}`),
+    ["tokens out", ...rate(tokensPerSecond, estimated)],
+    ["streaming", streaming, `${counted(pieces, "piece")} over ${time(spanMs)}`],
   ],
-  toolCall: (found) => [row(LABELS.toolCall, ...call(found))],
-  parallelCalls: (found) => [row(LABELS.parallelCalls, ...call(found))],
-  nestedArguments: (found) => [row(LABELS.nestedArguments, ...call(found))],
+  toolCall: (found) => [[LABELS.toolCall, ...call(found)]],
+  parallelCalls: (found) => [[LABELS.parallelCalls, ...call(found)]],
+  nestedArguments: (found) => [[LABELS.nestedArguments, ...call(found)]],
   toolResult: ({ used, how }) => [
-    row(LABELS.toolResult, used ? "used" : "not used", how === "native" ? "" : "as text"),
+    [LABELS.toolResult, used ? "used" : "not used", how === "native" ? "" : "as text"],
   ],
-  textToolCall: (found) => [row(LABELS.textToolCall, found.correct ? "yes" : call(found)[0], found.detail)],
-  jsonSchema: ({ support, detail }) => [row(LABELS.jsonSchema, support, detail)],
-  toolRoundCache: ({ promptTokens, rereadTokens, kept }) => [
-    row(
-      LABELS.toolRoundCache,
-      kept,
-      rereadTokens === null
-        ? "the server does not tell what it takes from its prompt cache"
-        : `prompt cache ${kept === "yes" ? "kept" : "lost"} across a tool round: ${grouped(rereadTokens)} of ` +
-          `${grouped(promptTokens)} tokens read again`,
-    ),
-  ],
-  edit: (found) => [row(LABELS.edit, ...call(found))],
-  stop: ({ stopped, nextFirstTokenMs, usualFirstTokenMs }) => [
-    row(
-      LABELS.stop,
-      stopped ? "yes" : "no",
-      `next reply after ${time(nextFirstTokenMs)} (1 run)` +
-        (usualFirstTokenMs === null ? "" : `, usually ${time(usualFirstTokenMs)}`),
-    ),
-  ],
+  textToolCall: (found) => [[LABELS.textToolCall, found.correct ? "yes" : call(found)[0], found.detail]],
+  jsonSchema: ({ support, detail }) => [[LABELS.jsonSchema, support, detail]],
+  toolRoundCache({ promptTokens, rereadTokens, kept }) {
+    const told = rereadTokens === null
+      ? "the server does not tell what it takes from its prompt cache"
+      : `prompt cache ${kept === "yes" ? "kept" : "lost"} across a tool round: ${grouped(rereadTokens)} of ` +
+        `${grouped(promptTokens)} tokens read again`;
+    return [[LABELS.toolRoundCache, kept, told]];
+  },
+  edit: (found) => [[LABELS.edit, ...call(found)]],
+  stop({ stopped, nextFirstTokenMs, usualFirstTokenMs }) {
+    const usual = usualFirstTokenMs === null ? "" : `, usually ${time(usualFirstTokenMs)}`;
+    return [[LABELS.stop, stopped ? "yes" : "no", `next reply after ${time(nextFirstTokenMs)} (1 run)${usual}`]];
+  },
 };
 
 /** All rows, in the order of the labels, reasoning last. */
@@ -186,9 +175,9 @@ function outcomeRows<K extends keyof Findings>(name: K, report: ProbeReport): Ro
     case "done":
       return DESCRIBE[name](outcome.found);
     case "failed":
-      return [row(LABELS[name], "failed", `${outcome.error.message} [${outcome.error.code}]`)];
+      return [[LABELS[name], "failed", `${outcome.error.message} [${outcome.error.code}]`]];
     case "skipped":
-      return [row(LABELS[name], "-", `not measured: ${outcome.reason}`)];
+      return [[LABELS[name], "-", `not measured: ${outcome.reason}`]];
   }
 }
 
@@ -197,18 +186,13 @@ function reasoningRows({ replies, checks }: ProbeReport): Row[] {
   const seen = replies.withReasoning > 0;
   const needed = checks.toolResult.kind === "done" ? checks.toolResult.found.reasoningNeeded : null;
   const more = needed === null ? "" : needed ? "; the server wants it back" : "; the server does not want it back";
-  return [
-    row(
-      "reasoning",
-      seen ? "seen" : "not seen",
-      `in ${replies.withReasoning} of ${replies.count} replies${seen ? more : ""}`,
-    ),
-  ];
+  const figures = `in ${replies.withReasoning} of ${replies.count} replies${seen ? more : ""}`;
+  return [["reasoning", seen ? "seen" : "not seen", figures]];
 }
 
 function provedRows({ proved, tooLong, repeatsShort, steps, ended }: Findings["windowProved"]): Row[] {
   const label = LABELS.windowProved;
-  if (!repeatsShort) return [row(label, "unclear", "a marker is not repeated from a short prompt either")];
+  if (!repeatsShort) return [[label, "unclear", "a marker is not repeated from a short prompt either"]];
   const repeated = steps.filter(({ outcome }) => outcome === "repeated").length;
   const bad = steps.findLast(({ outcome }) => outcome !== "repeated");
   const parts = [
@@ -218,16 +202,12 @@ function provedRows({ proved, tooLong, repeatsShort, steps, ended }: Findings["w
       : [`${bad.outcome === "refused" ? "refused" : "its start lost"} at ${grouped(tooLong)}`]),
     ...(ended === null ? [] : [`ended: ${ended}`]),
   ];
-  return [row(label, proved === null ? "none" : grouped(proved), `tokens; ${parts.join("; ")}`)];
+  return [[label, proved === null ? "none" : grouped(proved), `tokens; ${parts.join("; ")}`]];
 }
 
 /** How a session would ask; the battery itself asks as it always does. */
 function profileRow({ name, value, why }: ProfileRow): Row {
   return [name === "reasoning" ? "reasoning sent" : name, "in sessions", `${value} (${why})`];
-}
-
-function row(check: string, result: string, figures: string): Row {
-  return [check, result, figures];
 }
 
 function call({ how, correct, detail }: { how: string; correct: boolean; detail: string }): [string, string] {
