@@ -4,9 +4,10 @@ import type { Configuration } from "../config/types.ts";
 import { type Home, openHome } from "../platform/home.ts";
 import type { Io } from "../platform/io.ts";
 import { jsonText } from "../terminal/clean.ts";
+import { createProgress } from "../terminal/paced_output.ts";
 import { confirm } from "../terminal/prompt.ts";
 import { table as columnsOf } from "../terminal/table.ts";
-import type { Context } from "./command.ts";
+import type { Context, Globals } from "./command.ts";
 import { notice } from "./output.ts";
 
 export { notice, warn } from "./output.ts";
@@ -45,6 +46,21 @@ export async function print(context: Context, { json, text = "", table, none, to
   if (globals.json) await io.stdout.write(jsonText(json));
   else if (said !== undefined) await notice(context, said);
   else await io.stdout.write(table === undefined ? text : tableFor(io.stdout, table));
+}
+
+/** Shows what is waited for while work takes. */
+export async function during<T>(
+  { io, globals }: { io: Io; globals: Pick<Globals, "quiet"> },
+  label: string,
+  work: () => Promise<T>,
+): Promise<T> {
+  const progress = createProgress(io, globals);
+  progress.start(label);
+  try {
+    return await work();
+  } finally {
+    await progress.stop();
+  }
 }
 
 /** Asks for a yes unless `--yes` was given. Says so where nothing is changed then. */

@@ -9,6 +9,7 @@ import {
   lastLines,
   logName,
   readRecord,
+  type ReadyCommand,
   recordName,
   removeRecord,
   runCalls,
@@ -26,13 +27,12 @@ import { prepareCommands, type Prepared, type ServeTask } from "./commands.ts";
 import type { SERVE_OPTIONS } from "./command.ts";
 import { clean } from "../../terminal/clean.ts";
 import { announce, isRequestedModel, logWriter, printLeftOut, printLog, printWarnings } from "./result.ts";
-import { createProgress } from "../../terminal/paced_output.ts";
 import type { DiscoveredModel } from "../../provider/backends/discovery.ts";
 import { endDetached, processIdentity, startDetached } from "../../platform/process_group.ts";
 import { backendOf } from "../../provider/backends/backends.ts";
 import { inquire } from "../../provider/backends/inquiry.ts";
 import { aborted } from "../serving.ts";
-import { configured, notice, print, warn } from "../result.ts";
+import { configured, during, notice, print, warn } from "../result.ts";
 
 /**
  * Runs the command; gives the exit code. What does not fit is `usage`; a missing program, a taken port and an engine that
@@ -142,19 +142,13 @@ async function dryRun(task: ServeTask): Promise<number> {
 
 /** Returns exit code 0 once the server can be asked. */
 async function reuse(task: ServeTask): Promise<number> {
-  const { context: { io, globals }, engine, asking, checked } = task;
-  const begun = io.clock.monotonic();
-  const progress = createProgress(io, globals);
-  progress.start(`waiting for ${engine.product}`);
-  try {
-    await untilReady(engine, asking);
-  } finally {
-    await progress.stop();
-  }
+  const { context, engine, asking, checked } = task;
+  const begun = context.io.clock.monotonic();
+  await during(context, `waiting for ${engine.product}`, () => untilReady(engine, asking));
   const models = await servedModels(asking);
   const { modelName } = checked;
   if (modelName !== undefined && models.length > 0 && !models.some(({ id }) => isRequestedModel(id, checked))) {
-    await warn(task.context, `it does not list ${modelName}: stop it first, or start another one with --port`);
+    await warn(context, `it does not list ${modelName}: stop it first, or start another one with --port`);
   }
   await announce(task, { begun, models, started: null });
   return 0;
@@ -203,35 +197,26 @@ async function startEngine(task: ServeTask): Promise<number> {
 }
 
 async function start(task: ServeTask, prepared: Prepared): Promise<Started> {
-  if (task.engine.running.kind === "service") return await startService(task, prepared);
-  return task.detach ? await startAlone(task, prepared) : startBeside(task, prepared);
-}
-
-function startBeside(task: ServeTask, { start: [command], env }: Prepared): Started {
-  const { context: { io, globals } } = task;
-  const onLine = globals.quiet ? () => {} : logWriter(io);
-  const running = startChild(onlyCommand(command), { cwd: globals.cwd, env, onLine });
-  return { running, pid: null, log: null, logShown: !globals.quiet, keep: false };
-}
-
-function onlyCommand<T>(command: T | undefined): T {
-  if (command === undefined) throw new RangeError("an engine without a command");
-  return command;
-}
-
-async function startService(task: ServeTask, prepared: Prepared): Promise<Started> {
-  const { context: { io, globals }, asking, engine } = task;
-  const onLine = globals.quiet ? () => {} : logWriter(io);
-  const processOptions = { cwd: globals.cwd, env: prepared.env, onLine };
-  const running = watchService(engine, { ...processOptions, stop: prepared.stop, asking, clock: io.clock });
+  const { context: { io, globals }, engine, asking, detach } = task;
+  const isService = engine.running.kind === "service";
+  if (detach && !isService) return await startAlone(task, prepared);
+  const options = { cwd: globals.cwd, env: prepared.env, onLine: globals.quiet ? () => {} : logWriter(io) };
+  const started = { pid: null, log: null, logShown: !globals.quiet, keep: detach };
+  if (!isService) return { ...started, running: startChild(onlyCommand(prepared), options) };
+  const running = watchService(engine, { ...options, stop: prepared.stop, asking, clock: io.clock });
   try {
-    await runCalls(prepared.start, { ...processOptions, signal: asking.signal });
+    await runCalls(prepared.start, { ...options, signal: asking.signal });
   } catch (error) {
     await running.end();
     throw error;
   }
-  if (task.detach) await keepRecord(task, prepared, {});
-  return { running, pid: null, log: null, logShown: !globals.quiet, keep: task.detach };
+  if (detach) await keepRecord(task, prepared, {});
+  return { ...started, running };
+}
+
+function onlyCommand({ start: [command] }: Prepared): ReadyCommand {
+  if (command === undefined) throw new RangeError("an engine without a command");
+  return command;
 }
 
 async function startAlone(task: ServeTask, prepared: Prepared): Promise<Started> {
@@ -239,7 +224,7 @@ async function startAlone(task: ServeTask, prepared: Prepared): Promise<Started>
   const log = logName(recordName);
   // Made here, so that it is for the owner alone whatever the umask.
   await home.write(log, "");
-  const { argv } = onlyCommand(prepared.start[0]);
+  const { argv } = onlyCommand(prepared);
   const path = home.file(log);
   const { pid, ended } = startDetached({ argv, cwd: globals.cwd, env: prepared.env, log: path });
   const identity = await processIdentity(pid);
@@ -295,21 +280,22 @@ async function waitFor(task: ServeTask, started: Started): Promise<void> {
   });
   const late = AbortSignal.timeout(READY_LIMIT_MS);
   // Beside a log that is being shown the line would be torn apart.
-  const progress = createProgress(io, { quiet: globals.quiet || started.logShown });
-  progress.start(`starting ${engine.product}`);
+  const quiet = globals.quiet || started.logShown;
+  const signal = AbortSignal.any([asking.signal, gone.signal, late]);
   try {
-    await untilReady(engine, { ...asking, signal: AbortSignal.any([asking.signal, gone.signal, late]) });
+    await during(
+      { io, globals: { quiet } },
+      `starting ${engine.product}`,
+      () => untilReady(engine, { ...asking, signal }),
+    );
   } catch (error) {
     asking.signal.throwIfAborted();
-    await progress.stop();
     if (gone.signal.aborted) throw await died(task, started, { code });
     if (!late.aborted) throw error;
     await showTail(task, started);
     throw new AgentcliError("provider_error", `${engine.product} was not ready after ${READY_LIMIT_MS / 60_000} min`, {
       hint: "check its log: it may be downloading a model",
     });
-  } finally {
-    await progress.stop();
   }
 }
 

@@ -12,10 +12,9 @@ import { decidingFields, type McpServer, serverHash, shownServer } from "../../m
 import { grouped } from "../../platform/number.ts";
 import { openProjectServers } from "../../runtime/mcp_servers.ts";
 import { clean } from "../../terminal/clean.ts";
-import { createProgress } from "../../terminal/paced_output.ts";
 import type { Context, Invocation } from "../command.ts";
 import { hostOf } from "../output.ts";
-import { confirmed, notice, print, warn } from "../result.ts";
+import { confirmed, during, notice, print, warn } from "../result.ts";
 
 /** Tokens of a window in which exposures are shown: the direct tools of every usual one have the same budget. */
 const WINDOW = 32_768;
@@ -154,15 +153,11 @@ export async function testServer({ arguments: [name = ""], context }: Invocation
     const started = io.clock.monotonic();
     let problem: string | null = null;
     await notice(context, `starting ${clean(name)}: ${clean(shownServer(state.server))}`);
-    const progress = createProgress(io, globals);
-    // What npx and others load at their first start takes a while.
-    progress.start(`waiting for ${clean(name)}`);
     try {
-      await hub.start(name, new AbortController().signal);
+      // What npx and others load at their first start takes a while.
+      await during(context, `waiting for ${clean(name)}`, () => hub.start(name, new AbortController().signal));
     } catch (error) {
       problem = failureOf(error);
-    } finally {
-      await progress.stop();
     }
     const ms = Math.round(io.clock.monotonic() - started);
     const { manifest, server } = state;

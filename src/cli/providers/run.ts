@@ -16,7 +16,7 @@ import { AgentcliError, asAgentcliError } from "../../errors.ts";
 import { isLocal } from "../../boundary/policy/locality.ts";
 import { counted } from "../../platform/number.ts";
 import { clean, jsonText } from "../../terminal/clean.ts";
-import { configured, confirmed, edit, notice, print, snakeKeys, warn } from "../result.ts";
+import { configured, confirmed, during, edit, notice, print, snakeKeys, warn } from "../result.ts";
 import type { Invocation } from "../command.ts";
 import { dropStoredKey } from "./keys.ts";
 import type { ADD_OPTIONS } from "./command.ts";
@@ -26,7 +26,6 @@ import { modelJson, modelText } from "./models.ts";
 import { createHttpClient } from "../../provider/http/client.ts";
 import { listModels } from "../../provider/backends/model_list.ts";
 import { type ModelAddress, readModelMetadata } from "../../provider/backends/model_metadata.ts";
-import { createProgress } from "../../terminal/paced_output.ts";
 import { checkProvider, type CheckTools, type ProviderCheck } from "./check.ts";
 
 /** Runs the command. A bad name, type or address is `usage`; an existing name without `--replace` is `config_invalid`. */
@@ -222,7 +221,6 @@ export async function validateProviders({ arguments: names, context }: Invocatio
   const isLocal = await localityOf(context);
   const client = createHttpClient(io);
   const checks: ProviderCheck[] = [];
-  const progress = createProgress(io, globals);
   try {
     const readMetadata = (address: ModelAddress) => readModelMetadata(home, address, { now: io.clock.now() });
     const started = startChecks(providers, {
@@ -234,8 +232,7 @@ export async function validateProviders({ arguments: names, context }: Invocatio
       timeoutMs: TIMEOUT,
     });
     for (const [at, pending] of started.entries()) {
-      progress.start(`asking ${clean(providers[at]?.name ?? "")}`);
-      const check = await pending.finally(() => progress.stop());
+      const check = await during(context, `asking ${clean(providers[at]?.name ?? "")}`, () => pending);
       checks.push(check);
       // Each is shown as soon as those before it are: a server that is slow to answer hides no result above it.
       if (!globals.json) await io.stdout.write(checkText(check));

@@ -123,26 +123,16 @@ export function textOutput(io: Io, options: { quiet: boolean; verbose: boolean }
   }
 
   function delta(piece: (TurnEvent & { kind: "delta" })["delta"]): void | Promise<void> {
-    switch (piece.kind) {
-      case "text":
-        return stream(piece.text);
-      case "reasoning":
-        wait("thinking");
-        return;
-      case "prefill":
-        progress.note(`(${piece.processed} of ${piece.total} tokens)`);
-        return;
-      case "tool_call":
-        return;
-    }
+    if (piece.kind === "text") return stream(piece.text);
+    if (piece.kind === "reasoning") wait("thinking");
+    if (piece.kind === "prefill") progress.note(`(${piece.processed} of ${piece.total} tokens)`);
   }
 
   async function fail(result: TurnResult): Promise<void> {
     if (result.errorCode === null) return;
     const incomplete = open ? "; the answer above is incomplete" : "";
-    const error = new AgentcliError(result.errorCode, `${result.errors.join("; ")}${incomplete}`, {
-      ...(result.hint === null ? {} : { hint: result.hint }),
-    });
+    const words = `${result.errors.join("; ")}${incomplete}`;
+    const error = new AgentcliError(result.errorCode, words, { hint: result.hint ?? undefined });
     await showError(error, io, { json: false, verbose: options.verbose });
   }
 }
