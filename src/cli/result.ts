@@ -3,6 +3,7 @@ import type { EditResult, ProvidersDocument } from "../config/edit.ts";
 import type { Configuration } from "../config/types.ts";
 import { type Home, openHome } from "../platform/home.ts";
 import type { Io } from "../platform/io.ts";
+import type { HttpClient } from "../provider/http/client.ts";
 import { jsonText } from "../terminal/clean.ts";
 import { createProgress } from "../terminal/paced_output.ts";
 import { confirm } from "../terminal/prompt.ts";
@@ -46,6 +47,20 @@ export async function print(context: Context, { json, text = "", table, none, to
   if (globals.json) await io.stdout.write(jsonText(json));
   else if (said !== undefined) await notice(context, said);
   else await io.stdout.write(table === undefined ? text : tableFor(io.stdout, table));
+}
+
+/** Does work with an HTTP client, which is closed then. */
+export async function withClient<T>(
+  { io }: Pick<Context, "io">,
+  work: (client: HttpClient) => Promise<T>,
+): Promise<T> {
+  const { createHttpClient } = await import("../provider/http/client.ts");
+  const client = createHttpClient(io);
+  try {
+    return await work(client);
+  } finally {
+    client.close();
+  }
 }
 
 /** Shows what is waited for while work takes. */

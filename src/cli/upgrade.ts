@@ -1,10 +1,9 @@
 /** Runs `agentcli upgrade`: one request for the newest release, and what to do about it. */
 import { AgentcliError } from "../errors.ts";
 import { runtimeFacts } from "../platform/runtime.ts";
-import { createHttpClient } from "../provider/http/client.ts";
 import { fetchJson } from "../provider/http/fetch_json.ts";
 import type { Invocation } from "./command.ts";
-import { notice, print } from "./result.ts";
+import { notice, print, withClient } from "./result.ts";
 import { RELEASE_ADDRESS, VERSION } from "./version.ts";
 import type { UPGRADE_OPTIONS } from "./program_commands.ts";
 
@@ -40,9 +39,8 @@ async function newestVersion(address: string, io: Invocation["context"]["io"]): 
   }
   const github = /^https:\/\/github\.com\/([\w.-]+\/[\w.-]+)\/releases(?:\/|$)/.exec(address)?.[1];
   const baseUrl = github === undefined ? address : `https://api.github.com/repos/${github}`;
-  const client = createHttpClient(io);
   const local = baseUrl.startsWith("http://");
-  try {
+  return await withClient({ io }, async (client) => {
     const endpoint = {
       provider: "releases",
       baseUrl,
@@ -60,9 +58,7 @@ async function newestVersion(address: string, io: Invocation["context"]["io"]): 
     const version = /^v?(\d+\.\d+\.\d+)$/.exec(String(named))?.[1];
     if (status === 200 && version !== undefined) return version;
     throw new AgentcliError("invalid_reply", `${baseUrl}${path} names no release (HTTP ${status})`);
-  } finally {
-    client.close();
-  }
+  });
 }
 
 /** Returns whether a version is above another, number by number. */

@@ -1,6 +1,6 @@
 /** Runs `agentcli doctor`: all checks at once, printed in a fixed order as they finish. */
 import type { Configuration } from "../../config/types.ts";
-import { createHttpClient } from "../../provider/http/client.ts";
+import type { HttpClient } from "../../provider/http/client.ts";
 import { clean, jsonText } from "../../terminal/clean.ts";
 import { checkProviders, checkServers } from "./providers.ts";
 import type { Context, Invocation } from "../command.ts";
@@ -24,6 +24,7 @@ import type { Io } from "../../platform/io.ts";
 import { join } from "../../platform/path.ts";
 import { countOf, fieldsOf, parseJson } from "../../platform/record.ts";
 import { withTemporaryDirectory } from "../../platform/temporary.ts";
+import { withClient } from "../result.ts";
 
 /** Longest time for one group of checks, in milliseconds. */
 const GROUP_MS = 20_000;
@@ -31,18 +32,15 @@ const GROUP_MS = 20_000;
 /** Runs all checks. Returns 1 if one fails; warnings are not failures. */
 export async function run({ context }: Invocation): Promise<number> {
   const { io, globals } = context;
-  const client = createHttpClient(io);
   const checks: Check[] = [];
-  try {
+  await withClient(context, async (client) => {
     for (const group of startGroups(context, client)) {
       for (const one of await group) {
         checks.push(one);
         if (!globals.json) await io.stdout.write(checkText(one));
       }
     }
-  } finally {
-    client.close();
-  }
+  });
   const ok = checks.every(({ state }) => state !== "fail");
   const shown = checks.map(({ id, state, message, hint = null, facts = {} }) => ({ id, state, message, hint, facts }));
   if (globals.json) await io.stdout.write(jsonText({ ok, version: VERSION, checks: shown }));
@@ -50,7 +48,7 @@ export async function run({ context }: Invocation): Promise<number> {
 }
 
 /** Everything is started at once, in the order in which it is shown. */
-function startGroups(context: Context, client: ReturnType<typeof createHttpClient>): Promise<Check[]>[] {
+function startGroups(context: Context, client: HttpClient): Promise<Check[]>[] {
   const { io, globals } = context;
   const configuration = readConfiguration(io);
   const configured = (work: (found: Configuration) => Promise<Check[]>) =>

@@ -8,7 +8,7 @@ import type { Io } from "../../platform/io.ts";
 import { hideKeys } from "../../config/hide_keys.ts";
 import { type Home, openHome } from "../../platform/home.ts";
 import { discover, type Discovered, type DiscoveredModel } from "../../provider/backends/discovery.ts";
-import { createHttpClient, type HttpClient } from "../../provider/http/client.ts";
+import type { HttpClient } from "../../provider/http/client.ts";
 import type { Invocation } from "../command.ts";
 import { clean, jsonText } from "../../terminal/clean.ts";
 import { asksForStudio, type Configured, type Plan, planMerge, type PlannedProvider, STUDIO_NOTE } from "./plan.ts";
@@ -16,6 +16,7 @@ import { changeLines, discoveryTable, jsonReport, modelText, nextSteps, type Out
 import type { INIT_PROVIDERS_OPTIONS } from "../program_commands.ts";
 import type { Configuration } from "../../config/types.ts";
 import { askLine } from "../../terminal/prompt.ts";
+import { withClient } from "../result.ts";
 
 /** Milliseconds for one address. */
 const TIMEOUT = 2000;
@@ -26,8 +27,7 @@ export async function run({ options, context }: Invocation<typeof INIT_PROVIDERS
   const home = await openHome(io);
   // A file that cannot be used ends the command before anything is asked.
   const { path } = await loadConfiguration(home);
-  const client = createHttpClient(io);
-  try {
+  await withClient(context, async (client) => {
     const { dryRun } = options;
     const timeoutMs = options.timeout ?? TIMEOUT;
     const found = options.host.length > 0
@@ -47,9 +47,7 @@ export async function run({ options, context }: Invocation<typeof INIT_PROVIDERS
     const isAsked = !dryRun && !globals.yes && !globals.quiet && io.stdin.isTerminal && io.stderr.isTerminal;
     const chosen = isAsked ? await offerDefault(configuration, { found, plan, home, io }) : null;
     if (!globals.quiet) await io.stdout.write("\n" + nextSteps({ ...outcome, chosen }).join("\n") + "\n");
-  } finally {
-    client.close();
-  }
+  });
 }
 
 /** The studio, where it runs at its usual place: it lists nothing without a key, but says what it is. */
@@ -62,14 +60,11 @@ async function findStudio(client: HttpClient, timeoutMs: number): Promise<Discov
 /** Adds the servers that answer on this machine; returns how many providers are configured then. */
 export async function findLocalServers(io: Io): Promise<number> {
   const home = await openHome(io);
-  const client = createHttpClient(io);
-  try {
+  return await withClient({ io }, async (client) => {
     const found = await discover(client, { hosts: ["localhost"], timeoutMs: TIMEOUT });
     const { configuration } = await mergeFound(home, found, { studioAsked: asksForStudio(io.env) });
     return configuration.providers.length;
-  } finally {
-    client.close();
-  }
+  });
 }
 
 /**

@@ -4,9 +4,9 @@ import { type EngineRecord, isRunning, readRecords, removeRecord, runCalls } fro
 import { engineNamed } from "../../engine/request.ts";
 import type { EngineTemplate } from "../../config/types.ts";
 import { openHome } from "../../platform/home.ts";
-import { createHttpClient, type HttpClient } from "../../provider/http/client.ts";
+import type { HttpClient } from "../../provider/http/client.ts";
 import { clean } from "../../terminal/clean.ts";
-import { configured, print } from "../result.ts";
+import { configured, print, withClient } from "../result.ts";
 import type { Context, Invocation } from "../command.ts";
 import { fill, type Values } from "../../engine/engine.ts";
 import { engineEnvironment, findInstalled } from "../../engine/installed.ts";
@@ -25,9 +25,10 @@ export async function printStatus({ context }: Invocation): Promise<void> {
   const { io } = context;
   const records = await readRecords(await openHome(io));
   const templates = records.length === 0 ? {} : (await configured(context)).configuration.engines ?? {};
-  const client = createHttpClient(io);
-  const states = await Promise.all(records.map((record) => stateOf(record, { client, templates })))
-    .finally(() => client.close());
+  const states = await withClient(
+    context,
+    (client) => Promise.all(records.map((record) => stateOf(record, { client, templates }))),
+  );
   const json = records.map(({ version: _version, process, ...shown }, at) => ({
     ...shown,
     pid: process?.pid ?? null,

@@ -6,10 +6,9 @@ import { splitSelector } from "../../config/find.ts";
 import { selectModel } from "../../config/select.ts";
 import type { Configuration } from "../../config/types.ts";
 import type { Io } from "../../platform/io.ts";
-import { createHttpClient } from "../../provider/http/client.ts";
 import { listModels } from "../../provider/backends/model_list.ts";
 import { clientModel } from "../../runtime/model.ts";
-import { configured } from "../result.ts";
+import { configured, withClient } from "../result.ts";
 
 interface ClientModel {
   /** The value for `set_model` and `--model`. */
@@ -69,8 +68,7 @@ const LIST_TIMEOUT_MS = 3000;
 export async function checkModelName(name: string | undefined, io: Io): Promise<void> {
   const { configuration } = await configured({ io });
   const wanted = { option: clientModel(name, configuration), environment: io.env("AGENTCLI_MODEL") };
-  const client = createHttpClient(io);
-  try {
+  await withClient({ io }, async (client) => {
     await selectModel(configuration, wanted, async (provider) => {
       try {
         const local = isLocal(effectiveBaseUrl(provider, io.env), []);
@@ -82,7 +80,5 @@ export async function checkModelName(name: string | undefined, io: Io): Promise<
         return null;
       }
     });
-  } finally {
-    client.close();
-  }
+  });
 }

@@ -16,14 +16,13 @@ import { AgentcliError, asAgentcliError } from "../../errors.ts";
 import { isLocal } from "../../boundary/policy/locality.ts";
 import { counted } from "../../platform/number.ts";
 import { clean, jsonText } from "../../terminal/clean.ts";
-import { configured, confirmed, during, edit, notice, print, snakeKeys, warn } from "../result.ts";
+import { configured, confirmed, during, edit, notice, print, snakeKeys, warn, withClient } from "../result.ts";
 import type { Invocation } from "../command.ts";
 import { dropStoredKey } from "./keys.ts";
 import type { ADD_OPTIONS } from "./command.ts";
 import type { Configuration, ProviderEntry } from "../../config/types.ts";
 import { localityOf } from "../secrets/context.ts";
 import { modelJson, modelText } from "./models.ts";
-import { createHttpClient } from "../../provider/http/client.ts";
 import { listModels } from "../../provider/backends/model_list.ts";
 import { type ModelAddress, readModelMetadata } from "../../provider/backends/model_metadata.ts";
 import { checkProvider, type CheckTools, type ProviderCheck } from "./check.ts";
@@ -79,22 +78,21 @@ async function nextSteps(provider: ProviderEntry, context: Invocation["context"]
   if (!isLocal(effectiveBaseUrl(provider, io.env), [])) {
     return await notice(context, `next: agentcli providers validate ${name}, then ${clean(chat(configured?.id))}`);
   }
-  const client = createHttpClient(io);
-  try {
-    const endpoint = await resolveEndpoint(provider, { env: io.env, local: true, stores: io });
-    const { signal } = new AbortController();
-    const { models } = await listModels(client, endpoint, { timeoutMs: FIRST_ANSWER_MS, signal });
-    const ids = models.map(({ id }) => clean(id));
-    await notice(context, `it answers, with ${counted(ids.length, "model")}: ${listed(ids, NAMED_MODELS)}`);
-    await notice(context, `next: ${clean(chat(configured?.id ?? ids[0]))}`);
-  } catch (error) {
-    const { code, message } = asAgentcliError(error);
-    const isAsked = code !== "key_missing";
-    await notice(context, `${isAsked ? "it does not answer yet" : "it was not asked yet"}: ${message}`);
-    await notice(context, `next: ${isAsked ? "start the server, then " : ""}agentcli providers validate ${name}`);
-  } finally {
-    client.close();
-  }
+  await withClient(context, async (client) => {
+    try {
+      const endpoint = await resolveEndpoint(provider, { env: io.env, local: true, stores: io });
+      const { signal } = new AbortController();
+      const { models } = await listModels(client, endpoint, { timeoutMs: FIRST_ANSWER_MS, signal });
+      const ids = models.map(({ id }) => clean(id));
+      await notice(context, `it answers, with ${counted(ids.length, "model")}: ${listed(ids, NAMED_MODELS)}`);
+      await notice(context, `next: ${clean(chat(configured?.id ?? ids[0]))}`);
+    } catch (error) {
+      const { code, message } = asAgentcliError(error);
+      const isAsked = code !== "key_missing";
+      await notice(context, `${isAsked ? "it does not answer yet" : "it was not asked yet"}: ${message}`);
+      await notice(context, `next: ${isAsked ? "start the server, then " : ""}agentcli providers validate ${name}`);
+    }
+  });
 }
 
 const NAMED_MODELS = 5;
@@ -219,9 +217,8 @@ export async function validateProviders({ arguments: names, context }: Invocatio
   if (providers.length === 0) await notice(context, NONE_CONFIGURED);
   for (const warning of configuration.warnings) await warn(context, warning);
   const isLocal = await localityOf(context);
-  const client = createHttpClient(io);
   const checks: ProviderCheck[] = [];
-  try {
+  await withClient(context, async (client) => {
     const readMetadata = (address: ModelAddress) => readModelMetadata(home, address, { now: io.clock.now() });
     const started = startChecks(providers, {
       client,
@@ -237,9 +234,7 @@ export async function validateProviders({ arguments: names, context }: Invocatio
       // Each is shown as soon as those before it are: a server that is slow to answer hides no result above it.
       if (!globals.json) await io.stdout.write(checkText(check));
     }
-  } finally {
-    client.close();
-  }
+  });
   const ok = checks.every((check) => check.state !== "error");
   if (globals.json) await io.stdout.write(jsonText({ ok, providers: checks.map(snakeKeys) }));
   return ok ? 0 : 1;

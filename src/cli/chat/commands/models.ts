@@ -4,7 +4,7 @@ import { effectiveBaseUrl, productOf, providerLabel } from "../../../config/base
 import { resolveEndpoint } from "../../../config/endpoint.ts";
 import type { ProviderEntry } from "../../../config/types.ts";
 import { asAgentcliError } from "../../../errors.ts";
-import { createHttpClient, type HttpClient } from "../../../provider/http/client.ts";
+import type { HttpClient } from "../../../provider/http/client.ts";
 import { backendOf } from "../../../provider/backends/backends.ts";
 import { findWindows, inquire } from "../../../provider/backends/inquiry.ts";
 import { listModels, type ModelList } from "../../../provider/backends/model_list.ts";
@@ -31,6 +31,7 @@ import { asksForStudio } from "../../init_providers/plan.ts";
 import { modelText as servedText } from "../../init_providers/report.ts";
 import { modelText } from "../view/first_screen.ts";
 import type { ChatView } from "../begin.ts";
+import { withClient } from "../../result.ts";
 
 /** How long a server is waited for, in milliseconds. */
 const TIMEOUT_MS = 3000;
@@ -51,36 +52,33 @@ export async function offeredModels(context: Context, signal: AbortSignal): Prom
   const { io } = context;
   const { configuration, localEndpoints } = await findProjectContext({ io, cwd: context.globals.cwd });
   const usual = defaultSelector(configuration);
-  const client = createHttpClient(io);
-  const ask = async (provider: ProviderEntry): Promise<OfferedModel[]> => {
-    const local = isLocal(effectiveBaseUrl(provider, io.env), localEndpoints);
-    const place = local ? "local" : "remote";
-    const isDefault = (id: string) => usual?.provider === provider.name && usual.model === id;
-    const offered = (id: string, note: string): OfferedModel => {
-      return { provider: provider.name, selector: `${provider.name}:${id}`, note };
+  return await withClient(context, async (client) => {
+    const ask = async (provider: ProviderEntry): Promise<OfferedModel[]> => {
+      const local = isLocal(effectiveBaseUrl(provider, io.env), localEndpoints);
+      const place = local ? "local" : "remote";
+      const isDefault = (id: string) => usual?.provider === provider.name && usual.model === id;
+      const offered = (id: string, note: string): OfferedModel => {
+        return { provider: provider.name, selector: `${provider.name}:${id}`, note };
+      };
+      try {
+        const endpoint = await resolveEndpoint(provider, { env: io.env, local, stores: io });
+        const limits = { timeoutMs: TIMEOUT_MS, signal };
+        const list = await listModels(client, endpoint, limits);
+        const notes = await modelNotes(client, endpoint, { list, provider, ...limits });
+        return list.models.map(({ id }, at) => {
+          const parts = [notes[at] ?? "", place, isDefault(id) ? "default" : ""];
+          return offered(id, parts.filter((part) => part !== "").join(" · "));
+        });
+      } catch (error) {
+        signal.throwIfAborted();
+        const reason = asAgentcliError(error).message;
+        const none = { provider: provider.name, selector: null, note: `${place}; ${reason}` };
+        const configured = provider.models.map(({ id }) => offered(id, `${place}, configured; ${reason}`));
+        return configured.length > 0 ? configured : [none];
+      }
     };
-    try {
-      const endpoint = await resolveEndpoint(provider, { env: io.env, local, stores: io });
-      const limits = { timeoutMs: TIMEOUT_MS, signal };
-      const list = await listModels(client, endpoint, limits);
-      const notes = await modelNotes(client, endpoint, { list, provider, ...limits });
-      return list.models.map(({ id }, at) => {
-        const parts = [notes[at] ?? "", place, isDefault(id) ? "default" : ""];
-        return offered(id, parts.filter((part) => part !== "").join(" · "));
-      });
-    } catch (error) {
-      signal.throwIfAborted();
-      const reason = asAgentcliError(error).message;
-      const none = { provider: provider.name, selector: null, note: `${place}; ${reason}` };
-      const configured = provider.models.map(({ id }) => offered(id, `${place}, configured; ${reason}`));
-      return configured.length > 0 ? configured : [none];
-    }
-  };
-  try {
     return (await Promise.all(configuration.providers.map(ask))).flat();
-  } finally {
-    client.close();
-  }
+  });
 }
 
 /** Models of one server that are asked about beyond its list. */
@@ -242,8 +240,7 @@ export async function chooseFirstModel(
 
 async function findOffers(context: Context, signal: AbortSignal): Promise<Offer[]> {
   const home = await openHome(context.io);
-  const client = createHttpClient(context.io);
-  try {
+  return await withClient(context, async (client) => {
     const [configured, found] = await Promise.all([
       offeredModels(context, signal),
       discover(client, { hosts: ["localhost"], timeoutMs: TIMEOUT, signal }),
@@ -270,9 +267,7 @@ async function findOffers(context: Context, signal: AbortSignal): Promise<Offer[
       }))
     );
     return known.length > 0 ? known : fresh;
-  } finally {
-    client.close();
-  }
+  });
 }
 
 /** As the server named itself, else as its port says. */
