@@ -4,14 +4,7 @@
  * (docs/recipes.md names them).
  */
 import { type Command, command, GLOBAL_OPTIONS, type Option, type Options, SHORT_OPTIONS } from "../command.ts";
-import {
-  camelCase,
-  type GivenOption,
-  kebabCase,
-  type Normalized,
-  splitOption,
-  valueOf,
-} from "../command_line.ts";
+import { camelCase, type GivenOption, kebabCase, type Normalized, splitOption, valueOf } from "../command_line.ts";
 import { RUN_OPTIONS } from "../run/command.ts";
 import { builtinTools } from "../../tools/registry.ts";
 import { clean } from "../../terminal/clean.ts";
