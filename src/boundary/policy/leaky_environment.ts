@@ -11,16 +11,9 @@ const COPYING =
   /^(?:OTEL_|SSLKEYLOGFILE$|NODE_(?:DEBUG|V8_COVERAGE)$|NODE_DEBUG_|DENO_(?:LOG|TRACE|INSPECT|COVERAGE|AUTO_SERVE|SERVE|V8_FLAGS))/i;
 
 /** Those of them that affect this process. `OTEL_*` does nothing without the first. */
-const ACTING: readonly string[] = [
-  "OTEL_DENO",
-  "SSLKEYLOGFILE",
-  "NODE_DEBUG",
-  "NODE_V8_COVERAGE",
-  "DENO_LOG",
-  "DENO_TRACE_PERMISSIONS",
-  "DENO_COVERAGE_DIR",
-  "DENO_V8_FLAGS",
-];
+const ACTING: readonly string[] =
+  "OTEL_DENO SSLKEYLOGFILE NODE_DEBUG NODE_V8_COVERAGE DENO_LOG DENO_TRACE_PERMISSIONS DENO_COVERAGE_DIR DENO_V8_FLAGS"
+    .split(" ");
 
 /** Returns whether a variable may hold a key or belongs to agentcli: children never get it. */
 export function isSecretVariable(name: string): boolean {

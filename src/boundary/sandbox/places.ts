@@ -11,18 +11,8 @@ import type { PlanStep } from "./backend.ts";
  * Directories of programs and libraries; links among them (`/bin` to `/usr/bin`) stay links. Others hold daemons'
  * sockets.
  */
-const SYSTEM: readonly string[] = [
-  "/usr",
-  "/bin",
-  "/sbin",
-  "/lib",
-  "/lib64",
-  "/lib32",
-  "/libx32",
-  "/nix/store",
-  "/gnu/store",
-  "/run/current-system",
-];
+const SYSTEM: readonly string[] = "/usr /bin /sbin /lib /lib64 /lib32 /libx32 /nix/store /gnu/store /run/current-system"
+  .split(" ");
 
 /** System settings that programs need, one mount each. Never all of `/etc`, which holds keys. */
 const SETTINGS =
