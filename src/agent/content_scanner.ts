@@ -2,8 +2,7 @@
  * The leak scanner as a session asks it: content of protected files that comes by a way no label sees (typed, pasted,
  * copied to another file) is found by looking for it. Source: specification of the boundary, "Letting out".
  */
-import type { AllowedFragments, LeakScanner, scannerOfOthers } from "../boundary/scan/leak_scanner.ts";
-import type { ScanHit } from "../boundary/scan/fragment_finder.ts";
+import type { AllowedFragments, LeakScanner, Scans, ScansOfOthers } from "../boundary/scan/leak_scanner.ts";
 import type { ProtectedSet } from "../boundary/policy/protected.ts";
 import type { RecordData } from "../boundary/policy/project_record_files.ts";
 import type { Refusal, Workspace } from "../boundary/workspace/workspace.ts";
@@ -50,7 +49,7 @@ export class ContentScanner {
   readonly #notify: ScannerOptions["notify"];
   #outside: ProtectedSet | undefined;
   #scanner: LeakScanner | null = null;
-  #others: ReturnType<typeof scannerOfOthers> | null = null;
+  #others: ScansOfOthers | null = null;
   /** When the files of other projects were looked at last, as `performance.now()` gives it. */
   #comparedAt: number | undefined;
 
@@ -76,17 +75,18 @@ export class ContentScanner {
     return this.#scanner ??= new LeakScanner(protection, { root, allowed: this.#allowed });
   }
 
-  /** Finds what other projects protect. */
-  async #hitOfOthers(
-    texts: Iterable<string>,
-    options?: Parameters<LeakScanner["check"]>[1],
-  ): Promise<ScanHit & { endpoints: readonly string[] } | null> {
-    if ((await this.#projects()).length === 0) return null;
+  async #openOthers(): Promise<ScansOfOthers> {
     const { scannerOfOthers } = await import("../boundary/scan/leak_scanner.ts");
     const { root, additional } = this.#workspace;
-    this.#others ??= scannerOfOthers(this.#projects, [root, ...additional], () => this.#scanner);
+    return this.#others ??= scannerOfOthers(this.#projects, [root, ...additional], () => this.#scanner);
+  }
+
+  /** Finds what other projects protect. */
+  async #hitOfOthers(...[texts, options]: Parameters<Scans["check"]>): ReturnType<ScansOfOthers["check"]> {
+    if ((await this.#projects()).length === 0) return null;
+    const others = await this.#openOthers();
     const started = performance.now();
-    const hit = await this.#others.check(texts, options);
+    const hit = await others.check(texts, options);
     if (options?.since === undefined) this.#comparedAt = started;
     return hit;
   }
@@ -197,10 +197,9 @@ export class ContentScanner {
     const own = await this.#open();
     if (own === null && exposed === undefined && (await this.#projects()).length === 0) return;
     const { protection, records } = this.#workspace;
-    const scanner: Pick<LeakScanner, "check"> = {
-      check: async (texts, options) => await own?.check(texts, options) ?? await this.#hitOfOthers(texts, options),
-    };
     const { outsideOf, protectCopies } = await import("../boundary/scan/copies.ts");
+    const { both } = await import("../boundary/scan/leak_scanner.ts");
+    const scanner = both(own, await this.#openOthers());
     this.#outside = outsideOf(protection, places, this.#outside);
     const search = { roots: places, protection, outside: this.#outside, scanner, since, exposed };
     const notice = await protectCopies(search, records);

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { ask, say, want } from "../helpers/fake_server.ts";
 import { runProgram } from "../helpers/program.ts";
-import { openStage, type Played } from "./harness.ts";
+import { openStage, type Played, type Stage } from "./harness.ts";
 
 const sandboxed = { ignore: Deno.build.os !== "linux" };
 const COMMANDS = ["--permission-mode", "bypassPermissions"];
@@ -96,4 +96,91 @@ Deno.test("a name that holds protected content makes its file protected", sandbo
   }
   const remote = await stage.play("rem", { script: [ask(want("list", { path: "." })), say("Done.")] });
   assertNotSent(remote, canary);
+});
+
+const edit = (path: string, from: string, to: string) =>
+  ask({ name: "Edit", input: { file_path: path, old_string: from, new_string: to } });
+
+/** Asserts what becomes of a text that a prompt holds: for a remote model, and in the transcript of a local one. */
+async function assertKept(stage: Stage, text: string, isKept: boolean): Promise<void> {
+  const pasted = await stage.play("rem", { script: [say("Yes.")], prompt: `what is ${text}?` });
+  assert.equal(pasted.done.code, isKept ? 6 : 0, `${text}\n${pasted.done.stderr}`);
+  assert.equal(pasted.sent.includes(text), !isKept, text);
+  const id = crypto.randomUUID();
+  const local = await stage.play("loc", { script: [say("Yes.")], prompt: `${text}?`, args: ["--session-id", id] });
+  assert.ok(local.sent.includes(text), "control: a local model gets it");
+  const projects = `${stage.home.agentcliHome}/projects`;
+  const stored: string[] = [];
+  for await (const { name } of Deno.readDir(projects)) {
+    const text = await Deno.readTextFile(`${projects}/${name}/${id}.jsonl`).catch(() => null);
+    if (text !== null) stored.push(text);
+  }
+  assert.equal(stored.length, 1, "control: it is stored");
+  assert.equal(stored[0]?.includes(text), !isKept, "in the transcript");
+}
+
+/** What a copy holds besides what its source holds now: a value that no other file has. */
+const MORE: Readonly<Record<string, (stage: Stage) => Promise<string>>> = {
+  async "what a tool moved there out of the source"(stage) {
+    const [line, value] = [`API_TOKEN=${stage.canary("env")}`, stage.canary("env")];
+    const script = [
+      READ,
+      edit(".env", line, "API_TOKEN="),
+      shell(`echo 'the key is ${value}' > notes.txt`),
+      say("Done."),
+    ];
+    await stage.play("loc", { script, args: COMMANDS });
+    return value;
+  },
+  async "a line that the user added"(stage) {
+    const script = [READ, shell(`echo '${stage.canary("env")}' > notes.txt`), say("Done.")];
+    await stage.play("loc", { script, args: COMMANDS });
+    return await stage.plant("notes.txt", "added", (value) => `${stage.canary("env")}\nNEXT=${value}\n`)
+      .then(() => stage.canary("added"));
+  },
+  async "a value that the source held when the session read it"(stage) {
+    const former = stage.canary("env");
+    const script = [READ, shell(`echo '${former}' > notes.txt`), say("Done.")];
+    const work = async () => void await stage.plant(".env", "env", (value) => `API_TOKEN=${value}\n# rotated\n`);
+    await stage.play("loc", { script, args: COMMANDS, during: { index: 1, work } });
+    return former;
+  },
+  async "content of another project beside that of this one"(stage) {
+    const other = `${stage.home.root}/B`;
+    await stage.plant(`${other}/.env`, "other", (value) => `KEY=${value}\n`);
+    await stage.write(`${other}/.agentclisecret`, "no-cloud: .env\n");
+    await stage.play("loc", { cwd: other, script: [say("Hello.")] });
+    const both = `printf '%s\\n' '${stage.canary("env")}' '${stage.canary("other")}' > notes.txt`;
+    await stage.play("loc", { script: [READ, shell(both), say("Done.")], args: COMMANDS });
+    return stage.canary("other");
+  },
+};
+
+for (const [what, make] of Object.entries(MORE)) {
+  Deno.test(`a copy is looked for with all that it holds: ${what}`, sandboxed, async () => {
+    await using stage = await openStage();
+    stage.exempt("notes.txt");
+    const value = await make(stage);
+    const listed = await runProgram(["secrets", "list"], { home: stage.home });
+    assert.match(listed.stdout, /notes\.txt.*holds content of/, "control: it is a copy");
+    await assertKept(stage, value, true);
+  });
+}
+
+/** A source file as a command leaves it: one line is a secret. */
+const SOURCE = ["import os", "from pathlib import Path", "", "BASE = Path(__file__).resolve().parent", ""];
+
+Deno.test("what a command left beside a copied line is open, until somebody changes it", sandboxed, async () => {
+  await using stage = await openStage();
+  stage.exempt("config.py");
+  const write = (key: string) => ["cat > config.py <<'END'", ...SOURCE, `KEY = '${key}'`, "END"].join("\n");
+  const script = [READ, shell(write(stage.canary("env"))), say("Done.")];
+  const local = await stage.play("loc", { script, args: COMMANDS });
+  assert.match(local.done.stderr, /protected from now on.*config\.py/, "control: it is a copy");
+  const open = SOURCE.join(" ").trim();
+  await assertKept(stage, open, false);
+  await assertKept(stage, stage.canary("env"), true);
+  await stage.plant("config.py", "more", (value) => `${SOURCE.join("\n")}NEXT = '${value}'\n`);
+  await assertKept(stage, stage.canary("more"), true);
+  await assertKept(stage, open, false);
 });

@@ -199,6 +199,13 @@ for (const isWritable of [true, false]) {
       await Deno.rename(`${stage.home.root}/kept`, record);
     }
     assert.ok(!(await sentLater(stage, "old.txt")).includes(value));
+    const pasted = await stage.play("rem", { script: [say("ok")], prompt: `what is ${value}?` });
+    assert.ok(!pasted.sent.includes(value), "nor from elsewhere: it can be the content in any form");
+    const open = await stage.play("rem", {
+      script: [say("ok")],
+      prompt: `what is ${value.toUpperCase().slice(0, 5)}?`,
+    });
+    assert.equal(open.done.code, 0, "control: another prompt goes");
   });
 }
 

@@ -73,7 +73,7 @@ export class FormerFiles {
         ? same
         : (sizes.has(status.size) ? await this.#contentOf(path, status) : undefined);
       if (known === undefined) continue;
-      found.push({ path, ...identityIn(status), source: known.path, tier: known.tier, at: 0 });
+      found.push({ path, ...identityIn(status), source: known.path, tier: known.tier });
     }
     return found;
   }
@@ -90,11 +90,14 @@ export class FormerFiles {
 const DERIVED_LIMIT = 2 * 1024 * 1024;
 
 /**
- * Returns derived files as a record has room for them: if there are too many, the directories of the deepest ones in
- * their place, and the root at last. A command can change any number of files.
+ * Returns derived files as a record has room for them: if there are too many, without their open lines, then the
+ * directories of the deepest ones in their place, and the root at last. A command can change any number of files.
  */
 export function gathered(files: readonly DerivedFile[], root: string): readonly DerivedFile[] {
   if (JSON.stringify(files).length <= DERIVED_LIMIT) return files;
+  if (files.some(({ openLines }) => openLines !== undefined)) {
+    return gathered(files.map(({ openLines: _, ...file }) => file), root);
+  }
   const depthOf = (path: string) => path.split("/").length;
   const deepest = files.reduce((depth, { path }) => isWithin(root, path) ? Math.max(depth, depthOf(path)) : depth, 0);
   if (deepest <= depthOf(root)) return files;

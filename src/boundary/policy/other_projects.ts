@@ -7,6 +7,7 @@ import type { ProjectRecord } from "./project_record.ts";
 import { identityAt, rootKey } from "./inode_index.ts";
 import { currentProjects, isReplaced, type RecordData, saltedFiles } from "./project_record_files.ts";
 import { ProtectedSet } from "./protected.ts";
+import type { ProtectionRule } from "./protection_rule.ts";
 
 /** Limit of files per project. */
 const FILE_LIMIT = 10_000;
@@ -35,6 +36,11 @@ export class OtherProject {
     const isCovered = covers(this.#set, real, named);
     // An unusable marker covers every path it is asked about; here it counts only for its own project.
     return this.#met.has(real) || isCovered && (this.#set.damaged === null || isWithin(this.root, real));
+  }
+
+  /** Returns the rule for the real path of one of its files, or null. */
+  rule(real: string): ProtectionRule | null {
+    return this.#set.rule(real);
   }
 
   /** Walks it for so many milliseconds; a walk that takes longer goes on with the next look. */

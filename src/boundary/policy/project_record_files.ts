@@ -10,6 +10,7 @@ import { quietly } from "../../platform/real_path.ts";
 import { sha256 } from "../../platform/digest.ts";
 import { commonDirectory } from "./git_directory.ts";
 import { MARKER_NAME, type Tier } from "./marker.ts";
+import type { OpenLines } from "./protection_rule.ts";
 import {
   type Identity,
   identityAt,
@@ -45,8 +46,7 @@ export interface DerivedFile extends Identity {
   source: string;
   /** That of a former protected file, where no rule says it. */
   tier?: Tier | undefined;
-  /** When that was found, in milliseconds since 1970; 0 if unknown. */
-  at?: number;
+  openLines?: OpenLines | undefined;
 }
 
 /** The rules and the trust of a known project. */

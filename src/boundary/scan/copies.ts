@@ -13,7 +13,8 @@ import { UNKNOWN_PATH } from "../policy/protection_rule.ts";
 import { readRegularFile } from "../reader.ts";
 import type { ScanHit } from "./fragment_finder.ts";
 import { textsOf } from "./normalize.ts";
-import type { LeakScanner } from "./leak_scanner.ts";
+import type { Scans } from "./leak_scanner.ts";
+import { openLinesOf } from "./open_lines.ts";
 
 /** Bytes that are scanned after one command; files beyond are protected without a look. */
 const SCAN_LIMIT = 128 * 1024 * 1024;
@@ -28,7 +29,7 @@ interface CopySearch {
   protection: ProtectedSet;
   /** Covers those of the roots that are outside of the project. */
   outside?: ProtectedSet | undefined;
-  scanner: Pick<LeakScanner, "check">;
+  scanner: Scans;
   /** When the program started, in milliseconds since 1970. */
   since: number;
   /** A protected path that the program could see: every changed file can hold its content in a form that no scan finds. */
@@ -90,7 +91,6 @@ async function findCopies(search: CopySearch): Promise<FoundCopy[]> {
   const holding = (...texts: string[]) => scanner.check(texts, { once: true, since: started });
   const found: FoundCopy[] = [];
   let left = SCAN_LIMIT;
-  const at = Date.now();
   outside?.refresh();
   for (const listing of [...protection.openDirectories, ...outside?.openDirectories ?? []]) {
     const base = baseOf(listing.directory, search);
@@ -99,7 +99,7 @@ async function findCopies(search: CopySearch): Promise<FoundCopy[]> {
       if (!roots.some((root) => isWithin(root, path)) || protection.ruleOfFile(status, path) !== null) continue;
       const { device, inode, born } = status;
       const nameHit = await (above ??= holding(relativeTo(base, listing.directory))) ?? await holding(basename(path));
-      const copy = { path, device, inode, born, at, isNameProtected: nameHit !== null };
+      const copy = { path, device, inode, born, isNameProtected: nameHit !== null };
       if (exposed !== undefined) {
         found.push({ ...copy, source: exposed });
         continue;
@@ -111,7 +111,13 @@ async function findCopies(search: CopySearch): Promise<FoundCopy[]> {
         continue;
       }
       const hit = nameHit ?? await holding(...textsOf(read.bytes));
-      if (hit !== null) found.push({ ...copy, source: hit.path });
+      if (hit === null) continue;
+      // What a protected file held before it changed can be in any line: the scanner may never have read it.
+      await scanner.check([], { since: started });
+      const isCertain = scanner.changedAt < since;
+      const holds = async (part: string) => await holding(part) !== null;
+      const openLines = isCertain ? await openLinesOf(read.bytes, holds) : undefined;
+      found.push({ ...copy, source: protection.rule(hit.path)?.copyOf ?? hit.path, openLines });
     }
   }
   return found;

@@ -12,6 +12,7 @@ import type { ProtectedSet } from "../policy/protected.ts";
 import { describeRule } from "../policy/protection_rule.ts";
 import { pacer } from "../../platform/sleep.ts";
 import { READ_LIMIT, readRegularFile } from "../reader.ts";
+import { withoutOpenLines } from "./open_lines.ts";
 import { type Fragment, FragmentFinder, type ScanHit } from "./fragment_finder.ts";
 
 /** Fragments of a text that are checked against the allowed ones; a text with more new ones shares too much to leave. */
@@ -23,20 +24,25 @@ const FRAGMENT_LIMIT = 500;
  */
 export type AllowedFragments = (fragments: readonly Fragment[]) => Promise<ReadonlySet<string>>;
 
+/** Judges whether texts hold protected content. */
+export type Scans = Pick<LeakScanner, "check" | "changedAt">;
+
+/** The same for other projects; a hit has the endpoints that all of them trust whose content it is. */
+export interface ScansOfOthers extends Scans {
+  check(...asked: Parameters<Scans["check"]>): Promise<ScanHit & { endpoints: readonly string[] } | null>;
+}
+
 type ScannedFiles = Pick<ProtectedSet, "rule" | "version"> & { files(): Iterable<string> };
 
 /** The longest walk of other projects before a check, in milliseconds. */
 const OTHERS_MS = 200;
 
-/**
- * Returns a scanner for what known projects other than those of `roots` protect, and not the `own` one; a hit has the
- * endpoints that all of them trust whose content it is.
- */
+/** Returns a scanner for what known projects other than those of `roots` protect, and not the `own` one. */
 export function scannerOfOthers(
   projects: () => Promise<readonly RecordData[]>,
   roots: readonly string[],
   own: () => LeakScanner | null = () => null,
-): { check(...asked: Parameters<LeakScanner["check"]>): Promise<ScanHit & { endpoints: readonly string[] } | null> } {
+): ScansOfOthers {
   let known: readonly RecordData[] = [];
   let others: readonly { project: OtherProject; scanner: LeakScanner }[] = [];
   // What both projects protect is this one's, too.
@@ -51,12 +57,12 @@ export function scannerOfOthers(
         !roots.some((own) => isWithin(own, root) || isWithin(root, own))
       ).map((one) => {
         const project = new OtherProject(one);
-        const files = { files: () => project.files, rule: () => null, version: 0 };
+        const files = { files: () => project.files, rule: (path: string) => project.rule(path), version: 0 };
         return { project, scanner: new LeakScanner(files, { root: "/", allowed }) };
       });
     }
     const [all, until] = [[...texts], performance.now() + OTHERS_MS];
-    let found: ScanHit & { endpoints: readonly string[] } | null = null;
+    let found: Awaited<ReturnType<ScansOfOthers["check"]>> = null;
     for (const { project, scanner } of others) {
       if (!scanner.hasLooked(options?.since)) await project.look(until - performance.now());
       const hit = await scanner.check(all, { once: true, ...options });
@@ -67,16 +73,30 @@ export function scannerOfOthers(
     }
     return found;
   };
-  return { check };
+  return {
+    check,
+    get changedAt() {
+      return Math.max(0, ...others.map(({ scanner }) => scanner.changedAt));
+    },
+  };
 }
 
 /** Returns a scanner for the content of all known projects and of this one, which need not be known. */
 export function scannerOfAll(
   protection: ProtectedSet,
   { root, projects }: { root: string; projects: () => Promise<readonly RecordData[]> },
-): Pick<LeakScanner, "check"> {
-  const [own, others] = [new LeakScanner(protection, { root }), scannerOfOthers(projects, [root])];
-  return { check: async (texts, options) => await own.check(texts, options) ?? await others.check(texts, options) };
+): Scans {
+  return both(new LeakScanner(protection, { root }), scannerOfOthers(projects, [root]));
+}
+
+/** Returns what judges by one scanner, then by another. */
+export function both(one: Scans | null, other: Scans): Scans {
+  return {
+    check: async (texts, options) => await one?.check(texts, options) ?? await other.check(texts, options),
+    get changedAt() {
+      return Math.max(one?.changedAt ?? 0, other.changedAt);
+    },
+  };
 }
 
 /**
@@ -87,6 +107,8 @@ export function scannerOfAll(
 export class LeakScanner {
   /** Decides about fragments from now on. */
   allowed: AllowedFragments;
+  /** When a check last found other files, or other content, than the one before it; in milliseconds since 1970. */
+  changedAt = 0;
   readonly #protection: ScannedFiles;
   readonly #root: string;
   readonly #limit: number | undefined;
@@ -175,16 +197,14 @@ export class LeakScanner {
     const present = new Map<string, FileStatus | null>();
     const changed: string[] = [];
     for (const path of this.#protection.files()) {
-      // If the source of a copy is unchanged, its content is known from there; the rest of the copy is not a secret.
-      const { copyOf = null, copiedAt = 0 } = this.#protection.rule(path) ?? {};
-      const source = copyOf === null ? null : quietly(() => lstatSync(copyOf));
-      if (source !== null && Math.max(source.modified, source.changed) <= copiedAt) continue;
       const status = quietly(() => lstatSync(path));
       present.set(path, status);
       const before = this.#read.get(path);
       const isKnown = before === null ? status === null : before !== undefined && isUnchanged(before, status);
       if (!isKnown) changed.push(path);
     }
+    const isSame = changed.length === 0 && this.#read.keys().every((path) => present.has(path));
+    if (!isSame) this.changedAt = Date.now();
     if (changed.length > 0) {
       const isFirst = this.#read.size === 0;
       await this.#add(changed, { present, signal });
@@ -215,7 +235,10 @@ export class LeakScanner {
       const read = readRegularFile(path, { display: path });
       if ("refused" in read || read.more) this.#unread.add(path);
       else this.#unread.delete(path);
-      if (!("refused" in read)) this.#finder.add(path, read.bytes);
+      if (!("refused" in read)) {
+        const { openLines } = this.#protection.rule(path) ?? {};
+        this.#finder.add(path, openLines === undefined ? read.bytes : await withoutOpenLines(read.bytes, openLines));
+      }
       await pause();
     }
   }
