@@ -187,10 +187,16 @@ for (const isRight of [true, false]) {
       await stage.write(".env", "code 4711 x\n");
       await stage.play("rem", { script: [say("hi")] });
       await stage.write(".env", "changed since then\n");
+      await stage.write(".agentclisecret", "no-cloud: .env\n");
+      await stage.write("young.txt", "as young as the marker\n");
       const command = `echo "code ${isRight ? 4711 : 4712} x" > guess.txt; echo ran`;
       const played = await stage.play("rem", { script: [ask(want("shell", { command })), say("ok")], args });
       assert.equal(played.done.code, isRight ? 6 : 0, played.done.stderr);
       assert.equal(played.requests.filter(({ json }) => json?.messages !== undefined).length, isRight ? 1 : 2);
+      const [, why, names] = /protected from now on, since (.*?): (.*) \(/.exec(played.done.stderr) ?? [];
+      const expected = `${stage.project}/guess.txt came to be protected or was replaced meanwhile`;
+      assert.equal(why, isRight ? expected : undefined);
+      assert.equal(names, isRight ? "young.txt" : undefined, "what is as young, without the marker of the user");
     },
   );
 }

@@ -49,7 +49,7 @@ export async function quarantineNotice(
 
 /** Returns the notice about everything that a command made after it could see a path. Omits names, which can hold content. */
 export function takenNotice({ id, paths }: QuarantineEntry, exposed: string): string {
-  return `${exposed} was created or replaced meanwhile: what came to be since (${paths.length}) was moved to quarantine; ` +
+  return `${exposed} came to be protected or was replaced meanwhile: what came to be since (${paths.length}) was moved to quarantine; ` +
     `look through it (agentcli quarantine list), then put it back: agentcli quarantine restore ${id}`;
 }
 

@@ -66,7 +66,7 @@ export async function protectCopies(search: CopySearch, records: readonly Projec
   }
   const why = exposed === undefined
     ? "since they hold protected content"
-    : `since ${exposed} was created or replaced meanwhile`;
+    : `since ${exposed} came to be protected or was replaced meanwhile`;
   const more = names.length > MOST_NAMED ? ` and ${names.length - MOST_NAMED} more` : "";
   return `protected from now on, ${why}: ${names.slice(0, MOST_NAMED).join(", ")}${more} ` +
     "(agentcli secrets list shows them, agentcli secrets trust releases them)";
@@ -101,6 +101,8 @@ async function findCopies(search: CopySearch): Promise<FoundCopy[]> {
       const nameHit = await (above ??= holding(relativeTo(base, listing.directory))) ?? await holding(basename(path));
       const copy = { path, device, inode, born, isNameProtected: nameHit !== null };
       if (exposed !== undefined) {
+        // No sandboxed program writes a marker: the user just did.
+        if (exposed !== UNKNOWN_PATH && protection.markers.includes(path)) continue;
         found.push({ ...copy, source: exposed });
         continue;
       }

@@ -4,7 +4,7 @@
  * project in which a command wrote one secret line could send next to nothing otherwise.
  */
 import { sha256 } from "../../platform/digest.ts";
-import { utf8Text } from "../../platform/decode.ts";
+import { utf8Text } from "../../platform/text.ts";
 import type { OpenLines } from "../policy/protection_rule.ts";
 
 /** Lines of one file that are recorded. */
