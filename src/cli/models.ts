@@ -1,6 +1,6 @@
 /** Runs `agentcli models suggest`: reads what the machine has, and prints what fits of a table with a date: newer models are better. */
 import { findProgram } from "../boundary/programs.ts";
-import { run } from "../platform/process.ts";
+import { runForText } from "../platform/process.ts";
 import { graphicsBytes, memoryBytes, runtimeFacts } from "../platform/runtime.ts";
 import type { Invocation } from "./command.ts";
 import { notice, print, tableFor } from "./result.ts";
@@ -79,17 +79,14 @@ function findOnPath(name: string, io: Context["io"]): Promise<string | null> {
 async function nvidiaBytes(io: Context["io"]): Promise<number[]> {
   const program = await findOnPath("nvidia-smi", io);
   if (program === null) return [];
-  let text = "";
-  await run({
+  const said = await runForText({
     argv: [program, "--query-gpu=memory.total", "--format=csv,noheader,nounits"],
     cwd: "/",
     env: { PATH: io.env("PATH") ?? "" },
     timeoutMs: 5_000,
-    onOutput: (bytes, stream) => {
-      if (stream === "stdout" && text.length < 4_096) text += new TextDecoder().decode(bytes);
-    },
+    limit: 4_096,
   }).catch(() => null);
-  return text.split("\n").map((line) => Number(line.trim()) * 1024 * 1024).filter((bytes) => bytes > 0);
+  return (said?.stdout ?? "").split("\n").map((line) => Number(line.trim()) * 1024 * 1024).filter((bytes) => bytes > 0);
 }
 
 /** When the table was written: year and month. */

@@ -2,7 +2,7 @@
 import { harmlessEnvironment } from "../boundary/policy/leaky_environment.ts";
 import { findProgram } from "../boundary/programs.ts";
 import type { Io } from "../platform/io.ts";
-import { run } from "../platform/process.ts";
+import { runForText } from "../platform/process.ts";
 import { statSync } from "../platform/files.ts";
 import { quietly } from "../platform/real_path.ts";
 import { isAbsolute } from "../platform/path.ts";
@@ -56,19 +56,16 @@ function fileAt(path: string): string | null {
 async function readHelp(program: string, command: Command, search: Search): Promise<string | null | "absent"> {
   const last = command.help.at(-1);
   for (const words of command.help) {
-    let text = "";
-    const decoder = new TextDecoder();
-    const { ended, code } = await run({
+    const { ended, code, stdout, stderr } = await runForText({
       argv: [program, ...words],
       env: search.env,
       cwd: search.cwd,
       signal: search.signal,
       timeoutMs: HELP_MS,
-      onOutput: (bytes) => {
-        if (text.length < HELP_LIMIT) text += decoder.decode(bytes, { stream: true });
-      },
+      limit: HELP_LIMIT,
     });
     search.signal.throwIfAborted();
+    const text = stdout + stderr;
     if (code !== 0 && /No module named/.test(text)) return "absent";
     // A refusal of `--help=all` may name a few options too; only from the last way such a text counts.
     if (ended === "exit" && /(?<![\w-])--[a-z]/.test(text) && (code === 0 || words === last)) return text;

@@ -77,7 +77,8 @@ export function homePath(io: Pick<Io, "env" | "os">): string {
   return join(user, ".agentcli");
 }
 
-function unusable(path: string, error: unknown): AgentcliError {
+/** Returns the error for a home that the system does not let us use; `way` is what else can be done. */
+export function homeUnusable(path: string, error: unknown, way = "or set AGENTCLI_HOME"): AgentcliError {
   if (isMissingPermission(error)) {
     return new AgentcliError("home_unusable", `Deno does not permit using the home ${path}`, {
       hint: `start it with --allow-read and --allow-write="${path}"`,
@@ -86,7 +87,7 @@ function unusable(path: string, error: unknown): AgentcliError {
   }
   const reason = diskReason(error) ?? (error instanceof Error ? error.message : "unknown error");
   return new AgentcliError("home_unusable", `cannot use the home ${path}: ${reason}`, {
-    hint: `${diskAdvice(error) ?? "check the owner and the permissions of that directory"}, or set AGENTCLI_HOME`,
+    hint: `${diskAdvice(error) ?? "check the owner and the permissions of that directory"}, ${way}`,
     cause: error,
   });
 }
@@ -104,7 +105,7 @@ function ownUser(): number | null {
  */
 async function checkDirectory(path: string): Promise<void> {
   const found = statSync(path);
-  if (found !== null && found.kind !== "directory") throw unusable(path, new Error("it is not a directory"));
+  if (found !== null && found.kind !== "directory") throw homeUnusable(path, new Error("it is not a directory"));
   const user = ownUser();
   // Root can make it in anybody's directory.
   const owner = (found ?? (user === ROOT ? statSync(existingPart(path)) : null))?.owner ?? null;
@@ -140,7 +141,7 @@ export async function openHome(io: Pick<Io, "env" | "os">): Promise<Home> {
   try {
     await checkDirectory(path);
   } catch (error) {
-    throw error instanceof AgentcliError ? error : unusable(path, error);
+    throw error instanceof AgentcliError ? error : homeUnusable(path, error);
   }
   const file = (name: string) => join(path, name);
   const guarded = async <T>(work: () => Promise<T>): Promise<T> => {
@@ -148,7 +149,7 @@ export async function openHome(io: Pick<Io, "env" | "os">): Promise<Home> {
       return await work();
     } catch (error) {
       if (error instanceof AgentcliError) throw error;
-      throw unusable(path, error);
+      throw homeUnusable(path, error);
     }
   };
   return {
@@ -177,7 +178,7 @@ export async function openHome(io: Pick<Io, "env" | "os">): Promise<Home> {
         });
       } catch (error) {
         if (started) throw error;
-        throw unusable(path, error);
+        throw homeUnusable(path, error);
       }
     },
   };

@@ -92,6 +92,28 @@ export async function runForOutput(
   return { ...outcome, bytes: new Uint8Array(await new Blob(pieces).arrayBuffer()), more: length > limit };
 }
 
+/** Collects what a process says as text: of each stream at most about `limit` characters, and nothing of the rest. */
+export function collectText(
+  limit: number,
+): { said: Record<OutputStream, string>; onOutput: ProcessOptions["onOutput"] } {
+  const decoders = { stdout: new TextDecoder(), stderr: new TextDecoder() };
+  const said = { stdout: "", stderr: "" };
+  return {
+    said,
+    onOutput(bytes, stream) {
+      if (said[stream].length < limit) said[stream] += decoders[stream].decode(bytes, { stream: true });
+    },
+  };
+}
+
+/** Runs a process and gives what it says, as {@link collectText} does. */
+export async function runForText(
+  { limit, ...options }: Omit<ProcessOptions, "onOutput"> & { limit: number },
+): Promise<ProcessOutcome & Record<OutputStream, string>> {
+  const { said, onOutput } = collectText(limit);
+  return { ...await run({ ...options, onOutput }), ...said };
+}
+
 /** Returns whether standard output and standard error of this process are one: the order of what comes there counts then. */
 export function isOutputJoined(): boolean {
   try {

@@ -61,3 +61,10 @@ export function rowsWithin(rows: readonly string[], bytes: number): { kept: stri
   }
   return { kept: rows.slice(0, end), left: rows.length - end };
 }
+
+/** Returns a text in a fence of Markdown that nothing in it ends. */
+export function fenced(text: string, language = ""): string {
+  const longest = Math.max(2, ...[...text.matchAll(/`{3,}/g)].map(([fence]) => fence.length));
+  const fence = "`".repeat(longest + 1);
+  return `${fence}${language}\n${text.replace(/\n$/, "")}\n${fence}`;
+}

@@ -1,4 +1,5 @@
 /** A stored session as one document: for people, or for programs. It holds what the transcript holds, no more. */
+import { fenced } from "../platform/text.ts";
 import type { ShownImage } from "../provider/chat/content.ts";
 import { imagesOf, type SessionItem } from "./item.ts";
 import type { StoredSession } from "./load.ts";
@@ -100,7 +101,7 @@ function itemMarkdown(item: SessionItem): string {
         ...item.calls.map((call) => `Call of ${call.name}:\n\n${fenced(JSON.stringify(call.input, null, 2), "json")}`),
       ].join("\n\n");
     case "tool_result":
-      return `### Result of ${item.name}${item.isError ? " (failed)" : ""}\n\n${fenced(item.content, "")}${
+      return `### Result of ${item.name}${item.isError ? " (failed)" : ""}\n\n${fenced(item.content)}${
         imageLines(item)
       }`;
   }
@@ -108,11 +109,4 @@ function itemMarkdown(item: SessionItem): string {
 
 function imageLines(item: SessionItem): string {
   return imagesOf(item).map(({ name, width, height }) => `\n\n[image ${name}, ${width}x${height}]`).join("");
-}
-
-/** A fence longer than any in the text. */
-function fenced(text: string, language: string): string {
-  const longest = Math.max(2, ...[...text.matchAll(/`{3,}/g)].map(([fence]) => fence.length));
-  const fence = "`".repeat(longest + 1);
-  return `${fence}${language}\n${text}${text.endsWith("\n") ? "" : "\n"}${fence}`;
 }

@@ -1,9 +1,9 @@
 /** Opening, copying and deleting the transcript of a session, under its lock: one process writes it. */
 import { AgentcliError } from "../errors.ts";
-import { diskAdvice, isFull } from "../platform/disk_failure.ts";
-import type { Home } from "../platform/home.ts";
+import { isFull } from "../platform/disk_failure.ts";
+import { type Home, homeUnusable } from "../platform/home.ts";
 import { type HeldLock, holdLock, removeTree } from "../platform/journal.ts";
-import { isSessionId, lockName, projectSlug, reasonOf, transcriptName, undoName } from "./place.ts";
+import { isSessionId, lockName, projectSlug, transcriptName, undoName } from "./place.ts";
 import type { StoredSession } from "./load.ts";
 import { FileTranscript, type Transcript, type TranscriptOptions, type TranscriptParts } from "./transcript.ts";
 
@@ -14,12 +14,7 @@ async function takeLock(home: Home, place: { slug: string; id: string }): Promis
     lock = await holdLock(home, lockName(place.slug, place.id));
   } catch (error) {
     if (isFull(error)) return null;
-    throw new AgentcliError("home_unusable", `cannot use the home ${home.path}: ${reasonOf(error)}`, {
-      hint: `${
-        diskAdvice(error) ?? "check the owner and the permissions of that directory"
-      }, set AGENTCLI_HOME, or use --no-session-persistence`,
-      cause: error,
-    });
+    throw homeUnusable(home.path, error, "set AGENTCLI_HOME, or use --no-session-persistence");
   }
   if (lock !== null) return lock;
   throw new AgentcliError("session_in_use", `the session ${place.id} is in use by another process`, {

@@ -1,4 +1,5 @@
 /** Looks for errors of syntax that a change of a file brought: what a parser of ours or an installed one says of it. */
+import { collectText } from "../platform/process.ts";
 import { findProgram } from "../boundary/programs.ts";
 import { runWatched } from "../boundary/sandbox/watched_run.ts";
 import type { ResolvedPath } from "../boundary/workspace/workspace.ts";
@@ -179,24 +180,15 @@ async function askProgram(
 
 /** Returns a program's output about a text; it runs as commands do. Empty when it times out or may not run. */
 async function outputOf(argv: [string, ...string[]], text: string, context: ToolContext): Promise<string> {
-  const pieces: Uint8Array[] = [];
-  let length = 0;
-  const options = {
-    stdin: new TextEncoder().encode(text),
-    signal: context.signal,
-    timeoutMs: PROGRAM_MS,
-    onOutput(bytes: Uint8Array) {
-      if (length < OUTPUT_LIMIT) pieces.push(bytes.slice(0, OUTPUT_LIMIT - length));
-      length += bytes.length;
-    },
-  };
+  const { said, onOutput } = collectText(OUTPUT_LIMIT);
+  const stdin = new TextEncoder().encode(text);
+  const options = { stdin, signal: context.signal, timeoutMs: PROGRAM_MS, onOutput };
   // Outside of the project: some programs choose their version by a file where they start.
   const cwd = context.io.os === "windows" ? context.workspace.root : "/";
   const ready = await readyCommand({ argv, cwd, env: { NO_COLOR: "1" } }, context);
   if (typeof ready === "string") return "";
   const outcome = await runWatched(ready.program, { ...options, ...watchOptions(context) });
-  if (outcome.ended !== "exit" || outcome.exposed !== null) return "";
-  return new TextDecoder().decode(await new Blob(pieces.map((bytes) => new Uint8Array(bytes))).arrayBuffer());
+  return outcome.ended !== "exit" || outcome.exposed !== null ? "" : said.stdout + said.stderr;
 }
 
 // deno-lint-ignore require-await -- as the parser that is loaded

@@ -9,7 +9,7 @@ import type { ChatView } from "../chat/begin.ts";
 import { COMMANDS } from "../chat/commands/commands.ts";
 import { commandSource, type TypedCommand, type TypedPrompt } from "../chat/input/typed_line.ts";
 import type { Context } from "../command.ts";
-import { fenced } from "./tool_calls.ts";
+import { fenced } from "../../platform/text.ts";
 import type { AvailableCommand } from "./wire.ts";
 
 const WIDTH = 100;

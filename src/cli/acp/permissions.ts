@@ -10,7 +10,8 @@ import { RpcClosed, type RpcPeer } from "../../rpc/peer.ts";
 import type { AgentSession } from "../../runtime/agent_session.ts";
 import { offers } from "../chat/questions/asked.ts";
 import { changeOf } from "../chat/questions/preview.ts";
-import { fenced, kindOf, textContent, titleOf } from "./tool_calls.ts";
+import { fenced } from "../../platform/text.ts";
+import { kindOf, textContent, titleOf } from "./tool_calls.ts";
 import type { ToolCallContent } from "./wire.ts";
 
 const ASK = "session/request_permission";

@@ -1,4 +1,5 @@
 /** Tool calls as clients show them: kind, title, places and content. */
+import { fenced } from "../../platform/text.ts";
 import { isRecord } from "../../platform/record.ts";
 import { resolve } from "../../platform/path.ts";
 import { REDACTED_INPUT, REDACTED_TEXT } from "../../protocol/turn_event.ts";
@@ -115,11 +116,4 @@ export function textContent(text: string): ToolCallContent {
 function changedLine(details: Record<string, unknown> | undefined): number | null {
   const [first] = Array.isArray(details?.structuredPatch) ? details.structuredPatch : [];
   return isRecord(first) && typeof first.newStart === "number" && first.newStart > 0 ? first.newStart : null;
-}
-
-/** Clients read Markdown: output stands in a fence that nothing in it ends. */
-export function fenced(text: string): string {
-  const longest = Math.max(2, ...[...text.matchAll(/^\s*(`{3,})/gm)].map(([, ticks = ""]) => ticks.length));
-  const fence = "`".repeat(longest + 1);
-  return `${fence}\n${text.replace(/\n$/, "")}\n${fence}`;
 }

@@ -1,9 +1,10 @@
 /** From the events of a turn, or a stored history, to updates for the client. Holds open calls, so that each of them ends. */
+import { fenced } from "../../platform/text.ts";
 import type { Workspace } from "../../boundary/workspace/workspace.ts";
 import { type LabelTrace, traceLabel, type TurnEvent } from "../../protocol/turn_event.ts";
 import type { SessionMemory } from "../../tools/tool.ts";
 import type { ClientCapabilities } from "./server.ts";
-import { type CallPlace, endedCall, fenced, openedCall, textContent, titleOf } from "./tool_calls.ts";
+import { type CallPlace, endedCall, openedCall, textContent, titleOf } from "./tool_calls.ts";
 import { type ContentBlock, type PlanEntry, type SendUpdate, shownText, textBlock } from "./wire.ts";
 import { writtenTodos } from "../../agent/todos.ts";
 import { type AssistantItem, isUsersWords, type SessionItem, type UserItem } from "../../session/item.ts";

@@ -16,7 +16,7 @@ import { isMissingPermission, runtimeFacts } from "../../platform/runtime.ts";
 import { readProxySettings } from "../../provider/http/route.ts";
 import { VERSION } from "../version.ts";
 import { findProgram } from "../../boundary/programs.ts";
-import { run } from "../../platform/process.ts";
+import { runForText } from "../../platform/process.ts";
 import { MARKER_NAME, readMarker } from "../../boundary/policy/marker.ts";
 import { describeReport } from "../../runtime/marker_report.ts";
 import { findCheckedBackend } from "../../boundary/sandbox/self_check.ts";
@@ -232,21 +232,12 @@ async function checkShell({ os }: Io, find: (name: string) => Promise<string | n
 
 /** The first line of `--version`; null when the program fails. Throws when Deno was not permitted to run it. */
 async function versionOf(program: string): Promise<string | null> {
-  let text = "";
-  const decoder = new TextDecoder();
-  const outcome = await run({
-    argv: [program, "--version"],
-    cwd: "/",
-    env: {},
-    timeoutMs: VERSION_MS,
-    onOutput(bytes) {
-      if (text.length < 1000) text += decoder.decode(bytes, { stream: true });
-    },
-  }).catch((error) => {
+  const options = { argv: [program, "--version"] as const, cwd: "/", env: {}, timeoutMs: VERSION_MS, limit: 1000 };
+  const said = await runForText(options).catch((error) => {
     if (isMissingPermission(error)) throw error;
     return null;
   });
-  return outcome?.ended === "exit" && outcome.code === 0 ? text.split("\n")[0] ?? "" : null;
+  return said?.ended === "exit" && said.code === 0 ? (said.stdout + said.stderr).split("\n")[0] ?? "" : null;
 }
 
 /** The markers of the project, and the sandbox. */

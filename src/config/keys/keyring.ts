@@ -2,7 +2,7 @@
  * The keyring of the system as a key store: `secret-tool` on Linux, `security` on macOS, PowerShell on Windows. Keys
  * go to the input of these programs, never to their arguments. Every operation has a time limit.
  */
-import { findExecutable, run } from "../../platform/process.ts";
+import { findExecutable, runForText } from "../../platform/process.ts";
 import { type KeyStore, readStoredText, storedText, type StoreOutside, storeUnusable } from "./store.ts";
 import { statSync } from "../../platform/files.ts";
 import { quietly } from "../../platform/real_path.ts";
@@ -41,24 +41,18 @@ const OUTPUT_LIMIT = 64 * 1024;
  * person would wait for ever.
  */
 async function callKeyring(call: KeyringCall): Promise<KeyringAnswer> {
-  const decoders = { stdout: new TextDecoder(), stderr: new TextDecoder() };
-  const said = { stdout: "", stderr: "" };
-  const outcome = await run({
+  const answer = await runForText({
     argv: call.argv,
     cwd: "/",
     env: call.env,
     timeoutMs: call.timeoutMs,
-    ...(call.stdin === undefined ? {} : { stdin: new TextEncoder().encode(call.stdin) }),
-    onOutput(bytes, stream) {
-      if (said[stream].length < OUTPUT_LIMIT) said[stream] += decoders[stream].decode(bytes, { stream: true });
-    },
+    stdin: call.stdin === undefined ? undefined : new TextEncoder().encode(call.stdin),
+    limit: OUTPUT_LIMIT,
   }).catch(() => {
     throw storeUnusable("keyring", "its helper program cannot be started");
   });
-  if (outcome.ended !== "exit") {
-    throw storeUnusable("keyring", "it does not respond; it may be locked or waiting for input");
-  }
-  return { code: outcome.code, ...said };
+  if (answer.ended === "exit") return answer;
+  throw storeUnusable("keyring", "it does not respond; it may be locked or waiting for input");
 }
 
 /** Longest time for one operation, in milliseconds; ending a program that hangs comes on top (specification: 5 s). */

@@ -4,7 +4,7 @@ import { lstatSync } from "../../platform/files.ts";
 import type { Io } from "../../platform/io.ts";
 import { join, resolve } from "../../platform/path.ts";
 import { findProgram } from "../../boundary/programs.ts";
-import { run } from "../../platform/process.ts";
+import { runForText } from "../../platform/process.ts";
 import { withTemporaryDirectory } from "../../platform/temporary.ts";
 import { type HookEvent, isEvent, WORKTREE_EVENT } from "../hooks/events.ts";
 import type { FoundArtifact } from "../resources/found.ts";
@@ -188,18 +188,14 @@ export async function runLine(
   const name = io.os === "windows" ? "powershell" : "bash";
   const shell = await findProgram(name, { path: environment.PATH ?? environment.Path ?? "", roots: [cwd, root], io });
   if (shell === null) return null;
-  const decoder = new TextDecoder();
-  let stderr = "";
   const started = io.clock.monotonic();
-  const { code, ended } = await run({
+  const { code, ended, stderr } = await runForText({
     argv: io.os === "windows" ? [shell, "-NoProfile", "-Command", line] : [shell, "-c", line],
     cwd,
     env: environment,
     timeoutMs: TIME_LIMIT_MS,
     stdin: new TextEncoder().encode(input),
-    onOutput: (bytes, stream) => {
-      if (stream === "stderr" && stderr.length < OUTPUT_LIMIT) stderr += decoder.decode(bytes, { stream: true });
-    },
+    limit: OUTPUT_LIMIT,
   });
   return { code, timedOut: ended === "timeout", stderr, durationMs: io.clock.monotonic() - started };
 }
