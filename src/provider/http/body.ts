@@ -2,7 +2,7 @@
  * The body of a response: the bytes as they come, whatever carries them; taken out of an HTTP/1.1 connection (RFC 9112,
  * sections 6 and 7); or small and read whole.
  */
-import { type BodyLength, HEAD_LIMIT, NoHttp } from "./headers.ts";
+import { type BodyLength, HEAD_LIMIT, NoHttp, type ReceivedHeaders } from "./headers.ts";
 
 /** Bytes of the one buffer that every read uses. Measured: a buffer for each piece costs three times the time. */
 export const BUFFER_SIZE = 64 * 1024;
@@ -13,6 +13,13 @@ export interface ByteSource {
   read(): Promise<Uint8Array | null>;
   /** Lets go of the rest; what waits in {@link read} gets the end. */
   cancel(): Promise<void>;
+}
+
+/** A response as it came, over either kind of connection. Whoever has one reads its body to its end or cancels it. */
+export interface RawResponse {
+  status: number;
+  headers: ReceivedHeaders;
+  body: ByteSource | null;
 }
 
 /** The body of a response of the runtime. */

@@ -15,9 +15,9 @@ import {
   takesConnections,
 } from "../../platform/http_client.ts";
 import type { Io } from "../../platform/io.ts";
-import { type ByteSource, joined, readBounded, streamSource } from "./body.ts";
+import { joined, type RawResponse, readBounded, streamSource } from "./body.ts";
 import { ProviderFailure } from "../failure.ts";
-import { type ReceivedHeaders, requestHeaders } from "./headers.ts";
+import { requestHeaders } from "./headers.ts";
 import { exchange } from "./loopback.ts";
 import {
   effectivePort,
@@ -60,19 +60,12 @@ export interface HttpRequest {
   signal?: AbortSignal;
   /** Called when the first bytes were handed to the system: while the server works there is time for other things. */
   onSent?: (() => void) | undefined;
-  /** Default: `endpoint.timeout.connect`. */
-  connectMs?: number;
-  /** Longest wait for the headers; default: `endpoint.timeout.firstByte`. */
-  firstByteMs?: number;
   /** Send neither the key nor the configured headers, which may hold one. */
   withoutKey?: boolean;
 }
 
 /** A response. The caller reads it to its end or cancels it. */
-export interface HttpResponse {
-  status: number;
-  headers: ReceivedHeaders;
-  body: ByteSource | null;
+export interface HttpResponse extends RawResponse {
   /** The whole body as text; longer than `limitBytes` is `invalid_reply`, slower than 30 s `provider_timeout`. */
   text(limitBytes: number): Promise<string>;
   /** Lets go of the body; the server sees the connection close. */
@@ -84,16 +77,13 @@ export interface HttpClient {
   /**
    * Sends a request; any status but a redirect is a response. Failures are {@link AgentcliError}s; an abort throws the
    * signal's reason. A connect cannot be told from a slow server by `fetch`: on loopback it is immediate, refused, or
-   * waits for a server that is stopped, so only the wait for headers is bounded there; elsewhere, after `connectMs` of
+   * waits for a server that is stopped, so only the wait for headers is bounded there; elsewhere, after the time to connect of
    * silence a second connection shows whether the address answers at all.
    */
   send(endpoint: Endpoint, request: HttpRequest): Promise<HttpResponse>;
   /** Closes idle connections; the client cannot be used after it. */
   close(): void;
 }
-
-/** A response as it came, over either kind of connection. */
-type RawResponse = Pick<HttpResponse, "status" | "headers" | "body">;
 
 interface Sent {
   endpoint: Endpoint;
@@ -200,10 +190,9 @@ class ProxyAwareClient implements HttpClient {
 
   /** Aborts `stop` when the headers take too long, or when the address turns out not to answer at all. */
   #watchHeaders(route: Route, sent: Sent, stop: AbortController): AbortController {
-    const { endpoint, request } = sent;
+    const { timeout } = sent.endpoint;
     const watch = new AbortController();
-    const firstByteMs = request.firstByteMs ?? endpoint.timeout.firstByte * 1000;
-    const connectMs = request.connectMs ?? endpoint.timeout.connect * 1000;
+    const [firstByteMs, connectMs] = [timeout.firstByte * 1000, timeout.connect * 1000];
     this.#after(firstByteMs, watch.signal, () => stop.abort(headersTimeout(attemptOf(sent), firstByteMs)));
     const probed = (look: Look, milliseconds: { after: number; within: number }, failure: () => ProviderFailure) => {
       this.#after(milliseconds.after, watch.signal, () => {
@@ -236,7 +225,7 @@ class ProxyAwareClient implements HttpClient {
 
   #response(raw: RawResponse, sent: Sent, stop: AbortController): HttpResponse {
     const { endpoint } = sent;
-    const milliseconds = sent.request.firstByteMs ?? Math.min(TEXT_TIME, endpoint.timeout.idle * 1000);
+    const milliseconds = Math.min(TEXT_TIME, endpoint.timeout.idle * 1000);
     return {
       ...raw,
       text: async (limitBytes) => {

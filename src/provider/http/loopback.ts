@@ -4,7 +4,15 @@
  * `fetch` of a process costs 4 ms, which is a third of a start (docs/performance.md).
  */
 import { openSocket, type Socket, type SocketAddress } from "../../platform/http_client.ts";
-import { type BodyDecoder, bodyDecoder, BUFFER_SIZE, type ByteSource, joined, unpacked } from "./body.ts";
+import {
+  type BodyDecoder,
+  bodyDecoder,
+  BUFFER_SIZE,
+  type ByteSource,
+  joined,
+  type RawResponse,
+  unpacked,
+} from "./body.ts";
 import {
   HEAD_LIMIT,
   headEnd,
@@ -40,7 +48,7 @@ export async function exchange(
   address: SocketAddress,
   request: LoopbackRequest,
   signals: readonly AbortSignal[],
-): Promise<{ status: number; headers: ReceivedHeaders; body: ByteSource }> {
+): Promise<RawResponse & { body: ByteSource }> {
   const connecting = new AbortController();
   let socket: Socket | null = null;
   const stop = () => {
