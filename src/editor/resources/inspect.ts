@@ -60,13 +60,18 @@ function entries(directory: string): string[] {
 
 const UNREADABLE = "it cannot be read, is larger than 4 MiB, or is no UTF-8 text";
 
+/** Adds what was found; whose it is comes out once all is. */
+function add({ inspection }: Context, one: Omit<FoundArtifact, "ours">): void {
+  inspection.found.push({ ...one, ours: false });
+}
+
 function addFile(
   one: Pick<FoundArtifact, "kind" | "name" | "scope" | "path">,
-  { inspection }: Context,
+  context: Context,
   judge: (text: string) => string[],
 ): void {
   const text = lookAt(one.path);
-  inspection.found.push({ ...one, ours: false, problems: text === null ? [UNREADABLE] : judge(text) });
+  add(context, { ...one, problems: text === null ? [UNREADABLE] : judge(text) });
 }
 
 function addMarkdown(
@@ -94,21 +99,10 @@ function inspectScope(places: Places, context: Context): void {
       addFile({ kind: "skill", name, scope, path }, context, (text) => skillProblems(text, name));
     }
   }
-  for (const { name, value } of membersOf(places.hooks, { member: "hooks", context })) {
-    addHooks({ path: places.hooks, event: name, hooks: hooksOfEvent(name, value) }, context, scope);
-  }
+  addHooks({ path: places.hooks, scope }, context, { member: "hooks", read: hooksOfEvent });
   if (places.mcp !== null) {
     for (const { name, value } of membersOf(places.mcp, { member: "mcpServers", context })) {
-      const problems = serverProblems(value);
-      context.inspection.found.push({
-        kind: "mcp",
-        name,
-        scope,
-        path: places.mcp,
-        ours: false,
-        problems,
-        entry: value,
-      });
+      add(context, { kind: "mcp", name, scope, path: places.mcp, problems: serverProblems(value), entry: value });
     }
   }
   if (places.instructions !== null) {
@@ -127,41 +121,35 @@ function addLegacyRules(name: string, path: string, context: Context): void {
     addFile({ kind: "rule", name, scope: "project", path }, context, () => []);
   }
   for (const one of marks) {
-    const section = { kind: "instructions", name: one.name, path, marks: one } as const;
-    context.inspection.found.push({ ...section, scope: "project", ours: false, problems: [] });
+    add(context, { kind: "instructions", name: one.name, scope: "project", path, problems: [], marks: one });
   }
 }
 
 function addHooks(
-  { path, event, hooks }: { path: string; event: string; hooks: HookInFile[] | null },
-  { inspection }: Context,
-  scope: Scope,
+  place: Pick<FoundArtifact, "path" | "scope" | "otherAgent">,
+  context: Context,
+  { member, read }: { member: string | null; read: (event: string, value: unknown) => HookInFile[] | null },
 ): void {
-  if (hooks === null) return void inspection.problems.push({ path, message: `${event} is no list` });
-  for (const hook of hooks) inspection.found.push({ ...hook, kind: "hook", scope, path, ours: false });
+  const { path } = place;
+  for (const { name, value } of membersOf(path, { member, context })) {
+    const hooks = read(name, value);
+    if (hooks === null) context.inspection.problems.push({ path, message: `${name} is no list` });
+    for (const hook of hooks ?? []) add(context, { kind: "hook", ...hook, ...place });
+  }
 }
 
 /** Returns the sections of a file of instructions, and what stands beside them. */
 function addInstructions(
   path: string,
-  { inspection }: Context,
+  context: Context,
   { scope, limit }: { scope: Scope; limit: number | null },
 ): void {
   if (lstatSync(path) === null) return;
   const text = lookAt(path);
   const problem = text === null ? UNREADABLE : limit === null ? null : lengthProblem(text, limit);
-  const add = (name: string, more: Pick<FoundArtifact, "marks"> = {}) =>
-    inspection.found.push({
-      kind: "instructions",
-      name,
-      scope,
-      path,
-      ours: false,
-      problems: problem === null ? [] : [problem],
-      ...more,
-    });
-  if (text === null || hasOwnText(text)) add("(text)");
-  for (const marks of text === null ? [] : sectionsIn(text)) add(marks.name, { marks });
+  const found = { kind: "instructions", scope, path, problems: problem === null ? [] : [problem] } as const;
+  if (text === null || hasOwnText(text)) add(context, { ...found, name: "(text)" });
+  for (const marks of text === null ? [] : sectionsIn(text)) add(context, { ...found, name: marks.name, marks });
 }
 
 /** Returns the members of an object of a JSON file; what is wrong with the file is noted. */
@@ -191,11 +179,8 @@ function inspectOtherPlaces(context: Context): void {
   const { dialect, around, inspection } = context;
   const other = dialect.otherHooks === null ? null : join(around.root, dialect.otherHooks);
   if (other !== null && lstatSync(other) !== null) {
-    const before = inspection.found.length;
-    for (const { name, value } of membersOf(other, { member: null, context })) {
-      addHooks({ path: other, event: name, hooks: hooksOfOtherAgent(name, value) }, context, "project");
-    }
-    for (const one of inspection.found.slice(before)) one.otherAgent = true;
+    const place = { path: other, scope: "project", otherAgent: true } as const;
+    addHooks(place, context, { member: null, read: hooksOfOtherAgent });
     inspection.notes.push(
       `${other} is run by the editor's other agent, which runs nothing of hooks.json: a guard there does not hold for it`,
     );
