@@ -1,6 +1,7 @@
 /** Installations in other places: linked worktrees, other system directories, and the path that a project had before. */
 import { listSync, lstatSync } from "../../platform/files.ts";
 import { dirname, isWithin, join, relativeTo } from "../../platform/path.ts";
+import { quietly } from "../../platform/real_path.ts";
 import { lookAt } from "./disk.ts";
 import type { Installed, Ledger } from "./ledger.ts";
 import { hashOnDisk, textsOnDisk } from "./draft.ts";
@@ -71,12 +72,8 @@ export interface Worktrees {
 export function worktreesAround(root: string): Worktrees {
   const main = mainTree(root);
   const directory = join(main ?? root, ".git", "worktrees");
-  let names: string[] = [];
-  try {
-    names = (listSync(directory) ?? []).map(({ name }) => name).sort();
-  } catch {
-    // A repository that may not be looked into has nothing to say.
-  }
+  // A repository that may not be looked into has nothing to say.
+  const names = (quietly(() => listSync(directory)) ?? []).map(({ name }) => name).sort();
   const linked = names.flatMap((name) => {
     const pointer = lookAt(join(directory, name, "gitdir"))?.trim();
     return pointer === undefined || pointer === "" || lookAt(pointer) === null ? [] : [dirname(pointer)];

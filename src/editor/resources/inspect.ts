@@ -1,6 +1,7 @@
 /** Finds the artifacts on the disk, whoever wrote them, and their problems. Only reads. */
 import { listSync, lstatSync } from "../../platform/files.ts";
 import { join } from "../../platform/path.ts";
+import { quietly } from "../../platform/real_path.ts";
 import { type Dialect, type Scope, SCOPES } from "../dialect.ts";
 import { lookAt } from "../plan/disk.ts";
 import { type FoundArtifact, type Inspection, ledgerNames, markPrecedence } from "./found.ts";
@@ -51,11 +52,7 @@ function knowsSystem(dialect: Dialect, { systemDirectory, os, programData }: Loo
 }
 
 function entries(directory: string): string[] {
-  try {
-    return (listSync(directory) ?? []).map(({ name }) => name).sort();
-  } catch {
-    return [];
-  }
+  return (quietly(() => listSync(directory)) ?? []).map(({ name }) => name).sort();
 }
 
 const UNREADABLE = "it cannot be read, is larger than 4 MiB, or is no UTF-8 text";

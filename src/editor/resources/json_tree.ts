@@ -2,6 +2,7 @@
  * JSON with comments and trailing commas, read into a tree that keeps every byte: what stands between the values too. So a
  * change is a change of the tree, and printing it gives all the rest as it was.
  */
+import { parseJson } from "../../platform/record.ts";
 import { TextProblem } from "../limits.ts";
 
 /** A member of an object or an item of a list. */
@@ -142,13 +143,10 @@ class Parser {
     string.lastIndex = this.#at;
     const found = string.exec(this.#text)?.[0];
     if (found === undefined) throw this.#problem("a text in quotes was expected");
-    try {
-      const value: unknown = JSON.parse(found);
-      this.#at += found.length;
-      return String(value);
-    } catch {
-      throw this.#problem("a text holds a sign that must be escaped");
-    }
+    const value = parseJson(found);
+    if (typeof value !== "string") throw this.#problem("a text holds a sign that must be escaped");
+    this.#at += found.length;
+    return value;
   }
 
   /** The name of a member with all up to its value. */
