@@ -13,7 +13,7 @@ import {
 } from "./call.ts";
 import { Cursor, endOfSpace } from "./cursor.ts";
 import { type CallMark, callMarkAt, GAP, OPENER, skipClosing } from "./marks.ts";
-import { type Notation, opensPython, readMap, readPythonCalls, readPythonList } from "./python.ts";
+import { type Notation, opensPython, orBroken, readMap, readPythonCalls, readPythonList } from "./python.ts";
 import {
   createQuotations,
   endOfThought,
@@ -305,22 +305,14 @@ function readMapCall(cursor: Cursor, context: CallContext): MarkedResult | null 
   const name = cursor.takeName();
   cursor.skipSpace();
   if (name === null || !cursor.take("{")) return null;
-  const input = readMap(cursor, { notation: GEMMA, close: "}", assign: ":" });
-  return { result: input === null ? { kind: "broken" } : parsedCall({ name, input }, context), form: "gemma" };
+  const result = orBroken(() =>
+    parsedCall({ name, input: readMap(cursor, GEMMA, { close: "}", assign: ":" }) }, context)
+  );
+  return { result, form: "gemma" };
 }
 
 const GEMMA: Notation = {
   words: new Map<string, unknown>([["true", true], ["false", false], ["null", null]]),
-  string: readToken,
-  key: (cursor) => readToken(cursor) ?? cursor.takeName(),
+  quotes: ['<|"|>', "<escape>"],
+  bareKeys: true,
 };
-
-function readToken(cursor: Cursor): string | null | undefined {
-  const token = cursor.takeAny(['<|"|>', "<escape>"]);
-  if (token === null) return undefined;
-  const end = cursor.text.indexOf(token, cursor.at);
-  if (end < 0) return null;
-  const value = cursor.text.slice(cursor.at, end);
-  cursor.at = end + token.length;
-  return value;
-}

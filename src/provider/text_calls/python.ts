@@ -7,84 +7,94 @@ const DEPTH_LIMIT = 64;
 /** Characters of the longest number or word that is read. */
 const ATOM_LIMIT = 400;
 
+/** Thrown where a value has no end, or is none. */
+class Unreadable extends Error {
+  override readonly name = "Unreadable";
+}
+
+/** Returns what `read` gives; broken where a value of it cannot be read to its end. */
+export function orBroken(read: () => ParseResult): ParseResult {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof Unreadable) return { kind: "broken" };
+    throw error;
+  }
+}
+
 export interface Notation {
-  /** Reads a string; undefined when none opens here, null when it has no end. */
-  string(cursor: Cursor): string | null | undefined;
-  /** Reads the key of a map; null when there is none. */
-  key(cursor: Cursor): string | null;
+  /** What closes a string, by what opens it. */
+  quotes: readonly string[];
+  /** Returns what a string that is written like this says; absent: just that. */
+  unescape?(written: string): string;
+  /** Keys of maps may stand without quotes. */
+  bareKeys?: true;
   words: ReadonlyMap<string, unknown>;
 }
 
-/** A value, or null when none can be read to its end. */
-type LiteralResult = { value: unknown } | null;
-
-function readLiteral(cursor: Cursor, options: { notation: Notation; depth?: number }): LiteralResult {
-  const { notation, depth = 0 } = options;
-  if (depth > DEPTH_LIMIT) return null;
-  const text = notation.string(cursor);
-  if (text !== undefined) return text === null ? null : { value: text };
+function readLiteral(cursor: Cursor, notation: Notation, depth: number): unknown {
+  if (depth > DEPTH_LIMIT) throw new Unreadable();
+  const text = readString(cursor, notation);
+  if (text !== null) return text;
   if (cursor.take("[")) {
     const values: unknown[] = [];
-    const closed = readSeries(cursor, {
-      close: "]",
-      one() {
-        const found = readLiteral(cursor, { notation, depth: depth + 1 });
-        if (found !== null) values.push(found.value);
-        return found !== null;
-      },
-    });
-    return closed ? { value: values } : null;
+    readSeries(cursor, "]", () => values.push(readLiteral(cursor, notation, depth + 1)));
+    return values;
   }
-  if (cursor.take("{")) {
-    const value = readMap(cursor, { notation, depth, close: "}", assign: ":" });
-    return value === null ? null : { value };
-  }
-  const number = cursor.takeMatch(/-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y, ATOM_LIMIT);
-  if (number !== null) return Number.isFinite(Number(number)) ? { value: Number(number) } : null;
-  const word = cursor.takeMatch(/[A-Za-z]+/y, ATOM_LIMIT);
-  return word !== null && notation.words.has(word) ? { value: notation.words.get(word) } : null;
+  if (cursor.take("{")) return readMap(cursor, notation, { depth, close: "}", assign: ":" });
+  const number = Number(cursor.takeMatch(/-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y, ATOM_LIMIT) ?? NaN);
+  if (Number.isFinite(number)) return number;
+  const word = cursor.takeMatch(/[A-Za-z]+/y, ATOM_LIMIT) ?? "";
+  if (!notation.words.has(word)) throw new Unreadable();
+  return notation.words.get(word);
 }
 
-interface MapOptions {
-  notation: Notation;
-  key?: Notation["key"];
-  assign: string;
-  close: string;
-  depth?: number;
+/** Returns a string that opens here, null for none. Throws for one without an end. */
+function readString(cursor: Cursor, { quotes, unescape }: Notation): string | null {
+  const close = cursor.takeAny(quotes);
+  if (close === null) return null;
+  const { text, at } = cursor;
+  for (let index = at; index < text.length; index++) {
+    if (text.startsWith(close, index)) {
+      cursor.at = index + close.length;
+      return unescape?.(text.slice(at, index)) ?? text.slice(at, index);
+    }
+    // A plain string of Python ends on its line.
+    if (close.length === 1 && text.charAt(index) === "\n") break;
+    if (unescape !== undefined && text.charAt(index) === "\\") index++;
+  }
+  throw new Unreadable();
 }
 
-/** Reads keys and values up to and including `close`. Null when it has no end, or a key comes twice. */
-export function readMap(cursor: Cursor, options: MapOptions): Record<string, unknown> | null {
-  const { notation, depth = 0, close, assign } = options;
-  const readKey = options.key ?? notation.key;
+/** Reads keys and values up to and including `close`; `named`: keys are names. Throws where it has no end, or a key comes twice. */
+export function readMap(
+  cursor: Cursor,
+  notation: Notation,
+  { close, assign, depth = 0, named = false }: { close: string; assign: string; depth?: number; named?: boolean },
+): Record<string, unknown> {
   const found = new Map<string, unknown>();
-  const closed = readSeries(cursor, {
-    close,
-    one() {
-      const key = readKey(cursor);
-      if (key === null || found.has(key)) return false;
-      cursor.skipSpace();
-      if (!cursor.take(assign)) return false;
-      cursor.skipSpace();
-      const value = readLiteral(cursor, { notation, depth: depth + 1 });
-      if (value !== null) found.set(key, value.value);
-      return value !== null;
-    },
+  readSeries(cursor, close, () => {
+    const key = (named ? null : readString(cursor, notation)) ??
+      (named || notation.bareKeys ? cursor.takeName() : null);
+    cursor.skipSpace();
+    if (key === null || found.has(key) || !cursor.take(assign)) throw new Unreadable();
+    cursor.skipSpace();
+    found.set(key, readLiteral(cursor, notation, depth + 1));
   });
-  return closed ? Object.fromEntries(found) : null;
+  return Object.fromEntries(found);
 }
 
-/** Reads things parted by commas up to and including `close`; false when one cannot be read. */
-function readSeries(cursor: Cursor, series: { close: string; one(): boolean }): boolean {
+/** Reads things parted by commas up to and including `close`. */
+function readSeries(cursor: Cursor, close: string, readOne: () => void): void {
   for (let first = true;; first = false) {
     cursor.skipSpace();
-    if (cursor.take(series.close)) return true;
+    if (cursor.take(close)) return;
     if (!first) {
-      if (!cursor.take(",")) return false;
+      if (!cursor.take(",")) throw new Unreadable();
       cursor.skipSpace();
-      if (cursor.take(series.close)) return true;
+      if (cursor.take(close)) return;
     }
-    if (!series.one()) return false;
+    readOne();
   }
 }
 
@@ -98,11 +108,7 @@ const WORDS: ReadonlyMap<string, unknown> = new Map(
   Object.entries({ True: true, False: false, None: null, true: true, false: false, null: null }),
 );
 
-const VALUES: Notation = {
-  words: WORDS,
-  string: readString,
-  key: (cursor) => readString(cursor) ?? null,
-};
+const VALUES: Notation = { words: WORDS, quotes: ['"""', "'''", '"', "'"], unescape: unescaped };
 
 /** True where a call, or a list of calls, begins. */
 export function opensPython(cursor: Cursor, { list }: { list: boolean }): boolean {
@@ -114,59 +120,34 @@ export function opensPython(cursor: Cursor, { list }: { list: boolean }): boolea
 /** Reads a list of calls. */
 export function readPythonList(cursor: Cursor, context: CallContext): ParseResult {
   cursor.take("[");
-  const results: ParseResult[] = [];
-  const one = () => {
-    const result = readPythonCall(cursor, context);
-    results.push(result);
-    return result.kind !== "broken";
-  };
-  return readSeries(cursor, { close: "]", one }) ? allOf(results) : { kind: "broken" };
+  return orBroken(() => {
+    const results: ParseResult[] = [];
+    readSeries(cursor, "]", () => results.push(readPythonCall(cursor, context)));
+    return allOf(results);
+  });
 }
 
 /** Reads calls that follow each other. */
 export function readPythonCalls(cursor: Cursor, context: CallContext): ParseResult {
-  return readEach(cursor, () => readPythonCall(cursor, context), () => opensPython(cursor, { list: false }));
+  const opens = () => opensPython(cursor, { list: false });
+  return orBroken(() => readEach(cursor, () => readPythonCall(cursor, context), opens));
 }
 
 function readPythonCall(cursor: Cursor, context: CallContext): ParseResult {
   const name = cursor.takeName();
-  if (name === null || !cursor.take("(")) return { kind: "broken" };
-  const input = readMap(cursor, { notation: VALUES, key: (at) => at.takeName(), close: ")", assign: "=" });
-  if (input === null) return { kind: "broken" };
+  if (name === null || !cursor.take("(")) throw new Unreadable();
+  const input = readMap(cursor, VALUES, { close: ")", assign: "=", named: true });
   // Llama writes the tools of its own runtime as methods.
   return parsedCall({ name: name.replace(/\.call$/, ""), input }, context);
 }
 
-function readString(cursor: Cursor): string | null | undefined {
-  const close = cursor.takeAny(['"""', "'''", '"', "'"]);
-  if (close === null) return undefined;
-  const { text } = cursor;
-  const pieces: string[] = [];
-  let from = cursor.at;
-  for (let index = from; index < text.length; index++) {
-    const character = text.charAt(index);
-    // A plain string of Python ends on its line.
-    if (character === "\n" && close.length === 1) return null;
-    if (text.startsWith(close, index)) {
-      cursor.at = index + close.length;
-      return pieces.join("") + text.slice(from, index);
-    }
-    if (character !== "\\") continue;
-    const escape = readEscape(text, index + 1);
-    pieces.push(text.slice(from, index), escape.text);
-    index += escape.length;
-    from = index + 1;
-  }
-  return null;
-}
+const ESCAPE = /\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|([^]))/g;
 
-/** Reads the escape behind a backslash, and its length; an unknown escape stays as it is, as in Python. */
-function readEscape(text: string, at: number): { text: string; length: number } {
-  const pattern = /x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})/y;
-  pattern.lastIndex = at;
-  const found = pattern.exec(text);
-  const point = parseInt(found?.[1] ?? found?.[2] ?? found?.[3] ?? "", 16);
-  if (found !== null && point <= 0x10ffff) return { text: String.fromCodePoint(point), length: found[0].length };
-  const character = text.charAt(at);
-  return { text: ESCAPES[character] ?? "\\" + character, length: character.length };
+/** Returns what a string says; an unknown escape stays as it is, as in Python. */
+function unescaped(written: string): string {
+  return written.replace(ESCAPE, (whole, two?: string, four?: string, eight?: string, plain?: string) => {
+    if (plain !== undefined) return ESCAPES[plain] ?? whole;
+    const point = parseInt(two ?? four ?? eight ?? "", 16);
+    return point <= 0x10ffff ? String.fromCodePoint(point) : whole;
+  });
 }
