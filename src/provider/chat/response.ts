@@ -150,8 +150,10 @@ export async function readInto(
   let ending = false;
   try {
     for (;;) {
-      const bytes = await readOrBreak(source);
+      // The runtime's words for a connection that broke are dropped here.
+      const bytes = await source.read().catch(() => undefined);
       if (timer.expired !== null) return { kind: "idle", milliseconds: timer.expired };
+      if (bytes === undefined) return { kind: "broken" };
       if (bytes === null) return { kind: "end" };
       if (!ending) timer.alive();
       if (first) timer.allow(options.idleMs);
@@ -175,10 +177,6 @@ export async function readInto(
         timer.allow(Math.min(options.idleMs, AFTER_FINISH));
       }
     }
-  } catch (error) {
-    if (timer.expired !== null) return { kind: "idle", milliseconds: timer.expired };
-    if (error instanceof BrokenBody) return { kind: "broken" };
-    throw error;
   } finally {
     timer.stop();
     options.signal.removeEventListener("abort", stop);
@@ -186,25 +184,9 @@ export async function readInto(
   }
 }
 
-/** The connection broke; the runtime's words for it are dropped here. */
-class BrokenBody extends Error {
-  override readonly name = "BrokenBody";
-}
-
-async function readOrBreak(source: ByteSource): Promise<Uint8Array | null> {
-  try {
-    return await source.read();
-  } catch {
-    throw new BrokenBody();
-  }
-}
-
+/** The reply is complete; how its connection ends does not matter. */
 async function drained(source: ByteSource): Promise<void> {
-  try {
-    while (await source.read() !== null);
-  } catch {
-    // The reply is complete; how its connection ends does not matter.
-  }
+  while (await source.read().catch(() => null) !== null);
 }
 
 /** One timer for many reads: it looks at the last sign of life only when the time would be up. */
