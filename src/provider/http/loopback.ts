@@ -128,9 +128,13 @@ function startsAsHttp(bytes: Uint8Array): boolean {
 
 function bodySource(
   socket: Socket,
-  given: { decoder: BodyDecoder; rest: Uint8Array; buffer: Uint8Array; close: () => void },
+  { decoder, buffer, close, ...given }: {
+    decoder: BodyDecoder;
+    rest: Uint8Array;
+    buffer: Uint8Array;
+    close: () => void;
+  },
 ): ByteSource {
-  const { decoder, buffer, close } = given;
   let rest: Uint8Array | null = given.rest;
   let closed = false;
   const end = () => {
@@ -138,20 +142,13 @@ function bodySource(
     close();
   };
   if (decoder.done) end();
-  const next = async (): Promise<Uint8Array | null> => {
-    if (rest !== null) {
-      const first = rest;
-      rest = null;
-      return first;
-    }
-    const count = await socket.read(buffer);
-    return count === null ? null : buffer.subarray(0, count);
-  };
   return {
     async read() {
       try {
         while (!closed) {
-          const bytes = await next();
+          const count = rest === null ? await socket.read(buffer) : null;
+          const bytes = count === null ? rest : buffer.subarray(0, count);
+          rest = null;
           if (bytes === null) decoder.end();
           const taken = bytes === null ? 0 : decoder.take(bytes);
           if (bytes === null || decoder.done) end();

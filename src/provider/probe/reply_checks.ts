@@ -115,15 +115,6 @@ const PROMPT_TOKENS = 1000;
 /** Milliseconds that must be saved before time alone shows a cache. */
 const TELLING = 50;
 
-/** One pair: a prompt that is new, and then one with the same beginning. */
-interface Pair {
-  coldMs: number;
-  warmMs: number;
-  promptTokens: number;
-  estimated: boolean;
-  cachedTokens: number;
-}
-
 /** Sends new prompts and, after each, one that begins the same. `window` is what the server claims, in tokens. */
 export async function measurePromptCache(
   subject: Subject,
@@ -131,21 +122,15 @@ export async function measurePromptCache(
 ): Promise<PromptCache> {
   const { signal } = options;
   const tokens = Math.min(PROMPT_TOKENS, Math.floor((options.window ?? PROMPT_TOKENS * 4) / 4));
-  const pairs = await repeated(subject.clock, async (): Promise<Pair> => {
+  const pairs = await repeated(subject.clock, async () => {
     const text = fillerText(tokens * subject.bytesPerToken, newSeed());
     const request = (last: string) => ({ messages: userMessage(`${text}\n\n${last}`), maxTokens: 16 });
     const first = request("Say yes.");
-    const cold = await subject.send(first, { signal });
-    subject.calibrate(first, cold.reply);
+    const { reply, firstMs: coldMs } = await subject.send(first, { signal });
+    subject.calibrate(first, reply);
     const warm = await subject.send(request("Say no."), { signal });
-    const { tokens: promptTokens, estimated } = subject.promptTokens(first, cold.reply);
-    return {
-      coldMs: cold.firstMs,
-      warmMs: warm.firstMs,
-      promptTokens,
-      estimated,
-      cachedTokens: warm.reply.usage?.cachedTokens ?? 0,
-    };
+    const cachedTokens = warm.reply.usage?.cachedTokens ?? 0;
+    return { coldMs, warmMs: warm.firstMs, cachedTokens, ...subject.promptTokens(first, reply) };
   });
   const [first] = pairs;
   const cold = figureOf(pairs.map(({ coldMs }) => coldMs)) ?? { median: first.coldMs, runs: 1 };
@@ -153,15 +138,15 @@ export async function measurePromptCache(
   const cachedTokens = Math.max(...pairs.map((pair) => pair.cachedTokens));
   const times = { coldMs: cold.median, warmMs: warm.median };
   return {
-    promptTokens: first.promptTokens,
+    promptTokens: first.tokens,
     estimated: first.estimated,
     coldFirstTokenMs: cold,
     warmFirstTokenMs: warm,
     tokensPerSecond: figureOf(
-      pairs.filter(({ coldMs }) => coldMs >= MEASURABLE).map((pair) => pair.promptTokens / pair.coldMs * 1000),
+      pairs.filter(({ coldMs }) => coldMs >= MEASURABLE).map((pair) => pair.tokens / pair.coldMs * 1000),
     ),
     cachedTokens,
-    kept: cacheKept({ ...times, cachedShare: cachedTokens / first.promptTokens }),
+    kept: cacheKept({ ...times, cachedShare: cachedTokens / first.tokens }),
   };
 }
 
