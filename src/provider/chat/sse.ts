@@ -1,7 +1,6 @@
 /** Decodes bytes into lines, and lines into JSON values: server-sent events, JSON lines, or JSON spread over lines. */
 import { parseJson } from "../../platform/record.ts";
 import { ProviderFailure } from "../failure.ts";
-import { parseJson } from "../../platform/record.ts";
 
 /** Longest line, in characters. Source: specification of the no-cloud boundary, "Around it". */
 const LINE_LIMIT = 16 * 1024 * 1024;
