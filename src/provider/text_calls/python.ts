@@ -23,7 +23,7 @@ export function orBroken(read: () => ParseResult): ParseResult {
 }
 
 export interface Notation {
-  /** What closes a string, by what opens it. */
+  /** The signs around a string. */
   quotes: readonly string[];
   /** Returns what a string that is written like this says; absent: just that. */
   unescape?(written: string): string;
