@@ -1,4 +1,5 @@
 /** Starts a server that is a program: behind the sandbox of commands wherever they are, and with its own variables alone. */
+import { AgentcliError } from "../errors.ts";
 import type { Label } from "../boundary/policy/label.ts";
 import { serverClass } from "./server_admission.ts";
 import { findProgram, programNamed } from "../boundary/programs.ts";
@@ -66,7 +67,9 @@ export function programOf(options: ProgramOptions): RunProgram {
     const cwd = [root, ...additional].some((place) => isWithin(place, wanted)) ? wanted : root;
     const plain = async () => {
       const line = { argv: [...endingWithUs(argv)] as typeof argv, env, cwd: wanted };
-      const program = await unsandboxed(line, { ...scope, accepted: isolation });
+      const program = await unsandboxed(line, { ...scope, accepted: isolation }).catch((error) => {
+        throw error instanceof AgentcliError ? new ServerFailed(`was not started: ${error.message}`) : error;
+      });
       return await runWatched(program, { ...streams, ...watching(options) });
     };
     if (isolation === null) return await plain();

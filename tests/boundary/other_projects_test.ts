@@ -75,7 +75,13 @@ for (const call of ["run", "background", "MCP"]) {
       assert.equal(local.done.code, 0, local.done.stderr);
       const copied = await Deno.stat(`${a}/copy.txt`).then(() => true, () => false);
       assert.equal(copied, isWritable, `${local.done.stderr} ${local.results}`);
-      if (!isWritable && call !== "MCP") assert.match(local.results[0] ?? "", /cannot be kept in .*Tell the user/);
+      const told = call === "MCP" ? local.done.stderr : local.results[0] ?? "";
+      if (!isWritable) {
+        assert.match(
+          told,
+          call === "MCP" ? /was not started: .*cannot be kept in/ : /cannot be kept in .*Tell the user/,
+        );
+      }
       for (const path of isWritable ? [] : blocked) await Deno.remove(path);
       const read = [ask(want("read", { path: "copy.txt" })), say("Done.")];
       const remote = await stage.play("rem", { cwd: a, script: read });
