@@ -4,18 +4,13 @@ import { AgentcliError, asAgentcliError } from "../../../errors.ts";
 import { findServerWindow } from "../../../agent/context/window.ts";
 import { assumedWindow } from "../../../agent/context/tokens.ts";
 import { backendOf } from "../../../provider/backends/backends.ts";
-import {
-  plainProfile,
-  type ProfileRow,
-  type RequestProfile,
-  requestProfile,
-} from "../../../provider/profiles/profile.ts";
+import { plainProfile, type RequestProfile, requestProfile } from "../../../provider/profiles/profile.ts";
 import { runBattery } from "../../../provider/probe/battery.ts";
 import { type Learnt, learnt, probeError, type ProbeReport } from "../../../provider/probe/findings.ts";
 import { createProgress } from "../../../terminal/paced_output.ts";
 import { interruptible } from "../../../runtime/interrupt.ts";
 import { showError } from "../../output.ts";
-import { configured, edit, notice, print, warn } from "../../result.ts";
+import { configured, edit, notice, print, warn, withClient } from "../../result.ts";
 import type { Context, Invocation } from "../../command.ts";
 import { jsonReport, LABELS, reportText, storedLines } from "./report.ts";
 import type { PROBE_OPTIONS } from "../command.ts";
@@ -23,7 +18,7 @@ import { resolveEndpoint } from "../../../config/endpoint.ts";
 import { effectiveBaseUrl } from "../../../config/base_url.ts";
 import { selectModel } from "../../../config/select.ts";
 import type { ModelEntry, ProviderEntry } from "../../../config/types.ts";
-import { createHttpClient, type HttpClient } from "../../../provider/http/client.ts";
+import type { HttpClient } from "../../../provider/http/client.ts";
 import { listModels } from "../../../provider/backends/model_list.ts";
 import type { Endpoint } from "../../../provider/types.ts";
 import { localityOf } from "../../secrets/context.ts";
@@ -38,34 +33,48 @@ const MAX_PROMPT = 32_768;
  * with what was found so far told.
  */
 export async function run(
-  { options, arguments: words, context }: Invocation<typeof PROBE_OPTIONS>,
+  { options, arguments: [selector], context }: Invocation<typeof PROBE_OPTIONS>,
 ): Promise<number> {
-  const prepared = await prepare(words[0], context);
-  try {
-    if (prepared.warning !== undefined) await warn(context, prepared.warning);
-    const { endpoint: { provider, local }, model } = prepared;
-    if (provider === DEMO && options.write) {
+  return await withClient(context, async (client) => {
+    const { selection: { provider, model }, warning, endpointOf } = await choose(client, selector, context);
+    const { name } = provider;
+    if (warning !== undefined) await warn(context, warning);
+    if (name === DEMO && options.write) {
       throw new AgentcliError("usage", `${DEMO} is built in: there is nothing to write for it`);
     }
-    if (provider === DEMO) {
+    if (name === DEMO) {
       await notice(context, "demo is a fixed script, not a language model: most checks do not apply to it");
     }
-    if (!local) await notice(context, `${provider}:${model.id} is remote: ${provider} may charge for these requests`);
-    return await interruptible(context, (signal) => measure(prepared, { context, signal, options }));
-  } finally {
-    await prepared.close();
-  }
+    const demo = name === DEMO ? await (await import("../../../demo/server.ts")).startDemo() : null;
+    try {
+      const endpoint = await endpointOf(demo === null ? provider : { ...provider, baseUrl: demo.baseUrl });
+      if (!endpoint.local) {
+        await notice(context, `${name}:${model.id} is remote: ${name} may charge for these requests`);
+      }
+      const subject = { client, endpoint, model };
+      return await interruptible(context, (signal) => measure(subject, { context, signal, options }));
+    } finally {
+      await demo?.close();
+    }
+  });
+}
+
+/** The model under test. */
+interface Subject {
+  client: HttpClient;
+  endpoint: Endpoint;
+  model: ModelEntry;
 }
 
 async function measure(
-  prepared: Prepared,
+  subject: Subject,
   given: { context: Context; signal: AbortSignal; options: Invocation<typeof PROBE_OPTIONS>["options"] },
 ): Promise<number> {
   const { context, signal, options } = given;
-  const { client, endpoint, model } = prepared;
+  const { client, endpoint, model } = subject;
   const progress = createProgress(context.io, { quiet: context.globals.quiet });
   let report: ProbeReport;
-  const profile = await profileFor(prepared, signal);
+  const profile = await profileFor(subject, signal);
   try {
     report = await runBattery({
       client,
@@ -97,7 +106,13 @@ async function measure(
     const found = { provider: endpoint.provider, model: model.id, learnt: learnt(report) };
     stored = await storeLearnt(context, found);
   }
-  await printReport(report, { prepared, profile: profile.rows, stored, context });
+  const { stdout } = context.io;
+  const told = { endpoint, model: model.id, profile: profile.rows };
+  const text = reportText(report, { ...told, width: stdout.isTerminal ? stdout.columns() : 80 });
+  await print(context, {
+    json: jsonReport(report, { ...told, stored }),
+    text: stored === null ? text : `${text}${storedLines(stored).join("\n")}\n`,
+  });
   if (report.interrupted) return asAgentcliError(signal.reason).exitCode;
   if (error === null) return 0;
   // The report itself carries the error for programs.
@@ -106,7 +121,7 @@ async function measure(
 }
 
 /** How a session with this model would ask, by what its server tells without being asked for a reply. */
-async function profileFor({ client, endpoint, model }: Prepared, signal: AbortSignal): Promise<RequestProfile> {
+async function profileFor({ client, endpoint, model }: Subject, signal: AbortSignal): Promise<RequestProfile> {
   if (endpoint.provider === DEMO) return plainProfile(model);
   const { server, window, told } = await findServerWindow(client, endpoint, { model: model.id, signal });
   return requestProfile({
@@ -119,70 +134,27 @@ async function profileFor({ client, endpoint, model }: Prepared, signal: AbortSi
   });
 }
 
-async function printReport(
-  report: ProbeReport,
-  told: { prepared: Prepared; profile: readonly ProfileRow[]; stored: Stored | null; context: Context },
-): Promise<void> {
-  const { prepared, profile, stored, context } = told;
-  const { stdout } = context.io;
-  const subject = { endpoint: prepared.endpoint, model: prepared.model.id, profile };
-  const text = reportText(report, { ...subject, width: stdout.isTerminal ? stdout.columns() : 80 });
-  await print(context, {
-    json: jsonReport(report, { ...subject, stored }),
-    text: stored === null ? text : `${text}${storedLines(stored).join("\n")}\n`,
-  });
-}
-
 /** Timeout for the model list when a model is not configured, in milliseconds. */
 const LIST_TIMEOUT = 5000;
 
-/** The model under test. */
-interface Prepared {
-  client: HttpClient;
-  endpoint: Endpoint;
-  model: ModelEntry;
-  /** A sentence about the choice, for stderr. */
-  warning?: string;
-  /** Ends connections and the demo server. */
-  close(): Promise<void>;
-}
-
-/** Chooses, as `run` does, and addresses the model. Throws configuration and key errors; leaves nothing open then. */
-async function prepare(selector: string | undefined, context: Context): Promise<Prepared> {
+/** Chooses as `run` does. Throws configuration errors; the endpoint of a provider throws those of its key. */
+async function choose(client: HttpClient, selector: string | undefined, context: Context) {
   const { io } = context;
   const { configuration } = await configured(context);
   const isLocal = await localityOf(context);
-  const endpointOf = async (provider: ProviderEntry) =>
-    await resolveEndpoint(provider, { env: io.env, local: isLocal(effectiveBaseUrl(provider, io.env)), stores: io });
-  const client = createHttpClient(io);
-  let demo: { baseUrl: string; close(): Promise<void> } | undefined;
-  const close = async () => {
-    await demo?.close();
-    client.close();
-  };
-  try {
-    const wanted = { option: selector, environment: io.env("AGENTCLI_MODEL") };
-    const { selection, warning } = await selectModel(configuration, wanted, async (provider) => {
-      try {
-        const list = await listModels(client, await endpointOf(provider), { timeoutMs: LIST_TIMEOUT });
-        return list.models.map(({ id }) => id);
-      } catch {
-        // Whatever is wrong with the server, the checks say it better than its list would.
-        return null;
-      }
-    });
-    let { provider } = selection;
-    if (provider.name === DEMO) {
-      const { startDemo } = await import("../../../demo/server.ts");
-      demo = await startDemo();
-      provider = { ...provider, baseUrl: demo.baseUrl };
+  const endpointOf = (provider: ProviderEntry) =>
+    resolveEndpoint(provider, { env: io.env, local: isLocal(effectiveBaseUrl(provider, io.env)), stores: io });
+  const wanted = { option: selector, environment: io.env("AGENTCLI_MODEL") };
+  const chosen = await selectModel(configuration, wanted, async (provider) => {
+    try {
+      const list = await listModels(client, await endpointOf(provider), { timeoutMs: LIST_TIMEOUT });
+      return list.models.map(({ id }) => id);
+    } catch {
+      // Whatever is wrong with the server, the checks say it better than its list would.
+      return null;
     }
-    const endpoint = await endpointOf(provider);
-    return { client, endpoint, model: selection.model, warning, close };
-  } catch (error) {
-    await close();
-    throw error;
-  }
+  });
+  return { ...chosen, endpointOf };
 }
 
 /** One field that was, or already had been, as it was found. */
