@@ -32,10 +32,11 @@ export async function edit(
 interface Result {
   /** For `--json`. */
   json: unknown;
-  text?: string;
-  /** Rows below a heading, in place of a text; `none` is told where there are no rows. */
+  /** Rows below a heading; `none` is told where there are no rows. */
   table?: readonly (readonly string[])[];
-  none?: string;
+  none?: string | undefined;
+  /** Behind the table, if there is one. */
+  text?: string;
   /** In place of a result. */
   told?: string | undefined;
 }
@@ -43,10 +44,11 @@ interface Result {
 /** Prints the result of a command: JSON with `--json`, else its text or table on stdout; what is told goes to stderr. */
 export async function print(context: Context, { json, text = "", table, none, told }: Result): Promise<void> {
   const { io, globals } = context;
-  const said = told ?? (table?.length === 1 ? none : undefined);
-  if (globals.json) await io.stdout.write(jsonText(json));
-  else if (said !== undefined) await notice(context, said);
-  else await io.stdout.write(table === undefined ? text : tableFor(io.stdout, table));
+  if (globals.json) return await io.stdout.write(jsonText(json));
+  if (told !== undefined) return await notice(context, told);
+  const hasRows = table !== undefined && table.length > 1;
+  if (!hasRows && none !== undefined) await notice(context, none);
+  await io.stdout.write((hasRows ? tableFor(io.stdout, table) : "") + text);
 }
 
 /** Does work with an HTTP client, which is closed then. */

@@ -12,8 +12,8 @@ const BRIEF = "agentcli: run agent turns with models on your own machine";
 /** The commands below the name of the program, in the order of the help. */
 const COMMANDS: Readonly<Record<string, () => Promise<Node>>> = {
   run: async () => (await import("./run/command.ts")).runCommand,
-  chat: async () => (await import("./chat/command.ts")).chatCommand,
-  acp: async () => (await import("./acp/command.ts")).acpCommand,
+  chat: async () => (await import("./conversation_commands.ts")).chatCommand,
+  acp: async () => (await import("./conversation_commands.ts")).acpCommand,
   "init-providers": async () => (await import("./program_commands.ts")).initProvidersCommand,
   providers: async () => (await import("./providers/command.ts")).providersCommand,
   config: async () => (await import("./program_commands.ts")).configCommand,
@@ -25,7 +25,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Node>>> = {
   quarantine: async () => (await import("./boundary_commands.ts")).quarantineCommand,
   editor: async () => (await import("./editor/command.ts")).editorCommand,
   auth: async () => (await import("./program_commands.ts")).authCommand,
-  sessions: async () => (await import("./sessions/command.ts")).sessionsCommand,
+  sessions: async () => (await import("./conversation_commands.ts")).sessionsCommand,
   doctor: async () => (await import("./program_commands.ts")).doctorCommand,
   completions: async () => (await import("./program_commands.ts")).completionsCommand,
   help: async () => (await import("./program_commands.ts")).helpCommand,

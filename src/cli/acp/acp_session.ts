@@ -15,11 +15,10 @@ import type { Context } from "../command.ts";
 import { hostOf } from "../output.ts";
 import { type Choices, configOptions, modeState, readMode, readModel } from "./config_options.ts";
 import { editorText } from "./editor_text.ts";
-import { invalidParams, REFUSALS } from "./errors.ts";
+import { type ConfigOption, invalidParams, REFUSALS, type SendUpdate, type StopReason, textBlock } from "./wire.ts";
 import type { Connection } from "./server.ts";
 import type { SessionPlace } from "./sessions.ts";
 import { TurnUpdates } from "./updates.ts";
-import { type ConfigOption, type SendUpdate, type StopReason, textBlock } from "./wire.ts";
 
 interface SessionStart extends SessionPlace {
   id: string;

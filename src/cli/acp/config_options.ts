@@ -1,11 +1,9 @@
 /** The options that a client shows for a session: mode, model and thinking. */
-import type { Configuration, PermissionMode } from "../../config/types.ts";
-import { PERMISSION_MODES } from "../../config/types.ts";
+import { type Configuration, PERMISSION_MODES, type PermissionMode } from "../../config/types.ts";
 import { AgentcliError } from "../../errors.ts";
 import type { Io } from "../../platform/io.ts";
 import { type ConfiguredModel, configuredModels } from "../protocol/client_models.ts";
-import { invalidParams } from "./errors.ts";
-import type { ConfigOption, ModeState } from "./wire.ts";
+import { type ConfigOption, invalidParams, type ModeState } from "./wire.ts";
 
 const MODES: Readonly<Record<PermissionMode, { name: string; description: string }>> = {
   default: { name: "Ask", description: "Reads run; changes of files and commands are asked about" },

@@ -17,7 +17,7 @@ import type { PromptInput } from "../../runtime/prompts.ts";
 import { cannotAttach, mayNotAttach } from "../../runtime/attachments.ts";
 import type { OpenSession } from "../../runtime/open_session.ts";
 import { readDenials } from "../../tools/permission.ts";
-import { invalidParams } from "./errors.ts";
+import { invalidParams } from "./wire.ts";
 
 /** Largest file that a link attaches, in bytes; a larger one is named, and the model reads it in parts. */
 const LINK_LIMIT = 32 * 1024;

@@ -5,8 +5,8 @@
 import { type RpcCall, type RpcHandlers, RpcPeer } from "../../rpc/peer.ts";
 import { methodNotFound, RpcError, type RpcParams } from "../../rpc/message.ts";
 import type { Context, Invocation } from "../command.ts";
-import type { ACP_OPTIONS, AcpOptions } from "./command.ts";
-import { invalidParams, rpcError } from "./errors.ts";
+import type { ACP_OPTIONS, AcpOptions } from "../conversation_commands.ts";
+import { invalidParams, rpcError } from "./wire.ts";
 import type { SessionTable } from "./sessions.ts";
 import { AgentcliError } from "../../errors.ts";
 import { fieldsOf } from "../../platform/record.ts";

@@ -15,7 +15,7 @@ import { isSessionId } from "../../session/place.ts";
 import { usualModel } from "../protocol/client_models.ts";
 import { AcpSession, titleOfPrompt } from "./acp_session.ts";
 import { offeredModels } from "./config_options.ts";
-import { invalidParams } from "./errors.ts";
+import { invalidParams } from "./wire.ts";
 import type { Connection } from "./server.ts";
 import { configured } from "../result.ts";
 

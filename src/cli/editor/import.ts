@@ -9,8 +9,8 @@ import type { Problem } from "../../editor/plan/plan.ts";
 import { type Candidate, candidatesOf } from "../../editor/plan/adopt.ts";
 import { AgentcliError } from "../../errors.ts";
 import { clean } from "../../terminal/clean.ts";
-import { notice, print, tableFor } from "../result.ts";
-import type { Context, Invocation } from "../command.ts";
+import { notice, print, warn } from "../result.ts";
+import type { Invocation } from "../command.ts";
 import { type EditorContext, openEditorContext } from "./context.ts";
 import type { IMPORT_OPTIONS } from "./command.ts";
 
@@ -38,12 +38,13 @@ export async function run(
       taken: taken?.count ?? 0,
       not_taken: taken?.problems ?? [],
     },
+    table: [["KIND", "NAME", "SCOPE", "PATH", "STATE"], ...candidates.map((one) => rowOf(one, editor))],
+    none: "nothing to import",
   });
   if (!context.globals.json) {
-    await show(candidates, editor);
-    for (const { path, message } of problems) await notice(context, `warning: ${editor.shown(path)}: ${message}`);
+    for (const { path, message } of problems) await warn(context, `${editor.shown(path)}: ${message}`);
     for (const note of notes) await notice(context, `note: ${note}`);
-    await printTaken(taken?.count ?? null, candidates, context);
+    if (candidates.length > 0) await notice(context, takenText(taken?.count ?? null, candidates));
     for (const { artifact, path, message } of taken?.problems ?? []) {
       await context.io.stderr.write(`not adopted: ${clean(`${artifact}: ${editor.shown(path)}: ${message}`)}\n`);
     }
@@ -128,33 +129,17 @@ function jsonOf({ found, artifact, reason }: Candidate) {
   };
 }
 
-async function show(candidates: readonly Candidate[], { context, shown }: EditorContext): Promise<void> {
-  if (candidates.length === 0) return;
-  const rows = candidates.map((one) => {
-    const { kind, name, scope, path, events, problems, reason } = jsonOf(one);
-    const notes = [...problems, ...(reason === undefined ? [] : [`cannot be adopted: ${reason}`])];
-    const on = events.join(", ");
-    return [
-      kind ?? "",
-      clean(name ?? ""),
-      scope ?? "",
-      clean(shown(path ?? "")),
-      clean(notes.length > 0 ? notes.join("; ") : on === "" ? "valid" : `valid: ${on}`),
-    ];
-  });
-  const { stdout } = context.io;
-  await stdout.write(tableFor(stdout, [["KIND", "NAME", "SCOPE", "PATH", "STATE"], ...rows]));
+function rowOf(candidate: Candidate, { shown }: EditorContext): string[] {
+  const { kind, name, scope, path, events, problems, reason } = jsonOf(candidate);
+  const notes = [...problems, ...(reason === undefined ? [] : [`cannot be adopted: ${reason}`])];
+  const on = events.join(", ");
+  const state = notes.length > 0 ? notes.join("; ") : on === "" ? "valid" : `valid: ${on}`;
+  return [kind ?? "", clean(name ?? ""), scope ?? "", clean(shown(path ?? "")), clean(state)];
 }
 
-async function printTaken(taken: number | null, candidates: readonly Candidate[], context: Context): Promise<void> {
-  if (candidates.length === 0) return await notice(context, "nothing to import");
-  const possible = candidates.filter(({ artifact }) => artifact !== null).length;
-  await notice(
-    context,
-    taken !== null
-      ? `${taken} adopted; no file was changed, and agentcli editor remove gives them back`
-      : possible === 0
-      ? "none of it can be adopted"
-      : "adopt it with --take and names (kind:name), or with --all",
-  );
+function takenText(taken: number | null, candidates: readonly Candidate[]): string {
+  if (taken !== null) return `${taken} adopted; no file was changed, and agentcli editor remove gives them back`;
+  return candidates.every(({ artifact }) => artifact === null)
+    ? "none of it can be adopted"
+    : "adopt it with --take and names (kind:name), or with --all";
 }

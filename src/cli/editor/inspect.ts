@@ -5,7 +5,7 @@ import { type InstalledResource, interruptedPaths, readLedger } from "../../edit
 import { LIMITS } from "../../editor/limits.ts";
 import { counted } from "../../platform/number.ts";
 import { clean } from "../../terminal/clean.ts";
-import { notice, print, tableFor, warn } from "../result.ts";
+import { notice, print, warn } from "../result.ts";
 import type { Completion, Context, Invocation } from "../command.ts";
 import { printDialect } from "./apply.ts";
 import { type EditorContext, openEditorContext } from "./context.ts";
@@ -27,9 +27,11 @@ export async function listArtifacts({ options, context }: Invocation<typeof PLAC
   const editor = await openEditorContext(options, context);
   const { found, problems, notes } = await inspect(editor.dialect, editor.around, await readLedger(editor.home));
   const sources = sourcesOf(found, editor.dialect, editor.around);
-  const { io, globals } = context;
-  if (globals.json) {
-    const json = {
+  const isJson = context.globals.json;
+  if (!isJson) await notice(context, `dialect ${editor.dialect.id}, project ${editor.around.root}`);
+  if (!isJson) await printDialect(editor);
+  await print(context, {
+    json: {
       dialect: editor.dialect.id,
       root: editor.around.root,
       artifacts: found.map(({ entry: _entry, marks: _marks, ...one }) => one),
@@ -37,18 +39,12 @@ export async function listArtifacts({ options, context }: Invocation<typeof PLAC
       problems: problems.map(problemText),
       notes,
       limits: LIMITS,
-    };
-    return await print(context, { json });
-  }
-  await notice(context, `dialect ${editor.dialect.id}, project ${editor.around.root}`);
-  await printDialect(editor);
-  if (found.length === 0 && problems.length === 0) {
-    await notice(context, "nothing is installed; agentcli editor init installs a starter set");
-  } else if (found.length > 0) {
-    const rows = rowsOf(found, editor);
-    await io.stdout.write(tableFor(io.stdout, [["KIND", "NAME", "SCOPE", "BY", "PATH", "NOTE"], ...rows]));
-    await io.stdout.write(hookLines(found) + sourceLines(sources, editor));
-  }
+    },
+    table: [["KIND", "NAME", "SCOPE", "BY", "PATH", "NOTE"], ...rowsOf(found, editor)],
+    none: problems.length === 0 ? "nothing is installed; agentcli editor init installs a starter set" : undefined,
+    text: found.length === 0 ? "" : hookLines(found) + sourceLines(sources, editor),
+  });
+  if (isJson) return;
   for (const { path, message } of problems) await warn(context, `${editor.shown(path)}: ${message}`);
   for (const note of notes) await notice(context, `note: ${note}`);
 }

@@ -2,7 +2,7 @@
 import { describeRule, type ProtectionRule } from "../../boundary/policy/protection_rule.ts";
 import { relativeTo, resolve } from "../../platform/path.ts";
 import { clean } from "../../terminal/clean.ts";
-import { notice, print, tableFor, warn } from "../result.ts";
+import { print, warn } from "../result.ts";
 import type { Invocation } from "../command.ts";
 import {
   openProjectContext,
@@ -21,7 +21,6 @@ import { realOrNamed, walkedPath } from "../../platform/real_path.ts";
 
 /** Runs the command. Walks the project; asks no server. */
 export async function listProtected({ options, context }: Invocation<typeof SECRETS_OPTIONS>): Promise<void> {
-  const { io, globals } = context;
   const project = await openProjectContext(context);
   const { root, protection, localEndpoints } = project;
   const { files, directories } = await protection.hidden();
@@ -54,11 +53,12 @@ export async function listProtected({ options, context }: Invocation<typeof SECR
     ...idle.map((rule) => ["(no match yet)", rule.tier, clean(doubted(rule, root))]),
     ...namesakes.map((path) => [clean(relativeTo(root, path)), "open", open]),
   ];
-  if (rows.length === 0 && !globals.json) {
-    await notice(context, "nothing is protected here; mark a path with `agentcli secrets add <path>`");
-  }
-  const table = rows.length === 0 ? "" : tableFor(io.stdout, [["PATH", "TIER", "BY"], ...rows]);
-  await print(context, { json, text: `${table}${providerText(provider)}\n` });
+  await print(context, {
+    json,
+    table: [["PATH", "TIER", "BY"], ...rows],
+    none: "nothing is protected here; mark a path with `agentcli secrets add <path>`",
+    text: `${providerText(provider)}\n`,
+  });
   for (const { directory, reason } of unjudged) {
     await warn(context, `${relativeTo(root, directory)}: ${reason}; commands do not see it`);
   }

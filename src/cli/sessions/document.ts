@@ -8,7 +8,7 @@ import { storedForm } from "../../session/line.ts";
 import type { SessionSummary } from "../../session/list.ts";
 import { loadTranscript, type StoredSession } from "../../session/load.ts";
 import { jsonText } from "../../terminal/clean.ts";
-import type { EXPORT_FORMATS } from "./command.ts";
+import type { EXPORT_FORMATS } from "../conversation_commands.ts";
 
 export type ExportFormat = typeof EXPORT_FORMATS[number];
 

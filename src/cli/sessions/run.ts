@@ -7,7 +7,7 @@ import { clean } from "../../terminal/clean.ts";
 import { confirmed, notice, print, warn } from "../result.ts";
 import type { ExportFormat } from "./document.ts";
 import type { Context, Invocation } from "../command.ts";
-import type { EXPORT_OPTIONS, LIST_OPTIONS, PRUNE_OPTIONS } from "./command.ts";
+import type { EXPORT_OPTIONS, LIST_OPTIONS, PRUNE_OPTIONS } from "../conversation_commands.ts";
 import { sessionMarkdown, sessionValue } from "../../session/export.ts";
 import { AgentcliError } from "../../errors.ts";
 import { counted, sizeText } from "../../platform/number.ts";
@@ -53,10 +53,9 @@ function projectText({ projectRoot }: SessionSummary): string {
 }
 
 /** Runs the command. */
-export async function showStored(
-  { options, arguments: words, context }: Invocation<typeof LIST_OPTIONS>,
-): Promise<void> {
-  const { home, session } = await openNamed(context, { id: words[0] ?? "", all: options.all });
+export async function showStored(invocation: Invocation<typeof LIST_OPTIONS>): Promise<void> {
+  const { context } = invocation;
+  const { home, session } = await openNamed(invocation);
   const { openDocument } = await import("./document.ts");
   const stored = await openDocument(home, session);
   await print(context, { json: sessionValue(stored), text: clean(sessionMarkdown(stored), { multiline: true }) });
@@ -64,11 +63,10 @@ export async function showStored(
 }
 
 /** Runs the command. `--json` is `--format json`; without both, the ending of the file decides. */
-export async function exportStored(
-  { options, arguments: words, context }: Invocation<typeof EXPORT_OPTIONS>,
-): Promise<void> {
+export async function exportStored(invocation: Invocation<typeof EXPORT_OPTIONS>): Promise<void> {
+  const { options, context } = invocation;
   const { io, globals } = context;
-  const { home, session } = await openNamed(context, { id: words[0] ?? "", all: options.all });
+  const { home, session } = await openNamed(invocation);
   const { documentText, openDocument } = await import("./document.ts");
   const stored = await openDocument(home, session);
   const text = await documentText(stored, options.format ?? (globals.json ? "json" : formatOf(options.output ?? "")));
@@ -109,10 +107,9 @@ export async function writeExport(output: string, text: string, { globals }: Con
 }
 
 /** Returns 1 if the user declined. */
-export async function deleteOne(
-  { options, arguments: words, context }: Invocation<typeof LIST_OPTIONS>,
-): Promise<number> {
-  const { home, session } = await openNamed(context, { id: words[0] ?? "", all: options.all });
+export async function deleteOne(invocation: Invocation<typeof LIST_OPTIONS>): Promise<number> {
+  const { context } = invocation;
+  const { home, session } = await openNamed(invocation);
   const { id, turns, title, firstPrompt } = session;
   const what = `${id} (${counted(turns, "turn")}: ${clean((title || firstPrompt).slice(0, 60))})`;
   if (!await confirmed(context, `Delete the session ${what}?`)) return 1;
@@ -122,15 +119,14 @@ export async function deleteOne(
 }
 
 /** Runs the command. */
-export async function renameOne(
-  { options, arguments: words, context }: Invocation<typeof LIST_OPTIONS>,
-): Promise<void> {
-  const { home, session } = await openNamed(context, { id: words[0] ?? "", all: options.all });
+export async function renameOne(invocation: Invocation<typeof LIST_OPTIONS>): Promise<void> {
+  const { arguments: [, name = ""], context } = invocation;
+  const { home, session } = await openNamed(invocation);
   const [{ titleOf }, { renameSession }] = await Promise.all([
     import("../../runtime/rename.ts"),
     import("../../session/open_transcript.ts"),
   ]);
-  const title = await titleOf(words[1] ?? "", { home });
+  const title = await titleOf(name, { home });
   await renameSession(home, session, { title, version: VERSION, clock: context.io.clock });
   const { id } = session;
   const text = title === "" ? `${id} has no name any more\n` : `${id} is now named ${clean(title)}\n`;
@@ -184,11 +180,10 @@ export async function openScope(
 
 /** The one session that a command was given. Throws `unknown_session`. */
 async function openNamed(
-  context: Context,
-  given: { id: string; all: boolean },
+  { options, arguments: [id = ""], context }: Invocation<typeof LIST_OPTIONS>,
 ): Promise<{ home: Home; session: SessionSummary }> {
-  const { home, scope } = await openScope(context, given);
-  return { home, session: await findSession(home, given.id, scope) };
+  const { home, scope } = await openScope(context, options);
+  return { home, session: await findSession(home, id, scope) };
 }
 
 /** Milliseconds since 1970 as `2026-01-31 23:59`, in UTC. */

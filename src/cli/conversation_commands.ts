@@ -1,5 +1,56 @@
-/** `agentcli sessions …`: what was said before. */
-import { choice, command, flag, group, integer, text } from "../command.ts";
+/** Declarations of the commands about conversations: `agentcli chat`, `acp` and `sessions`. */
+import { RUN_OPTIONS } from "./run/command.ts";
+import { choice, command, flag, group, integer, text, type Values } from "./command.ts";
+
+export const chatCommand = command({
+  brief: "Talk with a model, turn by turn",
+  detail:
+    "Answers render as they stream; what you type meanwhile goes to the model after the next tool result, or after the turn. Ctrl-C stops the turn, twice it leaves; Ctrl-D leaves. Type / for the commands, workflows and skills of the project among them, @ to attach a file or directory, ! to run a command; ? shows the keys. With piped input each line is a turn.",
+  arguments: [{ name: "prompt", brief: "The first thing to say", optional: true }],
+  options: RUN_OPTIONS,
+  examples: [
+    "agentcli chat --model demo",
+    "agentcli chat --continue",
+    'agentcli chat --permission-mode plan "What would it take to add a command?"',
+  ],
+  connects: "here",
+  load: async () => (await import("./chat/run.ts")).run,
+});
+
+const {
+  model,
+  maxTokens,
+  temperature,
+  systemPrompt,
+  appendSystemPrompt,
+  addDir,
+  permissionMode,
+  allowedTools,
+  disallowedTools,
+  tools,
+  check,
+  maxTurns,
+  timeout,
+} = RUN_OPTIONS;
+
+/** Options of every session of the connection. */
+export const ACP_OPTIONS = {
+  ...{ model, maxTokens, temperature, systemPrompt, appendSystemPrompt },
+  ...{ addDir, permissionMode, allowedTools, disallowedTools, tools, check, maxTurns, timeout },
+  setup: flag("Find model servers and add them, as init-providers does, and end"),
+} as const;
+
+export type AcpOptions = Values<typeof ACP_OPTIONS>;
+
+export const acpCommand = command({
+  brief: "Serve editors over the Agent Client Protocol",
+  detail:
+    "Speaks version 1 of the protocol on standard input and output: one JSON-RPC message per line. Editors start it themselves; docs/editors.md has the settings of each. The options hold for every session; the editor can change mode, model and thinking.",
+  options: ACP_OPTIONS,
+  examples: ["agentcli acp", "agentcli acp --model demo", "agentcli acp --permission-mode plan"],
+  connects: "anywhere",
+  load: async () => (await import("./acp/server.ts")).run,
+});
 
 const SESSION = {
   name: "id",
@@ -35,14 +86,14 @@ export const sessionsCommand = group({
       brief: "List the sessions of this project, most recent first",
       options: LIST_OPTIONS,
       examples: ["agentcli sessions list", "agentcli sessions list --all --json"],
-      load: async () => (await import("./run.ts")).listStored,
+      load: async () => (await import("./sessions/run.ts")).listStored,
     }),
     show: command({
       brief: "Print a session",
       arguments: [SESSION],
       options: LIST_OPTIONS,
       examples: ["agentcli sessions show latest", "agentcli sessions show 1f0c --json"],
-      load: async () => (await import("./run.ts")).showStored,
+      load: async () => (await import("./sessions/run.ts")).showStored,
     }),
     rename: command({
       brief: "Name a session; lists show the name, and --resume takes it",
@@ -53,7 +104,7 @@ export const sessionsCommand = group({
         'agentcli sessions rename latest "The port of the pump"',
         'agentcli run --resume "The port of the pump" "Go on."',
       ],
-      load: async () => (await import("./run.ts")).renameOne,
+      load: async () => (await import("./sessions/run.ts")).renameOne,
     }),
     export: command({
       brief: "Export a session as Markdown, JSON or HTML",
@@ -66,20 +117,20 @@ export const sessionsCommand = group({
         "agentcli sessions export 1f0c --format json",
         "agentcli sessions export latest --output session.html",
       ],
-      load: async () => (await import("./run.ts")).exportStored,
+      load: async () => (await import("./sessions/run.ts")).exportStored,
     }),
     delete: command({
       brief: "Delete a session, after confirmation",
       arguments: [SESSION],
       options: LIST_OPTIONS,
       examples: ["agentcli sessions delete 1f0c --yes"],
-      load: async () => (await import("./run.ts")).deleteOne,
+      load: async () => (await import("./sessions/run.ts")).deleteOne,
     }),
     prune: command({
       brief: "Delete old sessions, after confirmation",
       options: PRUNE_OPTIONS,
       examples: ["agentcli sessions prune --older-than 30", "agentcli sessions prune --older-than 90 --all --yes"],
-      load: async () => (await import("./run.ts")).pruneSessions,
+      load: async () => (await import("./sessions/run.ts")).pruneSessions,
     }),
   },
 });
