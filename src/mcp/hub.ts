@@ -122,10 +122,7 @@ export class McpHub {
     const path = isNetworked || !workspace.local
       ? protectedArgument(stringsOf(fieldsOf(params.arguments ?? params)), workspace)
       : null;
-    if (path !== null) {
-      return `An argument names a protected path (${path.rule}), which the MCP server ${name} may not be told. ` +
-        "Go on without it.";
-    }
+    if (path !== null) return `${path}. The MCP server ${name} may not be told that. Go on without it.`;
     // As it is sent, too: what is spread over several values stands together there.
     if (!isNetworked || !await found([...stringsOf(params), JSON.stringify(params)], { isLeaving: true })) return null;
     return `The arguments hold protected content, which the MCP server ${name} may not be told: it is reached over the ` +

@@ -96,13 +96,13 @@ async function sandboxed(
   },
   streams: Parameters<RunProgram>[0],
 ) {
-  const { workspace: { protection }, sandbox, label } = scope;
+  const { workspace: { protection }, sandbox } = scope;
   const wrapped = await sandbox?.wrapCommand({
     ...within,
     argv,
     env,
     protection,
-    git: gitAccess(isolation, label()),
+    git: gitAccess(isolation),
     network: server.network || isolation === "external",
   }) ?? { kind: "refused", missing: true, reason: "there is no sandbox", hint: "see agentcli doctor" };
   if (wrapped.kind === "refused") {

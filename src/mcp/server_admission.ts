@@ -44,34 +44,39 @@ const MOST_STRINGS = 2_000;
 const LONGEST_PATH = 4_096;
 
 /**
- * Returns which argument names a protected path, as it is, as a `file:` URL, relative to where the session or the project
- * starts, or through links, and the rule; null for none. For servers that could read the path themselves.
+ * Returns why arguments may not be told to a server that could read the paths in them itself, as the beginning of a
+ * sentence; null for none. Finds a protected path as it is, as a `file:` URL, relative to where the session or the project
+ * starts, and through links.
  */
 export function protectedArgument(
   texts: Iterable<string>,
   { protection, root, cwd }: Pick<Workspace, "protection" | "root" | "cwd">,
-): { rule: string } | null {
+): string | null {
   // Where a large project is not walked yet, the markers above a path tell.
   if (protection.anySoon === false) return null;
   let left = MOST_STRINGS;
   for (const text of texts) {
-    if (left-- === 0) break;
+    if (left-- === 0) {
+      return `The arguments are more than ${MOST_STRINGS} strings, too many to look for protected paths`;
+    }
     for (const path of pathsIn(text, [cwd, root])) {
       const real = quietly(() => realPathSync(path));
       const rule = protection.rule(path) ?? (real === null ? null : protection.rule(real));
-      if (rule !== null) return { rule: describeRule(rule, root) };
+      if (rule !== null) return `An argument names a protected path (${describeRule(rule, root)})`;
     }
   }
   return null;
 }
 
 function pathsIn(text: string, starts: readonly string[]): string[] {
-  const named = text.trim();
-  if (named === "" || named.length > LONGEST_PATH || /[\0\n]/.test(named)) return [];
-  const forms = new Set([named, percentDecoded(named)]);
-  const file = /^file:(?:\/\/(?:localhost)?)?(?=\/)(.*)$/i.exec(named)?.[1];
-  if (file !== undefined) forms.add(file).add(percentDecoded(file));
-  return [...forms].flatMap((form) =>
-    isAbsolute(form) ? [resolve("/", form)] : starts.map((start) => resolve(start, form))
-  );
+  return text.split("\n").flatMap((line) => {
+    const named = line.trim();
+    if (named === "" || named.length > LONGEST_PATH || named.includes("\0")) return [];
+    const forms = new Set([named, percentDecoded(named)]);
+    const file = /^file:(?:\/\/(?:localhost)?)?(?=\/)([^?#]*)/i.exec(named)?.[1];
+    if (file !== undefined) forms.add(file).add(percentDecoded(file));
+    return [...forms].flatMap((form) =>
+      isAbsolute(form) ? [resolve("/", form)] : starts.map((start) => resolve(start, form))
+    );
+  });
 }

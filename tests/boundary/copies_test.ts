@@ -184,3 +184,32 @@ Deno.test("what a command left beside a copied line is open, until somebody chan
   await assertKept(stage, stage.canary("more"), true);
   await assertKept(stage, open, false);
 });
+
+Deno.test(
+  "a copy below sandbox.write is protected for a session whose project it is in, until it is released",
+  sandboxed,
+  async () => {
+    await using stage = await openStage();
+    const place = `${stage.home.root}/W`;
+    await stage.write(`${place}/notes.txt`, "an open line\n");
+    await stage.write(`${place}/other.txt`, "an open line\n");
+    stage.exempt(`${place}/notes.txt`);
+    const settings = { sandbox: { write: [place] } };
+    const canary = stage.canary("env");
+    const script = [
+      READ,
+      shell(`echo '${canary}' > '${place}/notes.txt'; echo more >> '${place}/other.txt'`),
+      say("Done."),
+    ];
+    await stage.play("loc", { args: COMMANDS, settings, script });
+    await stage.write(".env", "API_TOKEN=another value\n");
+    const reads = [ask(want("read", { path: "notes.txt" }), want("read", { path: "other.txt" })), say("Done.")];
+    const there = await stage.play("rem", { cwd: place, settings, script: reads });
+    assert.match(there.results[0] ?? "", /is protected/);
+    assert.match(there.results[1] ?? "", /more/, "control");
+    assertNotSent(there, canary);
+    await stage.play("rem", { cwd: place, argv: ["secrets", "trust", "notes.txt", "--yes"], prompt: null, script: [] });
+    const released = await stage.play("rem", { cwd: place, settings, script: reads });
+    assert.match(released.results[0] ?? "", new RegExp(canary), "the user's word");
+  },
+);

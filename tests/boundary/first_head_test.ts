@@ -92,3 +92,24 @@ Deno.test("a protected file of the first commit lets nothing go once it has anot
   });
   assert.ok(!(typed.sent + shown.sent).includes(stage.canary("prod")));
 });
+
+Deno.test("no later commit counts as the first where a session was there before the marker", linux, async () => {
+  const args = ["--permission-mode", "bypassPermissions"];
+  for (const isCommitted of [true, false]) {
+    await using stage = await openStage({ bare: true, marker: null });
+    await stage.plant(".env", "env");
+    await stage.write("LICENSE", `${PUBLIC}\n`);
+    await stage.git("init", "--quiet");
+    await stage.git("add", "LICENSE");
+    await stage.git("commit", "--quiet", "-m", "first");
+    await stage.play("loc", { args, script: [ask(want("shell", { command: "cp .env copy.js" })), say("Done.")] });
+    if (isCommitted) {
+      await stage.git("add", "-f", "copy.js");
+      await stage.git("commit", "--quiet", "-m", "second");
+    }
+    await stage.write(".agentclisecret", "no-cloud: .env\n");
+    const played = await stage.play("rem", { script: [ask(want("read", { path: "copy.js" })), say("Done.")] });
+    assert.equal(played.done.code, 6, played.done.stderr);
+    assert.ok(!played.sent.includes(stage.canary("env")));
+  }
+});

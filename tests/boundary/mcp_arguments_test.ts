@@ -182,3 +182,24 @@ Deno.test("what a person types for a prompt or a resource of a networked server 
   assert.equal(await told("/hub:greet somebody"), true, "control");
   assert.equal(await told("look at @hub:note://1"), true, "control");
 });
+
+for (const hidden of ["many", "fragment", "line"]) {
+  Deno.test(`a protected path is found in arguments for a networked server: ${hidden}`, async () => {
+    await using stage = await openStage();
+    const inputSchema = { type: "object", properties: { paths: { type: "array", items: { type: "string" } } } };
+    await using http = startMcpHttp({ era: "modern", tools: [{ name: "say", inputSchema }] });
+    const settings = { mcp_servers: { hub: { url: http.url } } };
+    const forms: Record<string, string[]> = {
+      many: [".env", ...Array.from({ length: 2_100 }, () => "x")],
+      fragment: [`file://${stage.project}/.env#L1`, `file://${stage.project}/.env?x`],
+      line: ["pub.txt\n.env"],
+    };
+    const told = async (paths: readonly string[]) => {
+      const script: Play["script"] = [ask({ name: "mcp__hub__say", input: { paths } }), say("Done.")];
+      await stage.play("loc", { script, args: ALL, settings });
+      return http.heard.filter(({ message }) => message?.method === "tools/call").length;
+    };
+    assert.equal(await told(["pub.txt"]), 1, "control");
+    assert.equal(await told(forms[hidden] ?? []), 1);
+  });
+}

@@ -1,7 +1,11 @@
 /** What a local session read before it was protected, by whatever way it would then leave: no scan knows what a file held before. */
 import assert from "node:assert/strict";
 import { ask, say, startFakeServer, type Step } from "../helpers/fake_server.ts";
+import { AcpClient } from "../helpers/acp_client.ts";
+import { configure } from "../helpers/program.ts";
 import { openStage } from "./harness.ts";
+
+const linux = { ignore: Deno.build.os !== "linux" };
 
 const block = { models: [{ id: "fake", context_window: 32_768 }] };
 
@@ -66,3 +70,52 @@ for (const isProtected of [true, false]) {
     assert.equal(remote.sent.includes(stage.canary("env")), !isProtected);
   });
 }
+
+const git = (input: Record<string, unknown>) => ask({ name: "Git", input });
+for (
+  const [name, step, removes] of [
+    ["Git show of a removed file", git({ action: "show", rev: "HEAD~1:old.env" }), true],
+    ["Git show of the commit that removed it", git({ action: "show", rev: "HEAD" }), true],
+    ["Git show of a file that is there", git({ action: "show", rev: "HEAD:old.env" }), false],
+  ] as const
+) {
+  Deno.test(`what a session saw by ${name} stays local once the path is protected`, linux, async () => {
+    await using stage = await openStage({ bare: true, marker: null });
+    await stage.plant("old.env", "old");
+    await stage.plant("s.env", "s");
+    await stage.git("init", "--quiet");
+    await stage.git("add", "old.env");
+    await stage.git("commit", "--quiet", "-m", "first");
+    if (removes) {
+      await stage.git("rm", "--quiet", "old.env");
+      await stage.git("commit", "--quiet", "-m", "second");
+    }
+    await stage.write(".agentclisecret", "no-cloud: s.env\n");
+    const args = ["--allowed-tools", "Git"];
+    const local = await stage.play("loc", { args, script: [step, say("Done.")] });
+    assert.ok(local.sent.includes(stage.canary("old")), "control: nothing protects it yet");
+    await stage.write(".agentclisecret", "no-cloud: s.env\nno-cloud: old.env\n");
+    await stage.write("old.env", "another value\n");
+    const { done, sent } = await stage.play("rem", { args: ["--continue"], script: [say("Hello.")] });
+    assert.equal(done.code, 6, done.stderr);
+    assert.ok(!sent.includes(stage.canary("old")));
+  });
+}
+
+Deno.test("an editor's text of a file that is not saved yet stays local once its path is protected", async () => {
+  await using stage = await openStage({ bare: true, marker: null });
+  const secret = `TOKEN_${crypto.randomUUID()}`;
+  await using near = startFakeServer({ script: [say("Fine.")] });
+  await configure(stage.home, { loc: { baseUrl: near.baseUrl, ...block } }, { default_provider: "loc" });
+  {
+    await using client = new AcpClient({ home: stage.home });
+    const resource = { uri: `file://${stage.project}/conf/new.env`, text: `KEY=${secret}\n` };
+    await client.prompt(await client.session(), [{ type: "text", text: "Look" }, { type: "resource", resource }]);
+  }
+  assert.ok(near.chats().some(({ text }) => text.includes(secret)), "control: nothing protects it yet");
+  await stage.write(".agentclisecret", "no-cloud: conf/new.env\n");
+  await stage.write("conf/new.env", "KEY=another\n");
+  const { done, sent } = await stage.play("rem", { args: ["--continue"], script: [say("Hello.")] });
+  assert.equal(done.code, 6, done.stderr);
+  assert.ok(!sent.includes(secret));
+});

@@ -3,6 +3,8 @@ import assert from "node:assert/strict";
 import { gitLine } from "../../src/shell/git.ts";
 import { parseSettings } from "../../src/tools/git/call.ts";
 import { askGit, filtersOff, PLAIN_DIFF } from "../../src/tools/git/call.ts";
+import { ask, say, want } from "../helpers/fake_server.ts";
+import { openStage } from "./harness.ts";
 import { hasBubblewrap, holdsCanary, inSandboxProject, type SandboxProject } from "./sandbox_project.ts";
 
 const bubblewrap = { ignore: !hasBubblewrap() };
@@ -52,25 +54,6 @@ Deno.test(
       for (const command of [QUESTIONS[1] ?? "", "cat .git/config", "cat .git/rebase-apply/patch"]) {
         assert.ok(holdsCanary(await project.unsandboxed(command), project.canary), command);
       }
-    }),
-);
-
-Deno.test(
-  "in a session that holds protected content it is there, and nothing of it can be changed",
-  bubblewrap,
-  () =>
-    inSandboxProject(async (project) => {
-      commitSecrets(project);
-      const name = "-c safe.directory='*' -c user.name=t -c user.email=t@example.com";
-      const command =
-        `exec 2>&1; git ${name} log --oneline | wc -l; echo x > new; git ${name} add new; git ${name} commit -qm four
-      echo x > .git/hooks/post-commit; git config core.fsmonitor ./evil; mv .git g2; rm -rf .git; ls .git/HEAD`;
-      const { text } = await project.sandboxed(command, { git: "read-only" });
-      assert.equal(text.trim().split("\n").at(0), "3");
-      assert.match(text, /\.git\/HEAD\n$/);
-      assert.equal(project.git("log", "--oneline").trim().split("\n").length, 3);
-      assert.equal(project.read(".git/hooks/post-commit"), null);
-      assert.doesNotMatch(project.read(".git/config") ?? "", /fsmonitor/);
     }),
 );
 
@@ -227,3 +210,21 @@ Deno.test(
       assert.equal(project.read("tools/filter.sh"), "mine\n");
     }),
 );
+
+Deno.test("a local session that holds protected content takes nothing out of the history", bubblewrap, async () => {
+  await using stage = await openStage({ git: true });
+  const args = ["--permission-mode", "bypassPermissions"];
+  const old = "OLD_" + crypto.randomUUID();
+  await stage.write(".env", `KEY=${old}\n`);
+  await stage.git("add", "-f", ".env");
+  await stage.git("commit", "--quiet", "-m", "old");
+  await stage.plant(".env", "env");
+  const command = "git show HEAD:.env > old.txt 2>&1; cat .git/HEAD; cat .env; echo done";
+  const script = [ask(want("read", { path: ".env" })), ask(want("shell", { command })), say("Done.")];
+  const local = await stage.play("loc", { args, script });
+  assert.match(local.results[1] ?? "", /done/, "control: it ran");
+  const remote = await stage.play("rem", { script: [ask(want("read", { path: "old.txt" })), say("Done.")] });
+  assert.equal(remote.done.code, 0, remote.done.stderr);
+  assert.doesNotMatch(local.results[1] ?? "", /refs\/heads/);
+  assert.ok(!remote.sent.includes(old));
+});

@@ -119,6 +119,12 @@ export class ProjectRecord {
     return this.#all.flatMap(({ derived }) => derived);
   }
 
+  /** Those in the project that were recorded here or by a project elsewhere, not by another tree of the repository. */
+  get derivedHere(): readonly DerivedFile[] {
+    const others = this.#others.filter(({ root }) => root !== this.root).flatMap(({ derived }) => derived);
+    return [...this.#own?.derived ?? [], ...others.filter(({ path }) => isWithin(this.root, path))];
+  }
+
   get met(): readonly SaltedFile[] {
     return this.#all.flatMap(saltedFiles);
   }
@@ -236,8 +242,10 @@ export class ProjectRecord {
       return { ...data, derived: kept, met: met.filter((file) => !isReleased(file)) };
     };
     await this.#change(without);
-    for (const { root, met } of this.#others) {
-      if (met.length > 0) await changeRecord(this.#home, { root, moved: null, before: emptyRecord(root) }, without);
+    for (const { root, met, derived } of this.#others) {
+      if (met.length + derived.length > 0) {
+        await changeRecord(this.#home, { root, moved: null, before: emptyRecord(root) }, without);
+      }
     }
   }
 
@@ -260,20 +268,29 @@ export class ProjectRecord {
     const placeOf = (known: Identity) => known.born === 0 ? undefined : around.get(lastingIdentityOf(known));
     this.#version = await recordsVersion(this.#home);
     const trees = new Set<string>();
+    const isNear = (known: Identity & { root: string }) =>
+      isWithin(known.root, root) || isWithin(root, known.root) || known.root === main || trees.has(known.root) ||
+      placeOf(known) !== undefined;
     const all = await knownProjects(this.#home, (known) => {
       if (known.root !== root && known.common === common && common !== null) trees.add(known.root);
-      return isWithin(known.root, root) || isWithin(root, known.root) || known.root === main || trees.has(known.root) ||
-        placeOf(known) !== undefined;
+      return isNear(known) || known.reaches === true;
     });
     // A new directory at the path of one that was seen without markers counts as unseen.
     const found = all.filter((data) => data.root !== root || !isOpen(data) || [0, here.inode].includes(data.inode));
     const moved = found.find((data) => data.root !== root && placeOf(data) === root);
     // A project that comes back finds what it left here, which has no identity, and is none of its own.
     const own = found.find((data) => data.root === root && (data.inode !== 0 || moved === undefined));
-    const others = found.filter((data) => data !== own && (data !== moved || own !== undefined));
+    const others = found.filter((data) => data !== own && (data !== moved || own !== undefined)).flatMap((data) => {
+      if (isNear(data)) return [data];
+      // Another project's command left them here, below `sandbox.write`.
+      const derived = data.derived.filter(({ path }) => isWithin(root, path));
+      return derived.length === 0 ? [] : [{ ...emptyRecord(data.root), derived }];
+    });
     this.#own = own ?? (moved === undefined ? null : rebased(moved, root));
     // A record that was removed has no inode: nothing there is trusted as it stands.
-    if (this.#own !== null && isOpen(this.#own) && this.#own.inode !== 0) this.#own = this.#blank();
+    if (this.#own !== null && isOpen(this.#own) && this.#own.inode !== 0) {
+      this.#own = { ...this.#blank(), firstHead: this.#own.firstHead };
+    }
     this.#others = others.flatMap((data) => {
       const held = heldBy(data);
       // Another tree of the repository has the same files under the same names.

@@ -69,10 +69,13 @@ export interface RecordData extends KnownProject, Identity {
   allowed: readonly string[];
 }
 
-/** `open`: the project was seen, without anything else to remember; it has no record file. */
+/** `open`: the project was seen, without anything to remember but its commit; it has no record file. */
 interface IndexEntry extends Identity {
   root: string;
   open?: boolean;
+  firstHead?: string | null;
+  /** True if it has derived files outside of the root. */
+  reaches?: boolean;
   /** The real path of the git directory that it shares with other trees of its repository. */
   common?: string | null;
 }
@@ -102,9 +105,9 @@ export async function knownProjects(
 ): Promise<RecordData[]> {
   const projects = Object.entries(await readIndex(home)).filter(([, project]) => wanted(project));
   return await Promise.all(projects.map(async ([id, project]) => {
-    const { root, open } = project;
+    const { root, open, firstHead = null } = project;
     return open
-      ? { ...emptyRecord(root), ...identityIn(project) }
+      ? { ...emptyRecord(root), ...identityIn(project), firstHead }
       : await readRecord(home, id, root) ?? emptyRecord(root);
   }));
 }
@@ -224,7 +227,9 @@ export async function changeRecord(
         if (!isProtected(entry) && identityAt(entry.root).inode === 0) delete projects[other];
       }
     } else await writeRecord(home, id, data);
-    projects[id] = { root, ...identityIn(data), common: commonDirectory(root), ...open && { open } };
+    const reaches = data.derived.some(({ path }) => !isWithin(root, path));
+    const more = open ? { open, firstHead: data.firstHead } : reaches ? { reaches } : {};
+    projects[id] = { root, ...identityIn(data), common: commonDirectory(root), ...more };
     const left = old === null || taken === null || taken.root.includes(NO_PATH) ? null : taken;
     if (old !== null && left !== null) projects[old] = { root: left.root, ...NOWHERE };
     else if (old !== null && taken !== null) delete projects[old];

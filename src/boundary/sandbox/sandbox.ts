@@ -15,10 +15,10 @@ import type { ProgramNote, UnfinishedJudge } from "./unfinished.ts";
 import type { WatchedProgram } from "./watched_run.ts";
 
 /**
- * What commands see of repositories. `hidden`: nothing. `read-only`: for sessions with protected content, which are
- * local. `open`: in roots without a marker, where git and its settings work as outside a sandbox.
+ * What commands see of repositories. `hidden`: nothing, since history holds former content of protected files, which no
+ * scan knows. `open`: in roots without a marker, where git and its settings work as outside a sandbox.
  */
-export type GitAccess = "hidden" | "read-only" | "open";
+export type GitAccess = "hidden" | "open";
 
 /** A command in its sandbox. */
 export interface SandboxedCommand extends WatchedProgram {
@@ -66,8 +66,8 @@ export async function sandboxReason(
 }
 
 /** Returns what a sandboxed program sees of repositories. */
-export function gitAccess(reason: SandboxReason, label: Label): GitAccess {
-  return reason !== "project" ? "open" : label === "open" ? "hidden" : "read-only";
+export function gitAccess(reason: SandboxReason): GitAccess {
+  return reason === "project" ? "hidden" : "open";
 }
 
 /** The user's settings for sandboxes. */

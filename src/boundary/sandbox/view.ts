@@ -95,7 +95,7 @@ export function buildView(request: ViewRequest, base: ViewBase): View | SandboxR
   const problem = uncoverable(cover, request);
   if (problem !== null) return problem;
   const { directories, files } = cover.places();
-  const named = [...request.frozen, ...gitTool?.readOnly ?? [], ...request.git === "read-only" ? stores : []];
+  const named = [...request.frozen, ...gitTool?.readOnly ?? []];
   const held = named.map(realOrNull).filter((path) => path !== null);
   const others = base.links.find({ files: held }, { own: roots });
   const isWritable = (path: string) => shown.some((place) => place.writable && isWithin(place.path, path));

@@ -161,6 +161,8 @@ async function placeAt(path: string, { opened, io }: PartContext): Promise<Place
       { hint: "remove the rule from permissions.deny, or leave the file out" },
     );
   }
+  // The editor's text of a file that is not there yet is that file's, too.
+  workspace.noteUsed(resolved);
   return { label: await labelAt(resolved, opened), display: resolved.display };
 }
 

@@ -247,7 +247,7 @@ async function differenceOf({ root, protection, localEndpoints, record }: Projec
     gone,
     covered: (own?.met ?? []).map(({ path }) => path).filter((path) => isGone(protection.rule(path))),
     endpoints: [...new Set(standing)].filter((value) => !localEndpoints.includes(value)),
-    derived: (own?.derived ?? []).map(({ path }) => path),
+    derived: [...new Set((record?.derivedHere ?? []).map(({ path }) => path))],
     replaced: record?.replaced === true,
   };
 }

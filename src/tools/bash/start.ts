@@ -134,7 +134,7 @@ async function inSandbox(
     secret: context.secretVariables,
     holdsProtected: holdsProtected(context, false),
   });
-  const git = gitAccess(reason, label);
+  const git = gitAccess(reason);
   // What a person saves at a protected path while a command runs is there for it, and sent at once: no look is soon enough.
   const closed = reason === "project" && !workspace.local && sandbox.settings.network;
   if (closed) await notifyOnce(context, CLOSED_NETWORK);

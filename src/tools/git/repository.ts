@@ -115,7 +115,10 @@ export class GitWork {
     if ((readDenied?.(path) ?? null) !== null) return "denied by a rule";
     const read = await workspace.read(path, { limit: 0 });
     if (!isRefusal(read)) return read.label === "open" ? null : "protected";
-    return read.refused === "absent" ? null : read.refused;
+    if (read.refused !== "absent") return read.refused;
+    // A commit can have it all the same.
+    workspace.noteUsed(path);
+    return null;
   }
 
   /** Of names whose files git would change, why it must not: a few words behind the first such name; null for none. */
