@@ -194,20 +194,20 @@ const SIGNS: Record<string, { headers?: Record<string, string>; model?: string }
 };
 
 /** A turn that reads `.env`; the server's second reply is `reply`. */
-async function replied(reply: Step, options: { local?: boolean } = {}) {
+async function replied(reply: Step, options: { local?: boolean; argv?: string[]; stdin?: string } = {}) {
   await using home = await temporaryHome();
   await home.write(".agentclisecret", "no-cloud: .env\n");
   await home.write(".env", `KEY=${CANARY}\n`);
   await home.write("open.txt", "nothing\n");
   await using server = startFakeServer({
-    script: [whole(readCall(".env")), reply, whole({ content: "Done." })],
+    script: [whole(readCall(".env")), reply, { kind: "repeat", step: whole({ content: "Done." }) }],
     models: { object: "list", data: [{ id: "m", object: "model", owned_by: "library" }] },
     routes: OLLAMA,
   });
-  const { local } = options;
+  const { local, argv = ["run", "read it"], stdin } = options;
   const models = [{ id: "m", context_window: 32768 }];
   await configure(home, { loc: { baseUrl: server.baseUrl, models, more: local === undefined ? {} : { local } } });
-  const done = await runInProcess(["run", "read it"], { home });
+  const done = await runInProcess(argv, { home, stdin });
   return { done, chats: server.chats() };
 }
 
@@ -220,6 +220,15 @@ for (const [what, told] of Object.entries(SIGNS)) {
     assert.match(done.stderr, /does not count as local.*what this session has read had been sent/s);
   });
 }
+
+Deno.test("after such a reply the next prompt goes nowhere, nor does a session with the same model chosen anew", async () => {
+  const lines = { argv: ["chat"], stdin: "read it\ngo on\n/model loc:m\nand now?\n" };
+  const { chats, done } = await replied(whole({ content: "Read." }, { headers: { "cf-ray": "8f1" } }), lines);
+  assert.equal(chats.length, 2, done.stdout + done.stderr);
+  assert.ok((done.stdout + done.stderr).split("does not count as local").length > 2, done.stdout + done.stderr);
+  const own = await replied(whole({ content: "Read." }), lines);
+  assert.equal(own.chats.length, 4, `control: ${own.done.stdout}${own.done.stderr}`);
+});
 
 Deno.test("after a reply without such a sign the turn goes on (control)", async () => {
   const { chats, done } = await replied(whole(readCall("open.txt"), { headers: { server: "uvicorn" } }));
