@@ -32,7 +32,7 @@ export function asciiOnly(text: string): string {
 
 /**
  * The text indented by a tab where the bundler writes two spaces: a twentieth of the file, and each megabyte costs every
- * start 2.4 ms. Lines of template literals stay as they are. Throws `SyntaxError`.
+ * start up to 2 ms. Lines of template literals stay as they are. Throws `SyntaxError`.
  */
 export function tabIndented(code: string): string {
   const kept = templateParts(treeOf(code));
