@@ -32,6 +32,8 @@ interface ScannerOptions {
   allowed?: AllowedFragments;
   /** Has what files held before, if it is of the same set. */
   previous?: ContentScanner | undefined;
+  /** Whether it is for a remote model beside a local session: what that one gets can be of any project. */
+  isBeside?: boolean;
   /** The user's projects, as the home records them. */
   projects?: () => Promise<readonly RecordData[]>;
   /** Returns the directories besides the roots that commands could write so far. */
@@ -44,9 +46,12 @@ interface ScannerOptions {
 export class ContentScanner {
   readonly #workspace: Workspace;
   readonly #allowed: AllowedFragments | undefined;
+  readonly #isBeside: boolean;
   readonly #projects: () => Promise<readonly RecordData[]>;
   readonly #written: () => readonly string[];
   readonly #notify: ScannerOptions["notify"];
+  /** Up to then all is judged that programs of the session changed; milliseconds since 1970. */
+  #judgedUntil: number;
   #outside: ProtectedSet | undefined;
   #scanner: LeakScanner | null = null;
   #others: ScansOfOthers | null = null;
@@ -55,15 +60,19 @@ export class ContentScanner {
 
   constructor(
     workspace: Workspace,
-    { allowed, previous, projects = () => Promise.resolve([]), written = () => [], notify }: ScannerOptions = {},
+    { allowed, previous, isBeside = false, projects = () => Promise.resolve([]), written = () => [], notify }:
+      ScannerOptions = {},
   ) {
     this.#workspace = workspace;
     this.#allowed = allowed;
+    this.#isBeside = isBeside;
+    this.#judgedUntil = previous === undefined ? Date.now() : previous.#judgedUntil;
     this.#projects = projects;
     this.#written = written;
     this.#notify = notify;
     if (previous === undefined || previous.#workspace.protection !== workspace.protection) return;
     this.#scanner = previous.#scanner;
+    this.#others = previous.#others;
     if (this.#scanner !== null && allowed !== undefined) this.#scanner.allowed = allowed;
   }
 
@@ -106,12 +115,13 @@ export class ContentScanner {
   ): Promise<"open" | "protected"> {
     const scanner = await this.#open();
     const hit = await scanner?.check(texts, { signal }) ?? null;
-    const isAsked = local && this.#workspace.local && (hit === null || this.#workspace.hasEndpoints);
+    const isCompared = this.#workspace.local || this.#isBeside;
+    const isAsked = isCompared && (hit === null || this.#workspace.hasEndpoints);
     const other = isAsked
       ? await this.#hitOfOthers(texts, subject.isResponse ? { since: this.#comparedAt } : {})
       : null;
     // Endpoints that this project trusts are nothing to that one.
-    if (other !== null && !this.#workspace.keepWithin(other.endpoints)) {
+    if (other !== null && !(local && this.#workspace.local && this.#workspace.keepWithin(other.endpoints))) {
       throw new AgentcliError(
         "policy_refused",
         `${subject.name} holds what another project of the user protects, which does not trust the provider "${provider}"`,
@@ -183,6 +193,13 @@ export class ContentScanner {
     const { root, additional, local } = this.#workspace;
     if (!local && exposed === undefined) return;
     await this.protectFound([root, ...additional, ...this.#written()], { since, exposed });
+  }
+
+  /** Judges what programs that may still run have changed so far: what they leave is judged as a whole when they end. */
+  async protectChangesSoFar(): Promise<void> {
+    const now = Date.now();
+    await this.protectChanges(this.#judgedUntil);
+    this.#judgedUntil = now;
   }
 
   /**

@@ -21,6 +21,8 @@ const TURN_LIMIT = 15;
 /** Longest answer, in characters: it stays in the window of the session that asked. */
 const ANSWER_LIMIT = 1500;
 
+const NOTHING_MORE = "its model was refused something in this session; call Grep and Read instead";
+
 /** Places of a search's responses are counted from here, so that the ids of its calls are no other's. */
 const POSITIONS = { first: 400_000, each: 50 };
 
@@ -61,10 +63,15 @@ export async function explore(
       secretVariables: session.secretVariables,
     });
     search.context.removed = POSITIONS.first + nextPosition(session) * POSITIONS.each;
+    const ask = explorer.ask(() => search);
     const prompt = { kind: "user", text: task, label } as const;
     const result = await runTurn(search, await admitPrompt(search, { ...prompt }, { allowed: false }), {
       io: options.io,
-      model: explorer.ask(() => search),
+      model(request, asked) {
+        // Searches can run together.
+        if (session.context.isRefused) throw new AgentcliError("usage", NOTHING_MORE);
+        return ask(request, asked);
+      },
       signal,
       ask: () => Promise.resolve(null),
       emit: (event) => options.emit({ kind: "nested", callId, event }),
@@ -85,8 +92,11 @@ export async function explore(
   } catch (error) {
     signal.throwIfAborted();
     if (!(error instanceof AgentcliError)) throw error;
-    // A remote model that could go on after a refusal would learn from each what it guessed right.
-    if (error.code === "policy_refused" && !session.model.local) throw error;
+    if (error.code === "policy_refused") {
+      session.context.isRefused = true;
+      // For a remote model that could go on, its own turn has to end too.
+      if (!session.model.local) throw error;
+    }
     const content = `Explore cannot run: ${error.message}. Call Grep and Read instead.`;
     return { content, isError: true, label: searching === undefined ? label : sessionLabel(searching) };
   } finally {

@@ -263,6 +263,7 @@ export function resultRoom({ model: { contextWindow, entry }, context }: Session
 export function carryOver(session: Session, previous: Session): void {
   session.items.push(...previous.items);
   session.context.removed = previous.context.removed;
+  session.context.isRefused = previous.context.isRefused;
   session.work.changes += previous.work.changes;
   session.work.commands += previous.work.commands;
   session.memory.todos.push(...previous.memory.todos);

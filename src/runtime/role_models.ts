@@ -84,7 +84,9 @@ export async function findExplorer(session: Session, parts: RoleParts): Promise<
   const side = sessionModel(subagent, { known, options: {} });
   const profile = await profileOf(subagent, { model: side, server: known.server, told: known.told ?? {} });
   side.local &&= workspace.local;
-  const place = workspace.local && !endpoint.local ? await parts.openWorkspace({ provider, endpoint }) : workspace;
+  const isBeside = workspace.local && !endpoint.local;
+  if (isBeside) await scanner?.protectChangesSoFar();
+  const place = isBeside ? await parts.openWorkspace({ provider, endpoint }) : workspace;
   const direct: AskModel = (request, asked) => askWithinLimit(found.ask, { request, profile }, asked);
   return {
     model: side,

@@ -1,7 +1,8 @@
 /** Searches: what one reads labels the session that asked, and a remote model of searches is told nothing protected. */
 import assert from "node:assert/strict";
 import { ask, say, startFakeServer, type Step } from "../helpers/fake_server.ts";
-import { assertArrived, assertSealed, openStage, type Stage } from "./harness.ts";
+import { planServer } from "../helpers/mcp.ts";
+import { assertArrived, assertSealed, openStage, type Play, type Stage } from "./harness.ts";
 import { LeakScan } from "./leakscan.ts";
 
 const block = { models: [{ id: "fake", context_window: 32_768 }] };
@@ -9,13 +10,16 @@ const read = (file_path: string) => ask({ name: "Read", input: { file_path } });
 const explore = (task: string) => ask({ name: "Explore", input: { task } });
 
 /** Plays a session of the local model whose searches go to a remote one. */
-async function withRemoteSearch(stage: Stage, script: readonly Step[], searches: readonly Step[]) {
+async function withRemoteSearch(
+  stage: Stage,
+  { searches, settings = {}, ...play }: Play & { searches: readonly Step[] },
+) {
   await using remote = startFakeServer({ host: "127.0.0.2", script: searches });
   const played = await stage.play("loc", {
-    script,
     block,
     providers: { far: { baseUrl: remote.baseUrl } },
-    settings: { roles: { subagent: "far:fake" } },
+    settings: { roles: { subagent: "far:fake" }, ...settings },
+    ...play,
   });
   const wire = new Blob(remote.received().map((bytes) => new Uint8Array(bytes)));
   const got = await wire.text();
@@ -49,7 +53,10 @@ Deno.test("control: a search that read nothing protected leaves the session open
 Deno.test("a remote model of searches reads nothing protected in a local session", async () => {
   await using stage = await openStage();
   const searches = [read(".env"), ask({ name: "Grep", input: { pattern: "API_TOKEN" } }), say("not there")];
-  const { played, chats, leaked } = await withRemoteSearch(stage, [explore("the token"), say("No.")], searches);
+  const { played, chats, leaked } = await withRemoteSearch(stage, {
+    script: [explore("the token"), say("No.")],
+    searches,
+  });
   assert.equal(played.done.code, 0, played.done.stderr);
   assert.equal(chats.length, 3);
   assert.deepEqual(leaked, []);
@@ -59,10 +66,10 @@ Deno.test("a remote model of searches reads nothing protected in a local session
 
 Deno.test("control: it reads what is open, and without a marker everything", async () => {
   await using stage = await openStage({ marker: null });
-  const { chats, got } = await withRemoteSearch(stage, [explore("the token"), say("No.")], [
-    read(".env"),
-    say("there"),
-  ]);
+  const { chats, got } = await withRemoteSearch(stage, {
+    script: [explore("the token"), say("No.")],
+    searches: [read(".env"), say("there")],
+  });
   assert.equal(chats.length, 2);
   assert.ok(got.includes(stage.canary("env")));
 });
@@ -70,7 +77,7 @@ Deno.test("control: it reads what is open, and without a marker everything", asy
 Deno.test("a session that holds protected content asks no remote model of searches", async () => {
   await using stage = await openStage();
   const script = [read(".env"), explore(`who uses ${stage.canary("env")}?`), say("I look myself.")];
-  const { played, chats, leaked } = await withRemoteSearch(stage, script, [say("nobody")]);
+  const { played, chats, leaked } = await withRemoteSearch(stage, { script, searches: [say("nobody")] });
   assert.equal(played.done.code, 0, played.done.stderr);
   assertArrived(played, stage.canary("env"));
   assert.equal(chats.length, 0);
@@ -82,7 +89,7 @@ Deno.test("a session that holds protected content asks no remote model of search
 Deno.test("control: one that holds nothing protected does", async () => {
   await using stage = await openStage();
   const script = [read("pub.txt"), explore("who uses it?"), say("Nobody.")];
-  const { played, chats } = await withRemoteSearch(stage, script, [say("nobody")]);
+  const { played, chats } = await withRemoteSearch(stage, { script, searches: [say("nobody")] });
   assert.equal(chats.length, 1);
   assert.equal(played.results.at(-1), "nobody");
 });
@@ -112,5 +119,72 @@ Deno.test("what a search of a remote model may not be told ends the turn: it lea
     const played = await stage.play("rem", { block, script, args: ["--permission-mode", "bypassPermissions"] });
     assert.equal(played.done.code, code, `${name}: ${played.done.stderr}`);
     assert.equal(played.requests.length, requests, name);
+  }
+});
+
+Deno.test("a remote model of searches that guessed right hears nothing more of the session", async () => {
+  const guess = (pattern: string) => ask({ name: "Grep", input: { pattern } });
+  for (const isRight of [true, false]) {
+    await using stage = await openStage();
+    const wrong = [guess("a wrong guess"), guess("and another one")];
+    const first = [...wrong, guess(isRight ? stage.canary("env") : "the third wrong one")];
+    const script = [explore("look"), read("pub.txt"), explore("look again"), say("Done.")];
+    const searches = [...first, ...isRight ? [] : [say("nothing")], ...wrong, say("nothing")];
+    const { played, chats } = await withRemoteSearch(stage, { script, searches });
+    assert.equal(played.done.code, 0, played.done.stderr);
+    assert.equal(chats.length, isRight ? first.length : searches.length, isRight ? "" : "control");
+  }
+});
+
+Deno.test("what a running program of the session has left is judged before a search of a remote model", async () => {
+  const args = ["--permission-mode", "bypassPermissions"];
+  const pieces = ask({ name: "Grep", input: { pattern: "TOKEN", path: "copy.txt", output_mode: "content" } });
+  const ways = {
+    "a background command": (from: string) => [
+      ask({ name: "Bash", input: { command: `cp '${from}' copy.txt; echo ready; sleep 20`, background: true } }),
+      ask({ name: "BashOutput", input: { id: "bg1" } }),
+    ],
+    "an MCP server": (from: string, to: string) => [ask({ name: "mcp__hub__copy_file", input: { from, to } })],
+    "control, a command": (from: string) => [ask({ name: "Bash", input: { command: `cp '${from}' copy.txt` } })],
+    "control, nothing protected": () => [ask({ name: "Bash", input: { command: "echo TOKEN=none > copy.txt" } })],
+  };
+  for (const [way, steps] of Object.entries(ways)) {
+    await using stage = await openStage({ bare: true, marker: null });
+    const [a, b] = [`${stage.home.root}/A`, `${stage.home.root}/B`];
+    await stage.plant(`${b}/.env`, "env", (canary) => `API_TOKEN=${canary}\n`);
+    await stage.write(`${b}/.agentclisecret`, "no-cloud: .env\n");
+    await stage.write(`${a}/open.txt`, "an open line\n");
+    stage.exempt(`${a}/copy.txt`);
+    await stage.play("loc", { cwd: b, script: [say("Hello.")] });
+    const schema = { type: "object", properties: { from: { type: "string" }, to: { type: "string" } } };
+    const tool = { name: "copy_file", does: "copy", inputSchema: schema };
+    const server = await planServer(`${stage.home.root}/servers`, "hub", { era: "legacy", tools: [tool] });
+    const script = [...steps(`${b}/.env`, `${a}/copy.txt`), explore("the configuration"), say("Done.")];
+    const searches = [read("copy.txt"), pieces, say("seen")];
+    const settings = { mcp_servers: { hub: server.entry } };
+    const found = await withRemoteSearch(stage, { script, searches, cwd: a, args, settings });
+    assert.deepEqual(found.leaked, [], way);
+    assert.equal(found.chats.length, 3, `${way}: ${found.played.done.stderr}`);
+    if (way === "control, nothing protected") assert.match(found.got, /TOKEN=none/);
+    else assert.match(found.chats[1]?.text ?? "", /copy\.txt is protected/, way);
+  }
+});
+
+Deno.test("what passes between a local session and a remote model of searches is compared with all projects", async () => {
+  await using stage = await openStage({ bare: true, marker: null });
+  const [a, b] = [`${stage.home.root}/A`, `${stage.home.root}/B`];
+  await stage.plant(`${b}/.env`, "env", (canary) => `API_TOKEN=${canary}\n`);
+  await stage.write(`${b}/.agentclisecret`, "no-cloud: .env\n");
+  await stage.play("loc", { cwd: b, script: [say("Hello.")] });
+  await stage.write(`${a}/open.txt`, "an open line\n");
+  for (const [pattern, requests] of [[stage.canary("env"), 1], ["open line", 2]] as const) {
+    const searches = [ask({ name: "Grep", input: { pattern } }), say("seen")];
+    const { leaked, chats } = await withRemoteSearch(stage, {
+      script: [explore("look"), say("Done.")],
+      searches,
+      cwd: a,
+    });
+    assert.deepEqual(leaked, []);
+    assert.equal(chats.length, requests, pattern);
   }
 });

@@ -50,6 +50,10 @@ const DEEDS = {
     Deno.writeTextFileSync(path, content);
     return text("written");
   },
+  copy({ from, to }) {
+    Deno.copyFileSync(from, to);
+    return text("copied");
+  },
   list: ({ path }) => text([...Deno.readDirSync(path ?? ".")].map(({ name }) => name).sort().join(" ")),
   env: () => text(JSON.stringify(Deno.env.toObject())),
   parent: () => text(read(`/proc/${Deno.ppid}/environ`) + read(`/proc/${Deno.ppid}/cmdline`)),

@@ -109,12 +109,13 @@ async function askForSummary(
 ): Promise<string | null> {
   const { session, options, label } = scope;
   const side = await session.server.compactModel();
-  if (side !== null && (side.local || label === "open")) {
+  if (side !== null && (side.local || label === "open") && !session.context.isRefused) {
     try {
       return await askSideModel(items, { model: side, session, options });
     } catch (error) {
       // What may not go there stays with the session's own model, which has seen it.
       if (!(error instanceof AgentcliError) || error.code !== "policy_refused") throw error;
+      session.context.isRefused = true;
     }
   }
   return await askSideModel(items, { model: ownModel(session, options), session, options });

@@ -40,6 +40,11 @@ export interface ContextState {
   mostResult: number;
   /** Requests in a row that fill the window although the session was summarized for them. */
   full: number;
+  /**
+   * Whether the model of a role was refused a request or what one would hold. No such model hears more of this session:
+   * from each refusal a remote one would learn that it guessed right.
+   */
+  isRefused: boolean;
   said: Set<"truncated" | "tight" | "other_model" | "reread">;
   readonly history: HistoryOptions;
   /** Bytes of an item in a request; an image counts as the bytes that its tokens would have as text. */
@@ -86,6 +91,7 @@ export function createContextState(
     invalidations: 0,
     mostResult: Infinity,
     full: 0,
+    isRefused: false,
     said: new Set(),
     history,
     sizeOf,
