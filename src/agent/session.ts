@@ -1,4 +1,5 @@
 /** The state of one session: what was said, what may be used, what was counted; and how it is taken up again. */
+import { byteLength } from "../platform/text.ts";
 import { type Label, labelOf } from "../boundary/policy/label.ts";
 import type { SessionSandbox } from "../boundary/sandbox/sandbox.ts";
 import type { Workspace } from "../boundary/workspace/workspace.ts";
@@ -237,7 +238,7 @@ export function restoredSystem(
     text,
     label: risen,
     files: [...new Set([...files, ...built.files])],
-    parts: [{ name: "stored system message", bytes: new TextEncoder().encode(text).length }],
+    parts: [{ name: "stored system message", bytes: byteLength(text) }],
   };
 }
 

@@ -1,4 +1,5 @@
 /** The system message of a session, and how much of it a small window gets. */
+import { byteLength } from "../platform/text.ts";
 import type { Profile } from "../tools/registry.ts";
 import { highestLabel, type Label } from "../boundary/policy/label.ts";
 import type { Workspace } from "../boundary/workspace/workspace.ts";
@@ -55,12 +56,11 @@ export async function buildSystemPrompt(workspace: Workspace, options: SystemPro
   const texts: { name: string; text: string; label: Label }[] = [{ name: "system", text: base, label: "open" }];
   if (options.replace === undefined) texts.push(...await readInstructions(workspace, instructionLimit(options.window)));
   if (options.append !== undefined) texts.push({ name: "--append-system-prompt", text: options.append, label: "open" });
-  const encoder = new TextEncoder();
   return {
     text: texts.map((part) => part.text).join("\n\n"),
     label: highestLabel(texts.map((part) => part.label)),
     files: workspace.takeUsed(),
-    parts: texts.map((part) => ({ name: part.name, bytes: encoder.encode(part.text).length })),
+    parts: texts.map((part) => ({ name: part.name, bytes: byteLength(part.text) })),
   };
 }
 

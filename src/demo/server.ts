@@ -1,4 +1,5 @@
 /** The provider inside the program: an OpenAI-compatible server on a loopback port whose model is a fixed script. */
+import { byteLength } from "../platform/text.ts";
 import { serveLoopback } from "../platform/http_server.ts";
 import { type DemoReply, replyTo } from "./script.ts";
 import { isRecord, parseJson } from "../platform/record.ts";
@@ -157,6 +158,6 @@ function readDemoRequest(body: string): DemoRequest | null {
   return {
     messages: list(value.messages).map(messageOf),
     tools: list(value.tools).map((tool) => text(isRecord(tool.function) ? tool.function.name : "")),
-    bytes: new TextEncoder().encode(body).length,
+    bytes: byteLength(body),
   };
 }

@@ -1,4 +1,5 @@
 /** Decides how the tools of the servers come to the model, before the session's first request and for all of it. */
+import { byteLength } from "../platform/text.ts";
 import type { Exposure } from "../config/types.ts";
 import { plainSchema } from "./signature.ts";
 import { functionName } from "../config/mcp_names.ts";
@@ -32,9 +33,7 @@ export interface ExposedTools {
 
 function toolTokens(server: string, { name, description, schema }: McpTool): number {
   const declared = { name: functionName(server, name), description, parameters: plainSchema(schema, schema) };
-  return Math.ceil(
-    new TextEncoder().encode(JSON.stringify({ type: "function", function: declared })).length / BYTES_PER_TOKEN,
-  );
+  return Math.ceil(byteLength(JSON.stringify({ type: "function", function: declared })) / BYTES_PER_TOKEN);
 }
 
 /** Returns how each tool is offered, for a window of so many tokens. */

@@ -1,4 +1,5 @@
 /** The manifest of an MCP server: its tools, prompts and resources, cleaned of what could deceive. */
+import { shortened } from "../platform/text.ts";
 import { fieldsOf, isRecord, type JsonRecord, membersOf, stringsOf, textOf } from "../platform/record.ts";
 import { hasValidHeaders } from "./header_parameters.ts";
 
@@ -60,7 +61,7 @@ export function cleanText(text: string, limit: number = DESCRIPTION_LIMIT): stri
     / {2,}/g,
     " ",
   ).trim();
-  return line.length <= limit ? line : `${line.slice(0, limit - 1).replace(/[\ud800-\udbff]$/, "")}…`;
+  return shortened(line, limit);
 }
 
 /** Characters of a sentence. */

@@ -23,6 +23,23 @@ export function sameBytes(one: Uint8Array, other: Uint8Array): boolean {
   return one.length === other.length && one.every((byte, at) => byte === other[at]);
 }
 
+/** UTF-8 bytes of a text. */
+export function byteLength(text: string): number {
+  return new TextEncoder().encode(text).length;
+}
+
+/** The first `length` UTF-16 units, without cutting a character in two. */
+export function cutText(text: string, length: number): string {
+  if (text.length <= length) return text;
+  const last = text.charCodeAt(length - 1);
+  return text.slice(0, last >= 0xd800 && last <= 0xdbff ? length - 1 : length);
+}
+
+/** At most `length` UTF-16 units of a text, the last of them `…` where something is left out. */
+export function shortened(text: string, length: number): string {
+  return text.length <= length ? text : `${cutText(text, length - 1)}…`;
+}
+
 /** The longest beginning of `text` of at most `bytes` UTF-8 bytes. */
 export function headOf(text: string, bytes: number): string {
   if (bytes <= 0) return "";
@@ -52,12 +69,12 @@ function whole(text: string): string {
 
 /** The rows from the beginning that have at most `bytes` together, one at least, and how many are left. */
 export function rowsWithin(rows: readonly string[], bytes: number): { kept: string[]; left: number } {
-  const encoder = new TextEncoder();
   let room = bytes;
   let end = 0;
-  for (; end < rows.length; end++) {
-    room -= encoder.encode(rows[end]).length + 1;
+  for (const row of rows) {
+    room -= byteLength(row) + 1;
     if (room < 0 && end > 0) break;
+    end += 1;
   }
   return { kept: rows.slice(0, end), left: rows.length - end };
 }

@@ -2,6 +2,7 @@
  * Answers in text, which wait for the user: each is a file of the home that a built-in rule protects, since a project can
  * have git add what is in it, and an entry that says what the user decided. Only what the user released goes to clients.
  */
+import { byteLength } from "../platform/text.ts";
 import { HELD_DIRECTORY } from "../boundary/policy/protection_rule.ts";
 import { AgentcliError } from "../errors.ts";
 import { sha256 } from "../platform/digest.ts";
@@ -106,7 +107,7 @@ export class HeldAnswers {
   /** Lets exactly this text go, once: it is logged first. Throws `usage` for an answer that does not wait. */
   async release(id: string, text: string, { isWhole }: { isWhole: boolean }): Promise<void> {
     const answer = await this.waitingOne(id);
-    const bytes = new TextEncoder().encode(text).length;
+    const bytes = byteLength(text);
     const { root: project, client } = answer;
     const entry = { what: "released", id, project, asked_by: client, bytes, sha256: await sha256(text) } as const;
     await logRelease(this.#home, entry, { now: this.#clock.now() });

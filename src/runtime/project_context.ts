@@ -1,4 +1,5 @@
 /** The project context, read before a model is chosen: the home, the configuration, the project, its markers, and what to say of them. */
+import { byteLength } from "../platform/text.ts";
 import { MARKER_NAME } from "../boundary/policy/marker.ts";
 import type { PathRules } from "../boundary/policy/path_rules.ts";
 import { openProject, projectRootOf, realDirectory } from "../boundary/policy/project.ts";
@@ -10,7 +11,6 @@ import type { Io } from "../platform/io.ts";
 import { join, resolve } from "../platform/path.ts";
 import { baseBytes } from "../agent/chat_request.ts";
 import type { Session } from "../agent/session.ts";
-import { byteLength } from "../agent/context/tokens.ts";
 import { hasAllPermissions } from "../platform/runtime.ts";
 import { readProjectRules } from "../config/project_rules.ts";
 import type { StoredSession } from "../session/load.ts";

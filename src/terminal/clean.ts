@@ -29,6 +29,11 @@ export function clean(text: string, options: { multiline?: boolean } = {}): stri
   );
 }
 
+/** `text` as one line, white space as one space each, and clean. */
+export function cleanLine(text: string): string {
+  return clean(text.replace(/\s+/g, " ").trim());
+}
+
 // What JSON itself leaves as it is: DEL and C1 (a one-byte CSI among them), and the signs that turn the direction of text.
 const UNESCAPED = /[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g;
 

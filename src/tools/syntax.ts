@@ -1,10 +1,10 @@
 /** Looks for errors of syntax that a change of a file brought: what a parser of ours or an installed one says of it. */
+import { cutText } from "../platform/text.ts";
 import { collectText } from "../platform/process.ts";
 import { findProgram } from "../boundary/programs.ts";
 import { runWatched } from "../boundary/sandbox/watched_run.ts";
 import type { ResolvedPath } from "../boundary/workspace/workspace.ts";
 import { readyCommand, watchOptions } from "./bash/start.ts";
-import { cutText } from "./text.ts";
 import type { ToolContext } from "./tool.ts";
 
 /** An error as a parser tells it; the line is null where it names none. */

@@ -73,13 +73,6 @@ export function encodeText(
   return new Uint8Array(view.buffer);
 }
 
-/** The first `length` UTF-16 units, without cutting a character in two. */
-export function cutText(text: string, length: number): string {
-  if (text.length <= length) return text;
-  const last = text.charCodeAt(length - 1);
-  return text.slice(0, last >= 0xd800 && last <= 0xdbff ? length - 1 : length);
-}
-
 /** The number of lines as a reader counts them: a final line end begins no further line. */
 export function countLines(text: string): number {
   if (text === "") return 0;

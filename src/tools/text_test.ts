@@ -1,6 +1,7 @@
+import { cutText } from "../platform/text.ts";
 import assert from "node:assert/strict";
 import * as fc from "../../tests/property.ts";
-import { countLines, cutText, decodeText, encodeText } from "./text.ts";
+import { countLines, decodeText, encodeText } from "./text.ts";
 
 Deno.test("whatever is decoded as text encodes to the same bytes", () => {
   const start = fc.constantFrom([], [0xef, 0xbb, 0xbf], [0xff, 0xfe], [0xfe, 0xff]);

@@ -1,4 +1,5 @@
 /** Calibrates tokens and the window by responses and failures of the server. */
+import { byteLength } from "../../platform/text.ts";
 import type { TurnListener } from "../../protocol/turn_event.ts";
 import { wordsOf } from "../../provider/chat/content.ts";
 import type { ProviderFailure } from "../../provider/failure.ts";
@@ -7,7 +8,7 @@ import { estimateOf, type SentRequest } from "../chat_request.ts";
 import { showsImages } from "../../session/item.ts";
 import { buildMessages, messageOf } from "../messages.ts";
 import { type Session, setWindow } from "../session.ts";
-import { byteLength, checkUsage, type CountedPrompt, estimateTokens, leastTokens } from "./tokens.ts";
+import { checkUsage, type CountedPrompt, estimateTokens, leastTokens } from "./tokens.ts";
 
 /** Windows below this are no windows that an agent could have; what says so is a misread number. Tokens. */
 export const SMALLEST_WINDOW = 512;

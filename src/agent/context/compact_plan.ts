@@ -1,8 +1,7 @@
 /** The plan of a compaction: which items a summary replaces, and the request that asks for it. */
 import { imagesOf, isUsersWords, type SessionItem } from "../../session/item.ts";
 import type { ChatRequest, WireMessage } from "../../provider/types.ts";
-import { headOf, tailOf } from "../../platform/text.ts";
-import { byteLength } from "./tokens.ts";
+import { byteLength, headOf, tailOf } from "../../platform/text.ts";
 import PROMPT from "./compact_prompt.md" with { type: "text" };
 
 export interface CompactPlan {

@@ -1,8 +1,8 @@
+import { byteLength } from "../../platform/text.ts";
 import assert from "node:assert/strict";
 import * as fc from "../../../tests/property.ts";
 import type { SessionItem } from "../../session/item.ts";
 import { compactRequest, planCompaction, provenBytes, recordOf } from "./compact_plan.ts";
-import { byteLength } from "./tokens.ts";
 
 const open = { label: "open" as const };
 const text = fc.oneof(

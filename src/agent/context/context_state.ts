@@ -1,10 +1,11 @@
 /** The state of a session's context: sizes, the ratio of bytes to tokens, and what happened to the prefix. */
+import { byteLength } from "../../platform/text.ts";
 import { imageTokens } from "../../provider/chat/content.ts";
 import type { TemplateNeeds } from "../../provider/backends/model_metadata.ts";
 import type { ToolSchema } from "../../provider/types.ts";
 import { imagesOf, type SessionItem } from "../../session/item.ts";
 import { type HistoryOptions, messageOf } from "../messages.ts";
-import { byteLength, USUAL_RATIO } from "./tokens.ts";
+import { USUAL_RATIO } from "./tokens.ts";
 import type { ToolProtocol } from "../chat_request.ts";
 
 /** The part of a session that changes with every response. The engine alone changes it. */

@@ -1,7 +1,6 @@
 /** Shortening results of tools. */
-import { headOf, tailOf } from "../../platform/text.ts";
+import { byteLength, headOf, tailOf } from "../../platform/text.ts";
 import type { SessionItem, ToolCall, ToolResultItem } from "../../session/item.ts";
-import { byteLength } from "./tokens.ts";
 
 /** Results up to this many bytes stay: shortening them would break the prefix for next to nothing. */
 const SMALLEST = 1200;

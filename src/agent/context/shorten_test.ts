@@ -1,9 +1,8 @@
 import assert from "node:assert/strict";
 import type { SessionItem } from "../../session/item.ts";
 import * as fc from "../../../tests/property.ts";
-import { headOf, tailOf } from "../../platform/text.ts";
+import { byteLength, headOf, tailOf } from "../../platform/text.ts";
 import { cutResults, lastCallsStart, shortenOld } from "./shorten.ts";
-import { byteLength } from "./tokens.ts";
 
 const open = { label: "open" as const };
 let calls = 0;

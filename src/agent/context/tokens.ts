@@ -6,11 +6,6 @@ export const USUAL_RATIO = 4;
 /** Ratios outside of this are no tokenizer's, but made-up numbers (KoboldCpp counts 100 for everything). */
 const PLAUSIBLE = { least: 1, most: 8 };
 
-/** UTF-8 bytes of a text. */
-export function byteLength(text: string): number {
-  return new TextEncoder().encode(text).length;
-}
-
 /** The tokens that so many bytes are taken for, rounded up. */
 export function estimateTokens(bytes: number, bytesPerToken: number): number {
   return Math.ceil(bytes / bytesPerToken);

@@ -3,6 +3,7 @@
  * directory's times change when a name in it appears, disappears or moves to another file, so one `lstat` tells whether
  * to list it again. Changes inside files are not seen this way.
  */
+import { byteLength } from "../../platform/text.ts";
 import { presentOrForbidden, systemReason } from "../../platform/disk_failure.ts";
 import { entriesSync, type FileStatus, lstatSync, type PlainEntry } from "../../platform/files.ts";
 import type { Clock } from "../../platform/io.ts";
@@ -88,7 +89,7 @@ const RACY_MS = 60_000;
 
 /** Returns whether paths below the directory are too long for a view. */
 export function isTooLong(directory: string): boolean {
-  return directory.length * 3 > LONGEST_PATH && new TextEncoder().encode(directory).length + 256 > LONGEST_PATH;
+  return directory.length * 3 > LONGEST_PATH && byteLength(directory) + 256 > LONGEST_PATH;
 }
 
 /** A cache of directory listings. An unchanged directory is not listed again. */

@@ -1,4 +1,5 @@
 /** One session of a client: an {@link AgentSession}, what is chosen for it, and the turn that runs. */
+import { shortened } from "../../platform/text.ts";
 import { sessionLabel } from "../../agent/session.ts";
 import { AgentcliError, asAgentcliError } from "../../errors.ts";
 import { openHome } from "../../platform/home.ts";
@@ -10,7 +11,7 @@ import type { RpcCall } from "../../rpc/peer.ts";
 import { AgentSession, selectorOf } from "../../runtime/agent_session.ts";
 import { untilAborted } from "../../runtime/interrupt.ts";
 import { projectSlug } from "../../session/place.ts";
-import { clean } from "../../terminal/clean.ts";
+import { cleanLine } from "../../terminal/clean.ts";
 import type { Context } from "../command.ts";
 import { hostOf } from "../output.ts";
 import { type Choices, configOptions, modeState, readMode, readModel } from "./config_options.ts";
@@ -37,8 +38,7 @@ const TITLE_LIMIT = 80;
 
 /** The title of a session: the beginning of what was said first. */
 export function titleOfPrompt(text: string): string {
-  const line = clean(text.replace(/\s+/g, " ").trim());
-  return line.length > TITLE_LIMIT ? `${line.slice(0, TITLE_LIMIT - 1)}…` : line;
+  return shortened(cleanLine(text), TITLE_LIMIT);
 }
 
 /** One session. Turns and changes of it come one after the other; modes and cancels count at once. */

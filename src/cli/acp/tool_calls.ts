@@ -1,11 +1,11 @@
 /** Tool calls as clients show them: kind, title, places and content. */
-import { fenced } from "../../platform/text.ts";
+import { fenced, shortened } from "../../platform/text.ts";
 import { isRecord } from "../../platform/record.ts";
 import { resolve } from "../../platform/path.ts";
 import { REDACTED_INPUT, REDACTED_TEXT } from "../../protocol/turn_event.ts";
 import type { ToolCall, ToolResultItem } from "../../session/item.ts";
 import type { FileChange, Tool } from "../../tools/tool.ts";
-import { clean } from "../../terminal/clean.ts";
+import { cleanLine } from "../../terminal/clean.ts";
 import { textBlock, type ToolCallContent, type ToolCallFields, type ToolKind } from "./wire.ts";
 
 const KINDS: Readonly<Record<string, ToolKind>> = {
@@ -36,8 +36,7 @@ export function kindOf(toolName: string): ToolKind {
 
 /** Returns the title of a call: the command, else the tool with what it acts on. */
 export function titleOf(toolName: string, subject: string): string {
-  const line = clean(subject.replace(/\s+/g, " ").trim());
-  const cut = line.length > TITLE_LIMIT ? `${line.slice(0, TITLE_LIMIT)}…` : line;
+  const cut = shortened(cleanLine(subject), TITLE_LIMIT);
   if (cut === "") return toolName;
   return toolName === "Bash" ? cut : `${toolName} ${cut}`;
 }

@@ -3,7 +3,7 @@ import { projectRootOf } from "../../boundary/policy/project.ts";
 import { lstatSync, statSync, writeAtomically } from "../../platform/files.ts";
 import { quietly } from "../../platform/real_path.ts";
 import { findSession, listSessions, type SessionScope, type SessionSummary } from "../../session/list.ts";
-import { clean } from "../../terminal/clean.ts";
+import { clean, cleanLine } from "../../terminal/clean.ts";
 import { confirmed, notice, print, warn } from "../result.ts";
 import type { ExportFormat } from "./document.ts";
 import type { Context, Invocation } from "../command.ts";
@@ -41,7 +41,7 @@ export async function listStored({ options, context }: Invocation<typeof LIST_OP
 function sessionRow(session: SessionSummary, { all }: { all: boolean }): string[] {
   const { id, updated, turns, size, provider, model, label, title, firstPrompt } = session;
   const named = provider === undefined ? model : `${provider}:${model}`;
-  const prompt = clean((title || firstPrompt).replace(/\s+/g, " ").trim());
+  const prompt = cleanLine(title || firstPrompt);
   const project = all ? [projectText(session)] : [];
   return [id, minute(updated), String(turns), sizeText(size), clean(named), label, ...project, prompt];
 }

@@ -1,4 +1,5 @@
 /** The model under test: asks it, takes the time, and keeps what every reply teaches. */
+import { byteLength } from "../../platform/text.ts";
 import { grouped } from "../../platform/number.ts";
 import type { Clock } from "../../platform/io.ts";
 import { chat } from "../chat/chat.ts";
@@ -156,8 +157,7 @@ function isPlausible(bytesPerToken: number): boolean {
 }
 
 function bytesOf(messages: readonly WireMessage[]): number {
-  const encoder = new TextEncoder();
-  return messages.reduce((sum, message) => sum + encoder.encode(wordsOf(message)).length, 0);
+  return messages.reduce((sum, message) => sum + byteLength(wordsOf(message)), 0);
 }
 
 /** A single question of the user. */

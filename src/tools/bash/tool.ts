@@ -1,4 +1,5 @@
 /** Bash: one command, bounded in time and output, without keys in its environment. */
+import { byteLength } from "../../platform/text.ts";
 import { AgentcliError } from "../../errors.ts";
 import { endingWithUs } from "../../platform/process_group.ts";
 import { runWatched } from "../../boundary/sandbox/watched_run.ts";
@@ -35,7 +36,7 @@ export const bashTool: Tool<BashInput> = {
 function precheck(input: BashInput): string | null {
   if (input.command.trim() === "") return "The command is empty. Send the shell command to run as command.";
   if (input.command.includes("\0")) return "The command holds a NUL byte. Send it again without.";
-  return new TextEncoder().encode(input.command).length <= LONGEST_COMMAND
+  return byteLength(input.command) <= LONGEST_COMMAND
     ? null
     : "The command is longer than 100,000 bytes. Write it to a file with Write and run the file.";
 }

@@ -1,5 +1,5 @@
 /** Finds the places of old_string; where there is none, the nearest text, for the model to see what differs. */
-import { cutText } from "../text.ts";
+import { cutText } from "../../platform/text.ts";
 
 /**
  * For each length of a beginning of `pattern`, the longest shorter beginning that is also its end (Knuth, Morris and

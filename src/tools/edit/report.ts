@@ -1,5 +1,6 @@
 /** Reports an edit: the changed lines for the model, and hunks for clients. */
-import { cutText, lineStarts } from "../text.ts";
+import { cutText } from "../../platform/text.ts";
+import { lineStarts } from "../text.ts";
 import { linesAt } from "./nearest.ts";
 import type { Replacement } from "./match.ts";
 

@@ -1,6 +1,7 @@
 /** Searches the texts of files through the workspace: whichever way they were found, this is how they are opened. */
+import { cutText } from "../../platform/text.ts";
 import { counted } from "../../platform/number.ts";
-import { cutText, decodeText, isUtf16, lineStart } from "../text.ts";
+import { decodeText, isUtf16, lineStart } from "../text.ts";
 import type { LineMatcher, SearchWatch } from "./line_matcher.ts";
 import { highestLabel, type Label } from "../../boundary/policy/label.ts";
 import type { LabeledBytes, Refusal, ResolvedPath, Workspace } from "../../boundary/workspace/workspace.ts";

@@ -1,4 +1,5 @@
 /** The tools of MCP servers: those that are functions of their own, and McpFind and McpCall for all others. */
+import { shortened } from "../../platform/text.ts";
 import type { ExposedTool } from "../../mcp/exposure.ts";
 import { plainSchema } from "../../mcp/signature.ts";
 import { toolLine } from "../../mcp/find.ts";
@@ -94,13 +95,12 @@ function directTool(offer: McpOffer, { server, tool }: ExposedTool): Tool<Record
     parameters: plainSchema(tool.schema, tool.schema),
     kind: "execute",
     check: (input) => offer.check(meant, input),
-    subject: (args) => shown(args),
+    subject: shown,
     forbidden: (args) => offer.hub.forbidden(server, { arguments: args }),
     run: (args, context) => callServer(offer, { ...meant, args }, context),
   };
 }
 
 function shown(args: Record<string, unknown>): string {
-  const text = JSON.stringify(args);
-  return text.length <= SHOWN ? text : `${text.slice(0, SHOWN - 1)}…`;
+  return shortened(JSON.stringify(args), SHOWN);
 }

@@ -1,7 +1,7 @@
 /** A page of numbered lines, filled line by line until it is full; of long files without reading them whole. */
+import { byteLength, cutText } from "../../platform/text.ts";
 import { counted } from "../../platform/number.ts";
 import { isRefusal } from "../result.ts";
-import { cutText } from "../text.ts";
 import type { Label } from "../../boundary/policy/label.ts";
 import type { Refusal, ResolvedPath } from "../../boundary/workspace/workspace.ts";
 import type { LineRange, ToolContext } from "../tool.ts";
@@ -85,7 +85,7 @@ export class Page {
       ? `${cutText(plain, this.#lineLength)} [line cut: ${counted(length, "character")}]`
       : plain;
     const row = `${this.#line}\t${cut}`;
-    const bytes = new TextEncoder().encode(row).length + 1;
+    const bytes = byteLength(row) + 1;
     if (this.#rows.length >= this.#range.limit || (this.#rows.length > 0 && this.#bytes + bytes > this.#range.bytes)) {
       // The line that did not fit is the first of the next page.
       this.#line -= 1;

@@ -6,7 +6,7 @@ import { relativeTo } from "../../../platform/path.ts";
 import type { ChangedFile, RewindParts, RewindPoint, Rewound } from "../../../runtime/rewind.ts";
 import { typedText } from "../../../session/item.ts";
 import type { Restored } from "../../../session/undo_entry.ts";
-import { clean } from "../../../terminal/clean.ts";
+import { clean, cleanLine } from "../../../terminal/clean.ts";
 import { unifiedDiff } from "../../../terminal/diff.ts";
 import type { Choice } from "../../../terminal/picker.ts";
 import { type Row, row } from "../../../terminal/style.ts";
@@ -94,7 +94,7 @@ async function askParts(view: CommandTarget["view"]): Promise<RewindParts | null
 }
 
 function wordsOf({ prompt }: RewindPoint): string {
-  return clean(typedText(prompt).replace(/\s+/g, " ").trim()) || "(no words)";
+  return cleanLine(typedText(prompt)) || "(no words)";
 }
 
 /** Returns the changes of a turn: `pump.ts +2 -1 · 1 command`. */

@@ -1,4 +1,5 @@
 /** Commands of the chat about its session: what fills it, how its model reasons, what may run, what changed. Loaded with the first. */
+import { byteLength } from "../../../platform/text.ts";
 import { editProviders } from "../../../config/edit.ts";
 import { loadConfiguration } from "../../../config/load.ts";
 import { readProjectRules, removeProjectRule } from "../../../config/project_rules.ts";
@@ -7,7 +8,7 @@ import { AgentcliError } from "../../../errors.ts";
 import { counted } from "../../../platform/number.ts";
 import { isThinking, THINKING } from "../../../provider/profiles/profile.ts";
 import { baseBytes, estimateOf } from "../../../agent/chat_request.ts";
-import { byteLength, limitsOf } from "../../../agent/context/tokens.ts";
+import { limitsOf } from "../../../agent/context/tokens.ts";
 import { highestLabel } from "../../../boundary/policy/label.ts";
 import { type Session, sessionLabel } from "../../../agent/session.ts";
 import { type Row, row, span } from "../../../terminal/style.ts";

@@ -6,7 +6,7 @@ import { counted } from "../../../platform/number.ts";
 import { findProjectContext } from "../../../runtime/project_context.ts";
 import { listSessions, type SessionSummary } from "../../../session/list.ts";
 import { releaseIn } from "../../../session/item.ts";
-import { clean } from "../../../terminal/clean.ts";
+import { clean, cleanLine } from "../../../terminal/clean.ts";
 import { textRows } from "../view/event_rows.ts";
 import { row } from "../../../terminal/style.ts";
 import type { Choice } from "../../../terminal/picker.ts";
@@ -40,7 +40,7 @@ export async function chooseStored(
 
 function choiceOf(summary: SessionSummary, { now, place }: { now: number; place: string | undefined }): Choice {
   const { id, updated, title, firstPrompt, turns, provider, model, label } = summary;
-  const words = clean((title || firstPrompt).replace(/\s+/g, " ").trim());
+  const words = cleanLine(title || firstPrompt);
   const named = provider === undefined ? model : `${provider}:${model}`;
   const facts = [
     counted(turns, "turn"),
