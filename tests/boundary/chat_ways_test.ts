@@ -204,6 +204,42 @@ Deno.test("a prompt that the user released is in no store, whatever is said afte
   }
 });
 
+Deno.test("a session with a prompt that the user released is summarized without it, and goes on", linux, async () => {
+  for (const when of ["by hand", "by itself"]) {
+    for (const isReleased of [true, false]) {
+      await using stage = await openStage();
+      const canary = stage.canary("env");
+      const said: string[] = [];
+      await using far = startFakeServer({
+        host: "127.0.0.2",
+        script: ({ json }: { json: { messages: { role: string; content: string }[] } }) => {
+          const words = json.messages.at(-1)?.content ?? "";
+          said.push(words);
+          return say(words.startsWith("The record:") ? "They talked of much." : `Fine. ${"word ".repeat(700)}`);
+        },
+      });
+      const models = [{ id: "fake", context_window: 8192 }];
+      await configure(stage.home, { rem: { baseUrl: far.baseUrl, models } }, { default_provider: "rem" });
+      const typed = ["hello there", isReleased ? `what is ${canary}?` : "what is this?", "one", "two", "three", "four"];
+      typed.push(...when === "by hand" ? ["/compact"] : ["five", "six", "seven", "eight"], "are you there?");
+      const stdin = typed.map((line) => `${line}\n`).join("");
+      const args = isReleased ? ["--allow-protected-prompt"] : [];
+      const { stderr } = await runInProcess(["chat", ...args], { home: stage.home, stdin, terminal: true });
+      const records = said.filter((words) => words.startsWith("The record:"));
+      assert.ok(records.length > 0 && records.every((record) => !record.includes(canary)), stderr);
+      assert.equal(
+        said.some((words) => words.includes(canary)),
+        isReleased,
+        "control: it was sent where it was released",
+      );
+      assert.match(said.at(-1) ?? "", /are you there\?$/, `${when}: ${stderr}`);
+      const found = new TreeScan(new LeakScan(stage.canaries), { roots: [stage.home.agentcliHome], skip: () => false });
+      await found.look();
+      assert.deepEqual([...found.found], []);
+    }
+  }
+});
+
 Deno.test("a prompt that the user released for one provider goes to no other", linux, async () => {
   for (const args of [["--allow-protected-prompt"], []]) {
     await using stage = await openStage();

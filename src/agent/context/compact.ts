@@ -76,9 +76,9 @@ export async function compactSession(session: Session, options: CompactOptions):
  * anything it was made from.
  */
 async function summarize(plan: CompactPlan, session: Session, options: CompactOptions): Promise<UserItem | null> {
-  const { summarized: items } = plan;
+  const items = plan.summarized.map(withoutReleased);
   const { sizeOf } = session.context;
-  const replaced = items.reduce((bytes, item) => bytes + sizeOf(item), 0);
+  const replaced = plan.summarized.reduce((bytes, item) => bytes + sizeOf(item), 0);
   const limit = Math.min(summaryBytes(session), Math.floor(replaced * SHORTER_SHARE));
   const label = highestLabel(items.map((item) => item.label));
   const text = await askForSummary(items, { session, options, label });
@@ -96,6 +96,12 @@ async function summarize(plan: CompactPlan, session: Session, options: CompactOp
     releasedTo,
   };
   return sizeOf(summary) < replaced ? summary : null;
+}
+
+/** Leaves out a prompt that the user released: as it was said it may go out again, in a summary it may not. */
+function withoutReleased(item: SessionItem): SessionItem {
+  if (item.kind !== "user" || item.releasedTo === undefined || item.origin === "summary") return item;
+  return { ...item, text: "[a prompt with protected content, which is left out]", images: [] };
 }
 
 function summaryBytes(session: Session): number {
