@@ -161,6 +161,17 @@ Deno.test("which of the files a task made is paid for: later questions tell it",
   assert.equal(told.bits, 9.585);
 });
 
+Deno.test("a file that a task changes under two names counts once", async () => {
+  for (const names of [["conf/new.md", "other/new.md"], ["conf/new.md", "conf/more.md"]]) {
+    await using home = await project();
+    await Deno.symlink("conf", join(home.project, "other"));
+    const read = { name: "Read", input: { file_path: names[1] } };
+    const calls = [write(names[0]!, "one\n"), read, write(names[1]!, "two\n")];
+    const { told } = await perform(home, calls, { paths: ["conf/new.md", "conf/more.md"] });
+    assert.equal(told.changed, names[1] === "other/new.md" ? 1 : 2, JSON.stringify(told));
+  }
+});
+
 Deno.test("a task is paid for before the model hears of it", async () => {
   await using home = await project();
   const server = await startFakeServer({ script: () => ({ kind: "status", status: 500, body: canary.value }) });

@@ -1,14 +1,17 @@
 #!/usr/bin/env bash
 # The one step of action.yml: a turn of agentcli in the workspace. The inputs are AGENTCLI_ACTION_*; AGENTCLI_ACTION_COMMAND
-# names another program than `npx agentcli`. Exit codes are those of `agentcli run`.
+# names another program than the npm package. Exit codes are those of `agentcli run`.
 set -euo pipefail
 work=$(mktemp -d "${RUNNER_TEMP:-/tmp}/agentcli.XXXXXX")
 transcript=$work/events.jsonl
 export AGENTCLI_HOME=$work/home
-agentcli() {
-  # shellcheck disable=SC2086 # words
-  ${AGENTCLI_ACTION_COMMAND:-npx --yes agentcli@$AGENTCLI_ACTION_VERSION} "$@"
-}
+if [ -z "${AGENTCLI_ACTION_COMMAND:-}" ]; then
+  # Not in the workspace: what is checked out there must not choose the registry, or see the key.
+  (cd "$work" && env -u AGENTCLI_ACTION_KEY npm install --silent --no-audit --no-fund --ignore-scripts --prefix "$work" \
+    "agentcli@$AGENTCLI_ACTION_VERSION" >&2)
+  AGENTCLI_ACTION_COMMAND=$work/node_modules/.bin/agentcli
+fi
+agentcli() { "$AGENTCLI_ACTION_COMMAND" "$@"; }
 key=none
 # shellcheck disable=SC2016 # agentcli reads the variable when it needs the key
 [ -z "${AGENTCLI_ACTION_KEY:-}" ] || key='$AGENTCLI_ACTION_KEY'
@@ -18,7 +21,7 @@ options=(--model "server:$AGENTCLI_ACTION_MODEL" --permission-mode "$AGENTCLI_AC
 [ -z "${AGENTCLI_ACTION_TOOLS:-}" ] || options+=(--allowed-tools "$AGENTCLI_ACTION_TOOLS")
 status=0
 printf '%s' "$AGENTCLI_ACTION_PROMPT" | agentcli run "${options[@]}" - >"$transcript" || status=$?
-# The last event is the result; node is there, as npx is.
+# The last event is the result; node is there, as npm is.
 result=$(tail -n 1 "$transcript" | node -e '
   const event = JSON.parse(require("node:fs").readFileSync(0, "utf8") || "{}");
   process.stdout.write(String(event.result ?? event.errors?.join("\n") ?? ""));') || result=

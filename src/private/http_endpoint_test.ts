@@ -12,7 +12,7 @@ const outcome: Outcome = { kind: "answer", answer: "yes", cost: 1585 };
 const server = () =>
   new McpServer({
     version: "1",
-    service: { steady: (work) => work(), call: (name) => Promise.resolve(name === "ask_private" ? outcome : null) },
+    service: { call: (name) => Promise.resolve(name === "ask_private" ? outcome : null) },
   });
 
 function send(

@@ -19,7 +19,7 @@ const INSTRUCTIONS =
 
 interface ServerParts {
   version: string;
-  service: Pick<PrivateService, "call" | "steady">;
+  service: Pick<PrivateService, "call">;
   /** Hears what a client gets, for the audit. */
   heard?(tool: string, outcome: Outcome): Promise<void>;
 }
@@ -40,12 +40,10 @@ export class McpServer {
     params: RpcParams,
     { signal, revision }: Pick<PrivateCall, "signal"> & { revision?: string | null },
   ): Promise<unknown> {
-    return await this.#parts.service.steady(async () => {
-      const isModern = this.#isModern(params, revision);
-      if (isModern && HANDSHAKE.includes(method)) throw methodNotFound(method);
-      const result = await this.#perform(method, params, signal);
-      return isModern ? { resultType: "complete", ...result } : result;
-    });
+    const isModern = this.#isModern(params, revision);
+    if (isModern && HANDSHAKE.includes(method)) throw methodNotFound(method);
+    const result = await this.#perform(method, params, signal);
+    return isModern ? { resultType: "complete", ...result } : result;
   }
 
   /** Whether the request is of the era without a handshake; `revision` is what it says besides. */

@@ -9,7 +9,7 @@ import { orAborted } from "../platform/sleep.ts";
 import type { Clock } from "../platform/io.ts";
 import { type HeldLock, holdLock } from "../platform/journal.ts";
 import { fieldsOf } from "../platform/record.ts";
-import { answerIn, costOf, UNKNOWN } from "./answer.ts";
+import { type ClosedAnswer, costOf, UNKNOWN } from "./answer.ts";
 import { placeOf } from "./facts.ts";
 import { HeldAnswers } from "./held.ts";
 import { Budget, type Looked, type Question } from "./budget.ts";
@@ -34,8 +34,11 @@ export type OpenText = { text: string } | { kept: "path" | "copy" } | { problem:
 export interface PrivateSession {
   /** Returns which of the paths cannot be asked about; by their names and kinds alone. */
   problem(paths: readonly string[]): Promise<RefusalCode | null>;
-  /** Returns the model's reply; throws whatever keeps it from one. */
-  answer(question: ClosedQuestion, signal: AbortSignal): Promise<string>;
+  /**
+   * Returns the value that the model's reply names: the reply itself does not come into this process, which keeps the time.
+   * Throws whatever keeps it from one.
+   */
+  answer(question: ClosedQuestion, signal: AbortSignal): Promise<ClosedAnswer>;
   /** Returns a text made of protected files; throws whatever keeps it from one. */
   text(question: TextQuestion, signal: AbortSignal): Promise<string>;
   /** Returns a text made of open files alone. */
@@ -226,8 +229,7 @@ export class PrivateService {
       // From here on what happens may depend on what the model reads: it is paid for before.
       const charged = settled(await this.#budget.charge(paid));
       if (charged !== null) return charged;
-      const reply = await orAborted(session.answer(asked, signal), signal).catch(() => "");
-      const answer = answerIn(reply, set);
+      const answer = await orAborted(session.answer(asked, signal), signal).catch(() => UNKNOWN);
       if (answer !== UNKNOWN) await this.#budget.keep(key, answer).catch(() => {});
       return { kind: "answer", answer, cost: paid.cost };
     });

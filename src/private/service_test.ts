@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { type ToolHome, toolHome } from "../../tests/helpers/tool_home.ts";
+import { answerIn } from "./answer.ts";
 import { Budget } from "./budget.ts";
 import { clientResult, type Outcome } from "./outcome.ts";
 import { PrivateService, type PrivateSession, type ServiceClock, type ServiceParts } from "./service.ts";
@@ -30,7 +31,7 @@ type Model = (asked: ClosedQuestion, signal: AbortSignal) => string | Promise<st
 function service(place: ToolHome, model: Model, more: Partial<ServiceParts> = {}): PrivateService {
   const session: PrivateSession = {
     problem: () => Promise.resolve(null),
-    answer: async (asked, signal) => await model(asked, signal),
+    answer: async (asked, signal) => answerIn(await model(asked, signal), asked.set),
     text: () => Promise.reject(BOMB),
     openText: () => Promise.reject(BOMB),
     perform: () => Promise.reject(BOMB),

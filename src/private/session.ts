@@ -12,6 +12,8 @@ import type { OpenText, PrivateSession, SessionRights } from "./service.ts";
 import type { ClosedQuestion, TextQuestion } from "./tools.ts";
 import { type RefusalCode, TASK_STATUSES } from "./outcome.ts";
 import type { ResolvedPath } from "../boundary/workspace/workspace.ts";
+import { resolve } from "../platform/path.ts";
+import { realOrNamed } from "../platform/real_path.ts";
 import { structureView } from "./structure_view.ts";
 
 interface SessionPlace {
@@ -136,7 +138,7 @@ function privateSession(
         `The answer is one of: ${describeSet(asked.set)}.\nFind it out, then say in one or two sentences ` +
         "what you found.";
       const found = await run(asked, { ending, signal });
-      return await replyOf(asked, { found, opened, signal });
+      return answerIn(await replyOf(asked, { found, opened, signal }), asked.set);
     },
     text: (asked, signal) => run(asked, { ending: "Find the answer, then give it.", signal }),
     openText: (asked, signal) => openText(asked, { opened, signal }),
@@ -145,7 +147,8 @@ function privateSession(
         "Do it, then say in one sentence whether it is done, or what is missing.";
       const onEvent = (event: TurnEvent) => {
         if (event.kind === "tool_result" && !event.item.isError && event.change) {
-          onStep({ changed: event.change.name });
+          // By its real path: a file with two names is one.
+          onStep({ changed: realOrNamed(resolve(workspace.root, event.change.name)) });
         }
         if (event.kind === "check" && (event.state === "passed" || event.state === "failed")) {
           onStep({ check: event.state === "passed" ? "pass" : "fail" });

@@ -88,7 +88,7 @@ async function perform(session: PrivateSession, { method, params, signal, peer }
       case "problem":
         return await session.problem(params.paths as string[]);
       case "answer":
-        return (await session.answer(asked, signal)).slice(0, TEXT_LIMIT);
+        return await session.answer(asked, signal);
       case "text":
         return (await session.text(asked, signal)).slice(0, TEXT_LIMIT);
       case "openText": {

@@ -70,6 +70,43 @@ Deno.test(
   },
 );
 
+Deno.test("the package comes from where the repository has no say, and npm does not see the key", async () => {
+  await using home = await temporaryHome();
+  await home.write(".npmrc", "registry=http://127.0.0.1:9/\n");
+  const log = `${home.root}/npm.log`;
+  const npm = `#!/bin/sh
+{ pwd; echo "$*"; env; } > '${log}'
+mkdir -p node_modules/.bin
+printf '#!/bin/sh\\necho {} \\n' > node_modules/.bin/agentcli
+chmod +x node_modules/.bin/agentcli
+`;
+  await Deno.mkdir(`${home.root}/bin`);
+  await Deno.writeTextFile(`${home.root}/bin/npm`, npm, { mode: 0o755 });
+  await using running = startCommand(["bash", SCRIPT], {
+    home,
+    env: {
+      PATH: `${home.root}/bin:${Deno.env.get("PATH")}`,
+      RUNNER_TEMP: home.root,
+      GITHUB_OUTPUT: `${home.root}/output`,
+      AGENTCLI_ACTION_PROMPT: "x",
+      AGENTCLI_ACTION_KEY: "sk-action-key-1234567890",
+      AGENTCLI_ACTION_ENDPOINT: "http://127.0.0.1:9/v1",
+      AGENTCLI_ACTION_MODEL: "fake",
+      AGENTCLI_ACTION_MODE: "default",
+      AGENTCLI_ACTION_TURNS: "5",
+      AGENTCLI_ACTION_VERSION: "1.2.3",
+    },
+  });
+  await running.closeInput();
+  const { code, stderr } = await running.finished;
+  assert.equal(code, 0, stderr);
+  const [place = "", words, ...rest] = (await Deno.readTextFile(log)).split("\n");
+  assert.match(place, /\/agentcli\.\w+$/);
+  assert.ok(!place.startsWith(home.project));
+  assert.match(words ?? "", /^install .*--ignore-scripts .*agentcli@1\.2\.3$/);
+  assert.doesNotMatch(rest.join("\n"), /sk-action-key/);
+});
+
 Deno.test("every input of action.yml reaches the script, and every output comes from it", async () => {
   const action = plainValue(parseYaml(await Deno.readTextFile(`${REPOSITORY}/action.yml`))) as {
     inputs: Record<string, unknown>;

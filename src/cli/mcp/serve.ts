@@ -58,7 +58,7 @@ async function serveStreams({ stdin, stdout }: Io, server: McpServer, { service,
   };
   const stream = { read, write: (text: string) => stdout.write(text) };
   const peer = new RpcPeer(stream, {
-    request: (method, params, call) => server.request(method, params, call),
+    request: (method, params, call) => service.steady(() => server.request(method, params, call)),
     notification: () => {},
   }, {
     cancel: { method: "notifications/cancelled", isAnswered: false },
@@ -78,9 +78,10 @@ async function serveHttp(
   const token = await tokenIn(home);
   const listening = () => {
     try {
-      const server = serveLoopback((request) => answerHttp(request, { port: server.port, token, server: make }), {
-        port,
-      });
+      const server = serveLoopback(
+        (request) => service.steady(() => answerHttp(request, { port: server.port, token, server: make })),
+        { port },
+      );
       return server;
     } catch (error) {
       throw new AgentcliError("usage", `the port ${port} of 127.0.0.1 cannot be used`, {
