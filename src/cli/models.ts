@@ -3,7 +3,7 @@ import { findProgram } from "../boundary/programs.ts";
 import { runForText } from "../platform/process.ts";
 import { graphicsBytes, memoryBytes, runtimeFacts } from "../platform/runtime.ts";
 import type { Invocation } from "./command.ts";
-import { notice, print, tableFor } from "./result.ts";
+import { notice, print } from "./result.ts";
 
 type Context = Invocation["context"];
 
@@ -16,36 +16,36 @@ const RUNS_ON: Readonly<Record<Suggestion["runsOn"], string>> = {
 
 /** Runs the command. Returns 1 when nothing fits. */
 export async function suggestModels({ context }: Invocation): Promise<number> {
-  const { io, globals } = context;
   const machine = await readMachine(context);
   const found = suggest(machine);
   const commands = found.map(({ model: { name } }) => [`ollama pull ${name}`, `agentcli chat --model ollama:${name}`]);
-  const models = found.map(({ model, ...more }, at) => ({ ...model, ...more, commands: commands[at] }));
-  if (globals.json) {
-    await print(context, { json: { machine, tableDate: TABLE_DATE, models } });
-    return found.length === 0 ? 1 : 0;
-  }
-  await notice(context, shownMachine(machine));
-  if (found.length === 0) {
-    await notice(context, "No model of the table fits. Use a server on another machine: agentcli providers add --help");
-    return 1;
-  }
-  const hasOllama = await findOnPath("ollama", io) !== null;
   const rows = found.map(({ model, runsOn, needsGb }) => [
     model.name,
     `${Math.ceil(needsGb)} GB`,
     machine.unified ? "this machine" : RUNS_ON[runsOn],
     model.note,
   ]);
-  await io.stdout.write(tableFor(io.stdout, [["MODEL", "NEEDS", "RUNS ON", "NOTES"], ...rows]));
-  if (!hasOllama) {
+  const isJson = context.globals.json;
+  if (!isJson) await notice(context, shownMachine(machine));
+  await print(context, {
+    json: {
+      machine,
+      tableDate: TABLE_DATE,
+      models: found.map(({ model, ...more }, at) => ({ ...model, ...more, commands: commands[at] })),
+    },
+    table: [["MODEL", "NEEDS", "RUNS ON", "NOTES"], ...rows],
+    none: "No model of the table fits. Use a server on another machine: agentcli providers add --help",
+    text: commands.map((lines, at) => `${at === 0 ? "\n" : ""}${lines.join(" && ")}\n`).join(""),
+  });
+  if (found.length === 0) return 1;
+  if (isJson) return 0;
+  if (await findOnPath("ollama", context.io) === null) {
     await notice(
       context,
       "The commands are those of Ollama, which is not installed here: https://ollama.com/download. Other servers run " +
         "these models too; see `agentcli local-model --help`, then `agentcli init-providers`.",
     );
   }
-  await io.stdout.write(`\n${commands.map((lines) => lines.join(" && ")).join("\n")}\n`);
   await notice(
     context,
     `The table is of ${TABLE_DATE}; there may be better models now. Sizes: four-bit weights, 32k tokens.`,

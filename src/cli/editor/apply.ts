@@ -13,7 +13,6 @@ import { confirm } from "../../terminal/prompt.ts";
 import { counted } from "../../platform/number.ts";
 import { isWithin } from "../../platform/path.ts";
 import { changedLines } from "../chat/questions/preview.ts";
-import { notice, warn } from "../output.ts";
 import { type EditorContext, openEditorContext } from "./context.ts";
 import type { Invocation } from "../command.ts";
 import type { CHANGE_OPTIONS, PLACE_OPTIONS, REMOVE_OPTIONS } from "./command.ts";
@@ -22,6 +21,7 @@ import { nothingKnown, systemElsewhere } from "../../editor/plan/other_places.ts
 import { upgradedScaffolds } from "../../editor/hooks/upgrade.ts";
 import { didYouMean } from "../../config/suggest.ts";
 import { artifactId } from "../../editor/resources/artifact.ts";
+import { notice, print, warn } from "../result.ts";
 
 /** The text of a file as a diff shows it: keys that others wrote beside ours are nobody's business. Null: no text. */
 function shownText(bytes: Uint8Array): string | null {
@@ -184,8 +184,8 @@ export async function applyInstalled({ options, context }: Invocation<typeof CHA
 export async function showPlan({ options, context }: Invocation<typeof PLACE_OPTIONS>): Promise<void> {
   const editor = await openEditorContext(options, context);
   const plan = await planChanges(editor.home, await reconcileAll(editor, { force: false }));
-  if (context.globals.json) return await context.io.stdout.write(jsonText(await planJson(plan, editor)));
-  await context.io.stdout.write(await planText(plan.changes, editor));
+  await print(context, { json: await planJson(plan, editor), text: await planText(plan.changes, editor) });
+  if (context.globals.json) return;
   for (const problem of problemLines(plan, editor)) {
     await context.io.stderr.write(`would not be applied: ${clean(problem)}\n`);
   }

@@ -10,13 +10,13 @@ import { type Home, openHome } from "../../platform/home.ts";
 import { discover, type Discovered, type DiscoveredModel } from "../../provider/backends/discovery.ts";
 import type { HttpClient } from "../../provider/http/client.ts";
 import type { Invocation } from "../command.ts";
-import { clean, jsonText } from "../../terminal/clean.ts";
+import { clean } from "../../terminal/clean.ts";
 import { asksForStudio, type Configured, type Plan, planMerge, type PlannedProvider, STUDIO_NOTE } from "./plan.ts";
-import { changeLines, discoveryTable, jsonReport, modelText, nextSteps, type Outcome } from "./report.ts";
+import { changeLines, discoveryTable, jsonReport, modelText, nextSteps } from "./report.ts";
 import type { INIT_PROVIDERS_OPTIONS } from "../program_commands.ts";
 import type { Configuration } from "../../config/types.ts";
 import { askLine } from "../../terminal/prompt.ts";
-import { withClient } from "../result.ts";
+import { print, withClient } from "../result.ts";
 
 /** Milliseconds for one address. */
 const TIMEOUT = 2000;
@@ -42,8 +42,10 @@ export async function run({ options, context }: Invocation<typeof INIT_PROVIDERS
       diff = unifiedDiff(existed ? hideKeys(before) : null, hideKeys(after), { name: "providers.yaml" });
     }
     const outcome = { path, dryRun, changed: before !== after, found, plan, diff, chosen: null };
-    if (globals.json) return await io.stdout.write(jsonText(jsonReport(outcome)));
-    await printOutcome(outcome, io);
+    const servers = discoveryTable(found, { width: io.stdout.isTerminal ? io.stdout.columns() : Infinity });
+    const lines = [servers, ...diff === "" ? [] : [diff], ...changeLines(outcome)];
+    await print(context, { json: jsonReport(outcome), text: lines.join("\n") + "\n" });
+    if (globals.json) return;
     const isAsked = !dryRun && !globals.yes && !globals.quiet && io.stdin.isTerminal && io.stderr.isTerminal;
     const chosen = isAsked ? await offerDefault(configuration, { found, plan, home, io }) : null;
     if (!globals.quiet) await io.stdout.write("\n" + nextSteps({ ...outcome, chosen }).join("\n") + "\n");
@@ -113,13 +115,6 @@ function providerOf({ baseUrl, apiKey, models }: PlannedProvider): ProviderRecor
 
 function recordOf({ id, contextWindow }: DiscoveredModel): ModelChange {
   return contextWindow === null ? { id } : { id, context_window: contextWindow };
-}
-
-async function printOutcome(outcome: Outcome, io: Io): Promise<void> {
-  const width = io.stdout.isTerminal ? io.stdout.columns() : Infinity;
-  await io.stdout.write(discoveryTable(outcome.found, { width }) + "\n");
-  if (outcome.diff !== "") await io.stdout.write(outcome.diff + "\n");
-  await io.stdout.write(changeLines(outcome).join("\n") + "\n");
 }
 
 /** Models that are listed; every other one can be named. */

@@ -11,11 +11,11 @@ import { placeOf } from "../../private/facts.ts";
 import { HeldAnswers, logRelease } from "../../private/held.ts";
 import { Budget } from "../../private/budget.ts";
 import { bits } from "../../private/outcome.ts";
-import { clean, jsonText } from "../../terminal/clean.ts";
+import { clean } from "../../terminal/clean.ts";
 import { confirm } from "../../terminal/prompt.ts";
 import type { Context, Invocation } from "../command.ts";
-import { notice } from "../output.ts";
 import type { ALLOW_OPTIONS, RELEASE_OPTIONS } from "./command.ts";
+import { notice, print } from "../result.ts";
 
 /** Runs the command. */
 export async function allow({ options, context }: Invocation<typeof ALLOW_OPTIONS>): Promise<void> {
@@ -54,11 +54,9 @@ export async function pending({ context }: Invocation): Promise<void> {
   const { io, globals } = context;
   const held = await heldHere(context);
   const waiting = (await held.all()).filter(({ state }) => state === "waiting");
-  if (globals.json) {
-    const shown = waiting.map(({ id, question, client, at }) => ({ id, question, client, time: timeOf(at) }));
-    return void await io.stdout.write(jsonText({ waiting: shown }));
-  }
-  if (waiting.length === 0) return await notice(context, "no answer of this project waits");
+  const json = { waiting: waiting.map(({ id, question, client, at }) => ({ id, question, client, time: timeOf(at) })) };
+  await print(context, { json, told: waiting.length === 0 ? "no answer of this project waits" : undefined });
+  if (globals.json || waiting.length === 0) return;
   for (const { id, question, client, at } of waiting) {
     await io.stdout.write(`${id}  ${timeOf(at)}  ${clean(client) || "unnamed client"}: ${clean(question)}\n`);
     if (!isAtTerminal(io)) continue;
