@@ -14,6 +14,10 @@ const RUNS_ON: Readonly<Record<Suggestion["runsOn"], string>> = {
   processor: "processor, slowly",
 };
 
+const WITHOUT_OLLAMA =
+  "The commands are those of Ollama, which is not installed here: https://ollama.com/download. Other servers run " +
+  "these models too; see `agentcli local-model --help`, then `agentcli init-providers`.";
+
 /** Runs the command. Returns 1 when nothing fits. */
 export async function suggestModels({ context }: Invocation): Promise<number> {
   const machine = await readMachine(context);
@@ -25,8 +29,7 @@ export async function suggestModels({ context }: Invocation): Promise<number> {
     machine.unified ? "this machine" : RUNS_ON[runsOn],
     model.note,
   ]);
-  const isJson = context.globals.json;
-  if (!isJson) await notice(context, shownMachine(machine));
+  if (!context.globals.json) await notice(context, shownMachine(machine));
   await print(context, {
     json: {
       machine,
@@ -36,21 +39,12 @@ export async function suggestModels({ context }: Invocation): Promise<number> {
     table: [["MODEL", "NEEDS", "RUNS ON", "NOTES"], ...rows],
     none: "No model of the table fits. Use a server on another machine: agentcli providers add --help",
     text: commands.map((lines, at) => `${at === 0 ? "\n" : ""}${lines.join(" && ")}\n`).join(""),
+    notes: found.length === 0 ? [] : [
+      ...await findOnPath("ollama", context.io) === null ? [WITHOUT_OLLAMA] : [],
+      `The table is of ${TABLE_DATE}; there may be better models now. Sizes: four-bit weights, 32k tokens.`,
+    ],
   });
-  if (found.length === 0) return 1;
-  if (isJson) return 0;
-  if (await findOnPath("ollama", context.io) === null) {
-    await notice(
-      context,
-      "The commands are those of Ollama, which is not installed here: https://ollama.com/download. Other servers run " +
-        "these models too; see `agentcli local-model --help`, then `agentcli init-providers`.",
-    );
-  }
-  await notice(
-    context,
-    `The table is of ${TABLE_DATE}; there may be better models now. Sizes: four-bit weights, 32k tokens.`,
-  );
-  return 0;
+  return found.length === 0 ? 1 : 0;
 }
 
 function shownMachine({ memoryGb, graphicsGb, unified }: Machine): string {

@@ -37,18 +37,24 @@ interface Result {
   none?: string | undefined;
   /** Behind the table, if there is one. */
   text?: string;
+  /** Told behind the result, one line each; programs get none of them. */
+  notes?: readonly string[];
   /** In place of a result. */
   told?: string | undefined;
 }
 
 /** Prints the result of a command: JSON with `--json`, else its text or table on stdout; what is told goes to stderr. */
-export async function print(context: Context, { json, text = "", table, none, told }: Result): Promise<void> {
+export async function print(
+  context: Context,
+  { json, text = "", table, none, told, notes = [] }: Result,
+): Promise<void> {
   const { io, globals } = context;
   if (globals.json) return await io.stdout.write(jsonText(json));
-  if (told !== undefined) return await notice(context, told);
   const hasRows = table !== undefined && table.length > 1;
-  if (!hasRows && none !== undefined) await notice(context, none);
-  await io.stdout.write((hasRows ? tableFor(io.stdout, table) : "") + text);
+  const said = told ?? (hasRows ? undefined : none);
+  if (said !== undefined) await notice(context, said);
+  if (told === undefined) await io.stdout.write((hasRows ? tableFor(io.stdout, table) : "") + text);
+  for (const note of notes) await notice(context, note);
 }
 
 /** Does work with an HTTP client, which is closed then. */

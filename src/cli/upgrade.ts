@@ -3,7 +3,7 @@ import { AgentcliError } from "../errors.ts";
 import { runtimeFacts } from "../platform/runtime.ts";
 import { fetchJson } from "../provider/http/fetch_json.ts";
 import type { Invocation } from "./command.ts";
-import { notice, print, withClient } from "./result.ts";
+import { print, withClient } from "./result.ts";
 import { RELEASE_ADDRESS, VERSION } from "./version.ts";
 import type { UPGRADE_OPTIONS } from "./program_commands.ts";
 
@@ -22,13 +22,16 @@ export async function lookUpRelease(
   }
   const newest = await newestVersion(address, context.io);
   const newer = isNewer(newest, VERSION);
-  const shown = newer
-    ? { text: `${newest} is available; this is ${VERSION}\n` }
-    : { told: `${VERSION} is the newest release` };
-  await print(context, { json: { version: VERSION, newest, newer, address }, ...shown });
-  if (context.globals.json || !newer) return;
-  await notice(context, `get it the way you got this ${runtimeFacts().form}: npm install --global agentcli, or`);
-  await notice(context, `  install.sh of ${address}, which compares sums before it changes anything`);
+  const notes = [
+    `get it the way you got this ${runtimeFacts().form}: npm install --global agentcli, or`,
+    `  install.sh of ${address}, which compares sums before it changes anything`,
+  ];
+  await print(context, {
+    json: { version: VERSION, newest, newer, address },
+    ...newer
+      ? { text: `${newest} is available; this is ${VERSION}\n`, notes }
+      : { told: `${VERSION} is the newest release` },
+  });
 }
 
 async function newestVersion(address: string, io: Invocation["context"]["io"]): Promise<string> {

@@ -130,9 +130,8 @@ async function printFindings(findings: readonly Finding[], { context, dialect }:
     `${level}: ${clean(subject)}: ${clean(message)}\n${fix === undefined ? "" : `  fix: ${clean(fix)}\n`}`
   );
   const json = { ok: !failed, dialect: dialect.id, skipped: count("skipped"), findings };
-  await print(context, { json, text: lines.join("") });
   const left = count("skipped") === 0 ? "" : `; ${count("skipped")} not run`;
   const verdict = failed ? "some hooks or servers do not work" : "all hooks and servers that were run work";
-  if (!context.globals.json) await notice(context, verdict + left);
+  await print(context, { json, text: lines.join(""), notes: [verdict + left] });
   return failed ? 1 : 0;
 }

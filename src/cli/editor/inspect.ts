@@ -5,7 +5,7 @@ import { type InstalledResource, interruptedPaths, readLedger } from "../../edit
 import { LIMITS } from "../../editor/limits.ts";
 import { counted } from "../../platform/number.ts";
 import { clean } from "../../terminal/clean.ts";
-import { notice, print, warn } from "../result.ts";
+import { notice, print } from "../result.ts";
 import type { Completion, Context, Invocation } from "../command.ts";
 import { printDialect } from "./apply.ts";
 import { type EditorContext, openEditorContext } from "./context.ts";
@@ -43,10 +43,11 @@ export async function listArtifacts({ options, context }: Invocation<typeof PLAC
     table: [["KIND", "NAME", "SCOPE", "BY", "PATH", "NOTE"], ...rowsOf(found, editor)],
     none: problems.length === 0 ? "nothing is installed; agentcli editor init installs a starter set" : undefined,
     text: found.length === 0 ? "" : hookLines(found) + sourceLines(sources, editor),
+    notes: [
+      ...problems.map(({ path, message }) => `warning: ${editor.shown(path)}: ${message}`),
+      ...notes.map((note) => `note: ${note}`),
+    ],
   });
-  if (isJson) return;
-  for (const { path, message } of problems) await warn(context, `${editor.shown(path)}: ${message}`);
-  for (const note of notes) await notice(context, `note: ${note}`);
 }
 
 /** One row for each artifact: kind, name, scope, whose it is, path, note. The entries of one hook are one row. */
@@ -223,8 +224,8 @@ export async function checkArtifacts({ options, context }: Invocation<typeof PLA
   await print(context, {
     json: { ok: findings.length === 0, dialect: editor.dialect.id, findings, notes },
     ...findings.length === 0 ? { told: "no drift" } : { text: lines.join("") },
+    notes: notes.map((note) => `note: ${note}`),
   });
-  for (const note of context.globals.json ? [] : notes) await notice(context, `note: ${note}`);
   return findings.length === 0 ? 0 : 1;
 }
 

@@ -6,7 +6,6 @@ import type { DiscoveredModel } from "../../provider/backends/discovery.ts";
 import { isLocal } from "../../boundary/policy/locality.ts";
 import type { Io } from "../../platform/io.ts";
 import { clean } from "../../terminal/clean.ts";
-import type { Context } from "../command.ts";
 import type { ServeTask } from "./commands.ts";
 import { editProviders, type ProvidersDocument } from "../../config/edit.ts";
 import type { Checked } from "../../engine/request.ts";
@@ -16,9 +15,9 @@ import { notice, print, warn } from "../result.ts";
 /** Models that are named. */
 const SHOWN = 12;
 
-/** Options that are not passed, one line each. */
-export async function printLeftOut(context: Context, leftOut: readonly LeftOut[]): Promise<void> {
-  for (const { flag, reason } of leftOut) await notice(context, `not passed: ${flag}: ${reason}`);
+/** Returns the line about an option that is not passed. */
+export function leftOutText({ flag, reason }: LeftOut): string {
+  return `not passed: ${flag}: ${reason}`;
 }
 
 /** Prints warnings about the request, before anything is started. */
@@ -62,6 +61,7 @@ export async function announce(task: ServeTask, { begun, models, started }: Read
   const when = started === null ? "is already running" : `is ready after ${(afterMs / 1000).toFixed(1)} s`;
   const lines = [`${engine.product} (${engine.id}) ${when}: ${baseUrl}`, ...modelLines(models)];
   if (provider !== null) lines.push(`  provider ${provider} in providers.yaml`);
+  const [model] = models;
   if (!context.globals.json) await warnShortWindow(task, models);
   await print(context, {
     json: {
@@ -79,21 +79,18 @@ export async function announce(task: ServeTask, { begun, models, started }: Read
       log: started?.log ?? null,
     },
     text: lines.map((line) => clean(line) + "\n").join(""),
+    notes: [
+      ...provider === null ? ["to use it, add --register, or run agentcli init-providers"] : [],
+      ...provider !== null && model !== undefined
+        ? [`try it: agentcli run "hello" --model '${provider}:${model.id}'`]
+        : [],
+      started === null
+        ? "its own settings apply: context window, address, and whether it may use a cloud"
+        : task.detach
+        ? `it keeps running; stop it with: agentcli local-model stop ${recordName}`
+        : `${engine.id} runs until Ctrl-C`,
+    ],
   });
-  if (context.globals.json) return;
-  const [model] = models;
-  if (provider === null) await notice(context, "to use it, add --register, or run agentcli init-providers");
-  else if (model !== undefined) {
-    await notice(context, `try it: agentcli run "hello" --model '${provider}:${model.id}'`);
-  }
-  await notice(
-    context,
-    started === null
-      ? "its own settings apply: context window, address, and whether it may use a cloud"
-      : task.detach
-      ? `it keeps running; stop it with: agentcli local-model stop ${recordName}`
-      : `${engine.id} runs until Ctrl-C`,
-  );
 }
 
 /** A server may give less than it was told to: its model was not made for more, or the card is full. */

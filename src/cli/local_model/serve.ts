@@ -26,7 +26,7 @@ import { listenForInterrupt } from "../../runtime/interrupt.ts";
 import { prepareCommands, type Prepared, type ServeTask } from "./commands.ts";
 import type { SERVE_OPTIONS } from "./command.ts";
 import { clean } from "../../terminal/clean.ts";
-import { announce, isRequestedModel, logWriter, printLeftOut, printLog, printWarnings } from "./result.ts";
+import { announce, isRequestedModel, leftOutText, logWriter, printLog, printWarnings } from "./result.ts";
 import type { DiscoveredModel } from "../../provider/backends/discovery.ts";
 import { endDetached, processIdentity, startDetached } from "../../platform/process_group.ts";
 import { backendOf } from "../../provider/backends/backends.ts";
@@ -131,12 +131,11 @@ async function dryRun(task: ServeTask): Promise<number> {
       left_out: leftOut,
     },
     text: shown.map((line) => clean(line) + "\n").join(""),
+    notes: [
+      ...leftOut.map(leftOutText),
+      ...installed ? [] : [`not installed here, so its options were not checked: ${engine.install[context.io.os]}`],
+    ],
   });
-  if (context.globals.json) return 0;
-  await printLeftOut(context, leftOut);
-  if (!installed) {
-    await notice(context, `not installed here, so its options were not checked: ${engine.install[context.io.os]}`);
-  }
   return 0;
 }
 
@@ -174,7 +173,7 @@ interface Started {
 async function startEngine(task: ServeTask): Promise<number> {
   const { context: { io, globals }, asking } = task;
   const prepared = await prepareCommands(task, { absent: "fail" });
-  await printLeftOut(task.context, prepared.leftOut);
+  for (const option of prepared.leftOut) await notice(task.context, leftOutText(option));
   await printWarnings(task);
   if (!globals.quiet) {
     for (const line of prepared.shown) await io.stderr.write(clean(line) + "\n");

@@ -147,7 +147,7 @@ function rowJson({ state, tools }: Row): Record<string, unknown> {
 
 /** Runs the command. Returns 1 where the server does not answer. */
 export async function testServer({ arguments: [name = ""], context }: Invocation): Promise<number> {
-  const { io, globals } = context;
+  const { io } = context;
   return await withServers(context, async (hub, rows) => {
     const { state } = named(rows, name);
     const started = io.clock.monotonic();
@@ -169,10 +169,8 @@ export async function testServer({ arguments: [name = ""], context }: Invocation
       text: problem === null
         ? `[OK ] ${clean(name)}: revision ${manifest?.revision}, ${offers}, after ${ms} ms\n`
         : `[ERR] ${clean(name)}: it ${clean(problem)}\n`,
+      notes: problem !== null && server.url === undefined ? [`what it printed: ${logOf(name)} in the home`] : [],
     });
-    if (!globals.json && problem !== null && server.url === undefined) {
-      await notice(context, `what it printed: ${logOf(name)} in the home`);
-    }
     return problem === null ? 0 : 1;
   });
 }
