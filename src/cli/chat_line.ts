@@ -1,6 +1,8 @@
-/** The command line that names no command, on a terminal: a chat, unless it asks for something else. */
+/** The command line that names no command: on a terminal a chat, unless it asks for something else; elsewhere an error. */
 import { closest } from "../config/suggest.ts";
-import { normalize, type Normalized } from "./command_line.ts";
+import { AgentcliError } from "../errors.ts";
+import { type Command, GLOBAL_OPTIONS, type Group } from "./command.ts";
+import { camelCase, kebabCase, meant, NO_COMMAND, normalize, type Normalized, usage } from "./command_line.ts";
 import { COMMAND_NAMES, loadTree } from "./tree.ts";
 
 /** Returns the line as one of the chat; null where it asks for help or a version, or a command was likely meant. */
@@ -29,6 +31,32 @@ const KNOWN_ELSEWHERE: readonly (readonly [does: string, ...names: string[]])[] 
 ];
 
 /** Returns what does the same as a command of other programs; undefined for any other word. */
-export function knownElsewhere(word: string): string | undefined {
+function knownElsewhere(word: string): string | undefined {
   return KNOWN_ELSEWHERE.find(([, ...names]) => names.includes(word))?.[0];
+}
+
+/** Returns the error for a line that names no command. */
+export function withoutCommand(line: Normalized, { commands }: Group): AgentcliError {
+  const [word = "", option] = [line.words[0], line.options[0]?.name];
+  const near = meant(word, { names: Object.keys(commands).filter((name) => !name.startsWith("_")), prefix: "" });
+  const atRoot = line.path.length === 0;
+  if (word === "") {
+    if (option === undefined) return usage(line, "no command was given");
+    // Options of a prompt: without a terminal nothing stands for the chat.
+    if (atRoot && [commands["run"], commands["chat"]].some((command) => hasOption(command, option))) {
+      return new AgentcliError("usage", `a command must come before --${option}`, { hint: NO_COMMAND });
+    }
+    const names = Object.keys(GLOBAL_OPTIONS).map(kebabCase);
+    return usage(line, `unknown option --${option}${meant(option, { names, prefix: "--" })}`);
+  }
+  // An option before its command takes no value yet: the word behind it may be that.
+  const problem = atRoot && option !== undefined
+    ? `a command must come before --${option}`
+    : `unknown command "${word}"${near}`;
+  if (!atRoot || near !== "") return usage(line, problem);
+  return new AgentcliError("usage", problem, { hint: knownElsewhere(word) ?? NO_COMMAND });
+}
+
+function hasOption(command: Command | Group | undefined, option: string): boolean {
+  return command?.kind === "command" && Object.hasOwn(command.options, camelCase(option));
 }

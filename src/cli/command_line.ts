@@ -127,7 +127,7 @@ export function splitOption(text: string): [name: string, value: string | undefi
 }
 
 /** Left out is most likely the command of a prompt: without a terminal nothing stands for the chat. */
-const NO_COMMAND = 'to prompt a model: agentcli run "<prompt>"; see: agentcli --help';
+export const NO_COMMAND = 'to prompt a model: agentcli run "<prompt>"; see: agentcli --help';
 
 /** Options of commands have no letters: the long ones that begin with it are named. */
 function unknownLetter(text: string, { path, options }: { path: readonly string[]; options: Options }): AgentcliError {
@@ -189,7 +189,7 @@ function valueAfter(
 /** Runs the command that `line` names and gives its exit code. Throws what the command throws, and `usage` errors. */
 export async function dispatch(line: Normalized, context: Context): Promise<number> {
   const { node } = line;
-  if (node.kind === "group") throw await withoutCommand(line, node);
+  if (node.kind === "group") throw (await import("./chat_line.ts")).withoutCommand(line, node);
   const options = readOptions(line, node.options);
   checkWords(line, node.arguments);
   const loading = node.load();
@@ -204,37 +204,13 @@ export async function dispatch(line: Normalized, context: Context): Promise<numb
   return await run({ options, arguments: line.words, context }) ?? 0;
 }
 
-function usage(line: Normalized, message: string): AgentcliError {
+/** Returns the error for a wrong line. */
+export function usage(line: Normalized, message: string): AgentcliError {
   return new AgentcliError("usage", message, { hint: `see: ${["agentcli", ...line.path, "--help"].join(" ")}` });
 }
 
-async function withoutCommand(line: Normalized, { commands }: Group): Promise<AgentcliError> {
-  const [word = "", option] = [line.words[0], line.options[0]?.name];
-  const near = meant(word, { names: Object.keys(commands).filter((name) => !name.startsWith("_")), prefix: "" });
-  const atRoot = line.path.length === 0;
-  if (word === "") {
-    if (option === undefined) return usage(line, "no command was given");
-    // Options of a prompt: without a terminal nothing stands for the chat.
-    if (atRoot && [commands["run"], commands["chat"]].some((command) => hasOption(command, option))) {
-      return new AgentcliError("usage", `a command must come before --${option}`, { hint: NO_COMMAND });
-    }
-    const names = Object.keys(GLOBAL_OPTIONS).map(kebabCase);
-    return usage(line, `unknown option --${option}${meant(option, { names, prefix: "--" })}`);
-  }
-  // An option before its command takes no value yet: the word behind it may be that.
-  const problem = atRoot && option !== undefined
-    ? `a command must come before --${option}`
-    : `unknown command "${word}"${near}`;
-  if (!atRoot || near !== "") return usage(line, problem);
-  const { knownElsewhere } = await import("./chat_line.ts");
-  return new AgentcliError("usage", problem, { hint: knownElsewhere(word) ?? NO_COMMAND });
-}
-
-function hasOption(command: Command | Group | undefined, option: string): boolean {
-  return command?.kind === "command" && Object.hasOwn(command.options, camelCase(option));
-}
-
-function meant(word: string, choices: { names: readonly string[]; prefix: string }): string {
+/** Returns the words that were likely meant, as the end of a message; empty for none. */
+export function meant(word: string, choices: { names: readonly string[]; prefix: string }): string {
   const near = closest(word, choices.names).map((name) => choices.prefix + name);
   return near.length === 0 ? "" : `; did you mean ${near.join(" or ")}?`;
 }
