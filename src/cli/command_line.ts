@@ -194,11 +194,14 @@ export async function dispatch(line: Normalized, context: Context): Promise<numb
   checkWords(line, node.arguments);
   const loading = node.load();
   if (node.connects !== undefined) {
-    const { reexecWithoutLeaks } = await import("./reexec.ts");
-    const { addDir = [] }: { addDir?: readonly string[] } = options;
-    const directories = ["", ...addDir].map((directory) => resolve(context.globals.cwd, directory));
-    const again = await reexecWithoutLeaks(context.io, node.connects === "here" ? directories : "anywhere");
-    if (again !== null) return again;
+    const { copyingVariables } = await import("../boundary/policy/leaky_environment.ts");
+    if (copyingVariables(context.io.env).length > 0) {
+      const { reexecWithoutLeaks } = await import("./reexec.ts");
+      const { addDir = [] }: { addDir?: readonly string[] } = options;
+      const directories = ["", ...addDir].map((directory) => resolve(context.globals.cwd, directory));
+      const again = await reexecWithoutLeaks(context.io, node.connects === "here" ? directories : "anywhere");
+      if (again !== null) return again;
+    }
   }
   const run = await loading;
   return await run({ options, arguments: line.words, context }) ?? 0;
