@@ -129,48 +129,31 @@ export class ObjectScanner {
   state: ScanState = "empty";
   deepest = 0;
   #depth = 0;
-  #quote = 0;
+  /** The sign that ends the string, empty outside of strings. */
+  #quote = "";
   #escaped = false;
 
   push(text: string): void {
-    for (let index = 0; index < text.length; index++) this.#step(text.charCodeAt(index));
+    for (let index = 0; index < text.length; index++) this.#step(text.charAt(index));
   }
 
-  #step(code: number): void {
-    if (this.#quote !== 0) {
+  #step(sign: string): void {
+    if (this.#quote !== "") {
       if (this.#escaped) this.#escaped = false;
-      else if (code === BACKSLASH) this.#escaped = true;
-      else if (code === this.#quote) this.#quote = 0;
-      return;
-    }
-    if (code <= 0x20 || this.state === "more") return;
-    if (this.state === "empty") {
-      if (code !== OPEN_BRACE) return this.#becomeMore();
-      this.state = "open";
-    } else if (this.state === "closed") {
-      return this.#becomeMore();
-    }
-    if (code === QUOTE || code === APOSTROPHE || code === BACKTICK) this.#quote = code;
-    else if (code === OPEN_BRACE || code === OPEN_BRACKET) this.deepest = Math.max(this.deepest, ++this.#depth);
-    else if (code === CLOSE_BRACE || code === CLOSE_BRACKET) {
-      this.#depth--;
-      if (this.#depth === 0) this.state = "closed";
+      else if (sign === "\\") this.#escaped = true;
+      else if (sign === this.#quote) this.#quote = "";
+    } else if (sign > " " && this.state !== "more") {
+      this.state = this.state === "open" || (this.state === "empty" && sign === "{") ? "open" : "more";
+      if (this.state === "open") this.#stepInside(sign);
     }
   }
 
-  #becomeMore(): void {
-    this.state = "more";
+  #stepInside(sign: string): void {
+    if (`"'\``.includes(sign)) this.#quote = sign;
+    else if (sign === "{" || sign === "[") this.deepest = Math.max(this.deepest, ++this.#depth);
+    else if ((sign === "}" || sign === "]") && --this.#depth === 0) this.state = "closed";
   }
 }
-
-const QUOTE = 0x22;
-const APOSTROPHE = 0x27;
-const OPEN_BRACKET = 0x5b;
-const BACKSLASH = 0x5c;
-const CLOSE_BRACKET = 0x5d;
-const BACKTICK = 0x60;
-const OPEN_BRACE = 0x7b;
-const CLOSE_BRACE = 0x7d;
 
 /** Mends JSON that is nearly right. Throws when it cannot. It drops lone backslashes: callers double them first. */
 export type RepairJson = (text: string) => string;
