@@ -6,9 +6,9 @@ import { EVENTS, type HookEvent, isEvent } from "../../editor/hooks/events.ts";
 import {
   type Destination,
   makeHook,
-  makeInstructions,
   makeRule,
   makeScaffold,
+  makeSection,
   makeServer,
   makeSkill,
   makeWorkflow,
@@ -111,7 +111,7 @@ async function addInstructions(request: Request): Promise<Artifact> {
     });
   }
   const section = (directory.replace(/[^a-z0-9]+/gi, "-").replace(/^-|-$/g, "") || "notes").toLowerCase();
-  return makeInstructions(section, await contentOf(request), { to, directory });
+  return makeSection("instructions", section, { content: await contentOf(request), to, directory });
 }
 
 /** Returns why `AGENTS.md` cannot be created in a place; null where it can, and for the editor's old rules file. */
@@ -212,7 +212,7 @@ export async function initEditor({ options, context }: Invocation<typeof CHANGE_
   const to = { dialect: editor.dialect, places: editor.places("project") };
   const skill = [{ path: "SKILL.md", bytes: new TextEncoder().encode(SKILL), executable: false }];
   const add: Artifact[] = [
-    makeInstructions("agentcli", INSTRUCTIONS, { to }),
+    makeSection("instructions", "agentcli", { content: INSTRUCTIONS, to }),
     await guardOf(editor, to),
     makeWorkflow("agentcli-check", WORKFLOW, { description: undefined, to }),
     makeSkill("local-model", skill, { to }),

@@ -264,16 +264,8 @@ export function makeServer(name: string, server: McpServer, { to }: { to: Destin
 }
 
 /** Returns a section of `AGENTS.md` (in `directory` of the project), of the old file of rules, or of the user's global rules. */
-export function makeInstructions(
-  name: string,
-  content: string,
-  { to, directory }: { to: Destination; directory?: string | undefined },
-): Artifact {
-  return makeSection("instructions", name, { content, to, directory });
-}
-
-function makeSection(
-  kind: ArtifactKind,
+export function makeSection(
+  kind: "instructions" | "rule",
   name: string,
   { content, to, directory }: { content: string; to: Destination; directory?: string | undefined },
 ): Artifact {

@@ -28,11 +28,8 @@ const PIECE =
 /** Reads a text sign by sign, as far as the borders of values go. */
 class Scanner {
   #at = 0;
-  readonly text: string;
 
-  constructor(text: string) {
-    this.text = text;
-  }
+  constructor(readonly text: string) {}
 
   get at(): number {
     return this.#at;

@@ -6,14 +6,8 @@ const NAME_LIMIT = 128;
 
 /** Reads a text from left to right. Every method that does not find its thing leaves the place as it is. */
 export class Cursor {
-  readonly text: string;
-  /** UTF-16 offset. */
-  at: number;
-
-  constructor(text: string, at = 0) {
-    this.text = text;
-    this.at = at;
-  }
+  /** `at`: the UTF-16 offset. */
+  constructor(readonly text: string, public at = 0) {}
 
   /** The character here; empty at the end. */
   get character(): string {
