@@ -145,15 +145,17 @@ class Counted implements BodyDecoder {
 }
 
 const LINE_FEED = 10;
-/** Its size in hexadecimal digits, as many as are still exact; an extension may follow. */
-const SIZE_LINE = /^([0-9a-f]{1,13})(?:[;\s]|$)/i;
+const CARRIAGE_RETURN = 13;
+/** Hexadecimal digits of a size that is still exact. */
+const SIZE_DIGITS = 13;
 
 class Chunked implements BodyDecoder {
   /** The part that the next byte belongs to: a chunk, or the line that stands before or behind one. */
-  #place: "size" | "data" | "behind" | "trailer" | "end" = "size";
-  /** Bytes of the chunk that are to come. */
+  #place: "size" | "extension" | "data" | "behind" | "trailer" | "end" = "size";
+  /** Of the chunk: its size as far as it is read, then the bytes to come. */
   #left = 0;
-  #line = "";
+  /** Signs of the line, without those of an extension. */
+  #length = 0;
   /** Bytes beside the chunks since the last one of them. */
   #aside = 0;
 
@@ -172,12 +174,7 @@ class Chunked implements BodyDecoder {
         at += count;
         this.#left -= count;
         if (this.#left === 0) this.#place = "behind";
-      } else {
-        const byte = bytes[at++] ?? 0;
-        if (++this.#aside > HEAD_LIMIT) throw new NoHttp("body");
-        if (byte !== LINE_FEED) this.#line += String.fromCharCode(byte);
-        else this.#endLine(this.#line.replace(/\r+$/, ""));
-      }
+      } else this.#control(bytes[at++] ?? 0);
     }
     return taken;
   }
@@ -186,19 +183,34 @@ class Chunked implements BodyDecoder {
     if (!this.done) throw incomplete();
   }
 
-  #endLine(line: string): void {
-    this.#line = "";
-    if (this.#place === "size") {
-      const size = SIZE_LINE.exec(line)?.[1];
-      if (size === undefined) throw new NoHttp("body");
-      this.#left = parseInt(size, 16);
+  #control(byte: number): void {
+    if (++this.#aside > HEAD_LIMIT) throw new NoHttp("body");
+    if (byte === LINE_FEED) this.#endLine();
+    else if (this.#place === "size") this.#digit(String.fromCharCode(byte));
+    else if (this.#place !== "extension" && byte !== CARRIAGE_RETURN) this.#length++;
+  }
+
+  #digit(sign: string): void {
+    const digit = parseInt(sign, 16);
+    if (!Number.isNaN(digit)) {
+      this.#left = this.#left * 16 + digit;
+      this.#length++;
+    } else if ("\r\t ;".includes(sign)) this.#place = "extension";
+    else throw new NoHttp("body");
+  }
+
+  #endLine(): void {
+    const length = this.#length;
+    this.#length = 0;
+    if (this.#place === "trailer") {
+      if (length === 0) this.#place = "end";
+    } else if (this.#place === "behind") {
+      if (length > 0) throw new NoHttp("body");
+      this.#place = "size";
+    } else {
+      if (length === 0 || length > SIZE_DIGITS) throw new NoHttp("body");
       this.#aside = 0;
       this.#place = this.#left === 0 ? "trailer" : "data";
-    } else if (this.#place === "trailer") {
-      if (line === "") this.#place = "end";
-    } else {
-      if (line !== "") throw new NoHttp("body");
-      this.#place = "size";
     }
   }
 }
