@@ -1,7 +1,7 @@
 /** Artifacts found on the disk, whoever wrote them, and which of several takes precedence. */
 import type { Resource } from "./artifact.ts";
 import type { ArtifactKind, Dialect, Scope } from "../dialect.ts";
-import { keysOfHook, keysOfSameHook } from "./hook_entry.ts";
+import { keysOfHook } from "./hook_entry.ts";
 import type { Ledger } from "../plan/ledger.ts";
 import type { SectionMarks } from "./section.ts";
 import { join, relativeTo } from "../../platform/path.ts";
@@ -66,7 +66,7 @@ export function ledgerNames({ artifacts }: Pick<Ledger, "artifacts">): (found: F
     for (const { resource, written } of resources) {
       if (written === null) continue;
       if (resource.kind === "item") {
-        for (const key of keysOfHook(resource.value)) {
+        for (const key of keysOfHook(resource.value).own) {
           const place = placed(resource.path, resource.at.at(-1), key);
           if (!hooks.has(place)) hooks.set(place, at);
         }
@@ -84,7 +84,7 @@ export function ledgerNames({ artifacts }: Pick<Ledger, "artifacts">): (found: F
         : resource.kind === "file" || (resource.kind === "member" && resource.at.at(-1) === name)
     ).map(({ at }) => at);
     if (event !== undefined) {
-      owners.push(...keysOfSameHook(entry).flatMap((key) => hooks.get(placed(path, event, key)) ?? []));
+      owners.push(...keysOfHook(entry).sought.flatMap((key) => hooks.get(placed(path, event, key)) ?? []));
     }
     return owners.length === 0 ? null : artifacts[Math.min(...owners)]?.name ?? null;
   };

@@ -16,28 +16,18 @@ function linesOf(value: unknown, member: "command" | "powershell"): string[] {
   return handlersOf(value).map((handler) => handler[member]).filter((line) => typeof line === "string");
 }
 
-/** By what an entry is known; two that share one of `keysOfHook` and `keysOfSameHook` are one hook. */
-export function keysOfHook(entry: unknown): string[] {
-  const [commands, powershells] = [linesOf(entry, "command"), linesOf(entry, "powershell")];
-  return [
-    entryKey(canonical(entry)),
-    ...commands.map((line) => `command ${line}`),
-    ...powershells.map(powershellKey),
-    ...commands.length > 0 ? [] : powershells.map((line) => `no command ${line}`),
-  ];
-}
-
 /**
- * By what the same hook is looked for: the entry itself, or its line for bash; where one of both has none, that for
- * PowerShell. That alone says little: many hooks do the same nothing there.
+ * By what an entry is known, and by what the same hook is looked for: the entry itself, or its line for bash; where one of
+ * both has none, that for PowerShell. That alone says little: many hooks do the same nothing there.
  */
-export function keysOfSameHook(entry: unknown): string[] {
+export function keysOfHook(entry: unknown): { own: string[]; sought: string[] } {
   const [commands, powershells] = [linesOf(entry, "command"), linesOf(entry, "powershell")];
-  return [
-    entryKey(canonical(entry)),
-    ...commands.map((line) => `command ${line}`),
-    ...powershells.map((line) => commands.length === 0 ? powershellKey(line) : `no command ${line}`),
-  ];
+  const shared = [entryKey(canonical(entry)), ...commands.map((line) => `command ${line}`)];
+  const [alone, without] = [powershells.map(powershellKey), powershells.map((line) => `no command ${line}`)];
+  return {
+    own: [...shared, ...alone, ...(commands.length > 0 ? [] : without)],
+    sought: [...shared, ...(commands.length > 0 ? without : alone)],
+  };
 }
 
 function entryKey(entry: string): string {
@@ -70,7 +60,7 @@ export class HookFinder {
     }
     const first = (keys: readonly string[]) =>
       known.findIndex((one) => keys.some((key) => one.keys.has(key)) && !isOther(one.entry));
-    const same = first(versions.flatMap(keysOfSameHook));
+    const same = first(versions.flatMap((version) => keysOfHook(version).sought));
     if (same >= 0 || !loosely) return same;
     return first(versions.flatMap((version) => linesOf(version, "powershell")).map(powershellKey));
   }
@@ -79,7 +69,7 @@ export class HookFinder {
     const known = this.#known.get(value);
     if (known !== undefined) return known;
     const data = dataOf(value);
-    const read = { entry: canonical(data), keys: new Set(keysOfHook(data)) };
+    const read = { entry: canonical(data), keys: new Set(keysOfHook(data).own) };
     this.#known.set(value, read);
     return read;
   }
