@@ -18,6 +18,8 @@ interface ScanSubject {
   hint: string;
   /** The model itself said it: the prompt was judged just before, so the files of other projects are not looked at again. */
   isResponse?: boolean;
+  /** It may tell of files as they were a moment ago. */
+  isResult?: boolean;
 }
 
 /** Returns what a tool gave, or a hook said, as a subject. */
@@ -25,6 +27,7 @@ export function resultOf(tool: string): ScanSubject {
   return {
     name: `the result of ${tool}`,
     hint: "continue with a local model, or protect that file too",
+    isResult: true,
   };
 }
 
@@ -32,8 +35,8 @@ interface ScannerOptions {
   allowed?: AllowedFragments;
   /** Has what files held before, if it is of the same set. */
   previous?: ContentScanner | undefined;
-  /** Whether it is for a remote model beside a local session: what that one gets can be of any project. */
-  isBeside?: boolean;
+  /** Of the local session that it is for a remote model of: what such a one gets can be of any project. */
+  beside?: ContentScanner | undefined;
   /** The user's projects, as the home records them. */
   projects?: () => Promise<readonly RecordData[]>;
   /** Returns the directories besides the roots that commands could write so far. */
@@ -46,7 +49,7 @@ interface ScannerOptions {
 export class ContentScanner {
   readonly #workspace: Workspace;
   readonly #allowed: AllowedFragments | undefined;
-  readonly #isBeside: boolean;
+  readonly #beside: ContentScanner | undefined;
   readonly #projects: () => Promise<readonly RecordData[]>;
   readonly #written: () => readonly string[];
   readonly #notify: ScannerOptions["notify"];
@@ -60,12 +63,12 @@ export class ContentScanner {
 
   constructor(
     workspace: Workspace,
-    { allowed, previous, isBeside = false, projects = () => Promise.resolve([]), written = () => [], notify }:
-      ScannerOptions = {},
+    { allowed, previous, beside, projects = () => Promise.resolve([]), written = () => [], notify }: ScannerOptions =
+      {},
   ) {
     this.#workspace = workspace;
     this.#allowed = allowed;
-    this.#isBeside = isBeside;
+    this.#beside = beside;
     this.#judgedUntil = previous === undefined ? Date.now() : previous.#judgedUntil;
     this.#projects = projects;
     this.#written = written;
@@ -115,7 +118,15 @@ export class ContentScanner {
   ): Promise<"open" | "protected"> {
     const scanner = await this.#open();
     const hit = await scanner?.check(texts, { signal }) ?? null;
-    const isCompared = this.#workspace.local || this.#isBeside;
+    // As for the output of a command: what a running program left meanwhile may be in it, in parts that no scan finds.
+    if (subject.isResult && await this.#beside?.protectChangesSoFar()) {
+      throw new AgentcliError(
+        "policy_refused",
+        `meanwhile protected content came into files that ${subject.name} can be from; the provider "${provider}" is not local`,
+        { hint: subject.hint },
+      );
+    }
+    const isCompared = this.#workspace.local || this.#beside !== undefined;
     const isAsked = isCompared && (hit === null || this.#workspace.hasEndpoints);
     const other = isAsked
       ? await this.#hitOfOthers(texts, subject.isResponse ? { since: this.#comparedAt } : {})
@@ -190,29 +201,34 @@ export class ContentScanner {
    * sees was looked through, unless a path is `exposed`.
    */
   async protectChanges(since: number, exposed?: string): Promise<void> {
-    const { root, additional, local } = this.#workspace;
-    if (!local && exposed === undefined) return;
-    await this.protectFound([root, ...additional, ...this.#written()], { since, exposed });
+    if (this.#workspace.local || exposed !== undefined) await this.protectFound(this.#places, { since, exposed });
   }
 
-  /** Judges what programs that may still run have changed so far: what they leave is judged as a whole when they end. */
-  async protectChangesSoFar(): Promise<void> {
+  /** Judges what programs that may still run have changed so far; returns whether any of it is protected from now on. */
+  async protectChangesSoFar(): Promise<boolean> {
     const now = Date.now();
-    await this.protectChanges(this.#judgedUntil);
+    const isFound = await this.protectFound(this.#places, { since: this.#judgedUntil, exposed: undefined });
     this.#judgedUntil = now;
+    return isFound;
+  }
+
+  /** The places that programs of the session can write. */
+  get #places(): string[] {
+    const { root, additional } = this.#workspace;
+    return [root, ...additional, ...this.#written()];
   }
 
   /**
    * Protects the files in these places that changed since then and hold what a known project protects, or cannot be looked
-   * through; with `exposed`, a protected path, all that changed: any of them can hold it. Tells the person which. Throws
-   * `home_unusable` where that cannot be remembered.
+   * through; with `exposed`, a protected path, all that changed: any of them can hold it. Tells the person which, and
+   * returns whether there are any. Throws `home_unusable` where that cannot be remembered.
    */
   async protectFound(
     places: readonly string[],
     { since, exposed }: { since: number; exposed: string | undefined },
-  ): Promise<void> {
+  ): Promise<boolean> {
     const own = await this.#open();
-    if (own === null && exposed === undefined && (await this.#projects()).length === 0) return;
+    if (own === null && exposed === undefined && (await this.#projects()).length === 0) return false;
     const { protection, records } = this.#workspace;
     const { outsideOf, protectCopies } = await import("../boundary/scan/copies.ts");
     const { both } = await import("../boundary/scan/leak_scanner.ts");
@@ -221,6 +237,7 @@ export class ContentScanner {
     const search = { roots: places, protection, outside: this.#outside, scanner, since, exposed };
     const notice = await protectCopies(search, records);
     if (notice !== null) await this.#notify?.(notice);
+    return notice !== null;
   }
 
   /** Returns the protected files whose content is not found; absolute paths. Reads them. */

@@ -83,7 +83,7 @@ export async function makeSession(
     new ContentScanner(place, {
       allowed: allowedFragments(place, () => session, io),
       previous: before,
-      isBeside: place !== workspace,
+      beside: place === workspace ? undefined : before,
       projects: projects.all,
       written: () => sandbox.written,
       notify: host.notice,

@@ -1,6 +1,6 @@
 /** Searches: what one reads labels the session that asked, and a remote model of searches is told nothing protected. */
 import assert from "node:assert/strict";
-import { ask, say, startFakeServer, type Step } from "../helpers/fake_server.ts";
+import { ask, say, type Script, startFakeServer, type Step } from "../helpers/fake_server.ts";
 import { planServer } from "../helpers/mcp.ts";
 import { assertArrived, assertSealed, openStage, type Play, type Stage } from "./harness.ts";
 import { LeakScan } from "./leakscan.ts";
@@ -12,7 +12,7 @@ const explore = (task: string) => ask({ name: "Explore", input: { task } });
 /** Plays a session of the local model whose searches go to a remote one. */
 async function withRemoteSearch(
   stage: Stage,
-  { searches, settings = {}, ...play }: Play & { searches: readonly Step[] },
+  { searches, settings = {}, ...play }: Play & { searches: Script },
 ) {
   await using remote = startFakeServer({ host: "127.0.0.2", script: searches });
   const played = await stage.play("loc", {
@@ -186,5 +186,34 @@ Deno.test("what passes between a local session and a remote model of searches is
     });
     assert.deepEqual(leaked, []);
     assert.equal(chats.length, requests, pattern);
+  }
+});
+
+Deno.test("a search of a remote model learns nothing of what a program leaves while it runs", async () => {
+  await using stage = await openStage({ bare: true, marker: null });
+  const [a, b] = [`${stage.home.root}/A`, `${stage.home.root}/B`];
+  await stage.plant(`${b}/.env`, "env", (canary) => `API_TOKEN=${canary}\n`);
+  await stage.write(`${b}/.agentclisecret`, "no-cloud: .env\n");
+  await stage.play("loc", { cwd: b, script: [say("Hello.")] });
+  await stage.write(`${a}/open.txt`, "an open line\n");
+  for (const text of ["nothing that is protected by anybody", stage.canary("env")]) {
+    // Parts that no scan of what leaves finds.
+    const parts = text.match(/.{1,6}/g) ?? [];
+    const piece = parts.at(-2) ?? "";
+    const steps = [
+      read("open.txt"),
+      ask({ name: "Read", input: { file_path: "copy.txt", offset: parts.length - 1, limit: 1 } }),
+    ];
+    let at = 0;
+    const searches: Script = () => {
+      if (at === 1) Deno.writeTextFileSync(`${a}/copy.txt`, `${parts.join("\n")}\n`);
+      return steps[at++] ?? say("seen");
+    };
+    stage.exempt(`${a}/copy.txt`);
+    const { got, chats } = await withRemoteSearch(stage, { script: [explore("look"), say("Done.")], searches, cwd: a });
+    const isProtected = text === stage.canary("env");
+    assert.equal(got.includes(piece), !isProtected, isProtected ? "" : "control");
+    assert.equal(chats.length, isProtected ? 2 : 3);
+    await Deno.remove(`${a}/copy.txt`);
   }
 });
