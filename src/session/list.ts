@@ -1,10 +1,12 @@
 /** The stored sessions, from the ends of their files: a transcript of gigabytes is listed as fast as a short one. */
 import { closest } from "../config/suggest.ts";
 import type { Label } from "../boundary/policy/label.ts";
+import { MARKER_NAME } from "../boundary/policy/marker.ts";
 import { AgentcliError } from "../errors.ts";
 import { listSync } from "../platform/files.ts";
 import type { Home } from "../platform/home.ts";
 import { readPart, readPieces } from "../platform/journal.ts";
+import { isWithin, join } from "../platform/path.ts";
 import { exists } from "../platform/real_path.ts";
 import { typedText } from "./item.ts";
 import { loadTranscript } from "./load.ts";
@@ -119,11 +121,14 @@ async function hintFor(home: Home, wanted: string, scope: SessionScope): Promise
   const [other] = isSearched ? await Array.fromAsync(summaries(home, "all", wanted)) : [];
   if (other !== undefined) {
     const { projectRoot: root } = other;
-    const isGone = root !== null && !exists(root);
-    const way = isGone
-      ? `which is gone; read it with: agentcli sessions show --all ${other.id}`
-      : "go there, or use -C";
-    return `it belongs to ${root ?? "another project"}${isGone ? ", " : ": "}${way}`;
+    // Whoever goes there is in this project.
+    const isPart = root !== null && scope !== "all" && isWithin(scope.projectRoot, root) &&
+      ![".git", MARKER_NAME].some((name) => exists(join(root, name)));
+    const end = root !== null && !exists(root) ? "which is gone" : isPart ? "which is part of this project now" : null;
+    const way = end === null
+      ? ": go there, or use -C"
+      : `, ${end}; read it with: agentcli sessions show --all ${other.id}`;
+    return `it belongs to ${root ?? "another project"}${way}`;
   }
   const near = closest(wanted, (await sessionFiles(home, scope)).map((file) => file.id));
   const see = scope === "all" ? "agentcli sessions list --all" : "agentcli sessions list";

@@ -167,6 +167,25 @@ Deno.test("whoever asks for a session of a project that moved is told how to rea
   assert.match((await sessions(...told.split(" "))).stdout, new RegExp(words));
 });
 
+Deno.test(
+  "whoever asks for a session of what became part of a larger project is told how to read it",
+  linux,
+  async () => {
+    await using stage = await openStage({ bare: true, marker: null });
+    const words = "a prompt of the user";
+    await stage.write("sub/a.txt", "a\n");
+    const cwd = `${stage.project}/sub`;
+    await stage.play("loc", { ...HELLO, prompt: words, cwd });
+    const sessions = (...argv: string[]) => runInProcess(["sessions", ...argv], { home: stage.home, cwd });
+    const [{ id }] = JSON.parse((await sessions("list", "--json")).stdout).sessions;
+    assert.equal((await stage.play("loc", { ...HELLO, args: ["--resume", id], cwd })).done.code, 0, "control");
+    await stage.write(".agentclisecret", "no-cloud: .env\n");
+    const { stderr } = (await stage.play("loc", { ...HELLO, args: ["--resume", id], cwd })).done;
+    const [, told = ""] = /part of this project now; read it with: agentcli sessions (.*)/.exec(stderr) ?? [];
+    assert.match((await sessions(...told.split(" "))).stdout, new RegExp(words), stderr);
+  },
+);
+
 for (const words of [["secrets", "trust", "--yes"], ["secrets", "add", "--local-endpoint", "gpu-box:8000"], []]) {
   Deno.test(
     `what is known of a project goes with it whatever the user says of the one now at its path: ${words.join(" ")}`,
