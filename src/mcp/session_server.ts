@@ -4,7 +4,7 @@ import { sha256 } from "../platform/digest.ts";
 import type { Home } from "../platform/home.ts";
 import type { Io } from "../platform/io.ts";
 import { type JsonRecord, stringsOf } from "../platform/record.ts";
-import { joined } from "../provider/http/body.ts";
+import { joined } from "../platform/text.ts";
 import type { HttpClient } from "../provider/http/client.ts";
 import { approvedServers, approveServer } from "./approved_servers.ts";
 import { type ClientInfo, McpClient, type ServerAsks } from "./client.ts";

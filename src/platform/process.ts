@@ -1,4 +1,5 @@
 /** Child processes: started from an argument list, never through a shell of ours, and ended with all they started. */
+import { joined } from "./text.ts";
 import { isAbsolute, isWithin, join } from "./path.ts";
 import { endGroup, findSetsid, leaderOf, spawnLeader } from "./process_group.ts";
 import { realPathSync, statSync } from "./files.ts";
@@ -79,7 +80,7 @@ export async function run(options: ProcessOptions): Promise<ProcessOutcome> {
 export async function runForOutput(
   { limit, ...options }: Omit<ProcessOptions, "onOutput"> & { limit: number },
 ): Promise<ProcessOutcome & { bytes: Uint8Array<ArrayBuffer>; more: boolean }> {
-  const pieces: Uint8Array<ArrayBuffer>[] = [];
+  const pieces: Uint8Array[] = [];
   let length = 0;
   const outcome = await run({
     ...options,
@@ -89,7 +90,7 @@ export async function runForOutput(
       if (length <= limit) pieces.push(bytes);
     },
   });
-  return { ...outcome, bytes: new Uint8Array(await new Blob(pieces).arrayBuffer()), more: length > limit };
+  return { ...outcome, bytes: joined(pieces), more: length > limit };
 }
 
 /** Collects what a process says as text: of each stream at most about `limit` characters, and nothing of the rest. */

@@ -1,4 +1,6 @@
 /** Reading a transcript back: its lines, and the session that they tell. */
+import { quietly } from "../platform/real_path.ts";
+import { joined } from "../platform/text.ts";
 import type { Home } from "../platform/home.ts";
 import { readPieces } from "../platform/journal.ts";
 import { highestLabel, type Label } from "../boundary/policy/label.ts";
@@ -54,17 +56,7 @@ export async function* fileLines(home: Home, name: string): AsyncGenerator<FileL
 
 function decode(decoder: TextDecoder, parts: readonly Uint8Array[], length: number): string | null {
   if (length > LINE_LIMIT) return null;
-  const whole = new Uint8Array(length);
-  let at = 0;
-  for (const part of parts) {
-    whole.set(part, at);
-    at += part.length;
-  }
-  try {
-    return decoder.decode(whole);
-  } catch {
-    return null;
-  }
+  return quietly(() => decoder.decode(joined(parts)));
 }
 
 export interface StoredSession {

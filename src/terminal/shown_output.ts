@@ -1,4 +1,5 @@
 /** Prepares the output of a program for display. */
+import { joined } from "../platform/text.ts";
 
 // deno-lint-ignore no-control-regex -- the sequences of colors start with a control character
 const COLORS = /\x1b\[[0-9;:]*m/g;
@@ -20,13 +21,9 @@ export class OutputTail {
   #isCut = false;
 
   add(bytes: Uint8Array): void {
-    const { length } = this.#bytes;
-    this.#isCut ||= length + bytes.length > TAIL_BYTES;
-    const kept = this.#bytes.subarray(Math.max(0, length + bytes.length - TAIL_BYTES));
-    const joined = new Uint8Array(Math.min(TAIL_BYTES, kept.length + bytes.length));
-    if (bytes.length < TAIL_BYTES) joined.set(kept);
-    joined.set(bytes.subarray(-TAIL_BYTES), joined.length - Math.min(TAIL_BYTES, bytes.length));
-    this.#bytes = joined;
+    const all = joined([this.#bytes, bytes]);
+    this.#isCut ||= all.length > TAIL_BYTES;
+    this.#bytes = all.slice(-TAIL_BYTES);
   }
 
   /** The last lines, at most `most`; none of them begins before what is kept. */

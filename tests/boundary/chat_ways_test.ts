@@ -1,6 +1,6 @@
+import { joined } from "../../src/platform/text.ts";
 import assert from "node:assert/strict";
 import { ask, say, type Script, startFakeServer, want } from "../helpers/fake_server.ts";
-import { joinBytes } from "../helpers/fake_http.ts";
 import { runInProcess } from "../helpers/in_process.ts";
 import { configure } from "../helpers/program.ts";
 import { LeakScan, openStage, type Stage, TreeScan } from "./harness.ts";
@@ -26,7 +26,7 @@ async function converse(
   await configure(stage.home, { loc: { baseUrl: near.baseUrl }, rem: { baseUrl: far.baseUrl } }, settings);
   const stdin = typed.map((line) => `${line}\n`).join("");
   const done = await runInProcess(["chat", ...args], { home: stage.home, stdin, terminal: true });
-  const sent = (received: Uint8Array[]) => new TextDecoder().decode(joinBytes(received));
+  const sent = (received: Uint8Array[]) => new TextDecoder().decode(joined(received));
   return { shown: done.stdout + done.stderr, near: sent(near.received()), far: sent(far.received()) };
 }
 
@@ -251,7 +251,7 @@ Deno.test("a prompt that the user released for one provider goes to no other", l
     });
     const stdin = `my token is ${canary}\nmore\n/model other\nnext\n`;
     const done = await runInProcess(["chat", ...args], { home: stage.home, stdin, terminal: true });
-    const heard = (server: typeof one) => new TextDecoder().decode(joinBytes(server.received()));
+    const heard = (server: typeof one) => new TextDecoder().decode(joined(server.received()));
     assert.equal(heard(one).includes(canary), args.length > 0, "control: only where it was released");
     assert.ok(!heard(other).includes(canary), done.stderr);
   }

@@ -3,6 +3,7 @@
  * a remote provider, and a look at everything that left it. Each attack is run twice: against the remote provider, where
  * nothing may leak, and as a control against the local one, where the canary must arrive, or the case proves nothing.
  */
+import { joined } from "../../src/platform/text.ts";
 import assert from "node:assert/strict";
 import { nameBehindTemporary } from "../../src/platform/files.ts";
 import { basename, dirname, join } from "../../src/platform/path.ts";
@@ -16,7 +17,6 @@ import {
   type TemporaryHome,
   temporaryHome,
 } from "../helpers/program.ts";
-import { joinBytes } from "../helpers/fake_http.ts";
 import { type Canary, LeakScan, makeCanary, TreeScan } from "./leakscan.ts";
 import { type Sink, startSink } from "./sink.ts";
 import { watch } from "./watch.ts";
@@ -217,7 +217,7 @@ class RealStage implements Stage {
       : startWithInput(argv, options);
     const processes = await watch(program.finished, { pid: program.pid, scan, tree });
     const done = await program.finished;
-    const sent = joinBytes(server.received());
+    const sent = joined(server.received());
     return {
       provider,
       done,

@@ -1,6 +1,6 @@
 /** What a local session takes in of another project's protected files stays here, though its own project protects nothing. */
+import { joined } from "../../src/platform/text.ts";
 import assert from "node:assert/strict";
-import { joinBytes } from "../helpers/fake_http.ts";
 import { ask, say, startFakeServer, want } from "../helpers/fake_server.ts";
 import { runInProcess } from "../helpers/in_process.ts";
 import { configure } from "../helpers/program.ts";
@@ -332,7 +332,7 @@ for (
       const lines = [`the token is ${canary}`, "more", "/compact", "/model rem", "1", "and now?", `again: ${canary}`];
       const stdin = lines.map((line) => `${line}\n`).join("");
       const done = await runInProcess(["chat"], { home: stage.home, cwd: a, stdin, terminal: true });
-      const heard = (server: typeof near) => new TextDecoder().decode(joinBytes(server.received()));
+      const heard = (server: typeof near) => new TextDecoder().decode(joined(server.received()));
       assert.ok(heard(near).includes(canary), "control: the model here got it");
       assert.equal(heard(far).includes(canary), trust !== "", done.stdout + done.stderr);
     }

@@ -1,7 +1,7 @@
 /** What MCP servers say outside of tool results: prompts, resources, lists. It is labeled before it is kept or sent, by whichever way it came. */
+import { joined } from "../../src/platform/text.ts";
 import assert from "node:assert/strict";
 import { ask, say, type Script, startFakeServer, want } from "../helpers/fake_server.ts";
-import { joinBytes } from "../helpers/fake_http.ts";
 import { runInProcess } from "../helpers/in_process.ts";
 import { planServer, type ServerPlan, textArguments } from "../helpers/mcp.ts";
 import { configure } from "../helpers/program.ts";
@@ -38,7 +38,7 @@ async function typed(
   const stdin = lines.map((line) => `${line}\n`).join("");
   const { cwd } = options;
   await runInProcess(["chat", ...ALL], { home: stage.home, stdin, terminal: true, ...cwd && { cwd } });
-  return new TextDecoder().decode(joinBytes(near.received()));
+  return new TextDecoder().decode(joined(near.received()));
 }
 
 /** The files of the home of agentcli that hold a text. */

@@ -1,5 +1,5 @@
 /** A listener that plays everything nobody should talk to: it records every connection and every byte, and answers nothing. */
-import { joinBytes } from "../helpers/fake_http.ts";
+import { joined } from "../../src/platform/text.ts";
 
 /** The recorder; `await using` closes it. */
 export interface Sink extends AsyncDisposable {
@@ -40,7 +40,7 @@ export function startSink(): Sink {
     address: `127.0.0.2:${port}`,
     port,
     connectionCount: () => count,
-    received: () => joinBytes(pieces),
+    received: () => joined(pieces),
     async [Symbol.asyncDispose]() {
       listener.close();
       for (const socket of sockets) {

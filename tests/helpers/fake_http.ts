@@ -2,6 +2,7 @@
  * A small HTTP/1.1 server over raw sockets for tests: it counts connections, keeps every byte it was sent, and lets a
  * test answer with bytes that no HTTP library would write.
  */
+import { joined } from "../../src/platform/text.ts";
 
 /** A request as it came over the wire. */
 export interface WireRequest {
@@ -45,17 +46,6 @@ export interface FakeHttp {
 
 const encoder = new TextEncoder();
 
-/** Joins chunks into one array. */
-export function joinBytes(chunks: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
-  const whole = new Uint8Array(chunks.reduce((sum, chunk) => sum + chunk.length, 0));
-  let at = 0;
-  for (const chunk of chunks) {
-    whole.set(chunk, at);
-    at += chunk.length;
-  }
-  return whole;
-}
-
 /** Bytes of one connection, read ahead so that its end is noticed while a reply is being written. */
 class Incoming {
   readonly all: Uint8Array[] = [];
@@ -75,7 +65,7 @@ class Incoming {
         if (count === null) break;
         const bytes = space.slice(0, count);
         this.all.push(bytes);
-        this.#pending = joinBytes([this.#pending, bytes]);
+        this.#pending = joined([this.#pending, bytes]);
         this.#wake();
       }
     } catch {
@@ -132,7 +122,7 @@ async function readBody(incoming: Incoming, headers: Headers): Promise<Uint8Arra
     const size = Number.parseInt(new TextDecoder().decode(line), 16);
     const chunk = await incoming.exactly(size + 2);
     if (chunk === null) return null;
-    if (size === 0) return joinBytes(chunks);
+    if (size === 0) return joined(chunks);
     chunks.push(chunk.slice(0, size));
   }
 }
@@ -179,7 +169,7 @@ function replyTo(socket: Deno.TcpConn, gone: Promise<void>): Reply {
     whole: (status, headers, content) => {
       const bytes = typeof content === "string" ? encoder.encode(content) : content;
       const head = encoder.encode(headText(status, { ...headers, "content-length": String(bytes.length) }));
-      return raw(joinBytes([head, bytes]));
+      return raw(joined([head, bytes]));
     },
     cut: () => closeQuietly(socket),
   };
@@ -208,7 +198,7 @@ export function listenHttp(
     const { promise: gone, resolve } = Promise.withResolvers<void>();
     const incoming = new Incoming(socket, resolve);
     const remote = socket.remoteAddr as Deno.NetAddr;
-    const connection = { remotePort: remote.port, received: () => joinBytes(incoming.all) };
+    const connection = { remotePort: remote.port, received: () => joined(incoming.all) };
     connections.push(connection);
     for (;;) {
       const request = await readRequest(incoming);

@@ -1,4 +1,5 @@
 /** Small image files for tests: a PNG that any reader takes, and the headers of other formats. */
+import { joined } from "../../src/platform/text.ts";
 import { deflateSync } from "node:zlib";
 
 /** What an image file of a test holds. */
@@ -21,15 +22,8 @@ function crcOf(bytes: Uint8Array): number {
   return ~crc >>> 0;
 }
 
-function joined(...parts: (Uint8Array | string | readonly number[])[]): Uint8Array<ArrayBuffer> {
-  const pieces = parts.map((part) => typeof part === "string" ? new TextEncoder().encode(part) : Uint8Array.from(part));
-  const whole = new Uint8Array(pieces.reduce((sum, piece) => sum + piece.length, 0));
-  let at = 0;
-  for (const piece of pieces) {
-    whole.set(piece, at);
-    at += piece.length;
-  }
-  return whole;
+function inOne(...parts: (Uint8Array | string | readonly number[])[]): Uint8Array<ArrayBuffer> {
+  return joined(parts.map((part) => typeof part === "string" ? new TextEncoder().encode(part) : Uint8Array.from(part)));
 }
 
 function big(value: number, bytes: number): number[] {
@@ -41,18 +35,18 @@ function little(value: number, bytes: number): number[] {
 }
 
 function chunk(name: string, content: Uint8Array | readonly number[]): Uint8Array {
-  const body = joined(name, content);
-  return joined(big(content.length, 4), body, big(crcOf(body), 4));
+  const body = inOne(name, content);
+  return inOne(big(content.length, 4), body, big(crcOf(body), 4));
 }
 
 /** A grey PNG of one bit a pixel. The size may be anything: the picture is only as long as 64 KiB. */
 export function pngFile({ width, height, comment }: TestImage): Uint8Array<ArrayBuffer> {
   const row = Math.ceil(width / 8) + 1;
   const rows = new Uint8Array(Math.min(row * height, 65_536));
-  return joined(
+  return inOne(
     [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a],
     chunk("IHDR", [...big(width, 4), ...big(height, 4), 1, 0, 0, 0, 0]),
-    ...(comment === undefined ? [] : [chunk("tEXt", joined(`Comment\0${comment}`))]),
+    ...(comment === undefined ? [] : [chunk("tEXt", inOne(`Comment\0${comment}`))]),
     chunk("IDAT", deflateSync(rows)),
     chunk("IEND", []),
   );
@@ -61,11 +55,11 @@ export function pngFile({ width, height, comment }: TestImage): Uint8Array<Array
 /** The beginning of a JPEG, up to where its size stands and a little further. */
 export function jpegFile({ width, height, comment }: TestImage): Uint8Array<ArrayBuffer> {
   const words = new TextEncoder().encode(comment ?? "");
-  return joined(
+  return inOne(
     [0xff, 0xd8, 0xff, 0xe0, 0, 16],
     "JFIF\0",
     [1, 1, 0, 0, 1, 0, 1, 0, 0],
-    ...(comment === undefined ? [] : [joined([0xff, 0xfe], big(words.length + 2, 2), words)]),
+    ...(comment === undefined ? [] : [inOne([0xff, 0xfe], big(words.length + 2, 2), words)]),
     // A table of quantisation, then filling before the start of the frame.
     [0xff, 0xdb, 0, 67, 0, ...Array.from({ length: 64 }, (_, at) => at + 1)],
     [0xff, 0xff, 0xff, 0xc2, 0, 17, 8, ...big(height, 2), ...big(width, 2), 3, 1, 34, 0, 2, 17, 1, 3, 17, 1],
@@ -80,8 +74,8 @@ export function webpFile(form: "VP8 " | "VP8L" | "VP8X", { width, height }: Test
     "VP8L": [0x2f, ...little((width - 1) + (height - 1) * 2 ** 14, 4)],
     "VP8X": [0, 0, 0, 0, ...little(width - 1, 3), ...little(height - 1, 3)],
   }[form];
-  const body = joined("WEBP", form, little(content.length, 4), content, new Array<number>(12).fill(0));
-  return joined("RIFF", little(body.length, 4), body);
+  const body = inOne("WEBP", form, little(content.length, 4), content, new Array<number>(12).fill(0));
+  return inOne("RIFF", little(body.length, 4), body);
 }
 
 /** The address under which a request holds an image file. */

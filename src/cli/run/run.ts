@@ -1,4 +1,5 @@
 /** Runs one turn and ends with its exit code. */
+import { readWhole } from "../../platform/whole_input.ts";
 import type { Session } from "../../agent/session.ts";
 import { AgentcliError, asAgentcliError } from "../../errors.ts";
 import { type Io, OutputClosed } from "../../platform/io.ts";
@@ -130,25 +131,12 @@ async function readInput(io: Io, signal: AbortSignal): Promise<string> {
   void io.clock.sleep(PATIENCE_MS).then(() =>
     waiting ? io.stderr.write("reading standard input; end it with Ctrl-D, or start with </dev/null\n") : undefined
   );
-  const decoder = new TextDecoder();
-  const parts: string[] = [];
-  let size = 0;
-  try {
-    while (true) {
-      const bytes = await orAborted(io.stdin.read(), signal);
-      waiting = false;
-      if (bytes === null) return parts.join("") + decoder.decode();
-      size += bytes.length;
-      if (size > INPUT_LIMIT) {
-        throw new AgentcliError("usage", `standard input is larger than ${INPUT_LIMIT / 1024 / 1024} MiB`, {
-          hint: "save it to a file and let the model read it in parts",
-        });
-      }
-      parts.push(decoder.decode(bytes, { stream: true }));
-    }
-  } finally {
-    waiting = false;
-  }
+  const read = () => orAborted(io.stdin.read(), signal).finally(() => waiting = false);
+  const bytes = await readWhole({ read }, INPUT_LIMIT);
+  if (bytes !== null) return new TextDecoder().decode(bytes);
+  throw new AgentcliError("usage", `standard input is larger than ${INPUT_LIMIT / 1024 / 1024} MiB`, {
+    hint: "save it to a file and let the model read it in parts",
+  });
 }
 
 /** Returns the servers that the option names; it costs nothing where it is not given. */

@@ -1,4 +1,4 @@
-import { joinBytes } from "../../../tests/helpers/fake_http.ts";
+import { joined } from "../../platform/text.ts";
 import { type ChatCache, createChatCache, requestBody, SerializedHistory } from "./request_body.ts";
 import type { ChatRequest, WireMessage } from "../types.ts";
 import assert from "node:assert/strict";
@@ -9,7 +9,7 @@ function request(messages: WireMessage[], more: Partial<ChatRequest> = {}): Chat
 }
 
 function textOf(given: ChatRequest, known: ChatCache = createChatCache()): string {
-  return new TextDecoder().decode(joinBytes(requestBody(given, known).pieces));
+  return new TextDecoder().decode(joined(requestBody(given, known).pieces));
 }
 
 Deno.test("the body is one JSON object with messages, limits and the parameters of the model", () => {
@@ -64,7 +64,7 @@ function whole(messages: readonly WireMessage[], head = HEAD): string {
 }
 
 function decoded(pieces: readonly Uint8Array[]): string {
-  return new TextDecoder("utf-8", { fatal: true }).decode(joinBytes(pieces));
+  return new TextDecoder("utf-8", { fatal: true }).decode(joined(pieces));
 }
 
 const text = fc.oneof(

@@ -48,17 +48,6 @@ function byteReader(stream: ReadableStream<Uint8Array<ArrayBuffer>>): ReadableSt
   }
 }
 
-/** The pieces as one. */
-export function joined(pieces: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
-  const whole = new Uint8Array(pieces.reduce((sum, piece) => sum + piece.length, 0));
-  let at = 0;
-  for (const piece of pieces) {
-    whole.set(piece, at);
-    at += piece.length;
-  }
-  return whole;
-}
-
 /** The source unpacked by `format`. */
 export function unpacked(source: ByteSource, format: CompressionFormat): ByteSource {
   const packed = new ReadableStream<Uint8Array<ArrayBuffer>>({

@@ -3,6 +3,7 @@
  * say, those on this machine over a connection of our own; remote ones through the proxy the user set. Source:
  * specification of the no-cloud boundary, "Local".
  */
+import { joined } from "../../platform/text.ts";
 import { sizeText } from "../../platform/number.ts";
 import { AgentcliError } from "../../errors.ts";
 import {
@@ -15,7 +16,7 @@ import {
   takesConnections,
 } from "../../platform/http_client.ts";
 import type { Io } from "../../platform/io.ts";
-import { joined, type RawResponse, readBounded, streamSource } from "./body.ts";
+import { type RawResponse, readBounded, streamSource } from "./body.ts";
 import { ProviderFailure } from "../failure.ts";
 import { requestHeaders } from "./headers.ts";
 import { exchange } from "./loopback.ts";

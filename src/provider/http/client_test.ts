@@ -1,5 +1,6 @@
+import { joined } from "../../platform/text.ts";
 import assert from "node:assert/strict";
-import { joinBytes, listenHttp } from "../../../tests/helpers/fake_http.ts";
+import { listenHttp } from "../../../tests/helpers/fake_http.ts";
 import { manualClock } from "../../../tests/helpers/manual_clock.ts";
 import { AgentcliError } from "../../errors.ts";
 import { createHttpClient, type HttpClient, type HttpRequest } from "./client.ts";
@@ -238,7 +239,7 @@ for (const [where, host] of [["on this machine", "127.0.0.1"], ["elsewhere", "12
         assert.equal(headers.get("content-type"), "application/json");
         assert.equal(headers.get("content-length"), String(body.reduce((sum, { length }) => sum + length, 0)));
         assert.equal(headers.get("transfer-encoding"), null);
-        assert(joinBytes(body).every((byte, at) => byte === arrived[at]));
+        assert(joined(body).every((byte, at) => byte === arrived[at]));
       }
     }
   });

@@ -3,16 +3,9 @@
  * hosts files and resolvers have no say, and there is nothing that would follow a redirect. And it is quick: the first
  * `fetch` of a process costs 4 ms, which is a third of a start (docs/performance.md).
  */
+import { joined } from "../../platform/text.ts";
 import { openSocket, type Socket, type SocketAddress } from "../../platform/http_client.ts";
-import {
-  type BodyDecoder,
-  bodyDecoder,
-  BUFFER_SIZE,
-  type ByteSource,
-  joined,
-  type RawResponse,
-  unpacked,
-} from "./body.ts";
+import { type BodyDecoder, bodyDecoder, BUFFER_SIZE, type ByteSource, type RawResponse, unpacked } from "./body.ts";
 import {
   HEAD_LIMIT,
   headEnd,
