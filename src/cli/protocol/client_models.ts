@@ -1,13 +1,11 @@
 /** The models a client may choose from: those of the configuration, each by its selector. */
 import { isLocal } from "../../boundary/policy/locality.ts";
 import { effectiveBaseUrl } from "../../config/base_url.ts";
-import { resolveEndpoint } from "../../config/endpoint.ts";
 import { splitSelector } from "../../config/find.ts";
 import { selectModel } from "../../config/select.ts";
 import type { Configuration } from "../../config/types.ts";
 import type { Io } from "../../platform/io.ts";
-import { listModels } from "../../provider/backends/model_list.ts";
-import { clientModel } from "../../runtime/model.ts";
+import { clientModel, reachProviders } from "../../runtime/model.ts";
 import { configured, withClient } from "../result.ts";
 
 interface ClientModel {
@@ -62,23 +60,11 @@ export async function usualModel(configuration: Configuration, io: Io): Promise<
   }
 }
 
-const LIST_TIMEOUT_MS = 3000;
-
 /** Throws `unknown_provider`, `unknown_model` and the like for a name that leads nowhere. */
 export async function checkModelName(name: string | undefined, io: Io): Promise<void> {
   const { configuration } = await configured({ io });
   const wanted = { option: clientModel(name, configuration), environment: io.env("AGENTCLI_MODEL") };
   await withClient({ io }, async (client) => {
-    await selectModel(configuration, wanted, async (provider) => {
-      try {
-        const local = isLocal(effectiveBaseUrl(provider, io.env), []);
-        const endpoint = await resolveEndpoint(provider, { env: io.env, local, stores: io });
-        const { models } = await listModels(client, endpoint, { timeoutMs: LIST_TIMEOUT_MS });
-        return models.map((model) => model.id);
-      } catch {
-        // The turn says it better.
-        return null;
-      }
-    });
+    await selectModel(configuration, wanted, reachProviders(client, { io, localEndpoints: [] }).servedModels);
   });
 }

@@ -125,6 +125,11 @@ export async function warnOfMarkers({ protection, notices }: ProjectContext, con
 
 /** Tells whether a base URL is local: loopback, or opted in by the marker of the project that the directory is in. */
 export async function localityOf(context: Context): Promise<(baseUrl: string) => boolean> {
-  const { localEndpoints } = await projectAt(context, { create: false });
+  const localEndpoints = await localEndpointsOf(context);
   return (baseUrl) => isLocal(baseUrl, localEndpoints);
+}
+
+/** Returns the values of `local-endpoints:` that have an effect in the project that the directory is in. */
+export async function localEndpointsOf(context: Context): Promise<readonly string[]> {
+  return (await projectAt(context, { create: false })).localEndpoints;
 }

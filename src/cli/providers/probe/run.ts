@@ -9,19 +9,17 @@ import { runBattery } from "../../../provider/probe/battery.ts";
 import { type Learnt, learnt, probeError, type ProbeReport } from "../../../provider/probe/findings.ts";
 import { createProgress } from "../../../terminal/paced_output.ts";
 import { interruptible } from "../../../runtime/interrupt.ts";
+import { reachProviders } from "../../../runtime/model.ts";
 import { showError } from "../../output.ts";
 import { configured, edit, notice, print, warn, withClient } from "../../result.ts";
 import type { Context, Invocation } from "../../command.ts";
 import { jsonReport, LABELS, reportText, storedLines } from "./report.ts";
 import type { PROBE_OPTIONS } from "../command.ts";
-import { resolveEndpoint } from "../../../config/endpoint.ts";
-import { effectiveBaseUrl } from "../../../config/base_url.ts";
 import { selectModel } from "../../../config/select.ts";
-import type { ModelEntry, ProviderEntry } from "../../../config/types.ts";
+import type { ModelEntry } from "../../../config/types.ts";
 import type { HttpClient } from "../../../provider/http/client.ts";
-import { listModels } from "../../../provider/backends/model_list.ts";
 import type { Endpoint } from "../../../provider/types.ts";
-import { localityOf } from "../../secrets/context.ts";
+import { localEndpointsOf } from "../../secrets/context.ts";
 
 /** Seconds for everything. */
 const TIMEOUT = 300;
@@ -134,27 +132,13 @@ async function profileFor({ client, endpoint, model }: Subject, signal: AbortSig
   });
 }
 
-/** Timeout for the model list when a model is not configured, in milliseconds. */
-const LIST_TIMEOUT = 5000;
-
 /** Chooses as `run` does. Throws configuration errors; the endpoint of a provider throws those of its key. */
 async function choose(client: HttpClient, selector: string | undefined, context: Context) {
   const { io } = context;
   const { configuration } = await configured(context);
-  const isLocal = await localityOf(context);
-  const endpointOf = (provider: ProviderEntry) =>
-    resolveEndpoint(provider, { env: io.env, local: isLocal(effectiveBaseUrl(provider, io.env)), stores: io });
+  const reach = reachProviders(client, { io, localEndpoints: await localEndpointsOf(context) });
   const wanted = { option: selector, environment: io.env("AGENTCLI_MODEL") };
-  const chosen = await selectModel(configuration, wanted, async (provider) => {
-    try {
-      const list = await listModels(client, await endpointOf(provider), { timeoutMs: LIST_TIMEOUT });
-      return list.models.map(({ id }) => id);
-    } catch {
-      // Whatever is wrong with the server, the checks say it better than its list would.
-      return null;
-    }
-  });
-  return { ...chosen, endpointOf };
+  return { ...await selectModel(configuration, wanted, reach.servedModels), endpointOf: reach.endpointOf };
 }
 
 /** One field that was, or already had been, as it was found. */
