@@ -4,6 +4,7 @@
  */
 import type { AllowedFragments, LeakScanner, Scans, ScansOfOthers } from "../boundary/scan/leak_scanner.ts";
 import type { ProtectedSet } from "../boundary/policy/protected.ts";
+import { describeRule } from "../boundary/policy/protection_rule.ts";
 import type { RecordData } from "../boundary/policy/project_record_files.ts";
 import type { Refusal, Workspace } from "../boundary/workspace/workspace.ts";
 import { AgentcliError } from "../errors.ts";
@@ -177,10 +178,17 @@ export class ContentScanner {
   }
 
   /**
-   * Returns a refusal when a text for a place that is not protected holds protected content; with `others`, also what
-   * other projects protect: where a local model may have met it.
+   * Returns a refusal when a text for a place that is not protected for good holds protected content; with `others`, also
+   * what other projects protect: where a local model may have met it. While a marker is unusable any text can hold some.
    */
   async checkWrite(text: string, { display, others }: { display: string; others: boolean }): Promise<Refusal | null> {
+    const { protection: { damaged }, root } = this.#workspace;
+    if (damaged !== null) {
+      const message =
+        `${display} cannot be written now: ${describeRule(damaged, root)}, so nobody knows what is protected. ` +
+        "Tell the user";
+      return { refused: "protected", message };
+    }
     const scanner = await this.#open();
     const hit = await scanner?.check([text], { once: true }) ?? null;
     const found = scanner !== null && hit !== null

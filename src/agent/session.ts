@@ -137,7 +137,8 @@ export function createSession(options: SessionParts): Session {
  */
 export function raiseLabels({ workspace: { protection, root }, system, items }: Session): void {
   const isProtected = (file: string) => {
-    const rule = protection.rule(resolve(root, file));
+    // Not by a marker that is unusable for a moment: labels stay.
+    const rule = protection.named(resolve(root, file));
     return rule !== null && rule.copyOf === undefined;
   };
   const holds = (one: { label: Label; files?: UsedFiles }) =>

@@ -118,6 +118,8 @@ function privateSession(
   };
   return {
     async problem(paths): Promise<RefusalCode | null> {
+      // Everything counts as protected then, which says nothing of what may be changed.
+      if (changes !== undefined && workspace.protection.damaged !== null) return "unavailable";
       for (const path of paths) {
         const resolved = await workspace.resolve(path);
         if ("refused" in resolved) return "path";

@@ -240,7 +240,8 @@ export async function withoutProtected(store: UndoStore, { workspace, scanner }:
   const { protection } = workspace;
   if (!protection.met) return store;
   await store.forget([protection.version, ...protection.files()].join("\0"), async (path, entry) => {
-    if (protection.rule(path) !== null) return true;
+    // Not by a marker that is unusable for a moment: what is forgotten does not come back.
+    if (protection.named(path) !== null) return true;
     return entry?.kind === "file" && await scanner?.holds(textsOf(entry.bytes)) === true;
   });
   return store;

@@ -93,8 +93,8 @@ export async function saveFile(
   { bytes, unseen = [] }: { bytes: Uint8Array<ArrayBuffer>; unseen?: readonly LineRange[] },
   context: ToolContext,
 ): Promise<Refusal | null> {
-  // A session that holds protected content could carry it into a file that anybody may read.
-  if (context.sessionLabel !== "open" && context.workspace.ruleAt(path) === null) {
+  // A session that holds protected content could carry it into a file that anybody may read, now or later.
+  if (context.sessionLabel !== "open" && !await context.workspace.lasts(path)) {
     for (const text of [...textsOf(bytes), path.display]) {
       const found = await context.checkWrite?.(text, { display: path.display, others: true }) ?? null;
       if (found !== null) return found;

@@ -68,6 +68,7 @@ export const NO_DISK: Workspace = {
   keepWithin: () => true,
   hasEndpoints: false,
   ruleAt: () => null,
+  lasts: () => Promise.resolve(false),
   resolve: () => Promise.resolve(refused),
   read: () => Promise.resolve(refused),
   *readAll(paths) {

@@ -32,15 +32,15 @@ export class OtherProject {
   }
 
   /** Returns whether it protects a file, given the file's real path and the path it was named by. */
-  protects(real: string, named: string): boolean {
-    const isCovered = covers(this.#set, real, named);
+  protects(real: string, named: string, by: "rule" | "named"): boolean {
+    const isCovered = covers(this.#set, [real, named], by);
     // An unusable marker covers every path it is asked about; here it counts only for its own project.
     return this.#met.has(real) || isCovered && (this.#set.damaged === null || isWithin(this.root, real));
   }
 
   /** Returns the rule for the real path of one of its files, or null. */
-  rule(real: string): ProtectionRule | null {
-    return this.#set.rule(real);
+  named(real: string): ProtectionRule | null {
+    return this.#set.named(real);
   }
 
   /** Walks it for so many milliseconds; a walk that takes longer goes on with the next look. */
@@ -51,8 +51,7 @@ export class OtherProject {
     if (this.#isWalking) return;
     // What was protected there is found under other names, too.
     await this.#set.settle();
-    // An unusable marker covers the whole tree, most of which is no secret.
-    if (this.#set.damaged === null) this.files = [...this.#met, ...this.#set.files()].slice(0, FILE_LIMIT);
+    this.files = [...this.#met, ...this.#set.files()].slice(0, FILE_LIMIT);
   }
 }
 
@@ -60,13 +59,14 @@ export class OtherProject {
  * Returns a function that tells whether an absolute path is protected now: by this project, by a marker above the path,
  * or by what the home remembers of any project. What was below a directory that is gone, or another one by now, can be in
  * every known project, so each is asked about all ends of such a path. `was` is given for paths of an earlier time: the
- * key that {@link rootKey} gave for the root then, or empty; files that are gone count as such, too. Throws
- * `home_unusable` if the home cannot be read.
+ * key that {@link rootKey} gave for the root then, or empty; files that are gone count as such, too, and an unusable
+ * marker does not: what is decided of those paths stays. Throws `home_unusable` if the home cannot be read.
  */
 export async function protectedAnywhere(
   home: Home,
   { root, records, was }: { root: string; records: readonly ProjectRecord[]; was?: string },
 ): Promise<(path: string) => boolean> {
+  const by = was === undefined ? "rule" : "named";
   const own = new ProtectedSet([root], { remembered: records });
   const known = await currentProjects(home)();
   const others = known.filter((one) => one.root !== root).map((one) => new OtherProject(one));
@@ -76,16 +76,16 @@ export async function protectedAnywhere(
     lost.some((at) => isWithin(at, path)) || was !== undefined && quietly(() => lstatSync(path)) === null;
   return (path) => {
     const real = realOrNamed(path);
-    if (covers(own, real, path) || others.some((other) => other.protects(real, path))) return true;
+    if (covers(own, [real, path], by) || others.some((other) => other.protects(real, path, by))) return true;
     const names = isLost(path) ? path.split("/") : [];
     const ends = names.map((_, at) => names.slice(at).join("/")).filter((end) => end !== "");
     const places = [root, ...known.map((one) => one.root)].flatMap((at) => ends.map((end) => join(at, end)));
     return places.some((place) =>
-      covers(own, place, place) || others.some((other) => isWithin(other.root, place) && other.protects(place, place))
+      own[by](place) !== null || others.some((other) => isWithin(other.root, place) && other.protects(place, place, by))
     );
   };
 }
 
-function covers(set: ProtectedSet, real: string, named: string): boolean {
-  return set.rule(real) !== null || (named !== real && set.rule(named) !== null);
+function covers(set: ProtectedSet, names: readonly string[], by: "rule" | "named"): boolean {
+  return [...new Set(names)].some((path) => set[by](path) !== null);
 }

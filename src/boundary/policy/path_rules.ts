@@ -21,6 +21,8 @@ interface Place extends Coverage {
 const LINE_LIMIT = 10_000;
 const WILD_LIMIT = 1_000;
 const TOO_MANY = `with it the markers have more than ${LINE_LIMIT} lines, or more than ${WILD_LIMIT} with wildcards`;
+/** Stands for the lines that the home remembers, in place of a marker that is unusable. */
+const REMEMBERED = "";
 
 /** Reads the markers at a root (a real path), above it, and in the main tree of a linked worktree. */
 export function findMarkers(root: string): PathRules {
@@ -48,7 +50,8 @@ export class PathRules {
   /** Keys of the patterns already added. */
   readonly #started = new Set<string>();
   readonly #warnings = new Set<string>();
-  #damaged: ProtectionRule | null = null;
+  /** Path → rule of an unusable marker, as of the last refresh. */
+  readonly #damaged = new Map<string, ProtectionRule>();
   #standingEndpoints: readonly string[] = [];
   #lines = 0;
   #wildLines = 0;
@@ -58,10 +61,15 @@ export class PathRules {
   #placesVersion = 0;
   /** Markers read since the last refresh. */
   readonly #read = new Set<string>();
+  readonly #isOfDisk: boolean;
 
-  /** `roots` are the real paths of the project root and additional directories. */
-  constructor(roots: readonly string[]) {
+  /**
+   * `roots` are the real paths of the project root and additional directories. Without `isOfDisk`, no marker is read and
+   * no link followed: the rules are those that are added.
+   */
+  constructor(roots: readonly string[], { isOfDisk = true } = {}) {
     this.roots = roots;
+    this.#isOfDisk = isOfDisk;
   }
 
   /** Changes whenever a rule is added. */
@@ -69,9 +77,10 @@ export class PathRules {
     return this.#version;
   }
 
-  /** The rule of an unusable marker, which covers everything; null while all markers are usable. */
+  /** The rule of an unusable marker, which covers everything until it is usable or gone; null while all are usable. */
   get damaged(): ProtectionRule | null {
-    return this.#damaged;
+    const [rule = null] = this.#damaged.values();
+    return rule;
   }
 
   /**
@@ -79,7 +88,7 @@ export class PathRules {
    * `endpointsThatCount` decides which of them have an effect.
    */
   get standingEndpoints(): readonly string[] {
-    return this.#damaged === null ? this.#standingEndpoints : [];
+    return this.damaged === null ? this.#standingEndpoints : [];
   }
 
   /** One sentence each, starting with the marker's path. */
@@ -100,10 +109,14 @@ export class PathRules {
     this.start();
   }
 
-  /** Adds the lines of a marker that the home remembers. */
-  protected recallMarker({ path, lines }: MarkerLines): void {
-    const entries = lines.map(({ tier, pattern }) => ({ tier, path: pattern, line: 0 }));
-    if (lines.length > 0) this.#take(path, { entries, remembered: true });
+  /** Adds the lines of markers that the home remembers. */
+  addRemembered(markers: readonly MarkerLines[]): void {
+    this.#damaged.delete(REMEMBERED);
+    for (const { path, lines } of markers) {
+      const fresh = lines.filter((line) => this.#markers.get(path)?.has(`${line.tier} ${line.pattern}`) !== true);
+      const entries = fresh.map(({ tier, pattern }) => ({ tier, path: pattern, line: 0 }));
+      if (entries.length > 0) this.#take(path, { entries, remembered: true });
+    }
   }
 
   /** Patterns by starting directory: of markers, and of links that marker lines lead through. */
@@ -111,20 +124,29 @@ export class PathRules {
     return this.#patterns;
   }
 
-  /** Returns the rule that covers a real path, which need not exist, or null. Never throws. */
+  /**
+   * Returns the rule that covers a real path, which need not exist, or null: whether it may be read now. Not whether it
+   * stays protected: an unusable marker covers everything, until somebody repairs it. Never throws.
+   */
   rule(real: string): ProtectionRule | null {
-    const found = this.#settled(() => this.#ruleNow(real));
-    return this.#damaged ?? found;
+    // What names it is asked first: that reads the markers above it.
+    const found = this.named(real);
+    return stricter(this.damaged, found);
+  }
+
+  /** The same without the unusable markers, but with what the home remembers, all of which is usable or everything covered. */
+  named(real: string): ProtectionRule | null {
+    return stricter(this.#damaged.get(REMEMBERED) ?? null, this.#settled(() => this.#ruleNow(real)));
   }
 
   /**
-   * Reads the markers of a directory. Returns a function that gives the rule of its entries, or null if no entry can be
-   * covered. `mayRule` comes from its listing.
+   * Reads the markers of a directory. Returns a function that gives the rule that names its entries, or null if none
+   * can. `mayRule` comes from its listing.
    */
   rulesIn(directory: string, mayRule: boolean): ((path: string) => ProtectionRule | null) | null {
     const { covered, scopes, worktree } = this.#settled(() => this.#placeOf(directory, mayRule));
-    const isRuled = covered !== null || scopes.length > 0 || worktree !== null || this.#damaged !== null;
-    return isRuled ? (path) => this.rule(path) : null;
+    const isRuled = covered !== null || scopes.length > 0 || worktree !== null || this.#damaged.has(REMEMBERED);
+    return isRuled ? (path) => this.named(path) : null;
   }
 
   /** Repeats the work until it reads no new marker, because a new one can cover places that were judged before. */
@@ -155,7 +177,7 @@ export class PathRules {
    * true later; {@link any} walks the roots first.
    */
   get met(): boolean {
-    return this.#markers.size > 0 || this.#damaged !== null;
+    return this.#markers.size > 0;
   }
 
   get markers(): readonly string[] {
@@ -177,7 +199,7 @@ export class PathRules {
     this.#start(dirname(real), rule, { names: [basename(real)] });
   }
 
-  #placeOf(directory: string, mayRule = true): Place {
+  #placeOf(directory: string, mayRule = this.#isOfDisk): Place {
     const known = this.#places.get(directory);
     if (known !== undefined) return known;
     const up = dirname(directory);
@@ -212,6 +234,7 @@ export class PathRules {
   #learn(path: string): void {
     if (this.#read.has(path)) return;
     this.#read.add(path);
+    this.#damaged.delete(path);
     // A marker that was deleted keeps protecting.
     if (presentOrForbidden(() => lstatSync(path)) === null) return;
     const marker = readMarker(path);
@@ -221,25 +244,30 @@ export class PathRules {
       else marker.warnings.push(`local-endpoints has no effect: ${problem}`);
     }
     for (const warning of marker.warnings) this.#warnings.add(`${path}: ${warning}`);
-    if (marker.damaged !== undefined) this.#damage(path, marker.damaged);
     this.#take(path, { entries: marker.entries, remembered: false });
+    if (marker.damaged !== undefined) this.#damage(path, marker.damaged);
   }
 
   #take(path: string, { entries, remembered }: { entries: readonly MarkerEntry[]; remembered: boolean }): void {
     const rules = this.#markers.get(path) ?? new Map<string, ProtectionRule>();
     if (!this.#markers.has(path)) this.#version++;
     this.#markers.set(path, rules);
-    for (const entry of entries) {
-      // Every name is matched against every wildcard: without a limit a repository could stall each session for minutes.
-      if (this.#lines > LINE_LIMIT || this.#wildLines > WILD_LIMIT) return;
-      const key = `${entry.tier} ${entry.path}`;
-      const patterns = compilePatterns(entry.path);
+    const keyed = entries.map((entry) => [`${entry.tier} ${entry.path}`, entry] as const);
+    const lines = keyed.map(([key, entry]) => ({ key, entry, patterns: compilePatterns(entry.path) }));
+    // Every name is matched against every wildcard: without a limit a repository could stall each session for minutes.
+    // All of a marker or nothing: what is remembered of it stays when the marker is gone.
+    const fresh = [...new Map(lines.map((line) => [line.key, line])).values()].filter(({ key }) => !rules.has(key));
+    const wild = fresh.filter(({ patterns }) => patterns.some(({ names }) => names.some(isWild)));
+    if (this.#lines + fresh.length > LINE_LIMIT || this.#wildLines + wild.length > WILD_LIMIT) {
+      return this.#damage(path, TOO_MANY, { remembered });
+    }
+    this.#lines += fresh.length;
+    this.#wildLines += wild.length;
+    for (const { entry, key, patterns } of lines) {
       let rule = rules.get(key);
       if (rule === undefined) {
         rule = { tier: entry.tier, pattern: entry.path, marker: path, line: entry.line };
         if (remembered) rule.remembered = true;
-        if (patterns.some(({ names }) => names.some(isWild))) this.#wildLines++;
-        if (++this.#lines > LINE_LIMIT || this.#wildLines > WILD_LIMIT) this.#damage(path, TOO_MANY);
         rules.set(key, rule);
         this.#version++;
         for (const pattern of patterns) this.#start(dirname(path), rule, pattern);
@@ -248,17 +276,15 @@ export class PathRules {
     }
   }
 
-  #damage(marker: string, damaged: string): void {
-    if (this.#damaged !== null) return;
-    this.#damaged = { tier: "no-cloud", pattern: ".", marker, line: 0, damaged };
-    this.#version++;
+  #damage(marker: string, damaged: string, { remembered = false } = {}): void {
+    this.#damaged.set(remembered ? REMEMBERED : marker, { tier: "no-cloud", pattern: ".", marker, line: 0, damaged });
   }
 
   /** Covers the target of a line whose path leads through links; checked again after each refresh. */
   #followStart(directory: string, { names, rule }: { names: readonly string[]; rule: ProtectionRule }): void {
     const wild = names.findIndex(isWild);
     const start = wild < 0 ? names : names.slice(0, wild);
-    if (start.length === 0) return;
+    if (start.length === 0 || !this.#isOfDisk) return;
     const named = join(directory, ...start);
     const real = realOrNamed(named);
     if (real === named) return;

@@ -159,5 +159,5 @@ export async function recordSeen(
     const met = unmet.filter((file) => index === 0 || isOf(file));
     await record.tighten({ markers, derived: found.filter(isOf), met });
   }
-  if (unmet.length + found.length > 0) protection.remember(records);
+  if (isNew || unmet.length + found.length > 0) protection.remember(records);
 }

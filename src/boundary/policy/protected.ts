@@ -6,7 +6,7 @@ import type { FileStatus } from "../../platform/files.ts";
 import type { Clock } from "../../platform/io.ts";
 import { isWithin } from "../../platform/path.ts";
 import type { FormerFiles } from "./former_files.ts";
-import { InodeIndex, type SaltedFile, type SeenFile, stateOf } from "./inode_index.ts";
+import { identityAt, InodeIndex, type SaltedFile, type SeenFile, stateOf } from "./inode_index.ts";
 import type { Listing } from "./listing.ts";
 import { PathRules } from "./path_rules.ts";
 import type { DerivedFile, MarkerLines } from "./project_record_files.ts";
@@ -33,6 +33,8 @@ export class ProtectedSet extends PathRules {
   #met: readonly SaltedFile[] = [];
   #former: FormerFiles | null = null;
   readonly #found: DerivedFile[] = [];
+  /** The rules behind {@link lasts}; null when they have to be collected anew. */
+  #lasting: PathRules | null = null;
   readonly #unnamed = new Set<string>();
   /** The endpoints that all other projects trust whose content came in; null while none did. Not only this project decides then. */
   shared: readonly string[] | null = null;
@@ -52,7 +54,8 @@ export class ProtectedSet extends PathRules {
 
   /** Adds what the home remembers, at first or after another session changed it. */
   remember(remembered: readonly Remembered[]): void {
-    for (const marker of remembered.flatMap(({ markers }) => markers)) this.recallMarker(marker);
+    this.#lasting = null;
+    this.addRemembered(remembered.flatMap(({ markers }) => markers));
     this.protectCopies(remembered.flatMap(({ derived }) => derived));
     this.#remembered = remembered;
     this.#met = remembered.flatMap(({ met }) => met);
@@ -89,7 +92,7 @@ export class ProtectedSet extends PathRules {
     this.#former ??= new (await import("./former_files.ts")).FormerFiles();
     // What stands outside of the roots is not asked about: that would take in the markers above it.
     const isInside = (path: string) => this.roots.some((root) => isWithin(root, path));
-    const isCovered = (path: string) => !isInside(path) || this.rule(path) !== null;
+    const isCovered = (path: string) => !isInside(path) || this.named(path) !== null;
     const found = await this.#former.find(this.#met, { listings: this.#tree.found.listings, isCovered });
     this.protectCopies(found);
     if (found.length > 0) await this.#tree.walk(options);
@@ -117,10 +120,10 @@ export class ProtectedSet extends PathRules {
 
   /** Records the identities of the protected files, so that they are recognized later under any name. Walks the roots. */
   identify(): void {
-    if (this.damaged !== null) return;
     const { found } = this.#tree;
     if (this.#identified === found) return;
-    this.#identities.look(found.protected, found.blind ? this.rules.reduce(stricter, null) : null);
+    const named = found.protected.filter(({ rule }) => rule.damaged === undefined);
+    this.#identities.look(named, found.blind ? this.rules.reduce(stricter, null) : null);
     this.#identified = found;
   }
 
@@ -138,7 +141,33 @@ export class ProtectedSet extends PathRules {
   /** Returns the places that a view must hide or leave out. Walks the roots. */
   async hidden(options: WalkOptions = {}): Promise<ProtectedPlaces> {
     await this.settle(options);
-    return new ProtectedPlaces().add(this.#tree.found).add({ nameless: [...this.#identities.nameless] });
+    const directories = this.damaged === null ? [] : [...this.roots];
+    return new ProtectedPlaces().add(this.#tree.found).add({ directories, nameless: [...this.#identities.nameless] });
+  }
+
+  /**
+   * Returns whether a path is still protected when this session is over: a line or copy in the home names it. Whatever
+   * else covers it now ends sooner: an unusable marker is repaired, a link removed, and what only this process knows is
+   * forgotten. So nothing else makes it safe to leave protected content there.
+   */
+  lasts(real: string): boolean {
+    if (this.#lasting === null) {
+      this.#lasting = new PathRules([], { isOfDisk: false });
+      this.#lasting.addRemembered(this.#remembered.flatMap(({ markers }) => markers));
+      for (const { path } of this.#remembered.flatMap(({ derived }) => derived)) {
+        this.#lasting.follow(path, { tier: "no-cloud", pattern: path, marker: path, line: 0 });
+      }
+    }
+    return this.#lasting.damaged === null && this.#lasting.named(real) !== null;
+  }
+
+  /** Makes {@link found} have a path that something names now, if that does not last. */
+  keep(real: string): void {
+    const rule = this.named(real);
+    if (rule === null || rule.damaged !== undefined || this.lasts(real)) return;
+    const file: DerivedFile = { path: real, source: real, tier: rule.tier, ...identityAt(real) };
+    this.protectCopies([file]);
+    this.#found.push(file);
   }
 
   /** Whether anything inside the roots is protected, or would be if it existed. Walks the roots. */
@@ -172,16 +201,17 @@ export class ProtectedSet extends PathRules {
     for (const { path } of this.#tree.found.protected) yield path;
   }
 
-  /** The open directories inside the roots. Walks the roots. */
+  /** The directories inside the roots that are open, or will be when this session is over. Walks the roots. */
   get openDirectories(): readonly Listing[] {
-    return this.#tree.found.listings;
+    const { listings, closed } = this.#tree.found;
+    return [...listings, ...closed.filter(({ directory }) => !this.lasts(directory))];
   }
 
   /** Protects files that contain protected content. If a name contains some, too, the home is not told of the name. */
   protectCopies(files: readonly (DerivedFile & { isNameProtected?: boolean })[]): void {
     // Each new rule makes the next question for one expensive, and there can be thousands of files.
     const sources = new Map(files.map(({ source }) => [source, null as ProtectionRule | null]));
-    for (const source of sources.keys()) sources.set(source, this.rule(source));
+    for (const source of sources.keys()) sources.set(source, this.named(source));
     for (const file of files) {
       this.#hasCopies = true;
       if (file.isNameProtected) this.#unnamed.add(file.path);

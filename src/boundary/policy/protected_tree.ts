@@ -26,8 +26,9 @@ export class ProtectedPlaces {
   readonly special: string[] = [];
   /** Version control data: `.git` and the like, bare repositories, and files named like packs and bundles. */
   readonly repositories: string[] = [];
-  /** Open directories inside the roots. */
+  /** Open directories inside the roots, and covered ones. */
   readonly listings: Listing[] = [];
+  readonly closed: Listing[] = [];
   /** True if some protected file cannot be examined: its name is not UTF-8, or its directory cannot be listed. */
   blind = false;
 
@@ -42,7 +43,7 @@ export class ProtectedPlaces {
   }
 }
 
-type TreeRules = Pick<PathRules, "version" | "patterns" | "rule" | "rulesIn" | "follow">;
+type TreeRules = Pick<PathRules, "version" | "patterns" | "named" | "rulesIn" | "follow">;
 
 export interface WalkOptions {
   signal?: AbortSignal | undefined;
@@ -155,7 +156,7 @@ export class ProtectedTree {
         found.unjudged.push({ directory: root, reason: "belongs to the system" });
         continue;
       }
-      const isCovered = this.#rules.rule(root) !== null;
+      const isCovered = this.#rules.named(root) !== null;
       if (isCovered) found.directories.push(root);
       waiting.push({ directory: root, isCovered });
     }
@@ -167,6 +168,7 @@ export class ProtectedTree {
       for (const file of sorted.files) found.protected.push(file);
       for (const below of sorted.covered) waiting.push({ directory: below, isCovered: true });
       yield;
+      if (isCovered) found.closed.push(listing);
       if (isCovered) continue;
       found.listings.push(listing);
       found.special.push(...listing.special);

@@ -42,6 +42,17 @@ export function describeRule(rule: ProtectionRule, root: string): string {
   return `${marker}:${rule.line} ${rule.tier}: ${rule.pattern}`;
 }
 
+/** Returns advice about an unusable marker. A command of an earlier session may have left it. */
+export function repairOf({ damaged = "", marker }: ProtectionRule): string {
+  const repair = damaged.startsWith("line ")
+    ? `repair that line of ${marker}`
+    : damaged.startsWith("with it ")
+    ? "take out lines that nobody needs; agentcli secrets trust forgets those that are gone"
+    : `make ${marker} a readable text file`;
+  return `${repair}; if you did not write it, remove it: what was protected before stays so (agentcli doctor names ` +
+    "every such file). A local model may be used meanwhile";
+}
+
 /** Some other letters case-fold to the letters of `.git`. */
 const NOT_PLAIN = /[^\x20-\x7e]/;
 

@@ -42,8 +42,8 @@ interface FoundCopy extends DerivedFile {
 }
 
 /**
- * Protects files in the roots that changed since then, are covered by no rule, and contain protected content or could
- * not be scanned. Returns a notice for the user with their names relative to the project, or null. Throws
+ * Protects files in the roots that changed since then, are open when this session is over, and contain protected content
+ * or could not be scanned. Returns a notice for the user with their names relative to the project, or null. Throws
  * `home_unusable` if they cannot be recorded.
  */
 export async function protectCopies(search: CopySearch, records: readonly ProjectRecord[]): Promise<string | null> {
@@ -64,6 +64,7 @@ export async function protectCopies(search: CopySearch, records: readonly Projec
     await record.tighten({ derived: derived.filter(({ path }) => index === 0 || isWithin(record.root, path)) });
     if (record.problem !== null) throw record.problem;
   }
+  protection.remember(records);
   const why = exposed === undefined
     ? "since they hold protected content"
     : `since ${exposed} came to be protected or was replaced meanwhile`;
@@ -96,7 +97,7 @@ async function findCopies(search: CopySearch): Promise<FoundCopy[]> {
     const base = baseOf(listing.directory, search);
     let above: Promise<ScanHit | null> | null = null;
     for (const { path, status } of changedFiles(listing, since - SLACK_MS)) {
-      if (!roots.some((root) => isWithin(root, path)) || protection.ruleOfFile(status, path) !== null) continue;
+      if (!roots.some((root) => isWithin(root, path)) || protection.lasts(path)) continue;
       const { device, inode, born } = status;
       const nameHit = await (above ??= holding(relativeTo(base, listing.directory))) ?? await holding(basename(path));
       const copy = { path, device, inode, born, isNameProtected: nameHit !== null };
@@ -119,7 +120,7 @@ async function findCopies(search: CopySearch): Promise<FoundCopy[]> {
       const isCertain = scanner.changedAt < since;
       const holds = async (part: string) => await holding(part) !== null;
       const openLines = isCertain ? await openLinesOf(read.bytes, holds) : undefined;
-      found.push({ ...copy, source: protection.rule(hit.path)?.copyOf ?? hit.path, openLines });
+      found.push({ ...copy, source: protection.named(hit.path)?.copyOf ?? hit.path, openLines });
     }
   }
   return found;

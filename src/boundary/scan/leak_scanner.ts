@@ -32,7 +32,7 @@ export interface ScansOfOthers extends Scans {
   check(...asked: Parameters<Scans["check"]>): Promise<ScanHit & { endpoints: readonly string[] } | null>;
 }
 
-type ScannedFiles = Pick<ProtectedSet, "rule" | "version"> & { files(): Iterable<string> };
+type ScannedFiles = Pick<ProtectedSet, "named" | "version"> & { files(): Iterable<string> };
 
 /** The longest walk of other projects before a check, in milliseconds. */
 const OTHERS_MS = 200;
@@ -57,7 +57,7 @@ export function scannerOfOthers(
         !roots.some((own) => isWithin(own, root) || isWithin(root, own))
       ).map((one) => {
         const project = new OtherProject(one);
-        const files = { files: () => project.files, rule: (path: string) => project.rule(path), version: 0 };
+        const files = { files: () => project.files, named: (path: string) => project.named(path), version: 0 };
         return { project, scanner: new LeakScanner(files, { root: "/", allowed }) };
       });
     }
@@ -187,7 +187,7 @@ export class LeakScanner {
   /** Describes a hit without its fragment: `line 2 of .env (.agentclisecret:1 no-cloud: .env), base64`. */
   describe(hit: ScanHit): string {
     const lines = hit.firstLine === hit.lastLine ? `line ${hit.firstLine}` : `lines ${hit.firstLine}-${hit.lastLine}`;
-    const rule = this.#protection.rule(hit.path);
+    const rule = this.#protection.named(hit.path);
     const named = rule === null ? "" : ` (${describeRule(rule, this.#root)})`;
     return `${lines} of ${relativeTo(this.#root, hit.path)}${named}${hit.form === "plain" ? "" : `, ${hit.form}`}`;
   }
@@ -236,7 +236,7 @@ export class LeakScanner {
       if ("refused" in read || read.more) this.#unread.add(path);
       else this.#unread.delete(path);
       if (!("refused" in read)) {
-        const { openLines } = this.#protection.rule(path) ?? {};
+        const { openLines } = this.#protection.named(path) ?? {};
         this.#finder.add(path, openLines === undefined ? read.bytes : await withoutOpenLines(read.bytes, openLines));
       }
       await pause();

@@ -11,7 +11,7 @@ import { endpointsThatCount, realDirectory, recordSeen } from "../policy/project
 import { findMarkers } from "../policy/path_rules.ts";
 import type { ProjectRecord } from "../policy/project_record.ts";
 import { ProtectedSet } from "../policy/protected.ts";
-import { describeRule, isOfGit, type ProtectionRule, ruleOfGit } from "../policy/protection_rule.ts";
+import { describeRule, isOfGit, type ProtectionRule, repairOf, ruleOfGit } from "../policy/protection_rule.ts";
 import { type FileBytes, readRegularFile } from "../reader.ts";
 import type { EntryChange } from "./entry.ts";
 import { checkWritable, refuse, resolvePath, rootOf } from "./paths.ts";
@@ -66,17 +66,6 @@ interface WorkspaceOptions {
 
 /** Advice for a user whose provider is not local. */
 const WAY_ON = "use a local model, or, when that server is yours: agentcli secrets add --local-endpoint <its host>";
-
-/** Returns the refusal of a provider that is not local. A command of an earlier session may have left the marker. */
-function damagedMarker(rule: ProtectionRule, { root, provider }: { root: string; provider: string }): AgentcliError {
-  const { damaged, marker } = rule;
-  const repair = damaged?.startsWith("line ") ? `repair that line of ${marker}` : `make ${marker} a readable text file`;
-  const reason = `so everything counts as protected, and the provider "${provider}" is not local`;
-  return new AgentcliError("policy_refused", `${describeRule(rule, root)}; ${reason}`, {
-    hint: `${repair}; if you did not write it, remove it: what was protected before stays so ` +
-      "(agentcli doctor names every such file). A local model may be used meanwhile",
-  });
-}
 
 /**
  * Opens the part of the disk that tools may use. Files that markers cover are labeled `no-cloud` for a local provider
@@ -176,6 +165,17 @@ export class DiskWorkspace {
     for (const record of changes ? this.records : []) await record.note();
   }
 
+  /**
+   * Returns whether a path is still protected when the session is over: only then may protected content be left there
+   * without a look at it. What only a link or this process protects is recorded first.
+   */
+  async lasts({ real }: Pick<ResolvedPath, "real">): Promise<boolean> {
+    await this.#remember();
+    this.protection.keep(real);
+    await this.#remember();
+    return this.protection.lasts(real);
+  }
+
   /** Returns whether an address, by default the provider's, counts as local now. */
   countsAsLocal(baseUrl = this.#options.provider.baseUrl): boolean {
     const { shared } = this.protection;
@@ -220,19 +220,17 @@ export class DiskWorkspace {
   }
 
   #refuseUnsafe(): void {
-    if (this.local) return;
-    const { provider } = this.#options;
     const { damaged } = this.protection;
-    if (damaged !== null) throw damagedMarker(damaged, { root: this.root, provider: provider.name });
     const problem = this.#problem();
-    if (problem === null) return;
-    const hint = problem.hint ?? "make the home a directory that can be written (agentcli doctor)";
-    throw new AgentcliError(
-      "policy_refused",
-      `what the markers of this project say cannot be remembered (${problem.message}), and the provider ` +
-        `"${provider.name}" is not local`,
-      { hint: `${hint}; or use a local model` },
-    );
+    if (this.local || damaged === null && problem === null) return;
+    const reason = `the provider "${this.#options.provider.name}" is not local`;
+    const [what, hint] = damaged !== null
+      ? [`${describeRule(damaged, this.root)}; so everything counts as protected`, repairOf(damaged)]
+      : [
+        `what the markers of this project say cannot be remembered (${problem?.message})`,
+        `${problem?.hint ?? "make the home a directory that can be written (agentcli doctor)"}; or use a local model`,
+      ];
+    throw new AgentcliError("policy_refused", `${what}, and ${reason}`, { hint });
   }
 
   /** Returns the rule that covers a path, or an open file with this status. A link can be covered by its own name, too. */

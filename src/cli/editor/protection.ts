@@ -65,7 +65,9 @@ export async function openProtection(
       if (itsRule !== null) refuse(path, itsRule);
     },
     async refuseText(text) {
-      if (!lookup.set.any) return;
+      const { any, damaged } = lookup.set;
+      if (!any) return;
+      if (damaged !== null) refuse(root, damaged);
       // The names of fields are the same in every file of this kind, so they say nothing of where a text comes from.
       const { fields, body } = readFrontmatter(text);
       const hit = await scanner.check([body, ...stringsOf([...fields?.values() ?? []])]);

@@ -125,7 +125,7 @@ async function quotedLines(
   await protection.settle();
   // A home inside of the project has the text itself.
   const files = () => [...protection.files()].filter((path) => ruleOfHeld(dirname(path)) === null);
-  const scanner = new LeakScanner({ files, rule: (path) => protection.rule(path), version: 0 }, { root });
+  const scanner = new LeakScanner({ files, named: (path) => protection.named(path), version: 0 }, { root });
   const since = performance.now();
   const quoted = new Set<number>();
   for (const [at, line] of text.split("\n").entries()) {

@@ -41,7 +41,9 @@ export async function addPaths({ options, arguments: words, context }: Invocatio
     }
     return { word, path, value: markerValue(relativeTo(root, path)) };
   });
-  const open = paths.filter(({ path }) => protection.damaged !== null || protection.rule(path) === null);
+  // A link, a copy or an unusable marker protects for a while, a line for good.
+  const markers = findMarkers(root);
+  const open = paths.filter(({ path }) => protection.damaged !== null || markers.named(path) === null);
   const values = [...new Set(open.map(({ value }) => value))];
   if (values.length > 0) await addToMarker(root, values.map((value) => `no-cloud: ${value}`));
   await trustHosts(hosts, project);
