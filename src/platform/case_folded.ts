@@ -1,5 +1,7 @@
 /** Names compared as the most lenient file system would compare them. */
 
+import { normalized } from "./text.ts";
+
 /** The usual name costs one test. */
 const PLAIN = /^[\x20-\x7e]*$/;
 
@@ -10,7 +12,8 @@ export function foldedText(text: string): string {
   // alone costs a quarter of a millisecond, and most starts meet no such name.
   const ignored = /\p{Default_Ignorable_Code_Point}/gu;
   // Upper case first: it joins what lower case keeps apart (ß and ss, both forms of sigma).
-  return text.normalize("NFKC").replace(ignored, "").toUpperCase().toLowerCase().normalize("NFKC");
+  const plain = normalized(text, "NFKC").replace(ignored, "").toUpperCase().toLowerCase();
+  return normalized(plain, "NFKC").replace(ignored, "");
 }
 
 /**

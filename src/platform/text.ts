@@ -6,6 +6,17 @@ export function utf8Text(bytes: Uint8Array, { stays = false }: { stays?: boolean
   return quietly(() => new TextDecoder("utf-8", { fatal: true, ignoreBOM: stays }).decode(bytes));
 }
 
+/** Marks, and the two other characters that normalize to nothing but one. */
+const MARKS = /[\p{M}\uff9e\uff9f]{30}/gu;
+
+/**
+ * Returns a normalized text. More than 30 marks in a row are parted, since normalizing sorts each run in quadratic time:
+ * the Stream-Safe Text Format of Unicode Standard Annex 15.
+ */
+export function normalized(text: string, form: "NFC" | "NFKC" | "NFKD"): string {
+  return text.replace(MARKS, "$&\u034f").normalize(form);
+}
+
 /** Returns a text with what its percent signs stand for; where they stand for nothing, as it is. */
 export function percentDecoded(text: string): string {
   return quietly(() => decodeURIComponent(text)) ?? text;

@@ -133,7 +133,7 @@ function oneOf(named: unknown, values: readonly string[]): string {
 
 /** The member `answer` of a reply in JSON, fenced or not; else the reply itself. */
 function namedIn(reply: string): unknown {
-  const text = reply.trim().replace(/^```(?:json)?\s*|\s*```$/g, "");
+  const text = reply.trim().replace(/^```(?:json)?\s*|(?<!\s)\s*```$/g, "");
   const value = parseJson(text);
   return value === undefined ? text : fieldsOf(value).answer ?? value;
 }

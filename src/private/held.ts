@@ -11,6 +11,7 @@ import { appendLines, changeState } from "../platform/journal.ts";
 import type { Clock } from "../platform/io.ts";
 import { placeOf } from "./facts.ts";
 import { fieldsOf, isRecord, membersOf, parseJson } from "../platform/record.ts";
+import { normalized } from "../platform/text.ts";
 
 const FILE = "private/held.json";
 /** Answers of one project that may wait. */
@@ -160,8 +161,8 @@ const BLANK = /[\t\p{Zs}\u2800]/gu;
 
 /** Returns a text as it is seen: what a person lets go is what they were shown. */
 function visibleText(text: string): string {
-  const plain = text.replace(/\r\n?|[\p{Zl}\p{Zp}]/gu, "\n").replace(UNSEEN, "").replace(BLANK, " ").normalize("NFC");
-  return plain.replace(/ +$/gm, "").trimEnd();
+  const plain = text.replace(/\r\n?|[\p{Zl}\p{Zp}]/gu, "\n").replace(UNSEEN, "").replace(BLANK, " ");
+  return normalized(plain, "NFC").replace(UNSEEN, "").replace(/(?<! ) +$/gm, "").trimEnd();
 }
 
 /** The log of what the user let go, in the home: never what it was. */

@@ -1,5 +1,6 @@
 /** The tools of the server as clients are told of them, and their arguments once they are checked. */
 import { fieldsOf, membersOf, textOf } from "../platform/record.ts";
+import { normalized } from "../platform/text.ts";
 import { TASK_STATUSES } from "./outcome.ts";
 import { type AnswerSet, readAnswerSet } from "./answer.ts";
 
@@ -177,7 +178,7 @@ export function costOfTask({ paths, check }: PrivateTask): number {
 
 /** One form for texts that say the same. */
 function readText(value: unknown): string | null {
-  const plain = textOf(value)?.normalize("NFC").replace(/\s+/g, " ").trim() ?? "";
+  const plain = normalized(textOf(value) ?? "", "NFC").replace(/\s+/g, " ").trim();
   return plain === "" || plain.length > QUESTION_LIMIT ? null : plain;
 }
 

@@ -112,7 +112,7 @@ function ansiText(quoted: string): string {
  */
 export function unescaped(text: string, mark = ""): string {
   return text.replace(
-    /\\+(?:u([\da-f]{4})|u\{([\da-f]{1,6})\}|x([\da-f]{2})|0?([0-7]{3}))/gi,
+    /(?<!\\)\\+(?:u([\da-f]{4})|u\{([\da-f]{1,6})\}|x([\da-f]{2})|0?([0-7]{3}))/gi,
     (_, plain?: string, braced?: string, short?: string, octal?: string) => {
       const code = octal === undefined ? parseInt(plain ?? braced ?? short ?? "", 16) : parseInt(octal, 8);
       return code <= 0x10ffff ? String.fromCodePoint(code) + mark : "";

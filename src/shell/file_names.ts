@@ -156,6 +156,8 @@ class Lexer {
   readonly #tokens: Token[] = [];
   readonly #quoted: Quoted[] = [];
   readonly #commands: string[] = [];
+  /** Where each closing bracket stands last. */
+  readonly #lastOf: Partial<Record<")" | "}", number>> = {};
   #at = 0;
   #word = "";
   #inWord = false;
@@ -326,7 +328,9 @@ class Lexer {
     const open = this.#text[start];
     const close = open === "(" ? ")" : "}";
     let depth = 0;
-    for (let at = start; at < this.#text.length; at++) {
+    // A line of opening brackets alone would be read to its end for each of them.
+    const last = this.#lastOf[close] ??= this.#text.lastIndexOf(close);
+    for (let at = start; at < this.#text.length && start < last; at++) {
       const sign = this.#text[at];
       if (sign === '"' || sign === (open === "(" ? "#" : "'")) this.#doubt(start);
       if (sign === "\\") at += 1;

@@ -10,7 +10,7 @@ const COLORS = /\x1b\[[0-9;:]*m/g;
  */
 export function shownOutput(text: string): string {
   return text.replace(COLORS, "").split("\n").map((line) => {
-    const kept = line.replace(/\r+$/, "");
+    const kept = line.replace(/(?<!\r)\r+$/, "");
     return kept.slice(kept.lastIndexOf("\r") + 1);
   }).join("\n");
 }

@@ -112,7 +112,8 @@ function objectIn(value: unknown): Input | null {
 }
 
 /** Tags and tokens of a template behind a value, which a server took for a part of it. */
-const TOKENS = /(?:\s*(?:<\/(?:parameter|function|tool_call|arg_value|invoke)>|<[|｜][\w▁]{1,30}[|｜]>))+\s*$/;
+const TOKENS =
+  /(?<!\s|<\/(?:parameter|function|tool_call|arg_value|invoke)>|<[|｜][\w▁]{1,30}[|｜]>)(?:\s*(?:<\/(?:parameter|function|tool_call|arg_value|invoke)>|<[|｜][\w▁]{1,30}[|｜]>))+\s*$/;
 
 /** The arguments without such tags; a value that holds an opening one of its own keeps them. */
 function withoutTokens(input: Input): Input {

@@ -26,7 +26,7 @@ const PLAINER: readonly ((path: string) => string)[] = [
   (path) => path.replace(/(?<=[^/])\/+$/, ""),
   (path) => path.replaceAll("\\", "/"),
   (path) => path.replace(/(?::\d+(?:[-:,]\d+)?|#L\d+(?:-L?\d+)?|\s*[,(]?\s*\(?lines? \d+(?:\s*-\s*\d+)?\)?)$/i, ""),
-  (path) => path.replace(/[.,;:!?)\]}'"`*]+$/, ""),
+  (path) => path.replace(/(?<![.,;:!?)\]}'"`*])[.,;:!?)\]}'"`*]+$/, ""),
   withPlainSigns,
   (path) => path.replace(/^[ab]\//, ""),
 ];

@@ -3,7 +3,7 @@
  * when text is indented, wrapped, quoted, escaped, or written as UTF-16. Source: specification of the boundary,
  * "Letting out".
  */
-import { utf8Text } from "../../platform/text.ts";
+import { normalized, utf8Text } from "../../platform/text.ts";
 
 /** Separates files; never part of normalized text. */
 export const SEPARATOR = 0x20;
@@ -76,7 +76,7 @@ const NOT_ASCII = /[^\0-\x7f]/;
  */
 export function compatible(text: string): string | null {
   if (!NOT_ASCII.test(text)) return null;
-  const bare = text.normalize("NFKD").replace(MARKS, "").normalize("NFKC").replace(UNSEEN, "");
+  const bare = normalized(normalized(text, "NFKD").replace(MARKS, ""), "NFKC").replace(UNSEEN, "");
   const same = bare.replace(LOOKALIKE, (letter) => LATIN[FOREIGN.indexOf(letter)] ?? letter).replace(HYPHENS, "-");
   return same === text ? null : same;
 }

@@ -47,7 +47,7 @@ export function serverErrorFromBody(text: string): ServerError {
   if (isRecord(value)) return serverErrorIn(value) ?? fromRecord(value);
   if (Array.isArray(value) && isRecord(value[0])) return serverErrorOf(value[0]);
   if (typeof value === "string") return fromText(value);
-  return fromText(/<\/?[a-z!][^>]*>/i.test(text) ? "" : text);
+  return fromText(/<\/?[a-z!][^<>]*>/i.test(text) ? "" : text);
 }
 
 function fromRecord(record: JsonRecord): ServerError {

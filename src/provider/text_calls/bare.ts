@@ -30,11 +30,11 @@ export const SHOWS =
   /\b(?:examples?|e\.g\.|instance|such as|like this|looks? like|form(?:at)?|syntax|schema|would|could|might)\b/i;
 
 /** Closing marks behind an object that has no opening ones. */
-const STRAY_CLOSE = /(?:\s*<\/[\w|｜]{0,24}(?:tool|function|call)[\w|｜]{0,24}>)+$/;
+const STRAY_CLOSE = /(?<![>\s])(?:\s*<\/(?=[\w|｜]{0,24}(?:tool|function|call))[\w|｜]{4,56}>)+$/;
 
 /** Finds the name of a tool, and what may stand before it, whose arguments follow as an object. */
 const NAMED =
-  /^(?:\**(?:tool|function)[ _]call:?\**:?\s*|(?:assistant\s+)?to=)?[`"]?([A-Za-z_][\w.-]{0,127})[`"]?\s*:?\s*(?=\{)/i;
+  /^(?:\**(?:tool|function)[ _]call:?\**:?\s*|(?:assistant\s+)?to=)?[`"]?([A-Za-z_][\w.-]{0,127})[`"]?\s*(?::\s*)?(?=\{)/i;
 
 /** Reads the message after its reasoning; behind an answer that is closed; or its end, behind a short paragraph. */
 export function readBare(text: string, context: CallContext): BareResult {

@@ -44,7 +44,7 @@ export async function recoverMended(text: string, tools: readonly ToolSchema[]):
 
 /** The marked calls that a reply of nothing but reasoning ends with, or null. */
 export function recoverThought(text: string, tools: readonly ToolSchema[]): Recovered | null {
-  const { spans } = findMarked(text.replace(/\s*<\/think(?:ing)?>\s*$/, ""), contextOf(tools));
+  const { spans } = findMarked(text.replace(/(?<!\s)\s*<\/think(?:ing)?>\s*$/, ""), contextOf(tools));
   const first = spans.findIndex((span, index) =>
     span.position === "alone" && spans.slice(index).every(({ calls }) => calls.length > 0)
   );
@@ -100,6 +100,10 @@ const NAME_WITHIN = 400;
 /** Characters between a mark that is not known and the name of a tool. */
 const NAME_BEHIND = 60;
 
+/** Lines with nothing but a tool's name that are looked at, and the characters behind one in which its arguments stand. */
+const MOST_OPENERS = 8;
+const ARGUMENTS_WITHIN = 4000;
+
 /** Looks like a mark around a call, of an unknown form. */
 const MARK =
   /<[|｜/]?[\w:|｜▁.-]{0,40}(?:tool|func|call|invoke|action|plugin)[\w:|｜▁.-]{0,40}[^<>\n]{0,80}>|<[|｜][\w:▁.-]{1,40}[|｜]>|\[[A-Z_]{4,32}\]/g;
@@ -139,7 +143,8 @@ function nameOfUnknown(text: string, context: CallContext): string | null {
     if (name !== null) return name;
   }
   const line = text.trimEnd().split("\n").at(-1)?.trim() ?? "";
-  const tag = /<([A-Za-z_][\w.-]{0,127})>[^]*<\/\1>\s*$/.exec(text)?.[1];
+  const closed = /<\/([A-Za-z_][\w.-]{0,127})>$/.exec(text.trimEnd())?.[1];
+  const tag = closed !== undefined && text.includes(`<${closed}>`) ? closed : undefined;
   const code = /^([A-Za-z_][\w.-]{0,127})\(.*\)$/.exec(line)?.[1];
   const action = /(?:^|\n)\*{0,2}Action\*{0,2}:\*{0,2}\s*`?([A-Za-z_][\w.-]{0,127})/.exec(text)?.[1];
   return [tag, code, action].map((name) => name === undefined ? null : declaredName(name, context))
@@ -171,13 +176,19 @@ function nameWithArguments(text: string, { tools }: CallContext): string | null 
   for (const [name, schema] of tools) {
     const required: unknown[] = Array.isArray(schema.required) ? schema.required : [];
     if (required.length === 0) continue;
-    const keys = required.map((key) =>
-      String.raw`(?=[^]{0,4000}^[\s*\`"-]*${RegExp.escape(String(key))}[\`"*]*\s*[:=])`
+    const openers = new RegExp(
+      String.raw`^[ \t*\`"#-]*(?:(?:tool|function|name|action|call)\w*[\`"*]*[ \t]*[:=][ \t*\`"]*)?${
+        RegExp.escape(name)
+      }[\`"*:]*[ \t]*\r?$`,
+      "gm",
     );
-    const opener = String.raw`^[\s*\`"#-]*(?:(?:tool|function|name|action|call)\w*[\`"*]*\s*[:=]\s*)?[\`"*]*${
-      RegExp.escape(name)
-    }[\`"*:]*\s*$`;
-    if (new RegExp(opener + keys.join(""), "m").test(text)) return name;
+    const keys = required.map((key) =>
+      new RegExp(String.raw`^[ \t*\`"-]*${RegExp.escape(String(key))}[\`"*]*[ \t]*[:=]`, "m")
+    );
+    for (const { index, 0: { length } } of text.matchAll(openers).take(MOST_OPENERS)) {
+      const behind = text.slice(index + length, index + length + ARGUMENTS_WITHIN);
+      if (keys.every((key) => key.test(behind))) return name;
+    }
   }
   return null;
 }

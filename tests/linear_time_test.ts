@@ -1,0 +1,197 @@
+/**
+ * Whoever reads text of a model, a server or a file needs time that grows with its length: none of the pieces below, however
+ * often it stands there, makes a reader go over it again and again. Judged by the processor's time of twice as much text.
+ */
+import assert from "node:assert/strict";
+import process from "node:process";
+import { announcesStep, emptyClaim, leavesUndone } from "../src/agent/ending/unfinished.ts";
+import { FragmentFinder } from "../src/boundary/scan/fragment_finder.ts";
+import { formsOf } from "../src/boundary/scan/normalize.ts";
+import { cleanText, firstSentence } from "../src/mcp/tool_info.ts";
+import { foldedPath } from "../src/platform/case_folded.ts";
+import { normalized } from "../src/platform/text.ts";
+import { answerIn } from "../src/private/answer.ts";
+import { structureOf } from "../src/private/structure_view.ts";
+import { readArguments } from "../src/provider/chat/arguments.ts";
+import { serverErrorFromBody } from "../src/provider/chat/server_error.ts";
+import { shownMessage } from "../src/provider/chat/shown_message.ts";
+import { ThinkSplitter } from "../src/provider/chat/think.ts";
+import { createHoldback } from "../src/provider/text_calls/holdback.ts";
+import { recoverCalls, recoverThought, unparsedCall } from "../src/provider/text_calls/recover.ts";
+import { commandParts } from "../src/shell/parts.ts";
+import { readShell } from "../src/shell/file_names.ts";
+import { clean } from "../src/terminal/clean.ts";
+import { MarkdownStream } from "../src/terminal/markdown.ts";
+import { shownOutput } from "../src/terminal/shown_output.ts";
+import { matchEdit } from "../src/tools/edit/match.ts";
+import { explainNoMatch } from "../src/tools/edit/nearest.ts";
+import { readPatch } from "../src/tools/edit/patch.ts";
+import { decodeEntities } from "../src/tools/call_shapes.ts";
+import { SAMPLE_TOOLS } from "./helpers/text_calls.ts";
+
+const finder = new FragmentFinder();
+finder.add(".env", new TextEncoder().encode("TOKEN=tr0ub4dor&3-correct-horse\n"));
+
+const READERS: Readonly<Record<string, (text: string) => unknown>> = {
+  "the forms of a protected file": (text) => formsOf(new TextEncoder().encode(text)),
+  "the scan of a text": (text) => finder.fragments(text, 500),
+  "a normalized text": (text) => [normalized(text, "NFC"), normalized(text, "NFKC"), normalized(text, "NFKD")],
+  "a folded path": foldedPath,
+  "calls in a reply": (text) => recoverCalls(text, SAMPLE_TOOLS),
+  "calls in reasoning": (text) => recoverThought(text, SAMPLE_TOOLS),
+  "a call that cannot be read": (text) => unparsedCall(text, SAMPLE_TOOLS),
+  "text that may become a call": (text) => createHoldback(true).push(text),
+  "reasoning in a reply": (text) => new ThinkSplitter({ text() {}, reasoning() {}, reclassify() {} }).push(text),
+  "arguments of a call": readArguments,
+  "the body of an error": (text) => shownMessage(serverErrorFromBody(text), [text.slice(0, 1000)]),
+  "the end of a turn": (text) => [
+    announcesStep({ text, prompt: "fix a.ts" }),
+    emptyClaim({ text, prompt: "fix a.ts", done: { changes: 0, commands: 0, failed: false }, workedBefore: false }),
+    leavesUndone({ text, prompt: "fix a.ts", workedBefore: false, isAlone: true }),
+  ],
+  "a closed answer": (text) => answerIn(text, { type: "yes_no" }),
+  "the structure of a file": (text) => structureOf({ path: "a.env", real: "/a.env" }, text),
+  "what an MCP server says": (text) => [cleanText(text), firstSentence(text)],
+  "a command": (text) => [commandParts(text), readShell(text)],
+  "what is shown": (text) => [clean(text, { multiline: true }), shownOutput(text)],
+  "Markdown": (text) => new MarkdownStream({ width: () => 80, color: true }).push(text + "\n"),
+  "an edit": (text) => matchEdit(text, { old: text.slice(1, -1) + "x", new: "y", all: false }),
+  "an edit that matches nothing": (text) => explainNoMatch(text, "no such line\nat all"),
+  "a patch": readPatch,
+  "entities": decodeEntities,
+};
+
+const PIECES: readonly string[] = [
+  ...[" ", "\n", "\r", "\t", "a", "a ", "a\n", "\n\n", " \n", "\u0301\u0316", "\u0301", "\u302e\u0334", "\uff9e\u0323"],
+  ...[
+    "`",
+    "```\n",
+    "```js\na\n",
+    "~~~\n",
+    "*",
+    "**a",
+    "_",
+    "# ",
+    "- ",
+    "|",
+    "|-|\n",
+    "> ",
+    "[a](",
+    "![",
+    "<a>",
+    "<a",
+    "</a>",
+  ],
+  ...[
+    "{",
+    "}",
+    "[",
+    "]",
+    "(",
+    ")",
+    "f(",
+    '{"a":',
+    '"',
+    "'",
+    "\\",
+    '\\"',
+    "\\u0041",
+    ",",
+    ":",
+    ";",
+    "=",
+    "a=",
+    "--",
+    "...",
+    ".",
+  ],
+  ...[
+    "<tool_call>",
+    '<tool_call>{"name":"list"',
+    "</tool_call>",
+    "<function=list>",
+    "<parameter=a>",
+    "[TOOL_CALLS]",
+    "<|",
+    "<|a|>",
+  ],
+  ...[
+    "<think>",
+    "</think>",
+    "<think></think>",
+    "Action: list\nAction Input: {",
+    "list(path='a'\n",
+    "list\n",
+    "read_file\n",
+    "path: a\n",
+  ],
+  ...[
+    "&amp;",
+    "&",
+    "$(",
+    "${",
+    "&&",
+    "| ",
+    "<<A\n",
+    "\x1b[",
+    "\x1b[0m",
+    "/a",
+    "http://a:b@",
+    "I will now read. ",
+    "1",
+    "é",
+    "😀",
+  ],
+  ...["*** Begin Patch\n", "<<<<<<< SEARCH\n", "=======\n", "@@ -1 +1 @@\n", "key: ", "Bearer ", "%41", "TOKEN="],
+];
+
+/** What stands around the pieces. */
+const AROUND = [["", ""], ["a", "b"], ["{", "b}"]] as const;
+/** Characters of the shorter text; the longer one has four times as many. */
+const LENGTH = 4 * 1024;
+/** Milliseconds that any text may take: what takes less is not judged. */
+const FREE_MS = 25;
+/** How much longer four times the text may take: linear is 4, quadratic 16. */
+const MOST = 8;
+
+/** Returns the time of the processor, in milliseconds: that of the wall grows with what else runs. */
+async function cost(read: (text: string) => unknown, text: string): Promise<number> {
+  const before = process.cpuUsage();
+  await read(text);
+  const { user, system } = process.cpuUsage(before);
+  return (user + system) / 1000;
+}
+
+/** Returns whether a reader takes more than its share for the longer text, by the best of a few rounds. */
+async function isSlow(read: (text: string) => unknown, text: (length: number) => string): Promise<boolean> {
+  let [short, long] = [Infinity, Infinity];
+  for (let round = 0; round < 5; round++) {
+    long = Math.min(long, await cost(read, text(4 * LENGTH)));
+    if (long <= FREE_MS) return false;
+    short = Math.min(short, await cost(read, text(LENGTH)));
+  }
+  return long > MOST * short;
+}
+
+async function slowPieces(read: (text: string) => unknown): Promise<string[]> {
+  const slow: string[] = [];
+  for (const piece of PIECES) {
+    for (const [before, behind] of AROUND) {
+      const text = (length: number) => before + piece.repeat(length / piece.length) + behind;
+      if (await isSlow(read, text)) slow.push(before + piece + behind);
+    }
+  }
+  return slow;
+}
+
+for (const [name, read] of Object.entries(READERS)) {
+  Deno.test(`time grows with the length of the text: ${name}`, async () => {
+    assert.deepEqual(await slowPieces(read), []);
+  });
+}
+
+Deno.test("control: a reader that goes over each run again and again is found", async () => {
+  const text = (length: number) => "`".repeat(length) + "b";
+  assert.equal(await isSlow((one) => /`+\d$/.test(one), text), true);
+  assert.equal(await isSlow((one) => /(?<!`)`+\d$/.test(one), text), false);
+});
