@@ -113,7 +113,7 @@ export class ContentScanner {
 
   /** Judges a part of requests; `protected` is for local models alone. Throws `policy_refused` for any other provider. */
   async checkPart(
-    texts: Iterable<string>,
+    texts: readonly string[],
     subject: ScanSubject,
     { provider, local, signal }: { provider: string; local: boolean; signal?: AbortSignal | undefined },
   ): Promise<"open" | "protected"> {
@@ -161,7 +161,7 @@ export class ContentScanner {
     // An image alone has no words, and every message holds those.
     texts.delete("");
     const checked = texts.size === 0 ? body : withoutPrompts(body, texts);
-    await this.checkPart(stringsOf(checked), {
+    await this.checkPart([...stringsOf(checked)], {
       name: `the request to "${provider}"`,
       hint: "continue with a local model, or start a session without that text; lines that are no secret: " +
         "agentcli secrets allow-fragment FILE:LINES",

@@ -21,8 +21,8 @@ const refusal = () => new AgentcliError("policy_refused", "no");
 /** A scanner that finds `secret`, and nothing else, to be protected. */
 const scanner = Object.assign(Object.create(ContentScanner.prototype) as ContentScanner, {
   mayFind: () => Promise.resolve(true),
-  checkPart: (texts: Iterable<string>, _: unknown, { local }: { local: boolean }) =>
-    !local && [...texts].some((text) => text.includes("secret")) ? Promise.reject(refusal()) : Promise.resolve("open"),
+  checkPart: (texts: readonly string[], _: unknown, { local }: { local: boolean }) =>
+    !local && texts.some((text) => text.includes("secret")) ? Promise.reject(refusal()) : Promise.resolve("open"),
   checkRequest: (body: unknown) =>
     JSON.stringify(body).includes("secret") ? Promise.reject(refusal()) : Promise.resolve(),
 });

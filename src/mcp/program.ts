@@ -27,7 +27,7 @@ export interface SessionScope {
   /** The highest label of what the session holds. */
   label(): Label;
   /** Returns whether texts that are about to leave, or to be stored, hold protected content of any known project. */
-  found(texts: Iterable<string>, options?: { isLeaving: boolean }): Promise<boolean>;
+  found(texts: readonly string[], options?: { isLeaving: boolean }): Promise<boolean>;
   /** Judges what a program changed, once it has ended: see `WatchOptions`. */
   protectChanges(since: number, exposed?: string): Promise<void>;
   /** Names of variables that hold keys of providers. */

@@ -61,11 +61,11 @@ export function scannerOfOthers(
         return { project, scanner: new LeakScanner(files, { root: "/", allowed }) };
       });
     }
-    const [all, until] = [[...texts], performance.now() + OTHERS_MS];
+    const until = performance.now() + OTHERS_MS;
     let found: Awaited<ReturnType<ScansOfOthers["check"]>> = null;
     for (const { project, scanner } of others) {
       if (!scanner.hasLooked(options?.since)) await project.look(until - performance.now());
-      const hit = await scanner.check(all, { once: true, ...options });
+      const hit = await scanner.check(texts, { once: true, ...options });
       if (hit === null) continue;
       const endpoints: readonly string[] = found?.endpoints.filter((value) => project.endpoints.includes(value)) ??
         project.endpoints;
@@ -148,7 +148,7 @@ export class LeakScanner {
    * Throws the signal's reason.
    */
   async check(
-    texts: Iterable<string>,
+    texts: readonly string[],
     { once = false, since, signal }: { once?: boolean; since?: number | undefined; signal?: AbortSignal | undefined } =
       {},
   ): Promise<ScanHit | null> {
