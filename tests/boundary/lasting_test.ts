@@ -237,3 +237,19 @@ Deno.test("a task changes no open file because a marker cannot be used for a mom
     assert.equal(allowed.structured.refused, undefined, "control: a task for a protected file is done");
   }
 });
+
+Deno.test("what is put back from quarantine beside a damaged marker is looked through, too", bubblewrap, async () => {
+  const { stage, secret } = await openProject();
+  await using _ = stage;
+  stage.exempt("x/copy.txt");
+  const words =
+    `mkdir x; echo '${secret}' > x/copy.txt; echo open > x/open.txt; echo bad > x/.agentclisecret; sleep 60`;
+  const local = await stage.play("loc", { block, args, script: [read(".env"), shell(words), say("Done.")] });
+  const id = /agentcli quarantine restore (\S+)/.exec(local.done.stderr)?.[1] ?? "";
+  const user = { argv: ["quarantine", "restore", id], prompt: null, script: [] };
+  const restored = await stage.play("rem", user);
+  assert.equal(restored.done.code, 0, restored.done.stderr);
+  assert.match(await Deno.readTextFile(`${stage.project}/x/copy.txt`), /key/, "control: it is back");
+  await Deno.remove(`${stage.project}/x/.agentclisecret`);
+  assert.ok(!(await sentLater(stage, "x/copy.txt")).includes(secret));
+});

@@ -259,6 +259,31 @@ Deno.test("a marker that is damaged, a directory, or a link to nowhere protects 
   }
 });
 
+Deno.test("an unusable marker covers everything until it is gone, and only what the home has lasts", () =>
+  inTemporary((root) => {
+    const marker = { path: `${root}/.agentclisecret`, lines: [{ tier: "no-cloud" as const, pattern: ".env" }] };
+    write(marker.path, "no-cloud: .env\nno-cloud: new\nlist-only: vault\n");
+    for (const name of [".env", "open"]) write(`${root}/${name}`, name);
+    const derived = [{ path: `${root}/copy`, source: `${root}/.env`, device: 0, inode: 0, born: 0 }];
+    const set = new ProtectedSet([root], { remembered: [{ markers: [marker], derived, met: [] }] });
+    set.start();
+    const tiers = () =>
+      [".env", "new", "vault", "copy", "open"].map((name) => set.rule(`${root}/${name}`)?.tier ?? null);
+    const before = ["no-cloud", "no-cloud", "list-only", "no-cloud", null];
+    assert.deepEqual(tiers(), before);
+    write(`${root}/x/.agentclisecret`, "bad\n");
+    set.refresh();
+    assert.ok(set.any && set.rule(`${root}/x/a`)?.damaged !== undefined);
+    assert.deepEqual(tiers(), ["no-cloud", "no-cloud", "list-only", "no-cloud", "no-cloud"]);
+    assert.equal(set.named(`${root}/open`), null);
+    assert.deepEqual([...set.files()], [`${root}/.env`], "most of what it covers is no secret");
+    const lasting = [".env", "new", "vault", "copy", "open"].filter((name) => set.lasts(`${root}/${name}`));
+    assert.deepEqual(lasting, [".env", "copy"]);
+    Deno.removeSync(`${root}/x/.agentclisecret`);
+    set.refresh();
+    assert.deepEqual(tiers(), before);
+  }));
+
 Deno.test("any spelling of a protected name is protected, whatever the case, form and invisible characters", () =>
   inTemporary((root) => {
     const name = "s\u00e9cret-Datei.key";
