@@ -10,6 +10,8 @@ type Checked = { value: unknown } | { problem: string };
 
 /** Schemas nested more deeply are not looked at: the server checks them itself. */
 const DEPTH = 12;
+/** Schemas that one call is checked by: one that refers to itself from many places could be followed without end. */
+const MOST_SCHEMAS = 100_000;
 /** Forms of `anyOf` that are tried. */
 const MOST_FORMS = 20;
 /** Characters of a value that a problem quotes. */
@@ -42,6 +44,7 @@ interface Place {
 class Check {
   readonly #root: JsonRecord;
   readonly #isClosed: boolean;
+  #left = MOST_SCHEMAS;
 
   constructor(root: JsonRecord, isClosed: boolean) {
     this.#root = root;
@@ -50,7 +53,7 @@ class Check {
 
   value(schema: unknown, value: unknown, place: Place): Checked {
     if (schema === false) return { problem: `The argument \`${place.at}\` is not known. Leave it out.` };
-    if (!isRecord(schema) || place.depth > DEPTH) return { value };
+    if (!isRecord(schema) || place.depth > DEPTH || --this.#left < 0) return { value };
     const below = { ...place, depth: place.depth + 1 };
     let current: Checked = { value };
     const apply = (next: unknown) => {

@@ -99,6 +99,30 @@ Deno.test("schemas for model servers hold no keyword that their grammars reject,
   check(property(dictionary(string(), anything()), (odd) => void JSON.stringify(plainSchema(odd, odd))));
 });
 
+Deno.test("a schema that refers to itself from many places is followed a bounded number of times", () => {
+  let read = 0;
+  const circle = (count: number) => ({
+    type: "object",
+    get properties() {
+      read += 1;
+      return Object.fromEntries(Array.from({ length: count }, (_, at) => [`p${at}`, { $ref: "#" }]));
+    },
+  });
+  const forms = {
+    description: "some",
+    get allOf() {
+      read += 1;
+      return Array(5).fill({ $ref: "#" });
+    },
+  };
+  assert.equal(JSON.stringify(plainSchema(circle(1), circle(1))).split("p0").length, 9, "control: eight levels of one");
+  for (const schema of [circle(5), forms]) {
+    read = 0;
+    assert.ok(JSON.stringify(plainSchema(schema, schema)).length < 100_000);
+    assert.ok(read < 5_000, `${read}`);
+  }
+});
+
 Deno.test("texts of a server are cut, of one line, and without what nobody sees", () => {
   assert.equal(cleanText("a\u200bb\u202e\n c\u{e0041}\x1b[31md\x07"), "ab cd");
   assert.equal(cleanText("x".repeat(1_000)).length, 300);

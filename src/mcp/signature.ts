@@ -13,17 +13,34 @@ export interface PlainSchema {
   enum?: string[];
 }
 
-/** Schemas nested more deeply are any value. */
+/** Schemas nested more deeply are any value, and so are those behind this many: one can refer to itself from many places. */
 const DEPTH = 8;
+const MOST_SCHEMAS = 1_000;
+
+/** Where in a tool's schema a part of it stands, and how many more may be read. */
+interface Place {
+  depth: number;
+  counter: { left: number };
+}
+
+function start(): Place {
+  return { depth: 0, counter: { left: MOST_SCHEMAS } };
+}
+
+function below({ depth, counter }: Place): Place {
+  return { depth: depth + 1, counter };
+}
+
 const TYPES: readonly string[] = ["object", "string", "integer", "number", "boolean", "array"];
 
 /**
  * Returns a schema with its references put in, the parts of `allOf` joined, and of several forms the first that is not
  * null. The grammars of model servers reject most of what JSON Schema can say.
  */
-export function plainSchema(schema: unknown, root: JsonRecord, depth = 0): PlainSchema {
-  const whole = merged(schema, root);
+export function plainSchema(schema: unknown, root: JsonRecord, place = start()): PlainSchema {
+  const { depth, counter } = place;
   if (depth >= DEPTH) return {};
+  const whole = merged(schema, root, { depth: 0, counter });
   const description = cleanText(textOf(whole.description) ?? "", depth === 1 ? 160 : 80);
   const said = description === "" || depth === 0 ? {} : { description };
   const words = membersOf(whole.enum ?? (whole.const === undefined ? undefined : [whole.const]));
@@ -39,17 +56,17 @@ export function plainSchema(schema: unknown, root: JsonRecord, depth = 0): Plain
     return {
       type,
       ...said,
-      properties: Object.fromEntries(properties.map(([name, value]) => [name, plainSchema(value, root, depth + 1)])),
+      properties: Object.fromEntries(properties.map(([name, value]) => [name, plainSchema(value, root, below(place))])),
       ...required.length === 0 ? {} : { required },
     };
   }
-  if (type === "array") return { type, ...said, items: plainSchema(whole.items ?? {}, root, depth + 1) };
+  if (type === "array") return { type, ...said, items: plainSchema(whole.items ?? {}, root, below(place)) };
   return { ...type === undefined ? {} : { type }, ...said };
 }
 
 /** Follows references and forms to one schema; what leads in a circle is any value. */
-export function merged(schema: unknown, root: JsonRecord, depth = 0): JsonRecord {
-  if (!isRecord(schema) || depth > DEPTH) return {};
+export function merged(schema: unknown, root: JsonRecord, place = start()): JsonRecord {
+  if (!isRecord(schema) || place.depth > DEPTH || --place.counter.left < 0) return {};
   const { $ref, allOf, anyOf, oneOf, ...own } = schema;
   const forms = [...membersOf(anyOf), ...membersOf(oneOf)].filter((form) => fieldsOf(form).type !== "null");
   const others = [
@@ -57,7 +74,7 @@ export function merged(schema: unknown, root: JsonRecord, depth = 0): JsonRecord
     ...membersOf(allOf),
     // Forms of one object often differ in what they require: only the first counts where the schema says nothing itself.
     ...own.type === undefined && own.properties === undefined ? forms.slice(0, 1) : [],
-  ].map((one) => merged(one, root, depth + 1));
+  ].map((one) => merged(one, root, below(place)));
   return others.reduce<JsonRecord>((sum, one) => ({
     ...one,
     ...sum,
