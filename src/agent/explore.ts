@@ -21,8 +21,6 @@ const TURN_LIMIT = 15;
 /** Longest answer, in characters: it stays in the window of the session that asked. */
 const ANSWER_LIMIT = 1500;
 
-const NOTHING_MORE = "its model was refused something in this session; call Grep and Read instead";
-
 /** Places of a search's responses are counted from here, so that the ids of its calls are no other's. */
 const POSITIONS = { first: 400_000, each: 50 };
 
@@ -52,6 +50,7 @@ export async function explore(
   let searching: Session | undefined;
   try {
     if (session.explorer === undefined) throw new AgentcliError("usage", "no model is set for it");
+    if (session.context.isRefused) throw new AgentcliError("usage", "a model was refused something in this session");
     const explorer = await session.explorer();
     const { workspace } = explorer;
     const search = searching = createSession({
@@ -63,15 +62,10 @@ export async function explore(
       secretVariables: session.secretVariables,
     });
     search.context.removed = POSITIONS.first + nextPosition(session) * POSITIONS.each;
-    const ask = explorer.ask(() => search);
     const prompt = { kind: "user", text: task, label } as const;
     const result = await runTurn(search, await admitPrompt(search, { ...prompt }, { allowed: false }), {
       io: options.io,
-      model(request, asked) {
-        // Searches can run together.
-        if (session.context.isRefused) throw new AgentcliError("usage", NOTHING_MORE);
-        return ask(request, asked);
-      },
+      model: explorer.ask(() => search),
       signal,
       ask: () => Promise.resolve(null),
       emit: (event) => options.emit({ kind: "nested", callId, event }),
