@@ -11,6 +11,7 @@ function terminalTest(name: string, fn: () => Promise<void>): void {
 terminalTest("the first screen names program, place, branch, model, server, instructions and keys", async () => {
   await using home = await temporaryHome();
   await home.write("AGENTS.md", "Be brief.\n");
+  await home.write(".ide/rules/tabs.md", "---\ntrigger: always_on\n---\nUse tabs.\n");
   await home.write(".git/HEAD", "ref: refs/heads/fix/the-port\n");
   await using server = startFakeServer({ script: [say("Here.")] });
   const model = { id: "qwen3:8b", context_window: 40_960 };
@@ -21,7 +22,7 @@ terminalTest("the first screen names program, place, branch, model, server, inst
     shown,
     /^agentcli \d+\.\d+\.\d+ {2}\S.*\/project · fix\/the-port\nOllama \(runtime_a\) · qwen3:8b {2}local, window of 41k$/m,
   );
-  assert.match(shown, /^instructions: AGENTS\.md\n\/help .*@ files$/m);
+  assert.match(shown, /^instructions: AGENTS\.md, \.ide\/rules\/tabs\.md\n\/help .*@ files$/m);
   assert.match(shown, /^local · Ollama · qwen3:8b · /m);
   await terminal.type("/models");
   await terminal.press("Enter");

@@ -172,3 +172,29 @@ Deno.test("an overflow is answered with a summary by the model of role compact a
   const cache = JSON.parse(await Deno.readTextFile(`${home.agentcliHome}/cache/servers.json`));
   assert.equal(cache.models[`${server.baseUrl} fake`].window, 4096);
 });
+
+Deno.test("rules of the project that always hold are instructions, as many as there is room for", async () => {
+  await using home = await temporaryHome();
+  const rule = (trigger: string, text: string) => `---\ntrigger: ${trigger}\n---\n${text}\n`;
+  await home.write(".ide/rules/b.md", rule("always_on", "Answer in French."));
+  await home.write(".ide/rules/a.md", rule("always_on", "Use tabs.").replaceAll("\n", "\r\n"));
+  for (const other of ["model_decision", "glob", "manual"]) {
+    await home.write(`.ide/rules/${other}.md`, rule(other, "Answer in Latin.\ntrigger: always_on"));
+  }
+  await home.write(".ide/rules/none.md", "trigger: always_on\nAnswer in Latin.");
+  await using server = startFakeServer({ script: [say("Oui."), say("Oui.")] });
+  await configure(home, { loc: { baseUrl: server.baseUrl, models: [{ id: "fake", context_window: 4096 }] } });
+  await runInProcess(["run", "hi"], { home });
+  const system = () => server.chats().at(-1)?.json.messages[0].content;
+  assert.match(
+    system(),
+    /Instructions from \.ide\/rules\/a\.md:\nUse tabs\.\n\nInstructions from \.ide\/rules\/b\.md:\nAnswer in French\.$/,
+  );
+  await home.write(".ide/rules/a.md", rule("always_on", "x".repeat(1800)));
+  await home.write(".ide/rules/c.md", rule("always_on", "y".repeat(1800)));
+  await runInProcess(["run", "hi"], { home });
+  assert.match(
+    system(),
+    /x\n\nInstructions from \.ide\/rules\/b\.md:[^]*\n\nMore instructions, [^\n]*: \.ide\/rules\/c\.md$/,
+  );
+});

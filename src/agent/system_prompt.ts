@@ -27,6 +27,9 @@ const TEXTS = { default: DEFAULT, small: SMALL, plain: PLAIN } as const;
 const INSTRUCTION_LIMIT = 12_000;
 const SMALLEST_INSTRUCTION = 1000;
 
+/** Rules of the project, one a file (seed §2.4). */
+const RULES_DIRECTORY = ".ide/rules";
+
 /** The system message with its parts, for the breakdown. */
 export interface SystemPrompt {
   text: string;
@@ -53,7 +56,7 @@ interface SystemPromptOptions {
  */
 export async function buildSystemPrompt(workspace: Workspace, options: SystemPromptOptions): Promise<SystemPrompt> {
   const base = options.replace ?? `${TEXTS[options.text].trimEnd()}\n\nProject root: ${workspace.root} (${options.os})`;
-  const texts: { name: string; text: string; label: Label }[] = [{ name: "system", text: base, label: "open" }];
+  const texts: Instructions[] = [{ name: "system", text: base, label: "open" }];
   if (options.replace === undefined) texts.push(...await readInstructions(workspace, instructionLimit(options.window)));
   if (options.append !== undefined) texts.push({ name: "--append-system-prompt", text: options.append, label: "open" });
   return {
@@ -81,21 +84,39 @@ function instructionLimit(window: number | undefined): number {
   return Math.min(Math.max(Math.floor(window / 2), SMALLEST_INSTRUCTION), INSTRUCTION_LIMIT);
 }
 
-async function readInstructions(
-  workspace: Workspace,
-  limit: number,
-): Promise<{ name: string; text: string; label: Label }[]> {
-  const found = [];
+/** The text of an instruction file as the prompt has it. */
+export interface Instructions {
+  /** As the workspace names the file. */
+  name: string;
+  text: string;
+  label: Label;
+}
+
+async function readInstructions(workspace: Workspace, limit: number): Promise<Instructions[]> {
+  const found: Instructions[] = [];
   for (const path of instructionPaths(workspace)) {
-    const resolved = await workspace.resolve(path);
-    if ("refused" in resolved) continue;
-    const content = await workspace.read(resolved, { limit });
-    if ("refused" in content) continue;
-    const name = relativeTo(workspace.root, path);
-    const text = new TextDecoder().decode(content.bytes).trim();
-    if (text === "") continue;
-    const cut = content.more ? `\n[cut after ${limit} bytes; read ${name} for the rest]` : "";
-    found.push({ name, text: `Instructions from ${name}:\n${text}${cut}`, label: content.label });
+    const read = await readInstructionFile(workspace, path, { limit });
+    if (read !== null) found.push(read);
   }
-  return found;
+  const rules = await workspace.resolve(join(workspace.root, RULES_DIRECTORY));
+  if ("refused" in rules || await workspace.status(rules) === null) return found;
+  const { readAlwaysOnRules } = await import("./always_on_rules.ts");
+  return [...found, ...await readAlwaysOnRules(workspace, { directory: rules, limit })];
+}
+
+/** Reads one instruction file; `bodyOf` takes from its text what is said. Null where nothing is, or it is not for this model. */
+export async function readInstructionFile(
+  workspace: Workspace,
+  path: string,
+  { limit, bodyOf = (text) => text }: { limit: number; bodyOf?: (text: string) => string },
+): Promise<Instructions | null> {
+  const resolved = await workspace.resolve(path);
+  if ("refused" in resolved) return null;
+  const content = await workspace.read(resolved, { limit });
+  if ("refused" in content) return null;
+  const name = relativeTo(workspace.root, path);
+  const text = bodyOf(new TextDecoder().decode(content.bytes)).trim();
+  if (text === "") return null;
+  const cut = content.more ? `\n[cut after ${limit} bytes; read ${name} for the rest]` : "";
+  return { name, text: `Instructions from ${name}:\n${text}${cut}`, label: content.label };
 }

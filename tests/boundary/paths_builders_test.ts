@@ -45,6 +45,36 @@ Deno.test(
   },
 );
 
+Deno.test(
+  "rules that always hold are for local models alone where they are protected or links to what is",
+  linux,
+  async (test) => {
+    const rule = (canary: string) => `---\ntrigger: always_on\n---\n${canary}\n`;
+    const kinds = {
+      "a link": (project: string) => Deno.symlink(`${project}/secrets/a.md`, `${project}/.ide/rules/a.md`),
+      "in a linked directory": async (project: string) => {
+        await Deno.remove(`${project}/.ide/rules`);
+        await Deno.symlink(`${project}/secrets`, `${project}/.ide/rules`);
+      },
+      "named by the marker": (project: string) => Deno.rename(`${project}/secrets/a.md`, `${project}/.ide/rules/a.md`),
+    };
+    for (const [kind, make] of Object.entries(kinds)) {
+      await test.step(kind, async () => {
+        await using stage = await openStage({ marker: "no-cloud: secrets\nno-cloud: .ide/rules/a.md\n", bare: true });
+        await stage.plant("secrets/a.md", "rule", rule);
+        await Deno.mkdir(`${stage.project}/.ide/rules`, { recursive: true });
+        await make(stage.project);
+        stage.exempt(".ide/rules/a.md");
+        await stage.git("init", "--quiet");
+        assertSealed(await stage.play("rem", { script: HELLO }));
+        const local = await stage.play("loc", { script: HELLO });
+        assertSealed(local);
+        assertArrived(local, stage.canary("rule"));
+      });
+    }
+  },
+);
+
 Deno.test("a protected file is not attached for a remote provider, whatever it is called", linux, async () => {
   await using stage = await openStage();
   await Deno.symlink(".env", `${stage.project}/picture.png`);

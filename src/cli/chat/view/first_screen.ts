@@ -13,7 +13,7 @@ import { VERSION } from "../../version.ts";
 import { firstParts, GAP } from "./activity.ts";
 
 /** How the system prompt names the files whose instructions it holds. */
-const INSTRUCTIONS = /^Instructions from ((?:.*\/)?(?:AGENTS\.md|\.ide-rules)):$/gm;
+const INSTRUCTIONS = /^Instructions from ((?:.*\/)?(?:AGENTS\.md|\.ide-rules|\.ide\/rules\/.+\.md)):$/gm;
 
 const DRAWN_KEYS = ["/help commands and keys", "Esc stops", "Ctrl-D leaves", "@ files"];
 /** Where the terminal itself edits the line. */
