@@ -175,6 +175,22 @@ Deno.test("unknown keys are kept and warned about, with a suggestion", () => {
   assert.match(warnings.join("\n"), /:5:5: providers\.a\.base_ulr: unknown key.*did you mean base_url\?/);
 });
 
+Deno.test("an unknown key at any depth is told the key of that place that was meant", () => {
+  const provider = (keys: string) => `providers: { a: { base_url: "http://h/v1", ${keys} } }\n`;
+  const cases: [string, string][] = [
+    ["acp: { show_protectd: true }\n", "show_protected"],
+    ["sandbox: { netwrk: true }\n", "network"],
+    ["check: { command: c, timeout: 5 }\n", "timeout_s"],
+    ["permissions: { alow: [] }\n", "allow"],
+    ["mcp_servers: { m: { command: c, arg: [] } }\n", "args"],
+    [provider("timeout: { idle: 5 }"), "idle_s"],
+    [provider("models: [{ id: m, context_windw: 5 }]"), "context_window"],
+  ];
+  for (const [text, wanted] of cases) {
+    assert.match(parse(text).warnings[0] ?? "", new RegExp(`mean ${wanted}\\?$`), text);
+  }
+});
+
 Deno.test("an alias that stands for two models is refused and both are named", () => {
   const text = (models: string) => `providers:\n  a:\n    base_url: http://h/v1\n    models: ${models}\n`;
   assert.match(

@@ -157,19 +157,22 @@ export function schemaIssues(value: unknown): SchemaIssue[] {
   });
 }
 
+/** The part of a JSON Schema that leads to the keys that it knows. */
+interface SchemaNode {
+  properties?: Record<string, SchemaNode>;
+  additionalProperties?: SchemaNode | false;
+  items?: SchemaNode;
+  anyOf?: SchemaNode[];
+}
+
 /** The keys that may stand beside an unknown one, for "did you mean"; `path` is that of the unknown key. */
 export function knownKeys(path: readonly (string | number)[]): string[] {
-  if (path[0] === "providers") {
-    if (path[2] === "models") return KEYS.model;
-    if (path[2] === "timeout") return ["connect_s", "first_byte_s", "idle_s"];
-    return KEYS.provider;
+  let node = z.toJSONSchema(providersFile) as SchemaNode | undefined;
+  for (const step of path.slice(0, -1)) {
+    const below = node?.items ?? node?.properties?.[step] ?? (node?.additionalProperties || undefined);
+    node = below?.anyOf?.find(({ properties }) => properties !== undefined) ?? below;
   }
-  if (path[0] === "engines") return Object.keys(engine.shape);
-  if (path[0] === "mcp_servers") return Object.keys(mcpServer.shape);
-  if (path[0] === "sandbox") return ["mode", "read", "write", "network", "env"];
-  if (path[0] === "check") return ["command", "timeout_s"];
-  if (path[0] === "permissions") return ["allow", "deny"];
-  return KEYS.file;
+  return Object.keys(node?.properties ?? {});
 }
 
 /** The JSON Schema of providers.yaml, for editors. */

@@ -133,14 +133,16 @@ async function ofModelAlone(configuration: Configuration, name: string, servedMo
   if (selector?.model !== undefined && configuredProvider(configuration, selector.provider) !== undefined) {
     return await ofSelector(configuration, selector, servedModels);
   }
-  const all = configuration.providers.flatMap((provider) => provider.models.map((model) => model.id));
+  const models = configuration.providers.flatMap((provider) =>
+    provider.models.map(({ id, aliases }) => ({ selector: `${provider.name}:${id}`, names: [id, ...aliases] }))
+  );
+  const selectors = models.map(({ selector }) => selector);
   throw new AgentcliError(
     "unknown_model",
-    `default_model ${name} is not a configured model; available: ${listed(all)}`,
+    `default_model ${name} is not a configured model; available: ${listed(selectors)}`,
     {
-      hint: closest(name, all)[0] !== undefined
-        ? didYouMean(name, all)
-        : "set default_provider too, or correct it with `agentcli config set default_model <model>`",
+      hint: didYouMean(name, new Set(models.flatMap(({ names }) => names))) ??
+        "set default_provider too, or correct it with `agentcli config set default_model <model>`",
     },
   );
 }

@@ -139,6 +139,15 @@ Deno.test("a name that is not configured is looked up on the server", async () =
   assert.match(error.hint ?? "", /did you mean big/);
 });
 
+Deno.test("a default_model that nobody has is told the choices with their providers, and the alias that was meant", async () => {
+  const one = (name: string) => `  ${name}: { base_url: "http://h/v1", models: [{ id: x, alias: coder }] }\n`;
+  const text = (model: string) => `default_model: ${model}\nproviders:\n${one("a")}${one("b")}`;
+  const error = await refused("unknown_model", chosen(configure(text("codr")), {}));
+  assert.match(error.message, /available: a:x, b:x$/);
+  assert.equal(error.hint, "did you mean coder?");
+  assert.match((await refused("unknown_model", chosen(configure(text("other")), {}))).hint ?? "", /default_provider/);
+});
+
 Deno.test("a server that cannot say is sent the name, with a warning", async () => {
   const { selection, warning } = await selectModel(configure(TWO), { option: "empty:new" }, silent);
   assert.equal(selection.model.id, "new");
