@@ -86,7 +86,9 @@ for (const { step, marker, from, to } of UNCOVERINGS) {
     assert.match(results[0] ?? "", /is protected/);
     assert.match(results[1] ?? "", /PUB_marker/, "control: the rest is open");
     assert.doesNotMatch(sent, /CNRY_/);
-    const released = await runProgram(["secrets", "trust", "conf.env", "--yes"], { home: stage.home, cwd });
+    // The lines of a marker above go along with a project that moves, so there it is a line that is gone.
+    const named = step.includes("mv") ? [] : ["conf.env"];
+    const released = await runProgram(["secrets", "trust", ...named, "--yes"], { home: stage.home, cwd });
     assert.equal(released.code, 0, released.stderr);
     assert.match((await play(to)).results[0] ?? "", /CNRY_/, "control: it is open when it is released");
   });
