@@ -1,6 +1,6 @@
 /** Every way of words into a session is looked through: messages of a client, the system message, later turns. */
 import assert from "node:assert/strict";
-import { ask, say, want } from "../helpers/fake_server.ts";
+import { ask, say, type Step, want } from "../helpers/fake_server.ts";
 import { assertArrived, assertRefusedRun, assertSealed, openStage, type Play, type Played } from "./harness.ts";
 
 const linux = { ignore: Deno.build.os !== "linux" };
@@ -98,6 +98,28 @@ Deno.test("control: what is said in an open session is stored", linux, async () 
   await stage.play("loc", { script: HELLO, prompt: words });
   assert.ok(await holds(stage.home.agentcliHome, words));
 });
+
+Deno.test(
+  "a model may think of a prompt that the user released, and go on; its thoughts are stored nowhere",
+  linux,
+  async () => {
+    await using stage = await openStage();
+    const canary = stage.canary("env");
+    const think = (text: string): Step => ({
+      ...say("", { reasoning: text }),
+      calls: [want("read", { path: "pub.txt" })],
+    });
+    const script = [think(`what is ${canary}?`), say("Done.")];
+    const play = { script, prompt: `what is ${canary}?`, args: ["--allow-protected-prompt"] };
+    const released = await stage.play("rem", play);
+    assert.equal(released.done.code, 0, released.done.stderr);
+    assert.equal(chats(released), 2);
+    assert.deepEqual(released.leaks.disk, []);
+    const guessed = await stage.play("rem", { script });
+    assert.equal(guessed.done.code, 6, "control: a guess, where all is stored, ends the turn");
+    assert.deepEqual(guessed.leaks.disk, []);
+  },
+);
 
 Deno.test("--allow-protected-prompt opens the way for that prompt alone", linux, async () => {
   await using stage = await openStage();
