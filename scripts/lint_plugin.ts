@@ -111,6 +111,18 @@ const localeNumber: Deno.lint.Rule = {
   },
 };
 
+const normalizing: Deno.lint.Rule = {
+  create(context) {
+    if (!isProgram(context.filename) || /[\\/]platform[\\/]text\.ts$/.test(context.filename)) return {};
+    const message = "It sorts marks in quadratic time: take `normalized` of platform/text.ts.";
+    return {
+      "MemberExpression > Identifier[name='normalize']"(node: Deno.lint.Identifier) {
+        context.report({ node, message });
+      },
+    };
+  },
+};
+
 const plugin: Deno.lint.Plugin = {
   name: "house",
   rules: {
@@ -120,6 +132,7 @@ const plugin: Deno.lint.Plugin = {
     "non-null-reason": nonNullReason,
     "slow-timer": slowTimer,
     "locale-number": localeNumber,
+    "normalizing": normalizing,
   },
 };
 export default plugin;

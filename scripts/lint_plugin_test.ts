@@ -16,6 +16,7 @@ const BAD: [string, string][] = [
   ["export const a = (b: string[]) => b[0]!;", "house/non-null-reason"],
   ["export const a = (b: () => void) => setTimeout(b, 9);", "house/slow-timer"],
   ['export const a = (b: number) => b.toLocaleString("en-US");', "house/locale-number"],
+  ['export const a = (b: string) => b.normalize("NFC");', "house/normalizing"],
 ];
 
 for (const [source, rule] of BAD) {

@@ -18,6 +18,7 @@ import { shownMessage } from "../src/provider/chat/shown_message.ts";
 import { ThinkSplitter } from "../src/provider/chat/think.ts";
 import { createHoldback } from "../src/provider/text_calls/holdback.ts";
 import { recoverCalls, recoverThought, unparsedCall } from "../src/provider/text_calls/recover.ts";
+import { looseWords, plainWords } from "../src/shell/command.ts";
 import { commandParts } from "../src/shell/parts.ts";
 import { readShell } from "../src/shell/file_names.ts";
 import { clean } from "../src/terminal/clean.ts";
@@ -26,11 +27,15 @@ import { shownOutput } from "../src/terminal/shown_output.ts";
 import { matchEdit } from "../src/tools/edit/match.ts";
 import { explainNoMatch } from "../src/tools/edit/nearest.ts";
 import { readPatch } from "../src/tools/edit/patch.ts";
+import { meantPath } from "../src/tools/meant_path.ts";
 import { decodeEntities } from "../src/tools/call_shapes.ts";
 import { SAMPLE_TOOLS } from "./helpers/text_calls.ts";
 
 const finder = new FragmentFinder();
 finder.add(".env", new TextEncoder().encode("TOKEN=tr0ub4dor&3-correct-horse\n"));
+
+/** A workspace in which no path leads anywhere. */
+const NOWHERE = { resolve: () => ({ refused: "absent", unknown: true }), status: () => null };
 
 const READERS: Readonly<Record<string, (text: string) => unknown>> = {
   "the forms of a protected file": (text) => formsOf(new TextEncoder().encode(text)),
@@ -52,13 +57,16 @@ const READERS: Readonly<Record<string, (text: string) => unknown>> = {
   "a closed answer": (text) => answerIn(text, { type: "yes_no" }),
   "the structure of a file": (text) => structureOf({ path: "a.env", real: "/a.env" }, text),
   "what an MCP server says": (text) => [cleanText(text), firstSentence(text)],
-  "a command": (text) => [commandParts(text), readShell(text)],
+  "a command": (text) => [commandParts(text), readShell(text), plainWords(text), looseWords(text)],
   "what is shown": (text) => [clean(text, { multiline: true }), shownOutput(text)],
   "Markdown": (text) => new MarkdownStream({ width: () => 80, color: true }).push(text + "\n"),
   "an edit": (text) => matchEdit(text, { old: text.slice(1, -1) + "x", new: "y", all: false }),
   "an edit that matches nothing": (text) => explainNoMatch(text, "no such line\nat all"),
   "a patch": readPatch,
   "entities": decodeEntities,
+  // No path is longer than a quarter of this; the workspace has no files that it could look for.
+  "a path": (text) =>
+    meantPath(`a${text.slice(0, text.length / 4 - 2)}b`, { workspace: NOWHERE } as never).catch(() => null),
 };
 
 const PIECES: readonly string[] = [
@@ -147,12 +155,13 @@ const PIECES: readonly string[] = [
 
 /** What stands around the pieces. */
 const AROUND = [["", ""], ["a", "b"], ["{", "b}"]] as const;
-/** Characters of the shorter text; the longer one has four times as many. */
-const LENGTH = 4 * 1024;
+/** Characters of the shorter text, and how many times as many the longer one has. */
+const LENGTH = 2 * 1024;
+const TIMES = 8;
 /** Milliseconds that any text may take: what takes less is not judged. */
 const FREE_MS = 25;
-/** How much longer four times the text may take: linear is 4, quadratic 16. */
-const MOST = 8;
+/** How many times the time the longer text may take: linear is 8, quadratic 64. */
+const MOST = 24;
 
 /** Returns the time of the processor, in milliseconds: that of the wall grows with what else runs. */
 async function cost(read: (text: string) => unknown, text: string): Promise<number> {
@@ -166,7 +175,7 @@ async function cost(read: (text: string) => unknown, text: string): Promise<numb
 async function isSlow(read: (text: string) => unknown, text: (length: number) => string): Promise<boolean> {
   let [short, long] = [Infinity, Infinity];
   for (let round = 0; round < 5; round++) {
-    long = Math.min(long, await cost(read, text(4 * LENGTH)));
+    long = Math.min(long, await cost(read, text(TIMES * LENGTH)));
     if (long <= FREE_MS) return false;
     short = Math.min(short, await cost(read, text(LENGTH)));
   }

@@ -94,7 +94,7 @@ export const ASSISTANTS: Readonly<Record<AssistantId, Assistant>> = {
       header: {},
       handler: { timeout: TIMEOUT },
       powershell: "commandWindows",
-      off: { files: ["config.toml"], pattern: /^\s*(?:features\s*\.\s*)?(?:codex_)?hooks\s*=\s*false/m },
+      off: { files: ["config.toml"], pattern: /^[ \t]*(?:features[ \t]*\.[ \t]*)?(?:codex_)?hooks[ \t]*=[ \t]*false/m },
     },
     root: '"$(git rev-parse --show-toplevel 2>/dev/null || pwd)"/',
     rule: { project: "../AGENTS.md", user: "AGENTS.md", form: "section", frontmatter: "" },

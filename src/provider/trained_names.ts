@@ -93,7 +93,7 @@ const PARAMETERS: ReadonlyMap<string, readonly string[]> = new Map(
 /** The declared parameter that is meant by a name; null for none. */
 export function meantParameter(name: string, declared: Readonly<Record<string, unknown>>): string | null {
   if (Object.hasOwn(declared, name)) return name;
-  const bare = name.replace(/^[\s"'`*]+|[\s"'`*:=]+$/g, "");
+  const bare = name.replace(/^[\s"'`*]+|(?<![\s"'`*:=])[\s"'`*:=]+$/g, "");
   const plain = bare.replace(/([a-z0-9])([A-Z])/g, "$1_$2").replace(/[\s-]+/g, "_").toLowerCase();
   if (Object.hasOwn(declared, plain)) return plain;
   return PARAMETERS.get(plain)?.find((one) => Object.hasOwn(declared, one)) ?? null;

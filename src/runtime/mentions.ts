@@ -64,7 +64,7 @@ const DRAGGED = new RegExp(
 const MENTION =
   /(?<=^|[\s(])(?:@"(?<quoted>[^"\n]+)"|(?<quote>['"])@(?<inner>[^'"\n]+)\k<quote>|@(?<bare>(?:\\\s|\S)+))/g;
 /** Signs that may stand behind a path without being part of it. */
-const BEHIND = /[,;:!?.)\]}'"]+$/;
+const BEHIND = /(?<![,;:!?.)\]}'"])[,;:!?.)\]}'"]+$/;
 /** Paths of one line that are attached; a text that was pasted may hold any number. */
 const MOST = 20;
 

@@ -169,7 +169,7 @@ interface PlainWord {
 
 /** Returns the words of a simple command; null for anything that some shell may read in another way. */
 export function plainWords(line: string): PlainWord[] | null {
-  const text = line.replace(/^ +|[ \n]+$/g, "");
+  const text = line.replace(/^ +|(?<![ \n])[ \n]+$/g, "");
   let word: PlainWord = { text: "", quoted: false };
   const words = [word];
   SAME_IN_EVERY_SHELL.lastIndex = 0;

@@ -25,7 +25,8 @@ const PLAINER: readonly ((path: string) => string)[] = [
   (path) => path.replace(/^@(?=[\w./~])/, ""),
   (path) => path.replace(/(?<=[^/])\/+$/, ""),
   (path) => path.replaceAll("\\", "/"),
-  (path) => path.replace(/(?::\d+(?:[-:,]\d+)?|#L\d+(?:-L?\d+)?|\s*[,(]?\s*\(?lines? \d+(?:\s*-\s*\d+)?\)?)$/i, ""),
+  (path) =>
+    path.replace(/(?::\d+(?:[-:,]\d+)?|#L\d+(?:-L?\d+)?|(?<!\s)\s*(?:[,(]\s*)?\(?lines? \d+(?:\s*-\s*\d+)?\)?)$/i, ""),
   (path) => path.replace(/(?<![.,;:!?)\]}'"`*])[.,;:!?)\]}'"`*]+$/, ""),
   withPlainSigns,
   (path) => path.replace(/^[ab]\//, ""),

@@ -66,7 +66,7 @@ const denoFormat = (_: string, extension: string): Program => ({
 });
 
 const node = (text: string, extension: string): Program => {
-  const isModule = extension === "mjs" || (extension === "js" && /^\s*(?:import|export)\b/m.test(text));
+  const isModule = extension === "mjs" || (extension === "js" && /^[ \t]*(?:import|export)\b/m.test(text));
   return {
     program: "node",
     args: [`--input-type=${isModule ? "module" : "commonjs"}`, "--check", "-"],

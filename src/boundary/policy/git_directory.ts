@@ -39,7 +39,7 @@ export function pointsBack({ top, directory, common }: GitDirectory): boolean {
     const named = firstLine(join(directory, "gitdir"));
     return isWithin(join(common, "worktrees"), directory) && leadsTo(resolve(directory, named), place);
   }
-  const worktree = /^\s*worktree\s*=\s*"?([^"\n]*)"?\s*$/im.exec(textOf(join(directory, "config")))?.[1];
+  const worktree = /^[ \t]*worktree[ \t]*=[ \t]*"?([^"\n]*)"?[ \t\r]*$/im.exec(textOf(join(directory, "config")))?.[1];
   return worktree === undefined ? directory === place : leadsTo(resolve(directory, worktree), top);
 }
 

@@ -136,7 +136,7 @@ class Node {
       index % 2 === 1 ? piece : unescaped(foldedText(piece).replace(/[*?]/g, ONE))
     );
     const last = pieces.length - 1;
-    const stripped = pieces.map((piece, index) => index === last ? piece.replace(/[. ]+$/, "") : piece);
+    const stripped = pieces.map((piece, index) => index === last ? piece.replace(/(?<![. ])[. ]+$/, "") : piece);
     const node = new Node();
     this.wilds.push({ text: wildOf(pieces), stripped: wildOf(stripped), node });
     return node;

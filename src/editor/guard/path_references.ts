@@ -165,7 +165,7 @@ function* wordsOf(text: string, kind: TextKind): Generator<string> {
     const plain = word.replace(/^@+/, "").replace(/^file:\/\//i, "");
     if (plain === "") continue;
     yield word.startsWith("@") && !plain.includes("/") ? `${plain}/` : plain;
-    yield plain.replace(/[.,]+$/, "");
+    yield plain.replace(/(?<![.,])[.,]+$/, "");
     if (plain.includes("%")) yield percentDecoded(plain);
     // `-f.env`, `-.env`, `-d@.env`: the value of a short option.
     if (/^-[^-]/.test(plain)) yield* [plain.slice(1), plain.slice(2).replace(/^@/, "")];
@@ -216,7 +216,7 @@ class NamedPaths {
   }
 
   word(word: string, kind: TextKind): PathReference | null {
-    const path = word.replace(/\/+$/, "");
+    const path = word.replace(/(?<!\/)\/+$/, "");
     if (path === "" || path === "." || path === "..") return null;
     const asPath = word.includes("/");
     const meanings = this.#lookup.meanings(path, { from: this.#from });
@@ -240,7 +240,7 @@ class NamedPaths {
       ...(this.#lookup.userHome === null ? [] : [this.#lookup.userHome]),
     ];
     const starts = ["", ...bases];
-    return this.#firstOf(starts.flatMap((base) => this.#lookup.meanings(base + word.replace(/\/+$/, ""))));
+    return this.#firstOf(starts.flatMap((base) => this.#lookup.meanings(base + word.replace(/(?<!\/)\/+$/, ""))));
   }
 
   /** A protected path that a pattern of the shell means. */

@@ -67,10 +67,10 @@ function firstText(fields: Readonly<Record<string, unknown>>, names: readonly st
 /** Every part of a pattern before its first sign that stands for more than itself. */
 function fixedPart(pattern: string): string {
   const plain = /^[^*?[{]*/.exec(pattern)?.[0] ?? "";
-  return plain === pattern ? plain : plain.replace(/[^/\\]*$/, "");
+  return plain === pattern ? plain : plain.replace(/(?<![^/\\])[^/\\]*$/, "");
 }
 
-const PATCH_LINE = /^\s*\*\*\* (?:(?:Add|Update|Delete) File|Move to): (.+?)\s*$/gm;
+const PATCH_LINE = /^[ \t]*\*\*\* (?:(?:Add|Update|Delete) File|Move to): (.+?)\s*$/gm;
 
 function actionsOf(tool: string, input: unknown): Action[] {
   const fields = fieldsOf(input);
@@ -125,7 +125,7 @@ const MENTION = /(?:^|[\s("'`])@(?:"([^"]+)"|'([^']+)'|([^\s"'`]+))/g;
 function promptActions(text: string): Action[] {
   const named = [...text.matchAll(MENTION)].map(([, double, single, bare = ""]) =>
     // Lines of it, and what ends the sentence.
-    (double ?? single ?? bare).replace(/[#:][L\d-]*$/, "").replace(/[,.;:!?)\]]+$/, "")
+    (double ?? single ?? bare).replace(/[#:][L\d-]*$/, "").replace(/(?<![,.;:!?)\]])[,.;:!?)\]]+$/, "")
   );
   const reads = named.filter((path) => path !== "").map((path): Action => ({ kind: "read", path }));
   return [...reads, { kind: "texts", texts: [text] }];

@@ -32,7 +32,7 @@ export function editableJson(text: string): EditableJson {
     newline: text.includes("\r\n") ? "\r\n" : "\n",
     indent: /^([ \t]+)["{[]/m.exec(text)?.[1] ?? "  ",
   };
-  return { ...parseJsonDocument(isEmpty ? `${text.replace(/[ \t\r\n]+$/, "")}{}\n` : text), layout };
+  return { ...parseJsonDocument(isEmpty ? `${text.replace(/(?<![ \t\r\n])[ \t\r\n]+$/, "")}{}\n` : text), layout };
 }
 
 /** Returns a value as it is written behind `before`, the white space that its line begins with. */

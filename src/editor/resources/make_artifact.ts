@@ -63,9 +63,9 @@ export function makeRule(
   if (to.places.rules === null) return makeSection("rule", name, { content: matter.body.trim(), to });
   const globs = fields.globs ?? fieldText(matter, "globs") ?? undefined;
   const trigger = fields.trigger ?? fieldText(matter, "trigger") ?? (globs === undefined ? "always_on" : "glob");
-  if (trigger === "glob") refuse([globsProblem((globs ?? "").replace(/\s*,\s*/g, ","))], `rule ${name}`);
+  if (trigger === "glob") refuse([globsProblem((globs ?? "").replace(/(?<!\s)\s*,\s*/g, ","))], `rule ${name}`);
   const description = fields.description ?? fieldText(matter, "description") ?? undefined;
-  const whole = writeFrontmatter({ trigger, globs: globs?.replace(/\s*,\s*/g, ","), description }, matter.body);
+  const whole = writeFrontmatter({ trigger, globs: globs?.replace(/(?<!\s)\s*,\s*/g, ","), description }, matter.body);
   refuse(ruleProblems(whole), `rule ${name}`);
   return artifact("rule", name, { to, resources: [textFile(join(to.places.rules, `${name}.md`), whole)] });
 }

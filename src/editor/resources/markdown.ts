@@ -62,7 +62,7 @@ export function fieldText({ fields }: Frontmatter, key: string): string | null {
 /** Frontmatter with these fields, one line each, unquoted; empty ones are left out. Line ends of values become spaces. */
 export function writeFrontmatter(fields: Readonly<Record<string, string | undefined>>, body: string): string {
   const lines = Object.entries(fields).flatMap(([key, value]) =>
-    value === undefined || value === "" ? [] : [`${key}: ${value.replace(/\s*[\r\n]+\s*/g, " ").trim()}`]
+    value === undefined || value === "" ? [] : [`${key}: ${value.replace(/(?<!\s)\s*[\r\n]+\s*/g, " ").trim()}`]
   );
   return `---\n${lines.join("\n")}\n---\n\n${body.replace(/^\s*\n/, "").trimEnd()}\n`;
 }

@@ -53,6 +53,6 @@ export function readBlocks(text: string, start: number, { tools }: CallContext):
 /** The file that the last line before a block names, or the line before its fence. */
 function pathBefore(text: string): string | null {
   const lines = text.split("\n").map((line) => line.trim()).filter((line) => line !== "" && !line.startsWith("```"));
-  const bare = (lines.at(-1) ?? "").replace(/^(?:[#*`\s]|File:)+|[*`:\s]+$/gi, "");
+  const bare = (lines.at(-1) ?? "").replace(/^(?:[#*`\s]|File:)+|(?<![*`:\s])[*`:\s]+$/gi, "");
   return /^[\w./@+-]{1,400}$/.test(bare) && /[./]/.test(bare) ? bare : null;
 }
