@@ -4,7 +4,7 @@ import type { AgentcliError } from "../errors.ts";
 import { reportsTemplate, whyOtherModel } from "../provider/backends/server_name.ts";
 import { type FailureKind, ProviderFailure } from "../provider/failure.ts";
 import type { ChatResponse, RetryNotice } from "../provider/types.ts";
-import { type AssistantItem, callId, releaseIn, showsImages, type ToolCall } from "../session/item.ts";
+import { type AssistantItem, callId, showsImages, type ToolCall } from "../session/item.ts";
 import { asksForShape, estimateOf, recordRequest, requestOf, type SentRequest } from "./chat_request.ts";
 import type { Holdback } from "../provider/text_calls/holdback.ts";
 import { limitsOf } from "./context/tokens.ts";
@@ -231,7 +231,7 @@ async function takeResponse(
   const { recovered, model } = received;
   const response = recovered?.response ?? received.response;
   const position = nextPosition(session);
-  const { text, reasoning } = response;
+  const { text } = response;
   const calls = response.calls.map(({ name, input, problem }, index): ToolCall => {
     return { id: callId(position, index), name, input, problem };
   });
@@ -240,10 +240,11 @@ async function takeResponse(
     const { writeInParts } = await import("./cut_write.ts");
     last.problem = await writeInParts(response, session, { count }) ?? last.problem;
   }
+  // A remote model does not get its thoughts again: what is not kept of them need not end the turn.
+  const isKept = session.model.local || await labelOfWords([response.reasoning], session) === "open";
+  const reasoning = isKept ? response.reasoning : "";
   // Looked through once, when all of it is here, and before any of it is stored or told.
-  // Thoughts about a prompt that the user released are not: no store takes them, and they are not sent again.
-  const isReleased = !session.model.local && releaseIn(session.items) !== undefined;
-  const label = await labelOfWords([text, ...isReleased ? [] : [reasoning], ...stringsOf(calls)], session);
+  const label = await labelOfWords([text, reasoning, ...stringsOf(calls)], session);
   const item: AssistantItem = { kind: "assistant", id: received.messageId, text, reasoning, calls, label };
   session.items.push(item);
   count.isCallLost = response.finish === "tool_calls" && calls.length === 0;

@@ -8,7 +8,6 @@ const COMMANDS = ["--permission-mode", "bypassPermissions"];
 /** The ways in which a model says something, with what it says. */
 const WAYS: Record<string, (secret: string) => Step[]> = {
   "its answer": (secret) => [say(`it is ${secret}`)],
-  "its reasoning": (secret) => [say("fine", { reasoning: `it says ${secret}` })],
   "words before a call": (secret) => [
     { ...say(`it is ${secret}`), calls: [want("read", { path: "pub.txt" })] },
     say("done"),
@@ -59,6 +58,14 @@ for (const [way, script] of Object.entries(WAYS)) {
     }
   });
 }
+
+Deno.test("protected content in the reasoning of a local model labels the session, and goes into no transcript", async () => {
+  await using stage = await openStage();
+  const script = [say("fine", { reasoning: `it says ${stage.canary("env")}` })];
+  assertSealed(await stage.play("loc", { script }));
+  const after = await stage.play("rem", { args: ["--continue"], script: [say("ok")] });
+  assert.equal(after.done.code, 6, after.done.stderr);
+});
 
 Deno.test("a remote model writes no protected content that it guessed into an open file", async () => {
   await using stage = await openStage();
