@@ -88,6 +88,9 @@ Lines end with LF and may have up to 64 MiB. A line that cannot be read is repor
 the very first one is not JSON does the program end, with exit code 2. At the end of input it finishes the running turn
 and the queued ones, then ends.
 
+A message that begins with \`/\` and the name of a workflow or skill of the project stands for the text of that file, with the
+words behind the name as its arguments. \`slash_commands\` of \`init\` names them all. Any other \`/word\` is text.
+
 | request | fields | answer |
 |---|---|---|
 | \`initialize\` | \`systemPrompt?\`, \`appendSystemPrompt?\`, \`hooks?\`, \`sdkMcpServers?\` | \`commands, agents, output_style, available_output_styles, models, account\` |

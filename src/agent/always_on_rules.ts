@@ -12,7 +12,7 @@ const MOST_RULES = 100;
  * The rules of `directory` with `trigger: always_on`, by name, without their front matter. All together take as many
  * bytes as one instruction file may; the others are named, so that the model can read them.
  */
-export async function readAlwaysOnRules(
+export async function readRules(
   workspace: Workspace,
   { directory, limit }: { directory: ResolvedPath; limit: number },
 ): Promise<Instructions[]> {
@@ -24,8 +24,8 @@ export async function readAlwaysOnRules(
   let room = limit;
   for (const name of names.slice(0, MOST_RULES)) {
     const path = join(directory.path, name);
-    const rule = await readInstructionFile(workspace, path, { limit, bodyOf: alwaysOnBody });
-    if (rule === null) continue;
+    const [rule] = await readInstructionFile(workspace, path, { limit, bodyOf: alwaysOnBody });
+    if (rule === undefined) continue;
     const size = byteLength(rule.text);
     if (size > room && found.length > 0) leftOut.push(rule);
     else found.push(rule);

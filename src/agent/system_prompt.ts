@@ -12,10 +12,7 @@ import SMALL from "./system_prompt_small.md" with { type: "text" };
 /** Largest window, in tokens, that gets the small profile. */
 const SMALL_WINDOW = 8192;
 
-/**
- * The small profile for a window that is known to be small. A window that nobody knows is most often a larger one, and
- * the default profile fits into what is assumed with room to spare: it gets the default profile.
- */
+/** The small profile for a window that is known to be small; the default one fits into what is assumed of others. */
 export function profileFor(window: number | undefined): Profile {
   return window !== undefined && window <= SMALL_WINDOW ? "small" : "default";
 }
@@ -26,9 +23,6 @@ const TEXTS = { default: DEFAULT, small: SMALL, plain: PLAIN } as const;
 /** Most bytes taken of one instruction file; what is cut is said in the prompt. */
 const INSTRUCTION_LIMIT = 12_000;
 const SMALLEST_INSTRUCTION = 1000;
-
-/** Rules of the project, one a file (seed §2.4). */
-const RULES_DIRECTORY = ".ide/rules";
 
 /** The system message with its parts, for the breakdown. */
 export interface SystemPrompt {
@@ -69,13 +63,12 @@ export async function buildSystemPrompt(workspace: Workspace, options: SystemPro
 
 /** `AGENTS.md` from the root down to the working directory, and the root's `.ide-rules` (seed §2.4). */
 function instructionPaths(workspace: Workspace): string[] {
-  const directories = [workspace.root];
+  const directories: string[] = [];
   if (isWithin(workspace.root, workspace.cwd)) {
-    const below: string[] = [];
-    for (let at = workspace.cwd; at !== workspace.root; at = dirname(at)) below.unshift(at);
-    directories.push(...below);
+    for (let at = workspace.cwd; at !== workspace.root; at = dirname(at)) directories.unshift(at);
   }
-  return [...directories.map((directory) => join(directory, "AGENTS.md")), join(workspace.root, ".ide-rules")];
+  const found = [workspace.root, ...directories].map((directory) => join(directory, "AGENTS.md"));
+  return [...found, join(workspace.root, ".ide-rules")];
 }
 
 /** An eighth of the window for one file, at four bytes a token. */
@@ -84,9 +77,7 @@ function instructionLimit(window: number | undefined): number {
   return Math.min(Math.max(Math.floor(window / 2), SMALLEST_INSTRUCTION), INSTRUCTION_LIMIT);
 }
 
-/** The text of an instruction file as the prompt has it. */
 export interface Instructions {
-  /** As the workspace names the file. */
   name: string;
   text: string;
   label: Label;
@@ -95,28 +86,27 @@ export interface Instructions {
 async function readInstructions(workspace: Workspace, limit: number): Promise<Instructions[]> {
   const found: Instructions[] = [];
   for (const path of instructionPaths(workspace)) {
-    const read = await readInstructionFile(workspace, path, { limit });
-    if (read !== null) found.push(read);
+    found.push(...await readInstructionFile(workspace, path, { limit }));
   }
-  const rules = await workspace.resolve(join(workspace.root, RULES_DIRECTORY));
+  const rules = await workspace.resolve(join(workspace.root, ".ide/rules"));
   if ("refused" in rules || await workspace.status(rules) === null) return found;
-  const { readAlwaysOnRules } = await import("./always_on_rules.ts");
-  return [...found, ...await readAlwaysOnRules(workspace, { directory: rules, limit })];
+  const { readRules } = await import("./always_on_rules.ts");
+  return [...found, ...await readRules(workspace, { directory: rules, limit })];
 }
 
-/** Reads one instruction file; `bodyOf` takes from its text what is said. Null where nothing is, or it is not for this model. */
+/** Reads one instruction file; `bodyOf` takes from its text what counts. */
 export async function readInstructionFile(
   workspace: Workspace,
   path: string,
   { limit, bodyOf = (text) => text }: { limit: number; bodyOf?: (text: string) => string },
-): Promise<Instructions | null> {
+): Promise<Instructions[]> {
   const resolved = await workspace.resolve(path);
-  if ("refused" in resolved) return null;
+  if ("refused" in resolved) return [];
   const content = await workspace.read(resolved, { limit });
-  if ("refused" in content) return null;
+  if ("refused" in content) return [];
   const name = relativeTo(workspace.root, path);
   const text = bodyOf(new TextDecoder().decode(content.bytes)).trim();
-  if (text === "") return null;
+  if (text === "") return [];
   const cut = content.more ? `\n[cut after ${limit} bytes; read ${name} for the rest]` : "";
-  return { name, text: `Instructions from ${name}:\n${text}${cut}`, label: content.label };
+  return [{ name, text: `Instructions from ${name}:\n${text}${cut}`, label: content.label }];
 }

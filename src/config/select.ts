@@ -133,15 +133,16 @@ async function ofModelAlone(configuration: Configuration, name: string, servedMo
   if (selector?.model !== undefined && configuredProvider(configuration, selector.provider) !== undefined) {
     return await ofSelector(configuration, selector, servedModels);
   }
-  const models = configuration.providers.flatMap((provider) =>
-    provider.models.map(({ id, aliases }) => ({ selector: `${provider.name}:${id}`, names: [id, ...aliases] }))
+  const names = configuration.providers.flatMap((provider) =>
+    provider.models.map(({ id, aliases }) => [`${provider.name}:${id}`, id, ...aliases])
   );
-  const selectors = models.map(({ selector }) => selector);
   throw new AgentcliError(
     "unknown_model",
-    `default_model ${name} is not a configured model; available: ${listed(selectors)}`,
+    `default_model ${name} is not a configured model; available: ${
+      listed(names.flatMap(([selector = ""]) => selector))
+    }`,
     {
-      hint: didYouMean(name, new Set(models.flatMap(({ names }) => names))) ??
+      hint: didYouMean(name, new Set(names.flat())) ??
         "set default_provider too, or correct it with `agentcli config set default_model <model>`",
     },
   );

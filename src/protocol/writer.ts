@@ -20,6 +20,8 @@ interface WriterOptions {
   model: string;
   /** The call whose search these events are of. */
   parent?: string;
+  /** Workflows and skills of the project that a message can begin with. */
+  commands?: readonly { name: string; kind: string }[];
 }
 
 /** Turns events of the engine into lines. Holds only the state of the open response, and the label of the session. */
@@ -60,7 +62,7 @@ export function createProtocolWriter(options: WriterOptions): ProtocolWriter {
       trace.follow(event);
       switch (event.kind) {
         case "start":
-          return system("init", initFields(event, options.version));
+          return system("init", initFields(event, options));
         case "request":
           requested = performance.now();
           return streamed(blocks?.start(event.messageId, event.position));
@@ -174,20 +176,23 @@ export function createProtocolWriter(options: WriterOptions): ProtocolWriter {
   };
 }
 
-function initFields(event: TurnEvent & { kind: "start" }, version: string): SystemFields<"init"> {
+function initFields(
+  event: TurnEvent & { kind: "start" },
+  { version, commands = [] }: WriterOptions,
+): SystemFields<"init"> {
   return {
     cwd: event.cwd,
     tools: event.tools,
     mcp_servers: event.mcpServers ?? [],
     model: event.model,
     permissionMode: event.permissionMode,
-    slash_commands: [],
+    slash_commands: commands.map(({ name }) => name),
     apiKeySource: event.keySource,
     // Clients read this field for features they may use; the number is ours.
     claude_code_version: version,
     output_style: "default",
     agents: [],
-    skills: [],
+    skills: commands.filter(({ kind }) => kind === "skill").map(({ name }) => name),
     plugins: [],
     provider: event.provider,
     local: event.local,

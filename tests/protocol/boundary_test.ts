@@ -151,6 +151,24 @@ Deno.test("what a client says of its tools is looked through before it is stored
   }
 });
 
+Deno.test("a protected workflow that a message begins with reaches local models alone, and no transcript", async () => {
+  const canary = "CNRY_1f92ab40c7d85e63";
+  for (const host of ["127.0.0.1", "127.0.0.2"] as const) {
+    await using home = await temporaryHome();
+    await home.write(".agentclisecret", "no-cloud: .ide\n");
+    await home.write(".ide/workflows/ship.md", `Ship with ${canary}.\n`);
+    await using server = startFakeServer({ host, script: () => say("Hello.") });
+    await configure(home, { only: { baseUrl: server.baseUrl, models: [model] } });
+    await using client = startClient([], { home });
+    await client.say("/ship");
+    const isRemote = host === "127.0.0.2";
+    assert.equal((await client.result()).error_code, isRemote ? "policy_refused" : null);
+    await client.end();
+    assert.equal(server.chats().some(({ text }) => text.includes(canary)), !isRemote);
+    assert.doesNotMatch(await transcripts(home), new RegExp(canary));
+  }
+});
+
 async function transcripts(home: TemporaryHome): Promise<string> {
   const projects = `${home.agentcliHome}/projects`;
   let text = "";

@@ -22,6 +22,26 @@ Deno.test("each message is a turn with one result, and the end of input waits fo
   assert.equal(server.chats()[2]?.json.messages.length, 6);
 });
 
+Deno.test("workflows and skills of the project are told in init, and a message that begins with one is its text", async () => {
+  await using home = await temporaryHome();
+  await home.write(".ide/workflows/ship.md", "---\ndescription: Ship it\n---\nRun the release steps.\n");
+  await home.write(".agents/skills/survey/SKILL.md", "---\nname: survey\ndescription: Count\n---\nCount all.\n");
+  await using server = startFakeServer({ script: () => say("Done.") });
+  await configure(home, { loc: { baseUrl: server.baseUrl } });
+  const words = ["/ship to the moon", "/survey", "/compact", "/tmp is full", "!date", " /ship"];
+  const done = await runInProcess(STREAM, { home, stdin: words.map(user).join("") });
+  assert.equal(done.code, 0, done.stderr);
+  const lines = done.stdout.trimEnd().split("\n").map((line) => JSON.parse(line));
+  for (const init of lines.filter(({ subtype }) => subtype === "init")) {
+    assert.deepEqual([init.slash_commands, init.skills], [["ship", "survey"], ["survey"]]);
+  }
+  assert.deepEqual(server.chats().map(({ json }) => json.messages.at(-1).content), [
+    "Run the release steps.\n\nArguments: to the moon",
+    "Count all.\n\nFiles that this names lie beside .agents/skills/survey/SKILL.md.",
+    ...words.slice(2),
+  ]);
+});
+
 Deno.test("run with stream-json input gives the same events as the root", async () => {
   await using home = await temporaryHome();
   await home.write("a.txt", "alpha\n");

@@ -17,7 +17,7 @@ import { checkStoreOptions, eventSessionId } from "../../runtime/host.ts";
 import { interruptible } from "../../runtime/interrupt.ts";
 import { aborted } from "../serving.ts";
 import { serverStatus } from "../../runtime/open_session.ts";
-import type { QueuedMessage } from "../../runtime/prompts.ts";
+import type { PromptInput, QueuedMessage } from "../../runtime/prompts.ts";
 import { clean } from "../../terminal/clean.ts";
 import type { Context } from "../command.ts";
 import type { GivenServers } from "../mcp_config.ts";
@@ -69,6 +69,8 @@ class Conversation {
   #servers: ClientServer[] | null = null;
   /** Made with the first event of a turn, when the session is open. */
   #turnWriter: ProtocolWriter | null = null;
+  /** Of the turn that runs, or ran last. */
+  #signal: AbortSignal | undefined;
 
   constructor(options: RunOptions, context: Context, given: GivenServers) {
     this.#options = options;
@@ -132,6 +134,7 @@ class Conversation {
    */
   async #turn(message: QueuedMessage, signal: AbortSignal): Promise<number> {
     let result: TurnResult;
+    this.#signal = signal;
     try {
       result = await this.#session.prompt(await message.toPrompt() ?? message, {
         signal,
@@ -186,10 +189,28 @@ class Conversation {
   /** Takes a message: for the turn that runs, else for one of its own. Resolves when there is room for more. */
   async #steer({ text, id, images: encoded = [] }: UserInput, size: number): Promise<void> {
     const toPrompt = async () => ({
-      text,
+      ...await this.#words(text),
       images: encoded.length === 0 ? [] : await (await import("./client_tools.ts")).clientImages(encoded),
     });
     await this.#session.steer({ text, id, toPrompt }, size);
+  }
+
+  /** The prompt of a message: its own words, or those of the workflow or skill of the project that it begins with. */
+  async #words(text: string): Promise<Pick<PromptInput, "text" | "typed" | "label">> {
+    if (!text.startsWith("/")) return { text };
+    const opened = await this.#session.ready(this.#signal);
+    const { commandSource } = await import("../chat/input/typed_line.ts");
+    const { readCustom } = await import("../chat/input/custom_commands.ts");
+    const prompt = await readCustom(text, commandSource(opened));
+    return prompt === null ? { text } : { typed: text, ...prompt };
+  }
+
+  async #commands(): Promise<{ name: string; kind: string }[]> {
+    const { opened } = this.#session;
+    if (opened === null) return [];
+    const { commandSource } = await import("../chat/input/typed_line.ts");
+    const { customCommands } = await import("../chat/input/custom_commands.ts");
+    return await customCommands(commandSource(opened));
   }
 
   async #answer(request: ControlRequest): Promise<void> {
@@ -288,14 +309,15 @@ class Conversation {
       if (!globals.quiet) await io.stderr.write(`agentcli: ${clean(event.text)}\n`);
       return;
     }
-    if (event.kind === "start") this.#turnWriter = this.#writer();
+    if (event.kind === "start") this.#turnWriter = this.#writer(await this.#commands());
     const shown = event.kind === "start" ? { ...event, mcpServers: this.#serverStates() } : event;
     const lines = (this.#turnWriter ??= this.#writer()).lines(shown);
     if (lines !== "") await this.#output.write(lines);
   }
 
-  #writer(): ProtocolWriter {
+  #writer(commands: readonly { name: string; kind: string }[] = []): ProtocolWriter {
     return createProtocolWriter({
+      commands,
       sessionId: this.#id,
       partial: this.#options.includePartialMessages,
       version: VERSION,

@@ -10,7 +10,7 @@ import { nameProblem, skillNameProblem } from "../../../editor/limits.ts";
 import { AgentcliError } from "../../../errors.ts";
 import { join } from "../../../platform/path.ts";
 import { clean } from "../../../terminal/clean.ts";
-import { type CommandSource, isTaken } from "./typed_line.ts";
+import { type CommandSource, CUSTOM, isTaken } from "./typed_line.ts";
 
 /** Largest file that is sent, in bytes: the editors take 12,000 characters of a workflow. */
 const FILE_LIMIT = 64 * 1024;
@@ -98,6 +98,13 @@ export async function customPrompt(
     ...argument === "" ? [] : [`Arguments: ${argument}`],
   ];
   return { text: parts.join("\n\n"), label: highestLabel([content.label]) };
+}
+
+/** The prompt that a text stands for that begins with a command of the project; null for any other text. */
+export async function readCustom(text: string, source: CommandSource): Promise<{ text: string; label: Label } | null> {
+  const [, word = "", argument = ""] = CUSTOM.exec(text.trim()) ?? [];
+  const command = (await customCommands(source)).find(({ name }) => name === word);
+  return command === undefined ? null : await customPrompt({ command, argument: argument.trim() }, source);
 }
 
 async function namesIn(directory: string, workspace: Workspace): Promise<string[]> {

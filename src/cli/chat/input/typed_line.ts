@@ -51,6 +51,9 @@ export function isTaken(word: string): boolean {
   return word === "quit" || isCommandName(word);
 }
 
+/** A line that may begin with a command of the project, and what stands behind it. */
+export const CUSTOM = /^\/([a-z0-9][a-z0-9._-]{0,63})(?:\s+([^]*))?$/;
+
 /** A place to read from, and by which deny rule a file may not be read. */
 export interface CommandSource {
   workspace: Workspace;
@@ -137,7 +140,7 @@ export async function readTyped(line: string, chat: AgentSession): Promise<Typed
   const words: TypedLine = { kind: "prompt", typed: line, text: line, label: "open", from: null };
   const named = !line.startsWith(" ") && /^\/[\w-]+:\S/.test(line) ? await ofServer(line, chat) : null;
   if (named !== null) return named;
-  const typed = /^\/([a-z0-9][a-z0-9._-]{0,63})(?:\s+([^]*))?$/.exec(line.trim());
+  const typed = CUSTOM.exec(line.trim());
   if (line.startsWith(" ") || typed === null) return words;
   const [, word = "", argument = ""] = typed;
   if (isTaken(word)) return readCommand(line) ?? words;
