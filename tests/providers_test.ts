@@ -167,7 +167,7 @@ Deno.test("a literal key is warned about; a variable and the placeholder are not
   await using home = await temporaryHome();
   const add = (name: string, key: string) =>
     runInProcess(["providers", "add", name, "--base-url", "http://localhost:1/v1", "--api-key", key], { home });
-  assert.match((await add("literal", "sk-1")).stderr, /warning: .*\$NAME/);
+  assert.match((await add("literal", "sk-1")).stderr, /warning: .*\$NAME.*set-key/);
   const variable = await add("variable", "$KEY");
   assert.match(
     variable.stderr,

@@ -54,7 +54,10 @@ export async function addProvider(
   const change = replaced ? "replaced" : "added";
   await print(context, { json: { name, base_url: provider.base_url, change }, text: `${change} ${name}\n` });
   if (apiKey !== undefined && isLiteralKey(apiKey)) {
-    await warn(context, "a key on the command line stays in the shell's history; --api-key '$NAME' is safer");
+    await warn(
+      context,
+      "a key on the command line stays in the shell's history; --api-key '$NAME' or providers set-key is safer",
+    );
   }
   if (apiKey === undefined && !isLocal(provider.base_url, [])) {
     await notice(context, `${name} has no key: ${keyAdvice(name, "absent")}`);
