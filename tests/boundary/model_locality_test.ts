@@ -248,6 +248,30 @@ Deno.test("a refusal that comes from elsewhere is not asked again", async () => 
   assert.equal(own.chats.length, 3, `control: ${own.done.stderr}`);
 });
 
+Deno.test("a refusal whose body tells of a model elsewhere is not asked again, in whatever form it tells", async () => {
+  const told = { remote_host: "https://ollama.com:443", remote_model: "m" };
+  const error = { message: "overloaded" };
+  const bodies: Record<string, (fields: Record<string, unknown>) => unknown> = {
+    "beside the error": (fields) => ({ ...fields, error }),
+    "in the error": (fields) => ({ error: { ...error, ...fields } }),
+    "in a text": (fields) => ({ error: JSON.stringify({ ...error, ...fields }) }),
+    "in a list": (fields) => [{ error }, { ...fields, error }],
+  };
+  const refused = (status: number, body: string) =>
+    replied({ kind: "status", status, body, headers: { "retry-after-ms": "1" } });
+  for (const [form, body] of Object.entries(bodies)) {
+    for (const fields of [told, { model: "gpt-oss:120b-cloud" }]) {
+      const { chats, done } = await refused(503, JSON.stringify(body(fields)));
+      assert.equal(chats.length, 2, `${form}: ${done.stderr}`);
+      assert.match(done.stderr, /does not count as local/);
+    }
+    const own = await refused(503, JSON.stringify(body({ model: "m" })));
+    assert.equal(own.chats.length, 3, `control, ${form}: ${own.done.stderr}`);
+  }
+  const stream = await refused(429, `event: error\ndata: ${JSON.stringify({ ...told, error })}\n\n`);
+  assert.equal(stream.chats.length, 2, stream.done.stderr);
+});
+
 Deno.test("after a lost connection the server is asked anew where its model runs", async () => {
   const lost: Step = { kind: "raw", bytes: "" };
   const asked = async (next: Step) => {
