@@ -5,7 +5,7 @@
 import { type FileStatus, lstatSync } from "../../platform/files.ts";
 import { isWithin, relativeTo } from "../../platform/path.ts";
 import { quietly } from "../../platform/real_path.ts";
-import { isUnchanged } from "../policy/inode_index.ts";
+import { isUnchanged, lastingIdentityOf } from "../policy/inode_index.ts";
 import type { RecordData } from "../policy/project_record_files.ts";
 import { OtherProject } from "../policy/other_projects.ts";
 import type { ProtectedSet } from "../policy/protected.ts";
@@ -34,6 +34,12 @@ export interface ScansOfOthers extends Scans {
 
 type ScannedFiles = Pick<ProtectedSet, "named" | "version"> & { files(): Iterable<string> };
 
+/** Another project as of its record, and what its files held so far. */
+interface ScannedProject {
+  project: OtherProject;
+  readonly scanner: LeakScanner;
+}
+
 /** The longest walk of other projects before a check, in milliseconds. */
 const OTHERS_MS = 200;
 
@@ -44,28 +50,48 @@ export function scannerOfOthers(
   own: () => LeakScanner | null = () => null,
 ): ScansOfOthers {
   let known: readonly RecordData[] = [];
-  let others: readonly { project: OtherProject; scanner: LeakScanner }[] = [];
+  /** Grows with each change of the records: other rules can cover what passed before. */
+  let version = 0;
+  let others = new Map<string, ScannedProject>();
   // What both projects protect is this one's, too.
   const allowed: AllowedFragments = (fragments) =>
     Promise.resolve(new Set(fragments.map(({ normalized }) => normalized).filter((text) => own()?.holds(text))));
+  const open = (project: OtherProject): ScannedProject => {
+    const files = {
+      files: () => other.project.files,
+      named: (path: string) => other.project.named(path),
+      get version() {
+        return version;
+      },
+    };
+    const other: ScannedProject = { project, scanner: new LeakScanner(files, { root: "/", allowed }) };
+    return other;
+  };
   const check = async (...[texts, options]: Parameters<LeakScanner["check"]>) => {
     const now = await projects();
+    const since = now === known ? options?.since : undefined;
     if (now !== known) {
       known = now;
-      others = now.filter(({ root, markers, derived, met }) =>
+      version += 1;
+      const before = others;
+      const current = now.filter(({ root, markers, derived, met }) =>
         markers.length + derived.length + met.length > 0 &&
         !roots.some((own) => isWithin(own, root) || isWithin(root, own))
-      ).map((one) => {
-        const project = new OtherProject(one);
-        const files = { files: () => project.files, named: (path: string) => project.named(path), version: 0 };
-        return { project, scanner: new LeakScanner(files, { root: "/", allowed }) };
-      });
+      );
+      others = new Map(current.map((data) => {
+        const project = new OtherProject(data);
+        const key = `${lastingIdentityOf(data)} ${data.root}`;
+        // Any session changes the records, and the content that files had before is not to be forgotten with that.
+        const other = before.get(key) ?? open(project);
+        other.project = project;
+        return [key, other];
+      }));
     }
     const until = performance.now() + OTHERS_MS;
     let found: Awaited<ReturnType<ScansOfOthers["check"]>> = null;
-    for (const { project, scanner } of others) {
-      if (!scanner.hasLooked(options?.since)) await project.look(until - performance.now());
-      const hit = await scanner.check(texts, { once: true, ...options });
+    for (const { project, scanner } of others.values()) {
+      if (!scanner.hasLooked(since)) await project.look(until - performance.now());
+      const hit = await scanner.check(texts, { once: true, ...options, since });
       if (hit === null) continue;
       const endpoints: readonly string[] = found?.endpoints.filter((value) => project.endpoints.includes(value)) ??
         project.endpoints;
@@ -76,7 +102,7 @@ export function scannerOfOthers(
   return {
     check,
     get changedAt() {
-      return Math.max(0, ...others.map(({ scanner }) => scanner.changedAt));
+      return Math.max(0, ...others.values().map(({ scanner }) => scanner.changedAt));
     },
   };
 }

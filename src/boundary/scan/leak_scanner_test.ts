@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
+import { identityAt } from "../policy/inode_index.ts";
+import { emptyRecord, type RecordData } from "../policy/project_record_files.ts";
 import { ProtectedSet } from "../policy/protected.ts";
 import type { OpenLines } from "../policy/protection_rule.ts";
-import { type AllowedFragments, LeakScanner } from "./leak_scanner.ts";
+import { type AllowedFragments, LeakScanner, scannerOfOthers } from "./leak_scanner.ts";
 import { openLinesOf } from "./open_lines.ts";
 
 const SECRET = "tok_5f1b0c9ae47d2386";
@@ -281,4 +283,26 @@ Deno.test("a text that passed while another check read more is looked at again",
   assert.equal(await first, null, "control: all that was known then may leave");
   scanner.allowed = () => Promise.resolve(new Set());
   assert.ok(await scanner.check([text]) !== null);
+});
+
+/** Returns the record of a project, as the home would have it. */
+function recordOf({ root, protection }: Project): RecordData {
+  return { ...emptyRecord(root), ...identityAt(root), markers: protection.seen };
+}
+
+Deno.test("what a file of another project held stays known while the records change, and not what no record protects", async () => {
+  await using other = await project();
+  await other.write(".env", `TOKEN=${SECRET}\n`);
+  let records = [recordOf(other)];
+  const scanner = scannerOfOthers(() => Promise.resolve(records), []);
+  assert.equal(await scanner.check(["an open line"]), null);
+  await Deno.remove(`${other.root}/.env`);
+  records = [recordOf(other)];
+  assert.ok(await scanner.check([SECRET]) !== null, "it is forgotten with the change of a record");
+  records = [{ ...recordOf(other), endpoints: ["127.0.0.1"] }];
+  assert.deepEqual((await scanner.check([SECRET]))?.endpoints, ["127.0.0.1"], "the new record's endpoints count");
+  records = [{ ...recordOf(other), born: 1 }];
+  assert.equal(await scanner.check([SECRET]), null, "control: another directory at that path");
+  records = [];
+  assert.equal(await scanner.check([SECRET]), null, "control: no record");
 });
