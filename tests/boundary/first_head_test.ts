@@ -93,6 +93,51 @@ Deno.test("a protected file of the first commit lets nothing go once it has anot
   assert.ok(!(typed.sent + shown.sent).includes(stage.canary("prod")));
 });
 
+for (const way of ["in a new worktree", "after a time without a marker", "in a project that moved below its marker"]) {
+  Deno.test(`what the user revoked lets nothing of the first commit go: ${way}`, linux, async () => {
+    await using stage = await openStage({ bare: true, marker: null });
+    const [main, other] = [`${stage.project}/code/main`, `${stage.project}/other`];
+    const isAbove = way.includes("moved");
+    const protect = (name: string) =>
+      stage.write(`code/${isAbove ? "" : "main/"}.agentclisecret`, `no-cloud: ${isAbove ? "main/" : ""}${name}.env\n`);
+    await Deno.mkdir(main, { recursive: true });
+    await stage.plant("code/main/prod.env", "prod");
+    await stage.write("code/main/LICENSE", `${PUBLIC}\n`);
+    await protect("prod");
+    const git = (...args: string[]) => stage.git("-C", main, ...args);
+    const trust = async () => {
+      const { done } = await stage.play("loc", { script: [], argv: ["secrets", "trust", "--yes"], cwd: main });
+      assert.match(done.stdout, /^trusted/);
+    };
+    await git("init", "--quiet");
+    await git("add", "-A");
+    await git("commit", "--quiet", "-m", "first");
+    await stage.play("loc", { script: [say("Hello.")], cwd: main });
+    await git("mv", "prod.env", "settings.env");
+    if (way.includes("without")) {
+      await Deno.remove(`${main}/.agentclisecret`);
+      await trust();
+      await protect("settings");
+    } else {
+      await protect("settings");
+      await git("commit", "--quiet", "-a", "-m", "renamed");
+      await trust();
+    }
+    if (way.includes("new")) await git("worktree", "add", "--quiet", other);
+    if (isAbove) await Deno.rename(main, other);
+    const cwd = way.includes("without") ? main : other;
+    const control = await stage.play("rem", { script: [say("Yes.")], prompt: `is "${PUBLIC}" right?`, cwd });
+    assert.equal(control.done.code, 0, "control: what is open in that commit goes");
+    const typed = await stage.play("rem", {
+      script: [say("Yes.")],
+      prompt: `why does ${stage.canary("prod")} fail?`,
+      cwd,
+    });
+    assert.equal(typed.done.code, 6, typed.done.stderr);
+    assert.ok(!typed.sent.includes(stage.canary("prod")));
+  });
+}
+
 Deno.test("no later commit counts as the first where a session was there before the marker", linux, async () => {
   const args = ["--permission-mode", "bypassPermissions"];
   for (const isCommitted of [true, false]) {

@@ -24,6 +24,7 @@ import {
   emptyRecord,
   isOpen,
   isReplaced,
+  joined,
   knownProjects,
   type MarkerLines,
   rebased,
@@ -134,9 +135,9 @@ export class ProjectRecord {
     return this.#own?.firstHead ?? null;
   }
 
-  /** Rules that the user revoked; what they named may stand in that commit. */
+  /** Rules that the user revoked, here or in another tree of the repository; what they named may stand in that commit. */
   get revoked(): readonly MarkerLines[] {
-    return this.#own?.revoked ?? [];
+    return this.#all.flatMap(({ revoked = [] }) => revoked);
   }
 
   /** The values of `local-endpoints:` that the user or trusted when the project was first seen. */
@@ -200,9 +201,8 @@ export class ProjectRecord {
     await this.#decide((data) => {
       const named = [...new Set([...data.confirmed.filter((value) => endpoints.includes(value)), ...confirmed])];
       const allowed = markers.length === 0 ? [] : data.allowed;
-      const revoked = [...data.revoked ?? [], ...data.markers];
-      const now = tightened({ ...data, markers: [], endpoints, confirmed: named, allowed }, { markers });
-      return { ...now, revoked: tightened({ ...now, markers: [] }, { markers: revoked }).markers };
+      const revoked = joined(data.revoked ?? [], data.markers);
+      return tightened({ ...data, markers: [], revoked, endpoints, confirmed: named, allowed }, { markers });
     });
     await this.release(released);
   }
@@ -322,8 +322,10 @@ export class ProjectRecord {
   }
 
   #blank(): RecordData {
-    const firstHead = this.#twin === undefined ? headCommit(this.root) : this.#twin.firstHead;
-    return { ...emptyRecord(this.root), ...identityAt(this.root), firstHead };
+    const { firstHead, revoked } = this.#twin === undefined
+      ? { firstHead: headCommit(this.root) }
+      : rebased(this.#twin, this.root);
+    return { ...emptyRecord(this.root), ...identityAt(this.root), firstHead, revoked };
   }
 
   /** Changes the record by the user's word, which is for the directory that is here now and not for another one. */

@@ -73,6 +73,8 @@ export interface RecordData extends KnownProject, Identity {
 interface IndexEntry extends Identity {
   root: string;
   open?: boolean;
+  /** True if all its rules were revoked. */
+  revoked?: boolean;
   firstHead?: string | null;
   /** True if it has derived files outside of the root. */
   reaches?: boolean;
@@ -88,12 +90,12 @@ export async function recordsVersion(home: Home): Promise<string> {
   return `${inode} ${modified} ${size}`;
 }
 
-/** Returns the roots of the projects that ever had a marker. */
+/** Returns the roots of the projects that ever had a marker, unless all was revoked. */
 export async function knownRoots(home: Home): Promise<string[]> {
   return Object.values(await readIndex(home)).filter(isProtected).map(({ root }) => root);
 }
 
-const isProtected = ({ open }: IndexEntry) => open !== true;
+const isProtected = ({ open, revoked }: IndexEntry) => open !== true && revoked !== true;
 
 /**
  * Returns the records of the projects that ever had a marker, or of the wanted ones. Throws `home_unusable` if one
@@ -149,8 +151,8 @@ export function saltedFiles({ met = [], salt = "" }: KnownProject & Partial<Reco
 }
 
 /** Returns whether a record says only that the project was seen. */
-export function isOpen({ markers, derived, met, endpoints, confirmed, allowed }: RecordData): boolean {
-  return [markers, derived, met, endpoints, confirmed, allowed].every((list) => list.length === 0);
+export function isOpen({ markers, revoked = [], derived, met, endpoints, confirmed, allowed }: RecordData): boolean {
+  return [markers, revoked, derived, met, endpoints, confirmed, allowed].every((list) => list.length === 0);
 }
 
 /**
@@ -175,11 +177,16 @@ async function readIndex(home: Home): Promise<Index> {
   for (const { name } of listSync(home.file(DIRECTORY)) ?? []) {
     const id = RECORD_NAME.exec(name)?.[1];
     const data = id === undefined ? null : await readRecord(home, id);
-    if (id !== undefined && data !== null) {
-      found[id] = { root: data.root, ...identityIn(data), common: commonDirectory(data.root) };
-    }
+    if (id !== undefined && data !== null) found[id] = entryOf(data, commonDirectory(data.root));
   }
   return found;
+}
+
+function entryOf(data: RecordData, common: string | null): IndexEntry {
+  const { root, firstHead, derived } = data;
+  const more = isOpen(data) ? { open: true, firstHead } : isOpen({ ...data, revoked: [] }) ? { revoked: true } : {};
+  const reaches = derived.some(({ path }) => !isWithin(root, path)) ? { reaches: true } : {};
+  return { root, ...identityIn(data), common, ...more, ...reaches };
 }
 
 async function readRecord(home: Home, id: string, root = "a project"): Promise<RecordData | null> {
@@ -219,17 +226,14 @@ export async function changeRecord(
     // It moves once: what is at the former path later is another project.
     const taken = former !== null && isSameFile(former, identityAt(root)) ? former : null;
     const data = await work(taken === null ? standing ?? before : tightened(rebased(taken, root), standing ?? {}));
-    const open = isOpen(data);
-    if (open) {
+    if (isOpen(data)) {
       await home.remove(nameOf(id));
       // Forget directories that are gone, so that the index does not grow without limit.
       for (const [other, entry] of Object.entries(projects)) {
-        if (!isProtected(entry) && identityAt(entry.root).inode === 0) delete projects[other];
+        if (entry.open && identityAt(entry.root).inode === 0) delete projects[other];
       }
     } else await writeRecord(home, id, data);
-    const reaches = data.derived.some(({ path }) => !isWithin(root, path));
-    const more = open ? { open, firstHead: data.firstHead } : reaches ? { reaches } : {};
-    projects[id] = { root, ...identityIn(data), common: commonDirectory(root), ...more };
+    projects[id] = entryOf(data, commonDirectory(root));
     const left = old === null || taken === null || taken.root.includes(NO_PATH) ? null : taken;
     if (old !== null && left !== null) projects[old] = { root: left.root, ...NOWHERE };
     else if (old !== null && taken !== null) delete projects[old];
@@ -269,33 +273,39 @@ function isLike<Shape>(value: unknown, shape: Shape): boolean {
     Object.entries(shape).every(([key, member]) => isLike((value as Record<string, unknown>)[key], member));
 }
 
-/**
- * Returns a record with its paths moved to a new root. A marker above the root stays where it is, and its lines hold at
- * the new root, too: as they are, and without the names of the directories between, which the path had below it.
- */
+/** Returns a record with its paths moved to a new root. */
 export function rebased(data: RecordData, root: string): RecordData {
   const place = (path: string) => isWithin(data.root, path) ? join(root, relativeTo(data.root, path)) : path;
-  const above = data.markers.filter(({ path }) => !isWithin(data.root, path) && isWithin(dirname(path), data.root));
-  const left: MarkerLines = {
-    path: join(root, MARKER_NAME),
-    lines: above.flatMap(({ path, lines }) => {
-      const depth = relativeTo(dirname(path), data.root).split("/").length;
-      return lines.flatMap(({ tier, pattern }) => [
-        { tier, pattern },
-        ...[pattern.replace(/^\//, "").split("/").slice(depth).join("/")].filter((rest) => rest !== "")
-          .map((rest) => ({ tier, pattern: `./${rest}` })),
-      ]);
-    }),
-  };
-  const moved = data.markers.map((marker) => ({ ...marker, path: place(marker.path) }));
+  const moved = (markers: readonly MarkerLines[]) =>
+    joined(
+      markers.map((marker) => ({ ...marker, path: place(marker.path) })),
+      linesFromAbove(markers, data.root, root),
+    );
   return {
     ...data,
     root,
-    markers: left.lines.length === 0 ? moved : tightened({ ...data, markers: moved }, { markers: [left] }).markers,
-    revoked: data.revoked?.map((marker) => ({ ...marker, path: place(marker.path) })),
+    markers: moved(data.markers),
+    revoked: data.revoked && moved(data.revoked),
     derived: data.derived.map((file) => ({ ...file, path: place(file.path), source: place(file.source) })),
     met: data.met.map((file) => ({ ...file, path: place(file.path) })),
   };
+}
+
+/**
+ * Returns what the markers above a project that moves said of it. They stay where they are, and their lines hold at the
+ * new root, too: as they are, and without the names of the directories between, which the path had below the marker.
+ */
+function linesFromAbove(markers: readonly MarkerLines[], from: string, to: string): MarkerLines[] {
+  const above = markers.filter(({ path }) => !isWithin(from, path) && isWithin(dirname(path), from));
+  const lines = above.flatMap(({ path, lines }) => {
+    const depth = relativeTo(dirname(path), from).split("/").length;
+    return lines.flatMap(({ tier, pattern }) => [
+      { tier, pattern },
+      ...[pattern.replace(/^\//, "").split("/").slice(depth).join("/")].filter((rest) => rest !== "")
+        .map((rest) => ({ tier, pattern: `./${rest}` })),
+    ]);
+  });
+  return lines.length === 0 ? [] : [{ path: join(to, MARKER_NAME), lines }];
 }
 
 /** Returns a record with more rules and files; the same object if there are none. */
@@ -303,22 +313,28 @@ export function tightened(
   data: RecordData,
   { markers = [], derived = [], met = [] }: Partial<Pick<RecordData, "markers" | "derived" | "met">>,
 ): RecordData {
-  const all = new Map(data.markers.map(({ path, lines }) => [path, lines]));
-  let isNew = derived.length + met.length > 0;
-  for (const { path, lines } of markers) {
-    const before = all.get(path);
-    const known = new Set(before?.map(({ tier, pattern }) => `${tier} ${pattern}`));
-    const more = lines.filter(({ tier, pattern }) => !known.has(`${tier} ${pattern}`));
-    if (before !== undefined && more.length === 0) continue;
-    all.set(path, [...before ?? [], ...more.map(({ tier, pattern }) => ({ tier, pattern }))]);
-    isNew = true;
-  }
-  return !isNew ? data : {
+  const all = joined(data.markers, markers);
+  return all === data.markers && derived.length + met.length === 0 ? data : {
     ...data,
-    markers: [...all].map(([path, lines]) => ({ path, lines })),
+    markers: all,
     derived: [...data.derived.filter(({ path }) => !derived.some((file) => file.path === path)), ...derived],
     met: [...data.met, ...met].slice(-MOST_KEPT),
   };
+}
+
+/** Returns the markers with the lines of both; the same list if there are no more. */
+export function joined(before: readonly MarkerLines[], more: readonly MarkerLines[]): readonly MarkerLines[] {
+  const all = new Map(before.map(({ path, lines }) => [path, lines]));
+  let isNew = false;
+  for (const { path, lines } of more) {
+    const old = all.get(path);
+    const known = new Set(old?.map(({ tier, pattern }) => `${tier} ${pattern}`));
+    const added = lines.filter(({ tier, pattern }) => !known.has(`${tier} ${pattern}`));
+    if (old !== undefined && added.length === 0) continue;
+    all.set(path, [...old ?? [], ...added.map(({ tier, pattern }) => ({ tier, pattern }))]);
+    isNew = true;
+  }
+  return isNew ? [...all].map(([path, lines]) => ({ path, lines })) : before;
 }
 
 async function idOf(root: string): Promise<string> {
