@@ -1,4 +1,5 @@
 /** Asks servers where their models run, before each request, and hears what their responses say of it. */
+import { isLocal } from "../../boundary/policy/locality.ts";
 import type { Io } from "../../platform/io.ts";
 import type { HttpClient } from "../http/client.ts";
 import type { Endpoint } from "../types.ts";
@@ -21,24 +22,50 @@ export interface Localities {
    */
   of(located: LocatedModel, signal?: AbortSignal): Promise<ModelLocality>;
   /**
-   * Takes in what a response says of where it comes from. From elsewhere: nothing at that address counts as local any
-   * more while the program runs, and the reason is returned; else null.
+   * Takes in what a response says of where it comes from. From elsewhere: nothing of that server, however its address
+   * is written, counts as local any more while the program runs, and the reason is returned; else null.
    */
   hear(located: LocatedModel, answer: Answer): string | null;
 }
 
-/** Signs heard at an address, for each run of the program: sessions come and go in one. */
-const HEARD = new WeakMap<Io["clock"], Map<string, Sign>>();
+/** Signs heard from servers while the program runs: sessions come and go in it. */
+export class HeardSigns {
+  readonly #signs = new Map<string, Sign>();
+
+  from(baseUrl: string): Sign | null {
+    return this.#signs.get(serverAt(baseUrl)) ?? null;
+  }
+
+  /** One of a model is not replaced by one of the server, which a user's word outweighs. */
+  add(baseUrl: string, sign: Sign): void {
+    const server = serverAt(baseUrl);
+    if (this.#signs.get(server)?.ofServer !== false) this.#signs.set(server, sign);
+  }
+}
+
+/** Tells servers apart by the port on loopback, whose names mean one machine, and elsewhere by host and port. */
+function serverAt(baseUrl: string): string {
+  const { hostname, port, protocol } = new URL(baseUrl);
+  return `${isLocal(baseUrl, []) ? "" : hostname}:${port || (protocol === "https:" ? 443 : 80)}`;
+}
+
+const HEARD = new WeakMap<Io["clock"], HeardSigns>();
+
+/** Returns the signs of a run of the program, which has one clock. */
+export function heardSigns({ clock }: Pick<Io, "clock">): HeardSigns {
+  const heard = HEARD.get(clock) ?? new HeardSigns();
+  HEARD.set(clock, heard);
+  return heard;
+}
 
 /** Creates what asks and hears through a client. */
-export function createLocalities(client: HttpClient, { clock }: Pick<Io, "clock">): Localities {
-  const heard = HEARD.get(clock) ?? new Map<string, Sign>();
-  HEARD.set(clock, heard);
+export function createLocalities(client: HttpClient, io: Pick<Io, "clock">): Localities {
+  const heard = heardSigns(io);
   return {
     async of(located, signal) {
       const { endpoint } = located;
       if (!endpoint.local) return { kind: "remote", reason: `the address of ${endpoint.provider} is not local` };
-      const sign = heard.get(endpoint.baseUrl) ?? null;
+      const sign = heard.from(endpoint.baseUrl);
       if (countsFor(located, sign)) {
         return { kind: "remote", reason: `it said in a response: ${reasonFor(located, sign)}` };
       }
@@ -49,7 +76,7 @@ export function createLocalities(client: HttpClient, { clock }: Pick<Io, "clock"
     hear(located, answer) {
       const sign = located.endpoint.local ? signOfElsewhere(answer) : null;
       if (!countsFor(located, sign)) return null;
-      heard.set(located.endpoint.baseUrl, sign);
+      heard.add(located.endpoint.baseUrl, sign);
       return reasonFor(located, sign);
     },
   };

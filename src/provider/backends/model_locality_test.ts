@@ -189,6 +189,37 @@ Deno.test("a response from elsewhere ends the proof for the address, for later s
   }
 });
 
+Deno.test("a response from elsewhere ends the proof for the server, however its address is written", async () => {
+  const { cache, located } = await localityOf({});
+  cache.hear(located, { fields: { model: "x:120b-cloud" } });
+  const at = (baseUrl: string) => cache.of({ ...located, endpoint: endpointAt(baseUrl) });
+  for (
+    const baseUrl of [
+      BASE,
+      "http://localhost:9/v1",
+      "http://[::1]:9/v1",
+      "http://127.0.0.1:9",
+      "https://localhost:9/v1",
+    ]
+  ) {
+    const locality = await at(baseUrl);
+    assert.match(locality.kind === "remote" ? locality.reason : "", /said in a response/, baseUrl);
+  }
+  const other = await at("http://127.0.0.1:10/v1");
+  assert.doesNotMatch(other.kind === "remote" ? other.reason : "", /said in a response/, "control");
+});
+
+Deno.test("a gateway that is heard later takes nothing from what was heard of a model", async () => {
+  const { cache, located } = await localityOf({});
+  const trusted = { ...located, trusted: true };
+  const gateway = { headers: new Map([["x-portkey-trace-id", "1"]]) };
+  cache.hear(located, gateway);
+  assert.equal((await cache.of(trusted)).kind, "here", "control");
+  cache.hear(located, { fields: { model: "x:120b-cloud" } });
+  cache.hear(located, gateway);
+  assert.equal((await cache.of(trusted)).kind, "remote");
+});
+
 Deno.test("the user's word outweighs a gateway that a response tells of", async () => {
   const { cache, located } = await localityOf({});
   const answer = { headers: new Map([["x-portkey-trace-id", "1"]]) };
