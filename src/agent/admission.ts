@@ -2,7 +2,7 @@
 import { admitItems, labelOf } from "../boundary/policy/label.ts";
 import { imageUrl } from "../provider/chat/content.ts";
 import { imagesOf, type UserItem } from "../session/item.ts";
-import { raiseLabels, type Session, sessionLabel } from "./session.ts";
+import { raiseLabels, raiseLabelsAnywhere, type Session, sessionLabel } from "./session.ts";
 import { AgentcliError } from "../errors.ts";
 import type { Localities, LocatedModel } from "../provider/backends/localities.ts";
 import type { ChatRequest } from "../provider/types.ts";
@@ -47,6 +47,7 @@ export async function admitPrompt(
     await workspace.refresh();
     raiseLabels(session);
     model.local &&= workspace.local;
+    if (!model.local) await raiseLabelsAnywhere(session);
   }
   const { provider, local } = model;
   // A client writes the descriptions of its tools, and they stand before every message as the system message does.
@@ -119,6 +120,8 @@ async function admitRequest(
   const { located, localities } = target;
   const { provider, baseUrl } = located.endpoint;
   const looksLocal = located.endpoint.local && workspace.countsAsLocal(baseUrl);
+  // For the session's own model the prompt was: until its next one, it gets only what it had or reads now.
+  if (!looksLocal && !target.own) await raiseLabelsAnywhere(session);
   const { protection } = workspace;
   const isOpen = () => sessionLabel(session) === "open";
   // One that was started before could carry out of here what the model writes from now on.
@@ -128,6 +131,7 @@ async function admitRequest(
   if (isFree && !(looksLocal && await runsBesideProtected(session))) return "open";
   const locality = looksLocal ? await localities.of(located, signal) : null;
   if (locality?.kind === "here") return "local";
+  if (locality !== null) await raiseLabelsAnywhere(session);
   const outgoing = [system, ...items];
   if (locality !== null && outgoing.some((item) => labelOf(item) !== "open")) {
     throw notLocal(located, `${locality.reason}; what this session has read stays here`);

@@ -9,7 +9,14 @@ import type { ContentScanner } from "./content_scanner.ts";
 import PROMPT from "./explore_prompt.md" with { type: "text" };
 import type { RequestProfile } from "../provider/profiles/profile.ts";
 import type { SessionServer } from "./server.ts";
-import { createSession, nextPosition, type Session, sessionLabel, type SessionModel } from "./session.ts";
+import {
+  createSession,
+  nextPosition,
+  raiseLabelsAnywhere,
+  type Session,
+  sessionLabel,
+  type SessionModel,
+} from "./session.ts";
 import type { CallOptions } from "./tool_call.ts";
 import { runTurn } from "./turn.ts";
 import type { AskModel } from "./turn_options.ts";
@@ -46,13 +53,16 @@ export async function explore(
   options: CallOptions,
 ): Promise<ToolResult> {
   const { signal, hooks } = options;
-  const label = sessionLabel(session);
+  let label = sessionLabel(session);
   let searching: Session | undefined;
   try {
     if (session.explorer === undefined) throw new AgentcliError("usage", "no model is set for it");
     if (session.context.isRefused) throw new AgentcliError("usage", "a model was refused something in this session");
     const explorer = await session.explorer();
     const { workspace } = explorer;
+    const { provider, local } = explorer.model;
+    if (!local && provider !== session.model.provider) await raiseLabelsAnywhere(session);
+    label = sessionLabel(session);
     const search = searching = createSession({
       ...explorer,
       id: session.id,

@@ -78,6 +78,10 @@ export interface Session {
   readonly sandbox?: SessionSandbox | undefined;
   /** Looks for protected content in what leaves; absent in tests alone. */
   readonly scanner?: ContentScanner | undefined;
+  /** The project's directory as the session began, by its {@link rootKey}; another one may be there by now. */
+  readonly rootKey?: string | undefined;
+  /** Returns what tells whether a path of the session is protected in any known project; null where there is none. */
+  readonly protectedAnywhere?: (() => Promise<((path: string) => boolean) | null>) | undefined;
   /** Finds the commands that check what a turn changed; absent for none. */
   readonly findChecks?: FindChecks | undefined;
   /** Keeps what changes to files replace. */
@@ -134,12 +138,17 @@ export function createSession(options: SessionParts): Session {
 /**
  * Protects everything from the first item on that used a file which a rule covers by now, and all where the system message
  * did: what the file held then is in no scan. What became protected by what it holds was open when it was used.
+ * `isElsewhere` tells more protected paths.
  */
-export function raiseLabels({ workspace: { protection, root }, system, items }: Session): void {
+export function raiseLabels(
+  { workspace: { protection, root }, system, items }: Session,
+  isElsewhere: (path: string) => boolean = () => false,
+): void {
   const isProtected = (file: string) => {
+    const path = resolve(root, file);
     // Not by a marker that is unusable for a moment: labels stay.
-    const rule = protection.named(resolve(root, file));
-    return rule !== null && rule.copyOf === undefined;
+    const rule = protection.named(path);
+    return rule !== null && rule.copyOf === undefined || isElsewhere(path);
   };
   const holds = (one: { label: Label; files?: UsedFiles }) =>
     one.label === "open" && one.files?.some(isProtected) === true;
@@ -147,6 +156,21 @@ export function raiseLabels({ workspace: { protection, root }, system, items }: 
   if (isSystem) system.label = "no-cloud";
   const first = isSystem ? 0 : items.findIndex((item) => item.kind !== "assistant" && holds(item));
   for (const item of first < 0 ? [] : items.slice(first)) item.label = "no-cloud";
+}
+
+/** The same for what any known project protects by now: asked before the session goes to a model that is not local. */
+export async function raiseLabelsAnywhere(session: Session): Promise<void> {
+  const protects = sessionLabel(session) === "open" ? await session.protectedAnywhere?.() : null;
+  if (protects) raiseLabels(session, cached(protects));
+}
+
+function cached(protects: (path: string) => boolean): (path: string) => boolean {
+  const known = new Map<string, boolean>();
+  return (path) => {
+    const found = known.get(path) ?? protects(path);
+    known.set(path, found);
+    return found;
+  };
 }
 
 /** The highest label of anything the session holds. */

@@ -6,6 +6,7 @@ import { createSession, restoredSystem, type Session, sessionLabel } from "../ag
 import { admitted } from "../agent/admission.ts";
 import type { FindChecks } from "../agent/ending/turn_check.ts";
 import type { AskModel } from "../agent/turn.ts";
+import { rootKey } from "../boundary/policy/inode_index.ts";
 import type { RecordData } from "../boundary/policy/project_record_files.ts";
 import { createSessionSandbox, type SessionSandbox } from "../boundary/sandbox/sandbox.ts";
 import type { AllowedFragments } from "../boundary/scan/leak_scanner.ts";
@@ -89,6 +90,8 @@ export async function makeSession(
       notify: host.notice,
     });
   const scanner = scan(workspace, previous?.scanner);
+  const startKey = previous?.rootKey ??
+    (store.stored === null ? rootKey(workspace.root) : store.stored.meta?.rootKey ?? "");
   const { mcpServers = [] } = options;
   const hasServers = toolProtocol !== "none" && mcpServers !== null &&
     (mcpServers.length > 0 || mayHaveServers(project));
@@ -175,6 +178,12 @@ export async function makeSession(
       ? async () => await (await roles()).findExplorer(session, roleParts)
       : undefined,
     policy: await policyOf(options, project),
+    rootKey: startKey,
+    async protectedAnywhere() {
+      if (!await projects.any()) return null;
+      const { protectedAnywhere } = await import("../boundary/policy/other_projects.ts");
+      return await protectedAnywhere(home, { root: workspace.root, records: workspace.records, was: startKey });
+    },
     scanner,
     findChecks: options.check === "none" ? undefined : async () => await (await (checks ??= loadChecks()))(),
     sandbox,

@@ -26,17 +26,24 @@ const WAYS: Readonly<Record<string, Way>> = {
 };
 
 for (const [name, { then, lines, settings }] of Object.entries(WAYS)) {
-  for (const isProtected of [true, false]) {
-    const does = isProtected
-      ? "gets nothing of what was read before a marker came"
-      : "gets it while nothing is protected";
+  for (const by of ["a marker came", "it moved to a known project", null]) {
+    const does = by === null ? "gets it while nothing is protected" : `gets nothing of what was read before ${by}`;
     Deno.test(`${name} ${does}`, async () => {
       await using stage = await openStage({ bare: true, marker: null });
       await stage.plant("config.env", "env", (canary) => `TOKEN=${canary}\n`);
       await using remote = startFakeServer({ host: "127.0.0.2", script: [say("hello")] });
       const secret = stage.canary("env");
+      const other = `${stage.home.root}/other`;
+      await Deno.mkdir(other);
+      await stage.write(`${other}/.agentclisecret`, "no-cloud: *.env\n");
+      if (by?.startsWith("it moved")) await stage.play("loc6", { cwd: other, script: [say("hi")] });
       const work = async () => {
-        if (isProtected) await stage.write(".agentclisecret", "no-cloud: config.env\n");
+        if (by?.startsWith("it moved")) {
+          await Deno.rename(`${stage.project}/config.env`, `${other}/config.env`);
+          await stage.write(`${other}/config.env`, "K: another-value\n");
+          return;
+        }
+        if (by !== null) await stage.write(".agentclisecret", "no-cloud: config.env\n");
         await stage.write("config.env", "K: another-value\n");
       };
       const chat = { argv: ["chat", "--model", "loc"], prompt: null, ...lines === undefined ? {} : { stdin: lines } };
@@ -50,7 +57,7 @@ for (const [name, { then, lines, settings }] of Object.entries(WAYS)) {
       });
       assert.ok(played.sent.includes(secret), "control: the local model got it");
       const got = await new Blob(remote.received().map((bytes) => new Uint8Array(bytes))).text();
-      assert.equal(got.includes(secret), !isProtected, played.done.stderr);
+      assert.equal(got.includes(secret), by === null, played.done.stderr);
     });
   }
 }
