@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { ProtectedSet } from "../../src/boundary/policy/protected.ts";
 import { quarantine } from "../../src/boundary/sandbox/quarantine.ts";
 import { ask, say, want } from "../helpers/fake_server.ts";
-import { runProgram, startProgram } from "../helpers/program.ts";
+import { configure, runProgram, startProgram } from "../helpers/program.ts";
 import { openStage, type Stage } from "./harness.ts";
 import { hasBubblewrap, inSandboxProject, refusal, secondChoice } from "./sandbox_project.ts";
 
@@ -46,14 +46,7 @@ Deno.test(
     inSandboxProject(async (project) => {
       const make = (text: string) =>
         STARTED_LATER.map((name) => `mkdir -p "$(dirname "${name}")"; echo ${text} > "${name}"`).join("\n");
-      const free = [
-        "package.json",
-        "Makefile",
-        ".github/workflows/ci.yml",
-        ".env.example",
-        ".yarn/cache/x.zip",
-        "x/mise.md",
-      ];
+      const free = "package.json Makefile .github/workflows/ci.yml .env.example .yarn/cache/x.zip x/mise.md".split(" ");
       const { report } = await project.sandboxed(
         `${make("evil")}\n${free.map((name) => `mkdir -p "$(dirname ${name})"; echo x > ${name}`).join("\n")}`,
       );
@@ -161,6 +154,27 @@ Deno.test("it is found where the project, or a directory above it, has moved mea
     const next = await runProgram(["sandbox", "--", "true"], { home, cwd });
     assert.match(next.stderr, /broken off.*aside\/.*\.envrc.*moved to quarantine/);
     await assert.rejects(Deno.stat(`${cwd}/.envrc`), Deno.errors.NotFound);
+  }
+});
+
+Deno.test("a session beside a project that has moved leaves it what a command made there", bubblewrap, async () => {
+  for (const at of ["project", "shared"]) {
+    await using stage = await openStage();
+    const { home, project } = stage;
+    const told = async (at: string) =>
+      (await runProgram(["sandbox", "--", "true"], { home, cwd: `${home.root}/${at}` })).stderr;
+    await Deno.mkdir(`${home.root}/shared`);
+    await configure(home, {}, { sandbox: { write: [`${home.root}/shared`] } });
+    await using program = await makeBehindItsBack("echo evil | tee .envrc > ../shared/.envrc", stage);
+    program.kill("SIGKILL");
+    await program.finished;
+    await Deno.rename(project, `${home.root}/aside`);
+    await Deno.mkdir(project);
+    assert.match(await told(at), /broken off.*shared\/\.envrc/, "control: it looked");
+    await Deno.writeTextFile(`${home.root}/${at}/.envrc`, "mine");
+    assert.doesNotMatch(await told(at), /quarantine/, "once");
+    assert.match(await told("aside"), /broken off.*aside\/\.envrc/);
+    assert.deepEqual([...Deno.readDirSync(`${home.agentcliHome}/unfinished`)], []);
   }
 });
 

@@ -5,9 +5,17 @@
  */
 import { AgentcliError } from "../../errors.ts";
 import { systemReason } from "../../platform/disk_failure.ts";
-import { listSync, makePrivateDirectory, movePath, removeFile, writePrivately } from "../../platform/files.ts";
+import {
+  listSync,
+  makePrivateDirectory,
+  movePath,
+  removeFile,
+  writeAtomically,
+  writePrivately,
+} from "../../platform/files.ts";
 import { isWithin, join, relativeTo } from "../../platform/path.ts";
 import { processIdentity } from "../../platform/process_group.ts";
+import { ancestors } from "../../platform/real_path.ts";
 import { rootKey } from "../policy/inode_index.ts";
 import { ProtectedSet } from "../policy/protected.ts";
 import { UNKNOWN_PATH } from "../policy/protection_rule.ts";
@@ -42,6 +50,8 @@ interface Note {
   root: string;
   /** From `rootKey`; absent in notes of earlier versions. */
   key?: string;
+  /** A session judged it while its project was elsewhere: what is left to do needs the project. */
+  isJudged?: boolean;
   /** Where the program can write. */
   roots: readonly string[];
   /** Only of sandboxed programs, which may not make what could run code later. */
@@ -81,7 +91,8 @@ export async function noteProgram(
 
 /**
  * Judges what programs of dead agentcli processes changed in a project or around it, and what exposed ones did, and
- * removes their notes. Returns notices for the user. Throws why that is not possible; the notes stay then.
+ * removes their notes. The note of a project that is elsewhere by now stays for it: only there is its content known.
+ * Returns notices for the user. Throws why that is not possible; the notes stay then.
  */
 export async function recoverUnfinished(
   { home, root, userHome }: { home: string; root: string; userHome: string | null },
@@ -93,6 +104,8 @@ export async function recoverUnfinished(
     const note = readNote(path, root);
     const touches = (place: string) => isWithin(place, root) || isWithin(root, place);
     if (note === null || ![note.root, ...note.roots].some(touches)) continue;
+    const isHere = note.key === undefined || note.key === rootKey(note.root);
+    if (!isHere && note.isJudged === true) continue;
     const exposed = name.endsWith(EXPOSED) ? UNKNOWN_PATH : undefined;
     const isRunning = note.process !== null && await processIdentity(parseInt(note.process)) === note.process;
     if (isRunning && exposed === undefined) continue;
@@ -106,23 +119,25 @@ export async function recoverUnfinished(
       if (entry !== null) notices.push(await quarantineNotice("a command that was broken off", entry, holdsProtected));
     }
     await protect(note.roots, { since: note.since, exposed });
-    await removeFile(path);
+    if (isHere) await removeFile(path);
+    else await writeAtomically(path, JSON.stringify({ ...note, isJudged: true }), { mode: 0o600 });
   }
   return notices;
 }
 
-/** Returns a note, with the paths of a project that is at `root` by now as they are there; null for an incomplete one. */
+/** Returns a note, with the paths of a project that is at or around `root` by now as they are there; null for an incomplete one. */
 function readNote(path: string, root: string): Note | null {
   const note = readFields(path) as Partial<Note>;
   const { root: before } = note;
   // Its program had not started.
   if (typeof before !== "string" || typeof note.since !== "number" || !Array.isArray(note.roots)) return null;
-  if (before === root || note.key !== rootKey(root)) return note as Note;
-  const place = (at: string) => isWithin(before, at) ? join(root, relativeTo(before, at)) : at;
+  const now = ancestors(root).find((at) => rootKey(at) === note.key) ?? before;
+  if (now === before) return note as Note;
+  const place = (at: string) => isWithin(before, at) ? join(now, relativeTo(before, at)) : at;
   const { watched } = note;
   return {
     ...note as Note,
-    root,
+    root: now,
     roots: note.roots.map(place),
     watched: watched === undefined ? undefined : {
       programs: watched.programs.map(place),
