@@ -4,11 +4,12 @@ import { clean } from "../terminal/clean.ts";
 import { notice, print, warn } from "./result.ts";
 import type { Invocation } from "./command.ts";
 import { AgentcliError } from "../errors.ts";
-import { openProject } from "../boundary/policy/project.ts";
+import { rootKey } from "../boundary/policy/inode_index.ts";
+import { openProject, realDirectory } from "../boundary/policy/project.ts";
 import { currentProjects } from "../boundary/policy/project_record_files.ts";
 import { ProtectedSet } from "../boundary/policy/protected.ts";
 import { UNKNOWN_PATH } from "../boundary/policy/protection_rule.ts";
-import { QUARANTINE, type QuarantineEntry, readEntry } from "../boundary/sandbox/quarantine.ts";
+import { movedProject, QUARANTINE, type QuarantineEntry, readEntry } from "../boundary/sandbox/quarantine.ts";
 import { noteProgram } from "../boundary/sandbox/unfinished.ts";
 import { outsideOf, protectCopies } from "../boundary/scan/copies.ts";
 import { scannerOfAll } from "../boundary/scan/leak_scanner.ts";
@@ -19,7 +20,7 @@ import { dirname, isWithin, join } from "../platform/path.ts";
 /** Runs the command. */
 export async function listEntries({ context }: Invocation): Promise<void> {
   const entries = listQuarantine(homePath(context.io));
-  const shown = entries.map(({ time, isSecret: _, ...entry }) => ({ ...entry, time: new Date(time).toISOString() }));
+  const shown = entries.map(({ id, root, paths, time }) => ({ id, root, paths, time: new Date(time).toISOString() }));
   const rows = entries.flatMap(({ id, paths }) => paths.map((path) => [id, clean(path)]));
   const table = [["ID", "ORIGINAL PATH"], ...rows];
   await print(context, { json: { entries: shown }, table, none: "the quarantine is empty" });
@@ -28,13 +29,14 @@ export async function listEntries({ context }: Invocation): Promise<void> {
 /** Restores one entry. Returns 1 if a file stayed in quarantine. */
 export async function restoreEntry({ arguments: [id = ""], context }: Invocation): Promise<number> {
   const { io, globals } = context;
-  const entry = readEntry(homePath(io), id);
-  if (entry === null) {
+  const found = readEntry(homePath(io), id);
+  if (found === null) {
     throw new AgentcliError("usage", `no quarantine entry has the id ${clean(id)}`, {
       hint: "agentcli quarantine list",
     });
   }
   const home = await openHome(io);
+  const entry = entryHere(home, found, globals.cwd);
   // As for a program that makes these files: if they cannot be judged now, the next session there does it.
   const roots = [...new Set(entry.paths.map(dirname))];
   const note = await noteProgram(home.path, { root: entry.root, roots });
@@ -50,6 +52,19 @@ export async function restoreEntry({ arguments: [id = ""], context }: Invocation
     await warn(context, `${path} stays in quarantine as ${kept}: the path is taken, or its directory is gone`);
   }
   return blocked.length === 0 ? 0 : 1;
+}
+
+/** Returns an entry with its paths as they are where its project is now. Throws `policy_refused` if that is not known. */
+function entryHere(home: Home, entry: QuarantineEntry, cwd: string): QuarantineEntry {
+  const { id, root, key, paths } = entry;
+  if (key === undefined || rootKey(root) === key) return entry;
+  const now = movedProject(entry, realDirectory(cwd));
+  if (now !== null) return { ...entry, root: now.root, paths: paths.map(now.place) };
+  const kept = join(home.path, QUARANTINE, id);
+  const why = `${clean(root)} is gone or another directory by now: the files stay in ${kept}`;
+  throw new AgentcliError("policy_refused", why, {
+    hint: `if the project was moved, run this command there: agentcli quarantine restore ${id}`,
+  });
 }
 
 /** Returns what lies in quarantine, the oldest first. */

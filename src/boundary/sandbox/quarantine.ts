@@ -9,8 +9,10 @@ import {
   removeDirectory,
   writeAtomically,
 } from "../../platform/files.ts";
-import { join } from "../../platform/path.ts";
-import { fieldsOf, type JsonRecord, parseJson } from "../../platform/record.ts";
+import { isWithin, join, relativeTo } from "../../platform/path.ts";
+import { ancestors } from "../../platform/real_path.ts";
+import { fieldsOf, type JsonRecord, parseJson, textOf } from "../../platform/record.ts";
+import { rootKey } from "../policy/inode_index.ts";
 import { readRegularFile } from "../reader.ts";
 
 /** Directory in the home, with one directory for each entry: `index.json` and the files as `0`, `1`, … */
@@ -27,6 +29,8 @@ export interface QuarantineEntry {
   time: number;
   /** The project that they were in. */
   root: string;
+  /** From `rootKey`; absent in entries of earlier versions. */
+  key?: string | undefined;
   /** Their original absolute paths. */
   paths: string[];
   /** True if their command could see a protected path: they can contain its content in any form. */
@@ -65,7 +69,14 @@ export async function quarantine(
   const taken = new Set((listSync(join(home, QUARANTINE)) ?? []).map(({ name }) => name));
   let number = 1;
   while (taken.has(`${day}-${number}`)) number++;
-  const entry: QuarantineEntry = { id: `${day}-${number}`, time: now, root, paths: [...paths], isSecret };
+  const entry: QuarantineEntry = {
+    id: `${day}-${number}`,
+    time: now,
+    root,
+    key: rootKey(root),
+    paths: [...paths],
+    isSecret,
+  };
   const directory = join(home, QUARANTINE, entry.id);
   try {
     await makePrivateDirectory(join(home, QUARANTINE));
@@ -121,8 +132,18 @@ export function readFields(path: string): JsonRecord {
 /** Returns an entry by its id, or null. */
 export function readEntry(home: string, id: string): QuarantineEntry | null {
   if (!/^[\w-]+$/.test(id)) return null;
-  const { time, root, paths, isSecret } = readFields(join(home, QUARANTINE, id, INDEX));
+  const { time, root, key, paths, isSecret } = readFields(join(home, QUARANTINE, id, INDEX));
   return typeof time === "number" && typeof root === "string" && Array.isArray(paths)
-    ? { id, time, root, paths: paths.map(String), isSecret: isSecret === true }
+    ? { id, time, root, key: textOf(key) ?? undefined, paths: paths.map(String), isSecret: isSecret === true }
     : null;
+}
+
+/** Returns where the project of a key is, if that is at or around `here` by now, and where its paths are there; or null. */
+export function movedProject(
+  { root, key }: { root: string; key?: string | undefined },
+  here: string,
+): { root: string; place: (path: string) => string } | null {
+  const now = ancestors(here).find((at) => rootKey(at) === key);
+  if (now === undefined) return null;
+  return { root: now, place: (path) => isWithin(root, path) ? join(now, relativeTo(root, path)) : path };
 }

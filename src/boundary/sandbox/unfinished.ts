@@ -13,13 +13,12 @@ import {
   writeAtomically,
   writePrivately,
 } from "../../platform/files.ts";
-import { isWithin, join, relativeTo } from "../../platform/path.ts";
+import { isWithin, join } from "../../platform/path.ts";
 import { processIdentity } from "../../platform/process_group.ts";
-import { ancestors } from "../../platform/real_path.ts";
 import { rootKey } from "../policy/inode_index.ts";
 import { ProtectedSet } from "../policy/protected.ts";
 import { UNKNOWN_PATH } from "../policy/protection_rule.ts";
-import { quarantine, quarantineNotice, readFields } from "./quarantine.ts";
+import { movedProject, quarantine, quarantineNotice, readFields } from "./quarantine.ts";
 import { madeSince, StartedLater, type WatchedFiles } from "./started_later.ts";
 
 /** Directory in the home with one file for each running program; `createSessionSandbox` knows it, too. */
@@ -131,13 +130,13 @@ function readNote(path: string, root: string): Note | null {
   const { root: before } = note;
   // Its program had not started.
   if (typeof before !== "string" || typeof note.since !== "number" || !Array.isArray(note.roots)) return null;
-  const now = ancestors(root).find((at) => rootKey(at) === note.key) ?? before;
-  if (now === before) return note as Note;
-  const place = (at: string) => isWithin(before, at) ? join(now, relativeTo(before, at)) : at;
+  const now = movedProject({ ...note, root: before }, root);
+  if (now === null) return note as Note;
   const { watched } = note;
+  const { place } = now;
   return {
     ...note as Note,
-    root: now,
+    root: now.root,
     roots: note.roots.map(place),
     watched: watched === undefined ? undefined : {
       programs: watched.programs.map(place),
