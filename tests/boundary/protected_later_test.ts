@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { ask, say, startFakeServer, type Step } from "../helpers/fake_server.ts";
 import { AcpClient } from "../helpers/acp_client.ts";
 import { configure } from "../helpers/program.ts";
-import { openStage } from "./harness.ts";
+import { openStage, type Stage } from "./harness.ts";
 
 const linux = { ignore: Deno.build.os !== "linux" };
 
@@ -25,9 +25,29 @@ const WAYS: Readonly<Record<string, Way>> = {
   },
 };
 
+/** How the file that was read becomes protected; what it held is gone. `there` is a session in a directory. */
+const CAUSES: Readonly<
+  Record<string, (stage: Stage, there: (cwd: string, path: string) => Promise<unknown>) => Promise<void>>
+> = {
+  "a marker came": async (stage) => void await stage.write(".agentclisecret", "no-cloud: config.env\n"),
+  "it moved to a known project": async ({ home, project }, there) => {
+    await there(`${home.root}/other`, "open.txt");
+    await Deno.rename(`${project}/config.env`, `${home.root}/other/config.env`);
+    await Deno.writeTextFile(`${home.root}/other/config.env`, "K: another-value\n");
+  },
+  "it was protected under another name": async (stage, there) => {
+    const [path, other] = [`${stage.project}/config.env`, `${stage.project}/other.env`];
+    await Deno.rename(path, other);
+    await stage.write(".agentclisecret", "no-cloud: other.env\n");
+    await there(stage.project, "other.env");
+    await Deno.rename(other, path);
+    await there(stage.project, "config.env");
+  },
+};
+
 for (const [name, { then, lines, settings }] of Object.entries(WAYS)) {
-  for (const by of ["a marker came", "it moved to a known project", null]) {
-    const does = by === null ? "gets it while nothing is protected" : `gets nothing of what was read before ${by}`;
+  for (const [why, protect] of [...Object.entries(CAUSES), [null, null] as const]) {
+    const does = why === null ? "gets it while nothing is protected" : `gets nothing of what was read before ${why}`;
     Deno.test(`${name} ${does}`, async () => {
       await using stage = await openStage({ bare: true, marker: null });
       await stage.plant("config.env", "env", (canary) => `TOKEN=${canary}\n`);
@@ -36,15 +56,16 @@ for (const [name, { then, lines, settings }] of Object.entries(WAYS)) {
       const other = `${stage.home.root}/other`;
       await Deno.mkdir(other);
       await stage.write(`${other}/.agentclisecret`, "no-cloud: *.env\n");
-      if (by?.startsWith("it moved")) await stage.play("loc6", { cwd: other, script: [say("hi")] });
       const work = async () => {
-        if (by?.startsWith("it moved")) {
-          await Deno.rename(`${stage.project}/config.env`, `${other}/config.env`);
-          await stage.write(`${other}/config.env`, "K: another-value\n");
-          return;
-        }
-        if (by !== null) await stage.write(".agentclisecret", "no-cloud: config.env\n");
-        await stage.write("config.env", "K: another-value\n");
+        const settled = `${stage.home.agentcliHome}/providers.yaml`;
+        const before = await Deno.readTextFile(settled);
+        const there = async (cwd: string, path: string) => {
+          const script = [ask({ name: "Read", input: { file_path: path } }), say("hi")];
+          await stage.play("loc6", { cwd, block, script });
+          await Deno.writeTextFile(settled, before);
+        };
+        await protect?.(stage, there);
+        if (!why?.startsWith("it moved")) await stage.write("config.env", "K: another-value\n");
       };
       const chat = { argv: ["chat", "--model", "loc"], prompt: null, ...lines === undefined ? {} : { stdin: lines } };
       const played = await stage.play("loc", {
@@ -57,7 +78,7 @@ for (const [name, { then, lines, settings }] of Object.entries(WAYS)) {
       });
       assert.ok(played.sent.includes(secret), "control: the local model got it");
       const got = await new Blob(remote.received().map((bytes) => new Uint8Array(bytes))).text();
-      assert.equal(got.includes(secret), by === null, played.done.stderr);
+      assert.equal(got.includes(secret), why === null, played.done.stderr);
     });
   }
 }
