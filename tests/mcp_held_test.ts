@@ -309,7 +309,7 @@ Deno.test("no tool reads a held text, nor does an assistant that the guard looks
   assert.deepEqual([await guarded(text), await guarded(join(home.project, "open.md"))], [2, 0]);
 });
 
-Deno.test("what was released for a project is not told to another one at its path", async () => {
+Deno.test("what was released for a project moves with it and is not told to another one at its path", async () => {
   const canary = SECRET;
   await using home = await project(canary);
   await using server = await startFakeServer({ script: telltale });
@@ -323,4 +323,9 @@ Deno.test("what was released for a project is not told to another one at its pat
   await home.write(".agentclisecret", "no-cloud: .env\n");
   await using other = serve(home);
   assert.deepEqual((await other.call("answer_of", { id: "r-1" })).structured.refused, "unknown_id");
+  await Deno.rename(home.project, `${home.project}-other`);
+  await Deno.rename(`${home.project}-old`, `${home.root}/new`);
+  await Deno.symlink(`${home.root}/new`, home.project);
+  await using moved = serve(home);
+  assert.equal(JSON.stringify((await moved.call("answer_of", { id: "r-1" })).structured), told);
 });

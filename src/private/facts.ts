@@ -9,9 +9,11 @@ import { loadConfiguration } from "../config/load.ts";
 import type { Home } from "../platform/home.ts";
 import type { Io } from "../platform/io.ts";
 
-/** Returns the name under which the home keeps what is a project's own: another project at its path has another one. */
+/** Returns the name under which the home keeps what is a project's own: it moves along, and another project at its path has another one. */
 export function placeOf(root: string): string {
-  return `${root} ${rootKey(root)}`;
+  const key = rootKey(root);
+  // Without a creation time, a later directory can have the same key.
+  return key.endsWith(":0") ? `${root} ${key}` : key;
 }
 
 /** Returns whether a local server is configured, and how many lines of markers protect something. */

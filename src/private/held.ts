@@ -26,7 +26,7 @@ function fileOf(id: string): string {
 /** One answer that waited or waits. */
 interface HeldAnswer {
   id: string;
-  /** Real path of the project. */
+  /** Real path of the project when it was asked. */
   root: string;
   /** From `placeOf`; absent in answers of earlier versions, which are nobody's. */
   place?: string;
