@@ -240,6 +240,38 @@ Deno.test("a server that is killed, and a call that is taken back, leave what th
   assert.deepEqual([done.code, done.stdout.trim().split("\n").length, done.stderr], [0, 1, ""]);
 });
 
+Deno.test("what one question hears of a server holds for the next, which has a process of its own", {
+  timeout: 60_000,
+}, async () => {
+  const message = { role: "assistant", content: '{"answer":"yes"}' };
+  for (const model of ["fake", "gpt-oss:120b-cloud"]) {
+    await using home = await project("no-cloud: .env\n", { ".env": "PORT=5432\n", "open.txt": "a port\n" });
+    const body = JSON.stringify({ model, choices: [{ index: 0, message, finish_reason: "stop" }] });
+    const headers = { "content-type": "application/json" };
+    await using server = await startFakeServer({ script: () => ({ kind: "status", status: 200, body, headers }) });
+    await configure(home, { loc: { baseUrl: server.baseUrl } });
+    await using running = startProgram(["mcp", "serve"], { home });
+    const call = (id: number, name: string, given: Record<string, unknown>) =>
+      running.write(line({ ...CALL, id, params: { name, arguments: { ...given, seconds: 30 } } }));
+    const told = async (id: number) => {
+      const [answer] = await running.stdout.until(new RegExp(`^.*"id":${id},.*\n`, "m"));
+      return JSON.parse(answer).result;
+    };
+    await call(1, "ask_local", { question: "What is in it?", paths: ["open.txt"] });
+    const first = await told(1);
+    assert.equal(server.chats().length, 1);
+    await call(2, "ask_private", PORT_QUESTION);
+    if (model === "fake") {
+      assert.match(first.content[0].text, /yes/, "control");
+      await server.arrived(1);
+    } else {
+      assert.equal(first.structuredContent.refused, "no_answer");
+      assert.equal((await told(2)).structuredContent.refused, "no_local_model");
+      assert.equal(server.chats().length, 1);
+    }
+  }
+});
+
 Deno.test("a model that ends the process of its session, or keeps it busy, gets the answer that is due", {
   ignore: Deno.build.os !== "linux",
   timeout: 60_000,

@@ -7,6 +7,7 @@ import { fieldsOf } from "../platform/record.ts";
 import type { OwnProcess } from "../platform/process.ts";
 import { methodNotFound, RPC_CODES, RpcError, type RpcParams } from "../rpc/message.ts";
 import { RpcPeer, type RpcStream } from "../rpc/peer.ts";
+import type { HeardElsewhere, HeardSigns } from "../provider/backends/localities.ts";
 import type { PrivateSession, SessionRights, TaskStep } from "./service.ts";
 
 /** Longest text that is taken from a session. */
@@ -16,16 +17,17 @@ const OPTIONS = { cancel: { method: "cancel", isAnswered: false }, lineLimit: 4 
 /** How a session is opened; null where no model is proven to run here. */
 export type OpenPrivate = (rights: SessionRights, signal: AbortSignal) => Promise<PrivateSession | null>;
 
-/** Opens a session in a process that was started for it, and ends that with it. */
+/** Opens a session in a process that was started for it, and ends that with it. What it hears of servers outlives it in `heard`. */
 export async function openInProcess(
   process: OwnProcess,
-  rights: SessionRights,
+  { rights, heard }: { rights: SessionRights; heard: HeardSigns },
   signal: AbortSignal,
 ): Promise<PrivateSession | null> {
   let hear = (_: TaskStep) => {};
   const peer = new RpcPeer(process, {
     request: (method) => Promise.reject(methodNotFound(method)),
-    notification: (_, { step }) => hear(step as TaskStep),
+    notification: (method, { step, sign }) =>
+      method === "heard" ? heard.take([sign as HeardElsewhere]) : hear(step as TaskStep),
   }, OPTIONS);
   peer.run().catch(() => {}).finally(() => peer.close());
   const ask = async <T>(method: string, parts: RpcParams, end = signal) =>
@@ -35,7 +37,7 @@ export async function openInProcess(
     await process.kill();
   };
   try {
-    if (await orAborted(ask<boolean>("open", { rights }), signal)) {
+    if (await orAborted(ask<boolean>("open", { rights, heard: heard.told() }), signal)) {
       return {
         problem: (paths) => orAborted(ask("problem", { paths }), signal),
         answer: (asked, signal) => ask("answer", { asked }, signal),
@@ -56,11 +58,16 @@ export async function openInProcess(
 }
 
 /** Serves one session to the process that started this one, until that ends. */
-export async function serveSession(stream: RpcStream, open: OpenPrivate): Promise<void> {
+export async function serveSession(
+  stream: RpcStream,
+  { open, heard }: { open: OpenPrivate; heard: HeardSigns },
+): Promise<void> {
   const opened: { session: PrivateSession | null } = { session: null };
   const peer: RpcPeer = new RpcPeer(stream, {
     async request(method, params, { signal }) {
       if (method === "open") {
+        heard.take(params.heard as HeardElsewhere[]);
+        heard.onNew = (sign) => void peer.notify("heard", { sign }).catch(() => {});
         opened.session = await open(params.rights as SessionRights, signal);
         return { value: opened.session !== null };
       }

@@ -9,6 +9,7 @@ import { bits, clientResult, costOfOutcome, type Outcome } from "../../private/o
 import { PrivateService, type ServiceClock } from "../../private/service.ts";
 import { openInProcess, type OpenPrivate } from "../../private/session_process.ts";
 import { startOwnProcess } from "../../platform/process.ts";
+import { heardSigns } from "../../provider/backends/localities.ts";
 import { RpcPeer } from "../../rpc/peer.ts";
 import { serveUntilStopped } from "../serving.ts";
 import type { Context, Invocation } from "../command.ts";
@@ -127,7 +128,7 @@ function openApart({ io, globals: { cwd } }: Context, model: string | undefined)
   return async (rights, signal) => {
     const process = startOwnProcess(args, io.environment());
     if (process === null) return await openHere({ io, cwd, model })(rights, signal);
-    return await openInProcess(process, rights, signal);
+    return await openInProcess(process, { rights, heard: heardSigns(io) }, signal);
   };
 }
 

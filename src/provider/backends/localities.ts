@@ -28,9 +28,13 @@ export interface Localities {
   hear(located: LocatedModel, answer: Answer): string | null;
 }
 
+/** A server, and {@link Sign.ofServer}. */
+export type HeardElsewhere = [server: string, ofServer: boolean];
+
 /** Signs heard from servers while the program runs: sessions come and go in it. */
 export class HeardSigns {
   readonly #signs = new Map<string, Sign>();
+  onNew: (heard: HeardElsewhere) => void = () => {};
 
   from(baseUrl: string): Sign | null {
     return this.#signs.get(serverAt(baseUrl)) ?? null;
@@ -38,8 +42,23 @@ export class HeardSigns {
 
   /** One of a model is not replaced by one of the server, which a user's word outweighs. */
   add(baseUrl: string, sign: Sign): void {
-    const server = serverAt(baseUrl);
-    if (this.#signs.get(server)?.ofServer !== false) this.#signs.set(server, sign);
+    this.#put(serverAt(baseUrl), sign);
+  }
+
+  /** Returns what was heard, for another process: without the server's words. */
+  told(): HeardElsewhere[] {
+    return [...this.#signs].map(([server, { ofServer }]) => [server, ofServer]);
+  }
+
+  take(heard: readonly HeardElsewhere[]): void {
+    for (const [server, ofServer] of heard) this.#put(server, { reason: "its model runs elsewhere", ofServer });
+  }
+
+  #put(server: string, sign: Sign): void {
+    const known = this.#signs.get(server);
+    if (known?.ofServer === false || known?.ofServer === sign.ofServer) return;
+    this.#signs.set(server, sign);
+    this.onNew([server, sign.ofServer]);
   }
 }
 

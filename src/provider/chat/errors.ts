@@ -7,6 +7,7 @@ import { grouped } from "../../platform/number.ts";
 import { keyAdvice } from "../../config/endpoint.ts";
 import { listed } from "../../config/find.ts";
 import { didYouMean } from "../../config/suggest.ts";
+import { isRecord, type JsonRecord, parseJson } from "../../platform/record.ts";
 import type { ErrorCode } from "../../errors.ts";
 import type { QuirkKind } from "../backends/backend.ts";
 import { BACKENDS } from "../backends/backends.ts";
@@ -361,4 +362,20 @@ export async function withServedModels(
   signal.throwIfAborted();
   const served = list?.models.map(({ id }) => id) ?? null;
   return failure.with({ hint: modelHint(failure.message, { endpoint, model, served }) });
+}
+
+/** The JSON objects of an error response, which may be a list or a stream of events, each with the error that it holds. */
+export function documentsIn(body: string): JsonRecord[] {
+  const whole = parseJson(body);
+  const values = whole === undefined
+    ? body.split(/[\r\n]+/).map((line) => parseJson(line.replace(/^data:/, "")))
+    : Array.isArray(whole)
+    ? whole
+    : [whole];
+  return values.filter(isRecord).flatMap((value) => {
+    const { error } = value;
+    // Ollama puts JSON of the server behind it in a text.
+    const inner = typeof error === "string" ? parseJson(error) : error;
+    return isRecord(inner) ? [value, inner] : [value];
+  });
 }

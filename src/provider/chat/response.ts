@@ -1,6 +1,5 @@
 /** Reads the response to a chat request, or the failure it amounts to. Loaded while the server works. */
 import type { Clock } from "../../platform/io.ts";
-import { isRecord, type JsonRecord, parseJson } from "../../platform/record.ts";
 import { ProviderFailure, retryAfter } from "../failure.ts";
 import type { HttpResponse } from "../http/client.ts";
 import { ResponseDecoder, type Verdict } from "./response_decoder.ts";
@@ -27,27 +26,12 @@ export async function readRefusal(
   // A body that is too long or does not end changes nothing: the status decides then.
   const body = await response.text(ERROR_LIMIT).catch(() => "");
   await response.cancel();
+  const { documentsIn } = await import("./errors.ts");
   for (const fields of documentsIn(body)) sent.onAnswer?.({ fields });
   const error = serverErrorFromBody(body);
   const wait = retryAfter(response.headers, sent.clock.now());
   const facts = { status: response.status, retryAfterMs: wait ?? undefined };
   return { failure: await failureFor(error, sent, facts), error };
-}
-
-/** The JSON objects of an error response, which may be a list or a stream of events, each with the error that it holds. */
-function documentsIn(body: string): JsonRecord[] {
-  const whole = parseJson(body);
-  const values = whole === undefined
-    ? body.split(/[\r\n]+/).map((line) => parseJson(line.replace(/^data:/, "")))
-    : Array.isArray(whole)
-    ? whole
-    : [whole];
-  return values.filter(isRecord).flatMap((value) => {
-    const { error } = value;
-    // Ollama puts JSON of the server behind it in a text.
-    const inner = typeof error === "string" ? parseJson(error) : error;
-    return isRecord(inner) ? [value, inner] : [value];
-  });
 }
 
 /** Reads a reply. Throws a {@link ProviderFailure}, with what had arrived once something of it was handed on. */
