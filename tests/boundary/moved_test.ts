@@ -277,3 +277,34 @@ for (const [name, step, now] of MOVES) {
     assert.doesNotMatch(shown.stdout, /CNRY_/);
   });
 }
+
+for (
+  const [line, isHeld] of [
+    ["app", true],
+    ["/a*", true],
+    ["**/app/conf", true],
+    ["app/conf", true],
+    ["client/conf", false],
+    ["conf/key.txt", false],
+  ] as const
+) {
+  const covers = isHeld ? "covers" : "does not cover";
+  Deno.test(
+    `a line of a marker above a project ${covers} what is new in it once it has moved: ${line}`,
+    linux,
+    async () => {
+      await using stage = await openStage({ bare: true, marker: null });
+      const [app, moved] = [`${stage.project}/code/app`, `${stage.project}/other`];
+      await stage.write("code/.agentclisecret", `no-cloud: ${line}\n`);
+      await stage.write("code/app/conf/first.txt", "FIRST_words\n");
+      await user(stage, "git init -q project/code/app");
+      await stage.play("loc", { ...HELLO, cwd: app });
+      const before = await stage.play("rem", { script: read("conf/first.txt"), cwd: app });
+      assert.equal(before.sent.includes("FIRST_words"), !isHeld, "control: as it was before");
+      await Deno.rename(app, moved);
+      await stage.write(`${moved}/conf/key.txt`, "NEW_words\n");
+      const after = await stage.play("rem", { script: read("conf/key.txt"), cwd: moved });
+      assert.equal(after.sent.includes("NEW_words"), !isHeld, after.results[0]);
+    },
+  );
+}

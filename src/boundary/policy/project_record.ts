@@ -48,7 +48,7 @@ export class ProjectRecord {
   readonly root: string;
   readonly #home: Home;
   #version = "";
-  /** The record of another tree of the repository: the first commit that was seen there is that of all. */
+  /** The record of another tree of the repository, with paths of this one: the first commit that was seen there is that of all. */
   #twin: RecordData | undefined;
   #own: RecordData | null = null;
   /** Known projects whose rules apply here, too: around this one, inside it, its main tree, and one that was moved here. */
@@ -286,26 +286,31 @@ export class ProjectRecord {
       const derived = data.derived.filter(({ path }) => isWithin(root, path));
       return derived.length === 0 ? [] : [{ ...emptyRecord(data.root), derived }];
     });
-    this.#own = own ?? (moved === undefined ? null : rebased(moved, root));
+    const places = await Promise.all(others.map(async (data) => {
+      const held = heldBy(data);
+      // Another tree of the repository has the same files under the same names.
+      const place = trees.has(data.root) ? root : placeOf(data) ?? data.root;
+      return place === data.root ? [held] : [held, { ...await rebased(held, place), met: [] }];
+    }));
+    const twin = others.find((data) =>
+      (data.root === main || trees.has(data.root)) && (!isOpen(data) || data.inode === 0)
+    );
+    const ofTwin = twin && await rebased(twin, root);
+    const now = own ?? (moved === undefined ? null : await rebased(moved, root));
+    // From here on at once: nobody sees half of it.
+    this.#twin = ofTwin;
+    this.#own = now;
     // A record that was removed has no inode: nothing there is trusted as it stands.
     if (this.#own !== null && isOpen(this.#own) && this.#own.inode !== 0) {
       this.#own = { ...this.#blank(), firstHead: this.#own.firstHead };
     }
-    this.#others = others.flatMap((data) => {
-      const held = heldBy(data);
-      // Another tree of the repository has the same files under the same names.
-      const place = trees.has(data.root) ? root : placeOf(data) ?? data.root;
-      return place === data.root ? [held] : [held, { ...rebased(held, place), met: [] }];
-    });
+    this.#others = places.flat();
     this.replaced = own !== undefined && isReplaced(own);
     if (this.#own !== null) this.#own = this.#trusted(this.#own);
     // A project mounted at two places was not moved.
     const isMoved = own === undefined && moved !== undefined && !isOpen(moved) &&
       !isSameFile(identityAt(moved.root), here);
     this.movedFrom = isMoved ? moved.root : null;
-    this.#twin = others.find((data) =>
-      (data.root === main || trees.has(data.root)) && (!isOpen(data) || data.inode === 0)
-    );
     // A project that was known before the one around it keeps its own trust.
     if (this.#own !== null) return () => false;
     const outer = this.#others.map((data) => data.root).filter((at) => at !== root && isWithin(at, root));
@@ -322,9 +327,7 @@ export class ProjectRecord {
   }
 
   #blank(): RecordData {
-    const { firstHead, revoked } = this.#twin === undefined
-      ? { firstHead: headCommit(this.root) }
-      : rebased(this.#twin, this.root);
+    const { firstHead, revoked } = this.#twin ?? { firstHead: headCommit(this.root) };
     return { ...emptyRecord(this.root), ...identityAt(this.root), firstHead, revoked };
   }
 

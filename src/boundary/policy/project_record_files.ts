@@ -5,11 +5,11 @@
 import { AgentcliError } from "../../errors.ts";
 import { listSync } from "../../platform/files.ts";
 import type { Home } from "../../platform/home.ts";
-import { dirname, isWithin, join, relativeTo } from "../../platform/path.ts";
+import { dirname, isWithin, join } from "../../platform/path.ts";
 import { quietly } from "../../platform/real_path.ts";
 import { sha256 } from "../../platform/digest.ts";
 import { commonDirectory } from "./git_directory.ts";
-import { MARKER_NAME, type Tier } from "./marker.ts";
+import type { Tier } from "./marker.ts";
 import type { OpenLines } from "./protection_rule.ts";
 import {
   type Identity,
@@ -125,18 +125,20 @@ export function currentProjects(home: Home): () => Promise<readonly RecordData[]
     const versionOf = (projects: readonly RecordData[]) =>
       [records, ...projects.map(({ root }) => identityAt(root).inode)].join(" ");
     if (last === null || last.version !== versionOf(last.projects)) {
-      const projects = (await knownProjects(home)).flatMap((data) => [data, ...renamed(data)]);
+      const known = await knownProjects(home);
+      const projects = [...known, ...(await Promise.all(known.map(renamed))).flat()];
       last = { version: versionOf(projects), projects };
     }
     return last.projects;
   };
 }
 
-function renamed(data: RecordData): RecordData[] {
+async function renamed(data: RecordData): Promise<RecordData[]> {
   if (data.inode === 0 || isSameFile(data, identityAt(data.root))) return [];
   const up = dirname(data.root);
   const beside = (quietly(() => listSync(up)) ?? []).map(({ name }) => join(up, name));
-  return beside.filter((root) => isSameFile(data, identityAt(root))).map((root) => rebased(data, root));
+  const places = beside.filter((root) => isSameFile(data, identityAt(root)));
+  return await Promise.all(places.map((root) => rebased(data, root)));
 }
 
 /** Returns whether another directory, or none, is at the root of a known project. */
@@ -217,7 +219,7 @@ export async function changeRecord(
     const projects = await readIndex(home);
     const standing = await readRecord(home, id, root);
     if (isNew && standing !== null && standing.inode !== 0) {
-      const nowhere = rebased(standing, `${root}${NO_PATH}${lastingIdentityOf(standing)}`);
+      const nowhere = await rebased(standing, `${root}${NO_PATH}${lastingIdentityOf(standing)}`);
       const other = await idOf(nowhere.root);
       await writeRecord(home, other, nowhere);
       projects[other] = { root: nowhere.root, ...identityIn(nowhere) };
@@ -225,7 +227,9 @@ export async function changeRecord(
     const former = old === null ? null : await readRecord(home, old, root);
     // It moves once: what is at the former path later is another project.
     const taken = former !== null && isSameFile(former, identityAt(root)) ? former : null;
-    const data = await work(taken === null ? standing ?? before : tightened(rebased(taken, root), standing ?? {}));
+    const data = await work(
+      taken === null ? standing ?? before : tightened(await rebased(taken, root), standing ?? {}),
+    );
     if (isOpen(data)) {
       await home.remove(nameOf(id));
       // Forget directories that are gone, so that the index does not grow without limit.
@@ -274,38 +278,8 @@ function isLike<Shape>(value: unknown, shape: Shape): boolean {
 }
 
 /** Returns a record with its paths moved to a new root. */
-export function rebased(data: RecordData, root: string): RecordData {
-  const place = (path: string) => isWithin(data.root, path) ? join(root, relativeTo(data.root, path)) : path;
-  const moved = (markers: readonly MarkerLines[]) =>
-    joined(
-      markers.map((marker) => ({ ...marker, path: place(marker.path) })),
-      linesFromAbove(markers, data.root, root),
-    );
-  return {
-    ...data,
-    root,
-    markers: moved(data.markers),
-    revoked: data.revoked && moved(data.revoked),
-    derived: data.derived.map((file) => ({ ...file, path: place(file.path), source: place(file.source) })),
-    met: data.met.map((file) => ({ ...file, path: place(file.path) })),
-  };
-}
-
-/**
- * Returns what the markers above a project that moves said of it. They stay where they are, and their lines hold at the
- * new root, too: as they are, and without the names of the directories between, which the path had below the marker.
- */
-function linesFromAbove(markers: readonly MarkerLines[], from: string, to: string): MarkerLines[] {
-  const above = markers.filter(({ path }) => !isWithin(from, path) && isWithin(dirname(path), from));
-  const lines = above.flatMap(({ path, lines }) => {
-    const depth = relativeTo(dirname(path), from).split("/").length;
-    return lines.flatMap(({ tier, pattern }) => [
-      { tier, pattern },
-      ...[pattern.replace(/^\//, "").split("/").slice(depth).join("/")].filter((rest) => rest !== "")
-        .map((rest) => ({ tier, pattern: `./${rest}` })),
-    ]);
-  });
-  return lines.length === 0 ? [] : [{ path: join(to, MARKER_NAME), lines }];
+export async function rebased(data: RecordData, root: string): Promise<RecordData> {
+  return (await import("./moved_record.ts")).rebased(data, root);
 }
 
 /** Returns a record with more rules and files; the same object if there are none. */
