@@ -44,13 +44,35 @@ export function foldLetter(kept: Uint8Array, last: number): void {
 /** Encodings of text that is no Unicode: in each, some bytes are other letters. */
 const CODE_PAGES: readonly string[] = ["windows-1250", "windows-1251", "windows-1252"];
 
+/** Matches controls that no plain text has: one byte of most letters in UTF-16, as NUL is of ASCII. */
+// deno-lint-ignore no-control-regex
+const CONTROL = /[\0-\x08\x0e-\x1a\x1c-\x1f]/;
+/** Matches what text has next to none of: such controls, and units that are no characters. */
+// deno-lint-ignore no-control-regex
+const NO_TEXT = /[\x01-\x08\x0e-\x1a\x1c-\x1f\ufffd\p{Cn}\p{Co}\p{Cs}]/gu;
+
+/** Returns whether decoded bytes may be text: three units and one of 32 may be no characters. Of random data one of eight is none. */
+function mayBeText(text: string): boolean {
+  const units = text.replaceAll("\0", "");
+  return (units.length - units.replace(NO_TEXT, "").length - 3) * 32 <= units.length;
+}
+
+/** Returns what bytes may say as UTF-16; `plain` is what they say as UTF-8. */
+function wideTextsOf(bytes: Uint8Array, plain: string): string[] {
+  if (!CONTROL.test(plain) && !plain.includes("\ufffd")) return [];
+  const [little = "", big = ""] = ["utf-16le", "utf-16be"].map((encoding) => new TextDecoder(encoding).decode(bytes));
+  if (bytes[0] === 0xff && bytes[1] === 0xfe) return [little];
+  if (bytes[0] === 0xfe && bytes[1] === 0xff) return [big];
+  const texts = [little, big].filter(mayBeText);
+  // Letters of the wrong byte order make no blanks, but long fragments of the few that any two texts share.
+  const spaced = texts.filter((text) => /[ \n]/.test(text));
+  return spaced.length > 0 ? spaced : texts;
+}
+
 /** Returns what the bytes of a file say: as UTF-8, and where they are none, as each encoding of text that they may be in. */
 export function textsOf(bytes: Uint8Array): string[] {
   const plain = new TextDecoder().decode(bytes);
-  // Letters of the wrong byte order make no blanks.
-  const wide = bytes.includes(0) || plain.startsWith("\ufffd\ufffd") ? ["utf-16le", "utf-16be"] : [];
-  const texts = wide.map((encoding) => new TextDecoder(encoding).decode(bytes))
-    .filter((text) => /[ \n]/.test(text) && !text.includes("\0"));
+  const texts = wideTextsOf(bytes, plain);
   if (bytes.includes(0) || utf8Text(bytes) !== null) return [plain, ...texts];
   const pages = CODE_PAGES.map((encoding) => new TextDecoder(encoding).decode(bytes));
   // Tools show it as Latin-1.
@@ -83,7 +105,9 @@ export function compatible(text: string): string | null {
 
 /** Returns the forms of a file's bytes to compare texts with: unchanged, and of each of its {@link textsOf} what differs. */
 export function formsOf(bytes: Uint8Array): Uint8Array[] {
-  if (bytes.every((byte) => byte > 0 && byte < 0x80)) return [bytes];
+  if (bytes.every((byte) => byte >= 0x20 && byte < 0x80 || byte === 0x0a || byte === 0x0d || byte === 0x09)) {
+    return [bytes];
+  }
   const texts = textsOf(bytes);
   const others = [...texts.slice(1), ...texts.map(compatible).filter((text) => text !== null)];
   return [bytes, ...others.map((text) => new TextEncoder().encode(text))];
