@@ -1,4 +1,4 @@
-/** The state of one session: what was said, what may be used, what was counted; and how it is taken up again. */
+/** The state of one session: what was said, what may be used, and what was counted. */
 import { byteLength } from "../platform/text.ts";
 import { type Label, labelOf } from "../boundary/policy/label.ts";
 import type { SessionSandbox } from "../boundary/sandbox/sandbox.ts";
@@ -7,7 +7,7 @@ import type { ModelEntry } from "../config/types.ts";
 import { resolve } from "../platform/path.ts";
 import { plainProfile, type RequestProfile } from "../provider/profiles/profile.ts";
 import type { ToolSchema } from "../provider/types.ts";
-import { positionOfCall, type SessionItem, type UsedFiles } from "../session/item.ts";
+import { positionOfCall, type SessionItem, sourceOfFormer, type UsedFiles } from "../session/item.ts";
 import type { PermissionPolicy } from "../tools/permission.ts";
 import { toolSchemas } from "../tools/registry.ts";
 import type { SessionMemory, Tool, ToolContext } from "../tools/tool.ts";
@@ -153,8 +153,13 @@ export function raiseLabels(
   const holds = (one: { label: Label; files?: UsedFiles }) =>
     one.label === "open" && one.files?.some(isProtected) === true;
   const isSystem = holds(system);
-  if (isSystem) system.label = "no-cloud";
   const first = isSystem ? 0 : items.findIndex((item) => item.kind !== "assistant" && holds(item));
+  const item = items[first];
+  if (item !== undefined && item.kind !== "assistant") {
+    const file = (isSystem ? system : item).files?.find(isProtected);
+    if (file !== undefined) item.source ??= sourceOfFormer(resolve(root, file), root);
+  }
+  if (isSystem) system.label = "no-cloud";
   for (const item of first < 0 ? [] : items.slice(first)) item.label = "no-cloud";
 }
 
@@ -237,14 +242,6 @@ export function setWindow(session: Session, tokens: number, source: WindowSource
   model.maxTokens = responseLimit(tokens, model.entry, model.askedMaxTokens);
 }
 
-interface RestoredParts {
-  items: readonly SessionItem[];
-  /** Items that summaries replaced. */
-  removed: number;
-  /** The system message and tools of its requests; null when it was protected or the model is another one. */
-  context: SessionContext | null;
-}
-
 /**
  * The system message to go on with: the stored one, so that the server finds the bytes it knows, unless what the caller
  * now wants in it is not there.
@@ -267,33 +264,8 @@ export function restoredSystem(
   };
 }
 
-/** Puts the stored items into a session that has none, and the stored tool schemas where they name the same tools. */
-export function restoreSession(session: Session, stored: RestoredParts): void {
-  session.items.push(...stored.items);
-  session.context.removed = stored.removed;
-  const tools = stored.context?.tools ?? [];
-  const names = (schemas: readonly { function: { name: string } }[]) =>
-    schemas.map((schema) => schema.function.name).join("\n");
-  if (tools.length > 0 && names(tools) === names(session.schemas)) {
-    session.schemas.splice(0, session.schemas.length, ...tools);
-  }
-}
-
 /** Most bytes of one of so many tool results of a response. */
 export function resultRoom({ model: { contextWindow, entry }, context }: Session, count: number): number {
   const { bytesPerToken } = context;
   return resultLimit({ window: contextWindow, bytesPerToken, count, most: entry.maxResult });
-}
-
-/** Takes over what a session of this process holds, for one with another model. */
-export function carryOver(session: Session, previous: Session): void {
-  session.items.push(...previous.items);
-  session.context.removed = previous.context.removed;
-  session.context.isRefused = previous.context.isRefused;
-  session.work.changes += previous.work.changes;
-  session.work.commands += previous.work.commands;
-  session.memory.todos.push(...previous.memory.todos);
-  if (previous.memory.commands !== undefined) session.memory.commands = previous.memory.commands;
-  for (const [path, known] of previous.memory.files) session.memory.files.set(path, known);
-  for (const [name, denied] of previous.deniedUnasked) session.deniedUnasked.set(name, denied);
 }

@@ -1,5 +1,5 @@
 /** From options to a session that can take prompts. */
-import { carryOver, restoreSession, type Session } from "../agent/session.ts";
+import type { Session } from "../agent/session.ts";
 import type { AskModel } from "../agent/turn.ts";
 import type { ProtectionRule } from "../boundary/policy/protection_rule.ts";
 import type { Refusal, ResolvedPath, Workspace } from "../boundary/workspace/workspace.ts";
@@ -123,9 +123,11 @@ export async function openSession(options: SessionOptions, host: Host, extras: O
     const { model, servers, runsHere } = made;
     const session = opening = made.session;
     if (previous !== null) {
+      const { carryOver } = await import("../agent/going_on.ts");
       carryOver(session, previous.session);
       await endUnsandboxed(session, host);
     } else if (readBack !== null) {
+      const { restoreSession } = await import("../agent/going_on.ts");
       restoreSession(session, { ...readBack, context: before });
       const { writtenTodos } = await import("../agent/todos.ts");
       session.memory.todos.push(...writtenTodos(session.items));

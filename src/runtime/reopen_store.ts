@@ -2,7 +2,7 @@
 import { forkSession, resumeTranscript } from "../session/open_transcript.ts";
 import { findSession } from "../session/list.ts";
 import { resolve } from "../platform/path.ts";
-import type { SessionItem, ToolCall, ToolResultItem } from "../session/item.ts";
+import { type SessionItem, sourceOfFormer, type ToolCall, type ToolResultItem } from "../session/item.ts";
 import { loadTranscript, openPart, type StoredSession } from "../session/load.ts";
 import type { SessionStore, StorePlace } from "./store.ts";
 import type { StoreOptions } from "./host.ts";
@@ -65,9 +65,16 @@ export async function judged(
   const first = isSystem ? 0 : used.findIndex((paths, at) => items[at]?.label === "open" && paths.some(isProtected));
   if (first < 0) return stored;
   const from = firstHolding(items, first);
+  const path = (isSystem ? instructions : used[first])?.find(isProtected);
+  const source = path === undefined ? undefined : sourceOfFormer(path, root);
+  const named = items.findIndex((item, at) => at >= first && item.kind !== "assistant");
   return {
     ...stored,
-    items: items.map((item, at) => at >= from ? { ...item, label: "no-cloud" } : item),
+    items: items.map((item, at) => {
+      if (at < from) return item;
+      const isNamed = at === named && item.kind !== "assistant" && source !== undefined;
+      return { ...item, label: "no-cloud", ...isNamed ? { source } : {} };
+    }),
     context: isSystem && context !== null ? { ...context, system: { ...context.system, label: "no-cloud" } } : context,
     label: "no-cloud",
   };

@@ -79,9 +79,25 @@ for (const [name, { then, lines, settings }] of Object.entries(WAYS)) {
       assert.ok(played.sent.includes(secret), "control: the local model got it");
       const got = await new Blob(remote.received().map((bytes) => new Uint8Array(bytes))).text();
       assert.equal(got.includes(secret), why === null, played.done.stderr);
+      if (why === null || lines === undefined) return;
+      const since = why.startsWith("it moved") ? "gone since" : "protected by now";
+      assert.match(played.done.stderr, new RegExp(`this session has read config\\.env \\(${since}`));
     });
   }
 }
+
+Deno.test("a refused stored session tells of the file that it is about", async () => {
+  await using stage = await openStage({ bare: true, marker: null });
+  await stage.plant("config.env", "env", (canary) => `TOKEN=${canary}\n`);
+  const script = [ask({ name: "Read", input: { file_path: "config.env" } }), say("Done.")];
+  await stage.play("loc", { block, script });
+  await stage.write("config.env", "K: another-value\n");
+  await stage.write(".agentclisecret", "no-cloud: config.env\n");
+  const { done, sent } = await stage.play("rem", { block, args: ["--continue"], script: [say("Hello.")] });
+  assert.equal(done.code, 6, done.stderr);
+  assert.match(done.stderr, /this session has read config\.env \(protected by now, here or in another project\)/);
+  assert.equal(sent.includes(stage.canary("env")), false);
+});
 
 for (const isProtected of [true, false]) {
   const does = isProtected ? "begins without the instructions" : "keeps the instructions while they are open";

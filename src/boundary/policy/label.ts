@@ -29,9 +29,10 @@ interface Outgoing {
  */
 export function admitItems(destination: Destination, items: Iterable<Outgoing>): void {
   if (destination.kind === "provider" && destination.local) return;
-  const item = Array.from(items).find((one) => labelOf(one) !== "open");
-  if (item === undefined) return;
-  const { source } = item;
+  const refused = Array.from(items).filter((one) => labelOf(one) !== "open");
+  if (refused.length === 0) return;
+  // Responses, and what follows a protected file, tell of none.
+  const source = refused.find((one) => one.source !== undefined)?.source;
   const what = source === undefined ? "protected content (no-cloud)" : `${source.path} (${source.rule})`;
   const [message, hint] = destination.kind === "store"
     ? [`${what} may not be stored`, "store a placeholder with path and rule instead"]
