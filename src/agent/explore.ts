@@ -57,8 +57,8 @@ export async function explore(
   let searching: Session | undefined;
   try {
     if (session.explorer === undefined) throw new AgentcliError("usage", "no model is set for it");
-    if (session.context.isRefused) throw new AgentcliError("usage", "a model was refused something in this session");
-    const explorer = await session.explorer();
+    const explorer = await session.explorer({ ownOnly: session.context.isRefused });
+    if (explorer === null) throw new AgentcliError("usage", "a model was refused something in this session");
     const { workspace } = explorer;
     const { provider, local } = explorer.model;
     if (!local && provider !== session.model.provider) await raiseLabelsAnywhere(session);

@@ -43,16 +43,18 @@ function sessionWith(compact: AskModel | null, search: AskModel) {
     tools: [testTool("Read", ({ path }) => path)],
     scanner,
     server: { ...UNKNOWN_SERVER, compactModel: () => Promise.resolve(compact && { ...side, ask: compact }) },
-    explorer: () =>
-      Promise.resolve({
-        model: far.model,
-        server: UNKNOWN_SERVER,
-        profile: plainProfile(far.model.entry),
-        toolProtocol: "native",
-        workspace: { ...NO_DISK, local: false },
-        scanner,
-        ask: () => search,
-      }),
+    explorer: ({ ownOnly }) =>
+      Promise.resolve(
+        ownOnly ? null : {
+          model: far.model,
+          server: UNKNOWN_SERVER,
+          profile: plainProfile(far.model.entry),
+          toolProtocol: "native",
+          workspace: { ...NO_DISK, local: false },
+          scanner,
+          ask: () => search,
+        },
+      ),
   });
 }
 
@@ -97,7 +99,7 @@ Deno.test("a remote model of a role hears nothing more of a session in which one
   }
 });
 
-Deno.test("a refused summary ends searches too, and the session's own model makes it", async () => {
+Deno.test("a refused summary ends searches by other models too, and the session's own model makes it", async () => {
   let asked = 0;
   const count: AskModel = () => {
     asked++;

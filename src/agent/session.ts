@@ -71,8 +71,8 @@ export interface Session {
   readonly server: SessionServer;
   /** How requests are made beside their messages. */
   profile: RequestProfile;
-  /** Returns the model of searches, ready to be asked; absent where the tool Explore is not offered. */
-  readonly explorer?: (() => Promise<Explorer>) | undefined;
+  /** Returns the model of searches, or null if it has to be the session's own and is not; absent without the tool Explore. */
+  readonly explorer?: ((limits: { ownOnly: boolean }) => Promise<Explorer | null>) | undefined;
   readonly policy: PermissionPolicy;
   /** The sandbox of commands where paths are protected; without it none run there. */
   readonly sandbox?: SessionSandbox | undefined;

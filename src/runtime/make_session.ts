@@ -175,7 +175,7 @@ export async function makeSession(
       findCompactModel: async () => await (await roles()).findCompactModel(roleParts),
     }),
     explorer: tools.some(({ name }) => name === "Explore")
-      ? async () => await (await roles()).findExplorer(session, roleParts)
+      ? async (limits) => await (await roles()).findExplorer(session, { ...roleParts, ...limits })
       : undefined,
     policy: await policyOf(options, project),
     rootKey: startKey,

@@ -59,12 +59,19 @@ async function findModel(role: "compact" | "subagent", { host, project, client, 
 
 /**
  * Finds the model of searches, role `subagent`, else the session's own. A remote one sees of the project what a remote session does, also where the session is local; and a
- * local one no more than the session. Throws what {@link selectForRole} and the key of the provider throw.
+ * local one no more than the session. With `ownOnly` null for all but the session's own model while that counts as local: no
+ * other is even looked for. Throws what {@link selectForRole} and the key of the provider throw.
  */
-export async function findExplorer(session: Session, parts: RoleParts): Promise<Explorer> {
-  const { host, project, client } = parts;
+export async function findExplorer(
+  session: Session,
+  { ownOnly, ...parts }: RoleParts & { ownOnly: boolean },
+): Promise<Explorer | null> {
+  const { host, project, client, chosen } = parts;
   const { workspace, scanner, server, model, context, profile: own } = session;
-  const found = parts.chosen.demo !== null ? null : await findModel("subagent", parts);
+  const hasRole = project.configuration.roles.subagent !== undefined ||
+    chosen.provider.models.some(({ role }) => role === "subagent");
+  if (ownOnly && (hasRole || !model.local || !workspace.local)) return null;
+  const found = chosen.demo !== null ? null : await findModel("subagent", parts);
   if (found === null) {
     // A copy: what one of the two guesses of its window is not the other's.
     const profile = { ...own, fields: { ...own.fields, ...own.sideFields } };

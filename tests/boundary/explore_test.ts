@@ -136,6 +136,40 @@ Deno.test("a remote model of searches that guessed right hears nothing more of t
   }
 });
 
+Deno.test("a refused summary of a remote model ends searches by remote models, and none by the session's own", async () => {
+  const compact = "far:fake";
+  const both = { compact, subagent: "far:fake" };
+  for (
+    const [roles, isRefused, own, far] of [[{ compact }, true, 1, 0], [both, true, 0, 0], [both, false, 0, 2]] as const
+  ) {
+    await using stage = await openStage();
+    await using remote = startFakeServer({ host: "127.0.0.2", script: () => say("They talked.") });
+    let searches = 0;
+    const script: Script = ({ json: { tools = [], messages } }) => {
+      if (tools.length === 0) return say("They talked.");
+      const names = tools.map((tool: { function: { name: string } }) => tool.function.name);
+      if (!names.includes("Explore")) {
+        searches++;
+        return say("It is there.");
+      }
+      const { role, content } = messages.at(-1);
+      if (role === "tool") return say("Done.");
+      return String(content).includes("look") ? explore("where is it?") : say(`Fine. ${"word ".repeat(3000)}`);
+    };
+    const keep = `/compact keep ${isRefused ? stage.canary("env") : "it all"}`;
+    const played = await stage.play("loc", {
+      script,
+      block,
+      providers: { far: { baseUrl: remote.baseUrl } },
+      settings: { roles },
+      argv: ["chat", "--model", "loc"],
+      stdin: ["hello", "go on", "and on", "and on", keep, "look", "/exit"].map((line) => `${line}\n`).join(""),
+    });
+    assert.match(played.done.stderr, /summarized the older part/);
+    assert.deepEqual([searches, remote.chats().length], [own, far], played.done.stdout + played.done.stderr);
+  }
+});
+
 Deno.test("what a running program of the session has left is judged before a search of a remote model", async () => {
   const args = ["--permission-mode", "bypassPermissions"];
   const pieces = ask({ name: "Grep", input: { pattern: "TOKEN", path: "copy.txt", output_mode: "content" } });
