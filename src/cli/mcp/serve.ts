@@ -63,7 +63,7 @@ async function serveStreams({ stdin, stdout }: Io, server: McpServer, { service,
     notification: () => {},
   }, {
     cancel: { method: "notifications/cancelled", isAnswered: false },
-    broken: { isAnswered: true, hear: () => {} },
+    broken: { isAnswered: true, hear: () => service.steady(() => Promise.resolve()) },
   });
   await Promise.race([peer.run(), stopped]).finally(() => peer.close());
 }
