@@ -3,8 +3,10 @@ import type { Home } from "../../platform/home.ts";
 import { lstatSync } from "../../platform/files.ts";
 import { isWithin, join } from "../../platform/path.ts";
 import { quietly, realOrNamed } from "../../platform/real_path.ts";
-import type { ProjectRecord } from "./project_record.ts";
 import { identityAt, rootKey } from "./inode_index.ts";
+import { type Listing, within } from "./listing.ts";
+import { MARKER_NAME } from "./marker.ts";
+import type { ProjectRecord } from "./project_record.ts";
 import { currentProjects, isReplaced, type RecordData, saltedFiles } from "./project_record_files.ts";
 import { ProtectedSet } from "./protected.ts";
 import type { ProtectionRule } from "./protection_rule.ts";
@@ -14,11 +16,10 @@ const MOST_NAMES = 32;
 /** Limit of files per project. */
 const FILE_LIMIT = 10_000;
 
-/** Another project: its recorded protected files, and those that its markers cover, as far as there was time to look. */
+/** Another project: its recorded protected files, and those that its markers cover (all while one is unusable), as far as there was time to look. */
 export class OtherProject {
   readonly root: string;
-  /** The `local-endpoints:` that count there. */
-  readonly endpoints: readonly string[];
+  readonly #endpoints: readonly string[];
   readonly #met: ReadonlySet<string>;
   readonly #set: ProtectedSet;
   /** Its protected files, as of the last {@link look}. */
@@ -27,10 +28,15 @@ export class OtherProject {
 
   constructor(known: RecordData) {
     this.root = known.root;
-    this.endpoints = known.endpoints;
+    this.#endpoints = known.endpoints;
     this.#met = new Set(known.met.map(({ path }) => path));
     this.#set = new ProtectedSet([known.root], { remembered: [{ ...known, met: saltedFiles(known) }] });
     this.files = [...this.#met];
+  }
+
+  /** The `local-endpoints:` that count there; none while a marker is unusable, as of the last {@link look}. */
+  get endpoints(): readonly string[] {
+    return this.#set.damaged === null ? this.#endpoints : [];
   }
 
   /** Returns whether it protects a file, given the file's real path and the path it was named by. */
@@ -60,7 +66,8 @@ export class OtherProject {
     if (this.#isWalking) return;
     // What was protected there is found under other names, too.
     await this.#set.settle();
-    this.files = [...this.#met, ...this.#set.files()].slice(0, FILE_LIMIT);
+    const all = this.#set.damaged === null ? [] : filesIn(this.#set.openDirectories);
+    this.files = [...new Set([...this.#met, ...this.#set.files(), ...all])].slice(0, FILE_LIMIT);
   }
 }
 
@@ -92,6 +99,15 @@ export async function protectedAnywhere(
       own[by](join(root, end)) !== null || others.some((other) => other.protectsBelow(end, by))
     );
   };
+}
+
+/** Returns the files of directories but for the markers, which protect and are not protected. */
+function filesIn(listings: readonly Listing[]): string[] {
+  return listings.flatMap(({ directory, entries }) =>
+    (entries ?? []).filter(({ isFile, name }) => isFile && name !== MARKER_NAME).map(({ name }) =>
+      within(directory, name)
+    )
+  );
 }
 
 function covers(set: ProtectedSet, names: readonly string[], by: "rule" | "named"): boolean {

@@ -306,3 +306,18 @@ Deno.test("what a file of another project held stays known while the records cha
   records = [];
   assert.equal(await scanner.check([SECRET]), null, "control: no record");
 });
+
+Deno.test("while a marker of another project is unusable, all its files are looked for, and nobody is trusted with them", async () => {
+  await using other = await project();
+  await other.write("src/new.key", `${SECRET}\n`);
+  const records = [{ ...recordOf(other), endpoints: ["127.0.0.1"] }];
+  const scanner = scannerOfOthers(() => Promise.resolve(records), []);
+  assert.equal(await scanner.check([SECRET]), null, "control: the marker does not name it");
+  await other.write(".agentclisecret", "no-cloud: .env\nno-cloud: *.key # the keys of this place\n");
+  const hit = await scanner.check([SECRET]);
+  assert.equal(hit?.path, `${other.root}/src/new.key`);
+  assert.deepEqual(hit?.endpoints, []);
+  assert.equal(await scanner.check(["# the keys of this place"]), null, "control: the marker itself");
+  await other.write(".agentclisecret", "no-cloud: .env\nno-cloud: *.key\n");
+  assert.deepEqual((await scanner.check([SECRET]))?.endpoints, ["127.0.0.1"], "control: it is usable again");
+});
