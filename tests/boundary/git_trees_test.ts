@@ -5,6 +5,7 @@ import { openStage, type Stage } from "./harness.ts";
 import { hasBubblewrap } from "./sandbox_project.ts";
 
 const bubblewrap = { ignore: !hasBubblewrap() };
+const linux = { ignore: Deno.build.os !== "linux" };
 const args = ["--permission-mode", "bypassPermissions"];
 const SHOW = [ask({ name: "Git", input: { action: "show", rev: "HEAD" } }), say("Done.")];
 
@@ -139,3 +140,34 @@ Deno.test("a file of a worktree that is known from the main tree is released whe
     assert.match(await remote(), /a public default/, "and in the next session");
   }
 });
+
+for (const isAccepted of [false, true]) {
+  const accepted = isAccepted ? "and was accepted" : "control";
+  Deno.test(
+    `what one tree protects holds in the others when another tree has its path: ${accepted}`,
+    linux,
+    async () => {
+      await using stage = await openStage({ bare: true, marker: null });
+      const [main, tree] = [`${stage.home.root}/main`, `${stage.home.root}/tree`];
+      await Deno.mkdir(main);
+      await git(main, "init", "-q");
+      await stage.plant(`${main}/prod.json`, "prod");
+      await stage.write(`${main}/pub.txt`, "PUB_words\n");
+      await stage.write(`${main}/.gitignore`, ".agentclisecret\n");
+      await commitAll(main);
+      await git(main, "worktree", "add", "-q", "-b", "one", tree);
+      await stage.write(`${tree}/.agentclisecret`, "no-cloud: prod.json\n");
+      await stage.play("loc", { cwd: tree, script: [say("Hello.")] });
+      await git(main, "worktree", "move", tree, `${tree}2`);
+      await git(main, "worktree", "add", "-q", "-b", "two", tree);
+      if (isAccepted) {
+        const { done } = await stage.play("loc", { cwd: tree, script: [], argv: ["secrets", "trust", "--yes"] });
+        assert.match(done.stdout, /^trusted/);
+      }
+      const script = [ask(want("read", { path: "pub.txt" })), ask(want("read", { path: "prod.json" })), say("Done.")];
+      const { results, sent } = await stage.play("rem", { cwd: main, script });
+      assert.match(results[0] ?? "", /PUB_words/, "control: the rest is open");
+      assert.ok(!sent.includes(stage.canary("prod")));
+    },
+  );
+}

@@ -27,6 +27,7 @@ import {
   joined,
   knownProjects,
   type MarkerLines,
+  NO_PATH,
   rebased,
   type RecordData,
   recordsVersion,
@@ -120,10 +121,15 @@ export class ProjectRecord {
     return this.#all.flatMap(({ derived }) => derived);
   }
 
-  /** Those in the project that were recorded here or by a project elsewhere, not by another tree of the repository. */
+  /**
+   * Those in the project that were recorded here or by a project elsewhere, not by another tree of the repository; and
+   * those elsewhere that this project left, not another one that had its path.
+   */
   get derivedHere(): readonly DerivedFile[] {
     const others = this.#others.filter(({ root }) => root !== this.root).flatMap(({ derived }) => derived);
-    return [...this.#own?.derived ?? [], ...others.filter(({ path }) => isWithin(this.root, path))];
+    const isHere = ({ path }: DerivedFile) => isWithin(this.root, path);
+    const own = this.#own?.derived ?? [];
+    return [...this.replaced ? own.filter(isHere) : own, ...others.filter(isHere)];
   }
 
   get met(): readonly SaltedFile[] {
@@ -198,13 +204,15 @@ export class ProjectRecord {
       released: readonly string[];
     },
   ): Promise<void> {
+    // Read first: the decision makes it this directory's own record.
+    const mine = this.replaced ? released.filter((path) => isWithin(this.root, path)) : released;
     await this.#decide((data) => {
       const named = [...new Set([...data.confirmed.filter((value) => endpoints.includes(value)), ...confirmed])];
       const allowed = markers.length === 0 ? [] : data.allowed;
       const revoked = joined(data.revoked ?? [], data.markers);
       return tightened({ ...data, markers: [], revoked, endpoints, confirmed: named, allowed }, { markers });
     });
-    await this.release(released);
+    await this.release(mine);
   }
 
   async trustEndpoint(value: string): Promise<void> {
@@ -290,7 +298,7 @@ export class ProjectRecord {
       const held = heldBy(data);
       // Another tree of the repository has the same files under the same names.
       const place = trees.has(data.root) ? root : placeOf(data) ?? data.root;
-      return place === data.root ? [held] : [held, { ...await rebased(held, place), met: [] }];
+      return place === data.root ? [standing(held)] : [standing(held), { ...await rebased(held, place), met: [] }];
     }));
     const twin = others.find((data) =>
       (data.root === main || trees.has(data.root)) && (!isOpen(data) || data.inode === 0)
@@ -358,4 +366,12 @@ export class ProjectRecord {
 /** Returns another project's record without the markers around it: those are its own business. */
 function heldBy(known: RecordData): RecordData {
   return { ...known, markers: known.markers.filter(({ path }) => isWithin(known.root, path)) };
+}
+
+/** Returns a record without what is at a path where nothing can be: a marker there would count as one that is damaged. */
+function standing(known: RecordData): RecordData {
+  const isSomewhere = ({ path }: { path: string }) => !path.includes(NO_PATH);
+  return !known.root.includes(NO_PATH)
+    ? known
+    : { ...known, markers: known.markers.filter(isSomewhere), derived: known.derived.filter(isSomewhere) };
 }

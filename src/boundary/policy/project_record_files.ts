@@ -217,12 +217,13 @@ export async function changeRecord(
   const [id, old] = [await idOf(root), moved === null ? null : await idOf(moved)];
   return await home.locked(INDEX, async () => {
     const projects = await readIndex(home);
-    const standing = await readRecord(home, id, root);
+    let standing = await readRecord(home, id, root);
     if (isNew && standing !== null && standing.inode !== 0) {
       const nowhere = await rebased(standing, `${root}${NO_PATH}${lastingIdentityOf(standing)}`);
       const other = await idOf(nowhere.root);
       await writeRecord(home, other, nowhere);
-      projects[other] = { root: nowhere.root, ...identityIn(nowhere) };
+      projects[other] = entryOf(nowhere, projects[id]?.common ?? null);
+      standing = { ...standing, derived: standing.derived.filter(({ path }) => isWithin(root, path)) };
     }
     const former = old === null ? null : await readRecord(home, old, root);
     // It moves once: what is at the former path later is another project.

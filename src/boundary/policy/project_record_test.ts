@@ -224,6 +224,36 @@ Deno.test("derived files are recorded until they are released", () =>
     assert.deepEqual(kept.derived.map(({ path }) => path), [`${root}/b`]);
   }));
 
+for (const way of ["nothing", "an endpoint is trusted", "all is trusted"]) {
+  Deno.test(
+    `a file that a project left elsewhere stays known when another directory has its path: ${way}`,
+    unix,
+    () =>
+      inPlace(async ({ base, home }) => {
+        const [root, file] = [`${base}/project`, `${base}/other/notes`];
+        const markers = [marker(root, ".env")];
+        const record = await ProjectRecord.open(home, root, { markers });
+        const derived = [`${root}/inside`, file].map((path) => ({
+          ...{ path, source: `${root}/.env`, device: 1, inode: 2, born: 3 },
+        }));
+        await record.tighten({ derived });
+        Deno.renameSync(root, `${base}/away`);
+        Deno.mkdirSync(root);
+        const other = await ProjectRecord.open(home, root, { markers });
+        assert.deepEqual(other.derivedHere.map(({ path }) => path), [`${root}/inside`], "what the user is asked about");
+        if (way.startsWith("an")) await other.trustEndpoint("gpu.lan");
+        if (way.startsWith("all")) {
+          const released = derived.map(({ path }) => path);
+          await other.trust({ markers, endpoints: [], confirmed: [], released });
+          const after = await ProjectRecord.open(home, root, NOTHING);
+          assert.deepEqual(after.derived, [], "control: it releases what is there");
+        }
+        const beside = await ProjectRecord.open(home, `${base}/other`, NOTHING);
+        assert.deepEqual([...new Set(beside.derived.map(({ path }) => path))], [file]);
+      }),
+  );
+}
+
 Deno.test("the commit when a project is first seen is read from a branch, a packed one, and a commit alone", () =>
   inPlace(async ({ base, home }) => {
     const [one, two] = ["1".repeat(40), "2".repeat(40)];
