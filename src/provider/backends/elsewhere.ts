@@ -49,7 +49,8 @@ export function unlessTrusted({ provider }: { provider: string }): string {
 export function signOfElsewhere({ headers, fields }: Answer): Sign | null {
   const { model } = fields ?? {};
   if (typeof model === "string" && namesCloudModel(model)) {
-    return { reason: `${model} is a cloud model by its name`, ofServer: false };
+    // Not its words: in a response they are what a server makes up.
+    return { reason: "the model is a cloud model by its name", ofServer: false };
   }
   if ([fields?.["remote_host"], fields?.["remote_model"]].some((value) => typeof value === "string" && value !== "")) {
     return { reason: "the model stands for one that Ollama runs elsewhere", ofServer: false };
