@@ -8,7 +8,7 @@ import type { LocalityFetch, ModelLocality } from "./backend.ts";
 import { BACKENDS } from "./backends.ts";
 import { inquire } from "./inquiry.ts";
 import { listFrom } from "./model_list.ts";
-import { countsFor, reasonFor, signOfElsewhere, unlessTrusted } from "./elsewhere.ts";
+import { countsFor, namesCloudModel, reasonFor, signOfElsewhere, unlessTrusted } from "./elsewhere.ts";
 import type { LocatedModel } from "./localities.ts";
 import { fieldsOf } from "../../platform/record.ts";
 import type { Endpoint } from "../types.ts";
@@ -25,8 +25,7 @@ export async function locate(
   signal: AbortSignal | undefined,
 ): Promise<ModelLocality> {
   const { endpoint, model, trusted } = located;
-  const named = signOfElsewhere({ fields: { model } });
-  if (named !== null) return { kind: "remote", reason: named.reason };
+  if (namesCloudModel(model)) return { kind: "remote", reason: `${model} is a cloud model by its name` };
   const limits = { timeoutMs: REQUEST_MS, limitBytes: SHOW_LIMIT, signal };
   let isThere = false;
   const signs: string[] = [];
