@@ -171,3 +171,41 @@ for (const isAccepted of [false, true]) {
     },
   );
 }
+
+for (const way of ["trust notes.txt", "trust", "trust notes.txt, and the tree has moved"]) {
+  const isMoved = way.includes("moved");
+  Deno.test(`a copy of a tree that is gone is released in another one: ${way}`, bubblewrap, async () => {
+    await using stage = await openStage({ bare: true, marker: null });
+    const [main, tree] = [`${stage.home.root}/main`, `${stage.home.root}/tree`];
+    await Deno.mkdir(main);
+    await git(main, "init", "-q");
+    for (const name of ["notes.txt", "more.txt"]) await stage.write(`${main}/${name}`, "an open line\n");
+    await stage.write(`${main}/.gitignore`, ".env\n");
+    await stage.write(`${main}/.agentclisecret`, "no-cloud: .env\n");
+    await commitAll(main);
+    await git(main, "worktree", "add", "-q", tree);
+    await stage.plant(`${tree}/.env`, "env");
+    await stage.play("loc", { cwd: main, script: [say("Hello.")] });
+    const command = `echo 'key ${stage.canary("env")}' | tee notes.txt > more.txt`;
+    await stage.play("loc", { cwd: tree, args, script: [ask(want("shell", { command })), say("Done.")] });
+    await git(main, "worktree", ...isMoved ? ["move", tree, `${tree}2`] : ["remove", "--force", tree]);
+    const remote = async (path: string, cwd = main) =>
+      (await stage.play("rem", { cwd, script: [ask(want("read", { path })), say("Done.")] })).results[0] ?? "";
+    assert.match(await remote("notes.txt"), /is protected/, "control");
+    const [action = "", file] = way.split(",")[0]?.split(" ") ?? [];
+    const argv = ["secrets", action, ...file === undefined ? [] : [file], "--yes"];
+    const { done } = await stage.play("loc", { cwd: main, script: [], argv });
+    if (isMoved) {
+      assert.equal(done.code, 2, done.stderr);
+      assert.match(await remote("notes.txt", `${tree}2`), /is protected/);
+      return;
+    }
+    assert.match(done.stderr, /released, .*notes\.txt/s);
+    assert.match(await remote("notes.txt"), /an open line/);
+    assert[file === undefined ? "match" : "doesNotMatch"](
+      await remote("more.txt"),
+      /an open line/,
+      "only what was named",
+    );
+  });
+}

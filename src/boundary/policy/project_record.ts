@@ -14,7 +14,6 @@ import {
   identityAt,
   isSameFile,
   lastingIdentityOf,
-  type MetFile,
   type SaltedFile,
   type SeenFile,
 } from "./inode_index.ts";
@@ -54,6 +53,8 @@ export class ProjectRecord {
   #own: RecordData | null = null;
   /** Known projects whose rules apply here, too: around this one, inside it, its main tree, and one that was moved here. */
   #others: readonly RecordData[] = [];
+  /** The roots of other trees of the repository. */
+  #trees: ReadonlySet<string> = new Set();
   /** Why the record cannot be read or written, or null. With a problem, no remote session may start. */
   problem: AgentcliError | null = null;
   /** The root of the known project around this one; null if there is none, or if this one was known first. */
@@ -121,15 +122,19 @@ export class ProjectRecord {
     return this.#all.flatMap(({ derived }) => derived);
   }
 
-  /**
-   * Those in the project that were recorded here or by a project elsewhere, not by another tree of the repository; and
-   * those elsewhere that this project left, not another one that had its path.
-   */
-  get derivedHere(): readonly DerivedFile[] {
-    const others = this.#others.filter(({ root }) => root !== this.root).flatMap(({ derived }) => derived);
-    const isHere = ({ path }: DerivedFile) => isWithin(this.root, path);
-    const own = this.#own?.derived ?? [];
-    return [...this.replaced ? own.filter(isHere) : own, ...others.filter(isHere)];
+  /** Returns the paths of the copies that can be released here. */
+  async releasable(): Promise<string[]> {
+    return (await this.#release()).paths();
+  }
+
+  async #release() {
+    const { Release } = await import("./release.ts");
+    return new Release(this.root, {
+      own: this.#own?.derived ?? [],
+      others: this.#others,
+      trees: this.#trees,
+      replaced: this.replaced,
+    });
   }
 
   get met(): readonly SaltedFile[] {
@@ -239,16 +244,7 @@ export class ProjectRecord {
   /** Releases files by path, and stops looking for their identity and content, also where another tree recorded those. */
   async release(paths: readonly string[]): Promise<void> {
     if (paths.length === 0) return;
-    const isNamed = ({ path }: { path: string }) => paths.includes(path);
-    const copies = this.derived.filter(isNamed);
-    const { digestOf } = await import("./former_files.ts");
-    const without = async ({ derived, met, ...data }: RecordData) => {
-      const digests = await Promise.all(paths.map((path) => digestOf(path, data.salt)));
-      const isReleased = (file: MetFile) =>
-        isNamed(file) || digests.includes(file.digest) || copies.some((one) => isSameFile(one, file));
-      const kept = derived.filter((file) => !isNamed(file));
-      return { ...data, derived: kept, met: met.filter((file) => !isReleased(file)) };
-    };
+    const without = (await this.#release()).of(paths);
     await this.#change(without);
     for (const { root, met, derived } of this.#others) {
       if (met.length + derived.length > 0) {
@@ -307,6 +303,7 @@ export class ProjectRecord {
     const now = own ?? (moved === undefined ? null : await rebased(moved, root));
     // From here on at once: nobody sees half of it.
     this.#twin = ofTwin;
+    this.#trees = trees;
     this.#own = now;
     // A record that was removed has no inode: nothing there is trusted as it stands.
     if (this.#own !== null && isOpen(this.#own) && this.#own.inode !== 0) {

@@ -238,7 +238,9 @@ export async function changeRecord(
         if (entry.open && identityAt(entry.root).inode === 0) delete projects[other];
       }
     } else await writeRecord(home, id, data);
-    projects[id] = entryOf(data, commonDirectory(root));
+    // The record of a tree that is gone still says what holds in the others.
+    const isGone = identityAt(root).inode === 0;
+    projects[id] = entryOf(data, isGone ? projects[id]?.common ?? null : commonDirectory(root));
     const left = old === null || taken === null || taken.root.includes(NO_PATH) ? null : taken;
     if (old !== null && left !== null) projects[old] = { root: left.root, ...NOWHERE };
     else if (old !== null && taken !== null) delete projects[old];

@@ -240,7 +240,7 @@ for (const way of ["nothing", "an endpoint is trusted", "all is trusted"]) {
         Deno.renameSync(root, `${base}/away`);
         Deno.mkdirSync(root);
         const other = await ProjectRecord.open(home, root, { markers });
-        assert.deepEqual(other.derivedHere.map(({ path }) => path), [`${root}/inside`], "what the user is asked about");
+        assert.deepEqual(await other.releasable(), [`${root}/inside`], "what the user is asked about");
         if (way.startsWith("an")) await other.trustEndpoint("gpu.lan");
         if (way.startsWith("all")) {
           const released = derived.map(({ path }) => path);

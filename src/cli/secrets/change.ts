@@ -249,7 +249,7 @@ async function differenceOf({ root, protection, localEndpoints, record }: Projec
     gone,
     covered: (own?.met ?? []).map(({ path }) => path).filter((path) => isGone(protection.rule(path))),
     endpoints: [...new Set(standing)].filter((value) => !localEndpoints.includes(value)),
-    derived: [...new Set((record?.derivedHere ?? []).map(({ path }) => path))],
+    derived: await record?.releasable() ?? [],
     replaced: record?.replaced === true,
   };
 }
