@@ -61,6 +61,14 @@ function sessionWith(compact: AskModel | null, search: AskModel) {
 const own: AskModel = (request) =>
   Promise.resolve(replyOf({ text: isCompaction(request) ? "a summary of it" : "done" }));
 
+/** Adds turns, enough of them for a summary. */
+function fill({ items }: ReturnType<typeof sessionWith>): void {
+  for (let at = 0; at < 6; at++) {
+    items.push({ kind: "user", text: `${at} `.repeat(300), label: "open" });
+    items.push({ kind: "assistant", id: `${at}`, text: "x ".repeat(9000), reasoning: "", calls: [], label: "open" });
+  }
+}
+
 Deno.test("a remote model of a role hears nothing more of a session in which one was refused something", async () => {
   for (const found of ["secret", "nothing"]) {
     let asked = 0;
@@ -82,17 +90,7 @@ Deno.test("a remote model of a role hears nothing more of a session in which one
     const later = await search();
     assert.equal(later.isError, isRefused);
     if (isRefused) assert.match(later.content, /was refused something in this session\. Call Grep and Read instead/);
-    for (let at = 0; at < 6; at++) {
-      session.items.push({ kind: "user", text: `${at} `.repeat(300), label: "open" });
-      session.items.push({
-        kind: "assistant",
-        id: `${at}`,
-        text: "x ".repeat(9000),
-        reasoning: "",
-        calls: [],
-        label: "open",
-      });
-    }
+    fill(session);
     const manual = { ...options, count: startCount(options.io.clock), trigger: "manual" } as const;
     assert.ok(await compactSession(session, manual));
     assert.equal(asked > before, !isRefused, isRefused ? "" : "control");
@@ -106,17 +104,7 @@ Deno.test("a refused summary ends searches by other models too, and the session'
     return Promise.resolve(replyOf({ text: "there" }));
   };
   const session = sessionWith(() => Promise.reject(refusal()), count);
-  for (let at = 0; at < 6; at++) {
-    session.items.push({ kind: "user", text: `${at} `.repeat(300), label: "open" });
-    session.items.push({
-      kind: "assistant",
-      id: `${at}`,
-      text: "x ".repeat(9000),
-      reasoning: "",
-      calls: [],
-      label: "open",
-    });
-  }
+  fill(session);
   const options = turnOptions(own);
   const search = () => explore(session, { task: "look", callId: "c" }, options);
   assert.equal((await search()).content, "there", "control");

@@ -1,4 +1,7 @@
-/** How a session takes over what another one held: a stored one, or one of this process with another model. */
+/**
+ * Copies the state of one session into another: of a stored one, or of one in this process with another model. Loaded
+ * only then: most sessions start empty.
+ */
 import type { SessionItem } from "../session/item.ts";
 import type { SessionContext } from "../session/line.ts";
 import type { Session } from "./session.ts";

@@ -80,7 +80,7 @@ const compactBoundarySchema = system("compact_boundary", {
   }),
 });
 
-const prefixBreakSchema = system("agentcli_cache_invalidated", {
+const cacheInvalidatedSchema = system("agentcli_cache_invalidated", {
   reason: z.enum(CACHE_INVALIDATION_REASONS),
   bytes_kept: z.number(),
   bytes_before: z.number(),
@@ -250,7 +250,7 @@ export const eventSchema = z.union([
   recoveredSchema,
   statusSchema,
   compactBoundarySchema,
-  prefixBreakSchema,
+  cacheInvalidatedSchema,
   checkSchema,
   truncatedSchema,
   redactedSchema,

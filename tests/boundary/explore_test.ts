@@ -204,13 +204,19 @@ Deno.test("what a running program of the session has left is judged before a sea
   }
 });
 
-Deno.test("what passes between a local session and a remote model of searches is compared with all projects", async () => {
-  await using stage = await openStage({ bare: true, marker: null });
+/** Makes a project with an open file, beside one that the home knows, with a protected file; returns its path. */
+async function openBesideKnown(stage: Stage): Promise<string> {
   const [a, b] = [`${stage.home.root}/A`, `${stage.home.root}/B`];
   await stage.plant(`${b}/.env`, "env", (canary) => `API_TOKEN=${canary}\n`);
   await stage.write(`${b}/.agentclisecret`, "no-cloud: .env\n");
   await stage.play("loc", { cwd: b, script: [say("Hello.")] });
   await stage.write(`${a}/open.txt`, "an open line\n");
+  return a;
+}
+
+Deno.test("what passes between a local session and a remote model of searches is compared with all projects", async () => {
+  await using stage = await openStage({ bare: true, marker: null });
+  const a = await openBesideKnown(stage);
   for (const [pattern, requests] of [[stage.canary("env"), 1], ["open line", 2]] as const) {
     const searches = [ask({ name: "Grep", input: { pattern } }), say("seen")];
     const { leaked, chats } = await withRemoteSearch(stage, {
@@ -225,11 +231,7 @@ Deno.test("what passes between a local session and a remote model of searches is
 
 Deno.test("a search of a remote model learns nothing of what a program leaves while it runs", async () => {
   await using stage = await openStage({ bare: true, marker: null });
-  const [a, b] = [`${stage.home.root}/A`, `${stage.home.root}/B`];
-  await stage.plant(`${b}/.env`, "env", (canary) => `API_TOKEN=${canary}\n`);
-  await stage.write(`${b}/.agentclisecret`, "no-cloud: .env\n");
-  await stage.play("loc", { cwd: b, script: [say("Hello.")] });
-  await stage.write(`${a}/open.txt`, "an open line\n");
+  const a = await openBesideKnown(stage);
   for (const text of ["nothing that is protected by anybody", stage.canary("env")]) {
     // Parts that no scan of what leaves finds.
     const parts = text.match(/.{1,6}/g) ?? [];

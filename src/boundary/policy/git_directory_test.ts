@@ -52,7 +52,7 @@ for (
     inProject(files, (root) => assert.equal(headCommit(root), COMMIT)));
 }
 
-Deno.test("no commit is told where there is no checkout, no commit yet, or something that is none", async () => {
+Deno.test("HEAD is null without a checkout, before the first commit, and if it names no commit", async () => {
   const unusable: Record<string, string>[] = [{}, { ".git/HEAD": REFERENCE }, {
     ".git/HEAD": REFERENCE,
     ".git/refs/heads/main": "x",

@@ -84,7 +84,7 @@ export function outsideOf(
   return before?.isOf(outside) ? before : new ProtectedSet(outside);
 }
 
-/** Returns files, and directories that cannot be listed. Does not follow links or enter `.git`, where commands cannot write. */
+/** Returns files, and directories that cannot be listed. Does not follow links or enter `.git`, which sandboxed commands do not see. */
 async function findCopies(search: CopySearch): Promise<FoundCopy[]> {
   const { roots, protection, outside, scanner, since, exposed } = search;
   const source = exposed ?? [...protection.files()][0] ?? UNKNOWN_PATH;

@@ -133,7 +133,7 @@ async function copied(given: Project, path: string, openLines?: OpenLines): Prom
   return new LeakScanner(protection, { root: given.root });
 }
 
-Deno.test("a copy is looked for as any file, without the lines that were open", async () => {
+Deno.test("a copy is scanned for like any protected file, except for its open lines", async () => {
   await using given = await project();
   await given.write(".env", `KEY=${SECRET}\n`);
   const text = `const key = "${SECRET}";\n  const nothing = "of a secret at all";\r\n\nexport default key;\n`;

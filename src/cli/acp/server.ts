@@ -44,7 +44,7 @@ function isTakenBack({ aborted, reason }: AbortSignal): boolean {
 
 /** The agent's side of one connection. */
 class AcpServer implements RpcHandlers {
-  /** By which the client is told and asked. */
+  /** Sends notifications and requests to the client. */
   readonly peer: RpcPeer;
   readonly #options: AcpOptions;
   readonly #context: Context;
@@ -188,7 +188,7 @@ async function authenticate({ methodId }: RpcParams, { io }: Context): Promise<R
   });
 }
 
-/** Runs the command. Where sessions will be is told later: then every project may have protected paths. */
+/** Runs the command. The client names the projects later, and any of them may have protected paths. */
 export async function run({ options, context }: Invocation<typeof ACP_OPTIONS>): Promise<number> {
   const { io } = context;
   if (options.setup) {

@@ -122,5 +122,5 @@ export function invalidParams(message: string): RpcError {
   return new RpcError(RPC_CODES.invalidParams, message);
 }
 
-/** Failures by which a prompt did not become part of the session: its author is told, and can change it. */
+/** Errors for prompts that were not added to the session, so that the user can change them and try again. */
 export const REFUSALS: ReadonlySet<ErrorCode> = new Set(["usage", "policy_refused", "permission_denied"]);

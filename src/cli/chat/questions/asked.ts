@@ -1,4 +1,4 @@
-/** The questions of the chat: whether a tool call may run, whether to go on with a plan, and the forms of MCP servers. */
+/** Asks the user in the chat: for permission to run a tool call, for approval of a plan, and for the fields of MCP forms. */
 import {
   type AskPermission,
   deniedByPerson,
@@ -181,7 +181,7 @@ export function elicitInChat(view: ChatView): (form: ServerForm, signal: AbortSi
     view.print([row(`The MCP server ${server} asks: ${clean(message)}`, "warning")]);
     const begun = await view.pick({
       title: fields.length === 0 ? `Answer ${server}?` : `Fill in the form of ${server}?`,
-      choices: [{ label: "yes" }, { label: "no", note: "the server is told that you decline" }],
+      choices: [{ label: "yes" }, { label: "no", note: "tells the server that you declined" }],
     });
     signal.throwIfAborted();
     if (begun === null) return { action: "cancel" };
