@@ -217,7 +217,7 @@ Deno.test("models elsewhere are left out of the settings once protected content 
   const set_ = { sessionId, configId: "model", value: "far:big" };
   const refused = await client.failure("session/set_config_option", set_);
   assert.equal(refused.code, -32602);
-  assert.match(refused.message, /no-cloud/);
+  assert.match(refused.message, /this session has read \.env \(.*no-cloud: \.env.*\), and far:big is remote/);
   const { configOptions } = await client.request("session/set_config_option", { ...set_, value: "loc:fake" });
   assert.deepEqual(values(configOptions), ["loc:fake"]);
   const fresh = await client.request("session/new", { cwd: set.home.project, mcpServers: [] });

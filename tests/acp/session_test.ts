@@ -221,6 +221,33 @@ Deno.test("mode, model and thinking are settings, the mode is told to clients th
   assert.equal((await client.failure("session/set_mode", { sessionId, modeId: "yolo" })).code, -32602);
 });
 
+Deno.test("how much to reason is a setting with the levels of /think, which stay with another model", async () => {
+  await using home = await temporaryHome();
+  await using server = startFakeServer({ script: [say("One."), say("Two."), say("Three.")] });
+  const models = ["gpt-oss-20b", "gpt-oss-120b"].map((id) => ({ id, context_window: 32768 }));
+  await configure(home, { loc: { baseUrl: server.baseUrl, models } }, {
+    default_provider: "loc",
+    default_model: "gpt-oss-20b",
+  });
+  await using client = new AcpClient({ home });
+  const sessionId = await client.session();
+  const set = async (configId: string, value: string) => {
+    const { configOptions } = await client.request("session/set_config_option", { sessionId, configId, value });
+    return configOptions.find(({ id }: Message) => id === "thinking");
+  };
+  const { options } = await set("thinking", "high");
+  assert.deepEqual(options.map(({ value }: Message) => value), ["default", "on", "off", "low", "medium", "high"]);
+  await client.prompt(sessionId, "hi");
+  await client.prompt(sessionId, "/think low");
+  const told = client.updates("config_option_update").at(-1)?.configOptions;
+  assert.equal(told.find(({ id }: Message) => id === "thinking").currentValue, "low");
+  await client.prompt(sessionId, "again");
+  assert.equal((await set("model", "loc:gpt-oss-120b")).currentValue, "low");
+  await client.prompt(sessionId, "and again");
+  const sent = server.chats().map(({ json }) => [json.model, json.reasoning_effort]);
+  assert.deepEqual(sent, [["gpt-oss-20b", "high"], ["gpt-oss-20b", "low"], ["gpt-oss-120b", "low"]]);
+});
+
 Deno.test("what is chosen at once after the answer of a new session counts, and what is chosen in a turn counts after it", async () => {
   await using home = await temporaryHome();
   const run = (name: string) => ask(want("shell", { command: `touch ${name}` }));

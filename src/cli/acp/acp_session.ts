@@ -6,6 +6,7 @@ import { openHome } from "../../platform/home.ts";
 import { OutputClosed } from "../../platform/io.ts";
 import { textOf } from "../../platform/record.ts";
 import type { TurnResult } from "../../protocol/turn_event.ts";
+import type { Thinking } from "../../provider/profiles/profile.ts";
 import { RPC_CODES, RpcError } from "../../rpc/message.ts";
 import type { RpcCall } from "../../rpc/peer.ts";
 import { AgentSession, selectorOf } from "../../runtime/agent_session.ts";
@@ -14,7 +15,7 @@ import { projectSlug } from "../../session/place.ts";
 import { cleanLine } from "../../terminal/clean.ts";
 import type { Context } from "../command.ts";
 import { hostOf } from "../output.ts";
-import { type Choices, configOptions, modeState, readMode, readModel } from "./config_options.ts";
+import { type Choices, configOptions, modeState, readMode, readModel, readThinking } from "./config_options.ts";
 import { editorText } from "./editor_text.ts";
 import { type ConfigOption, invalidParams, REFUSALS, type SendUpdate, type StopReason, textBlock } from "./wire.ts";
 import type { Connection } from "./server.ts";
@@ -56,7 +57,8 @@ export class AcpSession {
   #model: string | null;
   /** False where the open session still has the one before. */
   #isModelOpen = true;
-  #thinks = true;
+  /** How much the model is told to reason; undefined for as much as it does by itself. */
+  #thinking: Thinking | undefined;
   #hasTitle: boolean;
   /** As the client knows them. */
   #told = { options: "", mode: "" };
@@ -177,11 +179,10 @@ export class AcpSession {
         this.#agent.setMode(readMode(value));
         break;
       case "model":
-        this.#choose(readModel(value, this.#choices()), { thinks: this.#thinks });
+        this.#choose(readModel(value, this.#choices()), { thinking: this.#thinking });
         break;
       case "thinking":
-        if (value !== "default" && value !== "off") throw invalidParams("thinking is default or off");
-        this.#choose(this.#model, { thinks: value === "default" });
+        this.#choose(this.#model, { thinking: readThinking(value) });
         break;
       default:
         throw invalidParams("unknown configuration option; there are mode, model and thinking");
@@ -283,12 +284,12 @@ export class AcpSession {
   }
 
   /** From the next turn on: what is being opened, or runs, keeps its model. */
-  #choose(model: string | null, { thinks }: { thinks: boolean }): void {
+  #choose(model: string | null, { thinking }: { thinking: Thinking | undefined }): void {
     this.#model = model;
-    this.#thinks = thinks;
+    this.#thinking = thinking;
     this.#isModelOpen = false;
     const change = () => {
-      this.#agent.configure({ thinking: thinks ? undefined : "off" });
+      this.#agent.configure({ thinking });
       return Promise.resolve(this.#agent.chooseModel(model ?? undefined));
     };
     // One that is closed before has no next turn.
@@ -305,22 +306,24 @@ export class AcpSession {
     return opened;
   }
 
-  /** Takes over what the open session knows better than its beginning did. */
+  /** Takes over what the open session knows better than its beginning did, and what commands changed in it. */
   #learn(): void {
-    const { opened } = this.#agent;
-    if (opened !== null && this.#isModelOpen && opened.session.model.entry.id !== "") {
-      this.#model = selectorOf(opened);
-    }
+    if (!this.#isModelOpen) return;
+    const { opened, thinking } = this.#agent;
+    this.#thinking = thinking;
+    if (opened !== null && opened.session.model.entry.id !== "") this.#model = selectorOf(opened);
   }
 
   #choices(): Choices {
-    const { opened } = this.#agent;
+    const session = this.#agent.opened?.session;
+    const [source] = session?.items.flatMap((item) => "source" in item ? [item.source] : []) ?? [];
     return {
       mode: this.#agent.mode,
       models: this.#start.models,
       model: this.#model,
-      thinks: this.#thinks,
-      isProtected: opened !== null && sessionLabel(opened.session) !== "open",
+      thinking: this.#thinking,
+      isProtected: session !== undefined && sessionLabel(session) !== "open",
+      source,
     };
   }
 

@@ -2,6 +2,7 @@
 import { type Configuration, PERMISSION_MODES, type PermissionMode } from "../../config/types.ts";
 import { AgentcliError } from "../../errors.ts";
 import type { Io } from "../../platform/io.ts";
+import { THINKING, type Thinking } from "../../provider/profiles/profile.ts";
 import { type ConfiguredModel, configuredModels } from "../protocol/client_models.ts";
 import { type ConfigOption, invalidParams, type ModeState } from "./wire.ts";
 
@@ -18,9 +19,12 @@ export interface Choices {
   models: readonly ConfiguredModel[];
   /** A value of `models`; null where it is not known yet. */
   model: string | null;
-  thinks: boolean;
+  /** Undefined for as much as the model does by itself. */
+  thinking: Thinking | undefined;
   /** The session holds protected content: models elsewhere cannot be chosen. */
   isProtected: boolean;
+  /** A file that it came from, with its rule, where that is known. */
+  source: { path: string; rule: string } | undefined;
 }
 
 /** The models of the configuration, local ones first. */
@@ -31,7 +35,7 @@ export function offeredModels(configuration: Configuration, io: Io): ConfiguredM
 }
 
 /** The settings as the client shows them. */
-export function configOptions({ mode, models, model, thinks, isProtected }: Choices): ConfigOption[] {
+export function configOptions({ mode, models, model, thinking, isProtected }: Choices): ConfigOption[] {
   const offered = models.filter(({ isLocal, value }) => isLocal || !isProtected || value === model);
   const known = offered.some(({ value }) => value === model) || model === null
     ? offered
@@ -58,11 +62,14 @@ export function configOptions({ mode, models, model, thinks, isProtected }: Choi
     {
       id: "thinking",
       name: "Thinking",
-      description: "Whether a model that can reason does so before it answers",
+      description: "How much a model that can reason does so before it answers",
       category: "thought_level",
       type: "select",
-      currentValue: thinks ? "default" : "off",
-      options: [{ value: "default", name: "As the model does" }, { value: "off", name: "Off" }],
+      currentValue: thinking ?? "default",
+      options: [
+        { value: "default", name: "As the model does" },
+        ...THINKING.map((value) => ({ value, name: value[0]?.toUpperCase() + value.slice(1) })),
+      ],
     },
   ];
 }
@@ -79,8 +86,17 @@ export function readMode(value: unknown): PermissionMode {
   return mode;
 }
 
+/** Reads how much to reason; undefined for `default`. Throws for any other value. */
+export function readThinking(value: unknown): Thinking | undefined {
+  const thinking = THINKING.find((known) => known === value);
+  if (thinking === undefined && value !== "default") {
+    throw invalidParams(`unknown thinking; there are: default, ${THINKING.join(", ")}`);
+  }
+  return thinking;
+}
+
 /** Reads a model: its selector, or its id or alias where only one has it. Throws `unknown_model` and `policy_refused`. */
-export function readModel(value: unknown, { models, isProtected, model: current }: Choices): string {
+export function readModel(value: unknown, { models, isProtected, source, model: current }: Choices): string {
   if (typeof value !== "string") throw invalidParams("the value is not a text");
   if (value === current) return value;
   const named = models.filter(({ value: selector, displayName }) =>
@@ -94,9 +110,10 @@ export function readModel(value: unknown, { models, isProtected, model: current 
     });
   }
   if (isProtected && !found.isLocal) {
+    const what = source === undefined ? "no-cloud content" : `${source.path} (${source.rule})`;
     throw new AgentcliError(
       "policy_refused",
-      `this session has read no-cloud content, and ${found.value} is remote: none of it may go there`,
+      `this session has read ${what}, and ${found.value} is remote: none of it may go there`,
       { hint: "choose a local model, or begin a new session" },
     );
   }
