@@ -8,7 +8,6 @@ import { rootKey } from "../boundary/policy/inode_index.ts";
 import { openProject, realDirectory } from "../boundary/policy/project.ts";
 import { currentProjects } from "../boundary/policy/project_record_files.ts";
 import { ProtectedSet } from "../boundary/policy/protected.ts";
-import { UNKNOWN_PATH } from "../boundary/policy/protection_rule.ts";
 import { movedProject, QUARANTINE, type QuarantineEntry, readEntry } from "../boundary/sandbox/quarantine.ts";
 import { noteProgram } from "../boundary/sandbox/unfinished.ts";
 import { outsideOf, protectCopies } from "../boundary/scan/copies.ts";
@@ -40,7 +39,6 @@ export async function restoreEntry({ arguments: [id = ""], context }: Invocation
   // As for a program that makes these files: if they cannot be judged now, the next session there does it.
   const roots = [...new Set(entry.paths.map(dirname))];
   const note = await noteProgram(home.path, { root: entry.root, roots });
-  if (entry.isSecret) await note.keep();
   const { restored, blocked } = await restoreQuarantined(home.path, entry);
   const told = await protectRestored(home, entry, restored);
   await note.remove();
@@ -95,23 +93,19 @@ export async function restoreQuarantined(
   return { restored, blocked };
 }
 
-/**
- * Looks through what was put back as through what a command changes; where that command could see a protected path, all of
- * it is protected. Returns the notice for a person; null where there is nothing to tell.
- */
+/** Looks through what was put back as through what a command changes. Returns the notice for a person, or null. */
 async function protectRestored(
   home: Home,
-  { root, isSecret }: QuarantineEntry,
+  { root }: QuarantineEntry,
   restored: readonly string[],
 ): Promise<string | null> {
   const { records } = await openProject(home, root, { create: false });
   const protection = new ProtectedSet([root], { remembered: records });
   await protection.settle();
   const scanner = scannerOfAll(protection, { root, projects: currentProjects(home) });
-  const exposed = isSecret ? UNKNOWN_PATH : undefined;
   const notices: string[] = [];
   for (const path of restored) {
-    const search = { roots: [path], protection, outside: outsideOf(protection, [dirname(path)]), scanner, exposed };
+    const search = { roots: [path], protection, outside: outsideOf(protection, [dirname(path)]), scanner };
     // What was moved has its old times.
     const notice = await protectCopies({ ...search, since: 0 }, records);
     if (notice !== null) notices.push(notice);

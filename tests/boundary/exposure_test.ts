@@ -5,7 +5,7 @@ import { quarantine } from "../../src/boundary/sandbox/quarantine.ts";
 import { listQuarantine, restoreQuarantined } from "../../src/cli/quarantine.ts";
 import { openStage, type Stage } from "./harness.ts";
 import { hasBubblewrap } from "./sandbox_project.ts";
-import { CODED, coded, quarantinedTexts, standing } from "./slipped.ts";
+import { CODED, coded, standing } from "./slipped.ts";
 
 const bubblewrap = { ignore: !hasBubblewrap() };
 const args = ["--permission-mode", "bypassPermissions"];
@@ -144,12 +144,10 @@ for (const change of ["a file", "a line of a marker"]) {
   );
 }
 
-/** Ways to leave what `.env` holds where no content of a file in the project holds it. */
+/** Ways to leave what `.env` holds in files. */
 const LEFT: Readonly<Record<string, string>> = {
-  "the name of a file": `: > "f_$(${CODED} < .env)"`,
-  "the name of a directory": `mkdir "d_$(${CODED} < .env)"`,
-  "a new name of what stood there": `mv sub "d_$(${CODED} < .env)"`,
-  "the end of a link": `ln -sfn "$(${CODED} < .env)" link`,
+  "a new file": `mkdir new; ${CODED} < .env > new/file.txt`,
+  "a file that is moved": `${CODED} < .env > new.txt; mv new.txt sub/moved.txt`,
   "a file below sandbox.write": `${CODED} < .env > "$CACHE/new.txt"`,
   "a file that stood below sandbox.write": `${CODED} < .env > "$CACHE/old.txt"`,
 };
@@ -160,18 +158,17 @@ for (const [what, way] of Object.entries(LEFT)) {
     const cache = `${stage.home.root}/cache`;
     await stage.write(`${cache}/old.txt`, "stood here before\n");
     await stage.write("sub/old.txt", "stood here before\n");
-    await Deno.symlink("nowhere", `${stage.project}/link`);
     const settings = { sandbox: { write: [cache] } };
     const command = `CACHE="${cache}"; echo > ready.txt; ${
       UNTIL("go.txt")
     }; ${way} && ${CODED} < .env > control.txt; sleep 1`;
-    const look = `ls -R . "${cache}"; readlink link; cat "${cache}"/*; echo ran`;
+    const look = `cat *.txt */*.txt "${cache}"/*; echo ran`;
     const saving = saveAnew(stage);
     const script = [ask(want("shell", { command })), ask(want("shell", { command: look })), say("ok")];
     const played = await stage.play("rem", { script, args, settings });
     const value = await saving;
-    const taken = await quarantinedTexts(stage.home.agentcliHome);
-    assert.ok(taken.some((text) => text.includes(coded(value))), `control: it was seen\n${played.done.stderr}`);
+    const left = await Deno.readTextFile(`${stage.project}/control.txt`);
+    assert.ok(left.includes(coded(value)), `control: it was seen\n${played.done.stderr}`);
     assert.match(played.results[1] ?? "", /ran/, "control: the next command ran");
     assert.ok(!played.sent.includes(coded(value)), played.results.join("\n"));
     assert.ok((await Deno.readTextFile(`${stage.project}/.env`)).includes(value), "what the user saved stays");
@@ -196,7 +193,11 @@ for (const isRight of [true, false]) {
       const [, why, names] = /protected from now on, since (.*?): (.*) \(/.exec(played.done.stderr) ?? [];
       const expected = `${stage.project}/guess.txt came to be protected or was replaced meanwhile`;
       assert.equal(why, isRight ? expected : undefined);
-      assert.equal(names, isRight ? "young.txt" : undefined, "what is as young, without the marker of the user");
+      assert.equal(
+        names,
+        isRight ? "young.txt, guess.txt" : undefined,
+        "what is as young, without the marker of the user",
+      );
     },
   );
 }

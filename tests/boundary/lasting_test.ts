@@ -50,6 +50,7 @@ interface Way {
 }
 
 const BAD = "mkdir x; echo bad > x/.agentclisecret; sleep 60";
+const removed = (stage: Stage) => Deno.remove(`${stage.project}/x`, { recursive: true });
 /** More protected files than the home keeps the numbers of. */
 const many = async (stage: Stage) => {
   for (const place of ["a/k.pem", "z/k.pem"]) {
@@ -61,13 +62,16 @@ const WAYS: Readonly<Record<string, Way>> = {
   "a Write after a command made a damaged marker": {
     path: "new.txt",
     steps: (text) => [shell(BAD), write("new.txt", text)],
+    repair: removed,
   },
   "a Write after a marker that is a link to nowhere": {
     path: "new.txt",
     steps: (text) => [shell("mkdir x; ln -s nowhere x/.agentclisecret; sleep 60"), write("new.txt", text)],
+    repair: removed,
   },
   "a command that makes a damaged marker itself": {
     steps: (text) => [shell(`echo '${text}' > notes.txt; ${BAD}`)],
+    repair: removed,
     isKept: true,
   },
   "a command beside a name that is not UTF-8, into a file with two names": {
@@ -113,8 +117,8 @@ for (const [what, { path = "notes.txt", steps, prepare, repair, isKept = false }
       if (isSecret) {
         assert.equal(isThere, isKept, local.results.at(-1));
         assert.ok(!(await sentLater(stage, path)).includes(text.slice(4)));
-      } else if (what.includes("conflict")) {
-        assert.match(local.results.at(-1) ?? "", /cannot be used: line 1/, "nobody knows what is protected");
+      } else if (!isKept) {
+        assert.match(local.results.at(-1) ?? "", /cannot be used/, "nobody knows what is protected");
       } else {
         assert.ok(isThere, `control: what is no secret is written\n${local.results.at(-1)}`);
       }
@@ -190,13 +194,12 @@ Deno.test(
     const { stage } = await openProject();
     await using _ = stage;
     const lines = "seq 1 10001 | sed 's/^/no-cloud: f/'";
-    const command = await stage.play("rem", {
-      block,
-      args,
-      script: [shell(`mkdir x; ${lines} > x/.agentclisecret; sleep 60`), say("x")],
-    });
-    assert.match(command.done.stderr, /moved to quarantine/, "control: it was seen");
+    const script = [shell(`mkdir x; ${lines} > x/.agentclisecret; sleep 60`), say("x")];
+    const command = await stage.play("rem", { block, args, script });
+    assert.equal(command.done.code, 6, `control: it was seen\n${command.done.stderr}`);
     const later = async () => (await stage.play("rem", { block, script: [say("Hello.")] })).done;
+    assert.match((await later()).stderr, /x\/\.agentclisecret.*more than 10000 lines[^]*remove it/);
+    await removed(stage);
     assert.equal((await later()).code, 0);
     // Each of these two is small enough, both together are not, and the home remembers both.
     for (const from of [1, 6001]) {
@@ -231,25 +234,10 @@ Deno.test("a task changes no open file because a marker cannot be used for a mom
     await standing(`${home.project}/${name}`);
     const told = await served.call("do_private", { task: "Copy the first line", seconds: 20, paths: ["open.md"] });
     await command.finished;
+    await Deno.remove(`${home.project}/x`, { recursive: true });
     assert.ok(["unavailable", "open_path"].includes(told.structured.refused), JSON.stringify(told.structured));
     assert.ok(!(await home.read("open.md")).includes(secret));
     const allowed = await served.call("do_private", { task: "Copy it", seconds: 20, paths: ["notes.txt"] });
     assert.equal(allowed.structured.refused, undefined, "control: a task for a protected file is done");
   }
-});
-
-Deno.test("what is put back from quarantine beside a damaged marker is looked through, too", bubblewrap, async () => {
-  const { stage, secret } = await openProject();
-  await using _ = stage;
-  stage.exempt("x/copy.txt");
-  const words =
-    `mkdir x; echo '${secret}' > x/copy.txt; echo open > x/open.txt; echo bad > x/.agentclisecret; sleep 60`;
-  const local = await stage.play("loc", { block, args, script: [read(".env"), shell(words), say("Done.")] });
-  const id = /agentcli quarantine restore (\S+)/.exec(local.done.stderr)?.[1] ?? "";
-  const user = { argv: ["quarantine", "restore", id], prompt: null, script: [] };
-  const restored = await stage.play("rem", user);
-  assert.equal(restored.done.code, 0, restored.done.stderr);
-  assert.match(await Deno.readTextFile(`${stage.project}/x/copy.txt`), /key/, "control: it is back");
-  await Deno.remove(`${stage.project}/x/.agentclisecret`);
-  assert.ok(!(await sentLater(stage, "x/copy.txt")).includes(secret));
 });

@@ -358,33 +358,11 @@ Deno.test(
   },
 );
 
-Deno.test(
-  "what was made while a protected path could be seen comes back protected, in whatever form",
-  bubblewrap,
-  async () => {
-    await using stage = await openStage();
-    for (const isSecret of [false, true]) {
-      const path = await stage.write("made.txt", "in a form that no scan finds\n");
-      const place = {
-        home: stage.home.agentcliHome,
-        root: await Deno.realPath(stage.project),
-        now: Date.now(),
-        isSecret,
-      };
-      await stage.play("loc", { script: [say("Hello.")] });
-      const { id = "" } = await quarantine([await Deno.realPath(path)], place) ?? {};
-      await stage.play("loc", { argv: ["quarantine", "restore", id], script: [] });
-      const remote = await stage.play("rem", { script: [ask(want("read", { path: "made.txt" })), say("Done.")] });
-      assert.equal(remote.sent.includes("in a form"), !isSecret, remote.done.stderr);
-    }
-  },
-);
-
 Deno.test("nothing comes back from quarantine while the home cannot keep a note of it", bubblewrap, async () => {
   await using stage = await openStage();
   const home = stage.home.agentcliHome;
   const path = await Deno.realPath(await stage.write("made.txt", "in a form that no scan finds\n"));
-  const { id = "" } = await quarantine([path], { home, root: stage.project, now: Date.now(), isSecret: true }) ?? {};
+  const { id = "" } = await quarantine([path], { home, root: stage.project, now: Date.now() }) ?? {};
   await stage.write(`${home}/unfinished`, "in the way");
   const refused = await runProgram(["quarantine", "restore", id], { home: stage.home });
   assert.equal(refused.code, 6, refused.stderr);

@@ -20,14 +20,3 @@ export async function standing(path: string): Promise<void> {
   }
   throw new Error(`${path} was not made`);
 }
-
-/** Returns the content of the files that lie in quarantine. */
-export async function quarantinedTexts(home: string): Promise<string[]> {
-  const texts: string[] = [];
-  for (const { name } of await Array.fromAsync(Deno.readDir(`${home}/quarantine`))) {
-    for (const entry of await Array.fromAsync(Deno.readDir(`${home}/quarantine/${name}`))) {
-      if (entry.isFile) texts.push(await Deno.readTextFile(`${home}/quarantine/${name}/${entry.name}`));
-    }
-  }
-  return texts;
-}

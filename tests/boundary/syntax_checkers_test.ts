@@ -62,7 +62,6 @@ Deno.test("what changed while a checker could see a protected path is protected"
         Promise.resolve({
           ...{ kind: "ready", argv: ["/bin/true"], env: {}, cwd: "/", notices: [], note: null, written: [] },
           look: () => Promise.resolve({ quarantined: null, exposed: ["/project/.env"] }),
-          takeAway: () => Promise.resolve(null),
         }),
     };
     await writeTool.run({ file_path: "other.py", content: SECRET }, {

@@ -2,7 +2,7 @@
 import { AgentcliError } from "../../errors.ts";
 import { lstatSync } from "../../platform/files.ts";
 import { endingWithUs } from "../../platform/process_group.ts";
-import { basename, isAbsolute, isWithin } from "../../platform/path.ts";
+import { isAbsolute } from "../../platform/path.ts";
 import { exists, quietly, realOrNamed } from "../../platform/real_path.ts";
 import { lastingIdentityOf } from "../policy/inode_index.ts";
 import type { GitUser } from "../../shell/git.ts";
@@ -15,7 +15,7 @@ import { type BoundPlaces, findBoundPlaces } from "./places.ts";
 import { quarantine } from "./quarantine.ts";
 import type { GitAccess, SandboxedCommand, SandboxRefusal, SessionSandbox, SessionSandboxOptions } from "./sandbox.ts";
 import { findCheckedBackend } from "./self_check.ts";
-import { madeSince, newNames, StartedLater } from "./started_later.ts";
+import { madeSince, StartedLater } from "./started_later.ts";
 import { noteProgram } from "./unfinished.ts";
 import { buildView, refuse, type ViewBase } from "./view.ts";
 
@@ -31,7 +31,7 @@ export interface SandboxRequest {
   /** The variables of the command, from `sandboxEnvironment`. */
   env: Readonly<Record<string, string>>;
   /** The command cannot see its paths or change its markers. */
-  protection: Pick<ProtectedSet, "refresh" | "hidden" | "markers" | "rule">;
+  protection: Pick<ProtectedSet, "refresh" | "hidden" | "markers">;
   git: GitAccess;
   network: boolean;
   /**
@@ -102,8 +102,6 @@ async function wrap(request: SandboxRequest, ready: Ready): Promise<SandboxedCom
     : null;
   const identities = new Map(view.hidden.map((path) => [path, entryIdentity(path)]));
   const known = new Set(protectedPaths(found));
-  /** The listings of the last look that found nothing exposed. */
-  let clean = found.listings;
   return {
     kind: "ready",
     note,
@@ -124,29 +122,13 @@ async function wrap(request: SandboxRequest, ready: Ready): Promise<SandboxedCom
       const replaced = view.hidden.filter((path) => entryIdentity(path) !== identities.get(path));
       const added = protectedPaths(now).filter((path) => !known.has(path));
       const exposed = [...new Set([...replaced, ...added])];
-      if (exposed.length === 0) clean = now.listings;
       const made = before === null ? [] : madeSince(before, tamper.watch(now, { roots, programs }));
       made.forEach((path) => left.add(path));
       const quarantined = made.length === 0 ? null : await quarantine(made, { ...place, now: Date.now() });
       left.clear();
       return { quarantined, exposed };
     },
-    async takeAway() {
-      const made = newNames(clean);
-      const paths = made.filter((path) => !isNamedByRule(path, { made, protection }));
-      return paths.length === 0 ? null : await quarantine(paths, { ...place, now: Date.now(), isSecret: true });
-    },
   };
-}
-
-/** Returns whether an older rule names a path in full: its name reveals nothing then, and it is the saved file itself. */
-function isNamedByRule(
-  path: string,
-  { made, protection }: { made: readonly string[]; protection: SandboxRequest["protection"] },
-): boolean {
-  const rule = protection.rule(path);
-  if (rule === null || rule.copyOf !== undefined || made.some((one) => isWithin(one, rule.marker))) return false;
-  return rule.pattern.replace(/^.*\/(?=[^/])|\/$/g, "") === basename(path);
 }
 
 function protectedPaths({ files, directories }: ProtectedPlaces): string[] {

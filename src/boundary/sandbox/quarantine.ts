@@ -33,8 +33,6 @@ export interface QuarantineEntry {
   key?: string | undefined;
   /** Their original absolute paths. */
   paths: string[];
-  /** True if their command could see a protected path: they can contain its content in any form. */
-  isSecret: boolean;
 }
 
 /** Returns the notice for the user about files in quarantine. Omits names that hold protected content: it can get into a log. */
@@ -51,32 +49,19 @@ export async function quarantineNotice(
     `to put it back: agentcli quarantine restore ${id}`;
 }
 
-/** Returns the notice about everything that a command made after it could see a path. Omits names, which can hold content. */
-export function takenNotice({ id, paths }: QuarantineEntry, exposed: string): string {
-  return `${exposed} came to be protected or was replaced meanwhile: what came to be since (${paths.length}) was moved to quarantine; ` +
-    `look through it (agentcli quarantine list), then put it back: agentcli quarantine restore ${id}`;
-}
-
 /**
  * Moves paths of a project into the home. Returns null if they are all gone already. Throws `policy_refused` if one
  * cannot be moved: the turn must not continue then.
  */
 export async function quarantine(
   paths: readonly string[],
-  { home, root, now, isSecret = false }: { home: string; root: string; now: number; isSecret?: boolean },
+  { home, root, now }: { home: string; root: string; now: number },
 ): Promise<QuarantineEntry | null> {
   const day = new Date(now).toISOString().replace(/[-:]|\..*/g, "").replace("T", "-");
   const taken = new Set((listSync(join(home, QUARANTINE)) ?? []).map(({ name }) => name));
   let number = 1;
   while (taken.has(`${day}-${number}`)) number++;
-  const entry: QuarantineEntry = {
-    id: `${day}-${number}`,
-    time: now,
-    root,
-    key: rootKey(root),
-    paths: [...paths],
-    isSecret,
-  };
+  const entry: QuarantineEntry = { id: `${day}-${number}`, time: now, root, key: rootKey(root), paths: [...paths] };
   const directory = join(home, QUARANTINE, entry.id);
   try {
     await makePrivateDirectory(join(home, QUARANTINE));
@@ -84,7 +69,7 @@ export async function quarantine(
     // The index comes first: without it, moved files could not be restored.
     await writeAtomically(join(directory, INDEX), JSON.stringify(entry), { mode: 0o600 });
   } catch (error) {
-    throw refusal(paths, { home, reason: systemReason(error), isSecret });
+    throw refusal(paths, { home, reason: systemReason(error) });
   }
   const left: string[] = [];
   let moved = 0;
@@ -102,23 +87,17 @@ export async function quarantine(
       reason = systemReason(error);
     }
   }
-  if (left.length > 0) throw refusal(left, { home, reason, isSecret });
+  if (left.length > 0) throw refusal(left, { home, reason });
   if (moved > 0) return entry;
   await removeDirectory(directory);
   return null;
 }
 
-/** Returns the error for paths that cannot be moved; does not name those that can contain protected content. */
-function refusal(
-  paths: readonly string[],
-  { home, reason, isSecret }: { home: string; reason: string; isSecret: boolean },
-): AgentcliError {
-  const made = isSecret
-    ? `files (${paths.length}) while it could see a protected path`
-    : `${paths.join(", ")}, which could run code later`;
+/** Returns the error for paths that cannot be moved. */
+function refusal(paths: readonly string[], { home, reason }: { home: string; reason: string }): AgentcliError {
   return new AgentcliError(
     "policy_refused",
-    `a command made ${made}, and it cannot be moved away: ${reason}`,
+    `a command made ${paths.join(", ")}, which could run code later, and it cannot be moved away: ${reason}`,
     { hint: `look at these files and remove them; make ${join(home, QUARANTINE)} a place that can be written` },
   );
 }
@@ -132,9 +111,9 @@ export function readFields(path: string): JsonRecord {
 /** Returns an entry by its id, or null. */
 export function readEntry(home: string, id: string): QuarantineEntry | null {
   if (!/^[\w-]+$/.test(id)) return null;
-  const { time, root, key, paths, isSecret } = readFields(join(home, QUARANTINE, id, INDEX));
+  const { time, root, key, paths } = readFields(join(home, QUARANTINE, id, INDEX));
   return typeof time === "number" && typeof root === "string" && Array.isArray(paths)
-    ? { id, time, root, key: textOf(key) ?? undefined, paths: paths.map(String), isSecret: isSecret === true }
+    ? { id, time, root, key: textOf(key) ?? undefined, paths: paths.map(String) }
     : null;
 }
 

@@ -7,7 +7,7 @@ import { basename, isWithin, join } from "../../platform/path.ts";
 import { outermost, quietly } from "../../platform/real_path.ts";
 import { foldedName } from "../../platform/case_folded.ts";
 import { lastingIdentityOf } from "../policy/inode_index.ts";
-import { ARCHIVE_NAME, type Listing, Listings, within } from "../policy/listing.ts";
+import { ARCHIVE_NAME, type Listing } from "../policy/listing.ts";
 import { MARKER_NAME } from "../policy/marker.ts";
 import type { ProtectedPlaces } from "../policy/protected_tree.ts";
 import { commandProtection } from "../policy/write_protected.ts";
@@ -87,18 +87,4 @@ export class StartedLater {
 /** Returns the outermost paths that are new or are another link now. */
 export function madeSince(before: Pick<WatchedFiles, "known">, after: Pick<WatchedFiles, "known">): string[] {
   return outermost([...after.known].filter(([path, link]) => before.known.get(path) !== link).map(([path]) => path));
-}
-
-/**
- * Returns the outermost entries of directories that are new or are another link now. After a command could see a
- * protected path, each such name (of a file, directory or link target) can contain it in a form that no scan finds.
- */
-export function newNames(before: readonly Listing[]): string[] {
-  const now = new Listings();
-  return outermost(before.flatMap(({ directory, entries, links }) => {
-    const known = new Set(entries?.map(({ name }) => name));
-    const after = now.of(directory);
-    const isNew = (name: string) => !known.has(name) || links.get(name) !== after.links.get(name);
-    return (after.entries ?? []).filter(({ name }) => isNew(name)).map(({ name }) => within(directory, name));
-  }));
 }

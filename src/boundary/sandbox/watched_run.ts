@@ -8,7 +8,7 @@ import { type ProcessOptions, type ProcessOutcome, run } from "../../platform/pr
 import { within } from "../../platform/sleep.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 import { UNKNOWN_PATH } from "../policy/protection_rule.ts";
-import { type QuarantineEntry, quarantineNotice, takenNotice } from "./quarantine.ts";
+import { type QuarantineEntry, quarantineNotice } from "./quarantine.ts";
 import { type SandboxReason, sandboxReason, type SessionSandbox } from "./sandbox.ts";
 import type { ProgramNote } from "./unfinished.ts";
 
@@ -33,11 +33,6 @@ export interface WatchedProgram {
    * it throws, assume that the program can see protected paths.
    */
   look(): Promise<LookReport>;
-  /**
-   * Called after a program that could see a protected path: quarantines everything that appeared since the last clean
-   * look, except files that an older rule names in full.
-   */
-  takeAway(): Promise<QuarantineEntry | null>;
   /** Removed when everything that the program changed is protected as it has to be. */
   note: ProgramNote | null;
 }
@@ -101,7 +96,6 @@ export async function unsandboxed(
       const reason = await sandboxReason({ workspace, sandbox });
       return { quarantined: null, exposed: reason === null || reason === accepted ? [] : [UNKNOWN_PATH] };
     },
-    takeAway: () => Promise.resolve(null),
   };
 }
 
@@ -179,12 +173,6 @@ export async function runWatched(
   if (exposed !== null) await attempt(() => program.note?.keep());
   for (const entry of quarantined) {
     await attempt(async () => await notify?.(await quarantineNotice(name, entry, holdsProtected)));
-  }
-  if (exposed !== null) {
-    await attempt(async () => {
-      const taken = await program.takeAway();
-      if (taken !== null) await notify?.(takenNotice(taken, path));
-    });
   }
   await attempt(() => protectChanges?.(started));
   if (exposed !== null) await attempt(() => protectChanges?.(since, path));

@@ -15,7 +15,6 @@ Deno.test(
         cwd: "/",
         note: null,
         look: () => Promise.resolve({ quarantined: null, exposed: ++looks > 1 ? exposed : [] }),
-        takeAway: () => Promise.resolve(null),
       }, {
         name: "the command",
         notify: undefined,
