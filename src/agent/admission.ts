@@ -5,8 +5,7 @@ import { imagesOf, type UserItem } from "../session/item.ts";
 import { raiseLabels, raiseLabelsAnywhere, type Session, sessionLabel } from "./session.ts";
 import { AgentcliError } from "../errors.ts";
 import type { Localities, LocatedModel } from "../provider/backends/localities.ts";
-import type { ChatRequest } from "../provider/types.ts";
-import type { AskModel } from "./turn_options.ts";
+import type { Chat, ChatRequest } from "../provider/types.ts";
 
 const PROMPT = {
   name: "the prompt",
@@ -75,17 +74,17 @@ interface RequestTarget {
 }
 
 /**
- * Returns `ask` with the question asked before each attempt, and each response heard: one from elsewhere ends a request
- * that went because the model counted as local. `session` is called then: it may not exist yet.
+ * Returns `chat` with an admission before each attempt. A response from elsewhere ends a request that was admitted because
+ * the model counted as local. `session` is called at each attempt: it may not exist before.
  */
-export function admitted(ask: AskModel, target: RequestTarget, session: () => Session): AskModel {
+export function admitted(chat: Chat, target: RequestTarget, session: () => Session): Chat {
   const { located, localities } = target;
-  return (request, asked) => {
+  return (request, options) => {
     let wentAsLocal = false;
-    return ask(request, {
-      ...asked,
+    return chat(request, {
+      ...options,
       async beforeSend() {
-        wentAsLocal = await admitRequest(request, { session: session(), target, signal: asked.signal }) === "local";
+        wentAsLocal = await admitRequest(request, { session: session(), target, signal: options.signal }) === "local";
       },
       onAnswer(answer) {
         const reason = localities.hear(located, answer);

@@ -8,7 +8,7 @@ import {
   words,
   wordsAt,
 } from "../../tests/helpers/agent_session.ts";
-import { type AskModel } from "./turn.ts";
+import type { Chat } from "../provider/types.ts";
 
 const tools = [testTool("Fail", () => new Error("that did not work"))];
 
@@ -16,7 +16,7 @@ Deno.test("an answer is asked for once after reasoning alone, and its lack is an
   for (const [finish, wording] of [["stop", /only reasoning/], ["length", /length limit/]] as const) {
     const session = testSession(8192);
     const seen: string[] = [];
-    const model: AskModel = (request) => {
+    const model: Chat = (request) => {
       seen.push(wordsAt(request, -1));
       return Promise.resolve(replyOf({ reasoning: "hm", finish }));
     };
@@ -30,7 +30,7 @@ Deno.test("an answer is asked for once after reasoning alone, and its lack is an
 Deno.test("eight failed calls in a row end the turn; at the fifth the model is told", async () => {
   const session = testSession(32_768, { tools });
   let asked = 0;
-  const model: AskModel = () => Promise.resolve(replyOf({ calls: [{ name: "Fail", input: { path: `${asked++}` } }] }));
+  const model: Chat = () => Promise.resolve(replyOf({ calls: [{ name: "Fail", input: { path: `${asked++}` } }] }));
   const options = turnOptions(model);
   const result = await runPrompt(session, words("go"), options);
   assert.equal(result.errorCode, "loop_detected");
@@ -45,7 +45,7 @@ Deno.test("eight failed calls in a row end the turn; at the fifth the model is t
 Deno.test("many wrong calls in one response do not end the turn", async () => {
   const session = testSession(32_768, { tools });
   let asked = 0;
-  const model: AskModel = () =>
+  const model: Chat = () =>
     Promise.resolve(replyOf(
       asked++ === 0
         ? { calls: Array.from({ length: 10 }, (_, at) => ({ name: "Fail", input: { path: `${at}` } })) }
@@ -57,7 +57,7 @@ Deno.test("many wrong calls in one response do not end the turn", async () => {
 Deno.test("a call in a session without tools is answered by a whole sentence", async () => {
   const session = testSession(8192);
   let asked = 0;
-  const model: AskModel = () =>
+  const model: Chat = () =>
     Promise.resolve(replyOf(asked++ === 0 ? { calls: [{ name: "Write", input: {} }] } : { text: "I see." }));
   const options = turnOptions(model);
   await runPrompt(session, words("go"), options);
@@ -68,7 +68,7 @@ Deno.test("a call in a session without tools is answered by a whole sentence", a
 Deno.test("calls above the limit of one response are told to the user and, behind the last result, to the model", async () => {
   const session = testSession(32_768, { tools: [testTool("Look", () => "seen")] });
   let asked = 0;
-  const model: AskModel = () =>
+  const model: Chat = () =>
     Promise.resolve(
       asked++ === 0
         ? {

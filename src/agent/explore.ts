@@ -19,7 +19,7 @@ import {
 } from "./session.ts";
 import type { CallOptions } from "./tool_call.ts";
 import { runTurn } from "./turn.ts";
-import type { AskModel } from "./turn_options.ts";
+import type { Chat } from "../provider/types.ts";
 
 /** The tools of a search, as far as the session has them. */
 const TOOLS: readonly string[] = ["Read", "Glob", "Grep"];
@@ -40,7 +40,7 @@ export interface Explorer {
   workspace: Workspace;
   scanner: ContentScanner | undefined;
   /** Every request is admitted by what the session of the search holds. */
-  ask(session: () => Session): AskModel;
+  chat(session: () => Session): Chat;
 }
 
 /**
@@ -75,7 +75,7 @@ export async function explore(
     const prompt = { kind: "user", text: task, label } as const;
     const result = await runTurn(search, await admitPrompt(search, { ...prompt }, { allowed: false }), {
       io: options.io,
-      model: explorer.ask(() => search),
+      chat: explorer.chat(() => search),
       signal,
       ask: () => Promise.resolve(null),
       emit: (event) => options.emit({ kind: "nested", callId, event }),

@@ -14,7 +14,7 @@ import { ContentScanner } from "./content_scanner.ts";
 import { explore } from "./explore.ts";
 import { startCount } from "./result.ts";
 import { UNKNOWN_SERVER } from "./server.ts";
-import type { AskModel } from "./turn.ts";
+import type { Chat } from "../provider/types.ts";
 
 const refusal = () => new AgentcliError("policy_refused", "no");
 
@@ -28,7 +28,7 @@ const scanner = Object.assign(Object.create(ContentScanner.prototype) as Content
 });
 
 /** A local session that has searches, and summaries where `compact` is one, made by a remote model; what that one was asked. */
-function sessionWith(compact: AskModel | null, search: AskModel) {
+function sessionWith(compact: Chat | null, search: Chat) {
   const model = { provider: "far", local: false };
   const far = testSession(32_768, { model });
   const side = {
@@ -42,7 +42,7 @@ function sessionWith(compact: AskModel | null, search: AskModel) {
   return testSession(32_768, {
     tools: [testTool("Read", ({ path }) => path)],
     scanner,
-    server: { ...UNKNOWN_SERVER, compactModel: () => Promise.resolve(compact && { ...side, ask: compact }) },
+    server: { ...UNKNOWN_SERVER, compactModel: () => Promise.resolve(compact && { ...side, chat: compact }) },
     explorer: ({ ownOnly }) =>
       Promise.resolve(
         ownOnly ? null : {
@@ -52,14 +52,13 @@ function sessionWith(compact: AskModel | null, search: AskModel) {
           toolProtocol: "native",
           workspace: { ...NO_DISK, local: false },
           scanner,
-          ask: () => search,
+          chat: () => search,
         },
       ),
   });
 }
 
-const own: AskModel = (request) =>
-  Promise.resolve(replyOf({ text: isCompaction(request) ? "a summary of it" : "done" }));
+const own: Chat = (request) => Promise.resolve(replyOf({ text: isCompaction(request) ? "a summary of it" : "done" }));
 
 /** Adds turns, enough of them for a summary. */
 function fill({ items }: ReturnType<typeof sessionWith>): void {
@@ -72,12 +71,12 @@ function fill({ items }: ReturnType<typeof sessionWith>): void {
 Deno.test("a remote model of a role hears nothing more of a session in which one was refused something", async () => {
   for (const found of ["secret", "nothing"]) {
     let asked = 0;
-    const reading: AskModel = ({ messages }) => {
+    const reading: Chat = ({ messages }) => {
       asked++;
       const isFirst = messages.at(-1)?.role === "user";
       return Promise.resolve(replyOf(isFirst ? { calls: [{ name: "Read", input: { path: found } }] } : { text: "it" }));
     };
-    const summary: AskModel = () => {
+    const summary: Chat = () => {
       asked++;
       return Promise.resolve(replyOf({ text: "a summary from afar" }));
     };
@@ -99,7 +98,7 @@ Deno.test("a remote model of a role hears nothing more of a session in which one
 
 Deno.test("a refused summary ends searches by other models too, and the session's own model makes it", async () => {
   let asked = 0;
-  const count: AskModel = () => {
+  const count: Chat = () => {
     asked++;
     return Promise.resolve(replyOf({ text: "there" }));
   };

@@ -16,14 +16,13 @@ import { dataUrl, pngFile } from "../../tests/helpers/images.ts";
 import { ProviderFailure } from "../provider/failure.ts";
 import { imageTokens, type ShownImage } from "../provider/chat/content.ts";
 import { asTextMessages } from "../provider/text_calls/prompt.ts";
-import type { ChatRequest, WireMessage } from "../provider/types.ts";
+import type { Chat, ChatRequest, WireMessage } from "../provider/types.ts";
 import { imagesOf, type SessionItem, type UserItem } from "../session/item.ts";
 import type { Tool } from "../tools/tool.ts";
 import { createContextState } from "./context/context_state.ts";
 import { buildMessages } from "./messages.ts";
 import { UNKNOWN_SERVER } from "./server.ts";
 import { USUAL_RATIO } from "./context/tokens.ts";
-import { type AskModel } from "./turn.ts";
 
 const picture = pngFile({ width: 600, height: 600 });
 const URL = dataUrl("image/png", picture);
@@ -107,7 +106,7 @@ Deno.test("wherever images stand, the history is legal, shows each once, and beg
 Deno.test("images of results follow the last result of their round, in a message of the user", async () => {
   const session = testSession(32_768, { tools: [look], entry: { images: true } });
   const seen: ChatRequest[] = [];
-  const model: AskModel = (request) => {
+  const model: Chat = (request) => {
     seen.push(request);
     return Promise.resolve(seen.length === 1 ? calls("a.png", "b.png") : replyOf({ text: "ok" }));
   };
@@ -169,7 +168,7 @@ Deno.test("a prompt with images is refused before anything is sent when the mode
       entry: told === "configuration" ? { images: false } : {},
       server: { ...UNKNOWN_SERVER, supportsImages: () => Promise.resolve(told !== "server") },
     });
-    const model: AskModel = () => Promise.reject(new Error("asked"));
+    const model: Chat = () => Promise.reject(new Error("asked"));
     const error = await refusalOf(runPrompt(session, prompt("look", "a.png"), turnOptions(model)));
     assert.equal(error.code, "usage", told);
     assert.match(error.message, /m of loc does not support image input/);
@@ -181,7 +180,7 @@ Deno.test("a prompt with images is refused before anything is sent when the mode
 Deno.test("a prompt shows at most twenty images", async () => {
   const session = testSession(32_768, { entry: { images: true } });
   const names = Array.from({ length: 21 }, (_, at) => `${at}.png`);
-  const model: AskModel = () => Promise.reject(new Error("asked"));
+  const model: Chat = () => Promise.reject(new Error("asked"));
   const error = await refusalOf(runPrompt(session, prompt("look", ...names), turnOptions(model)));
   assert.match(error.message, /21 images are more than the 20/);
 });
@@ -190,7 +189,7 @@ Deno.test("a server that refuses the images of a prompt is asked once, and the s
   for (const [kind, later] of [["no_images", "usage"], ["bad_image", null], ["request", null]] as const) {
     const session = testSession(32_768);
     let asked = 0;
-    const model: AskModel = (request) => {
+    const model: Chat = (request) => {
       asked++;
       return picturesIn(request.messages) > 0 && asked === 1
         ? Promise.reject(refusal(kind))
@@ -211,7 +210,7 @@ Deno.test("a server that refuses the images of a prompt is asked once, and the s
 Deno.test("images that a tool showed to a blind model are taken out, said, and the turn goes on", async () => {
   const session = testSession(32_768, { tools: [look], entry: { images: true } });
   let asked = 0;
-  const model: AskModel = (request) => {
+  const model: Chat = (request) => {
     asked++;
     if (asked === 1) return Promise.resolve(calls("a.png"));
     if (picturesIn(request.messages) > 0) return Promise.reject(refusal("no_images"));
@@ -237,7 +236,7 @@ Deno.test("the images of a session that goes on with a blind model are left out,
     calls: [],
     label: "open",
   });
-  const model: AskModel = (request) => {
+  const model: Chat = (request) => {
     assert.equal(picturesIn(request.messages), 0);
     return Promise.resolve(replyOf({ text: "ok" }));
   };
@@ -260,7 +259,7 @@ Deno.test("when room is short old images go first and are named, and the results
     calls("e.png"),
   ];
   const seen: ChatRequest[] = [];
-  const model: AskModel = (request) => {
+  const model: Chat = (request) => {
     assert.ok(!isCompaction(request), "no summary is needed");
     seen.push(request);
     return Promise.resolve(rounds[seen.length - 1] ?? replyOf({ text: "ok" }));

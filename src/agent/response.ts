@@ -127,7 +127,7 @@ async function ask(
   await begin();
   let response: ChatResponse;
   try {
-    response = await turn.model(request, {
+    response = await turn.chat(request, {
       signal: turn.signal,
       onSent() {
         void turn.emit({ kind: "sent" });

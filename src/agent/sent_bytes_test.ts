@@ -6,11 +6,10 @@ import { ProtectedSet } from "../boundary/policy/protected.ts";
 import { AgentcliError } from "../errors.ts";
 import { chat } from "../provider/chat/chat.ts";
 import { createHttpClient } from "../provider/http/client.ts";
-import type { Endpoint } from "../provider/types.ts";
+import type { Chat, Endpoint } from "../provider/types.ts";
 import { ContentScanner } from "./content_scanner.ts";
 import { admitted } from "./admission.ts";
 import { createLocalities } from "../provider/backends/localities.ts";
-import { type AskModel } from "./turn.ts";
 
 /** A scanner that notes the messages of each request it is asked about, and refuses the request of this number. */
 function notingScanner(refused: number): ContentScanner & { messages: string[] } {
@@ -60,7 +59,7 @@ Deno.test("a remote server gets the very bytes that were checked, of a long hist
     localities: createLocalities(client, { clock }),
     own: true,
   };
-  const ask: AskModel = (request, asked) => chat(client, { endpoint, request }, { ...asked, clock });
+  const ask: Chat = (request, asked) => chat(client, { endpoint, request }, { ...asked, clock });
   const options = turnOptions(admitted(ask, target, () => session));
   const result = await runPrompt(session, words("look"), options);
   client.close();

@@ -1,17 +1,16 @@
 /** The server of a session: what can be asked of it besides responses, and where what it teaches is kept. */
 import type { ModelFacts } from "../provider/backends/backend.ts";
 import type { RequestProfile } from "../provider/profiles/profile.ts";
-import type { AskModel } from "./turn_options.ts";
 import type { Home } from "../platform/home.ts";
 import type { Clock } from "../platform/io.ts";
 import type { HttpClient } from "../provider/http/client.ts";
 import { type ModelMetadata, storeModelMetadata, type TemplateNeeds } from "../provider/backends/model_metadata.ts";
-import type { Endpoint } from "../provider/types.ts";
+import type { Chat, Endpoint } from "../provider/types.ts";
 import type { FoundServer } from "./context/window.ts";
 
 /** A model for side work, with what limits it. */
 export interface SideModel {
-  ask: AskModel;
+  chat: Chat;
   provider: string;
   local: boolean;
   id: string;

@@ -9,9 +9,8 @@ import {
   wordsAt,
 } from "../../tests/helpers/agent_session.ts";
 import { type FailureKind, ProviderFailure } from "../provider/failure.ts";
-import type { ChatRequest } from "../provider/types.ts";
+import type { Chat, ChatRequest } from "../provider/types.ts";
 import { UNKNOWN_SERVER } from "./server.ts";
-import { type AskModel } from "./turn.ts";
 
 const looking = { calls: ["a", "b"].map((path) => ({ name: "Look", input: { path } })) };
 
@@ -35,9 +34,9 @@ function sessionWithTool() {
 }
 
 /** A model whose template is asked first; it looks twice at once, then answers. */
-function modelWith(template: (request: ChatRequest) => void): AskModel & { requests: ChatRequest[] } {
+function modelWith(template: (request: ChatRequest) => void): Chat & { requests: ChatRequest[] } {
   const requests: ChatRequest[] = [];
-  const model: AskModel = (request) => {
+  const model: Chat = (request) => {
     requests.push(request);
     template(request);
     return Promise.resolve(replyOf(request.messages.length === 2 ? looking : { text: "It is there." }));
@@ -86,7 +85,7 @@ Deno.test("a template without a system message gets its words with the user's fi
   for (const withTools of [true, false]) {
     const { session, remembered } = sessionWithTool();
     if (!withTools) session.schemas.length = 0;
-    const model: AskModel = (request) => {
+    const model: Chat = (request) => {
       if (request.messages[0]?.role === "system" || request.tools.length > 0) throw refusal("template");
       assert.match(wordsAt(request, 0), /^You are tested\.\n\n[^]*look$/);
       assert.equal(/<tool_call>/.test(wordsAt(request, 0)), withTools);

@@ -9,7 +9,7 @@ import {
   wordsAt,
 } from "../../tests/helpers/agent_session.ts";
 import { UNKNOWN_SERVER } from "./server.ts";
-import type { AskModel } from "./turn.ts";
+import type { Chat } from "../provider/types.ts";
 
 const UNREADABLE = 'I look.\n<|plugin_call|>Read{path: "a"}';
 const READABLE = '<tool_call>\n{"name": "Read", "arguments": {"path": "a"}}\n</tool_call>';
@@ -22,7 +22,7 @@ async function runWith(texts: readonly string[], server?: string) {
     return "three lines";
   })];
   const asked: string[] = [];
-  const model: AskModel = (request) => {
+  const model: Chat = (request) => {
     asked.push(wordsAt(request, -1));
     return Promise.resolve(replyOf({ text: texts[asked.length - 1] ?? "Done." }));
   };

@@ -10,9 +10,6 @@ import { addUsage, failure, rereadOf, startCount, turnResult } from "./result.ts
 import { forgetGuess, labelOfText, type Session, sessionLabel } from "./session.ts";
 import type { RunningTurn, TurnOptions } from "./turn_options.ts";
 
-export { requestOf } from "./chat_request.ts";
-export type { AskModel, TurnOptions } from "./turn_options.ts";
-
 /** Said to a model that ended its turn without an answer, by what there was instead of one. */
 const CONTINUE_PROMPTS = {
   nothing: "Your last reply was empty. Continue: call a tool, or give your answer as text.",

@@ -1,11 +1,9 @@
 /** Types of what a turn is run with: its options, its hooks, and the question whether a tool call may run. */
 import type { ToolResultItem, UserItem } from "../session/item.ts";
-import type { AskModel } from "../provider/types.ts";
+import type { Chat } from "../provider/types.ts";
 import type { CallOptions } from "./tool_call.ts";
 import type { TurnCount } from "./result.ts";
 import type { Label } from "../boundary/policy/label.ts";
-
-export type { AskModel } from "../provider/types.ts";
 
 /** A message that the user sent while the turn ran, admitted as a prompt is. */
 export interface SteeredMessage {
@@ -17,7 +15,7 @@ export interface SteeredMessage {
 }
 
 export interface TurnOptions extends CallOptions {
-  model: AskModel;
+  chat: Chat;
   /** Yields what the user has said since; asked after the results of each assistant message with tool calls. */
   steered?(): AsyncIterable<SteeredMessage>;
   /** End after this many responses. */

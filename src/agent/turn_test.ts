@@ -19,7 +19,7 @@ import type { Tool } from "../tools/tool.ts";
 import { buildMessages } from "./messages.ts";
 import { UNKNOWN_SERVER } from "./server.ts";
 import type { ToolProtocol } from "./chat_request.ts";
-import { type AskModel } from "./turn.ts";
+import type { Chat } from "../provider/types.ts";
 
 const tools = [
   testTool("Look", ({ path }) => `content of ${path}\n`.repeat(40)),
@@ -90,7 +90,7 @@ Deno.test("the history is valid for every backend at every request and after eve
         for (const [prompt, steps] of turns) {
           interrupt = new AbortController();
           let at = 0;
-          const model: AskModel = async (request, { onDelta }) => {
+          const model: Chat = async (request, { onDelta }) => {
             const problems = historyProblems(request.messages);
             assert.deepEqual(problems, [], JSON.stringify(request.messages, null, 1).slice(0, 4000));
             if (isCompaction(request)) return replyOf({ text: "so far so good" });
@@ -128,7 +128,7 @@ Deno.test("a session of 1,000 rounds stays in its window, and every break of the
   let largest = 0;
   let items = 0;
   const bytesPerToken = 3.2;
-  const model: AskModel = (request) => {
+  const model: Chat = (request) => {
     const text = JSON.stringify(request.tools) + JSON.stringify(request.messages).slice(0, -1);
     const promptTokens = Math.ceil(text.length / bytesPerToken);
     assert.ok(promptTokens + (request.maxTokens ?? 0) <= window, `${promptTokens} tokens and the response`);
@@ -165,7 +165,7 @@ Deno.test("an overflow leads to one compaction and one retry, with the window th
   const session = testSession(32_768, { tools });
   const asked: number[] = [];
   let overflowed = false;
-  const model: AskModel = (request) => {
+  const model: Chat = (request) => {
     if (isCompaction(request)) return Promise.resolve(replyOf({ text: "summary" }));
     asked.push(JSON.stringify(request.messages).length);
     if (asked.length < 6) {
@@ -189,7 +189,7 @@ Deno.test("an overflow leads to one compaction and one retry, with the window th
 Deno.test("a server that never has room ends the turn with context_overflow after few retries", async () => {
   const session = testSession(32_768, { tools });
   let asked = 0;
-  const model: AskModel = (request) => {
+  const model: Chat = (request) => {
     if (isCompaction(request)) return Promise.resolve(replyOf({ text: "summary" }));
     if (asked++ < 10) return Promise.resolve(replyOf({ calls: [{ name: "Look", input: { path: `${asked}` } }] }));
     throw failureOf("context");
@@ -204,7 +204,7 @@ Deno.test("a result larger than the window is cut before it is sent, and says ho
   const window = 8192;
   const session = testSession(window, { tools });
   let asked = 0;
-  const model: AskModel = (request) => {
+  const model: Chat = (request) => {
     const text = JSON.stringify(request.tools) + JSON.stringify(request.messages);
     assert.ok(text.length / 4 + (request.maxTokens ?? 0) <= window, `${text.length} bytes`);
     if (asked++ > 0) assert.match(wordsAt(request, -1), /left out: .*Ask for a part/);
@@ -221,7 +221,7 @@ Deno.test("summaries that do not help end the turn instead of going on for ever"
   const system = { text: "x".repeat(2900), label: "open" as const, files: [], parts: [] };
   const session = testSession(1400, { tools, system });
   let asked = 0;
-  const model: AskModel = (request) => {
+  const model: Chat = (request) => {
     if (isCompaction(request)) return Promise.resolve(replyOf({ text: "long ".repeat(400) }));
     asked++;
     const text = "thinking aloud ".repeat(60);
@@ -235,7 +235,7 @@ Deno.test("summaries that do not help end the turn instead of going on for ever"
 
 Deno.test("a summary is as protected as what it was made from, and made where that may go", async () => {
   const seen: string[] = [];
-  const side = (local: boolean): AskModel => () => {
+  const side = (local: boolean): Chat => () => {
     seen.push(local ? "local side" : "remote side");
     return Promise.resolve(replyOf({ text: "summary" }));
   };
@@ -249,7 +249,7 @@ Deno.test("a summary is as protected as what it was made from, and made where th
         ...UNKNOWN_SERVER,
         compactModel: () =>
           Promise.resolve({
-            ask: side(false),
+            chat: side(false),
             provider: "cloud",
             local: false,
             id: "c",
@@ -260,7 +260,7 @@ Deno.test("a summary is as protected as what it was made from, and made where th
       },
     });
     let asked = 0;
-    const model: AskModel = (request) => {
+    const model: Chat = (request) => {
       if (isCompaction(request)) return side(true)(request, { ...turnOptions(model), onDelta() {}, onRetry() {} });
       const text = "and so on ".repeat(100);
       return Promise.resolve(
@@ -293,7 +293,7 @@ Deno.test("ids of calls do not repeat in a session that was read back after a co
     { kind: "tool_result", callId: id, name: "Look", content: "x", isError: false, label: "open" },
   );
   let asked = 0;
-  const model: AskModel = (request) => {
+  const model: Chat = (request) => {
     assert.deepEqual(historyProblems(request.messages), []);
     return Promise.resolve(
       replyOf(asked++ < 600 ? { calls: [{ name: "Look", input: { path: `${asked}` } }] } : { text: "done" }),

@@ -177,11 +177,11 @@ async function replyOf(
   { question, set }: Pick<ClosedQuestion, "question" | "set">,
   { found, opened, signal }: { found: string; opened: OpenSession; signal: AbortSignal },
 ): Promise<string> {
-  const { session, model } = opened;
+  const { session, chat } = opened;
   const schema = { name: "answer", strict: true, schema: schemaOf(set) };
   const text = `Question: ${question}\n\nWhat was found: ${found}\n\nAnswer the question by what was found, in JSON: ` +
     `{"answer": …} with one of: ${describeSet(set)}.`;
-  const response = await model({
+  const response = await chat({
     model: session.model.entry.id,
     messages: [{ role: "user", content: text }],
     tools: [],
@@ -197,7 +197,7 @@ async function openText(
   { question, paths }: TextQuestion,
   { opened, signal }: { opened: OpenSession; signal: AbortSignal },
 ): Promise<OpenText> {
-  const { session: { workspace, model: { entry, contextWindow }, context, scanner }, model } = opened;
+  const { session: { workspace, model: { entry, contextWindow }, context, scanner }, chat } = opened;
   const { bytesPerToken } = context;
   const limit = resultLimit({ window: contextWindow, bytesPerToken, count: paths.length });
   const files: string[] = [];
@@ -226,7 +226,7 @@ async function openText(
   // Other first words than in a session over protected files: what a server keeps of those makes nothing faster here.
   const messages = [{ role: "user" as const, content: [`Question: ${question}`, ...files, question].join("\n\n") }];
   const request = { model: entry.id, messages, tools: [], params: sideFields(opened.session) };
-  const { text } = await model(request, { signal, onDelta: () => {}, onRetry: () => {} });
+  const { text } = await chat(request, { signal, onDelta: () => {}, onRetry: () => {} });
   // A server may have kept something of the requests before.
   return await scanner?.holds([text], { isLeaving: true }) ? { kept: "copy" } : { text };
 }

@@ -105,8 +105,8 @@ export interface RetryNotice {
   restart?: true;
 }
 
-/** How a response is asked for, and who hears of it. */
-export interface AskOptions {
+/** How a request is sent, and who is told what comes of it. */
+export interface ChatOptions {
   signal: AbortSignal;
   /** Called before each attempt; what it throws ends the request before anything is sent. */
   beforeSend?(): Promise<void>;
@@ -122,5 +122,5 @@ export interface AskOptions {
   onRetry?(notice: RetryNotice): void | Promise<void>;
 }
 
-/** Asks a model for one response. Throws what the client throws; a response is always complete. */
-export type AskModel = (request: ChatRequest, options: AskOptions) => Promise<ChatResponse>;
+/** Sends one request to a model and returns its response, which is always complete. Throws what the client throws. */
+export type Chat = (request: ChatRequest, options: ChatOptions) => Promise<ChatResponse>;

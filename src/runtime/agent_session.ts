@@ -154,13 +154,13 @@ export class AgentSession {
     { signal, onEvent, keep }: Pick<TurnSurface, "signal" | "onEvent"> & { keep?: string },
   ): Promise<boolean> {
     const opened = await this.ready(signal);
-    const { session, model } = opened;
+    const { session, chat } = opened;
     await this.#warmUp?.stop();
     const { clock } = this.#host.io;
     const emit = opened.recorder.before(onEvent);
     const count = startCount(clock);
     const { compactSession } = await import("../agent/context/compact.ts");
-    const done = await compactSession(session, { signal, emit, model, trigger: "manual", keep, io: { clock }, count });
+    const done = await compactSession(session, { signal, emit, chat, trigger: "manual", keep, io: { clock }, count });
     await opened.recorder.settle();
     if (done) this.#warmUp?.start(opened);
     return done;
@@ -264,7 +264,7 @@ export class AgentSession {
   }
 
   async #turn(input: PromptInput, { signal, onEvent, ask, hooks }: TurnSurface): Promise<TurnResult> {
-    const { session, model, recorder } = await this.ready(signal);
+    const { session, chat, recorder } = await this.ready(signal);
     await this.#warmUp?.stop();
     this.#rewound = null;
     const asked = hooks?.() ?? null;
@@ -273,7 +273,7 @@ export class AgentSession {
     if (admitted.admitted === "released") await this.#release(releaseIn(session.items) === undefined);
     const result = await runTurn(session, admitted, {
       io: this.#host.io,
-      model,
+      chat,
       signal,
       ask,
       emit: recorder.before(onEvent),

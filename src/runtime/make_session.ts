@@ -5,7 +5,7 @@ import { buildSystemPrompt, profileFor } from "../agent/system_prompt.ts";
 import { createSession, restoredSystem, type Session, sessionLabel } from "../agent/session.ts";
 import { admitted } from "../agent/admission.ts";
 import type { FindChecks } from "../agent/ending/turn_check.ts";
-import type { AskModel } from "../agent/turn.ts";
+import type { Chat } from "../provider/types.ts";
 import { rootKey } from "../boundary/policy/inode_index.ts";
 import type { RecordData } from "../boundary/policy/project_record_files.ts";
 import { createSessionSandbox, type SessionSandbox } from "../boundary/sandbox/sandbox.ts";
@@ -16,7 +16,7 @@ import type { Home } from "../platform/home.ts";
 import type { Io } from "../platform/io.ts";
 import { join } from "../platform/path.ts";
 import { exists } from "../platform/real_path.ts";
-import { askWithinLimit, chat } from "../provider/chat/chat.ts";
+import { chat, chatWithinLimit } from "../provider/chat/chat.ts";
 import { createChatCache } from "../provider/chat/request_body.ts";
 import type { HttpClient } from "../provider/http/client.ts";
 import { EFFORT_TOKENS, withThinking } from "../provider/profiles/profile.ts";
@@ -61,7 +61,7 @@ export interface OpenedParts {
 export async function makeSession(
   options: SessionOptions,
   parts: OpenedParts,
-): Promise<Pick<OpenSession, "session" | "model" | "runsHere"> & { servers: SessionServers | null }> {
+): Promise<Pick<OpenSession, "session" | "chat" | "runsHere"> & { servers: SessionServers | null }> {
   const { host, project, client, chosen, known, workspace, store, before, previous, undo } = parts;
   const { io } = host;
   const { home, configuration } = project;
@@ -115,23 +115,23 @@ export async function makeSession(
   });
   const localities = createLocalities(client, io);
   const ownPlace = { endpoint, model: entry.id, trusted: provider.local };
-  const withAdmission = (asking: AskModel, located: LocatedModel, own: boolean, asker = () => session) =>
-    admitted(asking, { located, localities, own, onRemote }, asker);
+  const withAdmission = (chat: Chat, located: LocatedModel, own: boolean, asker = () => session) =>
+    admitted(chat, { located, localities, own, onRemote }, asker);
   const onRemote = (reason: string) => void host.warn(`"${provider.name}" does not count as local: ${reason}`);
-  const ownModel = (asker: () => Session): AskModel => {
+  const ownChat = (asker: () => Session): Chat => {
     const cache = createChatCache({
       refused: known.refused,
       onRefused: (refused) => void parts.later(session.server.remember({ refused })),
     });
-    const once: AskModel = (request, asked) =>
-      chat(client, { endpoint, request }, { ...asked, cache, clock: io.clock });
-    const direct: AskModel = (request, asked) => askWithinLimit(once, { request, profile: asker().profile }, asked);
+    const once: Chat = (request, options) =>
+      chat(client, { endpoint, request }, { ...options, cache, clock: io.clock });
+    const limited: Chat = (request, options) => chatWithinLimit(once, { request, profile: asker().profile }, options);
     // The demo is this process itself.
-    if (demo !== null) return direct;
-    return withAdmission(direct, ownPlace, true, asker);
+    if (demo !== null) return limited;
+    return withAdmission(limited, ownPlace, true, asker);
   };
   const roles = () => import("./role_models.ts");
-  const roleParts = { ...parts, ownModel, scan, withAdmission };
+  const roleParts = { ...parts, ownChat, scan, withAdmission };
   const watchCommands = async () => {
     const turn = () => currentTurn(session.items);
     return (await import("./command_changes.ts")).watchCommands({ session, home, undo, turn, warn: host.warn });
@@ -192,7 +192,7 @@ export async function makeSession(
   made = session;
   const runsHere = async (signal: AbortSignal) =>
     demo !== null || (await localities.of(ownPlace, signal)).kind === "here";
-  return { session, model: ownModel(() => session), servers, runsHere };
+  return { session, chat: ownChat(() => session), servers, runsHere };
 }
 
 /** Returns the sandbox of a project's commands, which costs nothing until it is used. */

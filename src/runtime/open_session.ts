@@ -1,6 +1,6 @@
 /** From options to a session that can take prompts. */
 import type { Session } from "../agent/session.ts";
-import type { AskModel } from "../agent/turn.ts";
+import type { Chat } from "../provider/types.ts";
 import type { ProtectionRule } from "../boundary/policy/protection_rule.ts";
 import type { Refusal, ResolvedPath, Workspace } from "../boundary/workspace/workspace.ts";
 import { sandboxReason } from "../boundary/sandbox/sandbox.ts";
@@ -31,7 +31,7 @@ import type { SessionStore } from "./store.ts";
 /** A session ready for its next turn. */
 export interface OpenSession {
   session: Session;
-  model: AskModel;
+  chat: Chat;
   recorder: Recorder;
   undo: () => Promise<UndoStore>;
   /** Its MCP servers; null where there are none. */
@@ -120,7 +120,7 @@ export async function openSession(options: SessionOptions, host: Host, extras: O
       openWorkspace: (model: Pick<ChosenModel, "provider" | "endpoint">) => open(model, workspace),
     };
     const made = await makeSession(options, parts);
-    const { model, servers, runsHere } = made;
+    const { chat, servers, runsHere } = made;
     const session = opening = made.session;
     if (previous !== null) {
       const { carryOver } = await import("../agent/going_on.ts");
@@ -155,7 +155,7 @@ export async function openSession(options: SessionOptions, host: Host, extras: O
     for (const notice of notices) await host.notice(notice);
     return {
       session,
-      model,
+      chat,
       recorder: createRecorder(session, store.transcript),
       undo,
       servers: servers?.offer ?? null,

@@ -3,23 +3,22 @@ import { assumedWindow } from "../agent/context/tokens.ts";
 import { type SideModel, UNKNOWN_SERVER } from "../agent/server.ts";
 import type { Explorer } from "../agent/explore.ts";
 import type { Session } from "../agent/session.ts";
-import type { AskModel } from "../agent/turn.ts";
 import type { Workspace } from "../boundary/workspace/workspace.ts";
 import { selectForRole } from "../config/select.ts";
-import { askWithinLimit, chat } from "../provider/chat/chat.ts";
+import { chat, chatWithinLimit } from "../provider/chat/chat.ts";
 import { createChatCache } from "../provider/chat/request_body.ts";
 import type { LocatedModel } from "../provider/backends/localities.ts";
-import type { Endpoint } from "../provider/types.ts";
+import type { Chat, Endpoint } from "../provider/types.ts";
 import type { OpenedParts } from "./make_session.ts";
 import { knowServer, profileOf, sessionModel, toolProtocolOf } from "./model.ts";
 
-/** The parts that a session was made of, and its model client. */
+/** The parts that a session was made of, and how its models are reached. */
 interface RoleParts
   extends Pick<OpenedParts, "host" | "project" | "client" | "reach" | "chosen" | "openWorkspace" | "later"> {
-  /** The session's own model, asked by another session. */
-  ownModel(asker: () => Session): AskModel;
-  /** Asks before each request whether it may go there. */
-  withAdmission(ask: AskModel, located: LocatedModel, own: boolean, asker?: () => Session): AskModel;
+  /** The session's own model, used by another session. */
+  ownChat(asker: () => Session): Chat;
+  /** Adds the admission of each request. */
+  withAdmission(chat: Chat, located: LocatedModel, own: boolean, asker?: () => Session): Chat;
   scan(workspace: Workspace, before: Session["scanner"]): Session["scanner"];
 }
 
@@ -27,9 +26,9 @@ interface RoleParts
 export async function findCompactModel(parts: RoleParts): Promise<SideModel | null> {
   const found = await findModel("compact", parts);
   if (found === null) return null;
-  const { endpoint, entry, located, ask } = found;
+  const { endpoint, entry, located } = found;
   return {
-    ask: parts.withAdmission(ask, located, false),
+    chat: parts.withAdmission(found.chat, located, false),
     provider: endpoint.provider,
     local: endpoint.local,
     id: entry.id,
@@ -52,9 +51,10 @@ async function findModel(role: "compact" | "subagent", { host, project, client, 
   const { provider, model: entry } = found;
   const endpoint = await reach.endpointOf(provider);
   const cache = createChatCache();
-  const ask: AskModel = (request, asked) =>
-    chat(client, { endpoint, request }, { ...asked, cache, clock: host.io.clock });
-  return { provider, entry, endpoint, located: { endpoint, model: entry.id, trusted: provider.local }, ask };
+  const located = { endpoint, model: entry.id, trusted: provider.local };
+  const cached: Chat = (request, options) =>
+    chat(client, { endpoint, request }, { ...options, cache, clock: host.io.clock });
+  return { provider, entry, endpoint, located, chat: cached };
 }
 
 /**
@@ -82,7 +82,7 @@ export async function findExplorer(
       toolProtocol: context.toolProtocol,
       workspace,
       scanner,
-      ask: parts.ownModel,
+      chat: parts.ownChat,
     };
   }
   const { provider, entry, endpoint, located } = found;
@@ -94,7 +94,7 @@ export async function findExplorer(
   const isBeside = workspace.local && !endpoint.local;
   if (isBeside) await scanner?.protectChangesSoFar();
   const place = isBeside ? await parts.openWorkspace({ provider, endpoint }) : workspace;
-  const direct: AskModel = (request, asked) => askWithinLimit(found.ask, { request, profile }, asked);
+  const limited: Chat = (request, options) => chatWithinLimit(found.chat, { request, profile }, options);
   return {
     model: side,
     server: UNKNOWN_SERVER,
@@ -102,6 +102,6 @@ export async function findExplorer(
     toolProtocol: toolProtocolOf({ entry }, { known, before: null }),
     workspace: place,
     scanner: place === workspace ? scanner : parts.scan(place, scanner),
-    ask: (asker) => parts.withAdmission(direct, located, false, asker),
+    chat: (asker) => parts.withAdmission(limited, located, false, asker),
   };
 }

@@ -12,13 +12,13 @@ export class WarmUp {
   #running: { stop: AbortController; done: Promise<unknown> } | null = null;
 
   /** Sends the history with room for one token, where the model is configured so. */
-  start({ session, model }: OpenSession): void {
+  start({ session, chat }: OpenSession): void {
     const { items, model: { entry } } = session;
     if (this.#running !== null || entry.warmUp !== true || items.length === 0) return;
     const stop = new AbortController();
     const request = requestOf(session);
     const messages = [...request.messages, { role: "user" as const, content: WORDS_TO_COME }];
-    const asked = model({ ...request, messages, maxTokens: 1 }, {
+    const asked = chat({ ...request, messages, maxTokens: 1 }, {
       signal: stop.signal,
       onDelta: () => {},
       // What does not work at once is not worth a second try.

@@ -1,13 +1,14 @@
 /** A session without disk and network, and a model that does as a script says: for tests of the engine. */
 import { admitPrompt } from "../../src/agent/admission.ts";
-import { type AskModel, runTurn, type TurnOptions } from "../../src/agent/turn.ts";
+import { runTurn } from "../../src/agent/turn.ts";
+import type { TurnOptions } from "../../src/agent/turn_options.ts";
 import { createSession, type Session, type SessionModel, type SessionParts } from "../../src/agent/session.ts";
 import { responseLimit } from "../../src/agent/context/tokens.ts";
 import { ProtectedSet } from "../../src/boundary/policy/protected.ts";
 import type { Workspace } from "../../src/boundary/workspace/workspace.ts";
 import type { TurnEvent, TurnResult } from "../../src/protocol/turn_event.ts";
 import { wordsOf } from "../../src/provider/chat/content.ts";
-import type { ChatRequest, ChatResponse, WireMessage } from "../../src/provider/types.ts";
+import type { Chat, ChatRequest, ChatResponse, WireMessage } from "../../src/provider/types.ts";
 import type { Tool } from "../../src/tools/tool.ts";
 import type { UserItem } from "../../src/session/item.ts";
 import { manualClock } from "./manual_clock.ts";
@@ -121,7 +122,7 @@ export function testSession(
 
 /** Options of a turn that collects its events. */
 export function turnOptions(
-  model: AskModel,
+  chat: Chat,
   more: Partial<TurnOptions> = {},
 ): TurnOptions & { events: TurnEvent[] } {
   const events: TurnEvent[] = [];
@@ -131,7 +132,7 @@ export function turnOptions(
     signal: new AbortController().signal,
     ask: () => Promise.resolve(null),
     emit: (event) => void events.push(event),
-    model,
+    chat,
     maxTurns: undefined,
     ...more,
     events,

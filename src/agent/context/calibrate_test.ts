@@ -10,7 +10,7 @@ import {
 } from "../../../tests/helpers/agent_session.ts";
 import { ProviderFailure } from "../../provider/failure.ts";
 import { UNKNOWN_SERVER } from "../server.ts";
-import { type AskModel } from "../turn.ts";
+import type { Chat } from "../../provider/types.ts";
 
 Deno.test("a server without tools gets them described as text, once for all", async () => {
   const remembered: unknown[] = [];
@@ -19,7 +19,7 @@ Deno.test("a server without tools gets them described as text, once for all", as
     server: { ...UNKNOWN_SERVER, remember: (facts) => Promise.resolve(void remembered.push(facts)) },
   });
   let asked = 0;
-  const model: AskModel = (request) => {
+  const model: Chat = (request) => {
     asked++;
     if (asked === 1) {
       assert.equal(request.tools.length, 1);
@@ -51,7 +51,7 @@ Deno.test("a prompt that the server cut is told once, with the command for that 
       findWindow: () => Promise.resolve(4096),
     },
   });
-  const model: AskModel = () =>
+  const model: Chat = () =>
     Promise.resolve(replyOf({ text: "ok", usage: { promptTokens: 4000, completionTokens: 1, cachedTokens: 0 } }));
   const options = turnOptions(model);
   await runPrompt(session, words("some words of a long text ".repeat(2000)), options);
@@ -64,7 +64,7 @@ Deno.test("a prompt that the server cut is told once, with the command for that 
 
 Deno.test("counts that are made up or leave out the cache do not shrink the window", async () => {
   const session = testSession(100_000);
-  const model: AskModel = () =>
+  const model: Chat = () =>
     Promise.resolve(replyOf({ text: "ok", usage: { promptTokens: 1000, completionTokens: 1, cachedTokens: 0 } }));
   const options = turnOptions(model);
   for (let turn = 0; turn < 6; turn++) {
@@ -81,7 +81,7 @@ Deno.test("counts that are made up or leave out the cache do not shrink the wind
 Deno.test("a guess after a refusal without numbers lasts as long as its turn", async () => {
   const session = testSession(32_768, { model: { windowSource: "assumed" } });
   let refused = false;
-  const model: AskModel = (request) => {
+  const model: Chat = (request) => {
     if (!refused) {
       refused = true;
       throw new ProviderFailure("context_overflow", "too long", { kind: "context" });
@@ -101,7 +101,7 @@ Deno.test("a guess after a refusal without numbers lasts as long as its turn", a
 
 Deno.test("an assumed window grows with what the server proves to take", async () => {
   const session = testSession(8192, { model: { windowSource: "assumed" } });
-  const model: AskModel = (request) => {
+  const model: Chat = (request) => {
     const promptTokens = Math.ceil(JSON.stringify(request.messages).length / 4);
     return Promise.resolve(replyOf({ text: "ok", usage: { promptTokens, completionTokens: 1, cachedTokens: 0 } }));
   };

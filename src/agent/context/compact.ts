@@ -24,7 +24,7 @@ const SHORTER_SHARE = 0.7;
 const TODO_SHARE = 0.5;
 
 type CompactOptions =
-  & Pick<RunningTurn, "signal" | "emit" | "model" | "count">
+  & Pick<RunningTurn, "signal" | "emit" | "chat" | "count">
   & { trigger: "auto" | "manual"; keep?: string | undefined; io: { clock: RunningTurn["io"]["clock"] } };
 
 /**
@@ -117,17 +117,17 @@ async function askForSummary(
   const side = await session.server.compactModel();
   if (side !== null && (side.local || label === "open") && !session.context.isRefused) {
     try {
-      return await askSideModel(items, { model: side, session, options });
+      return await summaryOf(items, { model: side, session, options });
     } catch (error) {
       // What may not go there stays with the session's own model, which has seen it.
       if (!(error instanceof AgentcliError) || error.code !== "policy_refused") throw error;
       session.context.isRefused = true;
     }
   }
-  return await askSideModel(items, { model: ownModel(session, options), session, options });
+  return await summaryOf(items, { model: ownModel(session, options), session, options });
 }
 
-async function askSideModel(
+async function summaryOf(
   items: readonly SessionItem[],
   { model, session, options }: { model: SideModel; session: Session; options: CompactOptions },
 ): Promise<string | null> {
@@ -144,22 +144,22 @@ async function askSideModel(
     });
     if (request === null) return null;
     // The session's own model takes what the session found out.
-    if (model.ask === options.model) request.messages = shapeOf(session.context.toolProtocol).history(request.messages);
-    const response = await askOnce(model, request, options);
+    if (model.chat === options.chat) request.messages = shapeOf(session.context.toolProtocol).history(request.messages);
+    const response = await chatOnce(model, request, options);
     if (response !== "context") return response;
   }
   return null;
 }
 
 /** One try: the summary, null when there is none, `context` when the request was too long. */
-async function askOnce(
+async function chatOnce(
   model: SideModel,
-  request: Parameters<SideModel["ask"]>[0],
+  request: Parameters<SideModel["chat"]>[0],
   { signal, emit, count, io }: CompactOptions,
 ): Promise<string | null | "context"> {
   const started = io.clock.monotonic();
   try {
-    const response = await model.ask(request, {
+    const response = await model.chat(request, {
       signal,
       onDelta: () => {},
       onRetry: (notice) => emit({ kind: "retry", notice }),
@@ -184,7 +184,7 @@ async function askOnce(
 function ownModel(session: Session, options: CompactOptions): SideModel {
   const { model } = session;
   return {
-    ask: options.model,
+    chat: options.chat,
     provider: model.provider,
     local: model.local,
     id: model.entry.id,

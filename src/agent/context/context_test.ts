@@ -11,10 +11,9 @@ import {
 } from "../../../tests/helpers/agent_session.ts";
 import * as fc from "../../../tests/property.ts";
 import { ProviderFailure } from "../../provider/failure.ts";
-import type { ChatRequest } from "../../provider/types.ts";
+import type { Chat, ChatRequest } from "../../provider/types.ts";
 import { compactSession } from "./compact.ts";
 import { startCount } from "../result.ts";
-import { type AskModel } from "../turn.ts";
 
 const TASK = "Find the heron.";
 
@@ -23,7 +22,7 @@ function strictModel(given: { window: number; ratio: number; named: boolean; nex
   let requests = 0;
   const tokensOf = ({ tools, messages }: ChatRequest) =>
     Math.ceil((JSON.stringify(tools).length + JSON.stringify(messages).length) / given.ratio);
-  const ask: AskModel = (request) => {
+  const ask: Chat = (request) => {
     requests++;
     assert.deepEqual(historyProblems(request.messages), []);
     const promptTokens = tokensOf(request);
@@ -99,7 +98,7 @@ Deno.test("the first words of the user and the todo list outlast summaries, word
   );
   let at = 0;
   let asked: ChatRequest | null = null;
-  const ask: AskModel = (request) => {
+  const ask: Chat = (request) => {
     if (isCompaction(request)) return Promise.resolve(replyOf({ text: "Nothing yet." }));
     assert.deepEqual(historyProblems(request.messages), []);
     asked = request;

@@ -8,10 +8,9 @@ import {
   turnOptions,
   words,
 } from "../../../tests/helpers/agent_session.ts";
-import type { WireMessage } from "../../provider/types.ts";
+import type { Chat, WireMessage } from "../../provider/types.ts";
 import { UNKNOWN_SERVER } from "../server.ts";
 import type { Session } from "../session.ts";
-import type { AskModel } from "../turn.ts";
 
 const TASK = "Find the heron among these birds.";
 const tools = [testTool("Look", ({ path }) => `some words about ${path}, `.repeat(150))];
@@ -20,7 +19,7 @@ const tokensOf = (messages: readonly WireMessage[]) => Math.ceil(JSON.stringify(
 /** A server that leaves out the oldest messages, and a model that looks twelve times and then says what it was asked. */
 function droppingModel(window: number) {
   const seen = { responses: 0, cut: 0 };
-  const ask: AskModel = (request) => {
+  const ask: Chat = (request) => {
     const [system, ...others] = request.messages;
     assert.ok(system !== undefined);
     let left = others;
@@ -75,7 +74,7 @@ Deno.test("a server that drops the prompt again ends the turn, with the way to a
   const long = testTool("Look", ({ path }) => `some words about ${path}, `.repeat(600));
   const session = testSession(32_768, { tools: [long] });
   let asked = 0;
-  const ask: AskModel = (request) => {
+  const ask: Chat = (request) => {
     const whole = tokensOf(request.messages);
     if (isCompaction(request)) return Promise.resolve(replyOf({ text: "Some words were read." }));
     const promptTokens = asked++ < 4 ? whole : Math.floor(whole / 4);
@@ -97,7 +96,7 @@ Deno.test("a server that drops the prompt again ends the turn, with the way to a
 Deno.test("counts that leave out what the server had cached change nothing", async () => {
   const session = testSession(32_768, { tools });
   let [asked, before] = [0, 0];
-  const ask: AskModel = (request) => {
+  const ask: Chat = (request) => {
     const whole = tokensOf(request.messages);
     const usage = { promptTokens: whole - before, completionTokens: 10, cachedTokens: 0 };
     before = whole;

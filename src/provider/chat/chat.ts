@@ -9,9 +9,9 @@ import type { HttpClient } from "../http/client.ts";
 import { mergedFields, type RequestProfile } from "../profiles/profile.ts";
 import { type ChatCache, createChatCache, fittingMaxTokens, refusedField, requestBody } from "./request_body.ts";
 import type { ServerError } from "./server_error.ts";
-import type { AskModel, AskOptions, ChatDelta, ChatRequest, ChatResponse, Endpoint, RetryNotice } from "../types.ts";
+import type { Chat, ChatDelta, ChatOptions, ChatRequest, ChatResponse, Endpoint, RetryNotice } from "../types.ts";
 
-interface ChatOptions extends AskOptions {
+interface SendOptions extends ChatOptions {
   cache?: ChatCache;
   clock: Clock;
 }
@@ -30,7 +30,7 @@ interface AddressedRequest {
 export async function chat(
   client: HttpClient,
   addressed: AddressedRequest,
-  options: ChatOptions,
+  options: SendOptions,
 ): Promise<ChatResponse> {
   const attempts = new Attempts(client, { ...addressed, options });
   for (;;) {
@@ -63,7 +63,7 @@ async function recoverRefused(failure: ProviderFailure, { tools }: ChatRequest):
 class Attempts {
   readonly #client: HttpClient;
   readonly #endpoint: Endpoint;
-  readonly #options: ChatOptions;
+  readonly #options: SendOptions;
   readonly #started: number;
   readonly #cache: ChatCache;
   /** By {@link retryGroup}. */
@@ -73,7 +73,7 @@ class Attempts {
   #optional: string[] = [];
   #serverError: ServerError | null = null;
 
-  constructor(client: HttpClient, addressed: AddressedRequest & { options: ChatOptions }) {
+  constructor(client: HttpClient, addressed: AddressedRequest & { options: SendOptions }) {
     const { options } = addressed;
     this.#client = client;
     this.#endpoint = addressed.endpoint;
@@ -186,13 +186,13 @@ const TOO_LONG = "too long";
  * Asks for a response whose reasoning is within the limit of the profile. One that goes beyond it is broken off and asked
  * for again without reasoning, once: what that is comes of it.
  */
-export async function askWithinLimit(
-  ask: AskModel,
+export async function chatWithinLimit(
+  chat: Chat,
   { request, profile }: { request: ChatRequest; profile: RequestProfile },
-  options: AskOptions,
+  options: ChatOptions,
 ): Promise<ChatResponse> {
   const { reasoningLimit, noThinking } = profile;
-  if (reasoningLimit === null) return await ask(request, options);
+  if (reasoningLimit === null) return await chat(request, options);
   const most = reasoningLimit * CHARACTERS_PER_TOKEN * PATIENCE;
   const stop = new AbortController();
   let length = 0;
@@ -209,7 +209,7 @@ export async function askWithinLimit(
     },
   };
   try {
-    return await ask(request, counted);
+    return await chat(request, counted);
   } catch (error) {
     if (error !== TOO_LONG || options.signal.aborted) throw error;
   }
@@ -223,5 +223,5 @@ export async function askWithinLimit(
     reason: `the model reasoned for more than ${tokens} tokens; asked again without reasoning`,
     restart: true,
   });
-  return await ask({ ...request, params: mergedFields(request.params ?? {}, noThinking) }, options);
+  return await chat({ ...request, params: mergedFields(request.params ?? {}, noThinking) }, options);
 }

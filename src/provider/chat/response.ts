@@ -5,14 +5,14 @@ import type { HttpResponse } from "../http/client.ts";
 import { ResponseDecoder, type Verdict } from "./response_decoder.ts";
 import { requestTexts } from "./request_body.ts";
 import { type ServerError, serverErrorFromBody } from "./server_error.ts";
-import type { AskOptions, ChatDelta, ChatRequest, ChatResponse, Endpoint } from "../types.ts";
+import type { ChatDelta, ChatOptions, ChatRequest, ChatResponse, Endpoint } from "../types.ts";
 import type { ByteSource } from "../http/body.ts";
 import { providerLabel } from "../../config/base_url.ts";
 
 /** Bytes of an error response that are read. */
 const ERROR_LIMIT = 64 * 1024;
 
-interface SentRequest extends Pick<AskOptions, "signal" | "onDelta" | "onAnswer"> {
+interface SentRequest extends Pick<ChatOptions, "signal" | "onDelta" | "onAnswer"> {
   endpoint: Endpoint;
   request: ChatRequest;
   clock: Clock;
@@ -125,7 +125,7 @@ const AFTER_DONE = 100;
 const OVER = "over";
 
 /** How a body is read: the signal ends the reading, and the caller looks at it afterwards. */
-interface ReadOptions extends Pick<AskOptions, "signal" | "onDelta"> {
+interface ReadOptions extends Pick<ChatOptions, "signal" | "onDelta"> {
   clock: Clock;
   /** Milliseconds to the first byte, and between bytes; comments count as bytes. */
   firstByteMs: number;
