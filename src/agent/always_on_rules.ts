@@ -12,7 +12,7 @@ const MOST_RULES = 100;
  * The rules of `directory` with `trigger: always_on`, by name, without their front matter. All together take as many
  * bytes as one instruction file may; the others are named, so that the model can read them.
  */
-export async function readRules(
+export async function readAlwaysOnRules(
   workspace: Workspace,
   { directory, limit }: { directory: ResolvedPath; limit: number },
 ): Promise<Instructions[]> {

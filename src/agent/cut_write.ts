@@ -12,22 +12,22 @@ const LEAST_LINES = 20;
 export async function writeInParts(
   { finish, calls }: ChatResponse,
   session: Session,
-  { count }: Pick<RunningTurn, "count">,
+  { state }: Pick<RunningTurn, "state">,
 ): Promise<string | null> {
   const last = calls.at(-1);
-  if (finish !== "length" || last === undefined || count.toldParts === true) return null;
+  if (finish !== "length" || last === undefined || state.toldParts === true) return null;
   const { meantCall } = await import("../tools/meant_call.ts");
   const meant = meantCall({ name: last.name, input: {} }, session.tools);
   if (meant === null || "problem" in meant || meant.tool.name !== WRITE) return null;
-  count.toldParts = true;
+  state.toldParts = true;
   return inParts(last.raw, session);
 }
 
 /** Asks for the parts of a file where a call of Write that is written as text was cut; false for any other reply. */
-export async function askForParts(text: string, session: Session, { count, emit }: RunningTurn): Promise<boolean> {
-  if (count.stopReason !== "max_tokens" || count.toldParts === true) return false;
+export async function askForParts(text: string, session: Session, { state, emit }: RunningTurn): Promise<boolean> {
+  if (state.stopReason !== "max_tokens" || state.toldParts === true) return false;
   if ((await unparsedTextCall(text, session.schemas))?.name !== WRITE) return false;
-  count.toldParts = true;
+  state.toldParts = true;
   session.items.push({ kind: "user", origin: "engine", text: inParts(text, session), label: "open" });
   await emit({ kind: "notice", text: "the response ended inside a call of Write; asked for the file in parts" });
   return true;

@@ -12,7 +12,7 @@ import { plainProfile } from "../provider/profiles/profile.ts";
 import { compactSession } from "./context/compact.ts";
 import { ContentScanner } from "./content_scanner.ts";
 import { explore } from "./explore.ts";
-import { startCount } from "./result.ts";
+import { startTurnState } from "./turn_result.ts";
 import { UNKNOWN_SERVER } from "./server.ts";
 import type { Chat } from "../provider/types.ts";
 
@@ -90,7 +90,7 @@ Deno.test("a remote model of a role hears nothing more of a session in which one
     assert.equal(later.isError, isRefused);
     if (isRefused) assert.match(later.content, /was refused something in this session\. Call Grep and Read instead/);
     fill(session);
-    const manual = { ...options, count: startCount(options.io.clock), trigger: "manual" } as const;
+    const manual = { ...options, state: startTurnState(options.io.clock), trigger: "manual" } as const;
     assert.ok(await compactSession(session, manual));
     assert.equal(asked > before, !isRefused, isRefused ? "" : "control");
   }
@@ -107,7 +107,7 @@ Deno.test("a refused summary ends searches by other models too, and the session'
   const options = turnOptions(own);
   const search = () => explore(session, { task: "look", callId: "c" }, options);
   assert.equal((await search()).content, "there", "control");
-  assert.ok(await compactSession(session, { ...options, count: startCount(options.io.clock), trigger: "manual" }));
+  assert.ok(await compactSession(session, { ...options, state: startTurnState(options.io.clock), trigger: "manual" }));
   assert.match(JSON.stringify(session.items), /a summary of it/);
   assert.ok((await search()).isError);
   assert.equal(asked, 1);

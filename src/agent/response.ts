@@ -9,7 +9,7 @@ import { asksForShape, estimateOf, recordRequest, requestOf, type SentRequest } 
 import type { Holdback } from "../provider/text_calls/holdback.ts";
 import { limitsOf } from "./context/tokens.ts";
 import { stringsOf } from "../platform/record.ts";
-import { addUsage } from "./result.ts";
+import { addUsage } from "./turn_result.ts";
 import { isWindowKnown, labelOfWords, nextPosition, type Session } from "./session.ts";
 import type { ShapeTrial } from "./shape_trial.ts";
 import type { RunningTurn } from "./turn_options.ts";
@@ -23,13 +23,13 @@ const REFUSAL_LIMIT = 3;
 
 /** Asks for the next response and puts it into the session. Throws what the client throws, and `context_overflow`. */
 export async function nextResponse(session: Session, turn: RunningTurn): Promise<AssistantItem> {
-  turn.count.turns++;
+  turn.state.responses++;
   if (session.items.some(showsImages)) await (await import("./context/vision.ts")).dropUnseenImages(session, turn);
   if (session.context.answered && session.model.windowSource === "assumed") {
     await (await import("./context/calibrate.ts")).takeToldWindow(session);
   }
   if (estimateOf(session) <= limitsOf(session.model).threshold) session.context.full = 0;
-  else await (await import("./context/context.ts")).fitContext(session, turn);
+  else await (await import("./context/fit_context.ts")).fitContext(session, turn);
   const shapes: Shapes = { trial: null };
   try {
     return await askUntilTaken(session, turn, shapes);
@@ -70,7 +70,7 @@ async function askUntilTaken(session: Session, turn: RunningTurn, shapes: Shapes
       if (failure.facts.dropped) await turn.emit({ kind: "retry", notice: restartFor(failure) });
       await (await import("./context/calibrate.ts")).recordOverflow(session, { failure, sent }, turn);
       await turn.emit({ kind: "notice", text: "the context window of the server is full: shortening the session" });
-      const { makeRoom } = await import("./context/context.ts");
+      const { makeRoom } = await import("./context/fit_context.ts");
       if (!await makeRoom(session, turn)) throw await overflow(session, failure);
     }
   }
@@ -100,7 +100,7 @@ async function overflow(session: Session, failure: ProviderFailure): Promise<Age
   const named = contextWindow !== undefined && promptTokens !== undefined;
   if (failure.kind !== "context" || named || !isWindowKnown(session.model)) return failure;
   if (estimate <= session.model.contextWindow) return failure;
-  const { tooLong } = await import("./context/context.ts");
+  const { tooLong } = await import("./context/fit_context.ts");
   return tooLong(estimate, session.model.contextWindow);
 }
 
@@ -122,7 +122,7 @@ async function ask(
     arrived = [];
     // A call written as text is not the answer: what may become one is held back until the response is complete.
     holdback = deferHoldback(session.schemas.length > 0);
-    return turn.emit({ kind: "request", messageId, turn: turn.count.turns, position: nextPosition(session) });
+    return turn.emit({ kind: "request", messageId, turn: turn.state.responses, position: nextPosition(session) });
   };
   await begin();
   let response: ChatResponse;
@@ -158,7 +158,7 @@ async function ask(
     if (turn.signal.aborted) await keepInterrupted(session, { messageId, text: arrived.join("") });
     throw error;
   } finally {
-    turn.count.apiMs += clock.monotonic() - started;
+    turn.state.apiMs += clock.monotonic() - started;
   }
   turn.signal.throwIfAborted();
   const [{ recoverTextCalls }, { calibrate }] = await loadReaders();
@@ -226,7 +226,7 @@ async function takeResponse(
     recovered: { response: ChatResponse; family: string } | null;
     model: string;
   },
-  { count, emit }: RunningTurn,
+  { state, emit }: RunningTurn,
 ): Promise<AssistantItem> {
   const { recovered, model } = received;
   const response = recovered?.response ?? received.response;
@@ -238,7 +238,7 @@ async function takeResponse(
   const last = calls.at(-1);
   if (response.finish === "length" && last !== undefined) {
     const { writeInParts } = await import("./cut_write.ts");
-    last.problem = await writeInParts(response, session, { count }) ?? last.problem;
+    last.problem = await writeInParts(response, session, { state }) ?? last.problem;
   }
   // A remote model does not get its thoughts again: what is not kept of them need not end the turn.
   const isKept = session.model.local || await labelOfWords([response.reasoning], session) === "open";
@@ -247,21 +247,21 @@ async function takeResponse(
   const label = await labelOfWords([text, reasoning, ...stringsOf(calls)], session);
   const item: AssistantItem = { kind: "assistant", id: received.messageId, text, reasoning, calls, label };
   session.items.push(item);
-  count.isCallLost = response.finish === "tool_calls" && calls.length === 0;
-  count.answer = response.text;
-  count.stopReason = response.finish === "length" ? "max_tokens" : item.calls.length > 0 ? "tool_use" : "end_turn";
-  if (response.usage !== null) addUsage(count.usage, response.usage);
-  await emit({ kind: "response", item, model, usage: response.usage, stopReason: count.stopReason });
+  state.isCallLost = response.finish === "tool_calls" && calls.length === 0;
+  state.answer = response.text;
+  state.stopReason = response.finish === "length" ? "max_tokens" : item.calls.length > 0 ? "tool_use" : "end_turn";
+  if (response.usage !== null) addUsage(state.usage, response.usage);
+  await emit({ kind: "response", item, model, usage: response.usage, stopReason: state.stopReason });
   if (recovered !== null) {
     const toolNames = response.calls.map((call) => call.name);
     await emit({ kind: "recovered", family: recovered.family, toolNames });
   }
-  count.droppedCalls = response.droppedCalls ?? 0;
-  if (count.droppedCalls > 0) {
+  state.droppedCalls = response.droppedCalls ?? 0;
+  if (state.droppedCalls > 0) {
     const kept = grouped(item.calls.length);
     await emit({
       kind: "notice",
-      text: `the response has too many tool calls: ran the first ${kept}, dropped ${count.droppedCalls}`,
+      text: `the response has too many tool calls: ran the first ${kept}, dropped ${state.droppedCalls}`,
     });
   }
   if (response.finish === "content_filter") {

@@ -33,21 +33,21 @@ export interface SessionServer {
   /** How calls have to be sent, by what the server tells of its chat template; null where it does not. Asked once. */
   templateNeeds(): Promise<TemplateNeeds | null>;
   /** The profile with what {@link templateNeeds} found out besides; null where that is nothing new. */
-  learntProfile(): Promise<RequestProfile | null>;
+  learnedProfile(): Promise<RequestProfile | null>;
   /** Keeps metadata for the next session; undefined with the key present forgets a part. */
   remember(facts: ModelMetadata): Promise<void>;
   /** The model of role `compact`; null when the session's own does that work. */
   compactModel(): Promise<SideModel | null>;
 }
 
-/** A server of which nothing can be learnt. */
+/** A server of which nothing can be learned. */
 export const UNKNOWN_SERVER: SessionServer = {
   recognize: () => Promise.resolve(null),
   findWindow: () => Promise.resolve(null),
   windowOnceLoaded: () => Promise.resolve(null),
   supportsImages: () => Promise.resolve(null),
   templateNeeds: () => Promise.resolve(null),
-  learntProfile: () => Promise.resolve(null),
+  learnedProfile: () => Promise.resolve(null),
   remember: () => Promise.resolve(),
   compactModel: () => Promise.resolve(null),
 };
@@ -110,7 +110,7 @@ export function connectServer(parts: ServerParts): SessionServer {
     },
     supportsImages: () => vision ??= look().catch(() => null),
     templateNeeds: async () => (await asked()).needs,
-    async learntProfile() {
+    async learnedProfile() {
       const { told } = await asked();
       // What was told before the session is in its profile.
       return told === null || known.told !== undefined ? null : await parts.profileWith(told);

@@ -16,7 +16,7 @@ import type { WorkDone } from "./ending/unfinished.ts";
 import { type ContentScanner, resultOf } from "./content_scanner.ts";
 import type { Explorer } from "./explore.ts";
 import { type ContextState, createContextState } from "./context/context_state.ts";
-import type { LoopGuard } from "./guards.ts";
+import type { LoopGuard } from "./loop_guard.ts";
 import { assumedWindow, responseLimit, resultLimit } from "./context/tokens.ts";
 import { type SessionServer, UNKNOWN_SERVER } from "./server.ts";
 import type { SystemPrompt } from "./system_prompt.ts";
@@ -27,7 +27,7 @@ import type { SessionContext } from "../session/line.ts";
  * Where a window is known from. `assumed` windows grow with what the server proves to take; a `guessed` one, after a
  * refusal that names no number, is kept to for the rest of the turn, shown to nobody and not remembered.
  */
-export type WindowSource = "configured" | "found" | "learnt" | "assumed" | "guessed";
+export type WindowSource = "configured" | "found" | "learned" | "assumed" | "guessed";
 
 export interface SessionModel {
   provider: string;

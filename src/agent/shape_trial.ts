@@ -106,7 +106,7 @@ export class ShapeTrial {
     if (isToolCallFallback(toolProtocol) && !isTold) await server.remember({ toolCalls: toolProtocol });
   }
 
-  /** Without a response nothing was learnt: another failure says nothing of the shape. */
+  /** Without a response nothing was learned: another failure says nothing of the shape. */
   end(): void {
     if (this.#tried !== null) this.#session.context.toolProtocol = this.#before;
     this.#tried = null;
@@ -139,7 +139,7 @@ export async function checkTemplate(session: Session): Promise<void> {
 
 /** Takes over what the server told with its template, for what comes: nothing that was sent is changed. */
 async function takeProfile(session: Session): Promise<void> {
-  const profile = await session.server.learntProfile();
+  const profile = await session.server.learnedProfile();
   if (profile === null) return;
   session.profile = profile;
   if (session.items.every((item) => item.kind !== "assistant" || item.reasoning === "")) {

@@ -90,8 +90,8 @@ async function readInstructions(workspace: Workspace, limit: number): Promise<In
   }
   const rules = await workspace.resolve(join(workspace.root, ".ide/rules"));
   if ("refused" in rules || await workspace.status(rules) === null) return found;
-  const { readRules } = await import("./always_on_rules.ts");
-  return [...found, ...await readRules(workspace, { directory: rules, limit })];
+  const { readAlwaysOnRules } = await import("./always_on_rules.ts");
+  return [...found, ...await readAlwaysOnRules(workspace, { directory: rules, limit })];
 }
 
 /** Reads one instruction file; `bodyOf` takes from its text what counts. */

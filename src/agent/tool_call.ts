@@ -7,7 +7,7 @@ import { imagesOf, type ToolCall, type ToolResultItem } from "../session/item.ts
 import { checkCall, meantCall, placedCall, unknownTool } from "../tools/meant_call.ts";
 import { decide, type Decision, onlyLooks, readDenials, ruleNames } from "../tools/permission.ts";
 import type { FileChange, Tool, ToolContext, ToolResult } from "../tools/tool.ts";
-import type { LoopGuard } from "./guards.ts";
+import type { LoopGuard } from "./loop_guard.ts";
 import type { AskPermission, BeforeVerdict, PermissionAnswer, PermissionQuestion, TurnHooks } from "./turn_options.ts";
 import { resultOf } from "./content_scanner.ts";
 import { raiseLabels, type Session, sessionLabel } from "./session.ts";

@@ -1,7 +1,7 @@
 /** The calls of one response: run in order, each with exactly one result. */
 import type { ToolCall } from "../session/item.ts";
 import { type CallOutcome, type Place, runCall } from "./tool_call.ts";
-import { LoopGuard } from "./guards.ts";
+import { LoopGuard } from "./loop_guard.ts";
 import { resultRoom, type Session, sessionLabel } from "./session.ts";
 import type { RunningTurn } from "./turn_options.ts";
 
@@ -56,9 +56,9 @@ function repeated(calls: readonly ToolCall[]): Set<ToolCall> {
 }
 
 /** For the model, behind the last result of the response: every call has a result, and those have no call. */
-function droppedNotice({ count }: RunningTurn): string | null {
-  if (count.droppedCalls === 0) return null;
-  return `${count.droppedCalls} more calls of your reply were left out: it held more than one reply may. ` +
+function droppedNotice({ state }: RunningTurn): string | null {
+  if (state.droppedCalls === 0) return null;
+  return `${state.droppedCalls} more calls of your reply were left out: it held more than one reply may. ` +
     "Send those again that are still needed, fewer at once.";
 }
 

@@ -6,7 +6,7 @@ import type { AssistantItem } from "../session/item.ts";
 import type { AdmittedPrompt } from "./admission.ts";
 import { createNudges, deferCheck } from "./ending/turn_end.ts";
 import { nextResponse } from "./response.ts";
-import { addUsage, failure, rereadOf, startCount, turnResult } from "./result.ts";
+import { addUsage, failedTurnResult, rereadOf, startTurnState, turnResult } from "./turn_result.ts";
 import { forgetGuess, labelOfText, type Session, sessionLabel } from "./session.ts";
 import type { RunningTurn, TurnOptions } from "./turn_options.ts";
 
@@ -31,11 +31,11 @@ const CONTINUATION_LIMIT = 10;
  * The session is valid for a next turn afterwards, whatever happened.
  */
 export async function runTurn(session: Session, { item }: AdmittedPrompt, options: TurnOptions): Promise<TurnResult> {
-  const count = { ...startCount(options.io.clock), rereadBefore: rereadOf(session) };
+  const state = { ...startTurnState(options.io.clock), rereadBefore: rereadOf(session) };
   const emit: TurnListener = (event) => {
-    if (event.kind === "permission_denied") count.denials.push(event.denial);
+    if (event.kind === "permission_denied") state.denials.push(event.denial);
     const searched = event.kind === "nested" && event.event.kind === "response" ? event.event.usage : null;
-    if (searched !== null) addUsage(count.usage, searched);
+    if (searched !== null) addUsage(state.usage, searched);
     return options.emit(event);
   };
   const { model, workspace, tools, policy } = session;
@@ -56,20 +56,24 @@ export async function runTurn(session: Session, { item }: AdmittedPrompt, option
       permissionMode: policy.mode,
       keySource: model.keySource,
     });
-    await converse(session, { ...options, emit, count });
-    return turnResult(session, count, options.io.clock);
+    await converse(session, { ...options, emit, state });
+    return turnResult(session, state, options.io.clock);
   } catch (error) {
     if (error instanceof OutputClosed) throw error;
     const { closeOpenCalls } = await import("./tool_calls.ts");
     closeOpenCalls(session, options.signal.aborted ? "Interrupted." : "Not run: the turn ended before.");
-    return failure(session, { count, error: options.signal.aborted ? options.signal.reason : error }, options.io.clock);
+    return failedTurnResult(
+      session,
+      { state, error: options.signal.aborted ? options.signal.reason : error },
+      options.io.clock,
+    );
   } finally {
     await session.commandWatch?.turnEnd();
   }
 }
 
 async function converse(session: Session, turn: RunningTurn): Promise<void> {
-  const { count } = turn;
+  const { state } = turn;
   let isContinued = false;
   let silences = 0;
   let askedAgain = false;
@@ -77,8 +81,8 @@ async function converse(session: Session, turn: RunningTurn): Promise<void> {
   const checkChanges = deferCheck(session, turn);
   let continuations = 0;
   while (true) {
-    if (turn.maxTurns !== undefined && count.turns >= turn.maxTurns) {
-      const responses = count.turns === 1 ? "1 response" : `${count.turns} responses`;
+    if (turn.maxTurns !== undefined && state.responses >= turn.maxTurns) {
+      const responses = state.responses === 1 ? "1 response" : `${state.responses} responses`;
       throw new AgentcliError("max_turns", `the turn was ended after ${responses} (--max-turns)`, {
         hint: "raise --max-turns, or ask for less at once",
       });
@@ -94,14 +98,14 @@ async function converse(session: Session, turn: RunningTurn): Promise<void> {
     }
     if (item.text.trim() !== "") {
       const { askAgain, unparsedTextCall, unreadable } = await import("./text_calls.ts");
-      const unread = count.stopReason === "end_turn" ? await unparsedTextCall(item.text, session.schemas) : null;
+      const unread = state.stopReason === "end_turn" ? await unparsedTextCall(item.text, session.schemas) : null;
       if (unread !== null && !askedAgain) {
         askedAgain = true;
         await askAgain(session, unread, turn);
         continue;
       }
       if (unread?.ends === true) throw await unreadable(session);
-      if (count.stopReason === "max_tokens") {
+      if (state.stopReason === "max_tokens") {
         const { askForParts } = await import("./cut_write.ts");
         if (await askForParts(item.text, session, turn)) continue;
       }
@@ -116,10 +120,10 @@ async function converse(session: Session, turn: RunningTurn): Promise<void> {
       session.items.push({ kind: "user", origin: "engine", text: more, label });
       continue;
     }
-    const what = missingAnswer(item, count.stopReason);
+    const what = missingAnswer(item, state.stopReason);
     silences++;
     if (isContinued) {
-      const { cutForSilence } = await import("./context/context.ts");
+      const { cutForSilence } = await import("./context/fit_context.ts");
       if (what !== "nothing" || !await cutForSilence(session, turn)) throw noAnswer(what);
     }
     isContinued = true;

@@ -2,7 +2,7 @@
 import type { ToolResultItem, UserItem } from "../session/item.ts";
 import type { Chat } from "../provider/types.ts";
 import type { CallOptions } from "./tool_call.ts";
-import type { TurnCount } from "./result.ts";
+import type { TurnState } from "./turn_result.ts";
 import type { Label } from "../boundary/policy/label.ts";
 
 /** A message that the user sent while the turn ran, admitted as a prompt is. */
@@ -26,7 +26,7 @@ export interface TurnOptions extends CallOptions {
 
 /** The options of a turn that runs, with what is counted. */
 export interface RunningTurn extends TurnOptions {
-  count: TurnCount;
+  state: TurnState;
 }
 
 /** A call as hooks are told of it. */

@@ -2,7 +2,7 @@
  * The one owner of a session: opens it with its first use, admits prompts, runs turns, stores what happened, and is the
  * only one that changes its state. Commands, chats and clients of protocols are surfaces over it.
  */
-import { startCount } from "../agent/result.ts";
+import { startTurnState } from "../agent/turn_result.ts";
 import { runTurn } from "../agent/turn.ts";
 import type { PermissionMode } from "../config/types.ts";
 import { AgentcliError } from "../errors.ts";
@@ -158,9 +158,9 @@ export class AgentSession {
     await this.#warmUp?.stop();
     const { clock } = this.#host.io;
     const emit = opened.recorder.before(onEvent);
-    const count = startCount(clock);
+    const state = startTurnState(clock);
     const { compactSession } = await import("../agent/context/compact.ts");
-    const done = await compactSession(session, { signal, emit, chat, trigger: "manual", keep, io: { clock }, count });
+    const done = await compactSession(session, { signal, emit, chat, trigger: "manual", keep, io: { clock }, state });
     await opened.recorder.settle();
     if (done) this.#warmUp?.start(opened);
     return done;

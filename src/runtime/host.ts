@@ -53,7 +53,7 @@ export interface StoreOptions {
 }
 
 /** The session to go on with, as `findSession` takes it; undefined for a new one. */
-export function sessionToGoOn({ resume, continue: last }: StoreOptions): string | undefined {
+export function sessionToResume({ resume, continue: last }: StoreOptions): string | undefined {
   return resume ?? (last ? "latest" : undefined);
 }
 
@@ -79,7 +79,7 @@ export function checkStoreOptions(options: StoreOptions): void {
   if (resume !== undefined && options.continue) {
     throw new AgentcliError("usage", "--resume and --continue name two sessions", { hint: "give one of them" });
   }
-  const goesOn = sessionToGoOn(options) !== undefined;
+  const goesOn = sessionToResume(options) !== undefined;
   if (fork && !goesOn) {
     throw new AgentcliError("usage", "--fork-session needs --resume or --continue");
   }

@@ -116,7 +116,7 @@ function windowOf(
     return { contextWindow: isFound ? window : assumedWindow({ local }), windowSource: isFound ? "found" : "assumed" };
   }
   return refusedWindow < configured
-    ? { contextWindow: refusedWindow, windowSource: "learnt" }
+    ? { contextWindow: refusedWindow, windowSource: "learned" }
     : { contextWindow: configured, windowSource: "configured" };
 }
 

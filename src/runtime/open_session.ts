@@ -14,7 +14,7 @@ import type { UndoStore } from "../session/undo.ts";
 import type { McpOffer } from "../mcp/offer.ts";
 import type { Tool } from "../tools/tool.ts";
 import { chooseModel, type ChosenModel, clientModel, knowServer, reachProviders } from "./model.ts";
-import { type Host, type SessionOptions, sessionToGoOn } from "./host.ts";
+import { type Host, type SessionOptions, sessionToResume } from "./host.ts";
 import { makeSession, type OpenedParts } from "./make_session.ts";
 import {
   breakdown,
@@ -123,11 +123,11 @@ export async function openSession(options: SessionOptions, host: Host, extras: O
     const { chat, servers, runsHere } = made;
     const session = opening = made.session;
     if (previous !== null) {
-      const { carryOver } = await import("../agent/going_on.ts");
+      const { carryOver } = await import("../agent/restore.ts");
       carryOver(session, previous.session);
       await endUnsandboxed(session, host);
     } else if (readBack !== null) {
-      const { restoreSession } = await import("../agent/going_on.ts");
+      const { restoreSession } = await import("../agent/restore.ts");
       restoreSession(session, { ...readBack, context: before });
       const { writtenTodos } = await import("../agent/todos.ts");
       session.memory.todos.push(...writtenTodos(session.items));
@@ -182,7 +182,7 @@ async function endUnsandboxed(session: Session, { notice }: Host): Promise<void>
 
 /** Asks the session that goes on for its model; undefined for a new session. */
 function storedModel(options: SessionOptions, { home, projectRoot }: ProjectContext): WantedModel["session"] {
-  const wanted = sessionToGoOn(options);
+  const wanted = sessionToResume(options);
   if (wanted === undefined) return undefined;
   return async () => {
     const { findSession } = await import("../session/list.ts");

@@ -4,7 +4,7 @@ import type { Home } from "../platform/home.ts";
 import { lateTranscript, projectDirectory, projectSlug, transcriptName } from "../session/place.ts";
 import type { StoredSession } from "../session/load.ts";
 import type { Transcript, TranscriptOptions } from "../session/transcript.ts";
-import { checkStoreOptions, sessionToGoOn, type StoreOptions } from "./host.ts";
+import { checkStoreOptions, sessionToResume, type StoreOptions } from "./host.ts";
 
 /** Where a session is stored and what is said of it. */
 export interface StorePlace
@@ -37,7 +37,7 @@ export async function openStore(
   { late }: { late: boolean },
 ): Promise<SessionStore> {
   checkStoreOptions(options);
-  const wanted = sessionToGoOn(options);
+  const wanted = sessionToResume(options);
   if (wanted !== undefined) {
     const { reopenStore } = await import("./reopen_store.ts");
     return await reopenStore(wanted, options, { ...place, gitBranch: branchOf(place) });

@@ -159,7 +159,7 @@ export async function recordOverflow(
           "providers.yaml is too large",
       });
     }
-    setWindow(session, window, "learnt");
+    setWindow(session, window, "learned");
     if (!isGuess) await server.remember({ window, refusedWindow: window });
     // The prompt has at least as many tokens as the window, whatever was thought.
     if (named === undefined) context.bytesPerToken = Math.max(Math.min(context.bytesPerToken, sent.bytes / window), 1);

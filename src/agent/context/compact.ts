@@ -5,12 +5,12 @@ import { bytesUpTo, estimateOf, reportCacheInvalidation, requestBytes, shapeOf, 
 import { type CompactPlan, compactRequest, planCompaction } from "./compact_plan.ts";
 import { byteLength, headOf, tailOf } from "../../platform/text.ts";
 import { todoText } from "../todos.ts";
-import { LoopGuard } from "../guards.ts";
+import { LoopGuard } from "../loop_guard.ts";
 import { limitsOf, SUMMARY_SHARE } from "./tokens.ts";
 import { AgentcliError } from "../../errors.ts";
 import { ProviderFailure } from "../../provider/failure.ts";
 import type { SideModel } from "../server.ts";
-import { addUsage } from "../result.ts";
+import { addUsage } from "../turn_result.ts";
 import { labelOfWords, type Session, sessionLabel } from "../session.ts";
 import type { RunningTurn } from "../turn_options.ts";
 
@@ -24,7 +24,7 @@ const SHORTER_SHARE = 0.7;
 const TODO_SHARE = 0.5;
 
 type CompactOptions =
-  & Pick<RunningTurn, "signal" | "emit" | "chat" | "count">
+  & Pick<RunningTurn, "signal" | "emit" | "chat" | "state">
   & { trigger: "auto" | "manual"; keep?: string | undefined; io: { clock: RunningTurn["io"]["clock"] } };
 
 /**
@@ -155,7 +155,7 @@ async function summaryOf(
 async function chatOnce(
   model: SideModel,
   request: Parameters<SideModel["chat"]>[0],
-  { signal, emit, count, io }: CompactOptions,
+  { signal, emit, state, io }: CompactOptions,
 ): Promise<string | null | "context"> {
   const started = io.clock.monotonic();
   try {
@@ -164,7 +164,7 @@ async function chatOnce(
       onDelta: () => {},
       onRetry: (notice) => emit({ kind: "retry", notice }),
     });
-    if (response.usage !== null) addUsage(count.usage, response.usage);
+    if (response.usage !== null) addUsage(state.usage, response.usage);
     const text = response.text.trim();
     return text === "" ? null : text;
   } catch (error) {
@@ -177,7 +177,7 @@ async function chatOnce(
     });
     return null;
   } finally {
-    count.apiMs += io.clock.monotonic() - started;
+    state.apiMs += io.clock.monotonic() - started;
   }
 }
 

@@ -42,15 +42,15 @@ export function createTurnCheck(session: Session, turn: RunningTurn, start: Turn
     if (!isChanged || session.findChecks === undefined) return false;
     if (chosen === undefined) chosen = await choose(await session.findChecks(), session, turn);
     if (chosen === null) return false;
-    const { count } = turn;
-    const rounds = count.check?.rounds ?? 0;
+    const { state } = turn;
+    const rounds = state.check?.rounds ?? 0;
     const ran = await runCheck(chosen, session, turn);
     seen = session.work.changes;
     since = Date.now();
     const goesOn = ran.state === "failed" && rounds < ROUND_LIMIT &&
-      (turn.maxTurns === undefined || count.turns < turn.maxTurns);
-    count.check = { command: chosen.command, passed: ran.state === "passed", rounds: goesOn ? rounds + 1 : rounds };
-    await turn.emit({ ...ran.event, rounds: count.check.rounds, isTold: goesOn });
+      (turn.maxTurns === undefined || state.responses < turn.maxTurns);
+    state.check = { command: chosen.command, passed: ran.state === "passed", rounds: goesOn ? rounds + 1 : rounds };
+    await turn.emit({ ...ran.event, rounds: state.check.rounds, isTold: goesOn });
     if (!goesOn) return false;
     const text = messageOf(chosen.command, ran.result, session);
     const label = highestLabel([ran.result.label, await labelOfText(text, "the check", session)]);
@@ -102,7 +102,7 @@ interface RanCheck {
 async function runCheck({ command, timeoutMs }: ProjectCheck, session: Session, turn: RunningTurn): Promise<RanCheck> {
   const { bashTool } = await import("../../tools/bash/tool.ts");
   const event = { kind: "check", command } as const;
-  await turn.emit({ ...event, state: "running", exitCode: null, rounds: turn.count.check?.rounds ?? 0, isTold: false });
+  await turn.emit({ ...event, state: "running", exitCode: null, rounds: turn.state.check?.rounds ?? 0, isTold: false });
   // Of what is kept, one half is the end: all that the model may be shown.
   const resultBytes = 2 * resultRoom(session, 1);
   const result = await runTool(bashTool, {

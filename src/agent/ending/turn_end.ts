@@ -13,8 +13,8 @@ export function createNudges(session: Session, turn: RunningTurn): (text: string
   const asked = new Set<"step" | "claim">();
   const find = async (text: string): Promise<keyof Nudges | null> => {
     // In plan mode nothing is to be done, and a reply that was cut is not the model's last word.
-    if (tools.length === 0 || policy.mode === "plan" || turn.count.stopReason !== "end_turn") return null;
-    if (turn.count.isCallLost === true && !asked.has("step")) return "step";
+    if (tools.length === 0 || policy.mode === "plan" || turn.state.stopReason !== "end_turn") return null;
+    if (turn.state.isCallLost === true && !asked.has("step")) return "step";
     const { announcesStep, emptyClaim, leavesUndone } = await import("./unfinished.ts");
     const last = session.items.findLast(isUsersWords);
     const prompt = last?.kind === "user" ? last.text : "";
@@ -27,7 +27,7 @@ export function createNudges(session: Session, turn: RunningTurn): (text: string
   };
   return async (text) => {
     // A reply that is all that there may be stands as it is.
-    if (turn.maxTurns !== undefined && turn.count.turns >= turn.maxTurns) return false;
+    if (turn.maxTurns !== undefined && turn.state.responses >= turn.maxTurns) return false;
     const found = await find(text);
     if (found === null) return false;
     asked.add(found === "step" ? "step" : "claim");

@@ -12,7 +12,7 @@ import type { RUN_OPTIONS } from "./command.ts";
 const WINDOW_SOURCES: Record<WindowSource, string> = {
   configured: "context_window in providers.yaml",
   found: "reported by the server",
-  learnt: "error message of the server",
+  learned: "error message of the server",
   assumed: "assumed: the server does not report it",
   guessed: "a request that the server rejected",
 };

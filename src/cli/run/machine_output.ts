@@ -4,7 +4,7 @@ import type { Io } from "../../platform/io.ts";
 import { escapedJson, jsonText } from "../../terminal/clean.ts";
 import { VERSION } from "../version.ts";
 import type { TurnOutput } from "./text_output.ts";
-import { failureFields } from "../../agent/result.ts";
+import { failureFields } from "../../agent/turn_result.ts";
 import type { AgentcliError } from "../../errors.ts";
 import type { TurnResult } from "../../protocol/turn_event.ts";
 

@@ -13,7 +13,7 @@ import * as fc from "../../../tests/property.ts";
 import { ProviderFailure } from "../../provider/failure.ts";
 import type { Chat, ChatRequest } from "../../provider/types.ts";
 import { compactSession } from "./compact.ts";
-import { startCount } from "../result.ts";
+import { startTurnState } from "../turn_result.ts";
 
 const TASK = "Find the heron.";
 
@@ -134,7 +134,7 @@ Deno.test("a summary longer than what it would replace is not taken", async () =
   const done = await compactSession(session, {
     ...options,
     trigger: "manual",
-    count: startCount(options.io.clock),
+    state: startTurnState(options.io.clock),
   });
   assert.equal(done, false);
   assert.deepEqual(session.items, before);

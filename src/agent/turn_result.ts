@@ -1,4 +1,4 @@
-/** How a turn ended, as one result. */
+/** The state of a running turn, and the result that it ends with. */
 import { type AgentcliError, asAgentcliError, EXIT_CODE_OF } from "../errors.ts";
 import type { Clock } from "../platform/io.ts";
 import type { CheckResult, PermissionDenial, TurnResult } from "../protocol/turn_event.ts";
@@ -6,11 +6,12 @@ import type { Usage } from "../provider/types.ts";
 import { assumedWindow } from "./context/tokens.ts";
 import { type Session, sessionLabel, type SessionModel } from "./session.ts";
 
-export interface TurnCount {
+/** A running turn: its counts, its answer so far, and what it was told once. */
+export interface TurnState {
   /** Monotonic milliseconds. */
   started: number;
   apiMs: number;
-  turns: number;
+  responses: number;
   usage: Usage;
   /** Read again by the server before the turn: tokens, and milliseconds. */
   rereadBefore: { tokens: number; ms: number };
@@ -27,12 +28,12 @@ export interface TurnCount {
   droppedCalls: number;
 }
 
-/** The counts of a turn that begins now. */
-export function startCount(clock: Clock): TurnCount {
+/** The state of a turn that begins now. */
+export function startTurnState(clock: Clock): TurnState {
   return {
     started: clock.monotonic(),
     apiMs: 0,
-    turns: 0,
+    responses: 0,
     usage: { promptTokens: 0, completionTokens: 0, cachedTokens: 0 },
     rereadBefore: { tokens: 0, ms: 0 },
     answer: "",
@@ -42,15 +43,18 @@ export function startCount(clock: Clock): TurnCount {
   };
 }
 
-/** The result of a turn that came to its end. Exit code 8 when its check does not pass, 6 when the last call of some tool was denied unasked. */
-export function turnResult(session: Session, count: TurnCount, clock: Clock): TurnResult {
-  const result = figures(session, count, clock);
-  if (count.check?.passed === false) {
+/**
+ * Returns the result of a turn that the model ended. Its exit code is 8 when the check fails, and 6 when the last call of some
+ * tool was denied because nobody was there to be asked.
+ */
+export function turnResult(session: Session, state: TurnState, clock: Clock): TurnResult {
+  const result = figures(session, state, clock);
+  if (state.check?.passed === false) {
     return {
       ...result,
       exitCode: EXIT_CODE_OF.check_failed,
       errorCode: "check_failed",
-      hint: `the check does not pass; to see its output, run: ${count.check.command}`,
+      hint: `the check does not pass; to see its output, run: ${state.check.command}`,
     };
   }
   const denied = [...session.deniedUnasked].filter(([, isDenied]) => isDenied).map(([name]) => name);
@@ -72,13 +76,17 @@ function wayToAllow(denied: readonly string[], { policy, tools }: Session): stri
   }`;
 }
 
-/** The result of a turn that failed with `error`. */
-export function failure(session: Session, failed: { count: TurnCount; error: unknown }, clock: Clock): TurnResult {
+/** Returns the result of a turn that failed with `error`. */
+export function failedTurnResult(
+  session: Session,
+  failed: { state: TurnState; error: unknown },
+  clock: Clock,
+): TurnResult {
   const error = asAgentcliError(failed.error);
-  return { ...figures(session, failed.count, clock), ...failureFields(error) };
+  return { ...figures(session, failed.state, clock), ...failureFields(error) };
 }
 
-/** The fields of a result that tell of a failure. */
+/** Returns the fields of a result that describe a failure. */
 export function failureFields(
   error: AgentcliError,
 ): Pick<TurnResult, "outcome" | "exitCode" | "errorCode" | "hint" | "errors" | "stopReason"> {
@@ -92,18 +100,18 @@ export function failureFields(
   };
 }
 
-/** A guess is no figure of the model: what it took the place of is shown. */
+/** Returns the window to report: a guessed one is not, but the one that it replaced. */
 function shownWindow(model: SessionModel): number {
   const { contextWindow, windowSource, entry } = model;
   return windowSource === "guessed" ? entry.contextWindow ?? assumedWindow(model) : contextWindow;
 }
 
-/** Tokens that the server processed again in the session so far. */
-export function rereadOf({ context: { cache } }: Session): TurnCount["rereadBefore"] {
+/** Returns the tokens that the server has processed again in the session so far. */
+export function rereadOf({ context: { cache } }: Session): TurnState["rereadBefore"] {
   return { tokens: cache.rereadTokens, ms: cache.rereadMs };
 }
 
-function rereadSince(session: Session, before: TurnCount["rereadBefore"]): TurnCount["rereadBefore"] {
+function rereadSince(session: Session, before: TurnState["rereadBefore"]): TurnState["rereadBefore"] {
   const now = rereadOf(session);
   return { tokens: now.tokens - before.tokens, ms: now.ms - before.ms };
 }
@@ -116,22 +124,22 @@ export function addUsage(sum: Usage, usage: Usage): void {
   if (usage.cacheTold) sum.cacheTold = true;
 }
 
-function figures(session: Session, count: TurnCount, clock: Clock): TurnResult {
+function figures(session: Session, state: TurnState, clock: Clock): TurnResult {
   return {
     outcome: "success",
     sessionId: session.id,
-    answer: count.answer,
-    durationMs: Math.round(clock.monotonic() - count.started),
-    apiMs: Math.round(count.apiMs),
-    turns: count.turns,
-    usage: count.usage,
-    reread: rereadSince(session, count.rereadBefore),
+    answer: state.answer,
+    durationMs: Math.round(clock.monotonic() - state.started),
+    apiMs: Math.round(state.apiMs),
+    turns: state.responses,
+    usage: state.usage,
+    reread: rereadSince(session, state.rereadBefore),
     model: session.model.entry.id,
     contextWindow: shownWindow(session.model),
     maxTokens: session.model.maxTokens,
-    denials: count.denials,
-    stopReason: count.stopReason,
-    check: count.check,
+    denials: state.denials,
+    stopReason: state.stopReason,
+    check: state.check,
     label: sessionLabel(session),
     exitCode: 0,
     errorCode: null,

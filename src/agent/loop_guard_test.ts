@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { LoopGuard } from "./guards.ts";
+import { LoopGuard } from "./loop_guard.ts";
 
 function verdict(guard: LoopGuard, name = "Read", path = "a"): string {
   try {

@@ -1,4 +1,4 @@
-/** Keeps the next request within the window: one ladder of means, tried in order, judged when all have been used. */
+/** Keeps the next request within the context window: tries one measure after the other, those first that lose least. */
 import { AgentcliError } from "../../errors.ts";
 import { isUsersWords, showsImages } from "../../session/item.ts";
 import { bytesUpTo, estimateOf, reportCacheInvalidation, requestBytes } from "../chat_request.ts";
@@ -15,9 +15,9 @@ const FULL_SHARE = 0.9;
 const FULL_LIMIT = 2;
 
 interface Goal {
-  /** The ladder ends where this is reached. */
+  /** No further measure is taken below this. */
   enough: number;
-  /** The hard limit: here results of the last tool calls are given up. */
+  /** The hard limit: above it, results of the last tool calls are cut. */
   most: number;
 }
 
@@ -28,7 +28,7 @@ interface Goal {
 export async function fitContext(session: Session, turn: RunningTurn): Promise<void> {
   const limits = limitsOf(session.model);
   const { context } = session;
-  const compacted = await climb(session, turn, { enough: limits.relief, most: limits.budget });
+  const compacted = await reduceContext(session, turn, { enough: limits.relief, most: limits.budget });
   const isFull = estimateOf(session) > limits.window * FULL_SHARE;
   if (!isFull) context.full = 0;
   else if (compacted && ++context.full >= FULL_LIMIT) throw noRoom(session);
@@ -42,7 +42,7 @@ export async function fitContext(session: Session, turn: RunningTurn): Promise<v
 export async function makeRoom(session: Session, turn: RunningTurn): Promise<boolean> {
   const limits = limitsOf(session.model);
   const [before, estimate] = [requestBytes(session), estimateOf(session)];
-  await climb(session, turn, {
+  await reduceContext(session, turn, {
     enough: Math.min(limits.relief, Math.floor(estimate * 0.7)),
     most: Math.min(limits.budget, Math.floor(estimate * 0.85)),
   });
@@ -50,11 +50,11 @@ export async function makeRoom(session: Session, turn: RunningTurn): Promise<boo
 }
 
 /**
- * The ladder. Old images are left out; results of the last tool calls are cut where these alone are too large, since no
- * other means could help then; old results are shortened in one batch, if that is enough for some time; else the older
- * part is summarized; what is still too much is cut off everywhere. True when the session was summarized.
+ * Drops old images, then cuts the results of the last tool calls if these alone are too large. Shortens old results in one
+ * batch if that is enough for a while, otherwise summarizes the older part. What is still too much is cut everywhere. Returns
+ * whether the session was summarized.
  */
-async function climb(session: Session, turn: RunningTurn, goal: Goal): Promise<boolean> {
+async function reduceContext(session: Session, turn: RunningTurn, goal: Goal): Promise<boolean> {
   if (await dropImages(session, turn, lastCallsStart(session.items)) && estimateOf(session) <= goal.enough) {
     return false;
   }
@@ -63,7 +63,7 @@ async function climb(session: Session, turn: RunningTurn, goal: Goal): Promise<b
   const older = lastCallsStart(items) > words + 1 || words > 0;
   const room = Math.floor(goal.most * (older ? 1 - SUMMARY_SHARE : 1));
   await cutLastResults(session, turn, { most: room, others: aloneBytes(session, words) });
-  // A summary cannot get below what stays in any case: then less is enough.
+  // No summary gets below what stays in any case.
   const alone = (aloneBytes(session, words) + lastResultBytes(session)) / session.context.bytesPerToken;
   const enough = Math.max(goal.enough, Math.min(alone + goal.most * SUMMARY_SHARE, goal.most));
   const shortened = shortenedTo(session, Math.min(limitsOf(session.model).target, goal.enough));
@@ -72,7 +72,7 @@ async function climb(session: Session, turn: RunningTurn, goal: Goal): Promise<b
     if (shortened !== null) await take(session, shortened, turn);
     return false;
   }
-  // A little room would be full again at once, and each time the server reads anew: then rather a summary.
+  // A little room would fill up again at once, and the server would reprocess the prompt each time.
   const { compactSession } = await import("./compact.ts");
   const compacted = await compactSession(session, { ...turn, trigger: "auto" });
   if (!compacted && shortened !== null) await take(session, shortened, turn);
