@@ -2,7 +2,7 @@
  * The leak scanner as a session asks it: content of protected files that comes by a way no label sees (typed, pasted,
  * copied to another file) is found by looking for it. Source: specification of the boundary, "Letting out".
  */
-import type { AllowedFragments, LeakScanner, Scans, ScansOfOthers } from "../boundary/scan/leak_scanner.ts";
+import type { AllowedFragments, LeakScanner, Scans } from "../boundary/scan/leak_scanner.ts";
 import type { ProtectedSet } from "../boundary/policy/protected.ts";
 import { describeRule } from "../boundary/policy/protection_rule.ts";
 import type { RecordData } from "../boundary/policy/project_record_files.ts";
@@ -17,8 +17,6 @@ interface ScanSubject {
   /** `the result of Read`. */
   name: string;
   hint: string;
-  /** The model itself said it: the prompt was judged just before, so the files of other projects are not looked at again. */
-  isResponse?: boolean;
   /** It may tell of files as they were a moment ago. */
   isResult?: boolean;
 }
@@ -58,9 +56,7 @@ export class ContentScanner {
   #judgedUntil: number;
   #outside: ProtectedSet | undefined;
   #scanner: LeakScanner | null = null;
-  #others: ScansOfOthers | null = null;
-  /** When the files of other projects were looked at last, as `performance.now()` gives it. */
-  #comparedAt: number | undefined;
+  #others: Scans | null = null;
 
   constructor(
     workspace: Workspace,
@@ -88,20 +84,16 @@ export class ContentScanner {
     return this.#scanner ??= new LeakScanner(protection, { root, allowed: this.#allowed });
   }
 
-  async #openOthers(): Promise<ScansOfOthers> {
+  async #openOthers(): Promise<Scans> {
     const { scannerOfOthers } = await import("../boundary/scan/leak_scanner.ts");
     const { root, additional } = this.#workspace;
     return this.#others ??= scannerOfOthers(this.#projects, [root, ...additional], () => this.#scanner);
   }
 
-  /** Finds what other projects protect. */
-  async #hitOfOthers(...[texts, options]: Parameters<Scans["check"]>): ReturnType<ScansOfOthers["check"]> {
-    if ((await this.#projects()).length === 0) return null;
-    const others = await this.#openOthers();
-    const started = performance.now();
-    const hit = await others.check(texts, options);
-    if (options?.since === undefined) this.#comparedAt = started;
-    return hit;
+  /** Returns whether texts hold what other projects protect. */
+  async #isOfOthers(texts: readonly string[]): Promise<boolean> {
+    if ((await this.#projects()).length === 0) return false;
+    return await (await this.#openOthers()).check(texts, { once: true }) !== null;
   }
 
   /** Returns whether anything is protected that the words of a model may hold. */
@@ -129,18 +121,16 @@ export class ContentScanner {
     }
     const isCompared = this.#workspace.local || this.#beside !== undefined;
     const isAsked = isCompared && (hit === null || this.#workspace.hasEndpoints);
-    const other = isAsked
-      ? await this.#hitOfOthers(texts, subject.isResponse ? { since: this.#comparedAt } : {})
-      : null;
+    const isOfOthers = isAsked && await this.#isOfOthers(texts);
     // Endpoints that this project trusts are nothing to that one.
-    if (other !== null && !(local && this.#workspace.local && this.#workspace.keepWithin(other.endpoints))) {
+    if (isOfOthers && !(local && this.#workspace.local && this.#workspace.keepHere())) {
       throw new AgentcliError(
         "policy_refused",
-        `${subject.name} holds what another project of the user protects, which does not trust the provider "${provider}"`,
-        { hint: "use a model on this machine, or run agentcli secrets add --local-endpoint in that project" },
+        `${subject.name} holds what another project of the user protects; the provider "${provider}" is not on this machine`,
+        { hint: "use a model on this machine" },
       );
     }
-    if (scanner === null || hit === null) return other === null ? "open" : "protected";
+    if (scanner === null || hit === null) return isOfOthers ? "protected" : "open";
     if (local) return "protected";
     throw new AgentcliError(
       "policy_refused",
@@ -174,7 +164,7 @@ export class ContentScanner {
    */
   async holds(texts: readonly string[], options: { isLeaving?: boolean } = {}): Promise<boolean> {
     const scanner = await this.#open(options);
-    return (await scanner?.check(texts, { once: true }) ?? null) !== null || await this.#hitOfOthers(texts) !== null;
+    return (await scanner?.check(texts, { once: true }) ?? null) !== null || await this.#isOfOthers(texts);
   }
 
   /**
@@ -193,7 +183,7 @@ export class ContentScanner {
     const hit = await scanner?.check([text], { once: true }) ?? null;
     const found = scanner !== null && hit !== null
       ? scanner.describe(hit)
-      : others && this.#workspace.local && await this.#hitOfOthers([text]) !== null
+      : others && this.#workspace.local && await this.#isOfOthers([text])
       ? "what another project of the user protects"
       : null;
     if (found === null) return null;

@@ -198,7 +198,7 @@ export async function labelOfWords(
   const { scanner, model, workspace } = session;
   if (before !== "open" && !workspace.hasEndpoints) return before;
   const here = { provider: model.provider, local: true };
-  const found = await scanner?.checkPart(texts, { name: "the response", hint: "", isResponse: true }, here);
+  const found = await scanner?.checkPart(texts, { name: "the response", hint: "" }, here);
   return found === "protected" ? "no-cloud" : before;
 }
 

@@ -131,12 +131,14 @@ Deno.test("what a command printed of another project that was renamed stays here
   assert.deepEqual(remote.leaks.wire, []);
 });
 
-Deno.test("a file that came after the other project was met is known by the project's marker", linux, async () => {
+Deno.test("a file that came later is known once the other project was looked at again", linux, async () => {
   await using stage = await openStage({ bare: true, marker: null });
   const { a, b } = await beside(stage);
   await stage.write(`${b}/deep/other.txt`, "an open line of B\n");
   await stage.plant(`${b}/deep/.env`, "new", (canary) => `LATER=${canary}\n`);
   const printed = (name: string) => [ask(want("shell", { command: `cat '${b}/deep/${name}'` })), say("Done.")];
+  const look = await runInProcess(["secrets", "add", "other"], { home: stage.home, cwd: b });
+  assert.equal(look.code, 0, look.stderr);
   await stage.play("loc", { cwd: a, args, script: printed("other.txt") });
   const control = await stage.play("rem", { cwd: a, args: ["--continue"], script: [say("Hello.")] });
   assert.match(control.sent, /an open line of B/, "control: what no marker covers stays open");
@@ -310,19 +312,22 @@ Deno.test("what a local model says and writes of another project by itself stays
 });
 
 for (
-  const [name, marker, trust] of [
-    ["stays on this machine, whatever endpoints this project has", "local-endpoints: 127.0.0.2\n", ""],
-    ["goes to an endpoint that both projects trust (control)", "local-endpoints: 127.0.0.2\n", "127.0.0.2"],
-    ["stays on this machine without endpoints (control)", "", ""],
+  const [name, marker, isKnown] of [
+    ["stays on this machine, whatever endpoints the projects have", "local-endpoints: 127.0.0.2\n", true],
+    [
+      "goes to the endpoints of this project while the home does not know the other (control)",
+      "local-endpoints: 127.0.0.2\n",
+      false,
+    ],
+    ["stays on this machine without endpoints (control)", "", true],
   ] as const
 ) {
   Deno.test(`what a chat takes in of another project ${name}`, linux, async () => {
     await using stage = await openStage({ bare: true, marker: null });
     const { a, b } = await beside(stage);
     const canary = stage.canary("env");
-    if (trust !== "") {
-      await runInProcess(["secrets", "add", "--local-endpoint", trust, "--yes"], { home: stage.home, cwd: b });
-    }
+    await runInProcess(["secrets", "add", "--local-endpoint", "127.0.0.2", "--yes"], { home: stage.home, cwd: b });
+    if (!isKnown) await Deno.remove(`${stage.home.agentcliHome}/projects`, { recursive: true });
     if (marker !== "") await stage.write(`${a}/.agentclisecret`, marker);
     await using near = startFakeServer({ script: () => say("Fine.") });
     await using far = startFakeServer({ host: "127.0.0.2", script: () => say("Fine.") });
@@ -334,7 +339,7 @@ for (
       const done = await runInProcess(["chat"], { home: stage.home, cwd: a, stdin, terminal: true });
       const heard = (server: typeof near) => new TextDecoder().decode(joined(server.received()));
       assert.ok(heard(near).includes(canary), "control: the model here got it");
-      assert.equal(heard(far).includes(canary), trust !== "", done.stdout + done.stderr);
+      assert.equal(heard(far).includes(canary), !isKnown, done.stdout + done.stderr);
     }
   });
 }
@@ -362,7 +367,7 @@ for (const own of ["OWN=a-secret-of-this-project-112233", ""]) {
 }
 
 Deno.test(
-  "a protected file of another project that was renamed there is hidden from commands, and known",
+  "a protected file of another project that was renamed there is hidden from commands",
   bubblewrap,
   async () => {
     for (const name of [".env", "prod.txt", "open.txt"]) {
@@ -376,8 +381,6 @@ Deno.test(
       const remote = await stage.play("rem", { cwd: a, args, script, settings });
       assert.equal(remote.sent.includes("an open line of B"), name === "open.txt", "control: the directory is there");
       assert.ok(!remote.sent.includes(stage.canary("env")), name);
-      const local = await stage.play("loc", { cwd: a, prompt: `see ${stage.canary("env")}`, script: [say("Done.")] });
-      assert.deepEqual(local.leaks.disk, [], name);
     }
   },
 );

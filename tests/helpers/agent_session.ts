@@ -66,7 +66,7 @@ export const NO_DISK: Workspace = {
   beforeCall: () => Promise.resolve(),
   countsAsLocal: () => true,
   becomeRemote: () => {},
-  keepWithin: () => true,
+  keepHere: () => true,
   hasEndpoints: false,
   ruleAt: () => null,
   lasts: () => Promise.resolve(false),

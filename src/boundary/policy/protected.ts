@@ -36,8 +36,8 @@ export class ProtectedSet extends PathRules {
   /** The rules behind {@link lasts}; null when they have to be collected anew. */
   #lasting: PathRules | null = null;
   readonly #unnamed = new Set<string>();
-  /** The endpoints that all other projects trust whose content came in; null while none did. Not only this project decides then. */
-  shared: readonly string[] | null = null;
+  /** True once the session holds what another project protects: from then on no `local-endpoints:` of this one count. */
+  holdsOthers = false;
   #hasCopies = false;
   /** The walk that the index was built from. */
   #identified: object | null = null;

@@ -5,9 +5,8 @@
 import { type FileStatus, lstatSync } from "../../platform/files.ts";
 import { isWithin, relativeTo } from "../../platform/path.ts";
 import { quietly } from "../../platform/real_path.ts";
-import { isUnchanged, lastingIdentityOf } from "../policy/inode_index.ts";
+import { isUnchanged } from "../policy/inode_index.ts";
 import type { RecordData } from "../policy/project_record_files.ts";
-import { OtherProject } from "../policy/other_projects.ts";
 import type { ProtectedSet } from "../policy/protected.ts";
 import { describeRule } from "../policy/protection_rule.ts";
 import { pacer } from "../../platform/sleep.ts";
@@ -27,84 +26,50 @@ export type AllowedFragments = (fragments: readonly Fragment[]) => Promise<Reado
 /** Judges whether texts hold protected content. */
 export type Scans = Pick<LeakScanner, "check" | "changedAt">;
 
-/** The same for other projects; a hit has the endpoints that all of them trust whose content it is. */
-export interface ScansOfOthers extends Scans {
-  check(...asked: Parameters<Scans["check"]>): Promise<ScanHit & { endpoints: readonly string[] } | null>;
-}
-
 type ScannedFiles = Pick<ProtectedSet, "named" | "version"> & { files(): Iterable<string> };
 
-/** Another project as of its record, and what its files held so far. */
-interface ScannedProject {
-  project: OtherProject;
-  readonly scanner: LeakScanner;
-}
-
-/** The longest walk of other projects before a check, in milliseconds. */
-const OTHERS_MS = 200;
-
-/** Returns a scanner for what known projects other than those of `roots` protect, and not the `own` one. */
+/**
+ * Returns a scanner for the protected files of known projects other than those of `roots`, as their records name them.
+ * What the `own` one knows, too, is no hit.
+ */
 export function scannerOfOthers(
   projects: () => Promise<readonly RecordData[]>,
   roots: readonly string[],
   own: () => LeakScanner | null = () => null,
-): ScansOfOthers {
+): Scans {
   let known: readonly RecordData[] = [];
-  /** Grows with each change of the records: other rules can cover what passed before. */
+  let files: readonly string[] = [];
   let version = 0;
-  let others = new Map<string, ScannedProject>();
-  // What both projects protect is this one's, too.
   const allowed: AllowedFragments = (fragments) =>
     Promise.resolve(new Set(fragments.map(({ normalized }) => normalized).filter((text) => own()?.holds(text))));
-  const open = (project: OtherProject): ScannedProject => {
-    const files = {
-      files: () => other.project.files,
-      named: (path: string) => other.project.named(path),
-      get version() {
-        return version;
-      },
-    };
-    const other: ScannedProject = { project, scanner: new LeakScanner(files, { root: "/", allowed }) };
-    return other;
-  };
-  const check = async (...[texts, options]: Parameters<LeakScanner["check"]>) => {
-    const now = await projects();
-    const since = now === known ? options?.since : undefined;
-    if (now !== known) {
-      known = now;
-      version += 1;
-      const before = others;
-      const current = now.filter(({ root, markers, derived, met }) =>
-        markers.length + derived.length + met.length > 0 &&
-        !roots.some((own) => isWithin(own, root) || isWithin(root, own))
-      );
-      others = new Map(current.map((data) => {
-        const project = new OtherProject(data);
-        const key = `${lastingIdentityOf(data)} ${data.root}`;
-        // Any session changes the records, and the content that files had before is not to be forgotten with that.
-        const other = before.get(key) ?? open(project);
-        other.project = project;
-        return [key, other];
-      }));
-    }
-    const until = performance.now() + OTHERS_MS;
-    let found: Awaited<ReturnType<ScansOfOthers["check"]>> = null;
-    for (const { project, scanner } of others.values()) {
-      if (!scanner.hasLooked(since)) await project.look(until - performance.now());
-      const hit = await scanner.check(texts, { once: true, ...options, since });
-      if (hit === null) continue;
-      const endpoints: readonly string[] = found?.endpoints.filter((value) => project.endpoints.includes(value)) ??
-        project.endpoints;
-      found = { ...found ?? hit, endpoints };
-    }
-    return found;
-  };
-  return {
-    check,
-    get changedAt() {
-      return Math.max(0, ...others.values().map(({ scanner }) => scanner.changedAt));
+  const named = {
+    files: () => files,
+    named: () => null,
+    get version() {
+      return version;
     },
   };
+  const scanner = new LeakScanner(named, { root: "/", allowed });
+  return {
+    async check(texts, options) {
+      const now = await projects();
+      if (now === known) return await scanner.check(texts, options);
+      known = now;
+      version += 1;
+      const others = now.filter(({ root }) => !roots.some((at) => isWithin(at, root) || isWithin(root, at)));
+      files = [...new Set(others.flatMap(filesOf))];
+      return await scanner.check(texts, { ...options, since: undefined });
+    },
+    get changedAt() {
+      return scanner.changedAt;
+    },
+  };
+}
+
+/** Returns the recorded files of a project without those that are protected in part: what they hold is known from others. */
+function filesOf({ met, derived }: RecordData): string[] {
+  const inPart = new Set(derived.filter(({ openLines }) => openLines !== undefined).map(({ path }) => path));
+  return [...met, ...derived].map(({ path }) => path).filter((path) => !inPart.has(path));
 }
 
 /** Returns a scanner for the content of all known projects and of this one, which need not be known. */

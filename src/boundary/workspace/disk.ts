@@ -178,23 +178,17 @@ export class DiskWorkspace {
 
   /** Returns whether an address, by default the provider's, counts as local now. */
   countsAsLocal(baseUrl = this.#options.provider.baseUrl): boolean {
-    const { shared } = this.protection;
-    if (baseUrl === undefined) return true;
-    return isLocal(baseUrl, this.#localEndpoints.filter((value) => shared === null || shared.includes(value)));
+    return baseUrl === undefined || isLocal(baseUrl, this.protection.holdsOthers ? [] : this.#localEndpoints);
   }
 
   /** Whether servers beyond this machine may count as local: then it matters whose content a session holds. */
   get hasEndpoints(): boolean {
-    return this.#localEndpoints.length > 0;
+    return this.#localEndpoints.length > 0 && !this.protection.holdsOthers;
   }
 
-  /**
-   * Called when content of another project comes in: from then on only endpoints that it trusts, too, count here. Returns
-   * whether the provider is one of them, or on this machine.
-   */
-  keepWithin(endpoints: readonly string[]): boolean {
-    const { protection } = this;
-    protection.shared = protection.shared?.filter((value) => endpoints.includes(value)) ?? endpoints;
+  /** Called when content of another project comes in, which trusts no endpoint of this one. Returns whether the provider is still local. */
+  keepHere(): boolean {
+    this.protection.holdsOthers = true;
     return this.local &&= this.countsAsLocal();
   }
 

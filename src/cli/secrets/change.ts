@@ -31,7 +31,7 @@ export async function addPaths({ options, arguments: words, context }: Invocatio
     throw new AgentcliError("usage", `${clean(wrong)} is not a host`, { hint: "write host, host:port or [v6]:port" });
   }
   const project = await openProjectContext(context, { create: hosts.length > 0 });
-  const { root, cwd, protection } = project;
+  const { root, cwd, protection, record } = project;
   const paths = words.map((word) => {
     const path = resolve(cwd, word);
     if (word === "" || !isWithin(root, path)) {
@@ -48,6 +48,8 @@ export async function addPaths({ options, arguments: words, context }: Invocatio
   if (values.length > 0) await addToMarker(root, values.map((value) => `no-cloud: ${value}`));
   await trustHosts(hosts, project);
   protection.refresh();
+  await protection.settle();
+  if (record !== null && record.own !== null) await recordSeen(protection, [record], { isNew: true });
   const trusted = trustedHosts(hosts, project);
   const lines: string[] = [];
   for (const { word, path } of paths) {
@@ -235,8 +237,6 @@ export async function trustProject({ arguments: words, context }: Invocation): P
 }
 
 async function differenceOf({ root, protection, localEndpoints, record }: ProjectContext): Promise<Difference> {
-  // As a session would: what has moved is recorded before anything is released.
-  await recordSeen(protection, record === null ? [] : [record], { isNew: true });
   const own = record?.own ?? null;
   const isOwn = ({ marker, tier, pattern }: ProtectionRule) =>
     own?.markers.some(({ path, lines }) =>
