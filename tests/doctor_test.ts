@@ -148,6 +148,48 @@ Deno.test("a window that the server does not give, and a model that runs elsewhe
   assert.match(of("provider").message, /runs elsewhere; it counts as remote/);
 });
 
+Deno.test("Ollama's switch for cloud models is told", async () => {
+  for (const [status, told] of [[true, /cloud models are off/], [false, /cloud models are on.*OLLAMA_NO_CLOUD=1/]]) {
+    await using home = await temporaryHome();
+    await using server = startFakeServer({
+      models: { object: "list", data: [{ id: "m", object: "model", owned_by: "library" }] },
+      routes: { "/api/status": json({ cloud: { disabled: status } }) },
+    });
+    await configure(home, { p: { baseUrl: server.baseUrl, models: ["m"] } });
+    const { of } = await doctor(home);
+    assert.equal(of("provider").state, "ok", of("provider").message);
+    assert.match(of("provider").message, told as RegExp);
+  }
+});
+
+Deno.test("LM Link, by which a model of LM Studio runs on another device, is a warning", {
+  ignore: Deno.build.os === "windows",
+}, async () => {
+  await using home = await temporaryHome();
+  await using server = startFakeServer({
+    models: { object: "list", data: [{ id: "m", object: "model", owned_by: "organization_owner" }] },
+  });
+  await configure(home, { p: { baseUrl: server.baseUrl, models: ["m"] } });
+  const bin = `${home.root}/bin`;
+  await Deno.mkdir(bin);
+  const link = async (status: unknown) => {
+    const said = `test "$*" = "link status --json" && printf %s '${JSON.stringify(status)}'`;
+    await Deno.writeTextFile(`${bin}/lms`, `#!/bin/sh\n${said}\n`, { mode: 0o755 });
+    return (await doctor(home, { PATH: `${bin}:/usr/bin:/bin` })).of("provider");
+  };
+  const peer = { deviceName: "rack", status: "connected" };
+  const loaded = await link({ status: "online", issues: [], peers: [{ ...peer, loadedModels: ["m", "n"] }] });
+  assert.equal(loaded.state, "warn");
+  assert.match(loaded.message, /LM Link: m, n run on rack/);
+  assert.match(loaded.hint ?? "", /lms link disable/);
+  const idle = await link({ status: "online", issues: [], peers: [{ ...peer, loadedModels: [] }] });
+  assert.equal(idle.state, "warn");
+  assert.match(idle.message, /LM Link: models may run on rack/);
+  for (const off of [{ status: "offline", issues: ["deviceDisabled"], peers: [] }, "no object"]) {
+    assert.equal((await link(off)).state, "ok");
+  }
+});
+
 Deno.test("a file that cannot be used fails, the rest is looked at all the same, and no key is printed", async () => {
   await using home = await temporaryHome();
   const key = makeCanary("key");

@@ -26,12 +26,9 @@ import { join } from "../../platform/path.ts";
 import { countOf, fieldsOf, parseJson } from "../../platform/record.ts";
 import { withTemporaryDirectory } from "../../platform/temporary.ts";
 import { withClient } from "../result.ts";
-import { endpointForCheck } from "../../config/endpoint.ts";
-import { AgentcliError } from "../../errors.ts";
-import { createLocalities } from "../../provider/backends/localities.ts";
 import { checkProvider, type ProviderCheck } from "../providers/check.ts";
 import { localityOf } from "../secrets/context.ts";
-import { listenerOn } from "../../platform/listener.ts";
+import { type Listening, listeningAt, remarkOf, signsElsewhere } from "./where.ts";
 import { providerLabel } from "../../config/base_url.ts";
 import { exposeTools } from "../../mcp/exposure.ts";
 import { grouped } from "../../platform/number.ts";
@@ -145,8 +142,6 @@ function outsideFor(io: Io, directory: string): { io: Io; text(): string } {
 /** Longest wait for one answer of a server, in milliseconds. */
 const TIMEOUT_MS = 3_000;
 const PROVIDER_LIMIT = 50;
-/** Models of one provider whose place is asked for. */
-const MODEL_LIMIT = 5;
 
 /** The line of all providers, and one of each, in the order of the file. */
 async function checkProviders(
@@ -175,21 +170,26 @@ async function checkProviders(
 
 async function checkOne(
   provider: ProviderEntry,
-  { io }: Context,
+  { io, globals: { cwd } }: Context,
   { client, isLocal }: { client: HttpClient; isLocal(baseUrl: string): boolean },
 ): Promise<Check> {
   const found = await checkProvider(provider, { client, env: io.env, isLocal, stores: io, timeoutMs: TIMEOUT_MS });
   const listening = found.baseUrl === null ? null : await listeningAt(found.baseUrl);
   const warnings = found.lines.filter(({ kind }) => kind === "warn").map(({ text }) => text);
   if (found.reachable && found.local && !warnings.some((text) => text.includes("counts as remote"))) {
-    warnings.push(...await elsewhere(provider, { io }, { client, check: found }));
+    warnings.push(...await signsElsewhere(provider, { io }, { client, check: found }));
   }
+  const remark = found.reachable && found.local
+    ? await remarkOf(provider, { io, cwd }, { client, check: found, timeoutMs: TIMEOUT_MS })
+    : null;
+  if (remark?.hint !== undefined) warnings.push(remark.text);
   if (listening?.forwards) warnings.push(`${listening.text} listens there: the model may run on another machine`);
   const errors = found.lines.filter(({ kind }) => kind === "error").map(({ text }) => text);
   const state: CheckState = found.state === "error" ? "fail" : warnings.length > 0 ? "warn" : "ok";
   const tries = found.lines.filter(({ kind }) => kind === "try").map(({ text }) => text);
-  const hint = tries[0] ?? `agentcli providers validate ${provider.name}`;
-  const message = [...errors, ...warnings, ...describe(found, listening)].join("; ");
+  const hint = tries[0] ?? remark?.hint ?? `agentcli providers validate ${provider.name}`;
+  const notes = remark === null || remark.hint !== undefined ? [] : [remark.text];
+  const message = [...errors, ...warnings, ...describe(found, listening), ...notes].join("; ");
   return check("provider", `${providerLabel(provider.name)}: ${message}`, {
     hint: state === "ok" ? undefined : hint,
     state,
@@ -216,60 +216,6 @@ function describe(check: ProviderCheck, listening: Listening | null): string[] {
     `key: ${check.keySource}`,
     ...(listening === null || listening.forwards ? [] : [`listening: ${listening.text}`]),
   ];
-}
-
-/** Models that the server itself says it does not run, and signs of another service behind it. */
-async function elsewhere(
-  provider: ProviderEntry,
-  { io }: Pick<Context, "io">,
-  { client, check }: { client: HttpClient; check: ProviderCheck },
-): Promise<string[]> {
-  try {
-    const endpoint = await endpointForCheck(provider, { env: io.env, local: check.local, stores: io });
-    const localities = createLocalities(client, io);
-    const found = await Promise.all(
-      provider.models.slice(0, MODEL_LIMIT).map(({ id }) =>
-        localities.of({ endpoint, model: id, trusted: provider.local })
-      ),
-    );
-    return [
-      ...new Set(found.flatMap((locality) => {
-        if (locality.kind === "remote") return [`${locality.reason}; it counts as remote`];
-        return locality.doubt === undefined ? [] : [locality.doubt];
-      })),
-    ];
-  } catch (error) {
-    if (error instanceof AgentcliError) return [];
-    throw error;
-  }
-}
-
-/** Programs that pass connections on to other machines, or into places that cannot be seen from here. */
-const FORWARDERS: ReadonlySet<string> = new Set([
-  ...["ssh", "sshd", "sshd-session", "autossh", "docker-proxy", "rootlessport", "slirp4netns", "kubectl", "nginx"],
-  ...["haproxy", "socat", "caddy", "traefik", "envoy", "cloudflared", "ngrok", "tailscaled", "stunnel", "squid"],
-]);
-
-interface Listening {
-  text: string;
-  pid: number | null;
-  program: string | null;
-  /** It passes connections on. */
-  forwards: boolean;
-}
-
-/** Null for other addresses, and where the system does not tell. */
-async function listeningAt(baseUrl: string): Promise<Listening | null> {
-  const url = new URL(baseUrl);
-  if (!["localhost", "127.0.0.1", "[::1]"].includes(url.hostname)) return null;
-  const found = await listenerOn(Number(url.port || (url.protocol === "https:" ? 443 : 80)));
-  if (found === null) return null;
-  const { pid, program, owner } = found;
-  if (pid === null) {
-    const whose = owner === 0 ? "root" : owner === null ? "another user" : `user ${owner}`;
-    return { text: `a process of ${whose}`, pid, program, forwards: false };
-  }
-  return { text: `${program ?? "process"} (pid ${pid})`, pid, program, forwards: FORWARDERS.has(program ?? "") };
 }
 
 /** Tokens of the window that is assumed: the smallest in which the direct tools of all sessions have the same room. */

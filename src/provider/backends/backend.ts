@@ -69,6 +69,8 @@ export interface Backend {
    * be.
    */
   locality?(fetch: LocalityFetch, model: string): Promise<ModelLocality | null>;
+  /** Returns what else it tells of where its models run: for people, it decides nothing. */
+  remark?(inquiry: Inquiry, run: RunForJson): Promise<Remark | null>;
   /** One name for all that mean the same model. */
   modelName?(id: string): string;
 
@@ -170,6 +172,16 @@ export interface Inquiry {
   fetchList(): Promise<ModelList | null>;
   /** Fetches JSON at `path` of the origin, or of the base URL; undefined on failure. With a body it is a POST. */
   get(path: string, more?: { atBase?: boolean; body?: string }): Promise<unknown>;
+}
+
+/** Runs a program of the server's maker; undefined where it is not installed, fails, or prints no JSON. */
+export type RunForJson = (program: string, words: readonly string[]) => Promise<unknown>;
+
+export interface Remark {
+  /** A clause for messages. */
+  text: string;
+  /** The advice; with it the remark is a warning. */
+  hint?: string;
 }
 
 export interface ContextWindow {

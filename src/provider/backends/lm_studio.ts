@@ -1,5 +1,5 @@
 /** LM Studio. */
-import { fieldsOf } from "../../platform/record.ts";
+import { fieldsOf, membersOf } from "../../platform/record.ts";
 import {
   type Backend,
   booleanOf,
@@ -39,6 +39,20 @@ export const lmStudio: Backend = {
       const tools = listsAny(capabilities, ["tool_use"]);
       return [id, traitsOf({ quantization, isLoaded: state === "loaded", tools, vision: type === "vlm" })];
     }));
+  },
+  async remark(_, run) {
+    const link = fieldsOf(await run("lms", ["link", "status", "--json"]));
+    const peers = link["status"] === "online" ? rowsIn(link, "peers") : [];
+    if (peers.length === 0) return null;
+    const running = peers.flatMap(({ deviceName, loadedModels }) => {
+      const models = membersOf(loadedModels).filter((model) => typeof model === "string");
+      return models.length === 0 ? [] : [`${models.join(", ")} run on ${String(deviceName)}`];
+    });
+    const names = peers.map(({ deviceName }) => String(deviceName)).join(", ");
+    return {
+      text: `LM Link: ${running.length > 0 ? running.join("; ") : `models may run on ${names}`}`,
+      hint: "lms link disable",
+    };
   },
   errors: {
     context: ["context the overflows"],

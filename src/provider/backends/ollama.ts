@@ -61,6 +61,13 @@ export const ollama: Backend = {
       !rowsIn(tagged?.json, "models").some((fields) => signOfElsewhere({ fields }) !== null);
     return localities.find(({ kind }) => kind === "remote") ?? localities[0] ?? (isOther ? { kind: "here" } : null);
   },
+  async remark({ get }) {
+    const { disabled } = fieldsOf(fieldsOf(await get("/api/status"))["cloud"]);
+    if (typeof disabled !== "boolean") return null;
+    return {
+      text: disabled ? "cloud models are off" : "cloud models are on (OLLAMA_NO_CLOUD=1 ollama serve turns them off)",
+    };
+  },
   modelName: completeName,
   errors: {
     context: ["(?:longer|greater) than the (?:model's )?(?:maximum )?context"],
