@@ -37,8 +37,7 @@ export async function restoreEntry({ arguments: [id = ""], context }: Invocation
   const home = await openHome(io);
   const entry = entryHere(home, found, globals.cwd);
   // As for a program that makes these files: if they cannot be judged now, the next session there does it.
-  const roots = [...new Set(entry.paths.map(dirname))];
-  const note = await noteProgram(home.path, { root: entry.root, roots });
+  const note = await noteProgram(home.path, { roots: [entry.root, ...new Set(entry.paths.map(dirname))] });
   const { restored, blocked } = await restoreQuarantined(home.path, entry);
   const told = await protectRestored(home, entry, restored);
   await note.remove();

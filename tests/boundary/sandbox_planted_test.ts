@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { ProtectedSet } from "../../src/boundary/policy/protected.ts";
 import { quarantine } from "../../src/boundary/sandbox/quarantine.ts";
 import { ask, say, want } from "../helpers/fake_server.ts";
-import { configure, runProgram, startProgram } from "../helpers/program.ts";
+import { runProgram, startProgram } from "../helpers/program.ts";
 import { openStage, type Stage } from "./harness.ts";
 import { hasBubblewrap, inSandboxProject, refusal, secondChoice } from "./sandbox_project.ts";
 
@@ -135,45 +135,17 @@ Deno.test("what a command made before agentcli was killed is found at the next s
   assert.deepEqual([...Deno.readDirSync(`${home.agentcliHome}/unfinished`)], []);
 });
 
-Deno.test("it is found where the project, or a directory above it, has moved meanwhile", bubblewrap, async () => {
-  for (const [before, after] of [["project", "aside"], ["up", "aside"]]) {
-    await using stage = await openStage();
-    const { home } = stage;
-    const project = `${home.root}/${before === "up" ? "up/inner" : "project"}`;
-    if (before === "up") {
-      await Deno.mkdir(`${home.root}/up`);
-      await Deno.rename(stage.project, project);
-      await Deno.symlink(project, stage.project);
-    }
-    await using program = await makeBehindItsBack("echo evil > .envrc", { home, project } as Stage);
-    program.kill("SIGKILL");
-    await program.finished;
-    await Deno.rename(`${home.root}/${before}`, `${home.root}/${after}`);
-    const cwd = before === "up" ? `${home.root}/aside/inner` : `${home.root}/aside`;
-    assert.ok(await Deno.stat(`${cwd}/.envrc`), "it was there");
-    const next = await runProgram(["sandbox", "--", "true"], { home, cwd });
-    assert.match(next.stderr, /broken off.*aside\/.*\.envrc.*moved to quarantine/);
-    await assert.rejects(Deno.stat(`${cwd}/.envrc`), Deno.errors.NotFound);
-  }
-});
-
-Deno.test("a session beside a project that has moved leaves it what a command made there", bubblewrap, async () => {
-  for (const at of ["project", "shared"]) {
+Deno.test("of what could run code later, the next start takes what is newer than the command", bubblewrap, async () => {
+  for (const isNewer of [true, false]) {
     await using stage = await openStage();
     const { home, project } = stage;
-    const told = async (at: string) =>
-      (await runProgram(["sandbox", "--", "true"], { home, cwd: `${home.root}/${at}` })).stderr;
-    await Deno.mkdir(`${home.root}/shared`);
-    await configure(home, {}, { sandbox: { write: [`${home.root}/shared`] } });
-    await using program = await makeBehindItsBack("echo evil | tee .envrc > ../shared/.envrc", stage);
-    program.kill("SIGKILL");
-    await program.finished;
-    await Deno.rename(project, `${home.root}/aside`);
-    await Deno.mkdir(project);
-    assert.match(await told(at), /broken off.*shared\/\.envrc/, "control: it looked");
-    await Deno.writeTextFile(`${home.root}/${at}/.envrc`, "mine");
-    assert.doesNotMatch(await told(at), /quarantine/, "once");
-    assert.match(await told("aside"), /broken off.*aside\/\.envrc/);
+    await stage.write(".envrc", "mine\n");
+    await stage.write(".idea/workspace.xml", "mine\n");
+    const since = Date.now() + (isNewer ? -60_000 : 60_000);
+    const note = { process: null, since, roots: [await Deno.realPath(project)], isWatched: true };
+    await stage.write(`${home.agentcliHome}/unfinished/1.json`, JSON.stringify(note));
+    const { stderr } = await runProgram(["sandbox", "--", "true"], { home });
+    for (const name of [".envrc", ".idea"]) assert.equal(stderr.includes(name), isNewer, stderr);
     assert.deepEqual([...Deno.readDirSync(`${home.agentcliHome}/unfinished`)], []);
   }
 });
@@ -181,7 +153,7 @@ Deno.test("a session beside a project that has moved leaves it what a command ma
 Deno.test("a damaged note of a command holds nothing up", bubblewrap, async () => {
   await using stage = await openStage();
   const { home } = stage;
-  for (const [at, note] of ["{", "{}", `{"process":null,"root":"/","roots":null,"programs":[],"known":5}`].entries()) {
+  for (const [at, note] of ["{", "{}", `{"process":null,"since":5,"roots":[]}`].entries()) {
     await stage.write(`${home.agentcliHome}/unfinished/${at}.json`, note);
   }
   const done = await runProgram(["sandbox", "--", "cat", "pub.txt"], { home });

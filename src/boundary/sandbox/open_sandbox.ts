@@ -81,7 +81,7 @@ async function wrap(request: SandboxRequest, ready: Ready): Promise<SandboxedCom
   }
   // With `git: "open"`, settings of git and editors can be changed as outside a sandbox.
   const isWatched = request.git !== "open";
-  const roots = [request.root, ...request.additional, ...isWatched ? bound.written : []];
+  const roots = [request.root, ...request.additional, ...isWatched ? bound.written : []] as const;
   const found = (await protection.hidden()).add(await bound.walk());
   const programs = isWatched && request.gitTool?.roots !== "read"
     ? gitPrograms(found, { roots, user: ready.user })
@@ -97,9 +97,7 @@ async function wrap(request: SandboxRequest, ready: Ready): Promise<SandboxedCom
     return refuse(`${backend.name} cannot express a path of this project`, hint);
   }
   const place = { home: base.home, root: request.root };
-  const note = request.gitTool === undefined
-    ? await noteProgram(base.home, { root: request.root, roots, before, programs })
-    : null;
+  const note = request.gitTool === undefined ? await noteProgram(base.home, { roots, isWatched }) : null;
   const identities = new Map(view.hidden.map((path) => [path, entryIdentity(path)]));
   const known = new Set(protectedPaths(found));
   return {

@@ -135,16 +135,16 @@ export function createSessionSandbox(options: SessionSandboxOptions): SessionSan
     },
     protectsElsewhere: async () => await options.projects?.any() ?? false,
     async recoverUnfinished(root, judge) {
-      const { home, userHome } = options;
+      const { home, userHome = null, env } = options;
       const notes = quietly(() => listSync(join(home, "unfinished")));
       return notes === null || notes.length === 0 ? [] : await (await import("./unfinished.ts")).recoverUnfinished(
-        { home, root, userHome: userHome ?? null },
+        { home, root, user: { userHome, env } },
         judge,
       );
     },
     async note(roots) {
       const { noteProgram } = await import("./unfinished.ts");
-      return await noteProgram(options.home, { root: roots[0], roots }).catch(async (error) => {
+      return await noteProgram(options.home, { roots }).catch(async (error) => {
         if (!(error instanceof AgentcliError) || await options.projects?.any()) throw error;
         return null;
       });

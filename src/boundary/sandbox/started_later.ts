@@ -84,6 +84,22 @@ export class StartedLater {
   }
 }
 
+/** File system clocks are coarse, and change times come in whole seconds (measured with Deno 2.9.6). */
+const SLACK_MS = 2_000;
+
+/**
+ * Returns the outermost paths that came to be since a time, in milliseconds since 1970. The change time of a directory
+ * tells only of what is in it.
+ */
+export function newerThan({ known }: Pick<WatchedFiles, "known">, since: number): string[] {
+  return outermost([...known.keys()]).filter((path) => {
+    const status = quietly(() => lstatSync(path));
+    if (status === null) return false;
+    const { kind, born, changed } = status;
+    return (kind === "directory" && born !== 0 ? born : Math.max(born, changed)) >= since - SLACK_MS;
+  });
+}
+
 /** Returns the outermost paths that are new or are another link now. */
 export function madeSince(before: Pick<WatchedFiles, "known">, after: Pick<WatchedFiles, "known">): string[] {
   return outermost([...after.known].filter(([path, link]) => before.known.get(path) !== link).map(([path]) => path));
