@@ -1,5 +1,7 @@
 /** Texts that `agentcli mcp serve` holds: what the client hears of them, and what the user lets go. */
 import assert from "node:assert/strict";
+import { ProjectRecord } from "../src/boundary/policy/project_record.ts";
+import { openHome } from "../src/platform/home.ts";
 import { join } from "../src/platform/path.ts";
 import { type Canary, LeakScan, makeCanary } from "./boundary/leakscan.ts";
 import { ask, type RecordedRequest, say, startFakeServer } from "./helpers/fake_server.ts";
@@ -175,7 +177,7 @@ Deno.test("ask_local holds the text of an open file with a copy of a protected o
   for (const name of ["open.md", "plain.md"]) assert.equal((await told(name)).structured.refused, "budget", name);
 });
 
-Deno.test("that a file was recognized as former content is paid for, and told nowhere else", async () => {
+Deno.test("that a file is known to hold protected content is paid for, and told nowhere else", async () => {
   await using home = await project(SECRET);
   await home.write("notes.md", "amber 4711 otter\n");
   await using server = await startFakeServer({ script: () => say("fine") });
@@ -192,10 +194,11 @@ Deno.test("that a file was recognized as former content is paid for, and told no
     seconds: 5,
   }));
   const left = async () => (await served.call("private_status")).structured.budget_bits_left;
-  // A session sees the file, then it changes, and the client writes what it may have been.
-  assert.equal((await ask("ask_local", "open.md")).text, "fine");
-  await home.write("notes.md", "gone\n");
-  await home.write("guesses/right.md", "amber 4711 otter\n");
+  // The client writes what the file may hold, and a local session judges that beside its own command's files.
+  await home.write("guesses/right.md", "coded\n");
+  const record = await ProjectRecord.open(await openHome({ env: () => home.agentcliHome, os: "linux" }), home.project);
+  const copy = { path: `${home.project}/guesses/right.md`, source: `${home.project}/notes.md` };
+  await record.tighten({ derived: [{ ...copy, device: 0, inode: 0, born: 0 }] });
   for (const at of [1, 2, 3]) await home.write(`guesses/wrong${at}.md`, `xyzzy 993${at} plugh\n`);
   // The control, of the same length: open.
   assert.equal((await ask("ask_local", "guesses/wrong1.md", "guesses/wrong2.md")).text, "fine");

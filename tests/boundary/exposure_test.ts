@@ -174,30 +174,3 @@ for (const [what, way] of Object.entries(LEFT)) {
     assert.ok((await Deno.readTextFile(`${stage.project}/.env`)).includes(value), "what the user saved stays");
   });
 }
-
-for (const isRight of [true, false]) {
-  Deno.test(
-    `a command that guesses what a protected file held ${isRight ? "ends the turn" : "goes on when it is wrong"}`,
-    bubblewrap,
-    async () => {
-      await using stage = await openStage({ bare: true, marker: "no-cloud: .env\n" });
-      await stage.write(".env", "code 4711 x\n");
-      await stage.play("rem", { script: [say("hi")] });
-      await stage.write(".env", "changed since then\n");
-      await stage.write(".agentclisecret", "no-cloud: .env\n");
-      await stage.write("young.txt", "as young as the marker\n");
-      const command = `echo "code ${isRight ? 4711 : 4712} x" > guess.txt; echo ran`;
-      const played = await stage.play("rem", { script: [ask(want("shell", { command })), say("ok")], args });
-      assert.equal(played.done.code, isRight ? 6 : 0, played.done.stderr);
-      assert.equal(played.requests.filter(({ json }) => json?.messages !== undefined).length, isRight ? 1 : 2);
-      const [, why, names] = /protected from now on, since (.*?): (.*) \(/.exec(played.done.stderr) ?? [];
-      const expected = `${stage.project}/guess.txt came to be protected or was replaced meanwhile`;
-      assert.equal(why, isRight ? expected : undefined);
-      assert.equal(
-        names,
-        isRight ? "young.txt, guess.txt" : undefined,
-        "what is as young, without the marker of the user",
-      );
-    },
-  );
-}

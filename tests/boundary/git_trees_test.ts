@@ -106,39 +106,33 @@ Deno.test(
 Deno.test("a file of a worktree that is known from the main tree is released where it lies", bubblewrap, async () => {
   const line = "a public default of the connection\n";
   const read = [ask(want("read", { path: "pub.txt" })), say("Done.")];
-  for (const way of ["former content", "a copy of the same name"]) {
-    await using stage = await openStage({ bare: true, marker: null });
-    const [main, tree] = [`${stage.home.root}/M`, `${stage.home.root}/W`];
-    await Deno.mkdir(main);
-    await git(main, "init", "-q");
-    await stage.write(`${main}/a.txt`, "an open line\n");
-    await commitAll(main);
-    await git(main, "worktree", "add", "-q", tree);
-    await stage.write(`${main}/.env`, line);
-    await stage.write(`${main}/.agentclisecret`, "no-cloud: .env\n");
-    await stage.play("loc", { cwd: main, script: [say("Hello.")] });
-    await stage.write(`${tree}/pub.txt`, line);
-    if (way !== "former content") {
-      const script = [ask(want("shell", { command: `printf '%s' '${line.trim()}' > pub.txt` })), say("Done.")];
-      await stage.play("loc", { cwd: main, args, script });
-    }
-    await stage.write(`${main}/.env`, "the content that it has since then\n");
-    const secrets = async (cwd: string, ...argv: string[]) =>
-      (await stage.play("loc", { cwd, script: [], argv: ["secrets", ...argv] })).done;
-    const remote = async () => (await stage.play("rem", { cwd: tree, script: read })).results[0] ?? "";
-    assert.match(await remote(), /is protected/, `control: ${way}`);
-    if (way !== "former content") {
-      const refused = await secrets(tree, "trust", "pub.txt", "--yes");
-      assert.match(refused.stderr, /another tree of the repository .*run this there/);
-      assert.equal((await secrets(main, "trust", "pub.txt", "--yes")).code, 0);
-    }
-    if (/is protected/.test(await remote())) {
-      const trusted = await secrets(tree, "trust", "pub.txt", "--yes");
-      assert.equal(trusted.code, 0, trusted.stderr);
-    }
-    assert.match(await remote(), /a public default/, way);
-    assert.match(await remote(), /a public default/, "and in the next session");
+  await using stage = await openStage({ bare: true, marker: null });
+  const [main, tree] = [`${stage.home.root}/M`, `${stage.home.root}/W`];
+  await Deno.mkdir(main);
+  await git(main, "init", "-q");
+  await stage.write(`${main}/a.txt`, "an open line\n");
+  await commitAll(main);
+  await git(main, "worktree", "add", "-q", tree);
+  await stage.write(`${main}/.env`, line);
+  await stage.write(`${main}/.agentclisecret`, "no-cloud: .env\n");
+  await stage.play("loc", { cwd: main, script: [say("Hello.")] });
+  await stage.write(`${tree}/pub.txt`, line);
+  const script = [ask(want("shell", { command: `printf '%s' '${line.trim()}' > pub.txt` })), say("Done.")];
+  await stage.play("loc", { cwd: main, args, script });
+  await stage.write(`${main}/.env`, "the content that it has since then\n");
+  const secrets = async (cwd: string, ...argv: string[]) =>
+    (await stage.play("loc", { cwd, script: [], argv: ["secrets", ...argv] })).done;
+  const remote = async () => (await stage.play("rem", { cwd: tree, script: read })).results[0] ?? "";
+  assert.match(await remote(), /is protected/, "control");
+  const refused = await secrets(tree, "trust", "pub.txt", "--yes");
+  assert.match(refused.stderr, /another tree of the repository .*run this there/);
+  assert.equal((await secrets(main, "trust", "pub.txt", "--yes")).code, 0);
+  if (/is protected/.test(await remote())) {
+    const trusted = await secrets(tree, "trust", "pub.txt", "--yes");
+    assert.equal(trusted.code, 0, trusted.stderr);
   }
+  assert.match(await remote(), /a public default/);
+  assert.match(await remote(), /a public default/, "and in the next session");
 });
 
 for (const isAccepted of [false, true]) {

@@ -1,7 +1,7 @@
 /**
  * Recognizes protected files under any name, by (device, inode): a hard link, a bind mount or a renamed file is the
  * same file under a path that no rule names. Within a session the set only grows. For later sessions the home keeps
- * identities and salted digests, never content. Source: specification of the boundary, "Reading".
+ * identities, never content. Source: specification of the boundary, "Reading".
  */
 import { type FileStatus, lstatSync, statSync } from "../../platform/files.ts";
 import { quietly } from "../../platform/real_path.ts";
@@ -57,7 +57,7 @@ export class InodeIndex {
   /** By lasting identity, for every protected file seen in this session. */
   readonly #rules = new Map<string, ProtectionRule>();
   /** The first files found at their paths by the last {@link look}. */
-  seen: SeenFile[] = [];
+  seen: readonly MetFile[] = [];
   #present = new Set<string>();
   /** Covers every file with several names while some protected file cannot be examined, since it may be that one. */
   #blind: ProtectionRule | null = null;
@@ -84,14 +84,15 @@ export class InodeIndex {
   look(files: readonly ProtectedFile[], blind: ProtectionRule | null): void {
     this.#blind = stricter(this.#blind, blind);
     this.#present = new Set();
-    this.seen = [];
+    const seen: MetFile[] = [];
     for (const { path, rule } of files) {
       const status = quietly(() => lstatSync(path));
       if (status?.kind !== "file") continue;
-      if (this.seen.length < MOST_MET) this.seen.push({ path, status, tier: rule.tier });
+      if (seen.length < MOST_MET) seen.push({ path, tier: rule.tier, ...identityIn(status) });
       this.#present.add(lastingIdentityOf(status));
       this.add(status, rule);
     }
+    this.seen = seen;
   }
 }
 
@@ -100,29 +101,8 @@ export interface MetFile extends Identity {
   path: string;
   /** Absent in records of earlier versions. */
   tier?: Tier | undefined;
-  size: number;
-  /** Milliseconds since 1970. */
-  modified: number;
-  /** HMAC of the content with the record's salt; empty for content that is too long or too short to tell. */
-  digest: string;
-}
-
-/** The same with the salt of its digest. */
-export interface SaltedFile extends MetFile {
-  salt: string;
-}
-
-/** A protected file and its status. */
-export interface SeenFile {
-  path: string;
-  tier: Tier;
-  status: FileStatus;
 }
 
 /** Limits: files noted by a session, and files kept by a record, including files that are gone. */
 const MOST_MET = 500;
 export const MOST_KEPT = 1_500;
-/** Returns a key of a file in one state. */
-export function stateOf(path: string, status: Identity & Pick<FileStatus, "size" | "modified">): string {
-  return `${path} ${lastingIdentityOf(status)} ${status.size} ${status.modified}`;
-}

@@ -7,7 +7,7 @@ import { identityAt, rootKey } from "./inode_index.ts";
 import { type Listing, within } from "./listing.ts";
 import { MARKER_NAME } from "./marker.ts";
 import type { ProjectRecord } from "./project_record.ts";
-import { currentProjects, isReplaced, type RecordData, saltedFiles } from "./project_record_files.ts";
+import { currentProjects, isReplaced, type RecordData } from "./project_record_files.ts";
 import { ProtectedSet } from "./protected.ts";
 import type { ProtectionRule } from "./protection_rule.ts";
 
@@ -30,7 +30,7 @@ export class OtherProject {
     this.root = known.root;
     this.#endpoints = known.endpoints;
     this.#met = new Set(known.met.map(({ path }) => path));
-    this.#set = new ProtectedSet([known.root], { remembered: [{ ...known, met: saltedFiles(known) }] });
+    this.#set = new ProtectedSet([known.root], { remembered: [known] });
     this.files = [...this.#met];
   }
 

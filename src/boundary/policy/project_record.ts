@@ -9,14 +9,7 @@ import type { Home } from "../../platform/home.ts";
 import { dirname, isWithin } from "../../platform/path.ts";
 import { ancestors } from "../../platform/real_path.ts";
 import { commonDirectory, headCommit, mainTree } from "./git_directory.ts";
-import {
-  type Identity,
-  identityAt,
-  isSameFile,
-  lastingIdentityOf,
-  type SaltedFile,
-  type SeenFile,
-} from "./inode_index.ts";
+import { type Identity, identityAt, isSameFile, lastingIdentityOf, type MetFile } from "./inode_index.ts";
 import {
   changeRecord,
   type DerivedFile,
@@ -30,7 +23,6 @@ import {
   rebased,
   type RecordData,
   recordsVersion,
-  saltedFiles,
   tightened,
 } from "./project_record_files.ts";
 
@@ -40,7 +32,7 @@ interface Seen {
   /** Files with copies of protected content. */
   derived?: readonly DerivedFile[];
   /** Protected files. */
-  met?: readonly SeenFile[];
+  met?: readonly MetFile[];
 }
 
 /** The record of one project, for one session. The methods for commands of the user throw `home_unusable`. */
@@ -137,8 +129,8 @@ export class ProjectRecord {
     });
   }
 
-  get met(): readonly SaltedFile[] {
-    return this.#all.flatMap(saltedFiles);
+  get met(): readonly MetFile[] {
+    return this.#all.flatMap(({ met }) => met);
   }
 
   /** The commit at HEAD when the project was first seen; null without one. */
@@ -185,15 +177,7 @@ export class ProjectRecord {
     const own = this.#own;
     const isKnown = markers.length === 0 || own !== null && tightened(own, { markers }) === own;
     if (isKnown && derived.length + met.length === 0) return;
-    await this.#attempt(() =>
-      this.#change(async (data) => {
-        if (derived.length + met.length === 0) return tightened(data, { markers });
-        const { gathered, metFile } = await import("./former_files.ts");
-        const files = await Promise.all(met.map((file) => metFile(file, data.salt)));
-        const all = tightened(data, { markers, derived, met: files.filter((file) => file !== null) });
-        return { ...all, derived: gathered(all.derived, this.root) };
-      })
-    );
+    await this.#attempt(() => this.#change((data) => tightened(data, { markers, derived, met })));
   }
 
   /**
@@ -241,7 +225,7 @@ export class ProjectRecord {
     });
   }
 
-  /** Releases files by path, and stops looking for their identity and content, also where another tree recorded those. */
+  /** Releases files by path, and stops looking for their identity, also where another tree recorded those. */
   async release(paths: readonly string[]): Promise<void> {
     if (paths.length === 0) return;
     const without = (await this.#release()).of(paths);

@@ -19,7 +19,6 @@ import {
   lastingIdentityOf,
   type MetFile,
   MOST_KEPT,
-  type SaltedFile,
 } from "./inode_index.ts";
 
 const DIRECTORY = "projects";
@@ -29,6 +28,8 @@ const RECORD_NAME = /^([0-9a-f]{32})\.json$/;
 const FORMAT = 1;
 /** Size limit of a record in characters: commands can create any number of markers, and a record is read at each start. */
 const RECORD_LIMIT = 4 * 1024 * 1024;
+/** The most characters of derived files in a record; more of them are recorded by their directories. */
+const DERIVED_LIMIT = 2 * 1024 * 1024;
 /** Is in no path: a record with it is of a project whose place is not known. */
 export const NO_PATH = "\0";
 /** Stands for an identity that nothing has. */
@@ -44,7 +45,7 @@ export interface MarkerLines {
 export interface DerivedFile extends Identity {
   path: string;
   source: string;
-  /** That of a former protected file, where no rule says it. */
+  /** Where no rule for the source says it. */
   tier?: Tier | undefined;
   openLines?: OpenLines | undefined;
 }
@@ -54,6 +55,8 @@ export interface KnownProject {
   root: string;
   markers: readonly MarkerLines[];
   derived: readonly DerivedFile[];
+  /** Protected files that sessions saw, and found again by their identity. */
+  met: readonly MetFile[];
   /** The values of `local-endpoints:` that have an effect there. */
   endpoints: readonly string[];
 }
@@ -64,7 +67,6 @@ export interface RecordData extends KnownProject, Identity {
   revoked?: readonly MarkerLines[] | undefined;
   /** Endpoints that the user named: they may also receive what other markers protect in the project. */
   confirmed: readonly string[];
-  met: readonly MetFile[];
   salt: string;
   allowed: readonly string[];
 }
@@ -145,11 +147,6 @@ async function renamed(data: RecordData): Promise<RecordData[]> {
 export function isReplaced({ root, inode, born }: RecordData): boolean {
   const here = identityAt(root);
   return inode === 0 || here.inode !== inode || here.born !== born;
-}
-
-/** Returns the recorded protected files, each with the salt of its digest. */
-export function saltedFiles({ met = [], salt = "" }: KnownProject & Partial<RecordData>): SaltedFile[] {
-  return met.map((file) => ({ ...file, salt }));
 }
 
 /** Returns whether a record says only that the project was seen. */
@@ -269,7 +266,7 @@ const RECORD = {
   ...{ salt: "", endpoints: [""], confirmed: [""], allowed: [""] },
   markers: [{ path: "", lines: [{ tier: "", pattern: "" }] }],
   derived: [{ path: "", source: "", ...NOWHERE }],
-  met: [{ path: "", size: 0, modified: 0, digest: "", ...NOWHERE }],
+  met: [{ path: "", ...NOWHERE }],
 };
 
 /** Returns whether a value has the shape. A wrong value would otherwise crash each session of the project. */
@@ -294,9 +291,31 @@ export function tightened(
   return all === data.markers && derived.length + met.length === 0 ? data : {
     ...data,
     markers: all,
-    derived: [...data.derived.filter(({ path }) => !derived.some((file) => file.path === path)), ...derived],
+    derived: gathered(
+      [...data.derived.filter(({ path }) => !derived.some((file) => file.path === path)), ...derived],
+      data.root,
+    ),
     met: [...data.met, ...met].slice(-MOST_KEPT),
   };
+}
+
+/**
+ * Returns derived files as a record has room for them: if there are too many, the directories of the deepest ones in
+ * their place, and the root at last. A command can change any number of files.
+ */
+export function gathered(files: readonly DerivedFile[], root: string): readonly DerivedFile[] {
+  if (JSON.stringify(files).length <= DERIVED_LIMIT) return files;
+  const depthOf = (path: string) => path.split("/").length;
+  const deepest = files.reduce((depth, { path }) => isWithin(root, path) ? Math.max(depth, depthOf(path)) : depth, 0);
+  if (deepest <= depthOf(root)) return files;
+  const above = files.map((file) =>
+    isWithin(root, file.path) && depthOf(file.path) === deepest
+      ? { ...file, ...NOWHERE, path: dirname(file.path) }
+      : file
+  );
+  // Of those that have one directory now, the strictest counts.
+  above.sort((one, other) => Number(one.tier === "list-only") - Number(other.tier === "list-only"));
+  return gathered([...new Map(above.map((file) => [file.path, file])).values()], root);
 }
 
 /** Returns the markers with the lines of both; the same list if there are no more. */

@@ -2,22 +2,22 @@
  * The protected set: the files that the rules cover, by path and by identity. Within a session it only grows. Source:
  * specification of the boundary, "Reading".
  */
-import type { FileStatus } from "../../platform/files.ts";
+import { type FileStatus, lstatSync } from "../../platform/files.ts";
 import type { Clock } from "../../platform/io.ts";
 import { isWithin } from "../../platform/path.ts";
-import type { FormerFiles } from "./former_files.ts";
-import { identityAt, InodeIndex, type SaltedFile, type SeenFile, stateOf } from "./inode_index.ts";
-import type { Listing } from "./listing.ts";
+import { quietly } from "../../platform/real_path.ts";
+import { identityAt, InodeIndex, isSameFile, lastingIdentityOf, type MetFile } from "./inode_index.ts";
+import { type Listing, within } from "./listing.ts";
 import { PathRules } from "./path_rules.ts";
 import type { DerivedFile, MarkerLines } from "./project_record_files.ts";
 import { ProtectedPlaces, ProtectedTree, type WalkOptions } from "./protected_tree.ts";
 import { type ProtectionRule, stricter } from "./protection_rule.ts";
 
-/** The protecting part of a project record: rules that apply whatever the markers say now, copies, and former protected files. */
+/** The protecting part of a project record: rules that apply whatever the markers say now, copies, and protected files that sessions saw. */
 export interface Remembered {
   readonly markers: readonly MarkerLines[];
   readonly derived: readonly DerivedFile[];
-  readonly met: readonly SaltedFile[];
+  readonly met: readonly MetFile[];
   /** Rereads what other sessions recorded; returns whether anything changed. */
   reread?(): Promise<boolean>;
 }
@@ -30,8 +30,11 @@ export class ProtectedSet extends PathRules {
   readonly #tree: ProtectedTree;
   readonly #identities = new InodeIndex();
   #remembered: readonly Remembered[] = [];
-  #met: readonly SaltedFile[] = [];
-  #former: FormerFiles | null = null;
+  #met: readonly MetFile[] = [];
+  /** Listings in which all of {@link #met} were looked for. */
+  #searched = new WeakSet<Listing>();
+  /** The present paths of remembered files that no rule names; {@link settle} finds them. */
+  readonly moved = new Set<string>();
   readonly #found: DerivedFile[] = [];
   /** The rules behind {@link lasts}; null when they have to be collected anew. */
   #lasting: PathRules | null = null;
@@ -59,6 +62,7 @@ export class ProtectedSet extends PathRules {
     this.protectCopies(remembered.flatMap(({ derived }) => derived));
     this.#remembered = remembered;
     this.#met = remembered.flatMap(({ met }) => met);
+    this.#searched = new WeakSet();
   }
 
   /** Adds what other sessions have recorded since. */
@@ -78,28 +82,46 @@ export class ProtectedSet extends PathRules {
   }
 
   /**
-   * Walks the roots, with pauses, and notes which files are protected, former protected files and copies of such among
-   * them. Throws the signal's reason.
+   * Walks the roots, with pauses, and notes which files are protected; remembered files that were moved among them.
+   * Throws the signal's reason.
    */
   async settle(options: WalkOptions = {}): Promise<void> {
     await this.reread();
     await this.#tree.walk(options);
-    if (this.#met.length > 0) await this.#findFormer(options);
+    if (this.#findMoved()) await this.#tree.walk(options);
     if (this.any) this.identify();
   }
 
-  async #findFormer(options: WalkOptions): Promise<void> {
-    this.#former ??= new (await import("./former_files.ts")).FormerFiles();
-    // What stands outside of the roots is not asked about: that would take in the markers above it.
-    const isInside = (path: string) => this.roots.some((root) => isWithin(root, path));
-    const isCovered = (path: string) => !isInside(path) || this.named(path) !== null;
-    const found = await this.#former.find(this.#met, { listings: this.#tree.found.listings, isCovered });
-    this.protectCopies(found);
-    if (found.length > 0) await this.#tree.walk(options);
-    this.#found.push(...found);
+  /** Protects remembered files that no rule names any more, whatever they are called now. Returns whether there are any. */
+  #findMoved(): boolean {
+    const present = ({ path }: MetFile) => quietly(() => lstatSync(path)) ?? { device: 0, inode: 0, born: 0 };
+    const paths = this.#met.map(({ path }) => path);
+    if (this.#met.some((file) => !isSameFile(file, present(file)))) {
+      const unsearched = this.#tree.found.listings.filter((listing) => !this.#searched.has(listing));
+      for (const listing of unsearched) {
+        this.#searched.add(listing);
+        for (const { name, isFile } of listing.entries ?? []) if (isFile) paths.push(within(listing.directory, name));
+      }
+    }
+    // The first that the home knew of a file tells its rule.
+    const known = new Map(this.#met.toReversed().map((file) => [lastingIdentityOf(file), file]));
+    const before = this.moved.size;
+    for (const path of paths) {
+      const status = quietly(() => lstatSync(path));
+      const file = status?.kind === "file" ? known.get(lastingIdentityOf(status)) : undefined;
+      if (file === undefined || status === null || !isSameFile(file, status)) continue;
+      // What stands outside of the roots is not asked about: that would take in the markers above it.
+      if (!this.roots.some((root) => isWithin(root, path)) || this.named(path) !== null) continue;
+      const unnamed = { pattern: path, marker: file.path, line: 0, copyOf: file.path };
+      const rule = this.named(file.path) ?? { tier: file.tier ?? "no-cloud", ...unnamed };
+      this.follow(path, rule);
+      this.#identities.add(status, rule);
+      this.moved.add(path);
+    }
+    return this.moved.size > before;
   }
 
-  /** Former protected files and copies of such that the home does not know yet. */
+  /** Returns what {@link keep} was asked for and the home does not know yet. */
   get found(): readonly DerivedFile[] {
     const known = new Set(this.#remembered.flatMap(({ derived }) => derived).map(({ path }) => path));
     return this.#found.filter(({ path }) => !known.has(path));
@@ -110,11 +132,11 @@ export class ProtectedSet extends PathRules {
     return super.met || this.#met.length > 0 || this.#hasCopies;
   }
 
-  /** Protected files whose current state the home does not know yet; at most a few hundred. */
-  get unmet(): readonly SeenFile[] {
-    const met = new Set(this.#met.map((file) => stateOf(file.path, file)));
-    return this.#identities.seen.filter(({ path, status }) =>
-      !this.#unnamed.has(path) && !met.has(stateOf(path, status))
+  /** Protected files that the home does not know yet as they are; at most a few hundred. */
+  get unmet(): readonly MetFile[] {
+    const met = new Set(this.#met.map((file) => `${lastingIdentityOf(file)} ${file.path}`));
+    return this.#identities.seen.filter((file) =>
+      !this.#unnamed.has(file.path) && !met.has(`${lastingIdentityOf(file)} ${file.path}`)
     );
   }
 

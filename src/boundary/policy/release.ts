@@ -3,9 +3,8 @@ import { listSync } from "../../platform/files.ts";
 import { dirname, isWithin, join, relativeTo } from "../../platform/path.ts";
 import { quietly } from "../../platform/real_path.ts";
 import { readRegularFile } from "../reader.ts";
-import { digestOf } from "./former_files.ts";
 import { commonDirectory } from "./git_directory.ts";
-import { identityAt, isSameFile, type MetFile } from "./inode_index.ts";
+import { identityAt, isSameFile } from "./inode_index.ts";
 import { type DerivedFile, NO_PATH, type RecordData } from "./project_record_files.ts";
 
 /** Size limit in bytes of a file with the name of a tree. */
@@ -51,23 +50,19 @@ export class Release {
     return [...new Set([...here, ...left])];
   }
 
-  /** Returns a function that takes these paths out of a record, and what has their identity or content. */
-  of(paths: readonly string[]): (data: RecordData) => Promise<RecordData> {
+  /** Returns a function that takes these paths out of a record, and what has their identity. */
+  of(paths: readonly string[]): (data: RecordData) => RecordData {
     const left = this.#gone.flatMap(({ root }) =>
       paths.filter((path) => isWithin(this.#root, path)).map((path) => join(root, relativeTo(this.#root, path)))
     );
     const isNamed = ({ path }: { path: string }) => paths.includes(path) || left.includes(path);
     const copies = [...this.#known.own, ...this.#known.others.flatMap(({ derived }) => derived)].filter(isNamed);
-    return async ({ derived, met, ...data }) => {
-      const digests = await Promise.all(paths.map((path) => digestOf(path, data.salt)));
-      const isReleased = (file: MetFile) =>
-        isNamed(file) || digests.includes(file.digest) || copies.some((one) => isSameFile(one, file));
-      return {
-        ...data,
-        derived: derived.filter((file) => !isNamed(file)),
-        met: met.filter((file) => !isReleased(file)),
-      };
-    };
+    const released = [...copies, ...paths.map(identityAt)];
+    return ({ derived, met, ...data }) => ({
+      ...data,
+      derived: derived.filter((file) => !isNamed(file)),
+      met: met.filter((file) => !isNamed(file) && !released.some((one) => isSameFile(one, file))),
+    });
   }
 }
 

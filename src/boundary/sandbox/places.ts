@@ -3,7 +3,7 @@ import { lstatSync, realPathSync, statSync } from "../../platform/files.ts";
 import { quietly } from "../../platform/real_path.ts";
 import { dirname, isAbsolute, isWithin, join, normalize } from "../../platform/path.ts";
 import { ProtectedSet } from "../policy/protected.ts";
-import { type KnownProject, type MarkerLines, saltedFiles } from "../policy/project_record_files.ts";
+import type { KnownProject, MarkerLines } from "../policy/project_record_files.ts";
 import { ProtectedPlaces } from "../policy/protected_tree.ts";
 import type { PlanStep } from "./backend.ts";
 
@@ -110,7 +110,7 @@ export function findBoundPlaces(
     if (!protection.isOf(roots)) protection = new ProtectedSet(roots);
     protection.remember(others.map((one) => {
       const isWalked = steps.some(({ source }) => isWithin(source, one.root));
-      return { ...one, markers: isWalked ? one.markers : one.markers.map(plainLines), met: saltedFiles(one) };
+      return { ...one, markers: isWalked ? one.markers : one.markers.map(plainLines) };
     }));
   };
   return {

@@ -249,7 +249,7 @@ async function differenceOf({ root, protection, localEndpoints, record }: Projec
     gone,
     covered: (own?.met ?? []).map(({ path }) => path).filter((path) => isGone(protection.rule(path))),
     endpoints: [...new Set(standing)].filter((value) => !localEndpoints.includes(value)),
-    derived: await record?.releasable() ?? [],
+    derived: [...await record?.releasable() ?? [], ...protection.moved],
     replaced: record?.replaced === true,
   };
 }

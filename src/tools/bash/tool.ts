@@ -1,6 +1,5 @@
 /** Bash: one command, bounded in time and output, without keys in its environment. */
 import { byteLength } from "../../platform/text.ts";
-import { AgentcliError } from "../../errors.ts";
 import { endingWithUs } from "../../platform/process_group.ts";
 import { runWatched } from "../../boundary/sandbox/watched_run.ts";
 import { failure, success } from "../result.ts";
@@ -71,7 +70,6 @@ async function runCommand(
   }
   if (outcome.ended === "abort" && exposed === null) notes.push("[ended: it made such files again and again]");
   if (exposed !== null) notes.push(REDACTED);
-  if (!context.workspace.local && exposed !== null) refuseGuess(exposed, context);
   if (outcome.ended === "abort") context.signal.throwIfAborted();
   if (outcome.ended === "timeout") {
     notes.push(
@@ -116,15 +114,6 @@ async function startInBackground(
     return failure(`Too many background commands run. End one with BashOutput: ${ids}.`, context);
   }
   return success(`Started ${id}. BashOutput {"id":"${id}"} shows what it prints.`, context);
-}
-
-/** Ends the turn where a file turned out to hold what a protected one held: each such answer would tell a model a guess is right. */
-function refuseGuess(paths: readonly string[], { workspace }: ToolContext): void {
-  const guess = paths.find((path) => workspace.protection.rule(path)?.copyOf !== undefined);
-  if (guess === undefined) return;
-  throw new AgentcliError("policy_refused", `${guess} is, or holds, what a protected file was: the turn was ended`, {
-    hint: "look at what the model did before you go on: it may guess what protected files held",
-  });
 }
 
 const NO_NETWORK =

@@ -1,6 +1,6 @@
 /** More derived files than a record has room for. */
 import assert from "node:assert/strict";
-import { gathered } from "./former_files.ts";
+import { gathered } from "./project_record_files.ts";
 
 const deep = `/project/${"d".repeat(200)}/${"e".repeat(200)}`;
 
