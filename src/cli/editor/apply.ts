@@ -208,9 +208,7 @@ export async function removeArtifacts(
   const system = (options.scope ?? "system") === "system"
     ? systemElsewhere({ artifacts }, { isHere: editor.isHere, command: "remove --all" })
     : [];
-  const project = (options.scope ?? "project") === "project"
-    ? await nothingKnown({ artifacts }, editor.around.root)
-    : [];
+  const project = (options.scope ?? "project") === "project" ? nothingKnown({ artifacts }, editor.around.root) : [];
   for (const note of [...system, ...project]) await notice(context, `note: ${note}`);
   return code;
 }

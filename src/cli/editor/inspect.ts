@@ -199,7 +199,7 @@ export async function checkArtifacts({ options, context }: Invocation<typeof PLA
     ...inspection.notes,
     ...await earlierVersions(ledger.artifacts.filter(editor.isHere)),
     ...systemElsewhere(ledger, { isHere: editor.isHere, command: "check" }),
-    ...isUnknown ? await nothingKnown(ledger, editor.around.root) : [],
+    ...isUnknown ? nothingKnown(ledger, editor.around.root) : [],
   ];
   const interrupted = interruptedPaths({ ...ledger, artifacts: ledger.artifacts.filter(editor.isHere), files: {} });
   const told = new Set(plan.problems.map(({ path }) => path));

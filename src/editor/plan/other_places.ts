@@ -1,5 +1,5 @@
-/** Installations in other places: linked worktrees, other system directories, and the path that a project had before. */
-import { listSync, lstatSync } from "../../platform/files.ts";
+/** Installations in other places: linked worktrees and other system directories. */
+import { listSync } from "../../platform/files.ts";
 import { dirname, isWithin, join, relativeTo } from "../../platform/path.ts";
 import { quietly } from "../../platform/real_path.ts";
 import { lookAt } from "./disk.ts";
@@ -21,44 +21,10 @@ export function systemElsewhere(
   });
 }
 
-/**
- * Returns where a project was when its artifacts were installed: a path that is gone, while all that was installed there stands
- * here with the same content. Null where there is none, or something is installed at `root` itself.
- */
-async function formerPath({ artifacts }: Pick<Ledger, "artifacts">, root: string): Promise<string | null> {
-  const ofProjects = artifacts.filter(({ scope }) => scope === "project");
-  if (ofProjects.some(({ base }) => base === root)) return null;
-  for (const base of new Set(ofProjects.map((one) => one.base))) {
-    if (isThere(base)) continue;
-    const resources = ofProjects.filter((one) => one.base === base).flatMap((one) => one.resources);
-    const texts = textsOnDisk();
-    const same = await Promise.all(resources.map(async ({ resource, written }) => {
-      if (!isWithin(base, resource.path)) return false;
-      return await hashOnDisk(moved(resource, { from: base, to: root }), texts) === written;
-    }));
-    if (same.length > 0 && same.every((one) => one)) return base;
-  }
-  return null;
-}
-
-function isThere(path: string): boolean {
-  try {
-    return lstatSync(path) !== null;
-  } catch {
-    // A path that may not be read exists.
-    return true;
-  }
-}
-
-/** Returns what to say where nothing is known of a project: its former path, else that nothing is. Empty: something is known. */
-export async function nothingKnown({ artifacts }: Pick<Ledger, "artifacts">, root: string): Promise<string[]> {
+/** Returns what to say where nothing is known of a project. Empty: something is known. */
+export function nothingKnown({ artifacts }: Pick<Ledger, "artifacts">, root: string): string[] {
   if (artifacts.some(({ scope, base }) => scope === "project" && base === root)) return [];
-  const former = await formerPath({ artifacts }, root);
-  return [
-    former === null
-      ? `nothing is known to be installed in ${root}; agentcli editor import shows what others wrote`
-      : `what is here was installed when the project was ${former}, which is gone: agentcli editor import --all adopts it here`,
-  ];
+  return [`nothing is known to be installed in ${root}; agentcli editor import shows what others wrote`];
 }
 
 export interface Worktrees {
