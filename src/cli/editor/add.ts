@@ -4,6 +4,7 @@ import { didYouMean } from "../../config/suggest.ts";
 import { DIALECT_IDS, DIALECTS, editorDirectories } from "../../editor/dialect.ts";
 import { EVENTS, type HookEvent, isEvent } from "../../editor/hooks/events.ts";
 import {
+  type BundledFile,
   type Destination,
   makeHook,
   makeRule,
@@ -58,7 +59,7 @@ export async function addArtifact(
   const scope = options.scope ?? (kind === "mcp" ? "user" : "project");
   const to = { dialect: editor.dialect, places: editor.places(scope) };
   const add = [await makeArtifact(kind, { name: given ?? "", options, editor, to })];
-  const code = await planAndApply({ add, remove: [], keep: () => false, force: options.force }, editor, options);
+  const code = await planAndApply({ add, force: options.force }, editor, options);
   if (
     code === 0 && kind === "hook" && isScaffold(given ?? "") &&
     !options.set.some((word) => word.startsWith("agentcli="))
@@ -136,8 +137,12 @@ async function addSkill(request: Request): Promise<Artifact> {
   const { name, options, editor, to } = request;
   const directory = options.shared ? join(to.places.base, ".agents/skills") : undefined;
   if (options.dir !== undefined) return makeSkill(name, await readFolder(options.dir, editor), { to, directory });
-  const bytes = new TextEncoder().encode(await contentOf(request));
-  return makeSkill(name, [{ path: "SKILL.md", bytes, executable: false }], { to, directory });
+  return makeSkill(name, skillFile(await contentOf(request)), { to, directory });
+}
+
+/** Returns a skill that is a text alone. */
+function skillFile(text: string): BundledFile[] {
+  return [{ path: "SKILL.md", bytes: new TextEncoder().encode(text), executable: false }];
 }
 
 /** A scaffolded hook of that name, on its own events or on those that were named. */
@@ -210,14 +215,13 @@ async function serverOf(request: Request): Promise<McpServer> {
 export async function initEditor({ options, context }: Invocation<typeof CHANGE_OPTIONS>): Promise<number> {
   const editor = await openEditorContext(options, context);
   const to = { dialect: editor.dialect, places: editor.places("project") };
-  const skill = [{ path: "SKILL.md", bytes: new TextEncoder().encode(SKILL), executable: false }];
   const add: Artifact[] = [
     makeSection("instructions", "agentcli", { content: INSTRUCTIONS, to }),
     await guardOf(editor, to),
     makeWorkflow("agentcli-check", WORKFLOW, { description: undefined, to }),
-    makeSkill("local-model", skill, { to }),
+    makeSkill("local-model", skillFile(SKILL), { to }),
   ];
-  const code = await planAndApply({ add, remove: [], keep: () => false, force: options.force }, editor, options);
+  const code = await planAndApply({ add, force: options.force }, editor, options);
   const hasGuard = await installedGuard(editor) !== undefined;
   if (hasGuard || options.dryRun) await warnMissingProgram(editor);
   if (hasGuard && !options.dryRun) await notice(context, "agentcli editor doctor shows that the guard blocks");
@@ -256,8 +260,7 @@ export async function addPersona(
     JSON.stringify(`${description} (Take this role when asked for ${name}.)`)
   }\n---\n\n`;
   const text = `${head}Take the following role for this task.\n\n${matter.body.trim()}\n`;
-  const files = [{ path: "SKILL.md", bytes: new TextEncoder().encode(text), executable: false }];
   const to = { dialect: editor.dialect, places: editor.places(options.scope ?? "project") };
-  const add = [makeSkill(name, files, { to })];
-  return await planAndApply({ add, remove: [], keep: () => false, force: options.force }, editor, options);
+  const add = [makeSkill(name, skillFile(text), { to })];
+  return await planAndApply({ add, force: options.force }, editor, options);
 }

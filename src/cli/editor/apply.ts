@@ -54,7 +54,7 @@ function changeText(
 }
 
 /** Returns one row for each file of a plan: what is done to it, how many lines change, and of which artifacts. */
-async function planSummary({ changes }: Plan, { add }: Wanted, editor: EditorContext): Promise<string> {
+async function planSummary({ changes }: Plan, { add = [] }: Wanted, editor: EditorContext): Promise<string> {
   const rows = await Promise.all(changes.map(async (change) => {
     const { added, removed } = changedLines(await planText([change], editor));
     const lines = [...added === 0 ? [] : [`+${added}`], ...removed === 0 ? [] : [`−${removed}`]].join(" ");
@@ -95,8 +95,9 @@ export async function planAndApply(
   options: { dryRun: boolean },
 ): Promise<number> {
   const { io, globals } = editor.context;
-  if (wanted.add.length > 0) await printDialect(editor);
-  if (wanted.add.some(({ kind, scope }) => kind === "hook" && scope === "project")) await warnHooksFiles(editor);
+  const { add = [] } = wanted;
+  if (add.length > 0) await printDialect(editor);
+  if (add.some(({ kind, scope }) => kind === "hook" && scope === "project")) await warnHooksFiles(editor);
   const diff = async (plan: Plan) => await io.stdout.write(await planText(plan.changes, editor));
   const show = async (plan: Plan) => {
     if (globals.json || globals.quiet) return;
@@ -203,7 +204,7 @@ export async function removeArtifacts(
   const { artifacts } = await readLedger(editor.home);
   const here = artifacts.filter((one) => editor.isHere(one) && (options.scope ?? one.scope) === one.scope);
   const remove = options.all ? here : selectInstalled(words, here);
-  const code = await planAndApply({ add: [], remove, keep: () => false, force: options.force }, editor, options);
+  const code = await planAndApply({ remove, force: options.force }, editor, options);
   if (!options.all) return code;
   const system = (options.scope ?? "system") === "system"
     ? systemElsewhere({ artifacts }, { isHere: editor.isHere, command: "remove --all" })
@@ -216,7 +217,7 @@ export async function removeArtifacts(
 /** Everything that is installed here in order, hooks of an earlier version as this one writes them. */
 async function reconcileAll({ home, isHere }: EditorContext, { force }: { force: boolean }): Promise<Wanted> {
   const { artifacts } = await readLedger(home);
-  return { add: await upgradedScaffolds(artifacts.filter(isHere)), remove: [], keep: isHere, force };
+  return { add: await upgradedScaffolds(artifacts.filter(isHere)), keep: isHere, force };
 }
 
 /** Those that the words name; every word has to name one. Throws `usage`. */

@@ -107,7 +107,7 @@ async function takeOver(
   { home }: EditorContext,
 ): Promise<{ count: number; problems: Problem[] }> {
   const add = candidates.flatMap(({ artifact }) => artifact ?? []);
-  const plan = await applyChanges(home, { add, remove: [], keep: () => false, force: false, adopt: true });
+  const plan = await applyChanges(home, { add, adopt: true });
   const failed = new Set(plan.problems.map(({ artifact }) => artifact));
   return { count: add.filter((one) => !failed.has(artifactId(one))).length, problems: plan.problems };
 }

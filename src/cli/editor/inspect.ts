@@ -191,7 +191,7 @@ function differenceOf({ before, after }: Change): string {
 export async function checkArtifacts({ options, context }: Invocation<typeof PLACE_OPTIONS>): Promise<number> {
   const editor = await openEditorContext(options, context);
   const ledger = await readLedger(editor.home);
-  const plan = await planChanges(editor.home, { add: [], remove: [], keep: editor.isHere, force: false });
+  const plan = await planChanges(editor.home, { keep: editor.isHere });
   const inspection = await inspect(editor.dialect, editor.around, ledger);
   const { found, problems } = inspection;
   const isUnknown = found.some(({ ours, scope }) => !ours && scope === "project");

@@ -53,7 +53,7 @@ export async function installAssistant(
   const installed = installedOf((await readLedger(editor.home)).artifacts, { id, scope, editor });
   const request: Request = { scope, editor, program, guard: installed.find(({ kind }) => kind === "hook") };
   const add = assistant === null ? forWindsurf(request) : forAssistant(assistant, request);
-  const code = await planAndApply({ add, remove: [], keep: () => false, force: options.force }, editor, options);
+  const code = await planAndApply({ add, force: options.force }, editor, options);
   if (context.globals.json) return code;
   for (const note of notesOf(assistant, request)) await notice(context, `note: ${note}`);
   if (!(await editor.protection()).any) {
@@ -182,5 +182,5 @@ export async function uninstallAssistant(
     const command = `agentcli mcp uninstall ${id}${options.user ? "" : " --user"}`;
     await notice(context, `it is installed ${options.user ? "in this project" : "for the user"}: ${command}`);
   }
-  return await planAndApply({ add: [], remove, keep: () => false, force: options.force }, editor, options);
+  return await planAndApply({ remove, force: options.force }, editor, options);
 }

@@ -58,13 +58,11 @@ function artifact(at: Place, version: number): Artifact {
   return { ...HEAD, base: at.base, resources: resources(at, version) };
 }
 
-const NONE: Wanted = { add: [], remove: [], keep: () => false, force: false };
-
 /** The ways of changing something that are killed. */
 const WAYS: Readonly<Record<string, { before: number | null; wanted(at: Place): Wanted }>> = {
-  "a first installation": { before: null, wanted: (at) => ({ ...NONE, add: [artifact(at, 1)] }) },
-  "an upgrade": { before: 1, wanted: (at) => ({ ...NONE, add: [artifact(at, 2)] }) },
-  "a removal": { before: 1, wanted: (at) => ({ ...NONE, remove: [artifact(at, 1)] }) },
+  "a first installation": { before: null, wanted: (at) => ({ add: [artifact(at, 1)] }) },
+  "an upgrade": { before: 1, wanted: (at) => ({ add: [artifact(at, 2)] }) },
+  "a removal": { before: 1, wanted: (at) => ({ remove: [artifact(at, 1)] }) },
 };
 
 /** Home and disk that stop for ever before the `count`th write, as a killed process does. `stopped` says when. */
@@ -110,7 +108,7 @@ async function afterEachKill(way: string, judge: (at: Place, wanted: Wanted, cou
   const { before, wanted } = WAYS[way] ?? assert.fail();
   for (let count = 0;; count++) {
     await using at = await place();
-    if (before !== null) await applyChanges(at.home, { ...NONE, add: [artifact(at, before)] });
+    if (before !== null) await applyChanges(at.home, { add: [artifact(at, before)] });
     if (!await killed(at, wanted(at), { count })) return count;
     await judge(at, wanted(at), count);
   }
@@ -119,7 +117,7 @@ async function afterEachKill(way: string, judge: (at: Place, wanted: Wanted, cou
 for (const way of Object.keys(WAYS)) {
   Deno.test(`after a kill at any write of ${way}, removing gives back every byte`, async () => {
     const kills = await afterEachKill(way, async (at, _wanted, count) => {
-      const plan = await applyChanges(at.home, { ...NONE, remove: [artifact(at, 1)] });
+      const plan = await applyChanges(at.home, { remove: [artifact(at, 1)] });
       assert.deepEqual(plan.problems, [], `kill ${count}`);
       assert.deepEqual(
         [...snapshot(at.base)],
@@ -136,18 +134,18 @@ for (const way of Object.keys(WAYS)) {
     const { before, wanted } = WAYS[way] ?? assert.fail();
     const outcomes = new Map<string, number>();
     await using expected = await place();
-    if (before !== null) await applyChanges(expected.home, { ...NONE, add: [artifact(expected, before)] });
+    if (before !== null) await applyChanges(expected.home, { add: [artifact(expected, before)] });
     const was = [...snapshot(expected.base).values()].join("\0");
     await applyChanges(expected.home, wanted(expected));
     const is = [...snapshot(expected.base).values()].join("\0");
     await afterEachKill(way, async (at, again, count) => {
-      const plan = await applyChanges(at.home, { ...NONE, keep: () => true });
+      const plan = await applyChanges(at.home, { keep: () => true });
       assert.deepEqual(plan.problems, [], `kill ${count}`);
       const found = [...snapshot(at.base).values()].join("\0");
       assert.ok(found === was || found === is, `kill ${count}: ${JSON.stringify([found, is, was])}`);
       outcomes.set(found === is ? "new" : "old", count);
       assert.deepEqual(interruptedPaths(await readLedger(at.home)), [], `kill ${count}`);
-      assert.deepEqual((await planChanges(at.home, { ...NONE, keep: () => true })).changes, []);
+      assert.deepEqual((await planChanges(at.home, { keep: () => true })).changes, []);
       await applyChanges(at.home, again);
       assert.equal([...snapshot(at.base).values()].join("\0"), is, `kill ${count}`);
     });
@@ -156,11 +154,11 @@ for (const way of Object.keys(WAYS)) {
 
   Deno.test(`after a second kill in what ends ${way}, nothing counts as changed by hand`, async () => {
     await afterEachKill(way, async (at, again, count) => {
-      for (let second = 0; await killed(at, { ...NONE, keep: () => true }, { count: second }); second++) {
+      for (let second = 0; await killed(at, { keep: () => true }, { count: second }); second++) {
         const plan = await planChanges(at.home, again);
         assert.deepEqual(plan.problems, [], `kills ${count}, ${second}`);
       }
-      await applyChanges(at.home, { ...NONE, remove: [artifact(at, 1)] });
+      await applyChanges(at.home, { remove: [artifact(at, 1)] });
       assert.deepEqual([...snapshot(at.base).values()], [FOREIGN_NOTES, FOREIGN_HOOKS], `kill ${count}`);
     });
   });
@@ -177,7 +175,7 @@ Deno.test("what an editor writes into a file at the last moment stays, and nothi
     },
   };
   await assert.rejects(
-    applyChanges(at.home, { ...NONE, add: [artifact(at, 1)] }, { disk }),
+    applyChanges(at.home, { add: [artifact(at, 1)] }, { disk }),
     /AGENTS\.md was changed by something else just now; nothing was changed/,
   );
   assert.deepEqual([...snapshot(at.base).values()], ["the editor's own\n", FOREIGN_HOOKS]);
@@ -194,11 +192,11 @@ Deno.test("what was written and then changed by an editor is not taken back over
     },
   };
   await assert.rejects(
-    applyChanges(at.home, { ...NONE, add: [artifact(at, 1)] }, { disk }),
+    applyChanges(at.home, { add: [artifact(at, 1)] }, { disk }),
     /could not be taken back: .*AGENTS\.md/,
   );
   assert.equal(await Deno.readTextFile(`${at.base}/AGENTS.md`), "the editor's own\n");
-  const removed = await applyChanges(at.home, { ...NONE, remove: [artifact(at, 1)] });
+  const removed = await applyChanges(at.home, { remove: [artifact(at, 1)] });
   assert.deepEqual(removed.problems, []);
   assert.deepEqual([...snapshot(at.base).values()], ["the editor's own\n", FOREIGN_HOOKS]);
 });

@@ -6,16 +6,16 @@ import { type Draft, liveText } from "./draft.ts";
 import { scriptsIn } from "../resources/hook_entry.ts";
 import { canonical } from "../resources/json_tree.ts";
 
-/** The state that a command asks for. */
+/** The state that a command asks for; of all else that is installed nothing changes. */
 export interface Wanted {
   /** Installed anew or in a new version. */
-  add: readonly Artifact[];
+  add?: readonly Artifact[];
   /** Taken away. */
-  remove: readonly Omit<Artifact, "resources">[];
+  remove?: readonly Omit<Artifact, "resources">[];
   /** Put in order again: of all that is installed, those that this says yes to. */
-  keep(installed: Installed): boolean;
+  keep?(installed: Installed): boolean;
   /** Overwrites what is foreign or was changed by hand. */
-  force: boolean;
+  force?: boolean;
   /** Takes what stands there as wanted for ours. */
   adopt?: boolean;
 }
@@ -35,9 +35,10 @@ export interface Operation {
 
 /** Returns the operations, and the artifacts as they will be once their resources are noted. */
 export function operationsOf(ledger: Ledger, wanted: Wanted): { operations: Operation[]; artifacts: Installed[] } {
+  const { add = [], remove = [] } = wanted;
   const operations: Operation[] = [];
   const artifacts: Installed[] = [];
-  const [added, removed] = [new Map(wanted.add.map((one) => [artifactKey(one), one])), keysOf(wanted.remove)];
+  const [added, removed] = [new Map(add.map((one) => [artifactKey(one), one])), keysOf(remove)];
   for (const known of ledger.artifacts) {
     const next = added.get(artifactKey(known));
     if (removed.has(artifactKey(known))) {
@@ -48,7 +49,7 @@ export function operationsOf(ledger: Ledger, wanted: Wanted): { operations: Oper
       const upgraded: Installed = { ...headOf(next), resources: [] };
       artifacts.push(upgraded);
       operations.push(...upgrade(upgraded, known, { next, wanted }));
-    } else if (wanted.keep(known)) {
+    } else if (wanted.keep?.(known)) {
       const kept: Installed = { ...known, resources: [] };
       artifacts.push(kept);
       // What was begun is brought to its end, a removal too.
@@ -60,7 +61,7 @@ export function operationsOf(ledger: Ledger, wanted: Wanted): { operations: Oper
     } else artifacts.push(known);
   }
   const known = keysOf(ledger.artifacts);
-  for (const next of wanted.add) {
+  for (const next of add) {
     if (known.has(artifactKey(next))) continue;
     const artifact: Installed = { ...headOf(next), resources: [] };
     artifacts.push(artifact);
@@ -79,7 +80,7 @@ function headOf({ kind, name, scope, dialect, base }: Artifact): Omit<Artifact, 
 
 /** Returns whether what was adopted goes for good: only when forced, since it was not written from here. */
 export function discards({ adopted }: Pick<InstalledResource, "adopted">, { force }: Wanted): boolean {
-  return adopted === true && force;
+  return adopted === true && force === true;
 }
 
 function put(artifact: Installed, resource: Resource, old: InstalledResource | null): Operation {

@@ -59,13 +59,14 @@ export interface Plan {
 export async function makePlan(ledger: Ledger, wanted: Wanted, options: { home: Home }): Promise<Plan> {
   const plan = await planOf(ledger, wanted, options);
   const known = new Set(ledger.artifacts.map(artifactKey));
-  const halves = wanted.add.filter((one) =>
+  const { add = [] } = wanted;
+  const halves = add.filter((one) =>
     plan.problems.some(({ artifact, reason }) =>
       artifact === artifactId(one) && (reason === "unusable" || !known.has(artifactKey(one)))
     )
   );
   if (halves.length === 0) return plan;
-  const whole = await planOf(ledger, { ...wanted, add: wanted.add.filter((one) => !halves.includes(one)) }, options);
+  const whole = await planOf(ledger, { ...wanted, add: add.filter((one) => !halves.includes(one)) }, options);
   return { ...whole, problems: plan.problems };
 }
 

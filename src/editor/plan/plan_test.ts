@@ -35,7 +35,7 @@ async function place() {
   };
 }
 
-const wanted = (more: Partial<Wanted>): Wanted => ({ add: [], remove: [], keep: () => true, force: false, ...more });
+const wanted = (more: Partial<Wanted>): Wanted => ({ keep: () => true, ...more });
 
 const FOREIGN = '// mine\r\n{ "hooks": { "pre_read_code": [ {"command": "theirs"} ] } // end\r\n}\r\n';
 
