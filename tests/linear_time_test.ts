@@ -2,7 +2,6 @@
  * Whoever reads text of a model, a server or a file needs time that grows with its length: none of the pieces below, however
  * often it stands there, makes a reader go over it again and again. Judged by the processor's time of twice as much text.
  */
-import assert from "node:assert/strict";
 import { announcesStep, emptyClaim, leavesUndone } from "../src/agent/ending/unfinished.ts";
 import { FragmentFinder } from "../src/boundary/scan/fragment_finder.ts";
 import { formsOf } from "../src/boundary/scan/normalize.ts";
@@ -26,9 +25,10 @@ import { shownOutput } from "../src/terminal/shown_output.ts";
 import { matchEdit } from "../src/tools/edit/match.ts";
 import { explainNoMatch } from "../src/tools/edit/nearest.ts";
 import { readPatch } from "../src/tools/edit/patch.ts";
-import { meantPath } from "../src/tools/meant_path.ts";
+import { meantPath } from "../src/tools/meant_call.ts";
 import { decodeEntities } from "../src/tools/call_shapes.ts";
 import { SAMPLE_TOOLS } from "./helpers/text_calls.ts";
+import assert from "node:assert/strict";
 
 const finder = new FragmentFinder();
 finder.add(".env", new TextEncoder().encode("TOKEN=tr0ub4dor&3-correct-horse\n"));

@@ -67,7 +67,7 @@ async function perform(line: Normalized, io: Io): Promise<number> {
   const atRoot = line.path.length === 0 && line.words.length === 0 && line.options.length === 0;
   if (globals.version !== undefined || (atRoot && globals.verbose !== undefined && globals.help === undefined)) {
     if (globals.json !== undefined) {
-      await (await import("./help/version.ts")).run({ context: contextOf(line, io) });
+      await (await import("./help/run.ts")).showVersion({ context: contextOf(line, io) });
     } else await io.stdout.write(`${VERSION} (agentcli)\n`);
     return 0;
   }

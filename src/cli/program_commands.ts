@@ -112,7 +112,7 @@ export const helpCommand = command({
 export const versionCommand = command({
   brief: "Print the version, commit, build form and runtime",
   examples: ["agentcli version", "agentcli version --json"],
-  load: async () => (await import("./help/version.ts")).run,
+  load: async () => (await import("./help/run.ts")).showVersion,
 });
 
 export const INIT_PROVIDERS_OPTIONS = {

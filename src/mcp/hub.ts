@@ -2,9 +2,9 @@
 import type { Label } from "../boundary/policy/label.ts";
 import { fieldsOf, type JsonRecord, stringsOf } from "../platform/record.ts";
 import { openTemporaryDirectory, type TemporaryDirectory } from "../platform/temporary.ts";
-import { approvedServers } from "./approved_servers.ts";
+import { approvedServers } from "./configured.ts";
 import { failureOf, ServerFailed } from "./link.ts";
-import { isStale, readManifest } from "./manifest_cache.ts";
+import { isStale, readManifest } from "./tool_info.ts";
 import { serverHash } from "./server.ts";
 import { protectedArgument, serverClass, serverRefusal, type ServerRules } from "./server_admission.ts";
 import {

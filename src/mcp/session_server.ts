@@ -6,17 +6,16 @@ import type { Io } from "../platform/io.ts";
 import { type JsonRecord, stringsOf } from "../platform/record.ts";
 import { joined } from "../platform/text.ts";
 import type { HttpClient } from "../provider/http/client.ts";
-import { approvedServers, approveServer } from "./approved_servers.ts";
+import { approvedServers, approveServer } from "./configured.ts";
 import { type ClientInfo, McpClient, type ServerAsks } from "./client.ts";
 import { answerRecord, type FormAnswer, readForm, type ServerForm } from "./elicit.ts";
 import { openHttp } from "./http.ts";
 import { type Link, type LinkHandlers, ServerFailed } from "./link.ts";
-import { forgetManifest, storeManifest } from "./manifest_cache.ts";
+import { forgetManifest, type Manifest, storeManifest, toolsText } from "./tool_info.ts";
 import { isolationOf, programOf, type SessionScope } from "./program.ts";
 import { type McpServer, resolveServer } from "./server.ts";
 import { protectedArgument, serverClass } from "./server_admission.ts";
 import { openStdio } from "./stdio.ts";
-import { type Manifest, toolsText } from "./tool_info.ts";
 
 /** Seconds until a server that starts must have listed its tools: the first start of some downloads them. */
 const START_SECONDS = 90;

@@ -1,7 +1,8 @@
-/** The manifest of an MCP server: its tools, prompts and resources, cleaned of what could deceive. */
+/** The manifest of an MCP server: its tools, prompts and resources, cleaned of what could deceive; and as the home keeps it. */
 import { shortened } from "../platform/text.ts";
-import { fieldsOf, isRecord, type JsonRecord, membersOf, stringsOf, textOf } from "../platform/record.ts";
+import { fieldsOf, isRecord, type JsonRecord, membersOf, parseJson, stringsOf, textOf } from "../platform/record.ts";
 import { hasValidHeaders } from "./header_parameters.ts";
+import type { Home } from "../platform/home.ts";
 
 export interface McpTool {
   /** As the server calls it. */
@@ -118,4 +119,39 @@ function nameOf(value: unknown): string | null {
 export function toolsText({ title, tools }: Pick<Manifest, "title" | "tools">): string {
   const words = tools.map(({ name, description, schema }) => [name, description, ...[...stringsOf(schema)].sort()]);
   return JSON.stringify([title, ...words.sort()]);
+}
+
+/** Raised whenever the stored shape or its meaning changes. */
+const LAYOUT = 1;
+/** Characters of a stored manifest; a larger one is asked for every time. */
+const LIMIT = 8 * 1024 * 1024;
+
+function fileOf(hash: string): string {
+  return `cache/mcp/${hash.slice(0, 32)}.json`;
+}
+
+/** Returns what is stored for a configuration; null for nothing that can be used. Never throws for what is damaged. */
+export async function readManifest(home: Home, hash: string): Promise<Manifest | null> {
+  const value = parseJson(await home.read(fileOf(hash)).catch(() => null) ?? "");
+  if (!isRecord(value) || value.layout !== LAYOUT || !isRecord(value.manifest)) return null;
+  const { tools, prompts, resources, fetched, revision, title } = value.manifest;
+  const whole = [tools, prompts, resources].every(Array.isArray) && typeof fetched === "number" &&
+    typeof revision === "string" && typeof title === "string";
+  return whole ? value.manifest as unknown as Manifest : null;
+}
+
+/** Stores a manifest. One that cannot be written costs a start later, and nothing else. */
+export async function storeManifest(home: Home, hash: string, manifest: Manifest): Promise<void> {
+  const text = JSON.stringify({ layout: LAYOUT, manifest });
+  if (text.length <= LIMIT) await home.write(fileOf(hash), text).catch(() => {});
+}
+
+/** Forgets a manifest, so that the next session asks. */
+export async function forgetManifest(home: Home, hash: string): Promise<void> {
+  await home.remove(fileOf(hash)).catch(() => {});
+}
+
+/** Returns whether the server said that its lists hold no longer. */
+export function isStale({ fetched, ttl }: Manifest, now: number): boolean {
+  return ttl !== null && now > fetched + ttl;
 }

@@ -5,6 +5,8 @@ import { print } from "../result.ts";
 import { helpText, rows, wrap } from "./text.ts";
 import type { Command, Group, Invocation } from "../command.ts";
 import { type Section, type Topic, TOPICS } from "./topics.ts";
+import { programDirectory, runtimeFacts } from "../../platform/runtime.ts";
+import { COMMIT, VERSION } from "../version.ts";
 
 /** Runs the command. A word that is neither command nor topic is `usage`, with what was meant. */
 export async function showHelp({ arguments: words, context }: Invocation): Promise<void> {
@@ -59,4 +61,26 @@ function sectionText(section: Section, width: number): string {
   if (section.kind === "text") return wrap(section.text, { width, indent: 0 });
   if (section.kind === "rows") return rows(section.heading, section.rows, { width });
   return [section.heading, ...section.lines.map((line) => `  ${line}`)].join("\n");
+}
+
+/** The first line is that of `--version`. `commit` is null in JSON where it is not known: outside of a checkout. */
+export async function showVersion({ context }: Pick<Invocation, "context">): Promise<void> {
+  const { io, globals } = context;
+  const { version: runtime, form, system } = runtimeFacts();
+  const commit = COMMIT === "" ? await sourceCommit(form) : COMMIT;
+  const text = globals.json
+    ? JSON.stringify({ version: VERSION, commit, form, runtime, system }) + "\n"
+    : `${VERSION} (agentcli)\n${commit === null ? "" : `commit ${commit}, `}${form}, Deno ${runtime}, ${system}\n`;
+  await io.stdout.write(text);
+}
+
+/** Letters of a commit that are shown: as many as a bundle names. */
+const SHOWN = 12;
+
+/** Returns the commit that is checked out; changes that are not committed are not seen. */
+async function sourceCommit(form: string): Promise<string | null> {
+  const directory = form === "source" ? programDirectory() : null;
+  if (directory === null) return null;
+  const { headCommit } = await import("../../boundary/policy/git_directory.ts");
+  return headCommit(directory)?.slice(0, SHOWN) ?? null;
 }

@@ -144,7 +144,7 @@ export const mcpCommand = group({
       examples: [],
       hidden: true,
       connects: "here",
-      load: async () => (await import("./session.ts")).session,
+      load: async () => (await import("./serve.ts")).session,
     }),
     pending: command({
       brief: "List the answers that wait for your word; at a terminal with their texts",

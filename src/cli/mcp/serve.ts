@@ -1,4 +1,7 @@
-/** Serves clients over MCP: one on standard input and output until it ends its input, or all on a port of loopback; until a signal comes. */
+/**
+ * Serves clients over MCP: one on standard input and output until it ends its input, or all on a port of loopback; until a
+ * signal comes. Each session is a process of its own, which is served here too.
+ */
 import { projectRootOf } from "../../boundary/policy/project.ts";
 import { openHome } from "../../platform/home.ts";
 import type { Io } from "../../platform/io.ts";
@@ -7,14 +10,14 @@ import { factsOf } from "../../private/facts.ts";
 import { McpServer } from "../../private/mcp_server.ts";
 import { bits, clientResult, costOfOutcome, type Outcome } from "../../private/outcome.ts";
 import { PrivateService, type ServiceClock } from "../../private/service.ts";
-import { openInProcess, type OpenPrivate } from "../../private/session_process.ts";
+import { openInProcess, type OpenPrivate, serveSession } from "../../private/session_process.ts";
 import { startOwnProcess } from "../../platform/process.ts";
 import { heardSigns } from "../../provider/backends/localities.ts";
 import { RpcPeer } from "../../rpc/peer.ts";
 import { serveUntilStopped } from "../serving.ts";
 import type { Context, Invocation } from "../command.ts";
 import { VERSION } from "../version.ts";
-import type { SERVE_OPTIONS } from "./command.ts";
+import type { SERVE_OPTIONS, SESSION_OPTIONS } from "./command.ts";
 
 /**
  * Runs the command. Standard error has lines of the start alone, and with `--audit` what the client gets. `clock` is what
@@ -138,6 +141,16 @@ export function openHere({ io, cwd, model }: { io: Io; cwd: string; model: strin
     const { openPrivateSession } = await import("../../private/session.ts");
     return await openPrivateSession({ io, cwd, version: VERSION, model, rights }, signal);
   };
+}
+
+/** Runs `mcp session`: answers the server in a process of its own; one session, then it ends. */
+export async function session(
+  { options: { model }, context: { io, globals } }: Invocation<typeof SESSION_OPTIONS>,
+): Promise<void> {
+  await serveSession({ read: () => io.stdin.read(), write: (text) => io.stdout.write(text) }, {
+    open: openHere({ io, cwd: globals.cwd, model }),
+    heard: heardSigns(io),
+  });
 }
 
 /** One line for each outcome: what the client gets, and what it cost. */

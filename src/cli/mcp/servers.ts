@@ -1,5 +1,5 @@
 /** Runs `agentcli mcp list`, `show`, `test` and `approve`. */
-import { approveServer } from "../../mcp/approved_servers.ts";
+import { approveServer } from "../../mcp/configured.ts";
 import { serverClass } from "../../mcp/server_admission.ts";
 import { isLiteralKey } from "../../config/endpoint.ts";
 import { didYouMean } from "../../config/suggest.ts";
