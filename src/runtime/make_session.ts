@@ -6,7 +6,6 @@ import { createSession, restoredSystem, type Session, sessionLabel } from "../ag
 import { admitted } from "../agent/admission.ts";
 import type { FindChecks } from "../agent/ending/turn_check.ts";
 import type { Chat } from "../provider/types.ts";
-import { rootKey } from "../boundary/policy/inode_index.ts";
 import type { RecordData } from "../boundary/policy/project_record_files.ts";
 import { createSessionSandbox, type SessionSandbox } from "../boundary/sandbox/sandbox.ts";
 import type { AllowedFragments } from "../boundary/scan/leak_scanner.ts";
@@ -90,8 +89,6 @@ export async function makeSession(
       notify: host.notice,
     });
   const scanner = scan(workspace, previous?.scanner);
-  const startKey = previous?.rootKey ??
-    (store.stored === null ? rootKey(workspace.root) : store.stored.meta?.rootKey ?? "");
   const { mcpServers = [] } = options;
   const hasServers = toolProtocol !== "none" && mcpServers !== null &&
     (mcpServers.length > 0 || mayHaveServers(project));
@@ -178,11 +175,10 @@ export async function makeSession(
       ? async (limits) => await (await roles()).findExplorer(session, { ...roleParts, ...limits })
       : undefined,
     policy: await policyOf(options, project),
-    rootKey: startKey,
     async protectedAnywhere() {
       if (!await projects.any()) return null;
       const { protectedAnywhere } = await import("../boundary/policy/other_projects.ts");
-      return await protectedAnywhere(home, { root: workspace.root, records: workspace.records, was: startKey });
+      return await protectedAnywhere(home);
     },
     scanner,
     findChecks: options.check === "none" ? undefined : async () => await (await (checks ??= loadChecks()))(),

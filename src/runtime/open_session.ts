@@ -197,14 +197,14 @@ async function startStore(
   { project, chosen }: { project: ProjectContext; chosen: ChosenModel },
 ): Promise<SessionStore> {
   const { openStore } = await import("./store.ts");
-  const { home, projectRoot, isProtected, records } = project;
+  const { home, projectRoot, isProtected } = project;
   const place = {
     home,
     projectRoot,
     isProtected,
-    async protection(was: string) {
+    async protection() {
       const { protectedAnywhere } = await import("../boundary/policy/other_projects.ts");
-      return await protectedAnywhere(home, { root: projectRoot, records, was });
+      return await protectedAnywhere(home);
     },
     model: chosen.entry.id,
     provider: chosen.provider.name,

@@ -54,7 +54,7 @@ export async function judged(
   const instructions = instructionsOf(context).map((file) => resolve(root, file));
   const used = items.map((item) => usedBy(item, { starts, root, settled }));
   if ([instructions, ...used].every((paths) => paths.length === 0)) return stored;
-  const protects = await place.protection(stored.meta?.rootKey ?? "");
+  const protects = await place.protection();
   const known = new Map<string, boolean>();
   const isProtected = (path: string) => {
     const found = known.get(path) ?? protects(path);

@@ -13,7 +13,7 @@ export interface StorePlace
   /** The project has protected paths: then files of git are as protected, and no branch is named. */
   isProtected: boolean;
   /** Returns which absolute paths are protected now, by whatever project. */
-  protection(was: string): Promise<(path: string) => boolean>;
+  protection(): Promise<(path: string) => boolean>;
   /** Whether the model's provider is. */
   local: boolean;
 }

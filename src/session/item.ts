@@ -1,8 +1,6 @@
 /** Items of a session: the conversation, labeled, before any of it becomes a request. */
 import type { Label } from "../boundary/policy/label.ts";
-import { lstatSync } from "../platform/files.ts";
 import { isWithin, relativeTo } from "../platform/path.ts";
-import { quietly } from "../platform/real_path.ts";
 import type { ShownImage } from "../provider/chat/content.ts";
 
 /** A call the model made. `input` is null when its arguments could not be read; `problem` then says why, for the model. */
@@ -31,12 +29,9 @@ export interface ProtectedSource {
 
 /** Returns the source of what was read of a file, given by its absolute path, before it was protected. */
 export function sourceOfFormer(path: string, root: string): ProtectedSource {
-  const isGone = quietly(() => lstatSync(path)) === null;
   return {
     path: isWithin(root, path) ? relativeTo(root, path) : path,
-    rule: isGone
-      ? "gone since; its name is protected here or in another project"
-      : "protected by now, here or in another project",
+    rule: "protected by now, here or in another project",
   };
 }
 

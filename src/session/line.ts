@@ -35,8 +35,6 @@ export interface SessionContext {
 
 export interface MetaLine {
   projectRoot: string;
-  /** Of the directory that was there when the session began; absent in sessions of earlier versions. */
-  rootKey?: string | undefined;
   cwd: string;
   version: string;
   model: string;

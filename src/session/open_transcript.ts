@@ -80,7 +80,6 @@ export async function forkSession(
   const transcript = await openTranscript(home, { ...options, context }, {
     removed: source.removed,
     forkedFrom: source.id,
-    rootKey: source.meta?.rootKey,
   });
   await transcript.record(source.items);
   return transcript;

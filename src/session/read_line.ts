@@ -79,7 +79,7 @@ function readLabel(value: unknown): Label {
 }
 
 function readMeta(line: Fields): ReadLine | null {
-  const { sessionId, projectRoot, rootKey, cwd, version, model, timestamp, removed, forkedFrom } = line;
+  const { sessionId, projectRoot, cwd, version, model, timestamp, removed, forkedFrom } = line;
   if (typeof line.format !== "number" || line.format > FORMAT) return null;
   if (typeof sessionId !== "string" || typeof projectRoot !== "string" || typeof timestamp !== "string") return null;
   return {
@@ -87,7 +87,6 @@ function readMeta(line: Fields): ReadLine | null {
     sessionId,
     meta: {
       projectRoot,
-      rootKey: textOf(rootKey) ?? undefined,
       timestamp,
       cwd: textOf(cwd) ?? projectRoot,
       version: textOf(version) ?? "",

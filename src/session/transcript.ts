@@ -1,6 +1,5 @@
 /** The transcript of a running session: every item on the disk before the session goes on, protected ones redacted. */
 import { admitItems, highestLabel, type Label, labelOf } from "../boundary/policy/label.ts";
-import { rootKey } from "../boundary/policy/inode_index.ts";
 import type { Home } from "../platform/home.ts";
 import { type HeldLock, type Journal, openJournal } from "../platform/journal.ts";
 import type { Clock } from "../platform/io.ts";
@@ -70,7 +69,7 @@ export type TranscriptParts = TranscriptOptions & {
   slug: string;
   /** Given back at the end; null where there is no room for one, and nothing is written. */
   lock: HeldLock | null;
-  origin: { removed: number; forkedFrom?: string; rootKey?: string | undefined };
+  origin: { removed: number; forkedFrom?: string };
   /** The content of the file; null for a new one. */
   stored: StoredSession | null;
 };
@@ -260,9 +259,7 @@ export class FileTranscript implements Transcript {
   #metaText(): string {
     const { sessionId, projectRoot, cwd, version, model, origin } = this.#parts;
     const { timestamp } = this.#lineOptions().facts;
-    return lineText(
-      metaLine({ projectRoot, rootKey: rootKey(projectRoot), cwd, version, model, timestamp, ...origin }, sessionId),
-    );
+    return lineText(metaLine({ projectRoot, cwd, version, model, timestamp, ...origin }, sessionId));
   }
 
   async #fail(reason: string): Promise<void> {

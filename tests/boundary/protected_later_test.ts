@@ -30,11 +30,6 @@ const CAUSES: Readonly<
   Record<string, (stage: Stage, there: (cwd: string, path: string) => Promise<unknown>) => Promise<void>>
 > = {
   "a marker came": async (stage) => void await stage.write(".agentclisecret", "no-cloud: config.env\n"),
-  "it moved to a known project": async ({ home, project }, there) => {
-    await there(`${home.root}/other`, "open.txt");
-    await Deno.rename(`${project}/config.env`, `${home.root}/other/config.env`);
-    await Deno.writeTextFile(`${home.root}/other/config.env`, "K: another-value\n");
-  },
   "it was protected under another name": async (stage, there) => {
     const [path, other] = [`${stage.project}/config.env`, `${stage.project}/other.env`];
     await Deno.rename(path, other);
@@ -65,7 +60,7 @@ for (const [name, { then, lines, settings }] of Object.entries(WAYS)) {
           await Deno.writeTextFile(settled, before);
         };
         await protect?.(stage, there);
-        if (!why?.startsWith("it moved")) await stage.write("config.env", "K: another-value\n");
+        await stage.write("config.env", "K: another-value\n");
       };
       const chat = { argv: ["chat", "--model", "loc"], prompt: null, ...lines === undefined ? {} : { stdin: lines } };
       const played = await stage.play("loc", {
@@ -80,8 +75,7 @@ for (const [name, { then, lines, settings }] of Object.entries(WAYS)) {
       const got = await new Blob(remote.received().map((bytes) => new Uint8Array(bytes))).text();
       assert.equal(got.includes(secret), why === null, played.done.stderr);
       if (why === null || lines === undefined) return;
-      const since = why.startsWith("it moved") ? "gone since" : "protected by now";
-      assert.match(played.done.stderr, new RegExp(`this session has read config\\.env \\(${since}`));
+      assert.match(played.done.stderr, /this session has read config\.env \(protected by now/);
     });
   }
 }

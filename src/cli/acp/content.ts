@@ -4,12 +4,13 @@
  */
 import { pathOfAddress, percentDecoded } from "../../platform/text.ts";
 import { highestLabel, type Label } from "../../boundary/policy/label.ts";
+import { findMarkers } from "../../boundary/policy/path_rules.ts";
 import { describeRule } from "../../boundary/policy/protection_rule.ts";
 import type { ResolvedPath } from "../../boundary/workspace/workspace.ts";
 import { AgentcliError } from "../../errors.ts";
 import { openHome } from "../../platform/home.ts";
 import type { Io } from "../../platform/io.ts";
-import { isAbsolute, isWithin } from "../../platform/path.ts";
+import { dirname, isAbsolute, isWithin } from "../../platform/path.ts";
 import { realOrNamed } from "../../platform/real_path.ts";
 import { readEncodedImage } from "../../provider/chat/image_file.ts";
 import { fieldsOf, textOf } from "../../platform/record.ts";
@@ -145,7 +146,7 @@ async function placeAt(path: string, { opened, io }: PartContext): Promise<Place
       throw new AgentcliError("policy_refused", `cannot attach ${path}: it belongs to agentcli itself`);
     }
     // Outside of this project: a marker elsewhere may cover it.
-    if (!isAbsolute(path) || !await isProtectedElsewhere(path, workspace.root, io)) {
+    if (!isAbsolute(path) || !await isProtectedElsewhere(path, io)) {
       return { label: "open", display: null };
     }
     if (model.local && workspace.local) return { label: "no-cloud", display: path };
@@ -166,9 +167,11 @@ async function placeAt(path: string, { opened, io }: PartContext): Promise<Place
   return { label: await labelAt(resolved, opened), display: resolved.display };
 }
 
-async function isProtectedElsewhere(path: string, root: string, io: Io): Promise<boolean> {
+async function isProtectedElsewhere(path: string, io: Io): Promise<boolean> {
+  // While a marker above it is unusable, nobody knows what it covers.
+  if (findMarkers(dirname(path)).damaged !== null) return true;
   const { protectedAnywhere } = await import("../../boundary/policy/other_projects.ts");
-  return (await protectedAnywhere(await openHome(io), { root, records: [] }))(path);
+  return (await protectedAnywhere(await openHome(io)))(path);
 }
 
 async function labelAt(path: ResolvedPath, { session: { workspace } }: OpenSession): Promise<Label> {
