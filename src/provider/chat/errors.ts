@@ -194,7 +194,7 @@ const MEANINGS: Readonly<Record<ServerErrorKind, Meaning>> = {
   },
   quota: said("has no quota left", "check the plan and the balance there, or use another provider"),
   cloud_disabled: said(
-    "runs this model only in its cloud, which is disabled",
+    "runs this model only in its cloud, which is disabled or not signed in to",
     "choose a model that runs on this machine",
   ),
   no_tools: said(
@@ -260,7 +260,7 @@ function modelHint(
   const fetched = source === undefined ? "" : `fetch it first: ${source.command(model)}; or `;
   if (served === null || served.length === 0) return `${fetched}see what it serves: curl ${endpoint.baseUrl}/models`;
   if (fetched !== "") return `${fetched}use one that it serves: ${listed(served)}`;
-  const near = didYouMean(model, served);
+  const near = didYouMean(model, served.filter((id) => id !== model));
   return `${near === undefined ? "" : `${near} `}it serves: ${listed(served)}`;
 }
 

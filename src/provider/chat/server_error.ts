@@ -27,13 +27,19 @@ const MESSAGE_LIMIT = 2000;
 /** The error that a JSON value is or holds; null when it is none. */
 export function serverErrorIn(value: JsonRecord): ServerError | null {
   const { error } = value;
-  if (isRecord(error)) return fromRecord(error);
-  if (typeof error === "string") return fromText(error);
+  const wantsSignIn = textOf(value["signin_url"]) !== null;
+  if (isRecord(error)) return withSignIn(fromRecord(error), wantsSignIn);
+  if (typeof error === "string") return withSignIn(fromText(error), wantsSignIn);
   // null, true and their kind say that there is (no) error, but not which.
   if (error !== undefined && error !== null && error !== false) return fromText("unknown error");
   if (value["object"] === "error") return fromRecord(value);
   if (value["detail"] !== undefined && value["choices"] === undefined) return fromDetail(value["detail"]);
   return null;
+}
+
+/** The address to sign in at stands beside the error, or in it. */
+function withSignIn(error: ServerError, wantsSignIn: boolean): ServerError {
+  return wantsSignIn ? { ...error, wantsSignIn } : error;
 }
 
 /** The error of a value that stood under `event: error`. */
