@@ -104,6 +104,16 @@ Deno.test("files of other programs are imported, with what cannot be taken named
       '{"mcpServers":{"g":{"httpUrl":"http://127.0.0.1:1/mcp","includeTools":["only"]}}}',
       /only: search\n +"\*": off/,
     ],
+    [
+      "pi.json",
+      '{"mcpServers":{"p":{"command":"x","exposure":"direct","toolExposure":{"a":"hidden","b":"deferred","c":"codemode"}}}}',
+      /p:\n\s+command: x\n\s+tools:\n\s+"\*": direct\n\s+a: off\n\s+b: search\n\s+c: search\n/,
+    ],
+    [
+      "workspace.json",
+      '{"servers":{"f":{"command":"x","args":["${workspaceFolder}","${workspaceFolder}/src"],"env":{"H":"${userHome}/x"}}}}',
+      /args: \[ \., \.\/src \]\n\s+env:\n\s+H: \$\{HOME\}\/x/,
+    ],
     ["config.yaml", "extensions:\n  goo:\n    type: stdio\n    cmd: x\n    envs: {K: v}\n", /goo:\n\s+command: x/],
     [
       "code.json",

@@ -104,9 +104,13 @@ function texts(...values: unknown[]): Record<string, string> {
   );
 }
 
+/** Editors' names for what servers start with here anyway: in the project, with the variables of the user. */
+const PLACES: readonly [name: string, meaning: string][] = [["${workspaceFolder}", "."], ["${userHome}", "${HOME}"]];
+
 /** `${env:X}` and `{env:X}` are `${X}` elsewhere. */
 function plain(text: string): string {
-  return text.replace(/\$?\{env:(\w+)\}/g, "${$1}");
+  const variables = text.replace(/\$?\{env:(\w+)\}/g, "${$1}");
+  return PLACES.reduce((all, [name, meaning]) => all.replaceAll(name, () => meaning), variables);
 }
 
 function mapped(values: Record<string, string>): Record<string, string> {
@@ -123,6 +127,22 @@ function timeoutOf(fields: JsonRecord): number {
   return Math.min(given > 3_600 ? given / 1_000 : given, 86_400);
 }
 
+/** The words of pi for what is called otherwise here. */
+const PI_EXPOSURES: Readonly<Record<string, Exposure>> = {
+  direct: "direct",
+  deferred: "search",
+  codemode: "search",
+  hidden: "off",
+};
+
+/** Of the whole server and of single tools; to be found by search is how it is anyway. */
+function piExposures({ exposure, toolExposure }: JsonRecord): [string, Exposure][] {
+  const ofServer: [string, unknown][] = exposure === "direct" || exposure === "hidden" ? [["*", exposure]] : [];
+  return [...ofServer, ...Object.entries(fieldsOf(toolExposure))].flatMap(([name, word]) =>
+    typeof word === "string" && Object.hasOwn(PI_EXPOSURES, word) ? [[name, PI_EXPOSURES[word] ?? "search"]] : []
+  );
+}
+
 function toolsOf(fields: JsonRecord): Record<string, Exposure> {
   const tools = Object.entries(fieldsOf(fields.tools)).filter((one): one is [string, Exposure] =>
     (EXPOSURES as readonly unknown[]).includes(one[1])
@@ -132,6 +152,7 @@ function toolsOf(fields: JsonRecord): Record<string, Exposure> {
   return Object.fromEntries<Exposure>([
     ...only.length === 0 ? [] : [...only.map((name): [string, Exposure] => [name, "search"]), ["*", "off"] as const],
     ...without.map((name): [string, Exposure] => [name, "off"]),
+    ...piExposures(fields),
     ...tools,
   ]);
 }
