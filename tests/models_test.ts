@@ -14,10 +14,17 @@ Deno.test("models suggest names what the machine has, the models, and the comman
   await Deno.writeTextFile(`${home.root}/bin/ollama`, "#!/bin/sh\n", { mode: 0o755 });
   assert.doesNotMatch((await runProgram(["models", "suggest"], { home, env })).stderr, /installed/);
   assert.match(stdout, /^qwen3\.5:27b +20 GB +graphics card /m);
-  assert.match(stdout, /^ollama pull qwen3\.5:27b && agentcli chat --model ollama:qwen3\.5:27b$/m);
+  assert.match(
+    stdout,
+    /^ollama pull qwen3\.5:27b && agentcli init-providers && agentcli chat --model ollama:qwen3\.5:27b$/m,
+  );
   assert.equal((await runProgram(["models", "suggest"], { home, env: { ...env, NO_COLOR: "1" } })).stdout, stdout);
   const json = JSON.parse((await runProgram(["models", "suggest", "--json"], { home, env })).stdout);
-  assert.deepEqual(json.models[0].commands, ["ollama pull qwen3.5:27b", "agentcli chat --model ollama:qwen3.5:27b"]);
+  assert.deepEqual(json.models[0].commands, [
+    "ollama pull qwen3.5:27b",
+    "agentcli init-providers",
+    "agentcli chat --model ollama:qwen3.5:27b",
+  ]);
   assert.equal(await Deno.stat(home.agentcliHome).catch(() => null), null);
 });
 

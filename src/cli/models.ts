@@ -22,7 +22,12 @@ const WITHOUT_OLLAMA =
 export async function suggestModels({ context }: Invocation): Promise<number> {
   const machine = await readMachine(context);
   const found = suggest(machine);
-  const commands = found.map(({ model: { name } }) => [`ollama pull ${name}`, `agentcli chat --model ollama:${name}`]);
+  const commands = found.map(({ model: { name } }) => [
+    `ollama pull ${name}`,
+    // A chat knows only servers that are configured; what is configured already stays.
+    "agentcli init-providers",
+    `agentcli chat --model ollama:${name}`,
+  ]);
   const rows = found.map(({ model, runsOn, needsGb }) => [
     model.name,
     `${Math.ceil(needsGb)} GB`,
