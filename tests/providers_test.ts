@@ -92,8 +92,21 @@ Deno.test("a server's own name is taken wherever an id is, and stands before the
     removed.stdout + removed.stderr,
     /removed runtime_a\n[^]*default_provider still refers[^]*roles\.compact/,
   );
-  const absent = await run("run", "hi", "--model", "ollama:fake");
-  assert.match(absent.stderr, /Ollama \(runtime_a\) is not configured: start it, then run `agentcli init-providers`/);
+  for (
+    const [model, hint] of [
+      ["ollama:fake", /Ollama \(runtime_a\) is not configured: start it, then run `agentcli init-providers`/],
+      ["runtime_a:fake", /Ollama \(runtime_a\) is not configured: start it, then run `agentcli init-providers`/],
+      // Discovery does not ask its port.
+      ["freetoken:fake", /FreeToken \(engine_e\) is not configured: .* `agentcli providers add engine_e --base-url /],
+      [
+        "engine_e:fake",
+        /providers add engine_e --base-url http:\/\/localhost:1919\/v1 --api-key local --model <model>`/,
+      ],
+      ["studio_f:fake", /adds it once it runs here or STUDIO_F_API_KEY is set/],
+    ] as const
+  ) {
+    assert.match((await run("run", "hi", "--model", model)).stderr, hint);
+  }
 });
 
 Deno.test("an error names the server as people call it", async () => {

@@ -1,6 +1,6 @@
 /** Finds providers and models by selector, and builds the errors that list what there is. */
 import { AgentcliError } from "../errors.ts";
-import { providerLabel, runtimeCalled, STUDIO } from "./base_url.ts";
+import { providerLabel, type Runtime, runtimeCalled, RUNTIMES, STUDIO } from "./base_url.ts";
 import { didYouMean } from "./suggest.ts";
 import type { Configuration, ModelEntry, ProviderEntry } from "./types.ts";
 
@@ -74,6 +74,12 @@ export function configuredProvider({ providers }: Configuration, name: string): 
     (id === undefined ? undefined : providers.find((provider) => provider.name === id));
 }
 
+/** Returns the command that adds a server which runs: discovery asks only some of them. */
+function addingCommand({ id, probed, baseUrl, apiKey }: Runtime): string {
+  if (probed) return "agentcli init-providers";
+  return `agentcli providers add ${id} --base-url ${baseUrl} --api-key ${apiKey} --model <model>`;
+}
+
 /** The provider of that name. `unknown_provider` lists what there is; `selector` is what a person named, where it was a model. */
 export function findProvider(
   configuration: Configuration,
@@ -84,7 +90,7 @@ export function findProvider(
   const found = configuredProvider(configuration, name);
   if (found) return found;
   if (name === DEMO) return demoProvider();
-  const runtime = runtimeCalled(name);
+  const runtime = RUNTIMES.find(({ id }) => id === name || id === runtimeCalled(name));
   const names = configuration.providers.map((provider) => provider.name);
   // A model id where the provider belongs is the likeliest slip: `--model qwen3:8b` for `runtime_a:qwen3:8b`.
   const id = model === undefined ? name : `${name}:${model}`;
@@ -95,10 +101,10 @@ export function findProvider(
     ? `join provider and model with a colon: ${before}:<model>`
     : owners.length > 0
     ? `did you mean ${owners.slice(0, 3).map((owner) => `${owner.name}:${id}`).join(" or ")}?`
-    : runtime !== undefined && runtime !== STUDIO.id
-    ? `${providerLabel(runtime)} is not configured: start it, then run \`agentcli init-providers\``
-    : name === STUDIO.id || runtime === STUDIO.id
+    : runtime?.id === STUDIO.id
     ? `\`agentcli init-providers\` adds it once it runs here or ${STUDIO.keyVariable} is set`
+    : runtime !== undefined
+    ? `${providerLabel(runtime.id)} is not configured: start it, then run \`${addingCommand(runtime)}\``
     : didYouMean(name, [...names, DEMO]);
   // A name without a provider may have been meant as a model of any.
   const unknown = selector !== undefined && model === undefined && names.length > 0
