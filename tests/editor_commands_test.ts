@@ -88,6 +88,26 @@ Deno.test("the old single file of rules is listed, and written only when it is n
   }
 });
 
+Deno.test("show and remove take what list names", async () => {
+  await using home = await temporaryHome();
+  await home.write("in.md", "Use names.\n");
+  for (const scope of ["user", "project"]) {
+    await done(home, "add", "rule", "style", "--file", "in.md", "--scope", scope, "--yes");
+    await done(home, "add", "instructions", "--file", "in.md", "--scope", scope, "--yes");
+  }
+  const { stdout } = await done(home, "list");
+  assert.match(stdout, /^rule +style +user +agentcli +~\/\.vendor\/ide\/memories\/global_rules\.md$/m);
+  assert.match(stdout, /instructions: all are read[^]*global_rules\.md\n +rule: /);
+  const { artifacts } = JSON.parse((await done(home, "list", "--json")).stdout);
+  const names = artifacts.map(({ kind, name }: { kind: string; name: string }) => `${kind}:${name}`);
+  assert.deepEqual(names.toSorted(), ["instructions:notes", "instructions:notes", "rule:style", "rule:style"]);
+  for (const name of new Set<string>(names)) {
+    assert.match((await done(home, "show", name)).stdout, /Use names\./);
+    await done(home, "remove", name, "--yes");
+  }
+  assert.deepEqual(JSON.parse((await done(home, "list", "--json")).stdout).artifacts, []);
+});
+
 Deno.test("list shows hooks by event, which file is read, and which of one name counts, for each editor", async () => {
   await using home = await temporaryHome();
   const system = `${home.root}/system`;

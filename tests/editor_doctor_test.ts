@@ -185,7 +185,12 @@ Deno.test("a missing program and a missing script are told apart", async () => {
     assert.match(program.of(subject)[0]?.fix ?? "", /--set agentcli=/);
   }
   await Deno.remove(`${home.project}/.ide/hooks`, { recursive: true });
+  // Of a line of one's own no script was installed, so applying brings none back.
+  const lines = ["--command", "bash gone.sh", "--powershell", "& ./gone.ps1"];
+  await done(home, "add", "hook", "mine", "--event", "pre_write_code", ...lines, "--yes");
   const script = await doctor(home);
+  const own = script.of(/pre_write_code \(project, mine\)/)[0]?.fix ?? "";
+  assert.match(own, /^repair the command line in .*hooks\.json$/);
   for (const subject of [/post_read_code/, /pre_user_prompt/]) {
     assert.equal(script.of(subject)[0]?.fix, "agentcli editor apply");
   }

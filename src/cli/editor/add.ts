@@ -257,7 +257,7 @@ export async function addPersona(
   const matter = readFrontmatter(await readContent(options.from, editor));
   const description = (fieldText(matter, "description") || firstLine(matter.body)).slice(0, 900);
   const head = `---\nname: ${name}\ndescription: ${
-    JSON.stringify(`${description} (Take this role when asked for ${name}.)`)
+    JSON.stringify(`${description} (Take this role when asked to act as ${name}.)`)
   }\n---\n\n`;
   const text = `${head}Take the following role for this task.\n\n${matter.body.trim()}\n`;
   const to = { dialect: editor.dialect, places: editor.places(options.scope ?? "project") };

@@ -56,10 +56,12 @@ function placed(path: string, event: string | undefined, key: string): string {
 }
 
 /**
- * Looks up the names by which the ledger knows what is found; null for what it does not know. Made once for all that is
+ * Looks up the artifacts of the ledger that what is found belongs to; null for what it does not know. Made once for all that is
  * found: of a hooks file with thousands of entries each would be compared with each otherwise.
  */
-export function ledgerNames({ artifacts }: Pick<Ledger, "artifacts">): (found: FoundArtifact) => string | null {
+export function ledgerOwners(
+  { artifacts }: Pick<Ledger, "artifacts">,
+): (found: FoundArtifact) => Ledger["artifacts"][number] | null {
   const hooks: Owners = new Map();
   const others = new Map<string, { resource: Resource; at: number }[]>();
   artifacts.forEach(({ resources }, at) => {
@@ -86,7 +88,7 @@ export function ledgerNames({ artifacts }: Pick<Ledger, "artifacts">): (found: F
     if (event !== undefined) {
       owners.push(...keysOfHook(entry).sought.flatMap((key) => hooks.get(placed(path, event, key)) ?? []));
     }
-    return owners.length === 0 ? null : artifacts[Math.min(...owners)]?.name ?? null;
+    return artifacts[Math.min(...owners)] ?? null;
   };
 }
 
@@ -133,7 +135,8 @@ export function sourcesOf(
   { root }: { root: string },
 ): Source[] {
   return ORDER.flatMap((kind) => {
-    const files = new Map(found.filter((one) => one.kind === kind).map(({ scope, path }) => [path, { scope, path }]));
+    const ofKind = found.filter((one) => (one.marks === undefined ? one.kind : "instructions") === kind);
+    const files = new Map(ofKind.map(({ scope, path }) => [path, { scope, path }]));
     return files.size === 0 ? [] : [{ kind, rule: ruleOf(kind, dialect, { root }), files: [...files.values()] }];
   });
 }
@@ -149,10 +152,10 @@ export function markPrecedence(found: readonly FoundArtifact[], { precedence }: 
         : "all hooks of all levels run";
       continue;
     }
-    if (one.kind === "instructions" || one.kind === "mcp") continue;
+    if (one.kind === "instructions" || one.marks !== undefined || one.kind === "mcp") continue;
     if (precedence === "merge" && one.kind !== "workflow") continue;
     const others = found.filter((other) =>
-      other.kind === one.kind && other.name === one.name && other.scope !== one.scope
+      other.kind === one.kind && other.marks === undefined && other.name === one.name && other.scope !== one.scope
     );
     const above = others.filter((other) => LEVEL[other.scope] < LEVEL[one.scope]);
     const [winner] = above.sort((left, right) => LEVEL[left.scope] - LEVEL[right.scope]);

@@ -4,7 +4,7 @@ import { join } from "../../platform/path.ts";
 import { quietly } from "../../platform/real_path.ts";
 import { type Dialect, type Scope, SCOPES } from "../dialect.ts";
 import { lookAt } from "../plan/disk.ts";
-import { type FoundArtifact, type Inspection, ledgerNames, markPrecedence } from "./found.ts";
+import { type FoundArtifact, type Inspection, ledgerOwners, markPrecedence } from "./found.ts";
 import { type HookInFile, hooksOfEvent, hooksOfOtherAgent } from "./hook_entry.ts";
 import { serverProblems } from "./servers.ts";
 import { dataOf, nodeAt, parseJsonTree } from "./json_tree.ts";
@@ -35,11 +35,12 @@ export async function inspect(dialect: Dialect, around: LookupOptions, ledger: L
   inspectOtherPlaces(context);
   inspectNested(context);
   const artifacts = [...ledger.artifacts, ...artifactsInWorktree(ledger, around.root, worktrees)];
-  const nameOf = ledgerNames({ artifacts });
+  const ownerOf = ledgerOwners({ artifacts });
   for (const one of inspection.found) {
-    const name = nameOf(one);
-    one.ours = name !== null;
-    one.name = name ?? one.name;
+    const owner = ownerOf(one);
+    one.ours = owner !== null;
+    // A rule for all projects is a section, which does not tell of what kind it is.
+    if (owner !== null) [one.kind, one.name] = [owner.kind, owner.name];
   }
   await inspectWorktrees(context, { worktrees, ledger });
   markPrecedence(inspection.found, dialect);
