@@ -190,7 +190,7 @@ esac
 
 if [ "$form" = bundle ]; then
   name=agentcli.js
-  needed=2
+  needed=3
   deno=$(command -v deno) || deno=
   # The one that a checkout's scripts have fetched.
   if [ -z "$deno" ]; then
