@@ -12,6 +12,8 @@ Every file is compared with its sum in SHA256SUMS before anything is put in plac
 param(
     # A release: an address (https, or http on this machine) or a folder. Default: the folder of this script.
     [string]$From = '',
+    # What the SHA-256 of SHA256SUMS has to be, as you know it from elsewhere.
+    [string]$Sums = '',
     # agentcli.js, run by Deno 2.7.11 or later, in place of the binary.
     [switch]$Bundle,
     # Where the command goes.
@@ -217,7 +219,11 @@ function Receive-File([string]$File) {
 
 try {
     $wanted = ''
-    foreach ($line in @(Get-Content -LiteralPath (Receive-File 'SHA256SUMS'))) {
+    $sumsFile = Receive-File 'SHA256SUMS'
+    if ($Sums -ne '' -and (Get-FileHash -Algorithm SHA256 -LiteralPath $sumsFile).Hash -ne $Sums) {
+        Stop-Install "SHA256SUMS of $place is another one: its SHA-256 is not that of -Sums; nothing was installed"
+    }
+    foreach ($line in @(Get-Content -LiteralPath $sumsFile)) {
         if ($line -match '^([0-9a-f]{64}) [ *](.+)$' -and $Matches[2] -eq $name) { $wanted = $Matches[1] }
     }
     if ($wanted -eq '') { Stop-Install "$place has no $name in its SHA256SUMS: it is no release for this system" }

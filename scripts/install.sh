@@ -1,8 +1,9 @@
 #!/bin/sh
 # Installs agentcli for one user: the standalone binary, or the bundle for a Deno that is there already. No root.
 #
-# Usage: sh install.sh [--from ADDRESS|FOLDER] [--bundle] [--bin FOLDER] [--no-shell] [--uninstall]
+# Usage: sh install.sh [--from ADDRESS|FOLDER] [--sums SHA256] [--bundle] [--bin FOLDER] [--no-shell] [--uninstall]
 #   --from      a release: an address (https, or http on this machine) or a folder; default: the folder of this script
+#   --sums      what the SHA-256 of SHA256SUMS has to be, as you know it from elsewhere
 #   --bundle    agentcli.js, run by Deno 2.7.11 or later, in place of the binary (which is 97 MB)
 #   --bin       where the command goes; default: ~/.local/bin
 #   --no-shell  leave the start-up file of the shell alone: no PATH, no completions
@@ -21,14 +22,19 @@ fail() {
 
 from=$release_address
 form=binary
+sums=
 bin=
 shell_setup=yes
 uninstall=no
 while [ $# -gt 0 ]; do
   case $1 in
-    --from | --bin)
+    --from | --bin | --sums)
       [ $# -ge 2 ] && [ -n "$2" ] || fail "$1 needs a value"
-      if [ "$1" = --from ]; then from=$2; else bin=$2; fi
+      case $1 in
+        --from) from=$2 ;;
+        --bin) bin=$2 ;;
+        *) sums=$(printf '%s' "$2" | tr A-F a-f) ;;
+      esac
       shift
       ;;
     --bundle) form=bundle ;;
@@ -279,6 +285,8 @@ fetch() {
 }
 
 fetch SHA256SUMS
+[ -z "$sums" ] || [ "$(sum_of "$work/SHA256SUMS")" = "$sums" ] ||
+  fail "SHA256SUMS of $place is another one: its SHA-256 is not that of --sums; nothing was installed"
 wanted=$(awk -v name="$name" '$2 == name || $2 == "*" name { print $1 }' "$work/SHA256SUMS")
 [ -n "$wanted" ] || fail "$place has no $name in its SHA256SUMS: it is no release for this system"
 fetch "$name"

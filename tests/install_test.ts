@@ -1,7 +1,7 @@
 import { outputOf } from "../src/platform/process.ts";
 import assert from "node:assert/strict";
 import { serveFolder } from "../scripts/release/serve_folder.ts";
-import { writeSums } from "../scripts/release/sums.ts";
+import { sha256, writeSums } from "../scripts/release/sums.ts";
 import { REPOSITORY } from "./helpers/program.ts";
 
 const BINARY = "agentcli-x86_64-unknown-linux-gnu";
@@ -217,6 +217,22 @@ Deno.test({ name: "install.sh installs nothing that differs from its sum", ignor
   await using server = serveFolder(at.release);
   await assertRefused(await install(["--from", at.release], at), /is damaged: its SHA-256/, at);
   await assertRefused(await install(["--from", `http://127.0.0.1:${server.addr.port}`], at), /is damaged/, at);
+});
+
+Deno.test({ name: "install.sh takes only the release whose sums are known from elsewhere", ignore }, async () => {
+  await using at = await place();
+  const sums = await sha256(await Deno.readFile(`${at.release}/SHA256SUMS`));
+  // A release that somebody replaced together with its sums.
+  await Deno.writeTextFile(`${at.release}/${BINARY}`, PROGRAM + "# changed\n");
+  await writeSums(at.release);
+  await using server = serveFolder(at.release);
+  for (const from of [at.release, `http://127.0.0.1:${server.addr.port}`]) {
+    await assertRefused(await install(["--from", from, "--sums", sums], at), /SHA256SUMS of .* is another one/, at);
+  }
+  await assertRefused(await install(["--from", at.release, "--sums"], at), /--sums needs a value/, at);
+  const now = await sha256(await Deno.readFile(`${at.release}/SHA256SUMS`));
+  const { code, stderr } = await install(["--from", at.release, "--sums", now.toUpperCase()], at);
+  assert.equal(code, 0, stderr);
 });
 
 Deno.test({ name: "install.sh names what is missing of a release, an address, a folder", ignore }, async () => {

@@ -14,6 +14,7 @@ import { compile, requireBases, targetOf, type Wanted } from "../compile/compile
 import { compilerAt, TARGETS } from "../compile/binary.ts";
 import { writePackaging } from "../packaging/write.ts";
 import { checkedOutCommit } from "./commit.ts";
+import { sha256 } from "./sums.ts";
 import { notesOf, releasedChangelog, releasedNotes, withAddress, withVersion } from "./text.ts";
 import { perform, readLine, ScriptError, UsageError } from "../script.ts";
 
@@ -145,6 +146,8 @@ async function makeFiles({ address, version, ...wanted }: Release, notes: string
   await Deno.copyFile(`${root}LICENSE`, `${folder}/LICENSE`);
   await compile({ ...wanted, bundle, once: false });
   await writePackaging(folder, { version, address });
+  // For `install.sh --sums`: none of the files can hold it.
+  console.log(`\nSHA-256 of SHA256SUMS: ${await sha256(await Deno.readFile(`${folder}/SHA256SUMS`))}`);
 }
 
 if (import.meta.main) await perform(import.meta.url, release);

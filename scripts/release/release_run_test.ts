@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { outputOf } from "../../src/platform/process.ts";
+import { sha256 } from "./sums.ts";
 
 const root = decodeURIComponent(new URL("../..", import.meta.url).pathname);
 const TARGET = "aarch64-pc-windows-msvc";
@@ -161,6 +162,8 @@ Deno.test(
       new Deno.Command("sha256sum", { args: ["--check", "--strict", "SHA256SUMS"], cwd: made }),
     );
     if (sums !== null) assert.equal(sums.success, true);
+    const known = await sha256(await Deno.readFile(`${made}/SHA256SUMS`));
+    assert.ok(ran.stdout.includes(`\nSHA-256 of SHA256SUMS: ${known}\n`));
     assert.match(
       await Deno.readTextFile(`${made}/NOTES.md`),
       /- New\.\n\nNo binary this time for: x86_64-unknown-linux/,

@@ -3,7 +3,7 @@
  * the program says of the same input, `install.ps1`, and completions. Where there is no PowerShell, all is left out, and said.
  */
 import assert from "node:assert/strict";
-import { writeSums } from "../../scripts/release/sums.ts";
+import { sha256, writeSums } from "../../scripts/release/sums.ts";
 import { serveFolder } from "../../scripts/release/serve_folder.ts";
 import { assistantPlaces, ASSISTANTS } from "../../src/editor/assistants.ts";
 import { scriptsOf } from "../../src/editor/hooks/scaffold.ts";
@@ -318,6 +318,10 @@ test("install.ps1 says in one line why it installs nothing, and leaves nothing b
   await refused(["-From", at.release, "-Bundle"], /Deno 2\.6\.0 is too old/);
   await Deno.writeTextFile(`${at.release}/agentcli-x86_64-pc-windows-msvc.exe`, PROGRAM + "# changed\n");
   await refused(["-From", at.release], /is damaged: its SHA-256/);
+  await writeSums(at.release);
+  await refused(["-From", at.release, "-Sums", "0".repeat(64)], /SHA256SUMS of .* is another one/);
+  const sums = await sha256(await Deno.readFile(`${at.release}/SHA256SUMS`));
+  assert.equal((await at.install(["-From", at.release, "-NoShell", "-Sums", sums])).code, 0, "control");
 });
 
 test("install.ps1 installs from an address, and says when it cannot be reached", async () => {
