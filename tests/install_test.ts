@@ -12,6 +12,7 @@ case $1 in
 esac
 `;
 const ignore = Deno.build.os === "windows";
+const test = (name: string, fn: (test: Deno.TestContext) => Promise<void>) => Deno.test({ name, ignore }, fn);
 
 /** What the script calls besides. */
 const TOOLS = ["sh", "sed", "basename", "dirname", "mkdir", "rm", "mv", "cp", "cut", "awk", "chmod", "grep"];
@@ -75,33 +76,30 @@ async function assertRefused(ran: Awaited<ReturnType<typeof install>>, why: RegE
   assert.deepEqual(await filesOf(home), []);
 }
 
-Deno.test(
-  { name: "install.sh installs a folder, sets up the shell, and takes all of it away again", ignore },
-  async () => {
-    await using at = await place();
-    const start = `${at.home}/.bashrc`;
-    await Deno.writeTextFile(start, "alias ll='ls -l'");
-    const first = await install(["--from", at.release], at);
-    assert.equal(first.code, 0, first.stderr);
-    assert.match(first.stdout, /^9\.8\.7 \(agentcli\) is installed: /);
-    const asked = await new Deno.Command("bash", {
-      args: ["--norc", "-c", '. "$HOME/.bashrc"; agentcli --version; complete -p agentcli'],
-      clearEnv: true,
-      env: { HOME: at.home, PATH: "/usr/bin:/bin" },
-    }).output();
-    assert.match(new TextDecoder().decode(asked.stdout), /^9\.8\.7 \(agentcli\)\ncomplete -W/);
-    // Again: nothing is doubled.
-    assert.equal((await install(["--from", at.release], at)).code, 0);
-    assert.equal((await Deno.readTextFile(start)).match(/>>> agentcli >>>/g)?.length, 1);
-    const gone = await install(["--uninstall"], at);
-    assert.equal(gone.code, 0, gone.stderr);
-    assert.deepEqual(await filesOf(at.home), [start]);
-    assert.equal(await Deno.readTextFile(start), "alias ll='ls -l'\n");
-    assert.match((await install(["--uninstall"], at)).stderr, /nothing is installed/);
-  },
-);
+test("install.sh installs a folder, sets up the shell, and takes all of it away again", async () => {
+  await using at = await place();
+  const start = `${at.home}/.bashrc`;
+  await Deno.writeTextFile(start, "alias ll='ls -l'");
+  const first = await install(["--from", at.release], at);
+  assert.equal(first.code, 0, first.stderr);
+  assert.match(first.stdout, /^9\.8\.7 \(agentcli\) is installed: /);
+  const asked = await new Deno.Command("bash", {
+    args: ["--norc", "-c", '. "$HOME/.bashrc"; agentcli --version; complete -p agentcli'],
+    clearEnv: true,
+    env: { HOME: at.home, PATH: "/usr/bin:/bin" },
+  }).output();
+  assert.match(new TextDecoder().decode(asked.stdout), /^9\.8\.7 \(agentcli\)\ncomplete -W/);
+  // Again: nothing is doubled.
+  assert.equal((await install(["--from", at.release], at)).code, 0);
+  assert.equal((await Deno.readTextFile(start)).match(/>>> agentcli >>>/g)?.length, 1);
+  const gone = await install(["--uninstall"], at);
+  assert.equal(gone.code, 0, gone.stderr);
+  assert.deepEqual(await filesOf(at.home), [start]);
+  assert.equal(await Deno.readTextFile(start), "alias ll='ls -l'\n");
+  assert.match((await install(["--uninstall"], at)).stderr, /nothing is installed/);
+});
 
-Deno.test({ name: "install.sh takes a start-up file away that it made, and no other", ignore }, async () => {
+test("install.sh takes a start-up file away that it made, and no other", async () => {
   for (const text of [null, "", "# mine\n"]) {
     for (const added of ["", "alias ll='ls -l'\n"]) {
       await using at = await place();
@@ -117,7 +115,7 @@ Deno.test({ name: "install.sh takes a start-up file away that it made, and no ot
   }
 });
 
-Deno.test({ name: "install.sh follows no shell when told so, and takes another folder", ignore }, async () => {
+test("install.sh follows no shell when told so, and takes another folder", async () => {
   await using at = await place();
   const { code, stdout } = await install(["--from", at.release, "--bin", `${at.home}/b`, "--no-shell"], at);
   assert.equal(code, 0);
@@ -125,31 +123,28 @@ Deno.test({ name: "install.sh follows no shell when told so, and takes another f
   assert.deepEqual(await filesOf(at.home), [`${at.home}/.local/share/agentcli/installed`, `${at.home}/b/agentcli`]);
 });
 
-Deno.test(
-  { name: "install.sh writes start-up files that zsh, fish and sh read without a word", ignore },
-  async (test) => {
-    await using at = await place();
-    const shells = [["zsh", ".zshrc"], ["fish", ".config/fish/conf.d/agentcli.fish"], ["sh", ".profile"]] as const;
-    for (const [shell, file] of shells) {
-      const started = await outputOf(new Deno.Command(shell, { args: ["-c", "true"] }));
-      if (started === null) continue;
-      await test.step(shell, async () => {
-        assert.equal((await install(["--from", at.release], at, { SHELL: `/bin/${shell}` })).code, 0);
-        await Deno.writeTextFile(`${at.home}/.local/share/agentcli/completions.${shell}`, "");
-        const asked = await new Deno.Command(shell, {
-          args: ["-c", `. "$HOME/${file}"; agentcli --version`],
-          clearEnv: true,
-          env: { HOME: at.home, PATH: "/usr/bin:/bin", ZDOTDIR: at.home },
-        }).output();
-        assert.equal(new TextDecoder().decode(asked.stderr), "");
-        assert.equal(new TextDecoder().decode(asked.stdout), "9.8.7 (agentcli)\n");
-        assert.equal((await install(["--uninstall"], at)).code, 0);
-      });
-    }
-  },
-);
+test("install.sh writes start-up files that zsh, fish and sh read without a word", async (test) => {
+  await using at = await place();
+  const shells = [["zsh", ".zshrc"], ["fish", ".config/fish/conf.d/agentcli.fish"], ["sh", ".profile"]] as const;
+  for (const [shell, file] of shells) {
+    const started = await outputOf(new Deno.Command(shell, { args: ["-c", "true"] }));
+    if (started === null) continue;
+    await test.step(shell, async () => {
+      assert.equal((await install(["--from", at.release], at, { SHELL: `/bin/${shell}` })).code, 0);
+      await Deno.writeTextFile(`${at.home}/.local/share/agentcli/completions.${shell}`, "");
+      const asked = await new Deno.Command(shell, {
+        args: ["-c", `. "$HOME/${file}"; agentcli --version`],
+        clearEnv: true,
+        env: { HOME: at.home, PATH: "/usr/bin:/bin", ZDOTDIR: at.home },
+      }).output();
+      assert.equal(new TextDecoder().decode(asked.stderr), "");
+      assert.equal(new TextDecoder().decode(asked.stdout), "9.8.7 (agentcli)\n");
+      assert.equal((await install(["--uninstall"], at)).code, 0);
+    });
+  }
+});
 
-Deno.test({ name: "install.sh installs from an address with wget where there is no curl", ignore }, async () => {
+test("install.sh installs from an address with wget where there is no curl", async () => {
   await using at = await place();
   const needed = [...TOOLS, "df", "sha256sum", "wget"];
   const paths = await Promise.all(needed.map((tool) => whereIs(tool)));
@@ -166,7 +161,7 @@ Deno.test({ name: "install.sh installs from an address with wget where there is 
   await assertRefused(await install(["--from", address], at, only), /cannot be reached/, at);
 });
 
-Deno.test({ name: "install.sh installs from an address", ignore }, async () => {
+test("install.sh installs from an address", async () => {
   await using at = await place();
   await using server = serveFolder(at.release);
   const { code, stderr } = await install(["--from", `http://127.0.0.1:${server.addr.port}/`], at);
@@ -174,7 +169,7 @@ Deno.test({ name: "install.sh installs from an address", ignore }, async () => {
   assert.equal(await Deno.readTextFile(`${at.home}/.local/bin/agentcli`), PROGRAM);
 });
 
-Deno.test({ name: "install.sh --bundle runs the one file with the Deno that is there", ignore }, async () => {
+test("install.sh --bundle runs the one file with the Deno that is there", async () => {
   await using at = await place();
   await Deno.symlink(Deno.execPath(), `${at.tools}/deno`);
   const ran = await install(["--from", at.release, "--bundle", "--no-shell"], at);
@@ -185,57 +180,47 @@ Deno.test({ name: "install.sh --bundle runs the one file with the Deno that is t
   assert.deepEqual(files, [`${at.home}/.local/bin/agentcli`, `${at.home}/.local/share/agentcli/installed`]);
 });
 
-Deno.test(
-  { name: "what install.sh --bundle installs says in one line that the directory is gone", ignore },
-  async () => {
-    await using at = await place();
-    await Deno.symlink(Deno.execPath(), `${at.tools}/deno`);
-    assert.equal((await install(["--bundle", "--from", at.release, "--no-shell"], at)).code, 0);
-    const started = async (words: string) => {
-      // The shell that starts it has words of its own for that, and so may the one that runs it.
-      const command = new Deno.Command("sh", {
-        args: ["-c", `mkdir "$HOME/gone" && cd "$HOME/gone" && ${words} exec "$HOME/.local/bin/agentcli" --version`],
-        clearEnv: true,
-        env: { HOME: at.home, PATH: "/usr/bin:/bin" },
-        stdin: "null",
-      });
-      const { code, stdout, stderr } = await command.output();
-      return { code, stdout: new TextDecoder().decode(stdout), stderr: new TextDecoder().decode(stderr) };
-    };
-    const gone = await started('rmdir "$HOME/gone" &&');
-    assert.equal(gone.code, 2, gone.stderr);
-    assert.match(gone.stderr, /agentcli: the directory you are in is gone; go into one that is there\n$/);
-    assert.equal(gone.stdout, "");
-    const there = await started("");
-    assert.deepEqual([there.code, there.stdout], [0, "9.8.7 (agentcli)\n"], "control");
-  },
-);
-
-Deno.test({ name: "install.sh installs nothing that differs from its sum", ignore }, async () => {
+test("what install.sh --bundle installs says in one line that the directory is gone", async () => {
   await using at = await place();
-  await Deno.writeTextFile(`${at.release}/${BINARY}`, PROGRAM + "# changed\n");
-  await using server = serveFolder(at.release);
-  await assertRefused(await install(["--from", at.release], at), /is damaged: its SHA-256/, at);
-  await assertRefused(await install(["--from", `http://127.0.0.1:${server.addr.port}`], at), /is damaged/, at);
+  await Deno.symlink(Deno.execPath(), `${at.tools}/deno`);
+  assert.equal((await install(["--bundle", "--from", at.release, "--no-shell"], at)).code, 0);
+  const started = async (words: string) => {
+    // The shell that starts it has words of its own for that, and so may the one that runs it.
+    const command = new Deno.Command("sh", {
+      args: ["-c", `mkdir "$HOME/gone" && cd "$HOME/gone" && ${words} exec "$HOME/.local/bin/agentcli" --version`],
+      clearEnv: true,
+      env: { HOME: at.home, PATH: "/usr/bin:/bin" },
+      stdin: "null",
+    });
+    const { code, stdout, stderr } = await command.output();
+    return { code, stdout: new TextDecoder().decode(stdout), stderr: new TextDecoder().decode(stderr) };
+  };
+  const gone = await started('rmdir "$HOME/gone" &&');
+  assert.equal(gone.code, 2, gone.stderr);
+  assert.match(gone.stderr, /agentcli: the directory you are in is gone; go into one that is there\n$/);
+  assert.equal(gone.stdout, "");
+  const there = await started("");
+  assert.deepEqual([there.code, there.stdout], [0, "9.8.7 (agentcli)\n"], "control");
 });
 
-Deno.test({ name: "install.sh takes only the release whose sums are known from elsewhere", ignore }, async () => {
+test("install.sh installs nothing that differs from its sum, or from what is known of the sums", async () => {
   await using at = await place();
-  const sums = await sha256(await Deno.readFile(`${at.release}/SHA256SUMS`));
-  // A release that somebody replaced together with its sums.
+  const sums = async () => await sha256(await Deno.readFile(`${at.release}/SHA256SUMS`));
+  const known = await sums();
   await Deno.writeTextFile(`${at.release}/${BINARY}`, PROGRAM + "# changed\n");
+  await using server = serveFolder(at.release);
+  const places = [at.release, `http://127.0.0.1:${server.addr.port}`];
+  for (const from of places) await assertRefused(await install(["--from", from], at), /is damaged: its SHA-256/, at);
+  // Whoever replaced the file replaced the sums, too.
   await writeSums(at.release);
-  await using server = serveFolder(at.release);
-  for (const from of [at.release, `http://127.0.0.1:${server.addr.port}`]) {
-    await assertRefused(await install(["--from", from, "--sums", sums], at), /SHA256SUMS of .* is another one/, at);
+  for (const from of places) {
+    await assertRefused(await install(["--from", from, "--sums", known], at), /SHA256SUMS of .* is another one/, at);
   }
-  await assertRefused(await install(["--from", at.release, "--sums"], at), /--sums needs a value/, at);
-  const now = await sha256(await Deno.readFile(`${at.release}/SHA256SUMS`));
-  const { code, stderr } = await install(["--from", at.release, "--sums", now.toUpperCase()], at);
-  assert.equal(code, 0, stderr);
+  const ran = await install(["--from", at.release, "--sums", (await sums()).toUpperCase()], at);
+  assert.equal(ran.code, 0, ran.stderr);
 });
 
-Deno.test({ name: "install.sh names what is missing of a release, an address, a folder", ignore }, async () => {
+test("install.sh names what is missing of a release, an address, a folder", async () => {
   await using at = await place();
   const server = serveFolder(at.tools);
   const address = `http://127.0.0.1:${server.addr.port}`;
@@ -250,18 +235,15 @@ Deno.test({ name: "install.sh names what is missing of a release, an address, a 
   await assertRefused({ ...mistyped, code: 1 }, /unknown option --form/, at);
 });
 
-Deno.test(
-  { name: "install.sh takes no address that is open to changes on the way, and shows no password", ignore },
-  async () => {
-    await using at = await place();
-    const ran = await install(["--from", "http://user:word@example.com/r"], at);
-    await assertRefused(ran, /http:\/\/example\.com\/r is not encrypted/, at);
-    await assertRefused(await install(["--from", "http://127.0.0.1.example.com/r"], at), /is not encrypted/, at);
-    await assertRefused(await install(["--from", "ftp://127.0.0.1/r"], at), /only https addresses and folders/, at);
-  },
-);
+test("install.sh takes no address that is open to changes on the way, and shows no password", async () => {
+  await using at = await place();
+  const ran = await install(["--from", "http://user:word@example.com/r"], at);
+  await assertRefused(ran, /http:\/\/example\.com\/r is not encrypted/, at);
+  await assertRefused(await install(["--from", "http://127.0.0.1.example.com/r"], at), /is not encrypted/, at);
+  await assertRefused(await install(["--from", "ftp://127.0.0.1/r"], at), /only https addresses and folders/, at);
+});
 
-Deno.test({ name: "install.sh says when there is no binary for the processor or the system", ignore }, async () => {
+test("install.sh says when there is no binary for the processor or the system", async () => {
   await using at = await place();
   const uname = (machine: string, system: string) =>
     script(`${at.tools}/uname`, `#!/bin/sh\ncase $1 in -m) echo ${machine} ;; *) echo ${system} ;; esac\n`);
@@ -273,14 +255,14 @@ Deno.test({ name: "install.sh says when there is no binary for the processor or 
   await assertRefused(await install(["--from", at.release], at), /has no agentcli-aarch64-apple-darwin/, at);
 });
 
-Deno.test({ name: "install.sh puts nothing in place that does not run", ignore }, async () => {
+test("install.sh puts nothing in place that does not run", async () => {
   await using at = await place();
   await Deno.writeTextFile(`${at.release}/${BINARY}`, "\x7fELF of another machine");
   await writeSums(at.release);
   await assertRefused(await install(["--from", at.release], at), /does not run on this system/, at);
 });
 
-Deno.test({ name: "install.sh --bundle says why Deno does not run the file", ignore }, async () => {
+test("install.sh --bundle says why Deno does not run the file", async () => {
   await using at = await place();
   await Deno.symlink(Deno.execPath(), `${at.tools}/deno`);
   await Deno.mkdir(`${at.home}/.npmrc`);
@@ -293,7 +275,7 @@ Deno.test({ name: "install.sh --bundle says why Deno does not run the file", ign
   );
 });
 
-Deno.test({ name: "install.sh --bundle says when Deno is old or missing", ignore }, async () => {
+test("install.sh --bundle says when Deno is old or missing", async () => {
   await using at = await place();
   for (const version of ["1.46.3", "2.7.10", "2.6.0"]) {
     await script(`${at.tools}/deno`, `#!/bin/sh\necho "deno ${version} (stable)"\n`);
@@ -307,7 +289,7 @@ Deno.test({ name: "install.sh --bundle says when Deno is old or missing", ignore
   await assertRefused(ran, /there is no deno on PATH/, at);
 });
 
-Deno.test({ name: "install.sh leaves a command alone that it did not put there", ignore }, async () => {
+test("install.sh leaves a command alone that it did not put there", async () => {
   await using at = await place();
   const command = `${at.home}/.local/bin/agentcli`;
   await Deno.mkdir(`${at.home}/.local/bin`, { recursive: true });
@@ -316,7 +298,7 @@ Deno.test({ name: "install.sh leaves a command alone that it did not put there",
   assert.equal(await Deno.readTextFile(command), "of somebody else");
 });
 
-Deno.test({ name: "install.sh says that the disk is full", ignore }, async () => {
+test("install.sh says that the disk is full", async () => {
   await using at = await place();
   await Deno.writeTextFile(`${at.release}/${BINARY}`, PROGRAM + "#".repeat(300_000));
   await writeSums(at.release);
@@ -336,60 +318,51 @@ Deno.test({ name: "install.sh says that the disk is full", ignore }, async () =>
   }
 });
 
-Deno.test(
-  { name: "install.sh installs beside a start-up file that cannot be written, and says so", ignore },
-  async () => {
-    await using at = await place();
-    await Deno.mkdir(`${at.home}/.bashrc`);
-    const ran = await install(["--from", at.release], at);
-    assert.deepEqual([ran.code, ran.stderr], [0, ""]);
-    assert.match(ran.stdout, /is installed: /);
-    assert.match(ran.stdout, /^The shell is not set up: .*\.bashrc cannot be written to\. The completions are in /m);
-    assert.match(ran.stdout, /is not on PATH/);
-    await Deno.remove(`${at.home}/.bashrc`);
-    await Deno.writeTextFile(`${at.home}/.bashrc`, "# >>> agentcli >>>\n");
-    const damaged = await install(["--from", at.release], at);
-    assert.match(damaged.stdout, /has the line '# >>> agentcli >>>' and not/);
-    const gone = await install(["--uninstall"], at);
-    assert.equal(gone.code, 0);
-    assert.match(gone.stderr, /take our lines out by hand/);
-    assert.deepEqual(await filesOf(at.home), [`${at.home}/.bashrc`]);
-  },
-);
+test("install.sh installs beside a start-up file that cannot be written, and says so", async () => {
+  await using at = await place();
+  await Deno.mkdir(`${at.home}/.bashrc`);
+  const ran = await install(["--from", at.release], at);
+  assert.deepEqual([ran.code, ran.stderr], [0, ""]);
+  assert.match(ran.stdout, /is installed: /);
+  assert.match(ran.stdout, /^The shell is not set up: .*\.bashrc cannot be written to\. The completions are in /m);
+  assert.match(ran.stdout, /is not on PATH/);
+  await Deno.remove(`${at.home}/.bashrc`);
+  await Deno.writeTextFile(`${at.home}/.bashrc`, "# >>> agentcli >>>\n");
+  const damaged = await install(["--from", at.release], at);
+  assert.match(damaged.stdout, /has the line '# >>> agentcli >>>' and not/);
+  const gone = await install(["--uninstall"], at);
+  assert.equal(gone.code, 0);
+  assert.match(gone.stderr, /take our lines out by hand/);
+  assert.deepEqual(await filesOf(at.home), [`${at.home}/.bashrc`]);
+});
 
-Deno.test(
-  { name: "install.sh ends a download that stalls, and uninstall takes what a killed one left", ignore },
-  async () => {
-    await using at = await place();
-    await using server = serveFolder(at.release);
-    const address = `http://127.0.0.1:${server.addr.port}`;
-    await script(`${at.tools}/curl`, `#!/bin/sh\nprintf '%s\\n' "$@" > '${at.tools}/words'\nexit 28\n`);
-    await assertRefused(await install(["--from", address], at), /stopped sending; try again/, at);
-    const words = (await Deno.readTextFile(`${at.tools}/words`)).split("\n");
-    assert.equal(words[words.indexOf("--speed-time") + 1], "30");
-    await Deno.remove(`${at.tools}/curl`);
-    assert.equal((await install(["--from", address, "--no-shell"], at)).code, 0);
-    await Deno.mkdir(`${at.home}/.local/bin/.agentcli-install.1`);
-    assert.equal((await install(["--uninstall"], at)).code, 0);
-    assert.deepEqual([...Deno.readDirSync(`${at.home}/.local/bin`)], []);
-  },
-);
+test("install.sh ends a download that stalls, and uninstall takes what a killed one left", async () => {
+  await using at = await place();
+  await using server = serveFolder(at.release);
+  const address = `http://127.0.0.1:${server.addr.port}`;
+  await script(`${at.tools}/curl`, `#!/bin/sh\nprintf '%s\\n' "$@" > '${at.tools}/words'\nexit 28\n`);
+  await assertRefused(await install(["--from", address], at), /stopped sending; try again/, at);
+  const words = (await Deno.readTextFile(`${at.tools}/words`)).split("\n");
+  assert.equal(words[words.indexOf("--speed-time") + 1], "30");
+  await Deno.remove(`${at.tools}/curl`);
+  assert.equal((await install(["--from", address, "--no-shell"], at)).code, 0);
+  await Deno.mkdir(`${at.home}/.local/bin/.agentcli-install.1`);
+  assert.equal((await install(["--uninstall"], at)).code, 0);
+  assert.deepEqual([...Deno.readDirSync(`${at.home}/.local/bin`)], []);
+});
 
-Deno.test(
-  { name: "install.sh --bundle takes the Deno that a checkout's scripts fetched, and says so", ignore },
-  async () => {
-    await using at = await place();
-    await Deno.mkdir(`${at.home}/.cache/agentcli/deno-2.9.6/bin`, { recursive: true });
-    const deno = `${at.home}/.cache/agentcli/deno-2.9.6/bin/deno`;
-    await Deno.symlink(Deno.execPath(), deno);
-    for (const tool of [...TOOLS, "cat", "sha256sum"]) {
-      await Deno.symlink(await whereIs(tool) ?? assert.fail(tool), `${at.tools}/${tool}`);
-    }
-    const ran = await install(["--from", at.release, "--bundle", "--no-shell"], at, { PATH: at.tools });
-    assert.equal(ran.code, 0, ran.stderr);
-    assert.ok(ran.stdout.includes(`It runs with ${deno}, which has to stay there.`));
-  },
-);
+test("install.sh --bundle takes the Deno that a checkout's scripts fetched, and says so", async () => {
+  await using at = await place();
+  await Deno.mkdir(`${at.home}/.cache/agentcli/deno-2.9.6/bin`, { recursive: true });
+  const deno = `${at.home}/.cache/agentcli/deno-2.9.6/bin/deno`;
+  await Deno.symlink(Deno.execPath(), deno);
+  for (const tool of [...TOOLS, "cat", "sha256sum"]) {
+    await Deno.symlink(await whereIs(tool) ?? assert.fail(tool), `${at.tools}/${tool}`);
+  }
+  const ran = await install(["--from", at.release, "--bundle", "--no-shell"], at, { PATH: at.tools });
+  assert.equal(ran.code, 0, ran.stderr);
+  assert.ok(ran.stdout.includes(`It runs with ${deno}, which has to stay there.`));
+});
 
 Deno.test({
   name: "root installs nothing into the home of somebody else",
