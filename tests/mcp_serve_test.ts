@@ -306,8 +306,8 @@ Deno.test("over HTTP on loopback the same is answered, and pages of other places
   await using home = await project("no-cloud: .env\n", { ".env": "PORT=5432\n" });
   await using running = startProgram(["mcp", "serve", "--model", "demo", "--http", "127.0.0.1:0"], { home });
   const [, url = ""] = await running.stderr.until(/serving (http:\/\/127\.0\.0\.1:\d+\/mcp)\n/);
-  const body = JSON.stringify({ ...CALL, params: { name: "private_status", arguments: {} } });
-  const send = (headers: Record<string, string>) =>
+  const status = JSON.stringify({ ...CALL, params: { name: "private_status", arguments: {} } });
+  const send = (headers: Record<string, string>, body = status) =>
     fetch(url, { method: "POST", body, headers: { "content-type": "application/json", ...headers } });
   const token = (await Deno.readTextFile(join(home.agentcliHome, "private/http-token"))).trim();
   const authorization = `Bearer ${token}`;
@@ -315,6 +315,11 @@ Deno.test("over HTTP on loopback the same is answered, and pages of other places
   assert.deepEqual([stranger.status, await stranger.text()], [401, ""]);
   const answered = await (await send({ authorization })).json();
   assert.equal(answered.result.structuredContent.protected, 1);
+  const text = { question: "Which port?", answer: { type: "text" }, seconds: 1 };
+  const call = JSON.stringify({ ...CALL, params: { name: "ask_private", arguments: text } });
+  assert.match(await (await send({ authorization }, call)).text(), /"held":"r-1"/);
+  // Over HTTP standard error is the user's own, and no client's.
+  await running.stderr.until(/^agentcli: r-1 waits for you: agentcli mcp release r-1\n/m);
   const refused = await send({ authorization, origin: "https://example.com" });
   assert.deepEqual([refused.status, await refused.text()], [403, ""]);
   for (const address of ["0.0.0.0:7801", "127.0.0.2:7801", "7801", "127.0.0.1:70000", "localhost:7801"]) {

@@ -20,7 +20,7 @@ const INSTRUCTIONS =
 interface ServerParts {
   version: string;
   service: Pick<PrivateService, "call">;
-  /** Hears what a client gets, for the audit. */
+  /** Hears what a client gets, for the audit and the user. */
   heard?(tool: string, outcome: Outcome): Promise<void>;
 }
 

@@ -20,8 +20,8 @@ import { VERSION } from "../version.ts";
 import type { SERVE_OPTIONS, SESSION_OPTIONS } from "./command.ts";
 
 /**
- * Runs the command. Standard error has lines of the start alone, and with `--audit` what the client gets. `clock` is what
- * answers are timed by, `open` how sessions are opened: in processes of their own where the program can start itself.
+ * Runs the command. Standard error has lines of the start, over HTTP what waits for the user, and with `--audit` what the
+ * client gets. `clock` is what answers are timed by, `open` how sessions are opened: in processes of their own where the program can start itself.
  */
 export async function serve(
   { options, context }: Invocation<typeof SERVE_OPTIONS>,
@@ -32,13 +32,12 @@ export async function serve(
 ): Promise<number> {
   const { io } = context;
   const service = await openService(context, { model: options.model, clock, open });
-  const make = () =>
-    new McpServer({
-      version: VERSION,
-      service,
-      ...options.audit ? { heard: (tool: string, outcome: Outcome) => audit(context, tool, outcome) } : {},
-    });
   const port = options.http === undefined ? null : portOf(options.http);
+  const heard = async (tool: string, outcome: Outcome) => {
+    if (options.audit) await audit(context, tool, outcome);
+    if (port !== null && outcome.kind === "held") await tellHeld(context, outcome);
+  };
+  const make = () => new McpServer({ version: VERSION, service, heard });
   return await serveUntilStopped(io, async (stopped) => {
     const serving = port === null
       ? serveStreams(io, make(), { service, stopped })
@@ -151,6 +150,11 @@ export async function session(
     open: openHere({ io, cwd: globals.cwd, model }),
     heard: heardSigns(io),
   });
+}
+
+/** Tells the user of an answer that waits. Only where standard error is theirs: a client that starts the server shows it. */
+async function tellHeld({ io }: Context, { id }: { id: string }): Promise<void> {
+  await io.stderr.write(`agentcli: ${id} waits for you: agentcli mcp release ${id}\n`);
 }
 
 /** One line for each outcome: what the client gets, and what it cost. */
