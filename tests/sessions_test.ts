@@ -82,6 +82,10 @@ Deno.test("sessions export writes a file for the owner alone, and replaces one o
   assert.equal((await runInProcess([...args, "--yes"], { home })).code, 0);
   assert.equal((await runInProcess(["sessions", "export", SESSION, "--output", "out.html"], { home })).code, 0);
   assert.match(await home.read("out.html"), /^<!doctype html>/, "the ending decides the format");
+  const html = await runInProcess(["sessions", "export", SESSION, "--html"], { home });
+  assert.equal(html.stdout, await home.read("out.html"));
+  const both = await runInProcess(["sessions", "export", SESSION, "--html", "--format", "json"], { home });
+  assert.equal(both.code, 2);
   const nowhere = await runInProcess(["sessions", "export", SESSION, "--output", "no/out.md"], { home });
   assert.match(nowhere.stderr, /cannot write .*out\.md: that file or directory does not exist/);
   const directory = await runInProcess(["sessions", "export", SESSION, "--output", "d/"], { home });

@@ -69,6 +69,7 @@ export const EXPORT_OPTIONS = {
     EXPORT_FORMATS,
     "markdown or html for people, json for programs (default: by the ending of FILE, else markdown)",
   ),
+  html: flag("The same as --format html"),
   output: text("FILE", "Write to a file instead of standard output", { completion: "file" }),
 } as const;
 

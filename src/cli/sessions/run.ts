@@ -66,10 +66,14 @@ export async function showStored(invocation: Invocation<typeof LIST_OPTIONS>): P
 export async function exportStored(invocation: Invocation<typeof EXPORT_OPTIONS>): Promise<void> {
   const { options, context } = invocation;
   const { io, globals } = context;
+  if (options.html && (options.format ?? "html") !== "html") {
+    throw new AgentcliError("usage", `--html and --format ${options.format} exclude each other`);
+  }
   const { home, session } = await openNamed(invocation);
   const { documentText, openDocument } = await import("./document.ts");
   const stored = await openDocument(home, session);
-  const text = await documentText(stored, options.format ?? (globals.json ? "json" : formatOf(options.output ?? "")));
+  const format = options.html ? "html" : options.format ?? (globals.json ? "json" : formatOf(options.output ?? ""));
+  const text = await documentText(stored, format);
   if (options.output === undefined) {
     await io.stdout.write(io.stdout.isTerminal ? clean(text, { multiline: true }) : text);
   } else {
