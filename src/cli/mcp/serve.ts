@@ -21,7 +21,8 @@ import type { SERVE_OPTIONS, SESSION_OPTIONS } from "./command.ts";
 
 /**
  * Runs the command. Standard error has lines of the start, over HTTP what waits for the user, and with `--audit` what the
- * client gets. `clock` is what answers are timed by, `open` how sessions are opened: in processes of their own where the program can start itself.
+ * client gets. `clock` is what answers are timed by, `open` how sessions are opened: in processes of their own where the
+ * program can start itself.
  */
 export async function serve(
   { options, context }: Invocation<typeof SERVE_OPTIONS>,
@@ -35,7 +36,7 @@ export async function serve(
   const port = options.http === undefined ? null : portOf(options.http);
   const heard = async (tool: string, outcome: Outcome) => {
     if (options.audit) await audit(context, tool, outcome);
-    if (port !== null && outcome.kind === "held") await tellHeld(context, outcome);
+    if (port !== null && outcome.kind === "held") await printHeld(context, outcome);
   };
   const make = () => new McpServer({ version: VERSION, service, heard });
   return await serveUntilStopped(io, async (stopped) => {
@@ -152,8 +153,8 @@ export async function session(
   });
 }
 
-/** Tells the user of an answer that waits. Only where standard error is theirs: a client that starts the server shows it. */
-async function tellHeld({ io }: Context, { id }: { id: string }): Promise<void> {
+/** Prints that an answer waits for the user. Only where standard error is theirs: a client that starts the server shows it. */
+async function printHeld({ io }: Context, { id }: { id: string }): Promise<void> {
   await io.stderr.write(`agentcli: ${id} waits for you: agentcli mcp release ${id}\n`);
 }
 
