@@ -98,9 +98,6 @@ Deno.test("a name that holds protected content makes its file protected", sandbo
   assertNotSent(remote, canary);
 });
 
-const edit = (path: string, from: string, to: string) =>
-  ask({ name: "Edit", input: { file_path: path, old_string: from, new_string: to } });
-
 /** Asserts what becomes of a text that a prompt holds: for a remote model, and in the transcript of a local one. */
 async function assertKept(stage: Stage, text: string, isKept: boolean): Promise<void> {
   const pasted = await stage.play("rem", { script: [say("Yes.")], prompt: `what is ${text}?` });
@@ -119,58 +116,10 @@ async function assertKept(stage: Stage, text: string, isKept: boolean): Promise<
   assert.equal(stored[0]?.includes(text), !isKept, "in the transcript");
 }
 
-/** What a copy holds besides what its source holds now: a value that no other file has. */
-const MORE: Readonly<Record<string, (stage: Stage) => Promise<string>>> = {
-  async "what a tool moved there out of the source"(stage) {
-    const [line, value] = [`API_TOKEN=${stage.canary("env")}`, stage.canary("env")];
-    const script = [
-      READ,
-      edit(".env", line, "API_TOKEN="),
-      shell(`echo 'the key is ${value}' > notes.txt`),
-      say("Done."),
-    ];
-    await stage.play("loc", { script, args: COMMANDS });
-    return value;
-  },
-  async "a line that the user added"(stage) {
-    const script = [READ, shell(`echo '${stage.canary("env")}' > notes.txt`), say("Done.")];
-    await stage.play("loc", { script, args: COMMANDS });
-    return await stage.plant("notes.txt", "added", (value) => `${stage.canary("env")}\nNEXT=${value}\n`)
-      .then(() => stage.canary("added"));
-  },
-  async "a value that the source held when the session read it"(stage) {
-    const former = stage.canary("env");
-    const script = [READ, shell(`echo '${former}' > notes.txt`), say("Done.")];
-    const work = async () => void await stage.plant(".env", "env", (value) => `API_TOKEN=${value}\n# rotated\n`);
-    await stage.play("loc", { script, args: COMMANDS, during: { index: 1, work } });
-    return former;
-  },
-  async "content of another project beside that of this one"(stage) {
-    const other = `${stage.home.root}/B`;
-    await stage.plant(`${other}/.env`, "other", (value) => `KEY=${value}\n`);
-    await stage.write(`${other}/.agentclisecret`, "no-cloud: .env\n");
-    await stage.play("loc", { cwd: other, script: [say("Hello.")] });
-    const both = `printf '%s\\n' '${stage.canary("env")}' '${stage.canary("other")}' > notes.txt`;
-    await stage.play("loc", { script: [READ, shell(both), say("Done.")], args: COMMANDS });
-    return stage.canary("other");
-  },
-};
-
-for (const [what, make] of Object.entries(MORE)) {
-  Deno.test(`a copy is looked for with all that it holds: ${what}`, sandboxed, async () => {
-    await using stage = await openStage();
-    stage.exempt("notes.txt");
-    const value = await make(stage);
-    const listed = await runProgram(["secrets", "list"], { home: stage.home });
-    assert.match(listed.stdout, /notes\.txt.*holds content of/, "control: it is a copy");
-    await assertKept(stage, value, true);
-  });
-}
-
 /** A source file as a command leaves it: one line is a secret. */
 const SOURCE = ["import os", "from pathlib import Path", "", "BASE = Path(__file__).resolve().parent", ""];
 
-Deno.test("what a command left beside a copied line is open, until somebody changes it", sandboxed, async () => {
+Deno.test("what a command left beside a copied line does not count for the scanner", sandboxed, async () => {
   await using stage = await openStage();
   stage.exempt("config.py");
   const write = (key: string) => ["cat > config.py <<'END'", ...SOURCE, `KEY = '${key}'`, "END"].join("\n");
@@ -180,9 +129,6 @@ Deno.test("what a command left beside a copied line is open, until somebody chan
   const open = SOURCE.join(" ").trim();
   await assertKept(stage, open, false);
   await assertKept(stage, stage.canary("env"), true);
-  await stage.plant("config.py", "more", (value) => `${SOURCE.join("\n")}NEXT = '${value}'\n`);
-  await assertKept(stage, stage.canary("more"), true);
-  await assertKept(stage, open, false);
 });
 
 Deno.test(

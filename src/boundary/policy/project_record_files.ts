@@ -10,7 +10,6 @@ import { quietly } from "../../platform/real_path.ts";
 import { sha256 } from "../../platform/digest.ts";
 import { commonDirectory } from "./git_directory.ts";
 import type { Tier } from "./marker.ts";
-import type { OpenLines } from "./protection_rule.ts";
 import {
   type Identity,
   identityAt,
@@ -47,7 +46,8 @@ export interface DerivedFile extends Identity {
   source: string;
   /** Where no rule for the source says it. */
   tier?: Tier | undefined;
-  openLines?: OpenLines | undefined;
+  /** Found by the scanner, which knows what it holds from its source; without it all of its content counts. */
+  isCopy?: boolean | undefined;
 }
 
 /** The rules and the trust of a known project. */
@@ -310,7 +310,7 @@ export function gathered(files: readonly DerivedFile[], root: string): readonly 
   if (deepest <= depthOf(root)) return files;
   const above = files.map((file) =>
     isWithin(root, file.path) && depthOf(file.path) === deepest
-      ? { ...file, ...NOWHERE, path: dirname(file.path) }
+      ? { ...file, ...NOWHERE, path: dirname(file.path), isCopy: false }
       : file
   );
   // Of those that have one directory now, the strictest counts.

@@ -14,7 +14,6 @@ import { readRegularFile } from "../reader.ts";
 import type { ScanHit } from "./fragment_finder.ts";
 import { textsOf } from "./normalize.ts";
 import type { Scans } from "./leak_scanner.ts";
-import { openLinesOf } from "./open_lines.ts";
 
 /** Bytes that are scanned after one command; files beyond are protected without a look. */
 const SCAN_LIMIT = 128 * 1024 * 1024;
@@ -119,12 +118,7 @@ async function findCopies(search: CopySearch): Promise<FoundCopy[]> {
       }
       const hit = nameHit ?? await holding(...textsOf(read.bytes));
       if (hit === null) continue;
-      // What a protected file held before it changed can be in any line: the scanner may never have read it.
-      await scanner.check([], { since: started });
-      const isCertain = scanner.changedAt < since;
-      const holds = async (part: string) => await holding(part) !== null;
-      const openLines = isCertain ? await openLinesOf(read.bytes, holds) : undefined;
-      found.push({ ...copy, source: protection.named(hit.path)?.copyOf ?? hit.path, openLines });
+      found.push({ ...copy, source: protection.named(hit.path)?.copyOf ?? hit.path, isCopy: true });
     }
   }
   return found;

@@ -11,7 +11,6 @@ import type { ProtectedSet } from "../policy/protected.ts";
 import { describeRule } from "../policy/protection_rule.ts";
 import { pacer } from "../../platform/sleep.ts";
 import { READ_LIMIT, readRegularFile } from "../reader.ts";
-import { withoutOpenLines } from "./open_lines.ts";
 import { type Fragment, FragmentFinder, type ScanHit } from "./fragment_finder.ts";
 
 /** Fragments of a text that are checked against the allowed ones; a text with more new ones shares too much to leave. */
@@ -24,7 +23,7 @@ const FRAGMENT_LIMIT = 500;
 export type AllowedFragments = (fragments: readonly Fragment[]) => Promise<ReadonlySet<string>>;
 
 /** Judges whether texts hold protected content. */
-export type Scans = Pick<LeakScanner, "check" | "changedAt">;
+export type Scans = Pick<LeakScanner, "check">;
 
 type ScannedFiles = Pick<ProtectedSet, "named" | "version"> & { files(): Iterable<string> };
 
@@ -60,16 +59,13 @@ export function scannerOfOthers(
       files = [...new Set(others.flatMap(filesOf))];
       return await scanner.check(texts, { ...options, since: undefined });
     },
-    get changedAt() {
-      return scanner.changedAt;
-    },
   };
 }
 
-/** Returns the recorded files of a project without those that are protected in part: what they hold is known from others. */
+/** Returns the recorded files of a project but for the copies: what those hold is known from their sources. */
 function filesOf({ met, derived }: RecordData): string[] {
-  const inPart = new Set(derived.filter(({ openLines }) => openLines !== undefined).map(({ path }) => path));
-  return [...met, ...derived].map(({ path }) => path).filter((path) => !inPart.has(path));
+  const copies = new Set(derived.filter(({ isCopy }) => isCopy).map(({ path }) => path));
+  return [...met, ...derived].map(({ path }) => path).filter((path) => !copies.has(path));
 }
 
 /** Returns a scanner for the content of all known projects and of this one, which need not be known. */
@@ -84,9 +80,6 @@ export function scannerOfAll(
 export function both(one: Scans | null, other: Scans): Scans {
   return {
     check: async (texts, options) => await one?.check(texts, options) ?? await other.check(texts, options),
-    get changedAt() {
-      return Math.max(one?.changedAt ?? 0, other.changedAt);
-    },
   };
 }
 
@@ -98,8 +91,6 @@ export function both(one: Scans | null, other: Scans): Scans {
 export class LeakScanner {
   /** Decides about fragments from now on. */
   allowed: AllowedFragments;
-  /** When a check last found other files, or other content, than the one before it; in milliseconds since 1970. */
-  changedAt = 0;
   readonly #protection: ScannedFiles;
   readonly #root: string;
   readonly #limit: number | undefined;
@@ -194,8 +185,6 @@ export class LeakScanner {
       const isKnown = before === null ? status === null : before !== undefined && isUnchanged(before, status);
       if (!isKnown) changed.push(path);
     }
-    const isSame = changed.length === 0 && this.#read.keys().every((path) => present.has(path));
-    if (!isSame) this.changedAt = Date.now();
     if (changed.length > 0) {
       const isFirst = this.#read.size === 0;
       await this.#add(changed, { present, signal });
@@ -219,6 +208,7 @@ export class LeakScanner {
     const sizeOf = (path: string) => Math.min(present.get(path)?.size ?? 0, READ_LIMIT);
     const pause = pacer(signal);
     for (const path of paths.toSorted((one, other) => sizeOf(one) - sizeOf(other))) {
+      if (this.#protection.named(path)?.isCopy) continue;
       if (!this.#finder.content.hasRoomFor(sizeOf(path))) {
         this.#finder.content.leftOut.push(path);
         continue;
@@ -226,10 +216,7 @@ export class LeakScanner {
       const read = readRegularFile(path, { display: path });
       if ("refused" in read || read.more) this.#unread.add(path);
       else this.#unread.delete(path);
-      if (!("refused" in read)) {
-        const { openLines } = this.#protection.named(path) ?? {};
-        this.#finder.add(path, openLines === undefined ? read.bytes : await withoutOpenLines(read.bytes, openLines));
-      }
+      if (!("refused" in read)) this.#finder.add(path, read.bytes);
       await pause();
     }
   }
