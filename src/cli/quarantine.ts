@@ -5,10 +5,10 @@ import { notice, print, warn } from "./result.ts";
 import type { Invocation } from "./command.ts";
 import { AgentcliError } from "../errors.ts";
 import { rootKey } from "../boundary/policy/inode_index.ts";
-import { openProject, realDirectory } from "../boundary/policy/project.ts";
+import { openProject } from "../boundary/policy/project.ts";
 import { currentProjects } from "../boundary/policy/project_record_files.ts";
 import { ProtectedSet } from "../boundary/policy/protected.ts";
-import { movedProject, QUARANTINE, type QuarantineEntry, readEntry } from "../boundary/sandbox/quarantine.ts";
+import { QUARANTINE, type QuarantineEntry, readEntry } from "../boundary/sandbox/quarantine.ts";
 import { noteProgram } from "../boundary/sandbox/unfinished.ts";
 import { outsideOf, protectCopies } from "../boundary/scan/copies.ts";
 import { scannerOfAll } from "../boundary/scan/leak_scanner.ts";
@@ -28,14 +28,14 @@ export async function listEntries({ context }: Invocation): Promise<void> {
 /** Restores one entry. Returns 1 if a file stayed in quarantine. */
 export async function restoreEntry({ arguments: [id = ""], context }: Invocation): Promise<number> {
   const { io, globals } = context;
-  const found = readEntry(homePath(io), id);
-  if (found === null) {
+  const entry = readEntry(homePath(io), id);
+  if (entry === null) {
     throw new AgentcliError("usage", `no quarantine entry has the id ${clean(id)}`, {
       hint: "agentcli quarantine list",
     });
   }
   const home = await openHome(io);
-  const entry = entryHere(home, found, globals.cwd);
+  checkPlace(home, entry);
   // As for a program that makes these files: if they cannot be judged now, the next session there does it.
   const note = await noteProgram(home.path, { roots: [entry.root, ...new Set(entry.paths.map(dirname))] });
   const { restored, blocked } = await restoreQuarantined(home.path, entry);
@@ -51,16 +51,12 @@ export async function restoreEntry({ arguments: [id = ""], context }: Invocation
   return blocked.length === 0 ? 0 : 1;
 }
 
-/** Returns an entry with its paths as they are where its project is now. Throws `policy_refused` if that is not known. */
-function entryHere(home: Home, entry: QuarantineEntry, cwd: string): QuarantineEntry {
-  const { id, root, key, paths } = entry;
-  if (key === undefined || rootKey(root) === key) return entry;
-  const now = movedProject(entry, realDirectory(cwd));
-  if (now !== null) return { ...entry, root: now.root, paths: paths.map(now.place) };
-  const kept = join(home.path, QUARANTINE, id);
-  const why = `${clean(root)} is gone or another directory by now: the files stay in ${kept}`;
+/** Throws `policy_refused` if the project of an entry is not where it was: another one may have its path. */
+function checkPlace(home: Home, { id, root, key }: QuarantineEntry): void {
+  if (key === undefined || rootKey(root) === key) return;
+  const why = `${clean(root)} is gone or another directory by now: the files stay in quarantine`;
   throw new AgentcliError("policy_refused", why, {
-    hint: `if the project was moved, run this command there: agentcli quarantine restore ${id}`,
+    hint: `if the project was moved, copy what you need from ${join(home.path, QUARANTINE, id)}`,
   });
 }
 

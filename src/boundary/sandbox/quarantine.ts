@@ -9,8 +9,7 @@ import {
   removeDirectory,
   writeAtomically,
 } from "../../platform/files.ts";
-import { isWithin, join, relativeTo } from "../../platform/path.ts";
-import { ancestors } from "../../platform/real_path.ts";
+import { join } from "../../platform/path.ts";
 import { fieldsOf, type JsonRecord, parseJson, textOf } from "../../platform/record.ts";
 import { rootKey } from "../policy/inode_index.ts";
 import { readRegularFile } from "../reader.ts";
@@ -115,14 +114,4 @@ export function readEntry(home: string, id: string): QuarantineEntry | null {
   return typeof time === "number" && typeof root === "string" && Array.isArray(paths)
     ? { id, time, root, key: textOf(key) ?? undefined, paths: paths.map(String) }
     : null;
-}
-
-/** Returns where the project of a key is, if that is at or around `here` by now, and where its paths are there; or null. */
-export function movedProject(
-  { root, key }: { root: string; key?: string | undefined },
-  here: string,
-): { root: string; place: (path: string) => string } | null {
-  const now = ancestors(here).find((at) => rootKey(at) === key);
-  if (now === undefined) return null;
-  return { root: now, place: (path) => isWithin(root, path) ? join(now, relativeTo(root, path)) : path };
 }
