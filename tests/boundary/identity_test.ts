@@ -268,7 +268,7 @@ Deno.test("a command does not see a hard link that may be one to a file whose na
     const command = "cat open.txt; cat a b c";
     const { text } = await project.sandboxed(command);
     assert.ok(!holdsCanary(text, project.canary), text);
-    assert.match(text, /one\none\ntwo\n/, "a file whose names are all there is none");
+    assert.match(text, /\btwo\n$/, "a file with one name is seen");
     assert.ok(holdsCanary(await project.unsandboxed(command), project.canary), "control");
   }));
 

@@ -5,14 +5,12 @@ import { quietly } from "../../platform/real_path.ts";
 import { lastingIdentityOf } from "../policy/inode_index.ts";
 import { type Listing, Listings, within } from "../policy/listing.ts";
 
-/** The places that are covered already. */
+/** The protected places, which are covered already. */
 interface CoveredFiles {
   files: readonly string[];
   directories?: readonly string[];
-  /** Directories without protected files, such as `.git`: a file there is examined again only if its directory changes. */
-  stores?: readonly string[];
   nameless?: readonly string[];
-  /** True if some protected file cannot be examined: a file with a name that is found nowhere may be that one. */
+  /** True if some protected file cannot be examined: each file with several names may be that one. */
   blind?: boolean;
 }
 
@@ -55,35 +53,28 @@ export class HardLinkSearch {
    * are not followed.
    */
   find(
-    { files, directories = [], stores = [], nameless = [], blind = false }: CoveredFiles,
+    { files, directories = [], nameless = [], blind = false }: CoveredFiles,
     { own, system = [] }: SearchedPlaces,
   ): string[] {
     const gone = new Set(nameless);
     /** File → number of its names that are not covered yet. */
     const missing = new Map<string, number>();
-    const stored = stores.flatMap((directory) => [...this.#below(directory)].flatMap((one) => this.#filesIn(one)));
     const inside = directories.flatMap((directory) => [...this.#below(directory)].flatMap(namesIn));
-    const present = filesAt(new Set([...files, ...inside]));
-    for (const { file, links } of new Map([...stored, ...present].map((one) => [one.path, one])).values()) {
+    for (const { file, links } of filesAt(new Set([...files, ...inside]))) {
       missing.set(file, (missing.get(file) ?? links) - 1);
     }
     if (missing.size + gone.size === 0 && !blind) return [];
-    const covered = new Set([...files, ...directories, ...stores]);
+    const covered = new Set([...files, ...directories]);
     const found = new Set<string>();
-    /** Names of files that may be one that cannot be examined. */
-    const suspects = new Map<string, { links: number; paths: Set<string> }>();
     const check = ({ path, file, lasting, links }: FoundFile) => {
       if (covered.has(path) || found.has(path)) return;
-      if (missing.has(file) || gone.has(lasting)) {
-        found.add(path);
-        missing.set(file, (missing.get(file) ?? 1) - 1);
-      } else if (blind && links > 1 && own.some((place) => isWithin(place, path))) {
-        if (!suspects.has(file)) suspects.set(file, { links, paths: new Set() });
-        suspects.get(file)?.paths.add(path);
-      }
+      const isSuspect = blind && links > 1 && own.some((place) => isWithin(place, path));
+      if (!isSuspect && !missing.has(file) && !gone.has(lasting)) return;
+      found.add(path);
+      missing.set(file, (missing.get(file) ?? 1) - 1);
     };
     const look = (place: string) => {
-      if ([...directories, ...stores].some((directory) => isWithin(directory, place))) return;
+      if (directories.some((directory) => isWithin(directory, place))) return;
       // A mount can be a single file.
       filesAt([place]).forEach(check);
       for (const listing of this.#below(place, covered)) this.#filesIn(listing).forEach(check);
@@ -97,8 +88,7 @@ export class HardLinkSearch {
     for (const place of system) {
       if (devices.has(String(quietly(() => lstatSync(place))?.device))) look(place);
     }
-    const others = [...suspects.values()].flatMap(({ links, paths }) => paths.size < links ? [...paths] : []);
-    return [...found, ...others];
+    return [...found];
   }
 
   /** Yields a directory and its subdirectories that are not covered. */

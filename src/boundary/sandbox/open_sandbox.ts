@@ -3,7 +3,7 @@ import { AgentcliError } from "../../errors.ts";
 import { lstatSync } from "../../platform/files.ts";
 import { endingWithUs } from "../../platform/process_group.ts";
 import { isAbsolute } from "../../platform/path.ts";
-import { exists, quietly, realOrNamed } from "../../platform/real_path.ts";
+import { quietly, realOrNamed } from "../../platform/real_path.ts";
 import { lastingIdentityOf } from "../policy/inode_index.ts";
 import type { GitUser } from "../../shell/git.ts";
 import type { ProtectedSet } from "../policy/protected.ts";
@@ -52,8 +52,6 @@ interface Ready {
   bound: BoundPlaces;
   tamper: StartedLater;
   user: GitUser;
-  /** Files created by commands that could run code later and have not been moved to quarantine. */
-  left: Set<string>;
 }
 
 /** Returns the function that wraps commands. Searches for a backend at the first call. */
@@ -73,12 +71,8 @@ export function openSandbox(options: SessionSandboxOptions): SessionSandbox["wra
 
 /** Wraps one command; the result can check what the command made. */
 async function wrap(request: SandboxRequest, ready: Ready): Promise<SandboxedCommand | SandboxRefusal> {
-  const { base, bound, backend, tamper, left } = ready;
+  const { base, bound, backend, tamper } = ready;
   const { protection } = request;
-  const [still] = [...left].filter(exists);
-  if (still !== undefined) {
-    return refuse(`${still} could run code later, and cannot be moved to quarantine`, "remove it");
-  }
   // With `git: "open"`, settings of git and editors can be changed as outside a sandbox.
   const isWatched = request.git !== "open";
   const roots = [request.root, ...request.additional, ...isWatched ? bound.written : []] as const;
@@ -121,9 +115,7 @@ async function wrap(request: SandboxRequest, ready: Ready): Promise<SandboxedCom
       const added = protectedPaths(now).filter((path) => !known.has(path));
       const exposed = [...new Set([...replaced, ...added])];
       const made = before === null ? [] : madeSince(before, tamper.watch(now, { roots, programs }));
-      made.forEach((path) => left.add(path));
       const quarantined = made.length === 0 ? null : await quarantine(made, { ...place, now: Date.now() });
-      left.clear();
       return { quarantined, exposed };
     },
   };
@@ -154,7 +146,6 @@ async function prepare(options: SessionSandboxOptions): Promise<Ready | SandboxR
     bound,
     tamper: new StartedLater(userHome),
     user: { userHome, env: options.env },
-    left: new Set(),
   };
 }
 

@@ -3,7 +3,7 @@ import { lstatSync, realPathSync, statSync } from "../../platform/files.ts";
 import { quietly } from "../../platform/real_path.ts";
 import { dirname, isAbsolute, isWithin, join, normalize } from "../../platform/path.ts";
 import { ProtectedSet } from "../policy/protected.ts";
-import type { KnownProject, MarkerLines } from "../policy/project_record_files.ts";
+import type { KnownProject } from "../policy/project_record_files.ts";
 import { ProtectedPlaces } from "../policy/protected_tree.ts";
 import type { PlanStep } from "./backend.ts";
 
@@ -105,13 +105,13 @@ export function findBoundPlaces(
     const now = await projects();
     if (now === known) return;
     known = now;
-    const others = now.filter(({ root }) => !bounds.roots.some((own) => touches(own, root)));
+    const isSeen = (path: string) => inSystem(path) || shown.some((place) => touches(place, path));
+    const others = now.filter(({ root, derived }) =>
+      [root, ...derived.map(({ path }) => path)].some(isSeen) && !bounds.roots.some((own) => touches(own, root))
+    );
     const roots = [...shown, ...others.map(({ root }) => root).filter(inSystem)];
     if (!protection.isOf(roots)) protection = new ProtectedSet(roots);
-    protection.remember(others.map((one) => {
-      const isWalked = steps.some(({ source }) => isWithin(source, one.root));
-      return { ...one, markers: isWalked ? one.markers : one.markers.map(plainLines) };
-    }));
+    protection.remember(others);
   };
   return {
     steps,
@@ -126,11 +126,6 @@ export function findBoundPlaces(
     },
     readOnly: () => [...protection.markers, ...programs],
   };
-}
-
-/** Returns the lines without wildcards: to match wildcards, every session would have to walk every project. */
-function plainLines(marker: MarkerLines): MarkerLines {
-  return { ...marker, lines: marker.lines.filter(({ pattern }) => !/[*?[\]]/.test(pattern)) };
 }
 
 function expand(directory: string, userHome: string | null): string {

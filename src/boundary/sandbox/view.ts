@@ -77,16 +77,16 @@ export function buildView(request: ViewRequest, base: ViewBase): View | SandboxR
   for (const path of [...found.files, ...found.directories]) cover.add(path, { protects: true });
   for (const path of [...found.special, base.home]) cover.add(path);
   for (const place of found.unjudged) cover.addUnjudged(place);
-  const stores = found.repositories.filter(isStore);
   const isAsked = (store: string) => {
     const real = realOrNull(store) ?? store;
     return gitTool?.places.some(({ path }) => isWithin(real, path) || isWithin(path, real)) ?? false;
   };
-  if (request.git === "hidden") stores.filter((store) => !isAsked(store)).forEach((store) => cover.add(store));
+  for (const store of request.git === "hidden" ? found.repositories : []) {
+    if (isStore(store) && !isAsked(store)) cover.add(store);
+  }
   const covered = {
-    files: [...cover.files],
+    files: [...cover.files].filter((file) => cover.protects.has(file)),
     directories: [...cover.directories].filter((directory) => cover.protects.has(directory)),
-    stores: [...cover.directories].filter((directory) => !cover.protects.has(directory)),
     nameless: found.nameless,
     blind: found.blind || cover.isBlind,
   };
