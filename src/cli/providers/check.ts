@@ -16,6 +16,7 @@ import { listed } from "../../config/find.ts";
 import type { ContextWindow, Recognized } from "../../provider/backends/backend.ts";
 import { findWindows, inquire } from "../../provider/backends/inquiry.ts";
 import { namesCloudModel } from "../../provider/backends/elsewhere.ts";
+import { backendOf } from "../../provider/backends/backends.ts";
 import { ollama } from "../../provider/backends/ollama.ts";
 import { modelName } from "../init_providers/report.ts";
 import { tokensText } from "./models.ts";
@@ -103,7 +104,7 @@ interface Asked {
 async function askAll(check: ProviderCheck, asked: Asked): Promise<void> {
   const { provider, endpoint, key, tools } = asked;
   const url = `${endpoint.baseUrl}/models`;
-  const outcome = await outcomeOf(tools, endpoint, provider.models[0]?.id);
+  const outcome = await withKeyChecked(await outcomeOf(tools, endpoint, provider.models[0]?.id), endpoint, tools);
   check.reachable = outcome.kind !== "failed";
   check.lines.push(keyLine(key, outcome, endpoint));
   if (outcome.kind === "failed") {
@@ -167,6 +168,22 @@ async function outcomeOf(
     const silent = error.code === "provider_timeout" || /connection refused$/.test(reason);
     return { kind: "failed", reason, running: !silent, hint: error.hint };
   }
+}
+
+/** A list that everybody gets proves no key: a server that may have such a list is asked where it checks the key. */
+async function withKeyChecked(
+  outcome: Outcome,
+  endpoint: Endpoint,
+  { client, timeoutMs }: Pick<CheckTools, "client" | "timeoutMs">,
+): Promise<Outcome> {
+  if (outcome.kind !== "list") return outcome;
+  const recognized = await inquire(client, endpoint, { answer: outcome, limits: { timeoutMs } }).recognize();
+  const path = backendOf(recognized?.server ?? null)?.guardedPath;
+  if (path === undefined) return outcome;
+  const asked = { path, atOrigin: true, limitBytes: 1024 * 1024, timeoutMs };
+  const answer = await askServer(client, endpoint, asked).catch(() => null);
+  const isRefused = answer?.status === 401 || answer?.status === 403;
+  return isRefused ? { kind: "unauthorised", status: answer.status, body: answer.text } : outcome;
 }
 
 /** A reply of one token, or a refusal that a server of models alone gives; null for anything else. */

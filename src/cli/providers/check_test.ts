@@ -65,6 +65,18 @@ Deno.test("what a server has is shown where no model of it is configured, a long
   assert.match(checkText(await checked(empty)), /warn: it serves no models\n/);
 });
 
+Deno.test("a key that a llama-server with an open list rejects is an error, and one that it takes is none", async () => {
+  const routes = { "/props": refuse(401, "Invalid API Key") };
+  await using server = await serving({ models: list([{ id: "a", owned_by: "llamacpp" }]), routes });
+  const wrong = await checked(server, { apiKey: "$KEY" }, { KEY: "wrong" });
+  assert.equal(wrong.state, "error");
+  assert.ok(wrong.reachable);
+  assert.match(checkText(wrong), /API key: the server rejected the one from env:KEY \(HTTP 401\)/);
+  assert.match(checkText(await checked(server)), /API key: the server requires one \(HTTP 401\)/);
+  routes["/props"] = { kind: "status", status: 200, body: "{}" };
+  assert.equal((await checked(server, { apiKey: "$KEY" }, { KEY: "right" })).state, "ok");
+});
+
 Deno.test("the window of each model is told with where it is from", async () => {
   await using server = await serving({
     models: list([

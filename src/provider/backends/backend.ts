@@ -26,6 +26,8 @@ export interface Backend {
   /** Asked where neither tells. */
   probe?: Probe;
 
+  /** Checks the key, where its list of models may be open to everybody: from the origin. */
+  guardedPath?: string;
   /** Reads the window in force, never the trained maximum: in its list of models, or elsewhere. */
   window?: "list" | ((inquiry: Inquiry, models: readonly string[]) => Promise<Windows>);
   /** Windows in its list are those that models were trained with. */

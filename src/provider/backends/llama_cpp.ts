@@ -24,6 +24,8 @@ export const llamaCpp: Backend = {
   ports: [8080, 9931],
   owners: ["llamacpp"],
   shows: (facts) => serverHeader(facts) === "llama.cpp" || listsTwice(facts.body),
+  // Until August 2026 the list was open to everybody.
+  guardedPath: "/props",
   window: slotWindows,
   widen: (_, tokens) => `start llama-server with -c ${tokens} (it is divided by --parallel)`,
   keepCache: {
