@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { startFakeServer } from "./helpers/fake_server.ts";
+import { refuse, startFakeServer } from "./helpers/fake_server.ts";
 import { runInProcess } from "./helpers/in_process.ts";
 import { configure, temporaryHome } from "./helpers/program.ts";
 import { HAS_TMUX, openTerminal } from "./helpers/terminal.ts";
@@ -191,6 +191,10 @@ Deno.test("a literal key is warned about; a variable and the placeholder are not
     placeholder.stderr,
     /^saved in .*\nit does not answer yet: .*\nnext: start the server, then agentcli prov/,
   );
+  await using server = startFakeServer({ routes: { "/v1/models": refuse(401, "Invalid API Key") } });
+  const locked = ["providers", "add", "locked", "--base-url", server.baseUrl, "--api-key", "$KEY"];
+  const { stderr } = await runInProcess(locked, { home, env: { KEY: "wrong" } });
+  assert.match(stderr, /^it wants another key: .*HTTP 401.*\nnext: store the right key with set-key, then agentcli/m);
 });
 
 Deno.test("bad names and addresses are refused without repeating what may be secret", async () => {

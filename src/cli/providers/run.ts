@@ -12,7 +12,7 @@ import {
   PROVIDER_NAME_RULE,
   splitSelector,
 } from "../../config/find.ts";
-import { AgentcliError, asAgentcliError } from "../../errors.ts";
+import { AgentcliError, asAgentcliError, type ErrorCode } from "../../errors.ts";
 import { isLocal } from "../../boundary/policy/locality.ts";
 import { counted } from "../../platform/number.ts";
 import { clean, jsonText } from "../../terminal/clean.ts";
@@ -91,12 +91,18 @@ async function nextSteps(provider: ProviderEntry, context: Invocation["context"]
       await notice(context, `next: ${clean(chat(configured?.id ?? ids[0]))}`);
     } catch (error) {
       const { code, message } = asAgentcliError(error);
-      const isAsked = code !== "key_missing";
-      await notice(context, `${isAsked ? "it does not answer yet" : "it was not asked yet"}: ${message}`);
-      await notice(context, `next: ${isAsked ? "start the server, then " : ""}agentcli providers validate ${name}`);
+      const [what, next] = NOT_YET[code] ?? ["it does not answer yet", "start the server, then "];
+      await notice(context, `${what}: ${message}`);
+      await notice(context, `next: ${next}agentcli providers validate ${name}`);
     }
   });
 }
+
+/** Failures of a server that is there, or was not asked: what to say, and what to do before it is checked again. */
+const NOT_YET: Partial<Record<ErrorCode, [what: string, next: string]>> = {
+  key_missing: ["it was not asked yet", ""],
+  auth_failed: ["it wants another key", "store the right key with set-key, then "],
+};
 
 const NAMED_MODELS = 5;
 
