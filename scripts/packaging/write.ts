@@ -1,5 +1,6 @@
 /**
- * What package managers need of a release, from its folder: `FOLDER/*.tgz`, `FOLDER/*.deb`, `FOLDER/packaging`.
+ * What package managers need of a release, from its folder: `FOLDER/*.tgz`, `FOLDER/*.deb`, `FOLDER/*.rpm`,
+ * `FOLDER/packaging`.
  *
  * Usage: deno run -A scripts/packaging/write.ts FOLDER [--address URL] [--version VERSION]
  * FOLDER holds agentcli.js, the binaries and SHA256SUMS. Without --address the recipes that name one are left out, and said.
@@ -9,7 +10,7 @@ import { checkedOutCommit } from "../release/commit.ts";
 import { writeSums } from "../release/sums.ts";
 import { perform, readLine, ScriptError, UsageError } from "../script.ts";
 import { acpRegistry } from "./acp_registry.ts";
-import { writeDeb } from "./deb.ts";
+import { writeDeb, writeRpm } from "./linux.ts";
 import { writeNpmPackage } from "./npm.ts";
 import { readSums, recipes } from "./recipes.ts";
 
@@ -34,13 +35,15 @@ export async function writePackaging(folder: string, { version, address }: Packa
   });
   await Deno.remove(`${folder}/npm`, { recursive: true });
   const seconds = Number(Deno.env.get("SOURCE_DATE_EPOCH") ?? (await checkedOutCommit())?.seconds ?? 0);
-  await orSay("no package for Debian", async () => {
-    for (const processor of ["x86_64", "aarch64"] as const) {
-      const binary = `${folder}/agentcli-${processor}-unknown-linux-gnu`;
-      if (!await Deno.stat(binary).then(() => true, () => false)) continue;
-      console.log(`${folder}/${await writeDeb(folder, { version, processor, binary, bundle, seconds })}`);
-    }
-  });
+  for (const [family, writePackage] of [["Debian", writeDeb], ["Fedora", writeRpm]] as const) {
+    await orSay(`no package for ${family}`, async () => {
+      for (const processor of ["x86_64", "aarch64"] as const) {
+        const binary = `${folder}/agentcli-${processor}-unknown-linux-gnu`;
+        if (!await Deno.stat(binary).then(() => true, () => false)) continue;
+        console.log(`${folder}/${await writePackage(folder, { version, processor, binary, bundle, seconds })}`);
+      }
+    });
+  }
   await Deno.copyFile(`${root}packaging/Containerfile`, `${folder}/Containerfile`);
   const sums = readSums(await writeSums(folder));
   await writeAll(folder, acpRegistry(version));
