@@ -2,7 +2,8 @@
 import { admitItems, labelOf } from "../boundary/policy/label.ts";
 import { imageUrl } from "../provider/chat/content.ts";
 import { imagesOf, type UserItem } from "../session/item.ts";
-import { raiseLabels, raiseLabelsAnywhere, type Session, sessionLabel } from "./session.ts";
+import { type Session } from "./session.ts";
+import { raiseLabels, raiseLabelsAnywhere, sessionLabel } from "./labels.ts";
 import { AgentcliError } from "../errors.ts";
 import type { Localities, LocatedModel } from "../provider/backends/localities.ts";
 import type { Chat, ChatRequest } from "../provider/types.ts";
@@ -36,16 +37,13 @@ export async function admitPrompt(
   item: UserItem,
   { allowed }: { allowed: boolean },
 ): Promise<AdmittedPrompt> {
-  const { workspace, model, scanner, system } = session;
+  const { model, scanner, system } = session;
   if (item.images !== undefined) {
     const { requireVision } = await import("./context/vision.ts");
     await requireVision(session, item);
   }
   if (session.items.length > 0) {
-    // Markers may have come since the last request.
-    await workspace.refresh();
-    raiseLabels(session);
-    model.local &&= workspace.local;
+    await applyMarkers(session);
     if (!model.local) await raiseLabelsAnywhere(session);
   }
   const { provider, local } = model;
@@ -62,6 +60,13 @@ export async function admitPrompt(
   admitItems({ kind: "provider", name: provider, local }, [system, ...session.items, item]);
   if (found === "open" || local) return { item, admitted: found };
   return { item: { ...item, releasedTo: provider }, admitted: "released" };
+}
+
+/** Reads the markers again, which may have changed since the last request, and applies them to what the session holds. */
+async function applyMarkers(session: Session, signal?: AbortSignal): Promise<void> {
+  await session.workspace.refresh(signal);
+  raiseLabels(session);
+  session.model.local &&= session.workspace.local;
 }
 
 interface RequestTarget {
@@ -112,10 +117,7 @@ async function admitRequest(
   { session, target, signal }: { session: Session; target: RequestTarget; signal: AbortSignal },
 ): Promise<"local" | "open"> {
   const { workspace, model, system, items } = session;
-  // Markers are read again for every request.
-  await workspace.refresh(signal);
-  raiseLabels(session);
-  model.local &&= workspace.local;
+  await applyMarkers(session, signal);
   const { located, localities } = target;
   const { provider, baseUrl } = located.endpoint;
   const looksLocal = located.endpoint.local && workspace.countsAsLocal(baseUrl);

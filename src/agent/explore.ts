@@ -9,14 +9,8 @@ import type { ContentScanner } from "./content_scanner.ts";
 import PROMPT from "./explore_prompt.md" with { type: "text" };
 import type { RequestProfile } from "../provider/profiles/profile.ts";
 import type { SessionServer } from "./server.ts";
-import {
-  createSession,
-  nextPosition,
-  raiseLabelsAnywhere,
-  type Session,
-  sessionLabel,
-  type SessionModel,
-} from "./session.ts";
+import { createSession, nextPosition, type Session, type SessionModel } from "./session.ts";
+import { raiseLabelsAnywhere, sessionLabel } from "./labels.ts";
 import type { CallOptions } from "./tool_call.ts";
 import { runTurn } from "./turn.ts";
 import type { Chat } from "../provider/types.ts";

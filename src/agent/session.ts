@@ -1,19 +1,17 @@
 /** The state of one session: what was said, what may be used, and what was counted. */
 import { byteLength } from "../platform/text.ts";
-import { type Label, labelOf } from "../boundary/policy/label.ts";
 import type { SessionSandbox } from "../boundary/sandbox/sandbox.ts";
 import type { Workspace } from "../boundary/workspace/workspace.ts";
 import type { ModelEntry } from "../config/types.ts";
-import { resolve } from "../platform/path.ts";
 import { plainProfile, type RequestProfile } from "../provider/profiles/profile.ts";
 import type { ToolSchema } from "../provider/types.ts";
-import { positionOfCall, type SessionItem, sourceOfFormer, type UsedFiles } from "../session/item.ts";
+import { positionOfCall, type SessionItem } from "../session/item.ts";
 import type { PermissionPolicy } from "../tools/permission.ts";
 import { toolSchemas } from "../tools/registry.ts";
 import type { SessionMemory, Tool, ToolContext } from "../tools/tool.ts";
 import type { FindChecks } from "./ending/turn_check.ts";
 import type { WorkDone } from "./ending/unfinished.ts";
-import { type ContentScanner, resultOf } from "./content_scanner.ts";
+import type { ContentScanner } from "./content_scanner.ts";
 import type { Explorer } from "./explore.ts";
 import { type ContextState, createContextState } from "./context/context_state.ts";
 import type { LoopGuard } from "./loop_guard.ts";
@@ -131,81 +129,6 @@ export function createSession(options: SessionParts): Session {
     }),
     deniedUnasked: new Map(),
   };
-}
-
-/**
- * Protects everything from the first item on that used a file which a rule covers by now, and all where the system message
- * did: what the file held then is in no scan. What became protected by what it holds was open when it was used.
- * `isElsewhere` tells more protected paths.
- */
-export function raiseLabels(
-  { workspace: { protection, root }, system, items }: Session,
-  isElsewhere: (path: string) => boolean = () => false,
-): void {
-  const isProtected = (file: string) => {
-    const path = resolve(root, file);
-    // Not by a marker that is unusable for a moment: labels stay.
-    const rule = protection.named(path);
-    return rule !== null && rule.copyOf === undefined || isElsewhere(path);
-  };
-  const holds = (one: { label: Label; files?: UsedFiles }) =>
-    one.label === "open" && one.files?.some(isProtected) === true;
-  const isSystem = holds(system);
-  const first = isSystem ? 0 : items.findIndex((item) => item.kind !== "assistant" && holds(item));
-  const item = items[first];
-  if (item !== undefined && item.kind !== "assistant") {
-    const file = (isSystem ? system : item).files?.find(isProtected);
-    if (file !== undefined) item.source ??= sourceOfFormer(resolve(root, file), root);
-  }
-  if (isSystem) system.label = "no-cloud";
-  for (const item of first < 0 ? [] : items.slice(first)) item.label = "no-cloud";
-}
-
-/** The same for what any known project protects by now: asked before the session goes to a model that is not local. */
-export async function raiseLabelsAnywhere(session: Session): Promise<void> {
-  const protects = sessionLabel(session) === "open" ? await session.protectedAnywhere?.() : null;
-  if (protects) raiseLabels(session, cached(protects));
-}
-
-function cached(protects: (path: string) => boolean): (path: string) => boolean {
-  const known = new Map<string, boolean>();
-  return (path) => {
-    const found = known.get(path) ?? protects(path);
-    known.set(path, found);
-    return found;
-  };
-}
-
-/** The highest label of anything the session holds. */
-export function sessionLabel(session: Session): Label {
-  // Asked several times a response, over histories of thousands: without a list of its own.
-  const open = labelOf(session.system) === "open" && session.items.every((item) => labelOf(item) === "open");
-  return open ? "open" : "no-cloud";
-}
-
-/**
- * Returns the label of what a model said: no lower than what it was told, and `no-cloud` where it holds protected
- * content, which it can have read off a picture that no label knows, decoded or guessed. Never throws for what is found:
- * the words are here already, and have to be stored and shown.
- */
-export async function labelOfWords(
-  texts: readonly string[],
-  session: Session,
-  before = sessionLabel(session),
-): Promise<Label> {
-  const { scanner, model, workspace } = session;
-  if (before !== "open" && !workspace.hasEndpoints) return before;
-  const here = { provider: model.provider, local: true };
-  const found = await scanner?.checkPart(texts, { name: "the response", hint: "" }, here);
-  return found === "protected" ? "no-cloud" : before;
-}
-
-/** The label of a text that comes by a way which knows none: it is looked through like what a tool gave. */
-export async function labelOfText(text: string, from: string, session: Session): Promise<Label> {
-  const before = sessionLabel(session);
-  if (before !== "open" && !session.workspace.hasEndpoints) return before;
-  const found = await session.scanner?.checkPart([text], resultOf(from), session.model);
-  return found === "protected" ? "no-cloud" : before;
 }
 
 /** The place of the next item, counted over the whole session: it never repeats, also after a compaction or a resume. */

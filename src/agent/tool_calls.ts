@@ -1,8 +1,9 @@
 /** The calls of one response: run in order, each with exactly one result. */
 import type { ToolCall } from "../session/item.ts";
-import { type CallOutcome, type Place, runCall } from "./tool_call.ts";
+import { type CallOutcome, runCall, type StartOrder } from "./tool_call.ts";
 import { LoopGuard } from "./loop_guard.ts";
-import { resultRoom, type Session, sessionLabel } from "./session.ts";
+import { resultRoom, type Session } from "./session.ts";
+import { sessionLabel } from "./labels.ts";
 import type { RunningTurn } from "./turn_options.ts";
 
 /**
@@ -21,14 +22,14 @@ export async function runCalls(
   const twice = repeated(calls);
   for (const batch of batches(calls, session)) {
     options.signal.throwIfAborted();
-    let before: Promise<void> = Promise.resolve();
+    let previous: Promise<void> = Promise.resolve();
     const outcomes = await Promise.all(batch.map(async (call) => {
-      const place: Place = { before, started: () => {} };
-      before = new Promise((resolve) => place.started = resolve);
+      const order: StartOrder = { previous, started: () => {} };
+      previous = new Promise((resolve) => order.started = resolve);
       try {
-        return await runCall(call, session, { ...options, resultBytes, guard, place, isTwice: twice.has(call) });
+        return await runCall(call, session, { ...options, resultBytes, guard, order, isTwice: twice.has(call) });
       } finally {
-        place.started();
+        order.started();
       }
     }));
     options.signal.throwIfAborted();

@@ -7,7 +7,8 @@ import type { AdmittedPrompt } from "./admission.ts";
 import { createNudges, deferCheck } from "./ending/turn_end.ts";
 import { nextResponse } from "./response.ts";
 import { addUsage, failedTurnResult, rereadOf, startTurnState, turnResult } from "./turn_result.ts";
-import { forgetGuess, labelOfText, type Session, sessionLabel } from "./session.ts";
+import { forgetGuess, type Session } from "./session.ts";
+import { labelOfText, sessionLabel } from "./labels.ts";
 import type { RunningTurn, TurnOptions } from "./turn_options.ts";
 
 /** Said to a model that ended its turn without an answer, by what there was instead of one. */

@@ -4,7 +4,8 @@ import type { Clock } from "../platform/io.ts";
 import type { CheckResult, PermissionDenial, TurnResult } from "../protocol/turn_event.ts";
 import type { Usage } from "../provider/types.ts";
 import { assumedWindow } from "./context/tokens.ts";
-import { type Session, sessionLabel, type SessionModel } from "./session.ts";
+import { type Session, type SessionModel } from "./session.ts";
+import { sessionLabel } from "./labels.ts";
 
 /** A running turn: its counts, its answer so far, and what it was told once. */
 export interface TurnState {

@@ -3,7 +3,8 @@
  * then counts as changed by it, unless another session worked there at the same time.
  */
 import { textsOf } from "../boundary/scan/normalize.ts";
-import { type CommandWatch, type Session, sessionLabel } from "../agent/session.ts";
+import { type CommandWatch, type Session } from "../agent/session.ts";
+import { sessionLabel } from "../agent/labels.ts";
 import { AgentcliError } from "../errors.ts";
 import { diskReason } from "../platform/disk_failure.ts";
 import { sha256 } from "../platform/digest.ts";

@@ -2,7 +2,8 @@
 import { ContentScanner } from "../agent/content_scanner.ts";
 import { connectServer, UNKNOWN_SERVER } from "../agent/server.ts";
 import { buildSystemPrompt, profileFor } from "../agent/system_prompt.ts";
-import { createSession, restoredSystem, type Session, sessionLabel } from "../agent/session.ts";
+import { createSession, restoredSystem, type Session } from "../agent/session.ts";
+import { sessionLabel } from "../agent/labels.ts";
 import { admitted } from "../agent/admission.ts";
 import type { FindChecks } from "../agent/ending/turn_check.ts";
 import type { Chat } from "../provider/types.ts";

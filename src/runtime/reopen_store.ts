@@ -1,4 +1,5 @@
-/** The stored side of a session that goes on: what was stored, and where the rest of it goes. */
+/** The stored side of a session that is resumed or forked: what was stored, and where the rest is written. */
+import { memoized } from "../agent/labels.ts";
 import { forkSession, resumeTranscript } from "../session/open_transcript.ts";
 import { findSession } from "../session/list.ts";
 import { resolve } from "../platform/path.ts";
@@ -54,13 +55,7 @@ export async function judged(
   const instructions = instructionsOf(context).map((file) => resolve(root, file));
   const used = items.map((item) => usedBy(item, { starts, root, settled }));
   if ([instructions, ...used].every((paths) => paths.length === 0)) return stored;
-  const protects = await place.protection();
-  const known = new Map<string, boolean>();
-  const isProtected = (path: string) => {
-    const found = known.get(path) ?? protects(path);
-    known.set(path, found);
-    return found;
-  };
+  const isProtected = memoized(await place.protection());
   const isSystem = instructions.some(isProtected);
   const first = isSystem ? 0 : used.findIndex((paths, at) => items[at]?.label === "open" && paths.some(isProtected));
   if (first < 0) return stored;

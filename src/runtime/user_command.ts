@@ -1,6 +1,7 @@
 /** A command that the person types: run as the model's are, in their view of the project. Loaded with the first. */
 import { runTool } from "../agent/tool_call.ts";
-import { labelOfText, resultRoom, type Session } from "../agent/session.ts";
+import { resultRoom, type Session } from "../agent/session.ts";
+import { labelOfText } from "../agent/labels.ts";
 import { highestLabel } from "../boundary/policy/label.ts";
 import type { TurnListener } from "../protocol/turn_event.ts";
 import { bashTool as tool } from "../tools/bash/tool.ts";

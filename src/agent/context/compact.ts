@@ -11,7 +11,8 @@ import { AgentcliError } from "../../errors.ts";
 import { ProviderFailure } from "../../provider/failure.ts";
 import type { SideModel } from "../server.ts";
 import { addUsage } from "../turn_result.ts";
-import { labelOfWords, type Session, sessionLabel } from "../session.ts";
+import { type Session } from "../session.ts";
+import { labelOfWords, sessionLabel } from "../labels.ts";
 import type { RunningTurn } from "../turn_options.ts";
 
 /** Bytes of the longest summary. */

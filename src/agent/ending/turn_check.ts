@@ -4,7 +4,8 @@ import type { TurnEvent } from "../../protocol/turn_event.ts";
 import { decide } from "../../tools/permission.ts";
 import { bashDeclaration } from "../../tools/declarations.ts";
 import type { ToolResult } from "../../tools/tool.ts";
-import { labelOfText, resultRoom, type Session } from "../session.ts";
+import { resultRoom, type Session } from "../session.ts";
+import { labelOfText } from "../labels.ts";
 import { runTool } from "../tool_call.ts";
 import type { RunningTurn } from "../turn_options.ts";
 

@@ -1,6 +1,6 @@
 /** One session of a client: an {@link AgentSession}, what is chosen for it, and the turn that runs. */
 import { shortened } from "../../platform/text.ts";
-import { sessionLabel } from "../../agent/session.ts";
+import { sessionLabel } from "../../agent/labels.ts";
 import { AgentcliError, asAgentcliError } from "../../errors.ts";
 import { openHome } from "../../platform/home.ts";
 import { OutputClosed } from "../../platform/io.ts";

@@ -2,7 +2,7 @@
  * A client on standard input and output, and its session, which is opened with the first turn: its messages are turns,
  * one after the other; its requests are answered at once, also while a turn runs. Source: specification, stream-json §2–4.
  */
-import { sessionLabel } from "../../agent/session.ts";
+import { sessionLabel } from "../../agent/labels.ts";
 import type { AskPermission } from "../../agent/turn_options.ts";
 import { PERMISSION_MODES } from "../../config/types.ts";
 import { AgentcliError, asAgentcliError } from "../../errors.ts";

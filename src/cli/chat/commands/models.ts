@@ -12,7 +12,7 @@ import type { Endpoint } from "../../../provider/types.ts";
 import { tokensText } from "../../run/text_output.ts";
 import { findProjectContext } from "../../../runtime/project_context.ts";
 import type { Context } from "../../command.ts";
-import { sessionLabel } from "../../../agent/session.ts";
+import { sessionLabel } from "../../../agent/labels.ts";
 import { itemsBeforeProtected } from "../../../session/item.ts";
 import { clean } from "../../../terminal/clean.ts";
 import { row } from "../../../terminal/style.ts";

@@ -1,5 +1,6 @@
 /** The history of typed lines. One JSON text a line, oldest first, in the home; nothing protected. */
-import { type Session, sessionLabel } from "../../../agent/session.ts";
+import { type Session } from "../../../agent/session.ts";
+import { sessionLabel } from "../../../agent/labels.ts";
 import { type Home, openHome } from "../../../platform/home.ts";
 import type { Io } from "../../../platform/io.ts";
 import { parseJson } from "../../../platform/record.ts";

@@ -1,6 +1,7 @@
 /** The live rows below the chat: the current activity, queued messages, the line that is typed, and the status. */
 import { estimateOf } from "../../../agent/chat_request.ts";
-import { type Session, sessionLabel } from "../../../agent/session.ts";
+import { type Session } from "../../../agent/session.ts";
+import { sessionLabel } from "../../../agent/labels.ts";
 import type { PermissionMode } from "../../../config/types.ts";
 import { rateText } from "../view/activity.ts";
 import { clean } from "../../../terminal/clean.ts";

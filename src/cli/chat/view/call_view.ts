@@ -1,5 +1,5 @@
 /** The calls of a turn: live with the end of what they print, then as blocks; and the view that unfolds what is folded of one. */
-import { sessionLabel } from "../../../agent/session.ts";
+import { sessionLabel } from "../../../agent/labels.ts";
 import type { Clock } from "../../../platform/io.ts";
 import type { TurnEvent } from "../../../protocol/turn_event.ts";
 import type { ChatDelta } from "../../../provider/types.ts";
