@@ -2,9 +2,9 @@
 import { AgentcliError } from "../errors.ts";
 import { OutputClosed } from "../platform/io.ts";
 import type { TurnListener, TurnResult } from "../protocol/turn_event.ts";
-import type { AssistantItem } from "../session/item.ts";
+import { type AssistantItem, isUsersWords } from "../session/item.ts";
 import type { AdmittedPrompt } from "./admission.ts";
-import { createNudges, deferCheck } from "./ending/turn_end.ts";
+import type { Nudges } from "./ending/unfinished.ts";
 import { nextResponse } from "./response.ts";
 import { addUsage, failedTurnResult, rereadOf, startTurnState, turnResult } from "./turn_result.ts";
 import { forgetGuess, type Session } from "./session.ts";
@@ -131,6 +131,57 @@ async function converse(session: Session, turn: RunningTurn): Promise<void> {
     session.items.push({ kind: "user", origin: "engine", text: CONTINUE_PROMPTS[what], label: "open" });
     await turn.emit({ kind: "notice", text: "the response had no answer; asked the model to go on" });
   }
+}
+
+/**
+ * Returns what judges a response without calls: true where the model was asked to go on, as it announced a step or claimed
+ * what it did not do.
+ */
+function createNudges(session: Session, turn: RunningTurn): (text: string) => Promise<boolean> {
+  const { tools, policy, work, items } = session;
+  const before = { ...work };
+  const workedBefore = before.changes + before.commands > 0 ||
+    items.some((item) => item.kind === "tool_result" || (item.kind === "user" && item.origin === "summary"));
+  const asked = new Set<"step" | "claim">();
+  const find = async (text: string): Promise<keyof Nudges | null> => {
+    // Nothing is to be done in plan mode, and a response that was cut is not finished.
+    if (tools.length === 0 || policy.mode === "plan" || turn.state.stopReason !== "end_turn") return null;
+    if (turn.state.isCallLost === true && !asked.has("step")) return "step";
+    const { announcesStep, emptyClaim, leavesUndone } = await import("./ending/unfinished.ts");
+    const last = session.items.findLast(isUsersWords);
+    const prompt = last?.kind === "user" ? last.text : "";
+    if (!asked.has("step") && announcesStep({ text, prompt })) return "step";
+    if (asked.has("claim") || !tools.some(({ kind }) => kind === "write" || kind === "execute")) return null;
+    const done = { ...work, changes: work.changes - before.changes, commands: work.commands - before.commands };
+    const isIdle = done.changes + done.commands === 0;
+    return emptyClaim({ text, prompt, done, workedBefore }) ??
+      (isIdle ? leavesUndone({ text, prompt, workedBefore, isAlone: turn.isSingle === true }) : null);
+  };
+  return async (text) => {
+    // No response may follow: this one is the answer.
+    if (turn.maxTurns !== undefined && turn.state.responses >= turn.maxTurns) return false;
+    const found = await find(text);
+    if (found === null) return false;
+    asked.add(found === "step" ? "step" : "claim");
+    const { NUDGES: { [found]: nudge } } = await import("./ending/unfinished.ts");
+    session.items.push({ kind: "user", origin: "engine", text: nudge.text, label: "open" });
+    await turn.emit({ kind: "notice", text: nudge.notice });
+    return true;
+  };
+}
+
+/** Returns the check of what the turn changed, loaded once something may have been changed; true where the turn goes on. */
+function deferCheck(session: Session, turn: RunningTurn): () => Promise<boolean> {
+  const { work, findChecks } = session;
+  const before = { ...work };
+  const start = { changes: work.changes, at: Date.now() };
+  let check: (() => Promise<boolean>) | null = null;
+  return async () => {
+    const isIdle = work.changes === before.changes && work.commands === before.commands;
+    if (findChecks === undefined || isIdle) return false;
+    check ??= (await import("./ending/turn_check.ts")).createTurnCheck(session, turn, start);
+    return await check();
+  };
 }
 
 /** Appends what the user has said since; a turn that goes in circles gets new chances with it. */
