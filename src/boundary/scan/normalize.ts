@@ -41,42 +41,18 @@ export function foldLetter(kept: Uint8Array, last: number): void {
   }
 }
 
-/** Encodings of text that is no Unicode: in each, some bytes are other letters. */
-const CODE_PAGES: readonly string[] = ["windows-1250", "windows-1251", "windows-1252"];
+/** The encodings of UTF-16, by the mark that a file begins with. */
+const WIDE: Readonly<Record<string, string>> = { "\xff\xfe": "utf-16le", "\xfe\xff": "utf-16be" };
 
-/** Matches controls that no plain text has: one byte of most letters in UTF-16, as NUL is of ASCII. */
-// deno-lint-ignore no-control-regex
-const CONTROL = /[\0-\x08\x0e-\x1a\x1c-\x1f]/;
-/** Matches what text has next to none of: such controls, and units that are no characters. */
-// deno-lint-ignore no-control-regex
-const NO_TEXT = /[\x01-\x08\x0e-\x1a\x1c-\x1f\ufffd\p{Cn}\p{Co}\p{Cs}]/gu;
-
-/** Returns whether decoded bytes may be text: three units and one of 32 may be no characters. Of random data one of eight is none. */
-function mayBeText(text: string): boolean {
-  const units = text.replaceAll("\0", "");
-  return (units.length - units.replace(NO_TEXT, "").length - 3) * 32 <= units.length;
-}
-
-/** Returns what bytes may say as UTF-16; `plain` is what they say as UTF-8. */
-function wideTextsOf(bytes: Uint8Array, plain: string): string[] {
-  if (!CONTROL.test(plain) && !plain.includes("\ufffd")) return [];
-  const [little = "", big = ""] = ["utf-16le", "utf-16be"].map((encoding) => new TextDecoder(encoding).decode(bytes));
-  if (bytes[0] === 0xff && bytes[1] === 0xfe) return [little];
-  if (bytes[0] === 0xfe && bytes[1] === 0xff) return [big];
-  const texts = [little, big].filter(mayBeText);
-  // Letters of the wrong byte order make no blanks, but long fragments of the few that any two texts share.
-  const spaced = texts.filter((text) => /[ \n]/.test(text));
-  return spaced.length > 0 ? spaced : texts;
-}
-
-/** Returns what the bytes of a file say: as UTF-8, and where they are none, as each encoding of text that they may be in. */
+/**
+ * Returns what the bytes of a file say in the encodings in which tools show it: UTF-8, else UTF-16 behind a mark or
+ * Latin-1. ASCII in UTF-16 without a mark is UTF-8 with NUL, which normalizing drops.
+ */
 export function textsOf(bytes: Uint8Array): string[] {
   const plain = new TextDecoder().decode(bytes);
-  const texts = wideTextsOf(bytes, plain);
-  if (bytes.includes(0) || utf8Text(bytes) !== null) return [plain, ...texts];
-  const pages = CODE_PAGES.map((encoding) => new TextDecoder(encoding).decode(bytes));
-  // Tools show it as Latin-1.
-  return [...new Set([plain, ...texts, keyOf(bytes), ...pages])];
+  const wide = WIDE[keyOf(bytes.subarray(0, 2))];
+  if (wide !== undefined) return [plain, new TextDecoder(wide).decode(bytes)];
+  return bytes.includes(0) || utf8Text(bytes) !== null ? [plain] : [plain, keyOf(bytes)];
 }
 
 /** Zero-width characters, and those that only change the look of the one before. */
