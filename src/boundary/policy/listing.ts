@@ -55,8 +55,6 @@ export interface Listing extends Readonly<Facts> {
   status: FileStatus | null;
   /** When this status was first seen, in milliseconds. */
   seen: number;
-  /** When this directory, whatever was in it, was first seen at this path, in milliseconds. */
-  came: number;
   /** True if it was listed long enough after its last change that its times will show the next one. */
   settled: boolean;
 }
@@ -115,10 +113,7 @@ export class Listings {
     const seen = same?.seen ?? now;
     const settled = status !== null &&
       (now - seen >= SEEN_MS || now - Math.max(status.modified, status.changed) >= RACY_MS);
-    const before = known?.status ?? null;
-    const isHere = before !== null && status !== null && lastingIdentityOf(before) === lastingIdentityOf(status);
-    const came = isHere ? known?.came ?? now : now;
-    const listing = { directory, status, seen, came, settled, ...factsOf(directory) };
+    const listing = { directory, status, seen, settled, ...factsOf(directory) };
     this.#known.set(directory, listing);
     this.count++;
     return listing;

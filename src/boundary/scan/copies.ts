@@ -3,7 +3,7 @@
  * No label follows a process, so the files are scanned. Source: specification of the boundary, second design §4.
  */
 import { type FileStatus, lstatSync } from "../../platform/files.ts";
-import { basename, dirname, isWithin, join, relativeTo } from "../../platform/path.ts";
+import { basename, isWithin, join, relativeTo } from "../../platform/path.ts";
 import { quietly } from "../../platform/real_path.ts";
 import { type Listing, within } from "../policy/listing.ts";
 import type { ProjectRecord } from "../policy/project_record.ts";
@@ -93,13 +93,10 @@ async function findCopies(search: CopySearch): Promise<FoundCopy[]> {
   let left = SCAN_LIMIT;
   outside?.refresh();
   const listings = [...protection.openDirectories, ...outside?.openDirectories ?? []];
-  const moved = movedDirectories(listings, since);
   for (const listing of listings) {
     const base = baseOf(listing.directory, search);
     let above: Promise<ScanHit | null> | null = null;
-    for (
-      const { path, status } of changedFiles(listing, isBelow(listing.directory, moved) ? -Infinity : since - SLACK_MS)
-    ) {
+    for (const { path, status } of changedFiles(listing, since - SLACK_MS)) {
       if (!roots.some((root) => isWithin(root, path)) || protection.lasts(path)) continue;
       const { device, inode, born } = status;
       const nameHit = await (above ??= holding(relativeTo(base, listing.directory))) ?? await holding(basename(path));
@@ -127,28 +124,6 @@ async function findCopies(search: CopySearch): Promise<FoundCopy[]> {
 /** Returns the root or other place that a path is in: the names above it are not of a program. */
 function baseOf(path: string, { roots, protection }: CopySearch): string {
   return [...protection.roots, ...roots].find((place) => isWithin(place, path)) ?? path;
-}
-
-/**
- * Returns the directories that were moved to their places since then: what is in them has its old times. A move shows in
- * the change times of the directory and of the one above it. So does any new entry in both, thus a directory that was
- * seen there before does not count.
- */
-export function movedDirectories(listings: readonly Listing[], since: number): ReadonlySet<string> {
-  const isChanged = ({ status }: Listing) => status !== null && status.changed >= since - SLACK_MS;
-  const changed = new Set(listings.filter(isChanged).map(({ directory }) => directory));
-  const isMoved = ({ directory, came }: Listing) =>
-    came >= since && changed.has(directory) && changed.has(dirname(directory));
-  return new Set(listings.filter(isMoved).map(({ directory }) => directory));
-}
-
-/** Returns whether a directory is one of those, or is in one. */
-function isBelow(directory: string, places: ReadonlySet<string>): boolean {
-  if (places.size === 0) return false;
-  for (let at = directory;; at = dirname(at)) {
-    if (places.has(at)) return true;
-    if (dirname(at) === at) return false;
-  }
 }
 
 function* changedFiles(
