@@ -143,7 +143,7 @@ export function endpointsThatCount(
 
 /**
  * Records what a session has seen, in the records of the roots that it concerns, otherwise in the project's: new
- * markers, the current state of protected files (the project's record has all of them), and former ones.
+ * markers, and protected files (the project's record has all of them).
  */
 export async function recordSeen(
   protection: ProtectedSet,
@@ -151,13 +151,13 @@ export async function recordSeen(
   { isNew }: { isNew: boolean },
 ): Promise<void> {
   const concerns = ({ root }: ProjectRecord, path: string) => isWithin(root, path) || isWithin(dirname(path), root);
-  const { unmet, found } = protection;
+  const { unmet } = protection;
   for (const [index, record] of records.entries()) {
     const isOf = ({ path }: { path: string }) =>
       concerns(record, path) || (index === 0 && !records.some((other) => concerns(other, path)));
     const markers = isNew ? protection.seen.filter(isOf) : [];
     const met = unmet.filter((file) => index === 0 || isOf(file));
-    await record.tighten({ markers, derived: found.filter(isOf), met });
+    await record.tighten({ markers, met });
   }
-  if (isNew || unmet.length + found.length > 0) protection.remember(records);
+  if (isNew || unmet.length > 0) protection.remember(records);
 }

@@ -6,7 +6,7 @@ import { type FileStatus, lstatSync } from "../../platform/files.ts";
 import type { Clock } from "../../platform/io.ts";
 import { isWithin } from "../../platform/path.ts";
 import { quietly } from "../../platform/real_path.ts";
-import { identityAt, InodeIndex, isSameFile, lastingIdentityOf, type MetFile } from "./inode_index.ts";
+import { InodeIndex, isSameFile, lastingIdentityOf, type MetFile } from "./inode_index.ts";
 import { type Listing, within } from "./listing.ts";
 import { PathRules } from "./path_rules.ts";
 import type { DerivedFile, MarkerLines } from "./project_record_files.ts";
@@ -35,7 +35,6 @@ export class ProtectedSet extends PathRules {
   #searched = new WeakSet<Listing>();
   /** The present paths of remembered files that no rule names; {@link settle} finds them. */
   readonly moved = new Set<string>();
-  readonly #found: DerivedFile[] = [];
   /** The rules behind {@link lasts}; null when they have to be collected anew. */
   #lasting: PathRules | null = null;
   readonly #unnamed = new Set<string>();
@@ -121,12 +120,6 @@ export class ProtectedSet extends PathRules {
     return this.moved.size > before;
   }
 
-  /** Returns what {@link keep} was asked for and the home does not know yet. */
-  get found(): readonly DerivedFile[] {
-    const known = new Set(this.#remembered.flatMap(({ derived }) => derived).map(({ path }) => path));
-    return this.#found.filter(({ path }) => !known.has(path));
-  }
-
   /** As for the rules, also while the home remembers a protected file or a copy, which can be known by identity alone. */
   override get met(): boolean {
     return super.met || this.#met.length > 0 || this.#hasCopies;
@@ -173,23 +166,8 @@ export class ProtectedSet extends PathRules {
    * forgotten. So nothing else makes it safe to leave protected content there.
    */
   lasts(real: string): boolean {
-    if (this.#lasting === null) {
-      this.#lasting = new PathRules([], { isOfDisk: false });
-      this.#lasting.addRemembered(this.#remembered.flatMap(({ markers }) => markers));
-      for (const { path } of this.#remembered.flatMap(({ derived }) => derived)) {
-        this.#lasting.follow(path, { tier: "no-cloud", pattern: path, marker: path, line: 0 });
-      }
-    }
+    this.#lasting ??= rulesOf(this.#remembered);
     return this.#lasting.damaged === null && this.#lasting.named(real) !== null;
-  }
-
-  /** Makes {@link found} have a path that something names now, if that does not last. */
-  keep(real: string): void {
-    const rule = this.named(real);
-    if (rule === null || rule.damaged !== undefined || this.lasts(real)) return;
-    const file: DerivedFile = { path: real, source: real, tier: rule.tier, ...identityAt(real) };
-    this.protectCopies([file]);
-    this.#found.push(file);
   }
 
   /** Whether anything inside the roots is protected, or would be if it existed. Walks the roots. */
@@ -251,4 +229,14 @@ export class ProtectedSet extends PathRules {
   get timesListed(): number {
     return this.#tree.listings.count;
   }
+}
+
+/** Returns the rules that the home holds, whatever is on the disk. */
+function rulesOf(remembered: readonly Remembered[]): PathRules {
+  const rules = new PathRules([], { isOfDisk: false });
+  rules.addRemembered(remembered.flatMap(({ markers }) => markers));
+  for (const { path } of remembered.flatMap(({ derived }) => derived)) {
+    rules.follow(path, { tier: "no-cloud", pattern: path, marker: path, line: 0 });
+  }
+  return rules;
 }

@@ -7,6 +7,7 @@ import { quietly, realOrNamed } from "../../platform/real_path.ts";
 import { foldedPath } from "../../platform/case_folded.ts";
 import type { Label } from "../policy/label.ts";
 import { isLocal } from "../policy/locality.ts";
+import { identityAt } from "../policy/inode_index.ts";
 import { endpointsThatCount, realDirectory, recordSeen } from "../policy/project.ts";
 import { findMarkers } from "../policy/path_rules.ts";
 import type { ProjectRecord } from "../policy/project_record.ts";
@@ -167,12 +168,20 @@ export class DiskWorkspace {
 
   /**
    * Returns whether a path is still protected when the session is over: only then may protected content be left there
-   * without a look at it. What only a link or this process protects is recorded first.
+   * without a look at it. What a link or this session alone protects is recorded first.
    */
   async lasts({ real }: Pick<ResolvedPath, "real">): Promise<boolean> {
     await this.#remember();
-    this.protection.keep(real);
-    await this.#remember();
+    const rule = this.protection.named(real);
+    if (rule !== null && rule.damaged === undefined && !this.protection.lasts(real)) {
+      const record = this.records.find(({ root }) => isWithin(root, real)) ?? this.records[0];
+      await record?.tighten({ derived: [{ path: real, source: real, tier: rule.tier, ...identityAt(real) }] });
+      this.protection.remember(this.records);
+      const name = isWithin(this.root, real) ? relativeTo(this.root, real) : real;
+      if (this.protection.lasts(real)) {
+        this.#options.notify?.(`protected from now on: ${name} (agentcli secrets trust releases it)`);
+      }
+    }
     return this.protection.lasts(real);
   }
 
@@ -199,18 +208,13 @@ export class DiskWorkspace {
   }
 
   async #remember(): Promise<void> {
-    const { version, found } = this.protection;
+    const { version } = this.protection;
     const { notify } = this.#options;
     const before = this.#problem();
     await recordSeen(this.protection, this.records, { isNew: version !== this.#remembered });
     this.#remembered = version;
     const problem = this.local && before === null ? this.#problem() : null;
     if (problem !== null) notify?.(`what is protected here cannot be remembered: ${problem.message}`);
-    if (found.length === 0) return;
-    const names = found.map(({ path }) => isWithin(this.root, path) ? relativeTo(this.root, path) : path).join(", ");
-    notify?.(
-      `protected from now on, since they are or hold what was protected: ${names} (agentcli secrets trust releases them)`,
-    );
   }
 
   #refuseUnsafe(): void {
