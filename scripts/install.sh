@@ -4,7 +4,7 @@
 # Usage: sh install.sh [--from ADDRESS|FOLDER] [--sums SHA256] [--bundle] [--bin FOLDER] [--no-shell] [--uninstall]
 #   --from      a release: an address (https, or http on this machine) or a folder; default: the folder of this script
 #   --sums      what the SHA-256 of SHA256SUMS has to be, as you know it from elsewhere
-#   --bundle    agentcli.js, run by Deno 2.7.11 or later, in place of the binary (which is 97 MB)
+#   --bundle    agentcli.js, run by Deno 2.7.11 or later, in place of the binary (which has 100 MB)
 #   --bin       where the command goes; default: ~/.local/bin
 #   --no-shell  leave the start-up file of the shell alone: no PATH, no completions
 #   --uninstall take away what was installed; settings and sessions in ~/.agentcli stay

@@ -82,7 +82,7 @@ ${files.map((path) => `/${path}\n`).join("")}`,
         _rpmdir: folder,
         _build_name_fmt: name,
         _buildhost: "localhost",
-        _binary_payload: "w6.xzdio",
+        _binary_payload: "w2.xzdio",
         use_source_date_epoch_as_buildtime: "1",
         clamp_mtime_to_source_date_epoch: "1",
         // A compiled program carries its code behind the executable: stripping would take it away.
