@@ -23,7 +23,7 @@ export const DOCTOR_OPTIONS = {
 
 export const ADD_OPTIONS = {
   ...CHANGE_OPTIONS,
-  scope: choice(SCOPES, "For this project (default), for all your projects, or for all users"),
+  scope: choice(SCOPES, "For this project (default), for all your projects (default of mcp), or for all users"),
   file: text("FILE", "The content (default, and for -: standard input)", { completion: "file" }),
   dir: text("DIR", "Folder of a skill with its files", { completion: "directory", group: "Skills" }),
   shared: flag("Put the skill into .agents/skills, which several assistants read", { group: "Skills" }),
@@ -151,7 +151,7 @@ export const editorCommand = group({
     doctor: command({
       brief: "Run every installed hook with recorded input and check its response; find what does not load",
       detail:
-        "Runs what agentcli installed, unless it was changed since. Programs from others are run only with --foreign or after confirmation. Remote servers are contacted only on this machine; nothing else is sent anywhere.",
+        "Runs what agentcli installed, unless it was changed since. Programs from others are run only with --foreign or after confirmation. Servers at an address are contacted only on this machine; nothing is sent anywhere else.",
       options: DOCTOR_OPTIONS,
       examples: ["agentcli editor doctor", "agentcli editor doctor --foreign --json"],
       load: async () => (await import("./doctor.ts")).run,

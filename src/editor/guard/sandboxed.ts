@@ -67,7 +67,7 @@ export function isOnPath(name: string, { path }: CommandPlace): boolean {
 
 /** Returns why a command does not run as it is, and how it does. */
 export function sandboxAdvice(line: string, place: CommandPlace): { reason: string; instead: string } {
-  const reason = "commands run in the sandbox here, where what .agentclisecret protects is not there";
+  const reason = "commands run in the sandbox here, where what .agentclisecret protects cannot be read";
   const isPlain = plainWords(place.program)?.length === 1;
   const program = isPlain ? place.program : `'${place.program}'`;
   const replaceable = replaceableBy(place.program, place);
