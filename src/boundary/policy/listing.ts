@@ -10,7 +10,7 @@ import type { Clock } from "../../platform/io.ts";
 import { dirname } from "../../platform/path.ts";
 import { quietly } from "../../platform/real_path.ts";
 import { foldedName } from "../../platform/case_folded.ts";
-import { isUnchanged, lastingIdentityOf } from "./inode_index.ts";
+import { isUnchanged } from "./inode_index.ts";
 import { MARKER_NAME } from "./marker.ts";
 
 /**
@@ -35,8 +35,8 @@ export interface UnjudgedPlace {
 interface Facts {
   /** Null if the directory cannot be listed. */
   entries: readonly PlainEntry[] | null;
-  /** Name → identity of the symbolic link, which can be replaced under the same name. */
-  links: Map<string, string>;
+  /** Symbolic links with a leading dot. */
+  dotLinks: string[];
   /** True if rules can start here: some file system would take one of the names for a marker or `.git`. */
   mayRule: boolean;
   /** Sockets, FIFOs and devices. */
@@ -122,7 +122,7 @@ export class Listings {
 
 function factsOf(directory: string): Facts {
   const facts: Facts = {
-    ...{ entries: null, links: new Map(), mayRule: false },
+    ...{ entries: null, dotLinks: [], mayRule: false },
     ...{ special: [], repositories: [], settings: [], unjudged: [] },
   };
   const entries = listEntries(directory);
@@ -139,8 +139,7 @@ function factsOf(directory: string): Facts {
       isUnnamed = true;
       continue;
     }
-    const link = entry.isSymlink ? quietly(() => lstatSync(within(directory, name))) : null;
-    if (link !== null) facts.links.set(name, lastingIdentityOf(link));
+    if (entry.isSymlink && name.startsWith(".")) facts.dotLinks.push(within(directory, name));
     if (!isDirectory && !isFile && !entry.isSymlink) facts.special.push(within(directory, name));
     else if (isFile && ARCHIVE_NAME.test(name)) facts.repositories.push(within(directory, name));
     const folded = foldedName(name);

@@ -9,7 +9,7 @@ import { quietly, realOrNamed } from "../../platform/real_path.ts";
 import { mainTree } from "./git_directory.ts";
 import { MARKER_NAME, type MarkerEntry, readMarker } from "./marker.ts";
 import { compilePatterns, type Coverage, isWild, type Pattern, Patterns, ruleBelow } from "./patterns.ts";
-import type { MarkerLines } from "./project_record_files.ts";
+import type { DerivedFile, MarkerLines } from "./project_record_files.ts";
 import { type ProtectionRule, ruleOfHeld, stricter } from "./protection_rule.ts";
 
 interface Place extends Coverage {
@@ -17,17 +17,22 @@ interface Place extends Coverage {
   worktree: { at: string; main: string } | null;
 }
 
-/** Limits for the lines of all markers together. */
-const LINE_LIMIT = 10_000;
-const WILD_LIMIT = 1_000;
-const TOO_MANY = `with it the markers have more than ${LINE_LIMIT} lines, or more than ${WILD_LIMIT} with wildcards`;
-/** Stands for the lines that the home remembers, in place of a marker that is unusable. */
-const REMEMBERED = "";
-
 /** Reads the markers at a root (a real path), above it, and in the main tree of a linked worktree. */
 export function findMarkers(root: string): PathRules {
   const rules = new PathRules([root]);
   rules.start();
+  return rules;
+}
+
+/** Returns the rules of what the home remembers, alone: lines of markers, and copies. */
+export function rememberedRules(
+  remembered: readonly { markers: readonly MarkerLines[]; derived: readonly DerivedFile[] }[],
+): PathRules {
+  const rules = new PathRules([], { isOfDisk: false });
+  rules.addRemembered(remembered.flatMap(({ markers }) => markers));
+  for (const { path } of remembered.flatMap(({ derived }) => derived)) {
+    rules.follow(path, { tier: "no-cloud", pattern: path, marker: path, line: 0 });
+  }
   return rules;
 }
 
@@ -53,8 +58,6 @@ export class PathRules {
   /** Path → rule of an unusable marker, as of the last refresh. */
   readonly #damaged = new Map<string, ProtectionRule>();
   #standingEndpoints: readonly string[] = [];
-  #lines = 0;
-  #wildLines = 0;
   /** Grows with each new rule; cached results of older versions are recomputed. */
   #version = 0;
   #places = new Map<string, Place>();
@@ -111,7 +114,6 @@ export class PathRules {
 
   /** Adds the lines of markers that the home remembers. */
   addRemembered(markers: readonly MarkerLines[]): void {
-    this.#damaged.delete(REMEMBERED);
     for (const { path, lines } of markers) {
       const fresh = lines.filter((line) => this.#markers.get(path)?.has(`${line.tier} ${line.pattern}`) !== true);
       const entries = fresh.map(({ tier, pattern }) => ({ tier, path: pattern, line: 0 }));
@@ -134,9 +136,9 @@ export class PathRules {
     return stricter(this.damaged, found);
   }
 
-  /** The same without the unusable markers, but with what the home remembers, all of which is usable or everything covered. */
+  /** The same without the unusable markers, but with what the home remembers. */
   named(real: string): ProtectionRule | null {
-    return stricter(this.#damaged.get(REMEMBERED) ?? null, this.#settled(() => this.#ruleNow(real)));
+    return this.#settled(() => this.#ruleNow(real));
   }
 
   /**
@@ -145,7 +147,7 @@ export class PathRules {
    */
   rulesIn(directory: string, mayRule: boolean): ((path: string) => ProtectionRule | null) | null {
     const { covered, scopes, worktree } = this.#settled(() => this.#placeOf(directory, mayRule));
-    const isRuled = covered !== null || scopes.length > 0 || worktree !== null || this.#damaged.has(REMEMBERED);
+    const isRuled = covered !== null || scopes.length > 0 || worktree !== null;
     return isRuled ? (path) => this.named(path) : null;
   }
 
@@ -245,25 +247,19 @@ export class PathRules {
     }
     for (const warning of marker.warnings) this.#warnings.add(`${path}: ${warning}`);
     this.#take(path, { entries: marker.entries, remembered: false });
-    if (marker.damaged !== undefined) this.#damage(path, marker.damaged);
+    const { damaged } = marker;
+    if (damaged !== undefined) {
+      this.#damaged.set(path, { tier: "no-cloud", pattern: ".", marker: path, line: 0, damaged });
+    }
   }
 
   #take(path: string, { entries, remembered }: { entries: readonly MarkerEntry[]; remembered: boolean }): void {
     const rules = this.#markers.get(path) ?? new Map<string, ProtectionRule>();
     if (!this.#markers.has(path)) this.#version++;
     this.#markers.set(path, rules);
-    const keyed = entries.map((entry) => [`${entry.tier} ${entry.path}`, entry] as const);
-    const lines = keyed.map(([key, entry]) => ({ key, entry, patterns: compilePatterns(entry.path) }));
-    // Every name is matched against every wildcard: without a limit a repository could stall each session for minutes.
-    // All of a marker or nothing: what is remembered of it stays when the marker is gone.
-    const fresh = [...new Map(lines.map((line) => [line.key, line])).values()].filter(({ key }) => !rules.has(key));
-    const wild = fresh.filter(({ patterns }) => patterns.some(({ names }) => names.some(isWild)));
-    if (this.#lines + fresh.length > LINE_LIMIT || this.#wildLines + wild.length > WILD_LIMIT) {
-      return this.#damage(path, TOO_MANY, { remembered });
-    }
-    this.#lines += fresh.length;
-    this.#wildLines += wild.length;
-    for (const { entry, key, patterns } of lines) {
+    for (const entry of entries) {
+      const key = `${entry.tier} ${entry.path}`;
+      const patterns = compilePatterns(entry.path);
       let rule = rules.get(key);
       if (rule === undefined) {
         rule = { tier: entry.tier, pattern: entry.path, marker: path, line: entry.line };
@@ -274,10 +270,6 @@ export class PathRules {
       } else if (rule.remembered && !remembered) Object.assign(rule, { line: entry.line, remembered: false });
       for (const { names } of patterns) this.#followStart(dirname(path), { names, rule });
     }
-  }
-
-  #damage(marker: string, damaged: string, { remembered = false } = {}): void {
-    this.#damaged.set(remembered ? REMEMBERED : marker, { tier: "no-cloud", pattern: ".", marker, line: 0, damaged });
   }
 
   /** Covers the target of a line whose path leads through links; checked again after each refresh. */

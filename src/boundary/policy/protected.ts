@@ -8,7 +8,7 @@ import { isWithin } from "../../platform/path.ts";
 import { quietly } from "../../platform/real_path.ts";
 import { InodeIndex, isSameFile, lastingIdentityOf, type MetFile } from "./inode_index.ts";
 import { type Listing, within } from "./listing.ts";
-import { PathRules } from "./path_rules.ts";
+import { PathRules, rememberedRules } from "./path_rules.ts";
 import type { DerivedFile, MarkerLines } from "./project_record_files.ts";
 import { ProtectedPlaces, ProtectedTree, type WalkOptions } from "./protected_tree.ts";
 import { type ProtectionRule, stricter } from "./protection_rule.ts";
@@ -166,8 +166,8 @@ export class ProtectedSet extends PathRules {
    * forgotten. So nothing else makes it safe to leave protected content there.
    */
   lasts(real: string): boolean {
-    this.#lasting ??= rulesOf(this.#remembered);
-    return this.#lasting.damaged === null && this.#lasting.named(real) !== null;
+    this.#lasting ??= rememberedRules(this.#remembered);
+    return this.#lasting.named(real) !== null;
   }
 
   /** Whether anything inside the roots is protected, or would be if it existed. Walks the roots. */
@@ -229,14 +229,4 @@ export class ProtectedSet extends PathRules {
   get timesListed(): number {
     return this.#tree.listings.count;
   }
-}
-
-/** Returns the rules that the home holds, whatever is on the disk. */
-function rulesOf(remembered: readonly Remembered[]): PathRules {
-  const rules = new PathRules([], { isOfDisk: false });
-  rules.addRemembered(remembered.flatMap(({ markers }) => markers));
-  for (const { path } of remembered.flatMap(({ derived }) => derived)) {
-    rules.follow(path, { tier: "no-cloud", pattern: path, marker: path, line: 0 });
-  }
-  return rules;
 }

@@ -339,8 +339,8 @@ Deno.test("a tree that is too large for a moment is known in pieces, and whole w
 
 Deno.test("more lines than anybody writes are a damaged marker, named, and hold nobody up", async () => {
   await inTemporary((root) => {
-    for (let at = 0; at < 12; at++) {
-      const lines = Array.from({ length: 100 }, (_, line) => `no-cloud: *${at}-${line}*x\n`).join("");
+    for (const [at, length] of [1_001, 1_000].entries()) {
+      const lines = Array.from({ length }, (_, line) => `no-cloud: *${at}-${line}*x\n`).join("");
       write(`${root}/d${at}/.agentclisecret`, lines);
     }
     const set = new ProtectedSet([root]);
@@ -350,8 +350,8 @@ Deno.test("more lines than anybody writes are a damaged marker, named, and hold 
     assert.ok(set.rule(`${root}/anything`) !== null, "everything counts as protected");
     const few = new ProtectedSet([`${root}/d1`]);
     few.start();
-    for (let again = 0; again < 20; again++) few.refresh();
-    assert.equal(few.damaged, null, "lines that are read again are counted once");
+    assert.ok(few.any);
+    assert.equal(few.damaged, null, "control: as many as there may be");
   });
 });
 

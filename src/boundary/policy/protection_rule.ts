@@ -40,8 +40,8 @@ export function describeRule(rule: ProtectionRule, root: string): string {
 export function repairOf({ damaged = "", marker }: ProtectionRule): string {
   const repair = damaged.startsWith("line ")
     ? `repair that line of ${marker}`
-    : damaged.startsWith("with it ")
-    ? "take out lines that nobody needs; agentcli secrets trust forgets those that are gone"
+    : damaged.startsWith("it has ")
+    ? `take out lines of ${marker} that nobody needs`
     : `make ${marker} a readable text file`;
   return `${repair}; if you did not write it, remove it: what was protected before stays so (agentcli doctor names ` +
     "every such file). A local model may be used meanwhile";

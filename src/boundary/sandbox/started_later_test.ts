@@ -101,25 +101,20 @@ Deno.test("markers, packages and what is as it was are left alone", () =>
     assert.deepEqual(madeSince(before, await watch()), []);
   }));
 
-Deno.test("a directory of settings that is a link is followed, and goes when it is new or leads to new settings", () =>
+Deno.test("a link with a leading dot to a directory is followed, and goes when it is new or leads elsewhere", () =>
   inPlace(async ({ root, watch, write }) => {
     await write("shared/readme");
-    await Deno.symlink("shared", `${root}/.ide`);
-    const before = await watch();
-    await write("shared/hooks.json");
     await write("evil/hooks.json");
+    await Deno.symlink("shared", `${root}/.ide`);
+    await Deno.symlink("nowhere", `${root}/.lock`);
+    const before = await watch();
+    assert.deepEqual(before.present, [`${root}/shared`], "a command cannot write there");
     await Deno.symlink("evil", `${root}/.windsurf`);
-    await Deno.symlink("src", `${root}/.venv`);
-    assert.deepEqual(madeSince(before, await watch()).toSorted(), [`${root}/.ide`, `${root}/.windsurf`]);
-    // A link that leads elsewhere by now is new.
-    const again = await watch();
-    assert.deepEqual(again.present, [`${root}/evil`, `${root}/shared`].toSorted());
-    await write("shared/mcp.json");
-    assert.deepEqual(madeSince(again, await watch()), [`${root}/.ide`], "more behind it");
-    await write("other/hooks.json");
-    await Deno.remove(`${root}/.windsurf`);
-    await Deno.symlink("other", `${root}/.windsurf`);
-    assert.ok(madeSince(again, await watch()).includes(`${root}/.windsurf`));
+    await Deno.symlink("evil", `${root}/plain`);
+    assert.deepEqual(madeSince(before, await watch()), [`${root}/.windsurf`]);
+    await Deno.remove(`${root}/.ide`);
+    await Deno.symlink("evil", `${root}/.ide`);
+    assert.ok(madeSince(before, await watch()).includes(`${root}/.ide`));
   }));
 
 Deno.test("a file of settings that is a link is told from another one in its place", () =>
