@@ -9,8 +9,6 @@ const units = (text: string) => [...text].map((letter) => letter.charCodeAt(0));
 const FORMS: Record<string, (text: string) => string> = {
   "full width": (text) => String.fromCodePoint(...units(text).map((unit) => unit + 0xfee0)),
   "zero-width spaces": (text) => [...text].join("\u200b"),
-  "hyphens": (text) => [...text].join("-"),
-  "dashes": (text) => [...text].join(" \u2013 "),
   "HTML by number": (text) => units(text).map((unit) => `&#${unit};`).join(""),
   "quoted-printable": (text) => units(text).map((unit) => `=${unit.toString(16).toUpperCase()}`).join(""),
   "base64 of UTF-16": (text) => btoa(units(text).map((unit) => `${String.fromCharCode(unit)}\0`).join("")),

@@ -60,23 +60,16 @@ const UNSEEN =
   /[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff\u{e0000}-\u{e0fff}]/gu;
 /** Combining marks: dots, accents and lines. */
 const MARKS = /[\p{Mn}\p{Me}]/gu;
-/** Letters of other scripts, with the Latin letters that they look like below. */
-const FOREIGN = "асеіјорѕхуАВЕІЈКМНОРСЅТХοΑΒΕΖΗΙΚΜΝΟΡΤΥΧ";
-const LATIN = "aceijopsxyABEIJKMHOPCSTXoABEZHIKMNOPTYX";
-/** Characters that are used like a hyphen. */
-const HYPHENS = /[\u2010-\u2015\u2212\u00b7\u2022\u2027\u2219\u22c5\u30fb]/g;
-const LOOKALIKE = new RegExp(`[${FOREIGN}]`, "g");
 const NOT_ASCII = /[^\0-\x7f]/;
 
 /**
- * Replaces lookalike characters (full-width, styled and composed ones by NFKC, letters of other scripts) and drops
- * marks and invisible ones. Returns null if that changes nothing.
+ * Replaces full-width, styled and composed characters (by NFKC), and drops marks and invisible ones. Returns null if
+ * that changes nothing.
  */
 export function compatible(text: string): string | null {
   if (!NOT_ASCII.test(text)) return null;
   const bare = normalized(normalized(text, "NFKD").replace(MARKS, ""), "NFKC").replace(UNSEEN, "");
-  const same = bare.replace(LOOKALIKE, (letter) => LATIN[FOREIGN.indexOf(letter)] ?? letter).replace(HYPHENS, "-");
-  return same === text ? null : same;
+  return bare === text ? null : bare;
 }
 
 /** Returns the forms of a file's bytes to compare texts with: unchanged, and of each of its {@link textsOf} what differs. */

@@ -5,7 +5,7 @@
 import { compatible, keyOf, normalizeBytes, reversed } from "./normalize.ts";
 
 export type Form =
-  | ("plain" | "escaped" | "separated" | "percent" | "quoted-printable" | "reversed")
+  | ("plain" | "escaped" | "percent" | "quoted-printable" | "reversed")
   | (Packing | `${Packing} in ${Packing}`);
 
 /** Encodings of all bytes with a few characters. */
@@ -24,8 +24,6 @@ const PAIRS: readonly (readonly [Form, RegExp])[] = [
   ["percent", /%([0-9a-f]{2})/gi],
   ["quoted-printable", /=(?:([0-9a-f]{2})|\r?\n)/gi],
 ];
-/** Fewest letters of a run with the same separator between them. */
-const SHORTEST_SEPARATED = 8;
 /** How many levels of nested escapes (JSON in JSON) are decoded. */
 const ESCAPE_DEPTH = 3;
 /** Shortest run of ASCII that is decoded a second time: the base64 of a short value. */
@@ -56,9 +54,7 @@ function* decodedVariants(text: string): Generator<Variant> {
   const plain = normalizeBytes(raw);
   yield { form: "plain", bytes: plain };
   const alike = compatible(text);
-  const compared = alike === null ? plain : normalizedText(alike);
-  if (alike !== null) yield { form: "plain", bytes: compared };
-  yield { form: "separated", bytes: separatedRuns(compared) };
+  if (alike !== null) yield { form: "plain", bytes: normalizedText(alike) };
   for (let depth = 0, escaped = text; depth < ESCAPE_DEPTH && /[\\&]/.test(escaped); depth++) {
     const next = unescape(escaped);
     if (next === escaped) break;
@@ -129,35 +125,6 @@ function unescape(text: string): string {
       return code <= 0x10ffff ? String.fromCodePoint(code) : whole;
     },
   );
-}
-
-/** Returns whether an ASCII byte is a separator that people put between letters: neither letter nor digit. */
-function isSign(byte: number): boolean {
-  const lower = byte | 0x20;
-  return byte > 0x20 && byte < 0x7f && !(byte >= 0x30 && byte <= 0x39) && !(lower >= 0x61 && lower <= 0x7a);
-}
-
-/** Returns runs with the same separator after each letter (`s-e-c-r-e-t`), without it. */
-function separatedRuns(bytes: Uint8Array): Uint8Array {
-  const out: number[] = [];
-  for (let at = 0; at + 3 < bytes.length;) {
-    const sign = bytes[at + 1] ?? 0;
-    if (bytes[at + 3] !== sign || !isSign(sign)) {
-      at += 1;
-      continue;
-    }
-    let end = at;
-    while (bytes[end + 1] === sign && end + 2 < bytes.length) end += 2;
-    const letters = (end - at) / 2 + 1;
-    if (letters < SHORTEST_SEPARATED) {
-      at += 1;
-      continue;
-    }
-    for (let from = at; from <= end; from += 2) out.push(bytes[from] ?? 0);
-    out.push(CUT);
-    at = end;
-  }
-  return Uint8Array.from(out);
 }
 
 /** Decodes `%41` or `=41`; with the latter, an equals sign at the end of a line joins it with the next. */
