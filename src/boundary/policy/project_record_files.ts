@@ -5,7 +5,7 @@
 import { AgentcliError } from "../../errors.ts";
 import { listSync } from "../../platform/files.ts";
 import type { Home } from "../../platform/home.ts";
-import { dirname, isWithin, join } from "../../platform/path.ts";
+import { dirname, isWithin, join, relativeTo } from "../../platform/path.ts";
 import { quietly } from "../../platform/real_path.ts";
 import { sha256 } from "../../platform/digest.ts";
 import { commonDirectory } from "./git_directory.ts";
@@ -300,22 +300,19 @@ export function tightened(
 }
 
 /**
- * Returns derived files as a record has room for them: if there are too many, the directories of the deepest ones in
- * their place, and the root at last. A command can change any number of files.
+ * Returns derived files as a record has room for them: if there are too many, what holds them at the top of the project.
+ * A command can change any number of files.
  */
 export function gathered(files: readonly DerivedFile[], root: string): readonly DerivedFile[] {
   if (JSON.stringify(files).length <= DERIVED_LIMIT) return files;
-  const depthOf = (path: string) => path.split("/").length;
-  const deepest = files.reduce((depth, { path }) => isWithin(root, path) ? Math.max(depth, depthOf(path)) : depth, 0);
-  if (deepest <= depthOf(root)) return files;
-  const above = files.map((file) =>
-    isWithin(root, file.path) && depthOf(file.path) === deepest
-      ? { ...file, ...NOWHERE, path: dirname(file.path), isCopy: false }
-      : file
-  );
+  const above = files.map((file): DerivedFile => {
+    const [first = "", ...below] = relativeTo(root, file.path).split("/");
+    if (!isWithin(root, file.path) || below.length === 0) return file;
+    return { ...file, ...NOWHERE, path: join(root, first), isCopy: false };
+  });
   // Of those that have one directory now, the strictest counts.
   above.sort((one, other) => Number(one.tier === "list-only") - Number(other.tier === "list-only"));
-  return gathered([...new Map(above.map((file) => [file.path, file])).values()], root);
+  return [...new Map(above.map((file) => [file.path, file])).values()];
 }
 
 /** Returns the markers with the lines of both; the same list if there are no more. */
