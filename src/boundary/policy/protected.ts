@@ -40,7 +40,6 @@ export class ProtectedSet extends PathRules {
   readonly #unnamed = new Set<string>();
   /** True once the session holds what another project protects: from then on no `local-endpoints:` of this one count. */
   holdsOthers = false;
-  #hasCopies = false;
   /** The walk that the index was built from. */
   #identified: object | null = null;
 
@@ -122,15 +121,14 @@ export class ProtectedSet extends PathRules {
 
   /** As for the rules, also while the home remembers a protected file or a copy, which can be known by identity alone. */
   override get met(): boolean {
-    return super.met || this.#met.length > 0 || this.#hasCopies;
+    return super.met || this.#met.length > 0 || this.patterns.size > 0;
   }
 
   /** Protected files that the home does not know yet as they are; at most a few hundred. */
   get unmet(): readonly MetFile[] {
-    const met = new Set(this.#met.map((file) => `${lastingIdentityOf(file)} ${file.path}`));
-    return this.#identities.seen.filter((file) =>
-      !this.#unnamed.has(file.path) && !met.has(`${lastingIdentityOf(file)} ${file.path}`)
-    );
+    const keyOf = (file: MetFile) => `${lastingIdentityOf(file)} ${file.path}`;
+    const met = new Set(this.#met.map(keyOf));
+    return this.#identities.seen.filter((file) => !this.#unnamed.has(file.path) && !met.has(keyOf(file)));
   }
 
   /** Records the identities of the protected files, so that they are recognized later under any name. Walks the roots. */
@@ -173,7 +171,7 @@ export class ProtectedSet extends PathRules {
   /** Whether anything inside the roots is protected, or would be if it existed. Walks the roots. */
   get any(): boolean {
     const { files, directories } = this.#tree.found;
-    return files.length + directories.length + this.rules.length > 0 || this.damaged !== null || this.#hasCopies;
+    return files.length + directories.length + this.patterns.size > 0 || this.damaged !== null;
   }
 
   /**
@@ -184,16 +182,6 @@ export class ProtectedSet extends PathRules {
     const until = performance.now() + LOCAL_WALK_MS;
     while (!this.met && this.#tree.step()) if (performance.now() > until) return null;
     return this.any;
-  }
-
-  /**
-   * Returns the protected files inside the roots, or null if the walk takes longer than so many milliseconds. The next
-   * call continues the walk.
-   */
-  filesWithin(milliseconds: number): string[] | null {
-    const until = performance.now() + milliseconds;
-    while (this.#tree.step()) if (performance.now() > until) return null;
-    return this.#tree.found.protected.map(({ path }) => path);
   }
 
   /** Yields the protected files that exist: real paths inside the roots, and those that rules name elsewhere. */
@@ -213,7 +201,6 @@ export class ProtectedSet extends PathRules {
     const sources = new Map(files.map(({ source }) => [source, null as ProtectionRule | null]));
     for (const source of sources.keys()) sources.set(source, this.named(source));
     for (const file of files) {
-      this.#hasCopies = true;
       if (file.isNameProtected) this.#unnamed.add(file.path);
       const source = sources.get(file.source);
       const tier = source?.tier === "list-only" ? source.tier : file.tier ?? "no-cloud";
