@@ -37,7 +37,7 @@ async function chat(lines: readonly string[], plan: ServerPlan = PLAN, more: Rec
 Deno.test("/mcp lists servers, tools with their tokens, prompts and resources", async () => {
   const { done } = await chat(["/mcp"]);
   const text = done.stdout + done.stderr;
-  assert.match(text, /hub {2}local-only, running, 1 tools, \d+ tokens/);
+  assert.match(text, /hub {2}local-only, running, 1 tool, \d+ tokens/);
   assert.match(text, /direct +\d+ {2}say/);
   assert.match(text, /\/hub:greet +Greet somebody\./);
   assert.match(text, /@hub:note:\/\/1 +First note/);

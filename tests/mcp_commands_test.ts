@@ -36,7 +36,7 @@ Deno.test("a server is added, tried, listed with tokens, shown and removed", asy
   assert.match(unset.stdout, /\[ERR\] words: it cannot be reached: .*the variable B is not set/);
   const tried = await runInProcess(["mcp", "test", "words"], { home, env: { B: "b" } });
   assert.match(tried.stderr, /^starting words: /m);
-  assert.match(tried.stdout, /^\[OK \] words: revision 2025-11-25, 1 tools, 0 prompts, 0 resources, after \d+ ms\n$/);
+  assert.match(tried.stdout, /^\[OK \] words: revision 2025-11-25, 1 tool, 0 prompts, 0 resources, after \d+ ms\n$/);
   const listed = await mcp(home, "list");
   assert.match(listed.stdout, /words +user +local-only +ready +1 +\d\d /);
   const shown = await mcp(home, "show", "words");
@@ -286,7 +286,7 @@ Deno.test("a server at an address is spoken to in both eras, as objects and as s
       await configure(home, {}, { mcp_servers: { far: { url: http.url } } });
       const tried = await mcp(home, "test", "far");
       const revision = era === "modern" ? "2026-07-28" : "2025-11-25";
-      assert.match(tried.stdout, new RegExp(`\\[OK \\] far: revision ${revision}, 1 tools`), `${era} ${streams}`);
+      assert.match(tried.stdout, new RegExp(`\\[OK \\] far: revision ${revision}, 1 tool,`), `${era} ${streams}`);
       const last = http.heard.at(-1);
       assert.equal(last?.headers.get("mcp-protocol-version"), revision);
       assert.equal(
@@ -323,7 +323,7 @@ Deno.test("doctor has a line for the servers where there are any, with what to d
   await configure(home, {}, { mcp_servers: { words: server.entry } });
   assert.match(await line(), /^\[OK \] mcp: words \(not started yet\)/);
   await mcp(home, "test", "words");
-  assert.match(await line(), /^\[OK \] mcp: words \(1 tools\); 1 direct with \d\d tokens/);
+  assert.match(await line(), /^\[OK \] mcp: words \(1 tool\); 1 direct with \d\d tokens/);
   await home.write(".mcp.json", JSON.stringify({ mcpServers: { own: server.entry } }));
   assert.match(await line(), /^\[WARN\] mcp: .*own \(it is not approved\)[^]*try: agentcli mcp approve own/);
 });

@@ -31,7 +31,7 @@ import { localityOf } from "../secrets/context.ts";
 import { type Listening, listeningAt, remarkOf, signsElsewhere } from "./where.ts";
 import { providerLabel } from "../../config/base_url.ts";
 import { exposeTools } from "../../mcp/exposure.ts";
-import { grouped } from "../../platform/number.ts";
+import { counted, grouped } from "../../platform/number.ts";
 import { openProjectServers } from "../../runtime/mcp_servers.ts";
 import { hostOf } from "../output.ts";
 
@@ -235,7 +235,7 @@ async function checkServers(context: Context): Promise<Check[]> {
     const direct = tools.filter(({ exposure }) => exposure === "direct");
     const tokens = direct.reduce((sum, one) => sum + one.tokens, 0);
     const names = states.map(({ server, problem, manifest }) =>
-      `${server.name} (${problem ?? (manifest === null ? "not started yet" : `${manifest.tools.length} tools`)})`
+      `${server.name} (${problem ?? (manifest === null ? "not started yet" : counted(manifest.tools.length, "tool"))})`
     );
     const cost = direct.length === 0 ? "found by McpFind" : `${direct.length} direct with ${grouped(tokens)} tokens`;
     const message = [`${names.join(", ")}; ${cost}`, ...problems].join("; ");

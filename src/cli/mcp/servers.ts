@@ -9,7 +9,7 @@ import type { McpHub } from "../../mcp/hub.ts";
 import { logOf, type ServerState } from "../../mcp/session_server.ts";
 import { failureOf } from "../../mcp/link.ts";
 import { decidingFields, type McpServer, serverHash, shownServer } from "../../mcp/server.ts";
-import { grouped } from "../../platform/number.ts";
+import { counted, grouped } from "../../platform/number.ts";
 import { openProjectServers } from "../../runtime/mcp_servers.ts";
 import { clean } from "../../terminal/clean.ts";
 import type { Context, Invocation } from "../command.ts";
@@ -162,8 +162,12 @@ export async function testServer({ arguments: [name = ""], context }: Invocation
     const ms = Math.round(io.clock.monotonic() - started);
     const { manifest, server } = state;
     const tools = manifest?.tools.map((tool) => tool.name) ?? [];
-    const offers =
-      `${tools.length} tools, ${manifest?.prompts.length} prompts, ${manifest?.resources.length} resources`;
+    const { prompts = [], resources = [] } = manifest ?? {};
+    const offers = [
+      counted(tools.length, "tool"),
+      counted(prompts.length, "prompt"),
+      counted(resources.length, "resource"),
+    ].join(", ");
     await print(context, {
       json: { name, ok: problem === null, problem, ms, revision: manifest?.revision ?? null, tools },
       text: problem === null

@@ -54,7 +54,7 @@ export const COMMANDS = {
     "permissions",
     "a mode, or remove <number>",
   ]),
-  mcp: beside("list the MCP servers, their tools and tokens", lists, ["servers"]),
+  mcp: beside("list the MCP servers, their tools and tokens", lists, ["servers", ""]),
   context: beside("show what fills the window", session, ["showContext", ""]),
   status: beside("show model, session and mode", session, ["showStatus", ""]),
   think: command("set how much the model reasons: on, off, low, medium, high", session, [

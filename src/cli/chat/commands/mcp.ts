@@ -5,7 +5,7 @@ import { AgentcliError } from "../../../errors.ts";
 import { failureOf } from "../../../mcp/link.ts";
 import type { McpOffer } from "../../../mcp/offer.ts";
 import { readBlocks } from "../../../mcp/result.ts";
-import { grouped } from "../../../platform/number.ts";
+import { counted, grouped } from "../../../platform/number.ts";
 import { fieldsOf, membersOf } from "../../../platform/record.ts";
 import { clean } from "../../../terminal/clean.ts";
 import { type Row, row, span } from "../../../terminal/style.ts";
@@ -32,7 +32,7 @@ export function mcpRows(offer: McpOffer | null, width: number): Row[] {
         span(`  ${clean(server.name)}`, "bold"),
         span(`  ${serverClass(server)}, `, "dim"),
         span(clean(state), problem === null ? "dim" : "warning"),
-        span(manifest === null ? "" : `, ${own.length} tools, ${grouped(tokens)} tokens`, "dim"),
+        span(manifest === null ? "" : `, ${counted(own.length, "tool")}, ${counted(tokens, "token")}`, "dim"),
       ];
       const called = [
         ...(manifest?.prompts ?? []).map(({ name, description }) => [`/${server.name}:${name}`, description] as const),
