@@ -74,6 +74,26 @@ Deno.test("a prompt of a server is a command, by name or in one text, and says w
   assert.match(done.stderr + done.stdout, /the MCP server hub has no prompt "none"/);
 });
 
+Deno.test({
+  name: "the prompts and resources of a server are in the menus of the input line",
+  ignore: !HAS_TMUX,
+  async fn() {
+    await using home = await temporaryHome();
+    const server = await planServer(`${home.root}/servers`, "fake", PLAN);
+    await using model = startFakeServer({ script: () => say("Done.") });
+    await configure(home, { loc: { baseUrl: model.baseUrl } }, { mcp_servers: { hub: server.entry } });
+    await using terminal = await openTerminal(["chat", "/mcp"], { home });
+    await terminal.shows(/found\s+by McpFind/);
+    await terminal.type("/hub");
+    await terminal.shows(/> \/hub\n[^]*\/hub:greet +Greet somebody\./);
+    await terminal.press("C-u");
+    await terminal.type("see @hub:n");
+    await terminal.shows(/> see @hub:n\n[^]*@hub:note:\/\/1 +First note/);
+    await terminal.press("Tab");
+    await terminal.shows(/> see @hub:note:\/\/1\n/);
+  },
+});
+
 Deno.test("@server:uri puts a resource beside the words, and one that is not there is told about", async () => {
   const { done, told } = await chat(["What does @hub:note://1 say?", "And @hub:note://2?"]);
   assert.equal(told[0], "What does @hub:note://1 say?\n\nResource hub:note://1:\nthe pump runs at 7");

@@ -38,3 +38,31 @@ Deno.test("a server that the client brings is used in its session, with its vari
   const names = server.chats()[2]?.json.tools.map((tool: { function: { name: string } }) => tool.function.name);
   assert.ok(!names.includes("mcp__notes__read_note"), names.join(" "));
 });
+
+Deno.test("the prompts of a server are commands of the editor, unless something is protected or only for local models", async () => {
+  const prompts = [{
+    name: "greet",
+    description: "Greet somebody.",
+    arguments: [{ name: "who", required: true }],
+    messages: [{ role: "user", content: { type: "text", text: "Say hello to {who}." } }],
+  }];
+  for (const [isTold, more, marker] of [[true, {}, null], [false, { label: "no-cloud" }, null], [false, {}, ".env"]]) {
+    await using home = await temporaryHome();
+    if (marker !== null) await home.write(".agentclisecret", `no-cloud: ${marker}\n`);
+    const { entry } = await planServer(`${home.root}/servers`, "fake", { tools: [], prompts });
+    await using model = startFakeServer({ script: [say("Done.")] });
+    await configure(home, { loc: { baseUrl: model.baseUrl, models: [{ id: "fake", context_window: 32768 }] } }, {
+      mcp_servers: { hub: { ...entry, ...more as object } },
+    });
+    await using client = new AcpClient({ home });
+    const sessionId = await client.session();
+    await client.until(({ params }) => params?.update?.sessionUpdate === "available_commands_update");
+    const [{ availableCommands }] = client.updates("available_commands_update");
+    const told = availableCommands.filter(({ name }: { name: string }) => name === "hub:greet");
+    const greet = { name: "hub:greet", description: "Greet somebody.", input: { hint: "who=…" } };
+    assert.deepEqual(told, isTold ? [greet] : []);
+    if (!isTold) continue;
+    await client.prompt(sessionId, "/hub:greet Ann");
+    assert.equal(model.chats()[0]?.json.messages.at(-1).content, "Say hello to Ann.");
+  }
+});

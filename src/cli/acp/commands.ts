@@ -31,7 +31,17 @@ export async function availableCommands(opened: OpenSession | null): Promise<Ava
   const described = customs.map(async (command) =>
     commandOf(command.name, await briefOf(command, source), "what it is about")
   );
-  return [...BUILT_IN, ...await Promise.all(described)];
+  return [...BUILT_IN, ...await Promise.all(described), ...await serverPrompts(opened)];
+}
+
+/** The prompts of MCP servers. Where something is protected, what a server says of itself is not sent: it may quote it. */
+async function serverPrompts(opened: OpenSession | null): Promise<AvailableCommand[]> {
+  if (opened === null || opened.servers === null) return [];
+  const { servers, session: { workspace, sandbox } } = opened;
+  if (workspace.protection.any || (await sandbox?.protectsElsewhere() ?? true)) return [];
+  const { serverCommands } = await import("../chat/commands/mcp.ts");
+  return serverCommands(servers).filter(({ server }) => server.label !== "no-cloud")
+    .map(({ name, brief, hint }) => commandOf(name, brief, hint));
 }
 
 /** A command of the chat or the project in a prompt; null for a prompt that is none. Throws `usage` for one that is not offered here. */

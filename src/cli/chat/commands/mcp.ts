@@ -4,10 +4,12 @@ import { serverClass } from "../../../mcp/server_admission.ts";
 import { AgentcliError } from "../../../errors.ts";
 import { failureOf } from "../../../mcp/link.ts";
 import type { McpOffer } from "../../../mcp/offer.ts";
+import type { McpServer } from "../../../mcp/server.ts";
 import { readBlocks } from "../../../mcp/result.ts";
 import { counted, grouped } from "../../../platform/number.ts";
 import { fieldsOf, membersOf } from "../../../platform/record.ts";
 import { clean } from "../../../terminal/clean.ts";
+import type { Candidate, CompletionQuery } from "../../../terminal/editor_text.ts";
 import { type Row, row, span } from "../../../terminal/style.ts";
 import { fit } from "../../../terminal/table.ts";
 import { wrap } from "../../../terminal/wrap.ts";
@@ -52,6 +54,30 @@ export function mcpRows(offer: McpOffer | null, width: number): Row[] {
     }),
     ...told(`direct tools may take ${grouped(budget)} tokens; the others are found by McpFind`),
   ];
+}
+
+/** The prompts of the servers as commands: `/server:prompt`. */
+export function serverCommands({ hub }: McpOffer): { server: McpServer; name: string; brief: string; hint: string }[] {
+  return hub.states.filter(({ server }) => server.enabled).flatMap(({ server, manifest }) =>
+    (manifest?.prompts ?? []).map(({ name, description, arguments: words }) => ({
+      server,
+      name: `${server.name}:${name}`,
+      brief: clean(description),
+      hint: words.map((one) => `${clean(one.name)}=…`).join(" "),
+    }))
+  );
+}
+
+/** Returns the candidates of the servers for a word that was begun: prompts behind `/`, resources behind `@`. */
+export function serverCandidates({ kind, word }: CompletionQuery, offer: McpOffer): Candidate[] {
+  if (kind === "command") {
+    return serverCommands(offer).filter(({ name }) => name.startsWith(word))
+      .map(({ name, brief }) => ({ text: clean(`/${name}`), note: brief }));
+  }
+  return offer.hub.states.filter(({ server }) => server.enabled).flatMap(({ server, manifest }) =>
+    (manifest?.resources ?? []).filter(({ uri }) => word !== "" && `${server.name}:${uri}`.startsWith(word))
+      .map(({ uri, name }) => ({ text: clean(`@${server.name}:${uri}`), note: clean(name) }))
+  );
 }
 
 /** The text of a server for a prompt of the person. */

@@ -196,6 +196,18 @@ const MOST_OFFERS = 50;
 /** The candidates for what was begun; none when there are none, or the directory cannot be listed. */
 export async function candidatesFor(
   query: CompletionQuery,
+  opened: OpenSession | null,
+  options: Pick<SearchOptions, "clock">,
+): Promise<Candidate[]> {
+  const own = await ownCandidates(query, commandSource(opened), options);
+  if (opened === null || opened.servers === null) return own;
+  const { serverCandidates } = await import("../commands/mcp.ts");
+  return [...own, ...serverCandidates(query, opened.servers).slice(0, MOST_OFFERS)];
+}
+
+/** Those of the chat and of the project. */
+async function ownCandidates(
+  query: CompletionQuery,
   source: CommandSource | null,
   { clock }: Pick<SearchOptions, "clock">,
 ): Promise<Candidate[]> {

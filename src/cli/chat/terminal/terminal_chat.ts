@@ -15,7 +15,6 @@ import { ChatInput } from "../input/chat_input.ts";
 import { readHistory, rememberTyped } from "../input/history.ts";
 import {
   candidatesFor,
-  commandSource,
   nextMode,
   promptOf,
   readBeside,
@@ -278,7 +277,7 @@ export class TerminalChat {
   }
 
   async #complete(query: Parameters<typeof candidatesFor>[0]): Promise<void> {
-    const items = await candidatesFor(query, commandSource(this.#chat.opened), this.#context.io).catch(() => []);
+    const items = await candidatesFor(query, this.#chat.opened, this.#context.io).catch(() => []);
     this.#input.complete(query, items);
     this.#view.frames.now();
   }
