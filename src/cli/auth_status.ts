@@ -2,7 +2,7 @@
 import { isLocal } from "../boundary/policy/locality.ts";
 import { effectiveBaseUrl } from "../config/base_url.ts";
 import { resolveEndpoint } from "../config/endpoint.ts";
-import { selectModel } from "../config/select.ts";
+import { usualSelection } from "../config/select.ts";
 import { asAgentcliError } from "../errors.ts";
 import type { Io } from "../platform/io.ts";
 import { clean } from "../terminal/clean.ts";
@@ -24,9 +24,7 @@ export async function run({ context }: Invocation): Promise<number> {
 async function statusOf(io: Io) {
   try {
     const { configuration } = await configured({ io });
-    const wanted = { environment: io.env("AGENTCLI_MODEL") };
-    const { selection } = await selectModel(configuration, wanted, () => Promise.resolve(null));
-    const { provider, model } = selection;
+    const { provider, model } = await usualSelection(configuration, io);
     const local = isLocal(effectiveBaseUrl(provider, io.env), []);
     const endpoint = await resolveEndpoint(provider, { env: io.env, local, stores: io });
     return {

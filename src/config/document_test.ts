@@ -105,7 +105,7 @@ Deno.test("removing a model or a provider takes its lines and no others", () => 
 Deno.test("a new setting takes its usual place, and the old text around it stays", () => {
   const after = changed(FILE, (document) => {
     document.setSetting("default_model", "007");
-    document.setRole("compact", "a:x");
+    document.setSetting("roles.compact", "a:x");
     document.setSetting("default_provider", "a");
   });
   assert.equal(
@@ -116,8 +116,8 @@ Deno.test("a new setting takes its usual place, and the old text around it stays
     changed(after, (document) => {
       document.unsetSetting("default_model");
       document.unsetSetting("default_provider");
-      assert.equal(document.unsetRole("compact"), true);
-      assert.equal(document.unsetRole("main"), false);
+      assert.equal(document.unsetSetting("roles.compact"), true);
+      assert.equal(document.unsetSetting("roles.main"), false);
     }),
     FILE,
   );

@@ -12,7 +12,7 @@ import {
   withoutEmpty,
 } from "./parse.ts";
 import { jsonSchema, KEYS, type ModelRecord, type ProviderRecord, type ProvidersFile } from "./schema.ts";
-import type { Configuration, Role } from "./types.ts";
+import type { Configuration } from "./types.ts";
 import { didYouMean } from "./suggest.ts";
 import {
   commentLines,
@@ -139,9 +139,6 @@ export interface ProvidersDocument {
   unsetModelField(provider: string, field: { id: string; key: keyof ModelRecord }): boolean;
   /** Removes a model by id or alias; gives its id, or null when it was not there. */
   removeModel(provider: string, name: string): string | null;
-  setRole(role: Role, selector: string): void;
-  /** Returns whether it was set. */
-  unsetRole(role: Role): boolean;
 }
 
 /** Opens a text for editing; `path` is for messages. A text that is no YAML is `config_invalid`. */
@@ -247,8 +244,6 @@ export function openDocument(start: string, path: string): ProvidersDocument {
       remove(["providers", provider, "models", index]);
       return id;
     },
-    setRole: (role, selector) => void edit({ kind: "set", path: ["roles", role], value: selector, order: KEYS.file }),
-    unsetRole: (role) => unset(["roles", role]),
   };
 }
 

@@ -199,6 +199,15 @@ export async function selectModel(
   return warning === undefined ? { selection } : { selection, warning };
 }
 
+/** The model that is used where `option` names none, as far as the configuration tells; asks no server. */
+export async function usualSelection(
+  configuration: Configuration,
+  { option, env }: { option?: string | undefined; env: (name: string) => string | undefined },
+): Promise<Selection> {
+  const wanted = { option, environment: env("AGENTCLI_MODEL") };
+  return (await selectModel(configuration, wanted, () => Promise.resolve(null))).selection;
+}
+
 async function decide(
   configuration: Configuration,
   wanted: WantedModel,

@@ -50,7 +50,7 @@ function person(lines: string[]): Io & { seen(): string } {
 /** Returns the outcome of the answers with two servers found, and the lines of the file that name the default. */
 async function offered(home: TemporaryHome, answers: string[], found = FOUND) {
   const opened = await openHome({ env: () => home.agentcliHome, os: "linux" });
-  const { plan, configuration } = await mergeFound(opened, found);
+  const { plan, configuration } = await mergeFound(opened, found, { env: () => undefined });
   const io = person(answers);
   const chosen = await offerDefault(configuration, { found, plan, home: opened, io });
   const text = await Deno.readTextFile(`${home.agentcliHome}/providers.yaml`);

@@ -1,5 +1,6 @@
 /** Plans what a discovery adds to providers.yaml. Pure: from the configuration and the servers found to the additions. */
 import { type Runtime, RUNTIMES, STUDIO } from "../../config/base_url.ts";
+import type { ModelChange } from "../../config/edit.ts";
 import { backendOf } from "../../provider/backends/backends.ts";
 import type { Discovered, DiscoveredModel } from "../../provider/backends/discovery.ts";
 
@@ -172,8 +173,13 @@ function nameFor(server: Discovered): string {
   return `${kind}-${place}`.toLowerCase().replace(/[^a-z0-9_.-]+/g, "-").replace(/-+$/, "").slice(0, 64);
 }
 
-/** An address for comparing: the names of loopback are one host. */
-function addressOf(baseUrl: string): string {
+/** Returns a model as a provider's entry has it. */
+export function recordOf({ id, contextWindow }: DiscoveredModel): ModelChange {
+  return contextWindow === null ? { id } : { id, context_window: contextWindow };
+}
+
+/** Returns an address for comparing: the names of loopback are one host. */
+export function addressOf(baseUrl: string): string {
   const url = URL.parse(baseUrl);
   if (url === null) return baseUrl;
   const host = ["localhost", "127.0.0.1", "[::1]"].includes(url.hostname) ? "localhost" : url.hostname;

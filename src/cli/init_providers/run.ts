@@ -2,16 +2,24 @@
 import { loadConfiguration } from "../../config/load.ts";
 import { aliasesOf } from "../../config/parse.ts";
 import type { ProviderRecord } from "../../config/schema.ts";
-import { editProviders, type EditResult, type ModelChange, type ProvidersDocument } from "../../config/edit.ts";
+import { editProviders, type EditResult, type ProvidersDocument } from "../../config/edit.ts";
 import { RUNTIMES, STUDIO } from "../../config/base_url.ts";
 import type { Io } from "../../platform/io.ts";
 import { hideKeys } from "../../config/hide_keys.ts";
 import { type Home, openHome } from "../../platform/home.ts";
-import { discover, type Discovered, type DiscoveredModel } from "../../provider/backends/discovery.ts";
+import { discover, type Discovered } from "../../provider/backends/discovery.ts";
 import type { HttpClient } from "../../provider/http/client.ts";
 import type { Invocation } from "../command.ts";
 import { clean } from "../../terminal/clean.ts";
-import { asksForStudio, type Configured, type Plan, planMerge, type PlannedProvider, STUDIO_NOTE } from "./plan.ts";
+import {
+  asksForStudio,
+  type Configured,
+  type Plan,
+  planMerge,
+  type PlannedProvider,
+  recordOf,
+  STUDIO_NOTE,
+} from "./plan.ts";
 import { changeLines, discoveryTable, jsonReport, modelText, nextSteps } from "./report.ts";
 import type { INIT_PROVIDERS_OPTIONS } from "../program_commands.ts";
 import type { Configuration } from "../../config/types.ts";
@@ -34,8 +42,7 @@ export async function run({ options, context }: Invocation<typeof INIT_PROVIDERS
       ? await discover(client, { hosts: options.host, timeoutMs })
       : (await Promise.all([discover(client, { hosts: ["localhost"], timeoutMs }), findStudio(client, timeoutMs)]))
         .flat();
-    const studioAsked = asksForStudio(io.env);
-    const { before, after, existed, plan, configuration } = await mergeFound(home, found, { dryRun, studioAsked });
+    const { before, after, existed, plan, configuration } = await mergeFound(home, found, { dryRun, env: io.env });
     let diff = "";
     if (dryRun && before !== after) {
       const { unifiedDiff } = await import("../../terminal/diff.ts");
@@ -64,7 +71,7 @@ export async function findLocalServers(io: Io): Promise<number> {
   const home = await openHome(io);
   return await withClient({ io }, async (client) => {
     const found = await discover(client, { hosts: ["localhost"], timeoutMs: TIMEOUT });
-    const { configuration } = await mergeFound(home, found, { studioAsked: asksForStudio(io.env) });
+    const { configuration } = await mergeFound(home, found, io);
     return configuration.providers.length;
   });
 }
@@ -76,11 +83,12 @@ export async function findLocalServers(io: Io): Promise<number> {
 export async function mergeFound(
   home: Home,
   found: readonly Discovered[],
-  options: { dryRun?: boolean; studioAsked?: boolean } = {},
+  options: { dryRun?: boolean } & Pick<Io, "env">,
 ): Promise<EditResult & { plan: Plan }> {
+  const studioAsked = asksForStudio(options.env);
   let plan = planMerge([], []);
   const result = await editProviders(home, (document) => {
-    plan = planMerge(configuredIn(document), found, options);
+    plan = planMerge(configuredIn(document), found, { studioAsked });
     apply(plan, document);
   }, options);
   return { ...result, plan };
@@ -111,10 +119,6 @@ function apply(plan: Plan, document: ProvidersDocument): void {
 
 function providerOf({ baseUrl, apiKey, models }: PlannedProvider): ProviderRecord {
   return { type: "openai_compat", base_url: baseUrl, api_key: apiKey, models: models.map(recordOf) };
-}
-
-function recordOf({ id, contextWindow }: DiscoveredModel): ModelChange {
-  return contextWindow === null ? { id } : { id, context_window: contextWindow };
 }
 
 /** Models that are listed; every other one can be named. */

@@ -7,7 +7,8 @@ import { isLocal } from "../../boundary/policy/locality.ts";
 import type { Io } from "../../platform/io.ts";
 import { clean } from "../../terminal/clean.ts";
 import type { ServeTask } from "./commands.ts";
-import { editProviders, type ProvidersDocument } from "../../config/edit.ts";
+import { editProviders } from "../../config/edit.ts";
+import { addressOf, recordOf } from "../init_providers/plan.ts";
 import type { Checked } from "../../engine/request.ts";
 import { basename } from "../../platform/path.ts";
 import { notice, print, warn } from "../result.ts";
@@ -145,7 +146,7 @@ async function register(task: ServeTask, models: readonly DiscoveredModel[]): Pr
     // As discovery writes it.
     const baseUrl = task.asking.endpoint.baseUrl.replace(/^http:\/\/127\.0\.0\.1:/, "http://localhost:");
     const known = Object.entries(document.value().providers ?? {});
-    const same = known.find(([, provider]) => sameServer(provider.base_url, baseUrl));
+    const same = known.find(([, provider]) => addressOf(provider.base_url) === addressOf(baseUrl));
     if (same === undefined) {
       const taken = new Set(known.map(([each]) => each));
       const choices = [task.engine.id, `${task.engine.id}-${task.checked.address.port}`];
@@ -153,31 +154,15 @@ async function register(task: ServeTask, models: readonly DiscoveredModel[]): Pr
       const apiKey = task.apiKey ?? (isLocal(task.asking.endpoint.baseUrl, []) ? "local" : "none");
       document.addProvider(name, { type: "openai_compat", base_url: baseUrl, api_key: apiKey, models: [] });
     } else name = same[0];
-    addModels(document, name, wanted(task, models));
+    for (const model of wanted(task, models).slice(0, MODEL_LIMIT)) document.addModel(name, recordOf(model));
   });
   return name;
-}
-
-function addModels(document: ProvidersDocument, provider: string, models: readonly DiscoveredModel[]): void {
-  for (const { id, contextWindow } of models.slice(0, MODEL_LIMIT)) {
-    document.addModel(provider, contextWindow === null ? { id } : { id, context_window: contextWindow });
-  }
 }
 
 /** The model that was asked for, where the list has it; else all. */
 function wanted(task: ServeTask, models: readonly DiscoveredModel[]): readonly DiscoveredModel[] {
   const found = models.filter(({ id }) => isRequestedModel(id, task.checked));
   return found.length > 0 ? found : models;
-}
-
-function sameServer(one: string, other: string): boolean {
-  const place = (url: string) => {
-    const parsed = URL.parse(url);
-    return parsed === null
-      ? null
-      : `${parsed.protocol}//${parsed.hostname.replace(/^127\.0\.0\.1$/, "localhost")}:${parsed.port}`;
-  };
-  return place(one) !== null && place(one) === place(other);
 }
 
 /** By its id in the list. Ollama adds its tag, llama-server takes the file for the name where it was told none. */

@@ -2,7 +2,7 @@
 import { isLocal } from "../../boundary/policy/locality.ts";
 import { effectiveBaseUrl } from "../../config/base_url.ts";
 import { splitSelector } from "../../config/find.ts";
-import { selectModel } from "../../config/select.ts";
+import { selectModel, usualSelection } from "../../config/select.ts";
 import type { Configuration } from "../../config/types.ts";
 import type { Io } from "../../platform/io.ts";
 import { clientModel, reachProviders } from "../../runtime/model.ts";
@@ -52,9 +52,8 @@ export function configuredModels({ providers }: Configuration, io: Io): Configur
 /** The selector of the model that is used where none is named; null where the configuration leaves it open. Asks no server. */
 export async function usualModel(configuration: Configuration, io: Io): Promise<string | null> {
   try {
-    const wanted = { environment: io.env("AGENTCLI_MODEL") };
-    const { selection } = await selectModel(configuration, wanted, () => Promise.resolve(null));
-    return `${selection.provider.name}:${selection.model.id}`;
+    const { provider, model } = await usualSelection(configuration, io);
+    return `${provider.name}:${model.id}`;
   } catch {
     return null;
   }

@@ -125,7 +125,7 @@ export async function setRole({ arguments: words, context }: Invocation): Promis
   let old: string | undefined;
   const { configuration } = await edit(context, (document) => {
     old = document.value().roles?.[role];
-    document.setRole(role, selector);
+    document.setSetting(`roles.${role}`, selector);
   });
   await print(context, {
     json: { role, old: old ?? null, new: selector },
@@ -141,7 +141,7 @@ export async function unsetRole({ arguments: words, context }: Invocation): Prom
   const old = before.roles[role];
   let removed = false;
   // Without a file there is nothing to remove, and no home to make.
-  if (before.exists) await edit(context, (document) => void (removed = document.unsetRole(role)));
+  if (before.exists) await edit(context, (document) => void (removed = document.unsetSetting(`roles.${role}`)));
   await print(context, {
     json: { role, changed: removed },
     text: `${role}: ${clean(settingText(old))} → (not set)\n`,

@@ -6,7 +6,7 @@ import type { ProjectRecord } from "../../boundary/policy/project_record.ts";
 import { ProtectedSet } from "../../boundary/policy/protected.ts";
 import { describeRule, type ProtectionRule } from "../../boundary/policy/protection_rule.ts";
 import { effectiveBaseUrl } from "../../config/base_url.ts";
-import { selectModel } from "../../config/select.ts";
+import { usualSelection } from "../../config/select.ts";
 import { DEMO } from "../../config/find.ts";
 import { AgentcliError } from "../../errors.ts";
 import { realPathSync } from "../../platform/files.ts";
@@ -70,9 +70,7 @@ export async function viewProvider(
   const { io } = context;
   try {
     const { configuration } = await configured(context);
-    const wanted = { option: model, environment: io.env("AGENTCLI_MODEL") };
-    const { selection } = await selectModel(configuration, wanted, () => Promise.resolve(null));
-    const { provider } = selection;
+    const { provider } = await usualSelection(configuration, { option: model, env: io.env });
     if (provider.name === DEMO) return { name: DEMO, baseUrl: "", local: true, reason: "part of this program" };
     const baseUrl = effectiveBaseUrl(provider, io.env);
     return {

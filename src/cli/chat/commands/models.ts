@@ -27,7 +27,6 @@ import { openHome } from "../../../platform/home.ts";
 import { discover, type Discovered } from "../../../provider/backends/discovery.ts";
 import type { Choice } from "../../../terminal/picker.ts";
 import { mergeFound, setDefaultModel } from "../../init_providers/run.ts";
-import { asksForStudio } from "../../init_providers/plan.ts";
 import { modelText as servedText } from "../../init_providers/report.ts";
 import { modelText } from "../view/first_screen.ts";
 import type { ChatView } from "../begin.ts";
@@ -259,7 +258,7 @@ async function findOffers(context: Context, signal: AbortSignal): Promise<Offer[
       server.models.map((model): Offer => ({
         choice: { label: `${nameOf(server)} · ${servedText(model)}`, note: `local, ${server.host}:${server.port}` },
         take: async () => {
-          const { plan } = await mergeFound(home, found, { studioAsked: asksForStudio(context.io.env) });
+          const { plan } = await mergeFound(home, found, context.io);
           const provider = plan.names.get(server.baseUrl) ?? server.runtime ?? `port-${server.port}`;
           await setDefaultModel(home, { provider, model: model.id });
           return `${provider}:${model.id}`;
