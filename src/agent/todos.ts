@@ -1,5 +1,5 @@
 /** The todo list of a session that was read back. Loaded with one. */
-import { checkArguments } from "../mcp/check_arguments.ts";
+import { checkArguments } from "../provider/check_arguments.ts";
 import type { SessionItem } from "../session/item.ts";
 import { todoWriteDeclaration, type TodoWriteInput } from "../tools/declarations.ts";
 import type { SessionMemory } from "../tools/tool.ts";

@@ -1,7 +1,7 @@
 /** The offer to the model: which tools of servers are found, which are functions of their own, and what names mean. */
 import { highestLabel, type Label } from "../boundary/policy/label.ts";
 import { closest } from "../config/suggest.ts";
-import { checkArguments, type CheckedArguments } from "./check_arguments.ts";
+import { checkArguments, type CheckedArguments } from "../provider/check_arguments.ts";
 import { type ExposedTools, exposeTools } from "./exposure.ts";
 import { callName, findTools, type FoundServer, READ_RESOURCE, toolLine } from "./find.ts";
 import type { McpHub } from "./hub.ts";

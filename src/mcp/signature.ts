@@ -1,6 +1,6 @@
 /** Writes what a tool takes in one line, and as a schema that every model server understands. */
 import { fieldsOf, isRecord, type JsonRecord, membersOf, textOf } from "../platform/record.ts";
-import { resolveReference } from "./check_arguments.ts";
+import { resolveReference } from "../provider/check_arguments.ts";
 import { cleanText } from "./tool_info.ts";
 
 /** The keywords of a schema that model servers compile into a grammar; everything else is left out. */

@@ -1,6 +1,6 @@
 /** A call as a model wrote it, in the names and forms that it was trained on, as the call of a tool here. */
 import { closest } from "../config/suggest.ts";
-import { checkArguments, type CheckedArguments, namedAsDeclared } from "../mcp/check_arguments.ts";
+import { checkArguments, type CheckedArguments, namedAsDeclared } from "../provider/check_arguments.ts";
 import { isRecord, parseJson } from "../platform/record.ts";
 import { meantParameter, meantTool, plainToolName } from "../provider/trained_names.ts";
 import { type Input, SHAPES } from "./call_shapes.ts";

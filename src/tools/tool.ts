@@ -3,7 +3,7 @@ import type { BackgroundCommands } from "./bash/background.ts";
 import type { Label } from "../boundary/policy/label.ts";
 import type { SessionSandbox } from "../boundary/sandbox/sandbox.ts";
 import type { Refusal, ResolvedPath, Workspace } from "../boundary/workspace/workspace.ts";
-import type { CheckedArguments } from "../mcp/check_arguments.ts";
+import type { CheckedArguments } from "../provider/check_arguments.ts";
 import type { PlainSchema } from "../mcp/signature.ts";
 import type { Clock, Io } from "../platform/io.ts";
 import type { ShownImage } from "../provider/chat/content.ts";

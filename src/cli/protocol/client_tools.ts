@@ -6,7 +6,7 @@ import type { Clock } from "../../platform/io.ts";
 import type { Tool, ToolResult } from "../../tools/tool.ts";
 import { VERSION } from "../version.ts";
 import { fieldsOf, membersOf, textOf } from "../../platform/record.ts";
-import { checkArguments } from "../../mcp/check_arguments.ts";
+import { checkArguments } from "../../provider/check_arguments.ts";
 import { readResult } from "../../mcp/result.ts";
 import { orLate } from "../serving.ts";
 import { plainSchema } from "../../mcp/signature.ts";

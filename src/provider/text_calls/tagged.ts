@@ -7,7 +7,8 @@ import {
   propertiesOf,
   readArgumentsObject,
 } from "./call.ts";
-import { isRecord, parseJson } from "../../platform/record.ts";
+import { typedText } from "../check_arguments.ts";
+import { fieldsOf, isRecord, parseJson } from "../../platform/record.ts";
 import { isToolName, meantParameter } from "../trained_names.ts";
 import type { Cursor } from "./cursor.ts";
 import { GAP, NAMESPACE } from "./marks.ts";
@@ -238,52 +239,19 @@ function withoutFrame(value: string): string {
 type RawArgument = readonly [name: string, value: string, json?: boolean];
 
 /**
- * Gives written values the types that the schema states. What does not fit stays text, for the check of the tool to
- * complain about; what is a string by the schema, or not in it, stays text whatever it looks like.
- * Null when a name comes twice: which one is meant is unknown.
+ * Gives written values the types that the schema states; what is a string by the schema, or not in it, stays text whatever
+ * it looks like. Null when a name comes twice: which one is meant is unknown.
  */
 export function typedArguments(
   raw: readonly RawArgument[],
   parameters: Record<string, unknown> | undefined,
 ): Record<string, unknown> | null {
-  const properties = isRecord(parameters?.properties) ? parameters.properties : {};
+  const properties = fieldsOf(parameters?.properties);
   const typed = new Map<string, unknown>();
   for (const [name, value, json = false] of raw) {
     if (typed.has(name)) return null;
     const stated = json ? parseJson(value.trim()) : undefined;
-    typed.set(
-      name,
-      stated ?? typedValue(value, typesOf(properties[meantParameter(name, properties) ?? ""])),
-    );
+    typed.set(name, stated ?? typedText(value, properties[meantParameter(name, properties) ?? ""], parameters));
   }
   return Object.fromEntries(typed);
 }
-
-/** The JSON Schema types a property may have; empty when unknown. */
-function typesOf(schema: unknown): string[] {
-  if (!isRecord(schema)) return [];
-  const { type } = schema;
-  if (typeof type === "string") return [type];
-  if (Array.isArray(type)) return type.filter((one) => typeof one === "string");
-  const union = schema.anyOf ?? schema.oneOf;
-  return Array.isArray(union) ? union.flatMap((one) => isRecord(one) ? typesOf({ type: one.type }) : []) : [];
-}
-
-function typedValue(value: string, types: string[]): unknown {
-  if (types.length === 0 || types.includes("string")) return value;
-  const trimmed = value.trim();
-  // Templates of Python write True, False and None.
-  const parsed = parseJson(/^(?:True|False)$/.test(trimmed) ? trimmed.toLowerCase() : trimmed);
-  const found = trimmed === "None" ? null : parsed;
-  return found !== undefined && types.some((type) => TYPES[type]?.(found) === true) ? found : value;
-}
-
-/** Whether a value is of a type of JSON Schema. */
-const TYPES: Readonly<Record<string, (value: unknown) => boolean>> = {
-  integer: Number.isSafeInteger,
-  number: Number.isFinite,
-  boolean: (value) => typeof value === "boolean",
-  array: Array.isArray,
-  object: isRecord,
-  null: (value) => value === null,
-};

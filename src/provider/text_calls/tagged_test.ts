@@ -97,8 +97,7 @@ Deno.test("written values that do not fit the schema stay text", () => {
   assert.equal(typed("5.5", { type: "integer" }), "5.5");
   assert.equal(typed("five", { type: "number" }), "five");
   assert.equal(typed("1e999", { type: "number" }), "1e999");
-  assert.equal(typed("yes", { type: "boolean" }), "yes");
-  assert.equal(typed('{"a":1}', { type: "array" }), '{"a":1}');
+  assert.equal(typed("maybe", { type: "boolean" }), "maybe");
 });
 
 Deno.test("written values that may be text stay text", () => {

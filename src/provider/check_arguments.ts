@@ -1,7 +1,7 @@
 /** Checks the arguments of a call by the JSON Schema of its tool, and mends what small models get slightly wrong. */
 import { percentDecoded } from "../platform/text.ts";
 import { fieldsOf, isRecord, type JsonRecord, membersOf, parseJson } from "../platform/record.ts";
-import { meantParameter } from "../provider/trained_names.ts";
+import { meantParameter } from "./trained_names.ts";
 
 /** The arguments as the tool may get them, or one sentence for the model about what is wrong. */
 export type CheckedArguments = { value: JsonRecord } | { problem: string };
@@ -34,6 +34,15 @@ export function checkArguments(
   const checked = new Check(root, isClosed).value(root, input, { at: "", depth: 0 });
   if ("problem" in checked) return checked;
   return isRecord(checked.value) ? { value: checked.value } : { value: input };
+}
+
+/**
+ * Returns a text as a schema within `root` wants it: a number, true, null, a list. What may be text stays text, and so does
+ * what fits nothing, for {@link checkArguments} to complain about.
+ */
+export function typedText(text: string, schema: unknown, root: object = {}): unknown {
+  const checked = new Check(fieldsOf(root), false).value(schema, text, { at: "", depth: 0 });
+  return "value" in checked ? checked.value : text;
 }
 
 interface Place {
@@ -228,6 +237,9 @@ function turnedInto(type: string, value: unknown): unknown {
       const parsed = text === null ? undefined : parseJson(text);
       return Array.isArray(parsed) ? parsed : value === null || value === undefined ? undefined : [value];
     }
+    case "null":
+      // Templates of Python write None.
+      return text === "null" || text === "None" ? null : undefined;
     default:
       return undefined;
   }
