@@ -1,9 +1,12 @@
 /** Parts that commands share: the configuration they read and change, the result they print, the question before a change. */
 import type { EditResult, ProvidersDocument } from "../config/edit.ts";
 import type { Configuration } from "../config/types.ts";
+import { AgentcliError } from "../errors.ts";
 import { type Home, openHome } from "../platform/home.ts";
 import type { Io } from "../platform/io.ts";
+import { aborted } from "../platform/sleep.ts";
 import type { HttpClient } from "../provider/http/client.ts";
+import { interruptible } from "../runtime/interrupt.ts";
 import { jsonText } from "../terminal/clean.ts";
 import { createProgress } from "../terminal/paced_output.ts";
 import { confirm } from "../terminal/prompt.ts";
@@ -84,6 +87,17 @@ export async function during<T>(
   } finally {
     await progress.stop();
   }
+}
+
+/** Serves until the work ends or a signal comes, then closes what was served; returns the exit code. */
+export async function serveUntilStopped(
+  io: Pick<Io, "onSignal" | "clock">,
+  serving: (stopped: Promise<void>) => Promise<unknown>,
+): Promise<number> {
+  return await interruptible({ io }, async (signal) => {
+    await serving(aborted(signal));
+    return signal.reason instanceof AgentcliError ? signal.reason.exitCode : 0;
+  });
 }
 
 /** Asks for a yes unless `--yes` was given. Says so where nothing is changed then. */

@@ -12,7 +12,7 @@ import { AgentcliError } from "../../errors.ts";
 import { fieldsOf } from "../../platform/record.ts";
 import { VERSION } from "../version.ts";
 import { OutputClosed } from "../../platform/io.ts";
-import { serveUntilStopped } from "../serving.ts";
+import { serveUntilStopped } from "../result.ts";
 
 /** The parts that sessions are made with. */
 export interface Connection {

@@ -14,7 +14,7 @@ import { openInProcess, type OpenPrivate, serveSession } from "../../private/ses
 import { startOwnProcess } from "../../platform/process.ts";
 import { heardSigns } from "../../provider/backends/localities.ts";
 import { RpcPeer } from "../../rpc/peer.ts";
-import { serveUntilStopped } from "../serving.ts";
+import { serveUntilStopped } from "../result.ts";
 import type { Context, Invocation } from "../command.ts";
 import { VERSION } from "../version.ts";
 import type { SERVE_OPTIONS, SESSION_OPTIONS } from "./command.ts";

@@ -3,7 +3,7 @@
  * decides whether the model can work comes first, long prompts last. Source: specification of the engine, "Probe".
  */
 import { AgentcliError } from "../../errors.ts";
-import type { Clock } from "../../platform/io.ts";
+import { inTime } from "../../platform/sleep.ts";
 import {
   type Called,
   checkEdit,
@@ -144,7 +144,10 @@ class Run {
     await onCheck?.(name);
     const milliseconds = limit.whole ? left : Math.min(left, timeoutMs * SHARE);
     try {
-      return { kind: "done", found: await withinTime({ clock, milliseconds, provider, signal }, work) };
+      const late = new AgentcliError("timeout", `${provider} was not done after ${Math.round(milliseconds / 1000)} s`, {
+        hint: "raise --timeout",
+      });
+      return { kind: "done", found: await inTime(milliseconds, { clock, signal, late }, work) };
     } catch (error) {
       if (signal.aborted) return { kind: "skipped", reason: "interrupted" };
       if (error instanceof AgentcliError) return { kind: "failed", error };
@@ -181,36 +184,3 @@ const CHECKS: readonly (keyof Findings)[] = [
   ...["toolCall", "parallelCalls", "nestedArguments", "toolResult", "toolRoundCache", "textToolCall"] as const,
   ...["jsonSchema", "edit", "stop"] as const,
 ];
-
-/** The time limit, and the signal that ends the work. */
-interface Limits {
-  clock: Clock;
-  milliseconds: number;
-  /** Name of the server, for the message. */
-  provider: string;
-  signal: AbortSignal;
-}
-
-/**
- * Gives what `work` gives. After the time its signal is aborted with a `timeout`, which is thrown unless the work, told
- * so, still gives something. The outer signal is passed on.
- */
-export async function withinTime<T>(limits: Limits, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
-  const { clock, milliseconds, provider } = limits;
-  limits.signal.throwIfAborted();
-  const late = new AbortController();
-  const watch = new AbortController();
-  const seconds = Math.round(milliseconds / 1000);
-  const error = new AgentcliError("timeout", `${provider} was not done after ${seconds} s`, {
-    hint: "raise --timeout",
-  });
-  clock.sleep(milliseconds, watch.signal).then(() => late.abort(error), () => {});
-  const signal = AbortSignal.any([limits.signal, late.signal]);
-  try {
-    return await work(signal);
-  } catch (error) {
-    throw signal.aborted ? signal.reason : error;
-  } finally {
-    watch.abort();
-  }
-}

@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import { manualClock } from "../../../tests/helpers/manual_clock.ts";
 import { AgentcliError } from "../../errors.ts";
 import type { ChatResponse } from "../types.ts";
-import { withinTime } from "./battery.ts";
 import { checkCalls, checkEditCall, checkEvent, WEATHER, weatherOf } from "./call_checks.ts";
 import { cacheKept, checkSchemaReply, figureOf, rateOf, repeated, schemaProblem, streamingOf } from "./reply_checks.ts";
 import { fillerText, holdsMarker, newMarker } from "./window_checks.ts";
@@ -137,24 +136,6 @@ Deno.test("a slow measurement is run once, and a later failure keeps the runs be
     ++count < 3 ? Promise.resolve(count) : Promise.reject(new AgentcliError("connection_lost", "gone"));
   assert.deepEqual(await repeated(clock, twice), [1, 2]);
   await assert.rejects(repeated(clock, () => Promise.reject(new AgentcliError("connection_lost", "gone"))));
-});
-
-Deno.test("work that is told of the time limit may still give what it has", async () => {
-  const clock = manualClock();
-  const limits = { clock, milliseconds: 1000, provider: "box", signal: new AbortController().signal };
-  const untilAborted = (signal: AbortSignal) =>
-    new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve()));
-  const kept = withinTime(limits, async (signal) => {
-    await untilAborted(signal);
-    return "half";
-  });
-  const lost = withinTime(limits, async (signal) => {
-    await untilAborted(signal);
-    throw new TypeError("body closed");
-  });
-  await clock.advance(1000);
-  assert.equal(await kept, "half");
-  await assert.rejects(lost, { code: "timeout", message: "box was not done after 1 s" });
 });
 
 Deno.test("filler has the length asked for, and another seed another beginning", () => {

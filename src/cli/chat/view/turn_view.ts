@@ -90,11 +90,6 @@ export class TurnView {
     this.#known = 0;
   }
 
-  /** Tokens a second at which prompts were read; null before any was measured. */
-  get prefillRate(): number | null {
-    return this.#rates.prefill;
-  }
-
   /** Returns the text that is still being written, and the calls that run. */
   openRows(width: number): Row[] {
     return [...this.#markdown?.open() ?? [], ...this.#calls.liveRows(width)];

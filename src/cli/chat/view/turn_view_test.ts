@@ -115,7 +115,6 @@ Deno.test("how fast prompts are read is measured, and what is known of the serve
   };
   view.beginTurn();
   assert.equal(await turn(), "processing prompt 3k · 2s · Esc stops");
-  assert.equal(view.prefillRate, 1000);
   // 2,030 of the tokens are in the server's cache: all but 970 of 3,000, which took a second.
   assert.equal(await turn(), "processing prompt 3k · 2s · Esc stops");
   view.event({

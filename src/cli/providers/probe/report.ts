@@ -12,7 +12,9 @@ import {
 import type { ProfileRow } from "../../../provider/profiles/profile.ts";
 import type { Endpoint } from "../../../provider/types.ts";
 import { clean } from "../../../terminal/clean.ts";
+import { plainText, span } from "../../../terminal/style.ts";
 import { displayWidth, fit, table } from "../../../terminal/table.ts";
+import { wrap } from "../../../terminal/wrap.ts";
 import { snakeKeys } from "../../result.ts";
 import type { Stored } from "./run.ts";
 
@@ -40,7 +42,10 @@ export function reportText(
   const columnWidth = (column: 0 | 1) => Math.max(...all.map((row) => displayWidth(row[column])));
   const room = Math.max(NARROWEST, width - columnWidth(0) - columnWidth(1) - 2 * GAP);
   const lines = all.flatMap(([check, result, figures]) =>
-    wrapped(figures, room).map((line, index) => index === 0 ? [check, result, line] : ["", "", line])
+    wrap([span(figures)], { width: room }).map((
+      line,
+      at,
+    ) => [...at === 0 ? [check, result] : ["", ""], plainText(line)])
   );
   const place = endpoint.local ? "local" : "remote";
   const heading = [`${endpoint.provider}:${clean(model)}`, `${clean(endpoint.baseUrl)} (${place})`];
@@ -49,21 +54,6 @@ export function reportText(
     `${table(lines, { width })}\n` +
     `fit for agent turns: ${verdictOf(report).text}\n` +
     `${report.interrupted ? "interrupted" : "measured"} after ${seconds} s, ${report.replies.count} replies\n`;
-}
-
-/** `text` in lines of at most `width` cells, parted at spaces; a longer word is cut. */
-function wrapped(text: string, width: number): string[] {
-  const lines: string[] = [];
-  let line = "";
-  for (const word of text.split(" ")) {
-    const longer = line === "" ? word : `${line} ${word}`;
-    if (displayWidth(longer) <= width || line === "") line = longer;
-    else {
-      lines.push(fit(line, width));
-      line = word;
-    }
-  }
-  return [...lines, fit(line, width)];
 }
 
 /** Returns the lines about `--write`, old → new. */
