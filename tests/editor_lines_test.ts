@@ -1,7 +1,5 @@
 /** The installed command lines of the scaffolded hooks, in a real bash: with hostile inputs, programs and homes. */
-import assert from "node:assert/strict";
-import { EVENTS, type HookEvent } from "../src/editor/hooks/events.ts";
-import { type ScaffoldId, SCAFFOLDS } from "../src/editor/hooks/scaffold_ids.ts";
+import { EVENTS, type HookEvent, type ScaffoldId, SCAFFOLDS } from "../src/editor/hooks/events.ts";
 import {
   contentOf,
   FAILURES,
@@ -20,6 +18,7 @@ import {
 } from "./helpers/editor_lines.ts";
 import { callHook, done, each, runLine } from "./helpers/editor_program.ts";
 import { type TemporaryHome, temporaryHome } from "./helpers/program.ts";
+import assert from "node:assert/strict";
 
 /** Pairs of a line and an input that go through a shell: of the project's scope each line, of the other each script. */
 function isShown({ scope, scaffold, event }: Line, kind: string): boolean {

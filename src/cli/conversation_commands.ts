@@ -14,7 +14,7 @@ export const chatCommand = command({
     'agentcli chat --permission-mode plan "What would it take to add a command?"',
   ],
   connects: "here",
-  load: async () => (await import("./chat/run.ts")).run,
+  load: async () => (await import("./chat/begin.ts")).run,
 });
 
 const {

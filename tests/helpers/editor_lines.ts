@@ -1,9 +1,8 @@
 /** A project in which all scaffolded hooks are installed, and the inputs of all events. */
-import assert from "node:assert/strict";
-import type { HookEvent } from "../../src/editor/hooks/events.ts";
-import { SCAFFOLD_IDS, type ScaffoldId, SCAFFOLDS } from "../../src/editor/hooks/scaffold_ids.ts";
+import { type HookEvent, SCAFFOLD_IDS, type ScaffoldId, SCAFFOLDS } from "../../src/editor/hooks/events.ts";
 import { done, installProgram } from "./editor_program.ts";
 import type { TemporaryHome } from "./program.ts";
+import assert from "node:assert/strict";
 
 /** Stands in the protected files. */
 export const SECRET = "correct-horse-battery-staple-42";

@@ -7,7 +7,7 @@ import { sha256, writeSums } from "../../scripts/release/sums.ts";
 import { serveFolder } from "../../scripts/release/serve_folder.ts";
 import { assistantPlaces, ASSISTANTS } from "../../src/editor/assistants.ts";
 import { scriptsOf } from "../../src/editor/hooks/scaffold.ts";
-import { SCAFFOLDS } from "../../src/editor/hooks/scaffold_ids.ts";
+import { SCAFFOLDS } from "../../src/editor/hooks/events.ts";
 import {
   contentOf,
   FAILURES,

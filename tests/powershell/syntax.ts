@@ -3,7 +3,6 @@
  * run. Installs the grammar and its reader from npm into a temporary directory (or uses AGENTCLI_GRAMMAR, where an earlier
  * run put them); needs Node and the network. Where they cannot be had, it says so and leaves everything out.
  */
-import assert from "node:assert/strict";
 import { SCRIPTS } from "../../src/cli/completions/scripts.ts";
 import { assistantPlaces, ASSISTANTS } from "../../src/editor/assistants.ts";
 import { DIALECTS } from "../../src/editor/dialect.ts";
@@ -11,10 +10,11 @@ import { makeScaffold } from "../../src/editor/resources/make_artifact.ts";
 import { makeAssistantGuard } from "../../src/editor/resources/make_assistant.ts";
 import { placesOf } from "../../src/editor/places.ts";
 import { readParameters, scriptsOf } from "../../src/editor/hooks/scaffold.ts";
-import { SCAFFOLD_IDS, SCAFFOLDS } from "../../src/editor/hooks/scaffold_ids.ts";
+import { SCAFFOLD_IDS, SCAFFOLDS } from "../../src/editor/hooks/events.ts";
 import { shownCommand } from "../../src/engine/quote.ts";
 import { windowsLines } from "../helpers/installed_assistant.ts";
 import { REPOSITORY } from "../helpers/program.ts";
+import assert from "node:assert/strict";
 
 const PACKAGES = ["web-tree-sitter@0.27.1", "tree-sitter-powershell@0.26.4"];
 

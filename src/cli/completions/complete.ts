@@ -92,7 +92,7 @@ async function lookUp(wanted: Extract<Wanted, { kind: "values" }>, context: Cont
   if (of === "session") return await sessions(context);
   if (of === "topic") return await topics();
   if (of === "scaffold") {
-    const { SCAFFOLDS } = await import("../../editor/hooks/scaffold_ids.ts");
+    const { SCAFFOLDS } = await import("../../editor/hooks/events.ts");
     return after === "hook" ? Object.entries(SCAFFOLDS).map(([value, { brief }]) => ({ value, brief })) : [];
   }
   if (of === "hook_event" || of.endsWith("artifact")) {

@@ -2,7 +2,16 @@
 import { type Artifact, artifactId } from "../../editor/resources/artifact.ts";
 import { didYouMean } from "../../config/suggest.ts";
 import { DIALECT_IDS, DIALECTS, editorDirectories } from "../../editor/dialect.ts";
-import { EVENTS, type HookEvent, isEvent } from "../../editor/hooks/events.ts";
+import {
+  EVENTS,
+  type HookEvent,
+  isEvent,
+  isFor,
+  isScaffold,
+  SCAFFOLD_IDS,
+  type ScaffoldId,
+  SCAFFOLDS,
+} from "../../editor/hooks/events.ts";
 import {
   type BundledFile,
   type Destination,
@@ -15,7 +24,6 @@ import {
   makeWorkflow,
   type McpServer,
 } from "../../editor/resources/make_artifact.ts";
-import { isFor, isScaffold, SCAFFOLD_IDS, type ScaffoldId, SCAFFOLDS } from "../../editor/hooks/scaffold_ids.ts";
 import { AgentcliError } from "../../errors.ts";
 import { lstatSync } from "../../platform/files.ts";
 import { join, relativeTo, resolve } from "../../platform/path.ts";

@@ -12,7 +12,7 @@ import { listSync } from "../../platform/files.ts";
 import { join, relativeTo, resolve } from "../../platform/path.ts";
 import type { Values } from "../command.ts";
 import type { EditorContext } from "./context.ts";
-import { isScaffold, SCAFFOLDS } from "../../editor/hooks/scaffold_ids.ts";
+import { isScaffold, SCAFFOLDS } from "../../editor/hooks/events.ts";
 import { kebabCase } from "../command_line.ts";
 import type { ADD_OPTIONS, CHANGE_OPTIONS } from "./command.ts";
 import { dataOf, parseJsonTree } from "../../editor/resources/json_tree.ts";

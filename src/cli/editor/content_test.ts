@@ -1,9 +1,9 @@
-import assert from "node:assert/strict";
-import { SCAFFOLD_IDS } from "../../editor/hooks/scaffold_ids.ts";
+import { SCAFFOLD_IDS } from "../../editor/hooks/events.ts";
 import { kebabCase } from "../command_line.ts";
 import type { Values } from "../command.ts";
 import { refuseIdleOptions } from "./content.ts";
 import { ADD_OPTIONS, CHANGE_OPTIONS } from "./command.ts";
+import assert from "node:assert/strict";
 
 type Given = Partial<Values<typeof ADD_OPTIONS>>;
 

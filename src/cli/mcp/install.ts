@@ -10,7 +10,7 @@ import {
 import { DIALECTS } from "../../editor/dialect.ts";
 import { filesWithoutHooks } from "../../editor/doctor/try_assistant.ts";
 import { parametersOf, scriptsOf } from "../../editor/hooks/scaffold.ts";
-import { SCAFFOLDS } from "../../editor/hooks/scaffold_ids.ts";
+import { SCAFFOLDS } from "../../editor/hooks/events.ts";
 import { type Installed, readLedger } from "../../editor/plan/ledger.ts";
 import { type Artifact, artifactId } from "../../editor/resources/artifact.ts";
 import { makeRule, makeScaffold, makeServer } from "../../editor/resources/make_artifact.ts";

@@ -1,7 +1,6 @@
 /** The state of the guard and the origin of what is installed. */
-import type { HookEvent } from "../hooks/events.ts";
+import { type HookEvent, SCAFFOLDS } from "../hooks/events.ts";
 import type { FoundArtifact } from "../resources/found.ts";
-import { SCAFFOLDS } from "../hooks/scaffold_ids.ts";
 import type { Finding } from "./try_server.ts";
 import { resourceHash } from "../resources/artifact.ts";
 import { hashOnDisk, textsOnDisk } from "../plan/draft.ts";

@@ -10,7 +10,7 @@ import type { TemporaryDirectory } from "../../platform/temporary.ts";
 import { DIALECT_IDS, DIALECTS } from "../dialect.ts";
 import { lookAt } from "../plan/disk.ts";
 import { parametersOf } from "../hooks/scaffold.ts";
-import type { ScaffoldId } from "../hooks/scaffold_ids.ts";
+import type { ScaffoldId } from "../hooks/events.ts";
 
 /** Scaffolds that write into the project what they are given: they are tried in a project of their own. */
 const WRITERS: readonly string[] = ["audit-log", "session-note", "setup-worktree"] satisfies ScaffoldId[];

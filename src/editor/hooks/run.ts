@@ -6,8 +6,7 @@ import { readWhole } from "../../platform/whole_input.ts";
 import { isAssistant } from "../assistants.ts";
 import { SERVER_NAME } from "../../mcp/own_server.ts";
 import type { Question } from "../guard/payloads.ts";
-import { INPUT_LIMIT, isEvent, parseHookInput } from "./events.ts";
-import { isFor, isScaffold } from "./scaffold_ids.ts";
+import { INPUT_LIMIT, isEvent, isFor, isScaffold, parseHookInput } from "./events.ts";
 
 /** The outcome of a hook. `blocked`: why the action must not be done, and what to do. */
 type HookOutcome = { kind: "pass"; output: string } | { kind: "blocked"; reason: string; instead: string };

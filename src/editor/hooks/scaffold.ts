@@ -3,7 +3,7 @@ import { powershellQuoted, shellQuoted } from "../../shell/quote.ts";
 import { didYouMean } from "../../config/suggest.ts";
 import { AgentcliError } from "../../errors.ts";
 import { normalize } from "../../platform/path.ts";
-import { type ScaffoldId, SCAFFOLDS } from "./scaffold_ids.ts";
+import { type ScaffoldId, SCAFFOLDS } from "./events.ts";
 import FORMAT_PS1 from "../scaffolds/format-on-write.ps1" with { type: "text" };
 import FORMAT_SH from "../scaffolds/format-on-write.sh" with { type: "text" };
 import GUARD_PS1 from "../scaffolds/no-cloud-guard.ps1" with { type: "text" };

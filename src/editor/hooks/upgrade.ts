@@ -1,7 +1,7 @@
 /** Scaffolded hooks that an earlier version of the program wrote, as this one writes them. */
 import { type Artifact, resourceHash } from "../resources/artifact.ts";
 import { DIALECTS } from "../dialect.ts";
-import { isEvent } from "./events.ts";
+import { isEvent, isScaffold, SCAFFOLDS } from "./events.ts";
 import type { Installed } from "../plan/ledger.ts";
 import { makeScaffold } from "../resources/make_artifact.ts";
 import { bytesOf } from "../resources/resource.ts";
@@ -9,7 +9,6 @@ import { type AssistantId, ASSISTANTS, isAssistant } from "../assistants.ts";
 import { handlersOf } from "../resources/hook_entry.ts";
 import { makeAssistantGuard } from "../resources/make_assistant.ts";
 import { parametersOf, type Scripts, scriptsOf } from "./scaffold.ts";
-import { isScaffold, SCAFFOLDS } from "./scaffold_ids.ts";
 import { dirname } from "../../platform/path.ts";
 
 /**
