@@ -4,7 +4,7 @@ import type { Configuration } from "../config/types.ts";
 import { AgentcliError } from "../errors.ts";
 import { type Home, openHome } from "../platform/home.ts";
 import type { Io } from "../platform/io.ts";
-import { aborted } from "../platform/sleep.ts";
+import { aborted } from "../platform/time_limit.ts";
 import type { HttpClient } from "../provider/http/client.ts";
 import { interruptible } from "../runtime/interrupt.ts";
 import { jsonText } from "../terminal/clean.ts";

@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
-import { manualClock } from "../../tests/helpers/manual_clock.ts";
-import { aborted, createSleep, inTime, orLate } from "./sleep.ts";
+import { createSleep } from "./sleep.ts";
 
 /** Timers that a test sets off, and the waiting on them. */
 function hand() {
@@ -96,24 +95,4 @@ Deno.test("a timer that nothing waits for is not listened to: it would keep the 
   assert.deepEqual(given.timers.map((timer) => timer.listeners), [1]);
   await given.to(2000);
   assert.equal(given.ended.at(-1), "next");
-});
-
-Deno.test("work that is told of the time limit may still give what it has", async () => {
-  const clock = manualClock();
-  const limits = { clock, signal: new AbortController().signal, late: new RangeError("not done in time") };
-  const kept = inTime(1000, limits, async (signal) => {
-    await aborted(signal);
-    return "half";
-  });
-  const closed = async (signal: AbortSignal) => {
-    await aborted(signal);
-    throw new TypeError("body closed");
-  };
-  const lost = inTime(1000, limits, closed);
-  const none = orLate(1000, limits, closed);
-  await clock.advance(1000);
-  assert.equal(await kept, "half");
-  await assert.rejects(lost, limits.late);
-  assert.equal(await none, null);
-  await assert.rejects(orLate(1000, limits, () => Promise.reject(new TypeError("bug"))), TypeError);
 });

@@ -1,7 +1,7 @@
 /** Asks the client for its text of a file, which may have changes that are not saved. */
 import { type Clock, OutputClosed } from "../../platform/io.ts";
 import { fieldsOf } from "../../platform/record.ts";
-import { orLate } from "../../platform/sleep.ts";
+import { orLate } from "../../platform/time_limit.ts";
 import type { RpcPeer } from "../../rpc/peer.ts";
 import type { UnsavedText } from "../../tools/tool.ts";
 

@@ -31,7 +31,7 @@ import type { DiscoveredModel } from "../../provider/backends/discovery.ts";
 import { endDetached, processIdentity, startDetached } from "../../platform/process_group.ts";
 import { backendOf } from "../../provider/backends/backends.ts";
 import { inquire } from "../../provider/backends/inquiry.ts";
-import { aborted } from "../../platform/sleep.ts";
+import { aborted } from "../../platform/time_limit.ts";
 import { configured, during, notice, print, warn } from "../result.ts";
 
 /**

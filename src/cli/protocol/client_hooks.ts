@@ -5,7 +5,7 @@
 import type { AfterVerdict, BeforeVerdict, HookedCall, TurnHooks } from "../../agent/turn_options.ts";
 import type { Clock } from "../../platform/io.ts";
 import { fieldsOf, isRecord, membersOf, textOf } from "../../platform/record.ts";
-import { orLate } from "../../platform/sleep.ts";
+import { orLate } from "../../platform/time_limit.ts";
 import { REDACTED_INPUT, REDACTED_TEXT } from "../../protocol/turn_event.ts";
 import { type ClientRequests, textsOf } from "./client.ts";
 

@@ -8,7 +8,7 @@ import { VERSION } from "../version.ts";
 import { fieldsOf, membersOf, textOf } from "../../platform/record.ts";
 import { checkArguments } from "../../provider/check_arguments.ts";
 import { readResult } from "../../mcp/result.ts";
-import { orLate } from "../../platform/sleep.ts";
+import { orLate } from "../../platform/time_limit.ts";
 import { plainSchema } from "../../mcp/signature.ts";
 import { toolOf as readTool } from "../../mcp/tool_info.ts";
 import type { ClientRequests } from "./client.ts";

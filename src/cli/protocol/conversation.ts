@@ -15,7 +15,7 @@ import { readLines } from "../../rpc/lines.ts";
 import { AgentSession } from "../../runtime/agent_session.ts";
 import { checkStoreOptions, eventSessionId } from "../../runtime/host.ts";
 import { interruptible } from "../../runtime/interrupt.ts";
-import { aborted } from "../../platform/sleep.ts";
+import { aborted } from "../../platform/time_limit.ts";
 import { serverStatus } from "../../runtime/open_session.ts";
 import type { PromptInput, QueuedMessage } from "../../runtime/prompts.ts";
 import { clean } from "../../terminal/clean.ts";

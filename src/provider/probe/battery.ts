@@ -3,7 +3,7 @@
  * decides whether the model can work comes first, long prompts last. Source: specification of the engine, "Probe".
  */
 import { AgentcliError } from "../../errors.ts";
-import { inTime } from "../../platform/sleep.ts";
+import { inTime } from "../../platform/time_limit.ts";
 import {
   type Called,
   checkEdit,
