@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { anything, assert as check, constantFrom, dictionary, property, record, string } from "../../tests/property.ts";
 import { checkArguments } from "./check_arguments.ts";
-import type { PlainSchema } from "./signature.ts";
+import type { PlainSchema } from "../mcp/signature.ts";
 
 const SCHEMA = {
   type: "object",

@@ -1,6 +1,7 @@
 /** Where the model behind a local address runs, as far as its server, the programs of its maker and the system tell. */
 import { projectRootOf } from "../../boundary/policy/project.ts";
 import { harmlessEnvironment } from "../../boundary/policy/leaky_environment.ts";
+import { isLocal } from "../../boundary/policy/locality.ts";
 import { findProgram } from "../../boundary/programs.ts";
 import { endpointForCheck } from "../../config/endpoint.ts";
 import type { ProviderEntry } from "../../config/types.ts";
@@ -15,6 +16,7 @@ import { backendOf } from "../../provider/backends/backends.ts";
 import { inquire } from "../../provider/backends/inquiry.ts";
 import { createLocalities } from "../../provider/backends/localities.ts";
 import type { HttpClient } from "../../provider/http/client.ts";
+import { effectivePort } from "../../provider/http/route.ts";
 import type { ProviderCheck } from "../providers/check.ts";
 
 /** Models of one provider whose place is asked for. */
@@ -62,9 +64,8 @@ export interface Listening {
 
 /** Null for other addresses, and where the system does not tell. */
 export async function listeningAt(baseUrl: string): Promise<Listening | null> {
-  const url = new URL(baseUrl);
-  if (!["localhost", "127.0.0.1", "[::1]"].includes(url.hostname)) return null;
-  const found = await listenerOn(Number(url.port || (url.protocol === "https:" ? 443 : 80)));
+  if (!isLocal(baseUrl, [])) return null;
+  const found = await listenerOn(Number(effectivePort(new URL(baseUrl))));
   if (found === null) return null;
   const { pid, program, owner } = found;
   if (pid === null) {

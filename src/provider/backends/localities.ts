@@ -2,6 +2,7 @@
 import { isLocal } from "../../boundary/policy/locality.ts";
 import type { Io } from "../../platform/io.ts";
 import type { HttpClient } from "../http/client.ts";
+import { effectivePort } from "../http/route.ts";
 import type { Endpoint } from "../types.ts";
 import type { ModelLocality } from "./backend.ts";
 import { type Answer, countsFor, reasonFor, type Sign, signOfElsewhere } from "./elsewhere.ts";
@@ -64,8 +65,8 @@ export class HeardSigns {
 
 /** Tells servers apart by the port on loopback, whose names mean one machine, and elsewhere by host and port. */
 function serverAt(baseUrl: string): string {
-  const { hostname, port, protocol } = new URL(baseUrl);
-  return `${isLocal(baseUrl, []) ? "" : hostname}:${port || (protocol === "https:" ? 443 : 80)}`;
+  const url = new URL(baseUrl);
+  return `${isLocal(baseUrl, []) ? "" : url.hostname}:${effectivePort(url)}`;
 }
 
 const HEARD = new WeakMap<Io["clock"], HeardSigns>();

@@ -22,7 +22,7 @@ export async function models(_: string, { view, context, signal }: CommandTarget
   const offered = await view.during("asking the servers", offeredModels(context, signal));
   const rows = offered.map((model): Row => {
     const { label, note } = choiceOf(model);
-    return [span(`  ${clean(label)}`, model.selector === null ? "warning" : "plain"), span(`  ${clean(note)}`, "dim")];
+    return [span(`  ${clean(label)}`, model.id === null ? "warning" : "plain"), span(`  ${clean(note)}`, "dim")];
   });
   view.print(rows.length === 0 ? [row("no provider is configured; try /model", "dim")] : rows);
 }

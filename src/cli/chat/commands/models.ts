@@ -35,10 +35,10 @@ import { withClient } from "../../result.ts";
 /** How long a server is waited for, in milliseconds. */
 const TIMEOUT_MS = 3000;
 
-/** One model, or a server that does not answer (`selector` null). */
+/** One model, or a server that does not answer (`id` null). */
 interface OfferedModel {
-  selector: string | null;
   provider: string;
+  id: string | null;
   /** Beside the name: how it is known, or what is wrong. */
   note: string;
 }
@@ -56,9 +56,7 @@ export async function offeredModels(context: Context, signal: AbortSignal): Prom
       const local = isLocal(effectiveBaseUrl(provider, io.env), localEndpoints);
       const place = local ? "local" : "remote";
       const isDefault = (id: string) => usual?.provider === provider.name && usual.model === id;
-      const offered = (id: string, note: string): OfferedModel => {
-        return { provider: provider.name, selector: `${provider.name}:${id}`, note };
-      };
+      const offered = (id: string | null, note: string): OfferedModel => ({ provider: provider.name, id, note });
       try {
         const endpoint = await resolveEndpoint(provider, { env: io.env, local, stores: io });
         const limits = { timeoutMs: TIMEOUT_MS, signal };
@@ -71,9 +69,8 @@ export async function offeredModels(context: Context, signal: AbortSignal): Prom
       } catch (error) {
         signal.throwIfAborted();
         const reason = asAgentcliError(error).message;
-        const none = { provider: provider.name, selector: null, note: `${place}; ${reason}` };
         const configured = provider.models.map(({ id }) => offered(id, `${place}, configured; ${reason}`));
-        return configured.length > 0 ? configured : [none];
+        return configured.length > 0 ? configured : [offered(null, `${place}; ${reason}`)];
       }
     };
     return (await Promise.all(configuration.providers.map(ask))).flat();
@@ -174,27 +171,25 @@ function printCost(opened: OpenSession | null, view: ChatView): void {
 }
 
 /** A model in a list, with the server's own name first. */
-export function choiceOf({ selector, provider, note }: OfferedModel): { label: string; note: string } {
-  if (selector === null) return { label: providerLabel(provider), note };
-  return { label: modelText({ provider, entry: { id: selector.slice(provider.length + 1) } }), note };
+export function choiceOf({ provider, id, note }: OfferedModel): { label: string; note: string } {
+  return { label: id === null ? providerLabel(provider) : modelText({ provider, entry: { id } }), note };
 }
 
 async function chooseModel(
   { view, context, signal, current }: Pick<CommandTarget, "view" | "context" | "signal"> & { current: string | null },
 ): Promise<string | null> {
-  const models = await view.during("asking the servers", offeredModels(context, signal));
-  const choices = [
-    ...models.flatMap(({ selector, note }) =>
-      selector === null ? [] : [{ label: selector, note: selector === current ? `current · ${note}` : note }]
-    ),
-    { label: "demo", note: "a fixed script, no language model" },
-  ];
+  const offered = await view.during("asking the servers", offeredModels(context, signal));
+  const models = offered.flatMap(({ provider, id, note }) => id === null ? [] : [{ provider, model: id, note }]);
+  const choices = models.map(({ provider, model, note }) => {
+    const label = `${provider}:${model}`;
+    return { label, note: label === current ? `current · ${note}` : note };
+  });
+  choices.push({ label: "demo", note: "a fixed script, no language model" });
   const makeDefault = async (index: number) => {
-    const chosen = models.find(({ selector }) => selector === choices[index]?.label);
-    if (chosen === undefined || chosen.selector === null) return "that cannot be the default model";
-    const model = chosen.selector.slice(chosen.provider.length + 1);
-    await setDefaultModel(await openHome(context.io), { provider: chosen.provider, model });
-    return `${clean(chosen.selector)} is the default model from now on`;
+    const chosen = models[index];
+    if (chosen === undefined) return "that cannot be the default model";
+    await setDefaultModel(await openHome(context.io), chosen);
+    return `${clean(choices[index]?.label ?? "")} is the default model from now on`;
   };
   const title = "Which model? (type to search, Ctrl-S makes one the default)";
   const chosen = await view.pick({ title, choices, onSave: makeDefault });
@@ -244,13 +239,13 @@ async function findOffers(context: Context, signal: AbortSignal): Promise<Offer[
       offeredModels(context, signal),
       discover(client, { hosts: ["localhost"], timeoutMs: TIMEOUT, signal }),
     ]);
-    const known = configured.flatMap((model): Offer[] => {
-      const { selector, provider } = model;
-      return selector === null ? [] : [{
-        choice: choiceOf(model),
+    const known = configured.flatMap((offered): Offer[] => {
+      const { provider, id: model } = offered;
+      return model === null ? [] : [{
+        choice: choiceOf(offered),
         take: async () => {
-          await setDefaultModel(home, { provider, model: selector.slice(provider.length + 1) });
-          return selector;
+          await setDefaultModel(home, { provider, model });
+          return `${provider}:${model}`;
         },
       }];
     });
