@@ -7,6 +7,7 @@ import type { ChatRequest, WireMessage } from "../provider/types.ts";
 import { estimateTokens, fittingResponse } from "./context/tokens.ts";
 import { buildMessages } from "./messages.ts";
 import type { Session } from "./session.ts";
+import { byteLength } from "../platform/text.ts";
 import type { CacheInvalidation, TurnListener } from "../protocol/turn_event.ts";
 
 /** In this order each takes more templates than the one before, and asks more of the model. */
@@ -94,6 +95,15 @@ function systemText(session: Session): string {
 export function baseBytes(session: Session): number {
   const { context, schemas } = session;
   return context.sizeOfBase(systemText(session), shapeOf(context.toolProtocol).tools === "field" ? schemas : null);
+}
+
+/** Describes the part of a request before the first prompt: its parts in bytes, and about how many tokens it has. */
+export function breakdown(session: Session): string {
+  const total = baseBytes(session);
+  const tools = Math.max(total - byteLength(JSON.stringify(session.system.text)), 0);
+  const parts = [...session.system.parts, { name: `${session.schemas.length} tools`, bytes: tools }];
+  const listed = parts.map((part) => `${part.name} ${part.bytes}`).join(", ");
+  return `prompt before your words: ${total} bytes, about ${Math.ceil(total / 4)} tokens (${listed})`;
 }
 
 /** Bytes of the items up to `end` and of what stands before them. */

@@ -1,10 +1,8 @@
-/**
- * Copies the state of one session into another: of a stored one, or of one in this process with another model. Loaded
- * only then: most sessions start empty.
- */
+/** Copies a stored session, or one of this process with another model, into a new one. Loaded with the first. */
 import type { SessionItem } from "../session/item.ts";
 import type { SessionContext } from "../session/line.ts";
 import type { Session } from "./session.ts";
+import { writtenTodos } from "./todos.ts";
 
 interface RestoredParts {
   items: readonly SessionItem[];
@@ -14,9 +12,10 @@ interface RestoredParts {
   context: SessionContext | null;
 }
 
-/** Puts the stored items into a session that has none, and the stored tool schemas where they name the same tools. */
+/** Puts stored items into an empty session, with their todo list, and the stored tool schemas where they name the same tools. */
 export function restoreSession(session: Session, stored: RestoredParts): void {
   session.items.push(...stored.items);
+  session.memory.todos.push(...writtenTodos(stored.items));
   session.context.removed = stored.removed;
   const tools = stored.context?.tools ?? [];
   const names = (schemas: readonly { function: { name: string } }[]) =>
@@ -26,7 +25,7 @@ export function restoreSession(session: Session, stored: RestoredParts): void {
   }
 }
 
-/** Takes over what a session of this process holds, for one with another model. */
+/** Copies what a session of this process holds into one with another model. */
 export function carryOver(session: Session, previous: Session): void {
   session.items.push(...previous.items);
   session.context.removed = previous.context.removed;

@@ -41,7 +41,12 @@ export function diskReason(error: unknown): string | null {
   return code === null ? null : FAILURE_OF_CODE[code]?.reason ?? `the system refused (${code})`;
 }
 
-/** Returns the same, and throws `error` again when it is not the system's. */
+/** Returns {@link diskReason}, or the name of any other error. */
+export function failureReason(error: unknown): string {
+  return diskReason(error) ?? (error instanceof Error ? error.name : "unknown error");
+}
+
+/** Returns the reason, and throws `error` again when it is not the system's. */
 export function systemReason(error: unknown): string {
   const reason = isForbidden(error) ? "permission denied" : diskReason(error);
   if (reason === null) throw error;

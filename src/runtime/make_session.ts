@@ -53,8 +53,8 @@ export interface OpenedParts {
   openWorkspace(chosen: Pick<ChosenModel, "provider" | "endpoint">): Promise<Workspace>;
   /** Called with work that shall be over before the process ends. */
   later(work: Promise<unknown>): void;
-  /** Called with what ends something that the session started. */
-  defer(end: () => Promise<void>): void;
+  /** Ends what the session started. */
+  opened: AsyncDisposableStack;
 }
 
 /** A session without items, and its model ready to be asked. Throws `usage` for tools and rules that there are not. */
@@ -97,7 +97,7 @@ export async function makeSession(
   const servers = !hasServers ? null : await (await import("./mcp_servers.ts")).openServers(options, {
     ...{ host, project, client, workspace, sandbox, scanner, provider: provider.name, window: model.contextWindow },
     label: () => made === null ? previous === null ? "open" : sessionLabel(previous) : sessionLabel(made),
-    defer: parts.defer,
+    opened: parts.opened,
   });
   const tools = toolProtocol === "none" ? [] : [
     ...offeredTools(options, { window: knownWindow, profile, entry, git }),

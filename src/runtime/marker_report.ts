@@ -9,6 +9,7 @@ import { MARKER_NAME } from "../boundary/policy/marker.ts";
 import { compilePatterns, isWild, Patterns, type Scope } from "../boundary/policy/patterns.ts";
 import type { ProtectedSet } from "../boundary/policy/protected.ts";
 import { describeRule, type ProtectionRule } from "../boundary/policy/protection_rule.ts";
+import type { Workspace } from "../boundary/workspace/workspace.ts";
 
 /** A name that more files have than this is no name of a secret. */
 const NAMESAKE_LIMIT = 20;
@@ -167,4 +168,17 @@ export function summarizeReport(
   ];
   const more = idle.length + namesakes.length + unjudged.length + notScanned > 0 ? " (agentcli secrets list)" : "";
   return parts.join("; ") + more;
+}
+
+/** Most entries of a project that are looked at when a session opens. */
+const OPENING_LIMIT = 20_000;
+
+/** Returns the line on the paths that a remote session does not see. */
+export async function hiddenNotice(
+  { root, additional, protection }: Workspace,
+  scanner: { notScanned(): Promise<readonly string[]> } | undefined,
+): Promise<string> {
+  const report = await reportMarkers(protection, { roots: [root, ...additional], limit: OPENING_LIMIT });
+  const notScanned = await scanner?.notScanned() ?? [];
+  return summarizeReport(report, { notScanned: notScanned.length });
 }

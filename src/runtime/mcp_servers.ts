@@ -38,7 +38,7 @@ export interface SessionServers {
  */
 export async function openServers(
   options: Pick<SessionOptions, "mcpServers" | "tools" | "disallowedTools">,
-  parts: HubParts & Pick<OpenedParts, "defer"> & { window: number },
+  parts: HubParts & Pick<OpenedParts, "opened"> & { window: number },
 ): Promise<SessionServers> {
   const { host, project: { projectRoot, configuration } } = parts;
   const { servers, problems } = configuredServers(configuration, {
@@ -47,7 +47,7 @@ export async function openServers(
   });
   for (const problem of problems) await host.notice(problem);
   const hub = hubOf(servers, parts);
-  parts.defer(() => hub.close());
+  parts.opened.defer(() => hub.close());
   await hub.prepare(new AbortController().signal);
   const offer = new McpOffer(hub, parts.window);
   for (const { server, tool, tokens } of offer.exposed.over) {

@@ -185,7 +185,7 @@ export function reachProviders(
   };
 }
 
-interface ServerSearch {
+interface MetadataSearch {
   host: Pick<Host, "io" | "loading">;
   home: Home;
   client: HttpClient;
@@ -196,12 +196,11 @@ interface ServerSearch {
 }
 
 /**
- * Returns the metadata of the model on its server. A configured window costs no request, unless the server refused a
- * prompt that was shorter, or is of this machine and has a model whose family is known to want more than messages. What
- * an earlier session found is taken for half an hour; else the server is asked. What could not be found out is not
- * remembered. Never throws.
+ * Finds the metadata of a model: what an earlier session found in the last half hour, otherwise what the server says. With a
+ * configured window the server is asked only if it has refused a shorter prompt, or runs here and has a model whose family is
+ * known to need special requests. What could not be found out is not cached. Never throws.
  */
-export async function knowServer(search: ServerSearch): Promise<ModelMetadata> {
+export async function findModelMetadata(search: MetadataSearch): Promise<ModelMetadata> {
   const { host: { io }, home, endpoint, entry } = search;
   const address = { baseUrl: endpoint.baseUrl, model: entry.id };
   const known = await readModelMetadata(home, address, { now: io.clock.now() });
@@ -211,25 +210,25 @@ export async function knowServer(search: ServerSearch): Promise<ModelMetadata> {
   if (contextWindow === Infinity ? known.window !== undefined : refusedWindow >= contextWindow && !isProfiled) {
     return known;
   }
-  const { settled, ...found } = await ask(search);
-  // A server that refused what was configured and tells nothing may well be as it was.
+  const { settled, ...found } = await askServer(search);
+  // A server that refused the configured window and reports none is taken to be unchanged.
   const isRefused = contextWindow < Infinity && refusedWindow < contextWindow;
   if (!settled || (isRefused && found.window === null)) {
     return found.server === null ? known : { ...known, server: found.server, told: found.told };
   }
   const { formerWindow } = known;
   if (contextWindow === Infinity && found.window === null && formerWindow !== undefined) {
-    // What a refusal taught stays better than an assumption.
+    // The window learned from a refusal is better than an assumed one.
     return { ...known, ...found, window: formerWindow };
   }
-  // One that was started anew with more room is believed.
+  // A server that was restarted with a larger window is believed.
   const isLess = found.window !== null && found.window < contextWindow && refusedWindow < contextWindow;
   const facts = { ...found, refusedWindow: isLess && found.window !== null ? found.window : undefined };
   search.later(storeModelMetadata(home, address, { facts, now: io.clock.now() }));
   return { ...known, ...facts };
 }
 
-async function ask({ host, client, endpoint, entry }: ServerSearch) {
+async function askServer({ host, client, endpoint, entry }: MetadataSearch) {
   const { findServerWindow } = await import("../agent/context/window.ts");
   const stopping = new AbortController();
   const remove = host.io.onSignal(() => stopping.abort());

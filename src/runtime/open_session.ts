@@ -1,4 +1,5 @@
-/** From options to a session that can take prompts. */
+/** Opens a session: from its options to one that takes prompts. */
+import { breakdown } from "../agent/chat_request.ts";
 import type { Session } from "../agent/session.ts";
 import type { Chat } from "../provider/types.ts";
 import type { ProtectionRule } from "../boundary/policy/protection_rule.ts";
@@ -6,25 +7,17 @@ import type { Refusal, ResolvedPath, Workspace } from "../boundary/workspace/wor
 import { sandboxReason } from "../boundary/sandbox/sandbox.ts";
 import { openWorkspace } from "../boundary/workspace/disk.ts";
 import type { WantedModel } from "../config/select.ts";
-import type { Home } from "../platform/home.ts";
+import { hasAllPermissions } from "../platform/runtime.ts";
+import type { StoredSession } from "../session/load.ts";
 import { resolve } from "../platform/path.ts";
 import { createHttpClient } from "../provider/http/client.ts";
-import type { ModelMetadata } from "../provider/backends/model_metadata.ts";
 import type { UndoStore } from "../session/undo.ts";
 import type { McpOffer } from "../mcp/offer.ts";
 import type { Tool } from "../tools/tool.ts";
-import { chooseModel, type ChosenModel, clientModel, knowServer, reachProviders } from "./model.ts";
+import { chooseModel, type ChosenModel, clientModel, findModelMetadata, reachProviders } from "./model.ts";
 import { type Host, type SessionOptions, sessionToResume } from "./host.ts";
-import { makeSession, type OpenedParts } from "./make_session.ts";
-import {
-  breakdown,
-  endpointNotices,
-  findProjectContext,
-  hiddenNotice,
-  permissionNotices,
-  type ProjectContext,
-  storedNotices,
-} from "./project_context.ts";
+import { makeSession } from "./make_session.ts";
+import { findProjectContext, type ProjectContext } from "./project_context.ts";
 import { createRecorder, type Recorder } from "./recorder.ts";
 import type { SessionStore } from "./store.ts";
 
@@ -63,15 +56,15 @@ interface OpenExtras {
 }
 
 /**
- * Opens a session: the model chosen, the project opened, the server asked, the session made or read back. Throws
- * configuration, usage and policy errors; leaves nothing open then.
+ * Chooses the model, opens the project, asks the server, and makes the session or reads it back. Throws configuration, usage
+ * and policy errors, and leaves nothing open then.
  */
 export async function openSession(options: SessionOptions, host: Host, extras: OpenExtras): Promise<OpenSession> {
   const { io } = host;
   const { previous, tools } = extras;
   const carried = await previous?.release() ?? null;
   const project = await findProjectContext(host, options);
-  const { home, configuration, rules, localEndpoints } = project;
+  const { home, configuration, localEndpoints } = project;
   const opened = new AsyncDisposableStack();
   let storing: Promise<SessionStore> | null = carried === null ? null : Promise.resolve(carried);
   let opening: Session | undefined;
@@ -90,15 +83,20 @@ export async function openSession(options: SessionOptions, host: Host, extras: O
     const chosen = await chooseModel(named, { host, configuration, reach, opened, stored });
     const { entry, endpoint } = chosen;
     storing ??= startStore(options, host, { project, chosen });
-    // Its failure is told where it is waited for.
+    // A failure is reported where the store is awaited.
     storing.catch(() => {});
     const open = (model: Pick<ChosenModel, "provider" | "endpoint">, before: Workspace | undefined) =>
-      openProject(options, host, { project, chosen: model, previous: before });
-    const ready = () => open(chosen, previous?.session.workspace);
+      openProjectWorkspace(options, host, { project, chosen: model, previous: before });
     const later = (work: Promise<unknown>) => opened.defer(() => work.then(() => {}, () => {}));
-    const know = () => knowModel(chosen, { host, home, client, later });
-    // A server elsewhere hears nothing before the project is known to allow it.
-    const [workspace, known] = endpoint.local ? await Promise.all([ready(), know()]) : [await ready(), await know()];
+    const openingWorkspace = open(chosen, previous?.session.workspace);
+    // A remote server is asked nothing before the project is known to allow it.
+    if (!endpoint.local) await openingWorkspace;
+    const [workspace, known] = await Promise.all([
+      openingWorkspace,
+      chosen.demo === null
+        ? findModelMetadata({ host, home, client, endpoint, entry, later })
+        : { window: chosen.demo.contextWindow },
+    ]);
     const store = await storing;
     const readBack = carried === null ? store.stored : null;
     const before = readBack?.model === entry.id ? readBack.context : null;
@@ -114,8 +112,7 @@ export async function openSession(options: SessionOptions, host: Host, extras: O
     const kept = previous?.undo ?? (() => undoStore ??= openUndo());
     const undo = async () => (await import("./rewind.ts")).withoutProtected(await kept(), made.session);
     const parts = {
-      ...{ host, project, client, reach, chosen, known, workspace, store, before, tools, undo, later },
-      defer: (end: () => Promise<void>) => opened.defer(end),
+      ...{ host, project, client, reach, chosen, known, workspace, store, before, tools, undo, later, opened },
       previous: previous?.session ?? null,
       openWorkspace: (model: Pick<ChosenModel, "provider" | "endpoint">) => open(model, workspace),
     };
@@ -129,8 +126,6 @@ export async function openSession(options: SessionOptions, host: Host, extras: O
     } else if (readBack !== null) {
       const { restoreSession } = await import("../agent/restore.ts");
       restoreSession(session, { ...readBack, context: before });
-      const { writtenTodos } = await import("../agent/todos.ts");
-      session.memory.todos.push(...writtenTodos(session.items));
     }
     const { sandbox, scanner } = session;
     const unfinished = await sandbox?.recoverUnfinished(workspace.root, {
@@ -139,14 +134,10 @@ export async function openSession(options: SessionOptions, host: Host, extras: O
     });
     for (const notice of unfinished ?? []) await host.warn(notice);
     const notices = [
-      ...await hiddenNotice(session),
-      ...configuration.warnings,
-      ...project.notices,
-      ...endpointNotices(localEndpoints, workspace.root),
-      ...rules.warnings,
-      ...rules.damaged === null
+      ...workspace.local || !workspace.protection.any
         ? []
-        : [`${rules.damaged.marker}: ${rules.damaged.damaged}; everything counts as protected`],
+        : [await (await import("./marker_report.ts")).hiddenNotice(workspace, scanner)],
+      ...project.notices,
       ...chosen.notices,
       ...readBack === null ? [] : storedNotices(readBack),
       ...previous === null ? permissionNotices(session) : [],
@@ -165,13 +156,30 @@ export async function openSession(options: SessionOptions, host: Host, extras: O
       release: () => opened.disposeAsync().then(() => store),
     };
   } catch (error) {
-    // The transcript of a session that is carried over stays with it: it may go on with another model.
+    // A session that is carried over keeps its transcript: it may continue with another model.
     await (carried === null ? close() : opened.disposeAsync());
     throw error;
   }
 }
 
-/** Background commands run what files say by then: no model writes those that could not have started them. */
+/** Returns notices about a session that was read back. */
+function storedNotices(stored: StoredSession): string[] {
+  const redacted = stored.redacted === 0 ? [] : [
+    `${stored.redacted} parts of the session were protected and not stored; placeholders stand for them`,
+  ];
+  return [...stored.problems, ...redacted];
+}
+
+/** Warns that a link can redirect a write: with narrow permissions, Deno resolves paths before it passes them to the system. */
+function permissionNotices({ tools }: Pick<Session, "tools">): string[] {
+  if (hasAllPermissions() || !tools.some(({ kind }) => kind === "write")) return [];
+  return [
+    "Deno's permissions are narrow: a file can land outside the project when its directory is replaced by a link " +
+    "during the write; only -A rules that out",
+  ];
+}
+
+/** Ends background commands that run outside a sandbox, where the new model's commands need one: it can change what they run. */
 async function endUnsandboxed(session: Session, { notice }: Host): Promise<void> {
   const { commands } = session.memory;
   if (commands === undefined || commands.ids().length === 0) return;
@@ -180,7 +188,7 @@ async function endUnsandboxed(session: Session, { notice }: Host): Promise<void>
   await notice("background commands were ended: commands of this model run in a sandbox");
 }
 
-/** Asks the session that goes on for its model; undefined for a new session. */
+/** Returns what finds the model of the session to resume; undefined for a new session. */
 function storedModel(options: SessionOptions, { home, projectRoot }: ProjectContext): WantedModel["session"] {
   const wanted = sessionToResume(options);
   if (wanted === undefined) return undefined;
@@ -217,7 +225,7 @@ async function startStore(
   return await openStore(options, place, { late: isSingleTurn === true });
 }
 
-async function openProject(
+async function openProjectWorkspace(
   { addDir, view, changes }: SessionOptions,
   { cwd, io, notice }: Host,
   { project, chosen, previous }: {
@@ -246,7 +254,7 @@ async function openProject(
   });
 }
 
-/** Returns why a file is none of those that may be changed; null where it is one. */
+/** Returns why a file may not be changed in this session; null where it may be. */
 function narrowed(
   { real, display }: ResolvedPath,
   { rule, changes }: { rule: ProtectionRule | null; changes: NonNullable<SessionOptions["changes"]> },
@@ -254,12 +262,4 @@ function narrowed(
   if (changes.only.includes(real) && (changes.open || rule !== null)) return null;
   const reason = changes.only.includes(real) ? "is not protected" : "is not among the files that were named";
   return { refused: "write_protected", message: `${display} ${reason}, and only such files may be changed here` };
-}
-
-async function knowModel(
-  { entry, endpoint, demo }: ChosenModel,
-  { host, home, client, later }: Pick<OpenedParts, "host" | "client" | "later"> & { home: Home },
-): Promise<ModelMetadata> {
-  if (demo !== null) return { window: demo.contextWindow };
-  return await knowServer({ host, home, client, endpoint, entry, later });
 }

@@ -10,7 +10,7 @@ import { createChatCache } from "../provider/chat/request_body.ts";
 import type { LocatedModel } from "../provider/backends/localities.ts";
 import type { Chat, Endpoint } from "../provider/types.ts";
 import type { OpenedParts } from "./make_session.ts";
-import { knowServer, profileOf, sessionModel, toolProtocolOf } from "./model.ts";
+import { findModelMetadata, profileOf, sessionModel, toolProtocolOf } from "./model.ts";
 
 /** The parts that a session was made of, and how its models are reached. */
 interface RoleParts
@@ -86,7 +86,7 @@ export async function findExplorer(
     };
   }
   const { provider, entry, endpoint, located } = found;
-  const known = await knowServer({ host, home: project.home, client, endpoint, entry, later: parts.later });
+  const known = await findModelMetadata({ host, home: project.home, client, endpoint, entry, later: parts.later });
   const subagent = { provider, entry, endpoint, demo: null, notices: [] };
   const side = sessionModel(subagent, { known, options: {} });
   const profile = await profileOf(subagent, { model: side, server: known.server, told: known.told ?? {} });

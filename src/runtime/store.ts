@@ -1,7 +1,8 @@
 /** The stored side of a session: a new transcript, one to go on with, a copy of one, or none. */
 import { currentBranch } from "../boundary/policy/git_directory.ts";
 import type { Home } from "../platform/home.ts";
-import { lateTranscript, projectDirectory, projectSlug, transcriptName } from "../session/place.ts";
+import { projectDirectory, projectSlug, transcriptName } from "../session/paths.ts";
+import type { SessionContext } from "../session/line.ts";
 import type { StoredSession } from "../session/load.ts";
 import type { Transcript, TranscriptOptions } from "../session/transcript.ts";
 import { checkStoreOptions, sessionToResume, type StoreOptions } from "./host.ts";
@@ -58,4 +59,43 @@ export async function openStore(
 
 function branchOf({ isProtected, projectRoot }: StorePlace): string | undefined {
   return isProtected ? undefined : currentBranch(projectRoot);
+}
+
+/**
+ * Returns the transcript of a new session, which `open` opens with the first record; `file` is its future path. Every record
+ * throws what `open` throws.
+ */
+export function lateTranscript(file: string, open: () => Promise<Transcript>): Transcript {
+  let context: SessionContext | null = null;
+  let title: string | null = null;
+  let opening: Promise<Transcript> | null = null;
+  let transcript: Transcript | null = null;
+  const start = async () => {
+    transcript = await open();
+    if (context !== null) transcript.setContext(context);
+    if (title !== null) await transcript.rename(title);
+    return transcript;
+  };
+  return {
+    file,
+    get turns() {
+      return transcript?.turns ?? 0;
+    },
+    async record(items, facts) {
+      const now = [...items];
+      await (await (opening ??= start())).record(now, facts);
+    },
+    setContext(next) {
+      context = next;
+      transcript?.setContext(next);
+    },
+    // A session without a prompt is not stored.
+    note: async (fields) => await (await opening)?.note(fields),
+    async rename(next) {
+      title = next;
+      await (await opening)?.rename(next);
+    },
+    // A transcript that was not opened holds no lock.
+    close: async () => await (await opening?.catch(() => null))?.close(),
+  };
 }

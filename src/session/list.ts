@@ -10,7 +10,7 @@ import { isWithin, join } from "../platform/path.ts";
 import { exists } from "../platform/real_path.ts";
 import { typedText } from "./item.ts";
 import { loadTranscript } from "./load.ts";
-import { isSessionId, PROJECTS, projectSlug, transcriptName } from "./place.ts";
+import { isSessionId, PROJECTS, projectSlug, transcriptName } from "./paths.ts";
 import { readBegunPrompt, readLine } from "./read_line.ts";
 
 /** One stored session, as far as a list tells of it. */

@@ -19,7 +19,7 @@ import { deleteSession, forkSession, openTranscript } from "./open_transcript.ts
 import { itemsBeforeProtected, type SessionItem } from "./item.ts";
 import { findSession, listSessions } from "./list.ts";
 import { loadTranscript } from "./load.ts";
-import { projectSlug } from "./place.ts";
+import { projectSlug } from "./paths.ts";
 import type { TranscriptOptions } from "./transcript.ts";
 
 const HERE = { projectRoot: PROJECT_ROOT };

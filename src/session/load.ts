@@ -7,7 +7,7 @@ import { highestLabel, type Label } from "../boundary/policy/label.ts";
 import { AgentcliError } from "../errors.ts";
 import { itemsBeforeProtected, type SessionItem, type ToolCall } from "./item.ts";
 import type { MetaLine, NamedItem, SessionContext } from "./line.ts";
-import { transcriptName } from "./place.ts";
+import { transcriptName } from "./paths.ts";
 import { type ReadLine, readLine } from "./read_line.ts";
 
 /** Longest line that is read, in bytes; a longer one is passed over and reported. */

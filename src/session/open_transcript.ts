@@ -3,7 +3,7 @@ import { AgentcliError } from "../errors.ts";
 import { isFull } from "../platform/disk_failure.ts";
 import { type Home, homeUnusable } from "../platform/home.ts";
 import { type HeldLock, holdLock, removeTree } from "../platform/journal.ts";
-import { isSessionId, lockName, projectSlug, transcriptName, undoName } from "./place.ts";
+import { isSessionId, lockName, projectSlug, transcriptName, undoName } from "./paths.ts";
 import type { StoredSession } from "./load.ts";
 import { FileTranscript, type Transcript, type TranscriptOptions, type TranscriptParts } from "./transcript.ts";
 

@@ -1,5 +1,6 @@
 /** The transcript of a running session: every item on the disk before the session goes on, protected ones redacted. */
 import { admitItems, highestLabel, type Label, labelOf } from "../boundary/policy/label.ts";
+import { failureReason } from "../platform/disk_failure.ts";
 import type { Home } from "../platform/home.ts";
 import { type HeldLock, type Journal, openJournal } from "../platform/journal.ts";
 import type { Clock } from "../platform/io.ts";
@@ -18,7 +19,7 @@ import {
   storedForm,
 } from "./line.ts";
 import type { StoredSession } from "./load.ts";
-import { reasonOf, transcriptName } from "./place.ts";
+import { transcriptName } from "./paths.ts";
 
 export interface ItemFacts {
   usage?: Usage | null | undefined;
@@ -241,7 +242,7 @@ export class FileTranscript implements Transcript {
       if (!journal.inPlace()) return await this.#fail("its file was removed");
       await journal.append(new TextEncoder().encode(journal.size === 0 ? meta + text : text));
     } catch (error) {
-      await this.#fail(reasonOf(error));
+      await this.#fail(failureReason(error));
     }
   }
 

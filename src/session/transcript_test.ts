@@ -17,7 +17,7 @@ import { AgentcliError } from "../errors.ts";
 import type { SessionItem } from "./item.ts";
 import { loadTranscript } from "./load.ts";
 import { openTranscript, resumeTranscript } from "./open_transcript.ts";
-import { transcriptName } from "./place.ts";
+import { transcriptName } from "./paths.ts";
 
 Deno.test("what was recorded is loaded as it was, whatever the texts hold", async () => {
   await fc.assert(

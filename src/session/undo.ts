@@ -8,9 +8,9 @@ import type { Entry } from "../boundary/workspace/entry.ts";
 import type { Workspace } from "../boundary/workspace/workspace.ts";
 import { AgentcliError } from "../errors.ts";
 import { sha256 } from "../platform/digest.ts";
+import { failureReason } from "../platform/disk_failure.ts";
 import type { Home } from "../platform/home.ts";
 import { addLine } from "../platform/shared_log.ts";
-import { reasonOf } from "./place.ts";
 import {
   activityName,
   addChanges,
@@ -295,7 +295,7 @@ export class UndoStore {
       const kept = { digest: before.digest, place: content.place };
       return { kind: "file", bytes: await keptContent(this.#home, this.options.sessionId, kept), mode };
     } catch (error) {
-      return notKept(error instanceof AgentcliError ? error.message : reasonOf(error));
+      return notKept(error instanceof AgentcliError ? error.message : failureReason(error));
     }
   }
 
@@ -314,7 +314,7 @@ export class UndoStore {
       await work(this.#home);
     } catch (error) {
       this.#storing = false;
-      await this.options.onTrouble(`undo lasts no longer than this process: ${reasonOf(error)}`);
+      await this.options.onTrouble(`undo lasts no longer than this process: ${failureReason(error)}`);
     }
   }
 }

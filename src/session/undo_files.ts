@@ -6,7 +6,7 @@ import { fieldsOf, parseJson } from "../platform/record.ts";
 import { appendLines, blankPart, openJournal, readPart } from "../platform/journal.ts";
 import { lineText } from "./line.ts";
 import { fileLines } from "./load.ts";
-import { undoName } from "./place.ts";
+import { undoName } from "./paths.ts";
 
 /**
  * A state of an entry: a file by the SHA-256 of its content, in hex, and its mode where that counts. `unread`: nobody knows

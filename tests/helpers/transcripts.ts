@@ -3,7 +3,7 @@ import { manualClock } from "./manual_clock.ts";
 import { type ToolHome, toolHome } from "./tool_home.ts";
 import type { AssistantItem, SessionItem, UserItem } from "../../src/session/item.ts";
 import type { SessionContext } from "../../src/session/line.ts";
-import { projectSlug, transcriptName } from "../../src/session/place.ts";
+import { projectSlug, transcriptName } from "../../src/session/paths.ts";
 import type { TranscriptOptions } from "../../src/session/transcript.ts";
 
 /** Ids of sessions in tests. */

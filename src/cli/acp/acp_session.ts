@@ -11,7 +11,7 @@ import { RPC_CODES, RpcError } from "../../rpc/message.ts";
 import type { RpcCall } from "../../rpc/peer.ts";
 import { AgentSession, selectorOf } from "../../runtime/agent_session.ts";
 import { untilAborted } from "../../runtime/interrupt.ts";
-import { projectSlug } from "../../session/place.ts";
+import { projectSlug } from "../../session/paths.ts";
 import { cleanLine } from "../../terminal/clean.ts";
 import type { Context } from "../command.ts";
 import { hostOf } from "../output.ts";

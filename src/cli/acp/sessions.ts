@@ -11,7 +11,7 @@ import type { RpcParams } from "../../rpc/message.ts";
 import type { RpcCall } from "../../rpc/peer.ts";
 import { findSession, listSessions, type SessionScope, type SessionSummary } from "../../session/list.ts";
 import { deleteSession } from "../../session/open_transcript.ts";
-import { isSessionId } from "../../session/place.ts";
+import { isSessionId } from "../../session/paths.ts";
 import { usualModel } from "../protocol/client_models.ts";
 import { AcpSession, titleOfPrompt } from "./acp_session.ts";
 import { offeredModels } from "./config_options.ts";

@@ -12,7 +12,7 @@ import { sessionMarkdown, sessionValue } from "../../session/export.ts";
 import { AgentcliError } from "../../errors.ts";
 import { counted, sizeText } from "../../platform/number.ts";
 import { resolve } from "../../platform/path.ts";
-import { reasonOf } from "../../session/place.ts";
+import { failureReason } from "../../platform/disk_failure.ts";
 import { deleteSession } from "../../session/open_transcript.ts";
 import { VERSION } from "../version.ts";
 import { type Home, openHome } from "../../platform/home.ts";
@@ -106,7 +106,7 @@ export async function writeExport(output: string, text: string, { globals }: Con
     await writeAtomically(path, text, { mode: 0o600 });
   } catch (error) {
     if (error instanceof AgentcliError) throw error;
-    throw new AgentcliError("usage", `cannot write ${path}: ${reasonOf(error)}`, { cause: error });
+    throw new AgentcliError("usage", `cannot write ${path}: ${failureReason(error)}`, { cause: error });
   }
 }
 

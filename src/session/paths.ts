@@ -1,7 +1,4 @@
-/** Where a session is stored, and its transcript that is opened with the first record. */
-import { diskReason } from "../platform/disk_failure.ts";
-import type { SessionContext } from "./line.ts";
-import type { Transcript } from "./transcript.ts";
+/** Where a session is stored: names of its files, relative to the home. */
 
 /** Longest slug before its tail becomes a number, in characters: file systems end at 255 bytes. */
 const SLUG_LIMIT = 200;
@@ -47,48 +44,4 @@ export function lockName(slug: string, sessionId: string): string {
 /** Returns the directory of a session's undo data, relative to the home. */
 export function undoName(sessionId: string): string {
   return `undo/${sessionId}`;
-}
-
-/** Why the system did not store it, a few words. */
-export function reasonOf(error: unknown): string {
-  return diskReason(error) ?? (error instanceof Error ? error.name : "unknown error");
-}
-
-/**
- * The transcript of a new session, opened by `open` with the first record; `file` is where it will be. What `open` throws
- * every record throws.
- */
-export function lateTranscript(file: string, open: () => Promise<Transcript>): Transcript {
-  let context: SessionContext | null = null;
-  let title: string | null = null;
-  let opening: Promise<Transcript> | null = null;
-  let transcript: Transcript | null = null;
-  const start = async () => {
-    transcript = await open();
-    if (context !== null) transcript.setContext(context);
-    if (title !== null) await transcript.rename(title);
-    return transcript;
-  };
-  return {
-    file,
-    get turns() {
-      return transcript?.turns ?? 0;
-    },
-    async record(items, facts) {
-      const now = [...items];
-      await (await (opening ??= start())).record(now, facts);
-    },
-    setContext(next) {
-      context = next;
-      transcript?.setContext(next);
-    },
-    // Nothing is kept of a session in which nothing was said.
-    note: async (fields) => await (await opening)?.note(fields),
-    async rename(next) {
-      title = next;
-      await (await opening)?.rename(next);
-    },
-    // One that did not open has nothing to give back.
-    close: async () => await (await opening?.catch(() => null))?.close(),
-  };
 }

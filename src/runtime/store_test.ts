@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { AgentcliError } from "../errors.ts";
-import type { SessionItem } from "./item.ts";
-import { lateTranscript } from "./place.ts";
-import type { SessionContext } from "./line.ts";
-import type { Transcript } from "./transcript.ts";
+import type { SessionItem } from "../session/item.ts";
+import type { SessionContext } from "../session/line.ts";
+import type { Transcript } from "../session/transcript.ts";
+import { lateTranscript } from "./store.ts";
 
 const PROMPT: SessionItem = { kind: "user", text: "Hello", label: "open" };
 const CONTEXT: SessionContext = { system: { text: "Be brief.", label: "open" }, tools: [], toolProtocol: "native" };
