@@ -1,11 +1,10 @@
-/** Trees of one repository: they share rules, and a repository is opened only where it names the tree that names it. */
+/** Trees of one repository: a linked one has the rules of the main one, and a repository is opened only where it names the tree that names it. */
 import assert from "node:assert/strict";
 import { ask, say, want } from "../helpers/fake_server.ts";
 import { openStage, type Stage } from "./harness.ts";
 import { hasBubblewrap } from "./sandbox_project.ts";
 
 const bubblewrap = { ignore: !hasBubblewrap() };
-const linux = { ignore: Deno.build.os !== "linux" };
 const args = ["--permission-mode", "bypassPermissions"];
 const SHOW = [ask({ name: "Git", input: { action: "show", rev: "HEAD" } }), say("Done.")];
 
@@ -70,38 +69,32 @@ Deno.test("a submodule is opened by its own tree alone, a linked worktree too", 
   assert.match(await shown(stage, tree), /\.gitmodules/, "control: the worktree");
 });
 
-Deno.test(
-  "what one tree of a repository protects is protected in the others, though none is the main one",
-  bubblewrap,
-  async () => {
-    await using stage = await openStage({ bare: true, marker: null });
-    const [root, source] = [`${stage.home.root}/proj`, `${stage.home.root}/src`];
-    for (const path of [root, source]) await Deno.mkdir(path);
-    await git(source, "init", "-qb", "main");
-    await stage.plant(`${source}/secrets/k.txt`, "k");
-    await stage.write(`${source}/a.txt`, "an open line\n");
-    await commitAll(source);
-    await git(root, "clone", "-q", "--bare", source, ".bare");
-    for (const name of ["main", "side"]) {
-      const branch = name === "main" ? ["main"] : ["-b", name, `${root}/${name}`, "main"];
-      await git(root, "--git-dir=.bare", "worktree", "add", "-q", ...branch.length === 1 ? ["main", "main"] : branch);
-      stage.exempt(`${root}/${name}/secrets/k.txt`);
-    }
-    stage.exempt(`${root}/.bare`);
-    await stage.write(`${root}/main/.agentclisecret`, "no-cloud: secrets\n");
-    await stage.play("loc", { cwd: `${root}/main`, script: [say("Hello.")] });
-    const script = [
-      ask(want("read", { path: "secrets/k.txt" }), want("read", { path: "a.txt" })),
-      ask(want("shell", { command: "cat secrets/k.txt; git show main:secrets/k.txt; cat a.txt" })),
-      say("Done."),
-    ];
-    const { results, sent } = await stage.play("rem", { cwd: `${root}/side`, args, script });
+Deno.test("a linked worktree has the rules of its main tree, also by lines that are gone", bubblewrap, async () => {
+  await using stage = await openStage({ bare: true, marker: null });
+  const [main, tree] = [`${stage.home.root}/main`, `${stage.home.root}/tree`];
+  await Deno.mkdir(main);
+  await git(main, "init", "-q");
+  await stage.plant(`${main}/secrets/k.txt`, "k");
+  await stage.write(`${main}/a.txt`, "an open line\n");
+  await commitAll(main);
+  await git(main, "worktree", "add", "-q", tree);
+  stage.exempt(`${tree}/secrets/k.txt`);
+  await stage.write(`${main}/.agentclisecret`, "no-cloud: secrets\n");
+  await stage.play("loc", { cwd: main, script: [say("Hello.")] });
+  const script = [
+    ask(want("read", { path: "secrets/k.txt" }), want("read", { path: "a.txt" })),
+    ask(want("shell", { command: "cat secrets/k.txt; git show HEAD:secrets/k.txt; cat a.txt" })),
+    say("Done."),
+  ];
+  for (const isGone of [false, true]) {
+    if (isGone) await Deno.remove(`${main}/.agentclisecret`);
+    const { results, sent } = await stage.play("rem", { cwd: tree, args, script });
     assert.match(results[0] ?? "", /is protected/);
     assert.match(results[1] ?? "", /an open line/, "control: an open file");
     assert.match(results[2] ?? "", /an open line/, "control: the command ran");
     assert.ok(!sent.includes(stage.canary("k")));
-  },
-);
+  }
+});
 
 Deno.test("a file of a worktree that is known from the main tree is released where it lies", bubblewrap, async () => {
   const line = "a public default of the connection\n";
@@ -134,72 +127,3 @@ Deno.test("a file of a worktree that is known from the main tree is released whe
   assert.match(await remote(), /a public default/);
   assert.match(await remote(), /a public default/, "and in the next session");
 });
-
-for (const isAccepted of [false, true]) {
-  const accepted = isAccepted ? "and was accepted" : "control";
-  Deno.test(
-    `what one tree protects holds in the others when another tree has its path: ${accepted}`,
-    linux,
-    async () => {
-      await using stage = await openStage({ bare: true, marker: null });
-      const [main, tree] = [`${stage.home.root}/main`, `${stage.home.root}/tree`];
-      await Deno.mkdir(main);
-      await git(main, "init", "-q");
-      await stage.plant(`${main}/prod.json`, "prod");
-      await stage.write(`${main}/pub.txt`, "PUB_words\n");
-      await stage.write(`${main}/.gitignore`, ".agentclisecret\n");
-      await commitAll(main);
-      await git(main, "worktree", "add", "-q", "-b", "one", tree);
-      await stage.write(`${tree}/.agentclisecret`, "no-cloud: prod.json\n");
-      await stage.play("loc", { cwd: tree, script: [say("Hello.")] });
-      await git(main, "worktree", "move", tree, `${tree}2`);
-      await git(main, "worktree", "add", "-q", "-b", "two", tree);
-      if (isAccepted) {
-        const { done } = await stage.play("loc", { cwd: tree, script: [], argv: ["secrets", "trust", "--yes"] });
-        assert.match(done.stdout, /^trusted/);
-      }
-      const script = [ask(want("read", { path: "pub.txt" })), ask(want("read", { path: "prod.json" })), say("Done.")];
-      const { results, sent } = await stage.play("rem", { cwd: main, script });
-      assert.match(results[0] ?? "", /PUB_words/, "control: the rest is open");
-      assert.ok(!sent.includes(stage.canary("prod")));
-    },
-  );
-}
-
-for (const way of ["trust notes.txt", "trust", "trust notes.txt, and the tree has moved"]) {
-  const isMoved = way.includes("moved");
-  Deno.test(`a copy of a tree that is gone is released in another one: ${way}`, bubblewrap, async () => {
-    await using stage = await openStage({ bare: true, marker: null });
-    const [main, tree] = [`${stage.home.root}/main`, `${stage.home.root}/tree`];
-    await Deno.mkdir(main);
-    await git(main, "init", "-q");
-    for (const name of ["notes.txt", "more.txt"]) await stage.write(`${main}/${name}`, "an open line\n");
-    await stage.write(`${main}/.gitignore`, ".env\n");
-    await stage.write(`${main}/.agentclisecret`, "no-cloud: .env\n");
-    await commitAll(main);
-    await git(main, "worktree", "add", "-q", tree);
-    await stage.plant(`${tree}/.env`, "env");
-    await stage.play("loc", { cwd: main, script: [say("Hello.")] });
-    const command = `echo 'key ${stage.canary("env")}' | tee notes.txt > more.txt`;
-    await stage.play("loc", { cwd: tree, args, script: [ask(want("shell", { command })), say("Done.")] });
-    await git(main, "worktree", ...isMoved ? ["move", tree, `${tree}2`] : ["remove", "--force", tree]);
-    const remote = async (path: string, cwd = main) =>
-      (await stage.play("rem", { cwd, script: [ask(want("read", { path })), say("Done.")] })).results[0] ?? "";
-    assert.match(await remote("notes.txt"), /is protected/, "control");
-    const [action = "", file] = way.split(",")[0]?.split(" ") ?? [];
-    const argv = ["secrets", action, ...file === undefined ? [] : [file], "--yes"];
-    const { done } = await stage.play("loc", { cwd: main, script: [], argv });
-    if (isMoved) {
-      assert.equal(done.code, 2, done.stderr);
-      assert.match(await remote("notes.txt", `${tree}2`), /is protected/);
-      return;
-    }
-    assert.match(done.stderr, /released, .*notes\.txt/s);
-    assert.match(await remote("notes.txt"), /an open line/);
-    assert[file === undefined ? "match" : "doesNotMatch"](
-      await remote("more.txt"),
-      /an open line/,
-      "only what was named",
-    );
-  });
-}

@@ -116,21 +116,6 @@ for (
   });
 }
 
-Deno.test("what a command printed of another project that was renamed stays here", linux, async () => {
-  await using stage = await openStage({ bare: true, marker: null });
-  const { a, b } = await beside(stage);
-  const renamed = `${stage.home.root}/C`;
-  await Deno.rename(b, renamed);
-  stage.exempt(`${renamed}/.env`);
-  const script = [ask(want("shell", { command: `cat '${renamed}/.env'` })), say("Done.")];
-  const local = await stage.play("loc", { cwd: a, args, script });
-  assert.match(local.sent, /CNRY_/, "control: the local model got it");
-  assert.deepEqual(local.leaks.disk, []);
-  const remote = await stage.play("rem", { cwd: a, args: ["--continue"], script: [say("Hello.")] });
-  assert.equal(remote.done.code, 6, remote.done.stderr);
-  assert.deepEqual(remote.leaks.wire, []);
-});
-
 Deno.test("a file that came later is known once the other project was looked at again", linux, async () => {
   await using stage = await openStage({ bare: true, marker: null });
   const { a, b } = await beside(stage);

@@ -49,7 +49,7 @@ function leadsTo(path: string, place: string): boolean {
 }
 
 /** Returns the real path of the git directory that all trees of a repository share, or null. */
-export function commonDirectory(root: string): string | null {
+function commonDirectory(root: string): string | null {
   return gitDirectory(join(root, ".git"))?.common ?? null;
 }
 

@@ -16,8 +16,8 @@ export interface Pattern {
 }
 
 /** Stand for wildcards: no marker may contain these characters. */
-export const STAR = "\x01";
-export const ONE = "\x02";
+const STAR = "\x01";
+const ONE = "\x02";
 const WILDCARD = new RegExp(`([${STAR}${ONE}])`);
 /** Stand for escaped wildcards, which are plain characters. */
 const LITERAL: Readonly<Record<string, string>> = { "*": "\x03", "?": "\x04" };

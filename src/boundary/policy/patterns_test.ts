@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import * as fc from "../../../tests/property.ts";
 import { foldedName, foldedText } from "../../platform/case_folded.ts";
-import { linesBelow } from "./moved_record.ts";
 import { compilePatterns, Patterns, ruleBelow } from "./patterns.ts";
 import type { ProtectionRule } from "./protection_rule.ts";
 
@@ -149,53 +148,4 @@ Deno.test("what programs leave beside a protected file is protected with it, and
   for (const name of [".env.example", ".env.local", "env~", "key.pem.md", "monkey.pem", ".environment"]) {
     assert.ok(!isLeft(name), name);
   }
-});
-
-const LINES = [
-  ...["", "/", "*", "**", "app", "/app", "a*", "a??", "app/", "code", "code/app", "*/app", "**/app", "app/**"],
-  ...[
-    "**/app/conf",
-    "code/app/conf",
-    "code/**",
-    "code/*/conf/x",
-    "code/**/x",
-    "**/conf/**/x",
-    "conf",
-    "conf/x",
-    "/conf",
-  ],
-  ...[
-    "client/conf",
-    "code/client",
-    "../conf",
-    "code/app/a\\*",
-    "code/app/\\*",
-    "code\\app\\conf",
-    "code/app/conf\\x",
-    "x",
-    ".x",
-  ],
-  ...["code/app/ｃonf", "CODE/App/conf", "code/app/*.y/\\?", "**/**/x", "code/**/app/**/conf"],
-];
-const PATHS = ["x", ".x", "conf", "conf/x", "conf/.x", "app", "app/x", "a*", "ab", "*", "code", "code/app/conf"];
-const MORE_PATHS = ["conf\\x", "client/conf", "deep/conf/x", "deep/app/conf", "b.y/?", "b.y/z", "src", "b*.y/?"];
-
-Deno.test("what is left of a line further down covers there exactly what the line covered", () => {
-  const counts = { covered: 0, open: 0 };
-  for (const line of LINES) {
-    for (const names of [["app"], ["code", "app"], ["code", "app", "app"], ["a*"]]) {
-      const left = linesBelow(line, names);
-      for (const path of [...PATHS, ...MORE_PATHS]) {
-        const expected = isCovered(line, [...names, path].join("/"));
-        const covered = left.some((one) => isCovered(one, path));
-        // A backslash has several meanings, and so has each backslash of what is left.
-        if (!line.includes("\\") || expected) {
-          assert.equal(covered, expected, `${line} in ${names}: ${left} for ${path}`);
-        }
-        counts[expected ? "covered" : "open"]++;
-      }
-    }
-  }
-  assert.ok(Math.min(counts.covered, counts.open) > 500, JSON.stringify(counts));
-  assert.deepEqual(linesBelow("app", ["app.bak"]), ["*"], "as a copy of that directory is covered");
 });

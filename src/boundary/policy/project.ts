@@ -8,7 +8,6 @@ import { ancestors, exists, quietly } from "../../platform/real_path.ts";
 import { MARKER_NAME } from "./marker.ts";
 import { findMarkers, type PathRules } from "./path_rules.ts";
 import { ProjectRecord } from "./project_record.ts";
-import { NO_PATH } from "./project_record_files.ts";
 import type { ProtectedSet } from "./protected.ts";
 
 /**
@@ -99,7 +98,7 @@ export async function rememberedAt(
 function recordNotices({ root, movedFrom, replaced, problem }: ProjectRecord): string[] {
   return [
     movedFrom !== null &&
-    `the project ${movedFrom.split(NO_PATH)[0]} is now at ${root}; what was known of it holds here`,
+    `the project ${movedFrom} is now at ${root}; what was known of it holds here`,
     replaced &&
     `${root} is another directory than the one that was known there, or what was known of it was removed; ` +
       "what is known to be protected stays so, and nothing is trusted (agentcli secrets trust takes it as it is now)",

@@ -8,7 +8,7 @@ import { sha256 } from "../../platform/digest.ts";
 import type { Home } from "../../platform/home.ts";
 import { dirname, isWithin } from "../../platform/path.ts";
 import { ancestors } from "../../platform/real_path.ts";
-import { commonDirectory, headCommit, mainTree } from "./git_directory.ts";
+import { headCommit, mainTree } from "./git_directory.ts";
 import { type Identity, identityAt, isSameFile, lastingIdentityOf, type MetFile } from "./inode_index.ts";
 import {
   changeRecord,
@@ -19,7 +19,6 @@ import {
   joined,
   knownProjects,
   type MarkerLines,
-  NO_PATH,
   rebased,
   type RecordData,
   recordsVersion,
@@ -40,13 +39,11 @@ export class ProjectRecord {
   readonly root: string;
   readonly #home: Home;
   #version = "";
-  /** The record of another tree of the repository, with paths of this one: the first commit that was seen there is that of all. */
-  #twin: RecordData | undefined;
+  /** The first commit that counts for a new record: of a linked worktree, that of its main tree. */
+  #firstHead: string | null = null;
   #own: RecordData | null = null;
   /** Known projects whose rules apply here, too: around this one, inside it, its main tree, and one that was moved here. */
   #others: readonly RecordData[] = [];
-  /** The roots of other trees of the repository. */
-  #trees: ReadonlySet<string> = new Set();
   /** Why the record cannot be read or written, or null. With a problem, no remote session may start. */
   problem: AgentcliError | null = null;
   /** The root of the known project around this one; null if there is none, or if this one was known first. */
@@ -114,19 +111,16 @@ export class ProjectRecord {
     return this.#all.flatMap(({ derived }) => derived);
   }
 
-  /** Returns the paths of the copies that can be released here. */
-  async releasable(): Promise<string[]> {
-    return (await this.#release()).paths();
-  }
-
-  async #release() {
-    const { Release } = await import("./release.ts");
-    return new Release(this.root, {
-      own: this.#own?.derived ?? [],
-      others: this.#others,
-      trees: this.#trees,
-      replaced: this.replaced,
-    });
+  /**
+   * Returns the paths of the copies that can be released here: those in the project, and those elsewhere that this
+   * project left, not another one that had its path.
+   */
+  get releasable(): string[] {
+    const isHere = ({ path }: DerivedFile) => isWithin(this.root, path);
+    const own = this.#own?.derived ?? [];
+    const others = this.#others.filter(({ root }) => root !== this.root).flatMap(({ derived }) => derived);
+    const found = [...this.replaced ? own.filter(isHere) : own, ...others.filter(isHere)];
+    return [...new Set(found.map(({ path }) => path))];
   }
 
   get met(): readonly MetFile[] {
@@ -138,7 +132,7 @@ export class ProjectRecord {
     return this.#own?.firstHead ?? null;
   }
 
-  /** Rules that the user revoked, here or in another tree of the repository; what they named may stand in that commit. */
+  /** Rules that the user revoked, here or in the main tree; what they named may stand in that commit. */
   get revoked(): readonly MarkerLines[] {
     return this.#all.flatMap(({ revoked = [] }) => revoked);
   }
@@ -225,10 +219,16 @@ export class ProjectRecord {
     });
   }
 
-  /** Releases files by path, and stops looking for their identity, also where another tree recorded those. */
+  /** Releases files by path, and stops looking for their identity, also where another project recorded those. */
   async release(paths: readonly string[]): Promise<void> {
     if (paths.length === 0) return;
-    const without = (await this.#release()).of(paths);
+    const isNamed = ({ path }: { path: string }) => paths.includes(path);
+    const released = [...this.derived.filter(isNamed), ...paths.map(identityAt)];
+    const without = ({ derived, met, ...data }: RecordData): RecordData => ({
+      ...data,
+      derived: derived.filter((file) => !isNamed(file)),
+      met: met.filter((file) => !isNamed(file) && !released.some((one) => isSameFile(one, file))),
+    });
     await this.#change(without);
     for (const { root, met, derived } of this.#others) {
       if (met.length + derived.length > 0) {
@@ -250,63 +250,50 @@ export class ProjectRecord {
   /** Finds what is known of the root. Returns which endpoints of its marker are trusted when first seen. */
   async #find(): Promise<(endpoint: string) => boolean> {
     const { root } = this;
-    const [main, common, here] = [mainTree(root), commonDirectory(root), identityAt(root)];
+    const [main, here] = [mainTree(root), identityAt(root)];
     const around = new Map(ancestors(root).map((at) => [lastingIdentityOf(identityAt(at)), at]));
     /** Returns where a known project is now, if that is the root or a directory around it. */
     const placeOf = (known: Identity) => known.born === 0 ? undefined : around.get(lastingIdentityOf(known));
     this.#version = await recordsVersion(this.#home);
-    const trees = new Set<string>();
     const isNear = (known: Identity & { root: string }) =>
-      isWithin(known.root, root) || isWithin(root, known.root) || known.root === main || trees.has(known.root) ||
-      placeOf(known) !== undefined;
-    const all = await knownProjects(this.#home, (known) => {
-      if (known.root !== root && known.common === common && common !== null) trees.add(known.root);
-      return isNear(known) || known.reaches === true;
-    });
+      isWithin(known.root, root) || isWithin(root, known.root) || known.root === main || placeOf(known) !== undefined;
+    const all = await knownProjects(
+      this.#home,
+      (known) => known.isLost ? placeOf(known) !== undefined : isNear(known) || known.reaches === true,
+    );
     // A new directory at the path of one that was seen without markers counts as unseen.
     const found = all.filter((data) => data.root !== root || !isOpen(data) || [0, here.inode].includes(data.inode));
-    const moved = found.find((data) => data.root !== root && placeOf(data) === root);
-    // A project that comes back finds what it left here, which has no identity, and is none of its own.
-    const own = found.find((data) => data.root === root && (data.inode !== 0 || moved === undefined));
-    const others = found.filter((data) => data !== own && (data !== moved || own !== undefined)).flatMap((data) => {
-      if (isNear(data)) return [data];
-      // Another project's command left them here, below `sandbox.write`.
-      const derived = data.derived.filter(({ path }) => isWithin(root, path));
-      return derived.length === 0 ? [] : [{ ...emptyRecord(data.root), derived }];
-    });
-    const places = await Promise.all(others.map(async (data) => {
-      const held = heldBy(data);
-      // Another tree of the repository has the same files under the same names.
-      const place = trees.has(data.root) ? root : placeOf(data) ?? data.root;
-      return place === data.root ? [standing(held)] : [standing(held), { ...await rebased(held, place), met: [] }];
-    }));
-    const twin = others.find((data) =>
-      (data.root === main || trees.has(data.root)) && (!isOpen(data) || data.inode === 0)
+    const moved = found.find((data) => (data.isLost || data.root !== root) && placeOf(data) === root);
+    const own = found.find((data) =>
+      !data.isLost && data.root === root && (moved === undefined || isSameFile(data, here))
     );
-    const ofTwin = twin && await rebased(twin, root);
-    const now = own ?? (moved === undefined ? null : await rebased(moved, root));
-    // From here on at once: nobody sees half of it.
-    this.#twin = ofTwin;
-    this.#trees = trees;
-    this.#own = now;
+    const others = found.filter((data) => data !== (own ?? moved)).flatMap((data) => {
+      // Another project's command left them here, below `sandbox.write`.
+      if (!isNear(data)) {
+        return [{ ...emptyRecord(data.root), derived: data.derived.filter(({ path }) => isWithin(root, path)) }];
+      }
+      const held = heldBy(data);
+      const place = placeOf(data) ?? data.root;
+      return place === data.root ? [held] : [held, { ...rebased(held, place), met: [] }];
+    });
+    const now = own ?? (moved === undefined ? null : rebased(moved, root));
+    const ofMain = others.find((data) => data.root === main);
+    this.#firstHead = ofMain === undefined ? headCommit(root) : ofMain.firstHead;
     // A record that was removed has no inode: nothing there is trusted as it stands.
-    if (this.#own !== null && isOpen(this.#own) && this.#own.inode !== 0) {
-      this.#own = { ...this.#blank(), firstHead: this.#own.firstHead };
-    }
-    this.#others = places.flat();
+    this.#own = now === null || !isOpen(now) || now.inode === 0 ? now : { ...this.#blank(), firstHead: now.firstHead };
+    this.#others = others;
     this.replaced = own !== undefined && isReplaced(own);
     if (this.#own !== null) this.#own = this.#trusted(this.#own);
     // A project mounted at two places was not moved.
     const isMoved = own === undefined && moved !== undefined && !isOpen(moved) &&
-      !isSameFile(identityAt(moved.root), here);
+      (moved.isLost || !isSameFile(identityAt(moved.root), here));
     this.movedFrom = isMoved ? moved.root : null;
     // A project that was known before the one around it keeps its own trust.
     if (this.#own !== null) return () => false;
-    const outer = this.#others.map((data) => data.root).filter((at) => at !== root && isWithin(at, root));
-    const ofMain = others.find((data) => data.root === main);
+    const outer = others.map((data) => data.root).filter((at) => at !== root && isWithin(at, root));
     this.outer = outer.sort((one, other) => other.length - one.length)[0] ?? ofMain?.root ?? null;
     // Whoever made a marker above a known project decides nothing about what that protects.
-    const inside = this.#others.filter((data) =>
+    const inside = others.filter((data) =>
       data.root !== root && isWithin(root, data.root) && (!isOpen(data) || data.inode === 0)
     );
     // A linked worktree belongs to the project of its main tree and trusts what that trusts.
@@ -316,8 +303,7 @@ export class ProjectRecord {
   }
 
   #blank(): RecordData {
-    const { firstHead, revoked } = this.#twin ?? { firstHead: headCommit(this.root) };
-    return { ...emptyRecord(this.root), ...identityAt(this.root), firstHead, revoked };
+    return { ...emptyRecord(this.root), ...identityAt(this.root), firstHead: this.#firstHead };
   }
 
   /** Changes the record by the user's word, which is for the directory that is here now and not for another one. */
@@ -326,7 +312,7 @@ export class ProjectRecord {
       const own = { ...this.#trusted(data), ...identityAt(this.root), firstHead: data.firstHead };
       this.replaced = false;
       return work(own);
-    }, { isNew: this.replaced });
+    });
   }
 
   /** Returns the record without what the user said and did in another directory. */
@@ -336,23 +322,14 @@ export class ProjectRecord {
 
   async #change(
     work: (data: RecordData) => RecordData | Promise<RecordData>,
-    { before = this.#own ?? this.#blank(), isNew = false } = {},
+    { before = this.#own ?? this.#blank() } = {},
   ): Promise<void> {
-    this.#own = this.#trusted(
-      await changeRecord(this.#home, { root: this.root, moved: this.movedFrom, before, isNew }, work),
-    );
+    const { root, movedFrom: moved } = this;
+    this.#own = this.#trusted(await changeRecord(this.#home, { root, moved, before }, work));
   }
 }
 
 /** Returns another project's record without the markers around it: those are its own business. */
 function heldBy(known: RecordData): RecordData {
   return { ...known, markers: known.markers.filter(({ path }) => isWithin(known.root, path)) };
-}
-
-/** Returns a record without what is at a path where nothing can be: a marker there would count as one that is damaged. */
-function standing(known: RecordData): RecordData {
-  const isSomewhere = ({ path }: { path: string }) => !path.includes(NO_PATH);
-  return !known.root.includes(NO_PATH)
-    ? known
-    : { ...known, markers: known.markers.filter(isSomewhere), derived: known.derived.filter(isSomewhere) };
 }

@@ -5,10 +5,9 @@
 import { AgentcliError } from "../../errors.ts";
 import { listSync } from "../../platform/files.ts";
 import type { Home } from "../../platform/home.ts";
-import { dirname, isWithin, join, relativeTo } from "../../platform/path.ts";
+import { isWithin, join, relativeTo } from "../../platform/path.ts";
 import { quietly } from "../../platform/real_path.ts";
 import { sha256 } from "../../platform/digest.ts";
-import { commonDirectory } from "./git_directory.ts";
 import type { Tier } from "./marker.ts";
 import {
   type Identity,
@@ -29,8 +28,6 @@ const FORMAT = 1;
 const RECORD_LIMIT = 4 * 1024 * 1024;
 /** The most characters of derived files in a record; more of them are recorded by their directories. */
 const DERIVED_LIMIT = 2 * 1024 * 1024;
-/** Is in no path: a record with it is of a project whose place is not known. */
-export const NO_PATH = "\0";
 /** Stands for an identity that nothing has. */
 const NOWHERE = { device: 0, inode: 0, born: 0 };
 
@@ -69,6 +66,8 @@ export interface RecordData extends KnownProject, Identity {
   confirmed: readonly string[];
   salt: string;
   allowed: readonly string[];
+  /** True while nobody knows where the directory is: another one has the root that it had. */
+  isLost?: boolean | undefined;
 }
 
 /** `open`: the project was seen, without anything to remember but its commit; it has no record file. */
@@ -80,8 +79,7 @@ interface IndexEntry extends Identity {
   firstHead?: string | null;
   /** True if it has derived files outside of the root. */
   reaches?: boolean;
-  /** The real path of the git directory that it shares with other trees of its repository. */
-  common?: string | null;
+  isLost?: boolean;
 }
 
 type Index = Record<string, IndexEntry>;
@@ -97,7 +95,7 @@ export async function knownRoots(home: Home): Promise<string[]> {
   return Object.values(await readIndex(home)).filter(isProtected).map(({ root }) => root);
 }
 
-const isProtected = ({ open, revoked }: IndexEntry) => open !== true && revoked !== true;
+const isProtected = ({ open, revoked, isLost }: IndexEntry) => ![open, revoked, isLost].includes(true);
 
 /**
  * Returns the records of the projects that ever had a marker, or of the wanted ones. Throws `home_unusable` if one
@@ -116,31 +114,14 @@ export async function knownProjects(
   }));
 }
 
-/**
- * Returns a function that gives {@link knownProjects}, with projects whose directory was renamed in place listed under
- * the new name, too. It gives the same list until a record or a root changes.
- */
+/** Returns a function that gives {@link knownProjects}: the same list until a record changes. */
 export function currentProjects(home: Home): () => Promise<readonly RecordData[]> {
   let last: { version: string; projects: readonly RecordData[] } | null = null;
   return async () => {
-    const records = await recordsVersion(home);
-    const versionOf = (projects: readonly RecordData[]) =>
-      [records, ...projects.map(({ root }) => identityAt(root).inode)].join(" ");
-    if (last === null || last.version !== versionOf(last.projects)) {
-      const known = await knownProjects(home);
-      const projects = [...known, ...(await Promise.all(known.map(renamed))).flat()];
-      last = { version: versionOf(projects), projects };
-    }
+    const version = await recordsVersion(home);
+    if (last?.version !== version) last = { version, projects: await knownProjects(home) };
     return last.projects;
   };
-}
-
-async function renamed(data: RecordData): Promise<RecordData[]> {
-  if (data.inode === 0 || isSameFile(data, identityAt(data.root))) return [];
-  const up = dirname(data.root);
-  const beside = (quietly(() => listSync(up)) ?? []).map(({ name }) => join(up, name));
-  const places = beside.filter((root) => isSameFile(data, identityAt(root)));
-  return await Promise.all(places.map((root) => rebased(data, root)));
 }
 
 /** Returns whether another directory, or none, is at the root of a known project. */
@@ -176,16 +157,16 @@ async function readIndex(home: Home): Promise<Index> {
   for (const { name } of listSync(home.file(DIRECTORY)) ?? []) {
     const id = RECORD_NAME.exec(name)?.[1];
     const data = id === undefined ? null : await readRecord(home, id);
-    if (id !== undefined && data !== null) found[id] = entryOf(data, commonDirectory(data.root));
+    if (id !== undefined && data !== null) found[id] = entryOf(data);
   }
   return found;
 }
 
-function entryOf(data: RecordData, common: string | null): IndexEntry {
-  const { root, firstHead, derived } = data;
+function entryOf(data: RecordData): IndexEntry {
+  const { root, firstHead, derived, isLost } = data;
   const more = isOpen(data) ? { open: true, firstHead } : isOpen({ ...data, revoked: [] }) ? { revoked: true } : {};
   const reaches = derived.some(({ path }) => !isWithin(root, path)) ? { reaches: true } : {};
-  return { root, ...identityIn(data), common, ...more, ...reaches };
+  return { root, ...identityIn(data), ...more, ...reaches, ...isLost ? { isLost } : {} };
 }
 
 async function readRecord(home: Home, id: string, root = "a project"): Promise<RecordData | null> {
@@ -203,31 +184,30 @@ async function readRecord(home: Home, id: string, root = "a project"): Promise<R
 /**
  * Changes the record of `root` as it is on the disk, under a lock, and returns the new one. Starts from `before` if
  * there is no record. A project that was at `moved` takes its record along; the rules stay there, too, without identity
- * and trust, because another directory may come to that path. With `isNew` that directory gets the record, and what was
- * there is kept for the one that had it, at a path where nothing can be, until that is found by its identity.
+ * and trust, because another directory may come to that path. The record of another directory that had this path is kept
+ * by the identity of that one, and counts nowhere until it is found.
  */
 export async function changeRecord(
   home: Home,
-  { root, moved, before, isNew = false }: { root: string; moved: string | null; before: RecordData; isNew?: boolean },
+  { root, moved, before }: { root: string; moved: string | null; before: RecordData },
   work: (data: RecordData) => RecordData | Promise<RecordData>,
 ): Promise<RecordData> {
-  const [id, old] = [await idOf(root), moved === null ? null : await idOf(moved)];
+  const here = identityAt(root);
+  const [id, lost] = [await idOf(root), await lostIdOf(here)];
   return await home.locked(INDEX, async () => {
     const projects = await readIndex(home);
-    let standing = await readRecord(home, id, root);
-    if (isNew && standing !== null && standing.inode !== 0) {
-      const nowhere = await rebased(standing, `${root}${NO_PATH}${lastingIdentityOf(standing)}`);
-      const other = await idOf(nowhere.root);
-      await writeRecord(home, other, nowhere);
-      projects[other] = entryOf(nowhere, projects[id]?.common ?? null);
-      standing = { ...standing, derived: standing.derived.filter(({ path }) => isWithin(root, path)) };
-    }
-    const former = old === null ? null : await readRecord(home, old, root);
+    const standing = await readRecord(home, id, root);
+    const old = moved === null || projects[lost] !== undefined ? lost : await idOf(moved);
+    const former = moved === null ? null : await readRecord(home, old, root);
     // It moves once: what is at the former path later is another project.
-    const taken = former !== null && isSameFile(former, identityAt(root)) ? former : null;
-    const data = await work(
-      taken === null ? standing ?? before : tightened(await rebased(taken, root), standing ?? {}),
-    );
+    const taken = former !== null && isSameFile(former, here) ? former : null;
+    const data = await work(taken === null ? standing ?? before : tightened(rebased(taken, root), standing ?? {}));
+    if (standing !== null && standing.inode !== 0 && lastingIdentityOf(standing) !== lastingIdentityOf(data)) {
+      const left = { ...standing, isLost: true };
+      const other = await lostIdOf(left);
+      await writeRecord(home, other, left);
+      projects[other] = entryOf(left);
+    }
     if (isOpen(data)) {
       await home.remove(nameOf(id));
       // Forget directories that are gone, so that the index does not grow without limit.
@@ -235,16 +215,14 @@ export async function changeRecord(
         if (entry.open && identityAt(entry.root).inode === 0) delete projects[other];
       }
     } else await writeRecord(home, id, data);
-    // The record of a tree that is gone still says what holds in the others.
-    const isGone = identityAt(root).inode === 0;
-    projects[id] = entryOf(data, isGone ? projects[id]?.common ?? null : commonDirectory(root));
-    const left = old === null || taken === null || taken.root.includes(NO_PATH) ? null : taken;
-    if (old !== null && left !== null) projects[old] = { root: left.root, ...NOWHERE };
-    else if (old !== null && taken !== null) delete projects[old];
+    projects[id] = entryOf(data);
+    if (taken?.isLost) delete projects[old];
+    else if (taken !== null) projects[old] = { root: taken.root, ...NOWHERE };
     await home.write(INDEX, JSON.stringify({ format: FORMAT, projects }));
-    if (old !== null && left !== null) {
-      await writeRecord(home, old, { ...left, ...NOWHERE, endpoints: [], confirmed: [], allowed: [] });
-    } else if (old !== null && taken !== null) await home.remove(nameOf(old));
+    if (taken?.isLost) await home.remove(nameOf(old));
+    else if (taken !== null) {
+      await writeRecord(home, old, { ...taken, ...NOWHERE, endpoints: [], confirmed: [], allowed: [] });
+    }
     return data;
   });
 }
@@ -277,9 +255,14 @@ function isLike<Shape>(value: unknown, shape: Shape): boolean {
     Object.entries(shape).every(([key, member]) => isLike((value as Record<string, unknown>)[key], member));
 }
 
-/** Returns a record with its paths moved to a new root. */
-export async function rebased(data: RecordData, root: string): Promise<RecordData> {
-  return (await import("./moved_record.ts")).rebased(data, root);
+/** Returns the record of a project that moved, with its paths at the new root. Markers above it stay where they are. */
+export function rebased(data: RecordData, root: string): RecordData {
+  const moved = <Item extends { path: string }>(items: readonly Item[]) =>
+    items.map((item) => ({ ...item, path: placeOf(item.path) }));
+  const placeOf = (path: string) => isWithin(data.root, path) ? join(root, relativeTo(data.root, path)) : path;
+  const derived = moved(data.derived).map((file) => ({ ...file, source: placeOf(file.source) }));
+  const rules = { markers: moved(data.markers), revoked: moved(data.revoked ?? []) };
+  return { ...data, ...rules, root, derived, met: moved(data.met), isLost: undefined };
 }
 
 /** Returns a record with more rules and files; the same object if there are none. */
@@ -332,6 +315,11 @@ export function joined(before: readonly MarkerLines[], more: readonly MarkerLine
 
 async function idOf(root: string): Promise<string> {
   return (await sha256(root)).slice(0, 32);
+}
+
+/** Returns the id of the record of a directory whose place is not known. */
+async function lostIdOf(identity: Identity): Promise<string> {
+  return await idOf(lastingIdentityOf(identity));
 }
 
 function nameOf(id: string): string {

@@ -193,7 +193,7 @@ export async function trustProject({ arguments: words, context }: Invocation): P
   const { root, cwd, record } = project;
   if (record === null) throw new AgentcliError("internal", "a project that is recorded has no record");
   if (record.problem !== null) throw record.problem;
-  const found = await differenceOf(project);
+  const found = differenceOf(project);
   const named = words.map((word) => resolve(cwd, word));
   const stranger = named.find((path) => !found.derived.includes(path));
   if (stranger !== undefined) {
@@ -236,7 +236,7 @@ export async function trustProject({ arguments: words, context }: Invocation): P
   return 0;
 }
 
-async function differenceOf({ root, protection, localEndpoints, record }: ProjectContext): Promise<Difference> {
+function differenceOf({ root, protection, localEndpoints, record }: ProjectContext): Difference {
   const own = record?.own ?? null;
   const isOwn = ({ marker, tier, pattern }: ProtectionRule) =>
     own?.markers.some(({ path, lines }) =>
@@ -249,7 +249,7 @@ async function differenceOf({ root, protection, localEndpoints, record }: Projec
     gone,
     covered: (own?.met ?? []).map(({ path }) => path).filter((path) => isGone(protection.rule(path))),
     endpoints: [...new Set(standing)].filter((value) => !localEndpoints.includes(value)),
-    derived: [...await record?.releasable() ?? [], ...protection.moved],
+    derived: [...record?.releasable ?? [], ...protection.moved],
     replaced: record?.replaced === true,
   };
 }
