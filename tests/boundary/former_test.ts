@@ -148,6 +148,18 @@ for (
   });
 }
 
+Deno.test("a file that comes back under another name is protected at once", bubblewrap, async () => {
+  await using stage = await openStage();
+  await stage.play("rem", { script: [say("Hello.")] });
+  await user(stage, "mkdir ../far; mv .env ../far");
+  const work = () => user(stage, "mv ../far/.env conf.env; echo PUB_new > new.txt");
+  const script = ["pub.txt", "conf.env", "new.txt"].map((path) => ask(want("read", { path })));
+  const { results, sent } = await stage.play("rem", { script: [...script, say("Done.")], during: { index: 1, work } });
+  assert.match(results[1] ?? "", /is protected/);
+  assert.match(results[2] ?? "", /PUB_new/, "control: another new file is open");
+  assert.doesNotMatch(sent, /CNRY_/);
+});
+
 Deno.test("whoever asks about a file that has moved gets the answer of a session", bubblewrap, async () => {
   await using stage = await openStage();
   await stage.play("rem", { script: [say("Hello.")] });

@@ -31,6 +31,8 @@ export class ProtectedSet extends PathRules {
   readonly #identities = new InodeIndex();
   #remembered: readonly Remembered[] = [];
   #met: readonly MetFile[] = [];
+  /** By lasting identity, the first that the home knew of each: that tells its rule. */
+  #known: ReadonlyMap<string, MetFile> = new Map();
   /** Listings in which all of {@link #met} were looked for. */
   #searched = new WeakSet<Listing>();
   /** The present paths of remembered files that no rule names; {@link settle} finds them. */
@@ -60,6 +62,9 @@ export class ProtectedSet extends PathRules {
     this.protectCopies(remembered.flatMap(({ derived }) => derived));
     this.#remembered = remembered;
     this.#met = remembered.flatMap(({ met }) => met);
+    // Numbers are used again: without a creation time any file could be that one.
+    const certain = this.#met.filter(({ inode, born }) => inode !== 0 && born !== 0);
+    this.#known = new Map(certain.toReversed().map((file) => [lastingIdentityOf(file), file]));
     this.#searched = new WeakSet();
   }
 
@@ -90,30 +95,35 @@ export class ProtectedSet extends PathRules {
     if (this.any) this.identify();
   }
 
-  /** Protects remembered files that no rule names any more, whatever they are called now. Returns whether there are any. */
+  /** Returns the rule of a file that the home remembers, whatever it is called now. */
+  #ruleOfMet(status: FileStatus): ProtectionRule | null {
+    const file = this.#known.get(lastingIdentityOf(status));
+    if (file === undefined || status.kind !== "file") return null;
+    const unnamed = { pattern: file.path, marker: file.path, line: 0, copyOf: file.path };
+    return this.named(file.path) ?? { tier: file.tier ?? "no-cloud", ...unnamed };
+  }
+
+  /** Protects remembered files that no rule names any more, at their present paths. Returns whether there are any. */
   #findMoved(): boolean {
-    const present = ({ path }: MetFile) => quietly(() => lstatSync(path)) ?? { device: 0, inode: 0, born: 0 };
     const paths = this.#met.map(({ path }) => path);
-    if (this.#met.some((file) => !isSameFile(file, present(file)))) {
+    const isAtPlace = (file: MetFile) => {
+      const status = quietly(() => lstatSync(file.path));
+      return status !== null && isSameFile(file, status);
+    };
+    if (!this.#met.every(isAtPlace)) {
       const unsearched = this.#tree.found.listings.filter((listing) => !this.#searched.has(listing));
       for (const listing of unsearched) {
         this.#searched.add(listing);
         for (const { name, isFile } of listing.entries ?? []) if (isFile) paths.push(within(listing.directory, name));
       }
     }
-    // The first that the home knew of a file tells its rule.
-    const known = new Map(this.#met.toReversed().map((file) => [lastingIdentityOf(file), file]));
     const before = this.moved.size;
     for (const path of paths) {
       const status = quietly(() => lstatSync(path));
-      const file = status?.kind === "file" ? known.get(lastingIdentityOf(status)) : undefined;
-      if (file === undefined || status === null || !isSameFile(file, status)) continue;
+      const rule = status && this.#ruleOfMet(status);
       // What stands outside of the roots is not asked about: that would take in the markers above it.
-      if (!this.roots.some((root) => isWithin(root, path)) || this.named(path) !== null) continue;
-      const unnamed = { pattern: path, marker: file.path, line: 0, copyOf: file.path };
-      const rule = this.named(file.path) ?? { tier: file.tier ?? "no-cloud", ...unnamed };
+      if (!rule || !this.roots.some((root) => isWithin(root, path)) || this.named(path) !== null) continue;
       this.follow(path, rule);
-      this.#identities.add(status, rule);
       this.moved.add(path);
     }
     return this.moved.size > before;
@@ -141,14 +151,14 @@ export class ProtectedSet extends PathRules {
   }
 
   /**
-   * Returns the rule for an open file: of its path, or of any name that it has or had in this session. Before any
+   * Returns the rule for an open file: of its path, or of any name that it has or had in a session. Before any
    * marker is known, the roots are walked only for a file with several names.
    */
   ruleOfFile(status: FileStatus, real: string): ProtectionRule | null {
     const found = this.rule(real);
     if (found?.tier === "list-only" || (status.links < 2 && !this.met)) return found;
     this.identify();
-    return stricter(found, this.#identities.ruleOf(status));
+    return stricter(found, stricter(this.#identities.ruleOf(status), this.#ruleOfMet(status)));
   }
 
   /** Returns the places that a view must hide or leave out. Walks the roots. */

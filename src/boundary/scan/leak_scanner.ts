@@ -99,7 +99,7 @@ export class LeakScanner {
   #read = new Map<string, FileStatus | null>();
   #unread = new Set<string>();
   #reading: Promise<void> = Promise.resolve();
-  /** The start of the last look at the files; see {@link hasLooked}. */
+  /** The start of the last look at the files, as `performance.now()` gives it. */
   #lookedAt = -Infinity;
   /**
    * By the rules of a version: texts without a hit (they cost no memory, because the session holds them anyway), and
@@ -131,10 +131,13 @@ export class LeakScanner {
    */
   async check(
     texts: readonly string[],
-    { once = false, since, signal }: { once?: boolean; since?: number | undefined; signal?: AbortSignal | undefined } =
-      {},
+    { once = false, since = Infinity, signal }: {
+      once?: boolean;
+      since?: number | undefined;
+      signal?: AbortSignal | undefined;
+    } = {},
   ): Promise<ScanHit | null> {
-    if (!this.hasLooked(since)) await this.#upToDate(signal);
+    if (this.#lookedAt < since) await this.#upToDate(signal);
     // A new rule can cover what passed before it.
     const { version } = this.#protection;
     if (this.#judged.version !== version) this.#judged = { version, passed: new Set(), harmless: new Set() };
@@ -147,11 +150,6 @@ export class LeakScanner {
       if (!once) passed.add(text);
     }
     return null;
-  }
-
-  /** Returns whether the scanner has looked at the files since a time, as `performance.now()` gives it. */
-  hasLooked(since = Infinity): boolean {
-    return this.#lookedAt >= since;
   }
 
   /** Returns whether a normalized fragment is in the files, as of the last check. */
