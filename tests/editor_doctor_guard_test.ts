@@ -131,7 +131,7 @@ for (const log of ["home", "project"]) {
     const settings = ["--set", `agentcli=${program}`, "--set", `log=${log}`];
     await done(home, "add", "hook", "audit-log", "--event", "post_read_code", ...settings, "--yes");
     assert.deepEqual(await failuresOf(home), { code: 0, failures: [] });
-    const kept = [`${home.project}/.agentcli-audit.jsonl`, `${home.agentcliHome}/editor/audit`];
+    const kept = [`${home.project}/.ide/audit-log.jsonl`, `${home.agentcliHome}/editor/audit`];
     for (const path of kept) assert.equal(await Deno.stat(path).catch(() => null), null, path);
   });
 }

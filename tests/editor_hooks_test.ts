@@ -47,7 +47,7 @@ Deno.test("the audit log tells what was done, never content, protected names or 
     const finished = await call(event, info);
     assert.equal(finished.code, 0, finished.stderr);
   }
-  const text = await home.read(".agentcli-audit.jsonl");
+  const text = await home.read(".ide/audit-log.jsonl");
   const lines = text.trim().split("\n").map((line) => JSON.parse(line));
   assert.equal(lines.length, 7);
   assert.deepEqual(lines.slice(0, 2).map(({ file_path }) => file_path), ["src/a.ts", "(protected)"]);
@@ -69,7 +69,7 @@ Deno.test("the audit log holds no protected word, whichever field of the input i
     const options = { scaffold: "audit-log", event: "post_mcp_tool_use", settings: ["log=project"] };
     const finished = await callHook(home, options, { input });
     assert.equal(finished.code, 0, finished.stderr);
-    return (await home.read(".agentcli-audit.jsonl")).trim().split("\n").at(-1) ?? "";
+    return (await home.read(".ide/audit-log.jsonl")).trim().split("\n").at(-1) ?? "";
   };
   const words = { SECRET, path: "secrets/keys.md", directory: `${home.project}/secrets`, key: "sk-abcdefghijkl123" };
   for (const [what, word] of Object.entries(words)) {

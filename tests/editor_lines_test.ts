@@ -26,6 +26,14 @@ function isShown({ scope, scaffold, event }: Line, kind: string): boolean {
   return kind === (guard ? "secret" : "open") && (scope === "project" || event === events[0]);
 }
 
+/** The log of a project is in the directory of its editor; one without such a directory has it in the home. */
+async function logOf(home: TemporaryHome, scope: Line["scope"]): Promise<string> {
+  if (scope === "project") return await home.read(".ide/audit-log.jsonl");
+  const directory = `${home.agentcliHome}/editor/audit`;
+  const [name = ""] = [...Deno.readDirSync(directory)].map(({ name }) => name).filter((name) => /\.jsonl$/.test(name));
+  return await Deno.readTextFile(`${directory}/${name}`);
+}
+
 for (const scope of Object.keys(SCOPES) as Line["scope"][]) {
   Deno.test(`every installed line of the scope ${scope} does its work with the input of its event`, async () => {
     await using home = await temporaryHome();
@@ -47,7 +55,7 @@ for (const scope of Object.keys(SCOPES) as Line["scope"][]) {
     });
     // What the hooks add to the project holds nothing of what is protected, and what was there is as it was.
     assert.equal(await contentOf(home), before);
-    const log = await home.read(".agentcli-audit.jsonl");
+    const log = await logOf(home, scope);
     assert.equal(log.trim().split("\n").length, 18);
     const notes = await home.read("notes.md");
     assert.match(notes, /Done\./);
@@ -73,7 +81,7 @@ Deno.test("the input of another event is blocked by the guard, and not written d
     assert.equal((stdout + stderr).includes(SECRET), false, what);
   }
   assert.equal(await contentOf(home), before);
-  await assert.rejects(home.read(".agentcli-audit.jsonl"), Deno.errors.NotFound);
+  await assert.rejects(home.read(".ide/audit-log.jsonl"), Deno.errors.NotFound);
   // Of the program's 2 the script of an event that nothing can stop makes a 1.
   const log = lines.find(({ scaffold }) => scaffold === "audit-log") ?? assert.fail();
   assert.equal((await runLine(home, log.command, { input: "{}" })).code, 1);

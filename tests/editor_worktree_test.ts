@@ -126,8 +126,8 @@ Deno.test({
     const checked = await runInProcess(["editor", "check"], { home, cwd: tree });
     assert.equal(checked.code, 0, checked.stdout);
     // The log stands in the project that it is about, and the new worktree begins clean.
-    assert.match(await home.read(".agentcli-audit.jsonl"), /"event":"post_setup_worktree"/);
-    await assert.rejects(Deno.stat(`${tree}/.agentcli-audit.jsonl`), Deno.errors.NotFound);
+    assert.match(await home.read(".ide/audit-log.jsonl"), /"event":"post_setup_worktree"/);
+    await assert.rejects(Deno.stat(`${tree}/.ide/audit-log.jsonl`), Deno.errors.NotFound);
   },
 });
 

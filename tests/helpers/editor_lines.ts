@@ -128,7 +128,7 @@ export async function contentOf(home: TemporaryHome): Promise<string> {
     for await (const { name, isDirectory } of Deno.readDir(at)) {
       const path = `${at}/${name}`;
       if (isDirectory) waiting.push(path);
-      else if (!/\.agentcli-audit\.jsonl$|\/notes\.md$/.test(path)) {
+      else if (!/\.ide\/audit-log\.jsonl$|\/notes\.md$/.test(path)) {
         found.push(`${path} ${await Deno.readTextFile(path)}`);
       }
     }

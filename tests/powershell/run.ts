@@ -87,7 +87,7 @@ for (const scope of ["project", "user"] as const) {
     assert.equal(await contentOf(home), before);
     if (scope === "user") return;
     // Each of them twice: once called, once by PowerShell.
-    assert.equal((await home.read(".agentcli-audit.jsonl")).trim().split("\n").length, 36);
+    assert.equal((await home.read(".ide/audit-log.jsonl")).trim().split("\n").length, 36);
     const notes = await home.read("notes.md");
     assert.equal(notes.match(/Done\./g)?.length, 4);
     assert.equal(notes.includes(SECRET), false);

@@ -10,6 +10,7 @@ import { appendLines } from "../../platform/journal.ts";
 import { dirname, isWithin, join, relativeTo, resolve } from "../../platform/path.ts";
 import { stringsOf } from "../../platform/record.ts";
 import { FILE_LIMIT, linkOnTheWay, readFound } from "../plan/disk.ts";
+import { DIALECT_IDS, DIALECTS } from "../dialect.ts";
 import { type HookInput, optionalField, type ScaffoldId, textField, WORKTREE_EVENT } from "./events.ts";
 import { ProtectedLookup } from "../guard/lookup.ts";
 import { readRegularFile } from "../../boundary/reader.ts";
@@ -61,6 +62,8 @@ async function isOpen(text: string, { root, lookup }: Context): Promise<boolean>
 }
 
 const REDACTED = "(protected)";
+/** The log of a project, in the directory of its editor. */
+const AUDIT_LOG = "audit-log.jsonl";
 
 /** The fields of which the log holds the text; of all others it holds the length. */
 const LOGGED = [
@@ -88,15 +91,18 @@ async function audit({ input: { event, trajectory, info }, parameters, userHome 
   }
   const line = JSON.stringify(record) + "\n";
   const home = await openHome(context.io);
-  if (parameters.get("log") === "project") {
-    return await appendText(home, {
-      base: context.root,
-      path: join(context.root, ".agentcli-audit.jsonl"),
-      text: line,
-    });
+  const directory = parameters.get("log") === "project" ? editorDirectoryOf(context) : null;
+  if (directory !== null) {
+    return await appendText(home, { base: context.root, path: join(directory, AUDIT_LOG), text: line });
   }
   const name = (await sha256(userHome === undefined ? context.root : relativeTo(userHome, context.root))).slice(0, 16);
   await appendLines(home, { name: `editor/audit/${name}.jsonl`, lines: line });
+}
+
+/** Returns the directory of an editor in the project, first one that has these hooks; null where there is none. */
+function editorDirectoryOf({ root }: Context): string | null {
+  const directories = DIALECT_IDS.map((id) => join(root, DIALECTS[id].projectDirectory));
+  return directories.find((path) => exists(join(path, "hooks/audit-log.sh"))) ?? directories.find(exists) ?? null;
 }
 
 /** Values that follow a name which says that they are keys, and long signs without a break: keys look like that. */
@@ -168,6 +174,8 @@ async function copyInto(
     const waiting = [start];
     for (let path = waiting.pop(); path !== undefined && left > 0; path = waiting.pop()) {
       const kind = lstatSync(path)?.kind;
+      // A log belongs to the place whose actions it tells.
+      if (path?.endsWith(`/${AUDIT_LOG}`)) continue;
       if (path !== start && lookup.ruleAt(path) !== null) skipped += 1;
       else if (kind === "directory") {
         waiting.push(...(listSync(path) ?? []).map((entry) => join(path ?? "", entry.name)));

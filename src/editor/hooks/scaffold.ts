@@ -22,7 +22,8 @@ const TEXTS: Readonly<Record<ScaffoldId, Scripts>> = {
   "audit-log": passingOn({
     name: "audit-log",
     about: "one line of JSON for each action of the assistant, without content and without protected names.",
-    note: "home: below the home of agentcli. project: beside the hooks of the project.",
+    note:
+      "home: in the home of agentcli. project: audit-log.jsonl in the directory of the editor, if the project has one.",
     parameter: "log",
     value: "home",
   }),
