@@ -43,7 +43,7 @@ Deno.test("an unknown key, an unknown role and a bad value are refused and nothi
     [["defualt_model", "x"], 2, /did you mean default_model\?/],
     [["roles.boss", "x"], 3, /main, compact, subagent/],
     [["sandbox.mode", "off"], 2, /"auto"\|"always"/],
-    [["sandbox.network", "yes"], 2, /true or false/],
+    [["sandbox.network", "maybe"], 2, /true or false/],
     [["default_provider", "A:b"], 2, /provider name/],
     [["default_model", ""], 2, /not empty/],
     [["permissions.allow", "[1]"], 2, /JSON list/],

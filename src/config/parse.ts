@@ -65,10 +65,18 @@ export function withoutEmpty(value: unknown, path: readonly string[] = []): unkn
   const entries = Object.entries(value).flatMap(([key, inner]): [string, unknown][] => {
     if (key === "params" || key === "engines") return inner === null ? [] : [[key, inner]];
     if (inner === null) return isProviders ? [[key, {}]] : [];
+    if (isSwitch(key, path) && (inner === "yes" || inner === "no")) return [[key, inner === "yes"]];
     return [[key, withoutEmpty(inner, [...path, key])]];
   });
   // Not by assignment: `__proto__` must become a key, not the prototype.
   return Object.fromEntries(entries);
+}
+
+const SWITCHES: ReadonlySet<string> = new Set(["warm_up", "images", "local", "enabled", "network", "show_protected"]);
+
+/** Whether a key is one of ours that is true or false, for which people write yes and no, too; not a name of theirs. */
+function isSwitch(key: string, path: readonly string[]): boolean {
+  return SWITCHES.has(key) && !["env", "headers", "tools"].includes(path.at(-1) ?? "");
 }
 
 /** Errors and warnings about plain data. */

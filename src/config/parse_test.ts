@@ -100,6 +100,27 @@ Deno.test("an empty file, and keys left empty, mean that nothing is set", () => 
   );
 });
 
+Deno.test("yes and no are true and false for what is one of them, and words elsewhere", () => {
+  const { acp, sandbox, providers: [provider], mcpServers: [server] = [] } = parse(`
+acp: { show_protected: no }
+sandbox: { network: yes }
+providers:
+  a:
+    base_url: http://localhost:1/v1
+    local: yes
+    headers: { local: yes }
+    models: [{ id: "no", images: no, warm_up: yes }]
+mcp_servers:
+  notes: { command: x, enabled: no, network: yes, env: { network: no }, tools: { no: off } }
+`);
+  assert.deepEqual([acp?.showProtected, sandbox.network, provider?.local], [false, true, true]);
+  const [model] = provider?.models ?? [];
+  assert.deepEqual([model?.id, model?.images, model?.warmUp], ["no", false, true]);
+  assert.deepEqual(provider?.headers, { local: "yes" });
+  assert.deepEqual([server?.enabled, server?.network, server?.env], [false, true, { network: "no" }]);
+  assert.match(refusal("acp: { show_protected: nope }\n"), /show_protected: expected boolean/);
+});
+
 Deno.test("text that looks like a number stays text", () => {
   const provider = parse(`
 default_model: 007

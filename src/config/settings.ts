@@ -99,7 +99,8 @@ export function readRole(word: string): Role {
 export function parseSetting(setting: Setting, word: string): SettingValue {
   if (setting.kind === "text") return word;
   if (setting.kind === "switch") {
-    if (word === "true" || word === "false") return word === "true";
+    if (["true", "yes"].includes(word)) return true;
+    if (["false", "no"].includes(word)) return false;
     throw new AgentcliError("usage", `${setting.key}: expected true or false`);
   }
   if (!word.trimStart().startsWith("[")) return [word];
