@@ -10,7 +10,6 @@ import type { UnfinishedJudge } from "../boundary/sandbox/unfinished.ts";
 import { runWatched, type WatchedOutcome, type WatchOptions } from "../boundary/sandbox/watched_run.ts";
 import { keyVariables } from "../config/endpoint.ts";
 import { AgentcliError } from "../errors.ts";
-import { userHomeOf } from "../platform/home.ts";
 import type { Io, StopSignal } from "../platform/io.ts";
 import { isOutputJoined } from "../platform/process.ts";
 import { openProjectContext } from "./secrets/context.ts";
@@ -32,18 +31,10 @@ export async function run(
   for (const text of notices) await warn(context, text);
   const { home, configuration } = await configured(context);
   const settings = configuration.sandbox;
-  const sandbox = createSessionSandbox({
-    os: io.os,
-    settings,
-    home: home.path,
-    roots: [root],
-    userHome: userHomeOf(io),
-    path: io.env("PATH") ?? "",
-    env: io.env,
-    projects: { any: async () => (await knownRoots(home)).length > 0, all: currentProjects(home) },
-  });
+  const projects = { any: async () => (await knownRoots(home)).length > 0, all: currentProjects(home) };
+  const sandbox = createSessionSandbox({ settings, home: home.path, roots: [root], io, projects });
   protection.refresh();
-  const scanner = scannerOfAll(protection, { root, projects: currentProjects(home) });
+  const scanner = scannerOfAll(protection, { root, projects: projects.all });
   const holdsProtected = async (text: string) => await scanner.check([text], { once: true }) !== null;
   const protect: UnfinishedJudge["protect"] = async (roots, { since, exposed }) => {
     const search = { roots, protection, outside: outsideOf(protection, roots), scanner, since, exposed };

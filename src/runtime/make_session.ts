@@ -194,20 +194,12 @@ export async function makeSession(
 
 /** Returns the sandbox of a project's commands, which costs nothing until it is used. */
 export function sandboxOf(
-  { home, userHome, configuration }: ProjectContext,
+  { home, configuration }: ProjectContext,
   { root, additional }: Workspace,
   { io, projects }: { io: Io; projects: ReturnType<typeof protectedProjects> },
 ): SessionSandbox {
-  return createSessionSandbox({
-    os: io.os,
-    settings: configuration.sandbox,
-    home: home.path,
-    roots: [root, ...additional],
-    userHome,
-    path: io.env("PATH") ?? "",
-    env: io.env,
-    projects,
-  });
+  const { sandbox: settings } = configuration;
+  return createSessionSandbox({ settings, home: home.path, roots: [root, ...additional], io, projects });
 }
 
 /** Returns whether the configuration or the project names MCP servers: nothing of them is loaded before that. */

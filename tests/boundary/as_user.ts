@@ -10,12 +10,10 @@ const protection = new ProtectedSet([root]);
 protection.refresh();
 const since = Date.now();
 const sandbox = createSessionSandbox({
-  os: "linux",
+  io: { os: "linux", env: (name: string) => ({ PATH: "/usr/bin:/bin", HOME: home } as Record<string, string>)[name] },
   settings: { mode: "auto", network: false, read: [], write: [], env: [] },
   home,
   roots: [root],
-  userHome: home,
-  path: "/usr/bin:/bin",
   ...programs.length === 0 ? {} : { programs },
 });
 const sandboxed = await sandbox.wrapCommand({

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { ProtectedSet } from "../../src/boundary/policy/protected.ts";
 import { createSessionSandbox } from "../../src/boundary/sandbox/sandbox.ts";
 import { trustedProgram } from "../../src/boundary/sandbox/backend.ts";
-import { hasBubblewrap, holdsCanary, inSandboxProject, refusal } from "./sandbox_project.ts";
+import { hasBubblewrap, holdsCanary, inSandboxProject, refusal, sandboxIo } from "./sandbox_project.ts";
 
 const bubblewrap = { ignore: !hasBubblewrap() };
 
@@ -19,12 +19,10 @@ Deno.test("without a program that makes a sandbox the command is refused, with w
 
 Deno.test("on Windows the command is refused", async () => {
   const sandbox = createSessionSandbox({
-    os: "windows",
+    io: { os: "windows", env: () => undefined },
     settings: { mode: "auto", network: false, read: [], write: [], env: [] },
     home: "C:/home",
     roots: ["C:/p"],
-    userHome: undefined,
-    path: "",
   });
   const request = {
     root: "C:/p",
@@ -52,12 +50,10 @@ Deno.test(
       );
       await Deno.chmod(`${directory}/bwrap`, 0o755);
       const sandbox = createSessionSandbox({
-        os: "linux",
+        io: sandboxIo(`${directory}:/usr/bin`, project.userHome),
         settings: project.sandbox.settings,
         home: project.home,
         roots: [project.root],
-        userHome: project.userHome,
-        path: `${directory}:/usr/bin`,
         programs: [directory],
       });
       assert.match(
@@ -265,7 +261,7 @@ Deno.test(
       project.write(`${base}/sibling/open`, "sibling\n");
       const found = await import("../../src/boundary/sandbox/sandbox.ts");
       const sandbox = found.createSessionSandbox({
-        os: "linux",
+        io: sandboxIo(`${base}/tools/bin:${base}/user/bin:${base}/user:${base}:.:/usr/bin:/bin`, project.userHome),
         settings: {
           mode: "auto",
           network: false,
@@ -275,8 +271,6 @@ Deno.test(
         },
         home: project.home,
         roots: [project.root],
-        userHome: project.userHome,
-        path: `${base}/tools/bin:${base}/user/bin:${base}/user:${base}:.:/usr/bin:/bin`,
       });
       const command = `hello; hi; cat "${base}/cache/x"; echo after > "${base}/out/y"; echo no > "${base}/cache/x";` +
         `cat "${base}/sibling/open" "${base}/sibling/key" "${base}/user/notes.txt" "${project.home}/providers.yaml"`;
@@ -300,12 +294,10 @@ Deno.test(
       project.write(`${project.base}/cache/x`, "");
       await Deno.link(`${project.root}/.env`, `${project.base}/cache/env`);
       const sandbox = createSessionSandbox({
-        os: "linux",
+        io: sandboxIo("/usr/bin:/bin", project.userHome),
         settings: { mode: "auto", network: false, read: [`${project.base}/cache`], write: [], env: [] },
         home: project.home,
         roots: [project.root],
-        userHome: project.userHome,
-        path: "/usr/bin:/bin",
       });
       const sandboxed = await sandbox.wrapCommand(
         await project.request(`cat "${project.base}/cache/env"; ls "${project.base}/cache"`),

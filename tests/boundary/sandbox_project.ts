@@ -59,6 +59,11 @@ export interface SandboxChoice {
 
 const PATH = "/usr/local/bin:/usr/bin:/bin";
 
+/** What a sandbox asks of its surroundings. */
+export function sandboxIo(PATH: string, HOME?: string): Parameters<typeof createSessionSandbox>[0]["io"] {
+  return { os: "linux", env: (name) => ({ PATH, HOME })[name] };
+}
+
 /** Runs `work` in a fresh project; what is protected is `.env`, `secrets` and `deep/down/key`. */
 export async function inSandboxProject(
   work: (project: SandboxProject) => Promise<void>,
@@ -87,12 +92,10 @@ function makeProject(base: string, choice: SandboxChoice): SandboxProject {
   for (const name of [".env", "secrets/k.txt", "deep/down/key", `${home}/providers.yaml`]) write(name, `A=${canary}\n`);
   const settings: SandboxSettings = { mode: "auto", network: false, read: [], write: [], env: [], ...choice.settings };
   const sandbox = createSessionSandbox({
-    os: "linux",
+    io: sandboxIo(choice.path ?? PATH, userHome),
     settings,
     home,
     roots: [root],
-    userHome,
-    path: choice.path ?? PATH,
     projects: choice.projects,
     ...choice.programs === undefined ? {} : { programs: choice.programs },
   });

@@ -6,7 +6,7 @@ import assert from "node:assert/strict";
 import * as fc from "../property.ts";
 import { ProtectedSet } from "../../src/boundary/policy/protected.ts";
 import { createSessionSandbox } from "../../src/boundary/sandbox/sandbox.ts";
-import { hasBubblewrap, secondChoice, start } from "./sandbox_project.ts";
+import { hasBubblewrap, sandboxIo, secondChoice, start } from "./sandbox_project.ts";
 
 const RUNS = Number(Deno.env.get("FUZZ_RUNS") ?? 15);
 
@@ -128,12 +128,10 @@ async function attempt(entries: Entry[], second: boolean): Promise<void> {
     protection.refresh();
     const programs = second ? await secondChoice(base) : null;
     const sandbox = createSessionSandbox({
-      os: "linux",
+      io: sandboxIo(`${base}/tool/bin:/usr/bin:/bin`, `${base}/user`),
       settings: { mode: "auto", network: false, read: [places["read"] ?? "", `${base}/link`], write: [], env: [] },
       home: `${base}/home`,
       roots: [places["root"] ?? "", places["additional"] ?? ""],
-      userHome: `${base}/user`,
-      path: `${base}/tool/bin:/usr/bin:/bin`,
       ...programs === null ? {} : { programs },
     });
     const shown = [

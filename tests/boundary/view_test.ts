@@ -10,6 +10,7 @@ import {
   holdsCanary,
   inSandboxProject,
   refusal,
+  sandboxIo,
   type SandboxProject,
   start,
 } from "./sandbox_project.ts";
@@ -246,12 +247,10 @@ Deno.test("a marker above a project in a directory of the system covers what it 
       protection.refresh();
       const { createSessionSandbox } = await import("../../src/boundary/sandbox/sandbox.ts");
       const sandbox = createSessionSandbox({
-        os: "linux",
+        io: sandboxIo("/usr/bin:/bin", project.userHome),
         settings: project.sandbox.settings,
         home: project.home,
         roots: [`${above}/app`],
-        userHome: project.userHome,
-        path: "/usr/bin:/bin",
       });
       const request = await project.request(`cat ${above}/other/* ${above}/y.key .env; cat pub.txt`, {
         root: `${above}/app`,
@@ -284,12 +283,10 @@ Deno.test(
         if (programs === null) continue;
         const { createSessionSandbox } = await import("../../src/boundary/sandbox/sandbox.ts");
         const sandbox = createSessionSandbox({
-          os: "linux",
+          io: sandboxIo("/usr/bin:/bin", project.userHome),
           settings: project.sandbox.settings,
           home: project.home,
           roots: [project.root],
-          userHome: project.userHome,
-          path: "/usr/bin:/bin",
           ...programs === undefined ? {} : { programs },
         });
         const command = `: ${project.base}; echo "[$TOLD]"; touch ready; while [ ! -e go ]; do sleep 0.02; done`;
@@ -343,12 +340,10 @@ Deno.test("a project at a path of odd characters is one like any other", bubblew
       const { createSessionSandbox } = await import("../../src/boundary/sandbox/sandbox.ts");
       const second = programs ? await (await import("./sandbox_project.ts")).secondChoice(project.base) : null;
       const sandbox = createSessionSandbox({
-        os: "linux",
+        io: sandboxIo("/usr/bin:/bin", project.userHome),
         settings: project.sandbox.settings,
         home: project.home,
         roots: [odd],
-        userHome: project.userHome,
-        path: "/usr/bin:/bin",
         ...second === null ? {} : { programs: second },
       });
       const env = { PATH: "/usr/bin:/bin", HOME: project.userHome, ODD: `a 'b" $(touch y) \\0 %s\n;é` };

@@ -2,7 +2,7 @@
 import { AgentcliError } from "../../errors.ts";
 import { lstatSync } from "../../platform/files.ts";
 import { endingWithUs } from "../../platform/process_group.ts";
-import { isAbsolute } from "../../platform/path.ts";
+import type { Io } from "../../platform/io.ts";
 import { quietly, realOrNamed } from "../../platform/real_path.ts";
 import { lastingIdentityOf } from "../policy/inode_index.ts";
 import type { GitUser } from "../../shell/git.ts";
@@ -13,7 +13,14 @@ import { gitPrograms } from "./git_programs.ts";
 import { HardLinkSearch } from "./hard_links.ts";
 import { type BoundPlaces, findBoundPlaces } from "./places.ts";
 import { quarantine } from "./quarantine.ts";
-import type { GitAccess, SandboxedCommand, SandboxRefusal, SessionSandbox, SessionSandboxOptions } from "./sandbox.ts";
+import {
+  type GitAccess,
+  gitUserOf,
+  type SandboxedCommand,
+  type SandboxRefusal,
+  type SessionSandbox,
+  type SessionSandboxOptions,
+} from "./sandbox.ts";
 import { findCheckedBackend } from "./self_check.ts";
 import { madeSince, StartedLater } from "./started_later.ts";
 import { noteProgram } from "./unfinished.ts";
@@ -132,24 +139,29 @@ function entryIdentity(path: string): string | null {
 }
 
 async function prepare(options: SessionSandboxOptions): Promise<Ready | SandboxRefusal> {
-  const found = await findCheckedBackend(options);
-  if ("problems" in found) return { ...noSandbox(options, found.problems), missing: true };
+  const { io, roots, settings: { read, write } } = options;
+  const found = await findCheckedBackend({ ...options, os: io.os });
+  if ("problems" in found) return { ...noSandbox(io.os, found.problems), missing: true };
   const { backend, system } = found;
   const home = realOrNamed(options.home);
-  const userHome = isAbsolute(options.userHome ?? "") ? realOrNamed(options.userHome ?? "") : null;
-  const { path, roots, settings: { read, write } } = options;
-  const bound = findBoundPlaces({ path, read, write }, { roots, home, userHome }, options.projects?.all);
+  const user = gitUserOf(io);
+  const { userHome } = user;
+  const bound = findBoundPlaces(
+    { path: io.env("PATH") ?? "", read, write },
+    { roots, home, userHome },
+    options.projects?.all,
+  );
   return {
     kind: "ready",
     backend,
     base: { system, bound: bound.steps, home, userHome, links: new HardLinkSearch() },
     bound,
     tamper: new StartedLater(userHome),
-    user: { userHome, env: options.env },
+    user,
   };
 }
 
-function noSandbox({ os }: SessionSandboxOptions, problems: readonly string[]): SandboxRefusal {
+function noSandbox(os: Io["os"], problems: readonly string[]): SandboxRefusal {
   const why = problems.length === 0 ? "" : ` (${problems.join("; ")})`;
   if (os === "windows") {
     return refuse(

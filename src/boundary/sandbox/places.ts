@@ -4,7 +4,7 @@ import { quietly } from "../../platform/real_path.ts";
 import { dirname, isAbsolute, isWithin, join, normalize } from "../../platform/path.ts";
 import { ProtectedSet } from "../policy/protected.ts";
 import type { KnownProject } from "../policy/project_record_files.ts";
-import { ProtectedPlaces } from "../policy/protected_tree.ts";
+import type { ProtectedPlaces } from "../policy/protected_tree.ts";
 import type { PlanStep } from "./backend.ts";
 
 /**
@@ -50,7 +50,7 @@ export interface BoundPlaces {
   written: readonly string[];
   /** Why other directories are not bound, one sentence each. */
   notices: readonly string[];
-  /** Walks them again, since the user may have protected something. `listings` holds only those below `written`. */
+  /** Walks them again, since the user may have protected something. */
   walk(): Promise<ProtectedPlaces>;
   /** Paths that commands must not change, as of the last walk: markers, and directories of PATH. */
   readOnly(): readonly string[];
@@ -120,9 +120,7 @@ export function findBoundPlaces(
     async walk() {
       await update();
       protection.refresh();
-      const found = await protection.hidden();
-      const listings = found.listings.filter(({ directory }) => written.some((source) => isWithin(source, directory)));
-      return new ProtectedPlaces().add({ ...found, listings });
+      return await protection.hidden();
     },
     readOnly: () => [...protection.markers, ...programs],
   };

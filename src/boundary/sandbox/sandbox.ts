@@ -4,8 +4,11 @@
  */
 import { AgentcliError } from "../../errors.ts";
 import { listSync } from "../../platform/files.ts";
-import { quietly } from "../../platform/real_path.ts";
-import { join } from "../../platform/path.ts";
+import { userHomeOf } from "../../platform/home.ts";
+import type { Io } from "../../platform/io.ts";
+import { isAbsolute, join } from "../../platform/path.ts";
+import { quietly, realOrNamed } from "../../platform/real_path.ts";
+import type { GitUser } from "../../shell/git.ts";
 import type { KnownProject } from "../policy/project_record_files.ts";
 import type { Label } from "../policy/label.ts";
 import type { Workspace } from "../workspace/workspace.ts";
@@ -84,16 +87,12 @@ export interface SandboxSettings {
 }
 
 /** The options of {@link createSessionSandbox}. */
-export interface SessionSandboxOptions extends BackendOptions {
+export interface SessionSandboxOptions extends Omit<BackendOptions, "os"> {
   settings: SandboxSettings;
   /** Real paths of the project and of additional directories. */
   roots: readonly string[];
-  /** The user's home, if known. */
-  userHome: string | undefined;
-  /** The value of PATH. */
-  path: string;
-  /** Our environment, which tells where git's settings are. */
-  env?: ((name: string) => string | undefined) | undefined;
+  /** The system and our environment, which tells of PATH, the user's home and settings of git. */
+  io: Pick<Io, "os" | "env">;
   /** The user's projects with protected paths: whether there are any, and which. */
   projects?: { any(): Promise<boolean>; all(): Promise<readonly KnownProject[]> } | undefined;
 }
@@ -121,6 +120,12 @@ export interface SessionSandbox {
   wrapCommand(request: SandboxRequest): Promise<SandboxedCommand | SandboxRefusal>;
 }
 
+/** Returns whose settings count; the home is a real path. */
+export function gitUserOf(io: Pick<Io, "os" | "env">): GitUser {
+  const named = userHomeOf(io) ?? "";
+  return { userHome: isAbsolute(named) ? realOrNamed(named) : null, env: io.env };
+}
+
 /** Returns a sandbox, which costs nothing until it is used. */
 export function createSessionSandbox(options: SessionSandboxOptions): SessionSandbox {
   let opened: Promise<SessionSandbox["wrapCommand"]> | null = null;
@@ -135,10 +140,10 @@ export function createSessionSandbox(options: SessionSandboxOptions): SessionSan
     },
     protectsElsewhere: async () => await options.projects?.any() ?? false,
     async recoverUnfinished(root, judge) {
-      const { home, userHome = null, env } = options;
+      const { home, io } = options;
       const notes = quietly(() => listSync(join(home, "unfinished")));
       return notes === null || notes.length === 0 ? [] : await (await import("./unfinished.ts")).recoverUnfinished(
-        { home, root, user: { userHome, env } },
+        { home, root, user: gitUserOf(io) },
         judge,
       );
     },

@@ -47,7 +47,7 @@ export class StartedLater {
       if (real !== null && !roots.includes(real) && isIn(real)) present.push(real);
     };
     for (const listing of listings) {
-      if (listing.settings.length === 0) continue;
+      if (listing.settings.length === 0 || !isIn(listing.directory)) continue;
       for (const path of this.#settingsOf(listing)) add(path);
       // An editor follows a link to a directory, in which settings can come to be later.
       for (const path of listing.dotLinks) if (leadsToDirectory(path)) add(path);

@@ -24,12 +24,10 @@ async function withRepository(work: (project: ToolProject) => Promise<void>): Pr
     for (const line of setup) await git(project, ...line.split(" "));
     const { root, context } = project;
     context.sandbox = createSessionSandbox({
-      os: "linux",
+      io: { os: "linux", env: (name: string) => ({ PATH: "/usr/bin:/bin" } as Record<string, string>)[name] },
       settings: { mode: "auto", network: false, read: [], write: [], env: [] },
       home: `${root}/../never-made-home`,
       roots: [root],
-      userHome: undefined,
-      path: "/usr/bin:/bin",
     });
     await work(project);
   }, { marker });
