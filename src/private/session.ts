@@ -5,7 +5,7 @@ import type { ProtectionRule } from "../boundary/policy/protection_rule.ts";
 import type { Io } from "../platform/io.ts";
 import type { TurnEvent } from "../protocol/turn_event.ts";
 import { AgentSession } from "../runtime/agent_session.ts";
-import type { SessionOptions } from "../runtime/host.ts";
+import type { SessionOptions } from "../runtime/session_options.ts";
 import type { OpenSession } from "../runtime/open_session.ts";
 import { answerIn, type AnswerSet, describeSet, schemaOf } from "./answer.ts";
 import type { OpenText, PrivateSession, SessionRights } from "./service.ts";

@@ -1,6 +1,6 @@
 /**
- * The one owner of a session: opens it with its first use, admits prompts, runs turns, stores what happened, and is the
- * only one that changes its state. Commands, chats and clients of protocols are surfaces over it.
+ * The one owner of a session: opens it when it is first used, admits prompts, runs turns, and stores what happened. Nothing
+ * else changes the state of a session. Commands, chats and protocol clients are surfaces over it.
  */
 import { startTurnState } from "../agent/turn_result.ts";
 import { runTurn } from "../agent/turn.ts";
@@ -10,7 +10,8 @@ import type { TurnResult } from "../protocol/turn_event.ts";
 import { itemsBeforeProtected, releaseIn, type UserItem } from "../session/item.ts";
 import { readRules } from "../tools/registry.ts";
 import { startDeadline, untilAborted } from "./interrupt.ts";
-import type { Host, SessionOptions, TurnSurface } from "./host.ts";
+import type { Host, TurnSurface } from "./host.ts";
+import type { SessionOptions } from "./session_options.ts";
 import type { RewindParts, RewindPoint, Rewound, UndoneTurn } from "./rewind.ts";
 import type { Restored } from "../session/undo_entry.ts";
 import { splitRules } from "./tools_and_rules.ts";
@@ -20,19 +21,19 @@ import type { WarmUp } from "./warm_up.ts";
 
 const NEW_SESSION = { resume: undefined, continue: false, forkSession: false, sessionId: undefined } as const;
 
-/** One session, and those that take its place. One thing at a time: a turn, a change of the session, or nothing. */
+/** One session, and those that replace it. It does one thing at a time: a turn, a change of the session, or nothing. */
 export class AgentSession {
-  /** Messages that wait for their turn. A turn takes those that it can use, the surface the rest. */
+  /** Messages that wait. A running turn takes those that it can use, the surface takes the rest. */
   readonly queue: MessageQueue = new MessageQueue();
   readonly #host: Host;
-  /** Absent for models that are not configured so. */
+  /** Absent unless the model is configured with `warm_up`. */
   #warmUp: WarmUp | undefined;
   readonly #admission: PromptAdmission;
   #options: SessionOptions;
   #open: OpenSession | null = null;
   /** The model of the options is not the one that the session was opened with. */
   #isModelStale = false;
-  /** The last way back that can be undone. */
+  /** The last rewind or undo that can be taken back. */
   #rewound: Rewound | null = null;
 
   constructor(options: SessionOptions, host: Host) {
@@ -41,12 +42,12 @@ export class AgentSession {
     this.#admission = new PromptAdmission(host, () => this.#options.file);
   }
 
-  /** The session as it is, to be looked at; null until it is opened. */
+  /** The open session, for reading only; null until it is opened. */
   get opened(): OpenSession | null {
     return this.#open;
   }
 
-  /** Whether the model is of an option or was chosen here, so that the configuration does not lead to it. */
+  /** Whether an option or a choice made here names the model, rather than the configuration. */
   get isModelChosen(): boolean {
     return this.#options.model !== undefined;
   }
@@ -55,14 +56,14 @@ export class AgentSession {
     return this.#options.permissionMode ?? "default";
   }
 
-  /** Opens the session where it is not, or not with this model. Throws what opening throws, and the signal's reason at once. */
+  /** Opens the session unless it is open with this model. Throws what opening throws, and the signal's reason at once. */
   async ready(signal: AbortSignal = new AbortController().signal): Promise<OpenSession> {
     signal.throwIfAborted();
     const previous = this.#open;
     if (previous !== null && !this.#isModelStale) return previous;
     await this.#warmUp?.stop();
     const opening = this.#reopen(this.#options, { previous, signal });
-    // A session that is carried over keeps its transcript, whatever becomes of this try.
+    // A session that is carried over keeps its transcript even if this fails.
     const drop = (late: OpenSession) => previous === null ? late.close() : late.release();
     this.#open = await untilAborted(opening, { signal, drop });
     this.#open.session.policy.mode = this.mode;
@@ -74,8 +75,8 @@ export class AgentSession {
   }
 
   /**
-   * Runs one turn. Throws what keeps it from beginning, and the reason of the signal or the deadline; how it ended
-   * otherwise is in the result.
+   * Runs one turn. Throws if it cannot begin, and the reason of the signal or the deadline; the result tells how it ended
+   * otherwise.
    */
   async prompt(input: PromptInput, surface: TurnSurface): Promise<TurnResult> {
     const { io } = this.#host;
@@ -92,14 +93,14 @@ export class AgentSession {
   }
 
   /**
-   * Queues a message: a turn that runs gives it to the model after the next tool results; what no turn takes is a prompt
-   * of its own ({@link MessageQueue.next}). Resolves when there is room for more.
+   * Queues a message. A running turn passes it to the model after the next tool results; otherwise it becomes a prompt of its
+   * own ({@link MessageQueue.next}). Resolves when there is room for more.
    */
   async steer(message: QueuedMessage, size?: number): Promise<void> {
     await this.queue.push(message, size);
   }
 
-  /** Restores the files of the last turn that changed any, and lets the next prompt say so; null where none has. */
+  /** Restores the files of the last turn that changed any, which the next prompt tells the model; null where none did. */
   async undo(): Promise<UndoneTurn | null> {
     const { undoLastTurn } = await import("./rewind.ts");
     const undone = await this.#between(undoLastTurn);
@@ -108,8 +109,8 @@ export class AgentSession {
   }
 
   /**
-   * Runs a command of the person's own; where the model `isTold`, its output goes out with the next prompt. Throws what a
-   * scan of it throws.
+   * Runs a command that the user typed; if the model `isTold`, its output goes out with the next prompt. Throws what a scan of
+   * the output throws.
    */
   async runCommand(
     command: string,
@@ -130,7 +131,7 @@ export class AgentSession {
     return this.#rewound = await this.#between((opened) => rewind(opened, prompt, parts));
   }
 
-  /** Takes the last {@link AgentSession.rewind} or {@link AgentSession.undo} back; null where there is none, or something was said since. */
+  /** Takes back the last {@link AgentSession.rewind} or {@link AgentSession.undo}; null if there is none, or if there was a prompt since. */
   async redo(): Promise<readonly Restored[] | null> {
     const rewound = this.#rewound;
     this.#rewound = null;
@@ -139,12 +140,12 @@ export class AgentSession {
     return await this.#between((opened) => redo(opened, rewound, { settle: () => opened.recorder.settle() }));
   }
 
-  /** Changes the session between turns: what waits for it is stopped before, and the transcript follows. */
+  /** Changes the session between turns, and then updates the transcript. */
   async #between<T>(work: (opened: OpenSession) => Promise<T>): Promise<T> {
     const opened = await this.ready();
     await this.#warmUp?.stop();
     const done = await work(opened);
-    // Files that went back are in no item: they would protect the next prompt.
+    // Restored files are in no item, and would otherwise be noted with the next prompt.
     opened.session.workspace.takeUsed();
     await opened.recorder.settle();
     return done;
@@ -166,30 +167,30 @@ export class AgentSession {
     return done;
   }
 
-  /** Takes options that count when the session is opened; without effect on one that is open. */
+  /** Changes options, which take effect when a session is opened next. */
   configure(options: Partial<SessionOptions>): void {
     this.#options = { ...this.#options, ...options };
   }
 
-  /** How much the model was told to reason here; undefined for as much as it does by itself. */
+  /** How much the model is told to reason; undefined for its own default. */
   get thinking(): SessionOptions["thinking"] {
     return this.#options.thinking;
   }
 
-  /** Goes on with a model that reasons more or less. */
-  async think(thinking: SessionOptions["thinking"]): Promise<void> {
+  /** Sets how much the model reasons from here on. */
+  async setThinking(thinking: SessionOptions["thinking"]): Promise<void> {
     this.configure({ thinking });
     this.#isModelStale = true;
     await this.ready();
   }
 
-  /** From the next call on. */
+  /** Sets the permission mode from the next call on. */
   setMode(mode: PermissionMode): void {
     this.configure({ permissionMode: mode });
     if (this.#open !== null) this.#open.session.policy.mode = mode;
   }
 
-  /** Allows what a rule covers for as long as the session is open. Throws `usage` for a malformed one. */
+  /** Allows what a rule covers while the session is open. Throws `usage` for a malformed rule. */
   async allow(rule: string): Promise<void> {
     const rules = await readRules([rule]);
     this.configure({ allowedTools: [...this.#options.allowedTools, rule] });
@@ -197,7 +198,7 @@ export class AgentSession {
     if (policy !== undefined) policy.allow = [...policy.allow, ...rules];
   }
 
-  /** Asks again about what a rule allowed, from the next call on. */
+  /** Removes a rule that allowed something, from the next call on. */
   disallow(rule: string): void {
     this.configure({ allowedTools: splitRules(this.#options.allowedTools).filter((text) => text !== rule) });
     const policy = this.#open?.session.policy;
@@ -212,13 +213,13 @@ export class AgentSession {
     return await recorder.rename(title);
   }
 
-  /** Goes on with another model from the next turn on; undefined for the configured one. */
+  /** Changes the model from the next turn on; undefined for the configured one. */
   chooseModel(selector: string | undefined): void {
     this.configure({ model: selector });
     this.#isModelStale = true;
   }
 
-  /** Goes on with another model now. When that cannot be, the session stays with its own. */
+  /** Changes the model now. If that fails, the session keeps the one that it had. */
   async setModel(selector: string): Promise<OpenSession> {
     const before = this.#options;
     const previous = this.#open;
@@ -228,33 +229,33 @@ export class AgentSession {
     } catch (error) {
       this.#options = before;
       if (previous === null) throw error;
-      // Its connections are closed already: opened again for the model that it had.
+      // Its connections are closed already, so it is opened again with its former model.
       this.#open = await this.#reopen({ ...before, model: selectorOf(previous) }, { previous });
       this.#isModelStale = false;
       throw error;
     }
   }
 
-  /** Leaves for a new session with what there was before anything protected was met. */
+  /** Replaces the session by a new one with the items from before it met anything protected. */
   async forkOpen(selector: string): Promise<OpenSession> {
     const { session } = await this.ready();
     const kept = session.items.slice(0, itemsBeforeProtected(session.items));
     const { removed } = session.context;
-    const opened = await this.#leave({ ...this.#options, ...NEW_SESSION, model: selector });
+    const opened = await this.#replace({ ...this.#options, ...NEW_SESSION, model: selector });
     opened.session.items.push(...kept);
     opened.session.context.removed = removed;
     await opened.recorder.settle();
     return opened;
   }
 
-  /** Leaves for an empty session. */
+  /** Replaces the session by an empty one. */
   async clear(): Promise<OpenSession> {
-    return await this.#leave({ ...this.#options, ...NEW_SESSION, model: this.#ownModel() });
+    return await this.#replace({ ...this.#options, ...NEW_SESSION, model: this.#ownModel() });
   }
 
-  /** Leaves for a stored session, with the model of this one. */
+  /** Replaces the session by a stored one, with the model of this one. */
   async resume(id: string): Promise<OpenSession> {
-    return await this.#leave({ ...this.#options, ...NEW_SESSION, resume: id, model: this.#ownModel() });
+    return await this.#replace({ ...this.#options, ...NEW_SESSION, resume: id, model: this.#ownModel() });
   }
 
   async close(): Promise<void> {
@@ -282,7 +283,7 @@ export class AgentSession {
       isSingle: this.#host.isSingleTurn === true,
       ...asked === null ? {} : { hooks: asked },
     });
-    // What is too long for the window by itself would make every later turn fail too.
+    // A message that does not fit into the window by itself would make every later turn fail.
     const last = session.items.at(-1);
     const isLast = last === admitted.item || (last?.kind === "user" && last.origin === "steering");
     if (result.errorCode === "context_overflow" && isLast && this.#host.isSingleTurn !== true) {
@@ -293,7 +294,7 @@ export class AgentSession {
     return result;
   }
 
-  /** The permission to let a prompt through was for this one. Tells once that nothing is stored while the session holds it. */
+  /** Ends the permission, which was for this one prompt. Says once that the session is not stored while it holds the prompt. */
   async #release(isFirst: boolean): Promise<void> {
     this.configure({ allowProtectedPrompt: false });
     if (!isFirst) return;
@@ -308,10 +309,10 @@ export class AgentSession {
     return this.#open === null ? this.#options.model : selectorOf(this.#open);
   }
 
-  async #leave(options: SessionOptions): Promise<OpenSession> {
-    const left = this.#open;
+  async #replace(options: SessionOptions): Promise<OpenSession> {
+    const before = this.#open;
     this.#rewound = null;
-    const stored = left?.recorder.hasStored === true ? left.session.id : undefined;
+    const stored = before?.recorder.hasStored === true ? before.session.id : undefined;
     const back: SessionOptions = {
       ...this.#options,
       ...NEW_SESSION,
@@ -324,7 +325,7 @@ export class AgentSession {
       return await this.ready();
     } catch (error) {
       this.#options = back;
-      // Where even that fails, the next turn tries again and tells why.
+      // If even that fails, the next turn tries again and reports the reason.
       await this.ready().catch(() => {});
       throw error;
     }
@@ -339,7 +340,7 @@ export class AgentSession {
   }
 }
 
-/** Returns the selector of a session's model, so that it stays the same whatever the configuration becomes. */
+/** Returns the selector of a session's model, which keeps its meaning when the configuration changes. */
 export function selectorOf({ session }: OpenSession): string {
   const { provider, entry } = session.model;
   if (entry.id === "") throw new AgentcliError("no_model", "the session has no model");

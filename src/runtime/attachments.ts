@@ -9,27 +9,27 @@ import type { Attached } from "./prompts.ts";
 import { highestLabel } from "../boundary/policy/label.ts";
 import { IMAGE_BYTES, readImage } from "../provider/chat/image_file.ts";
 
-/** Hints for reasons without one. */
-const NEXT: Partial<Record<Refusal["refused"], ErrorDetails>> = {
+/** Hints for refusals that have none. */
+const HINTS: Partial<Record<Refusal["refused"], ErrorDetails>> = {
   absent: { hint: "paths are taken from the working directory (-C), then from the project's root" },
   not_a_file: { hint: "attach its files one by one, or name it in the prompt: the model can list it" },
 };
 
-/** The error for a file that cannot be sent; `reason` is a clause. */
+/** Returns the error for a file that cannot be sent; `reason` is a clause. */
 export function cannotAttach(file: string, reason: string, details: ErrorDetails = {}): AgentcliError {
   return new AgentcliError("usage", `cannot attach ${file}: ${reason}`, details);
 }
 
-/** The error for a file that the workspace does not give out. */
+/** Returns the error for a file that the workspace refuses. */
 export function mayNotAttach(file: string, { refused, message, forUser }: Refusal): AgentcliError {
-  if (refused !== "protected") return cannotAttach(file, message, NEXT[refused] ?? {});
+  if (refused !== "protected") return cannotAttach(file, message, HINTS[refused] ?? {});
   return new AgentcliError("policy_refused", `cannot attach ${file}: ${forUser?.message ?? message}`, forUser);
 }
 
 /** Largest attached text, in bytes; images have a limit of their own. */
 const FILE_LIMIT = 1024 * 1024;
 
-/** The files as parts of the prompt, in their order. Throws for one that cannot or may not be attached. */
+/** Reads files as parts of a prompt, in their order. Throws for a file that cannot or may not be attached. */
 export async function attachFiles(
   files: readonly string[],
   { workspace, policy }: Pick<Session, "workspace" | "policy">,
@@ -38,13 +38,13 @@ export async function attachFiles(
   return await Promise.all(files.map((file) => attach(file, { workspace, readDenied })));
 }
 
-/** Where a file may be read from, and by which deny rule it may not. */
+/** The workspace that files are read from, and the deny rules for reading. */
 interface AttachmentSource {
   workspace: Workspace;
   readDenied: ToolContext["readDenied"];
 }
 
-/** Returns the place of what is attached. Throws where it may not be reached, and where a deny rule covers it. */
+/** Resolves the path of an attachment. Throws where it may not be reached, and where a deny rule covers it. */
 export async function attachable(file: string, { workspace, readDenied }: AttachmentSource): Promise<ResolvedPath> {
   const resolved = await workspace.resolve(file);
   if ("refused" in resolved) throw cannotAttach(file, resolved.message);
@@ -78,7 +78,7 @@ async function attach(file: string, source: AttachmentSource): Promise<Attached>
   return { text: `File ${resolved.display}:\n${text}`, label: content.label };
 }
 
-/** The image in a file of which the beginning was read; null when it is none. Throws for one that cannot be sent. */
+/** Returns the image in a file whose beginning was read; null if it is none. Throws for an image that cannot be sent. */
 export async function attachedImage(
   file: string,
   { path, begun, workspace }: { path: ResolvedPath; begun: LabeledBytes; workspace: Workspace },

@@ -1,6 +1,6 @@
 /**
- * What commands change in the project, for undo. The project is looked at before a command and behind it; what is other
- * then counts as changed by it, unless another session worked there at the same time.
+ * Records what commands change in the project, for undo. The difference between a snapshot before and one after a command
+ * counts as its work, unless another session worked there at the same time.
  */
 import { textsOf } from "../boundary/scan/normalize.ts";
 import { type CommandWatch, type Session } from "../agent/session.ts";
@@ -15,9 +15,9 @@ import type { Content, EntryChange, UndoStore } from "../session/undo.ts";
 import { activityName } from "../session/undo_files.ts";
 import { type SeenChange, Snapshot, TOO_MANY } from "./snapshot.ts";
 
-/** Bytes that are looked through for protected content behind one command; what is more counts as protected. */
+/** Bytes that are scanned for protected content after one command; anything beyond counts as protected. */
 const SCAN_LIMIT = 32 * 1024 * 1024;
-/** In a line of the shared log: a command, which can change anything. */
+/** Stands in a line of the shared log for a command, which can change anything. */
 const ANYTHING = "*";
 
 const SHARED: Content = {
@@ -25,7 +25,7 @@ const SHARED: Content = {
   reason: "another session ran a command in this project at the same time, so nobody knows whose change it is",
 };
 
-/** Whose commands they are. */
+/** The session whose commands are watched. */
 interface WatchedSession {
   session: Session;
   home: Home;
@@ -34,7 +34,7 @@ interface WatchedSession {
   warn(text: string): void | Promise<void>;
 }
 
-/** Watches the commands of a session; nothing is looked at before the first. */
+/** Watches the commands of a session, from the first one on. */
 export function watchCommands(options: WatchedSession): CommandWatch {
   return new WatchedCommands(options);
 }
@@ -44,9 +44,9 @@ class WatchedCommands implements CommandWatch {
   #snapshot: Snapshot | null = null;
   /** Open while a command runs. */
   #log: SharedLog | null = null;
-  /** A command goes on in the background: what changes in this turn counts as changed by it. */
+  /** A command runs in the background: changes in this turn count as its work. */
   #goesOn = false;
-  /** Files that tools changed since the last look. */
+  /** Files that tools changed since the last snapshot. */
   readonly #ours = new Set<string>();
   #isTold = false;
 
@@ -65,7 +65,7 @@ class WatchedCommands implements CommandWatch {
 
   async turnStart(signal?: AbortSignal): Promise<void> {
     if ((this.#options.session.memory.commands?.ids().length ?? 0) === 0) return;
-    // What came to be between two turns may be the person's.
+    // Changes between two turns may be the user's own.
     await this.begin(signal);
     this.#goesOn = true;
   }
@@ -79,7 +79,7 @@ class WatchedCommands implements CommandWatch {
     this.#ours.add(path);
   }
 
-  /** Looks at the project. What changed since the last look is recorded where a command `isOver`. */
+  /** Takes a snapshot. If a command `isOver`, records what changed since the one before. */
   async #look({ isOver, goesOn, signal }: { isOver: boolean; goesOn: boolean; signal?: AbortSignal | undefined }) {
     const { session, home } = this.#options;
     const { workspace, id } = session;
@@ -89,10 +89,10 @@ class WatchedCommands implements CommandWatch {
       this.#log.add(`${id} ${ANYTHING}`);
     }
     const changes = await this.#snapshot.look(signal);
-    // Others say what they are about to change: read behind the look, that is all of theirs that it can have met.
+    // Other sessions log a change before they make it: read after the snapshot, the log has all that it can contain.
     const lines = this.#log?.lines() ?? null;
     if (!goesOn) this.#close();
-    // What was kept before it was protected goes with the next command at the latest.
+    // Undo data of files that became protected is removed with the next command at the latest.
     if (workspace.protection.met) await this.#options.undo();
     if (isOver) await this.#record(changes, lines);
     this.#ours.clear();
@@ -116,7 +116,7 @@ class WatchedCommands implements CommandWatch {
     if (changes.length > 0) await (await undo()).record(changes);
   }
 
-  /** Raises the label of changes that may not be stored: of a protected session, and those that hold protected content. */
+  /** Raises the label of changes that may not be stored: in a protected session, and with protected content. */
   async #raise(changes: readonly EntryChange[]): Promise<void> {
     const session = this.#options.session;
     const { workspace: { protection }, scanner, sandbox } = session;
@@ -137,7 +137,7 @@ class WatchedCommands implements CommandWatch {
     this.#log = null;
   }
 
-  /** What fails here fails no command. Throws the signal's reason alone. */
+  /** Does the work without failing the command. Throws the signal's reason only. */
   async #attempt(work: () => Promise<void>, signal?: AbortSignal): Promise<void> {
     try {
       await work();
@@ -152,7 +152,7 @@ class WatchedCommands implements CommandWatch {
   }
 }
 
-/** Bytes that are no text are looked through as what they spell. */
+/** Returns the text to scan; bytes in other encodings count with each text that they spell. */
 function textOf(content: Content): string {
   if (content.kind === "link") return content.target;
   return content.kind === "file" ? textsOf(content.bytes).join("\n") : "";

@@ -1,11 +1,11 @@
-/** Ends a turn from outside: Ctrl-C and its kind, and the time limit. */
+/** Ends a turn from outside: signals such as Ctrl-C, and the time limit. */
 import { AgentcliError } from "../errors.ts";
 import type { Clock, Io, StopSignal } from "../platform/io.ts";
 import { orAborted } from "../platform/sleep.ts";
 
 /**
- * Aborts `controller` with a `timeout` error after `seconds`; without a number it never does. Gives what ends the
- * waiting, to be called when the turn is over.
+ * Aborts `controller` with a `timeout` error after `seconds`, or never without a number. Returns a function that cancels the
+ * deadline, to be called when the turn is over.
  */
 export function startDeadline(
   seconds: number | undefined,
@@ -20,12 +20,12 @@ export function startDeadline(
   return () => over.abort();
 }
 
-function reasonOf(signal: StopSignal): AgentcliError {
+function errorOf(signal: StopSignal): AgentcliError {
   if (signal === "SIGINT") return new AgentcliError("interrupted", "interrupted");
   return new AgentcliError("terminated", "terminated by a signal");
 }
 
-/** How long a second signal still waits for the turn to end in good order, in milliseconds. */
+/** How long the turn still has to end in good order after a second signal, in milliseconds. */
 const LEAVE_MS = 1500;
 
 /**
@@ -37,11 +37,11 @@ export function listenForInterrupt(io: Pick<Io, "onSignal" | "clock">, timeoutSe
   const forced = Promise.withResolvers<number>();
   let signals = 0;
   const remove = io.onSignal((signal) => {
-    const reason = reasonOf(signal);
+    const reason = errorOf(signal);
     signals++;
     if (signals === 1) controller.abort(reason);
     else if (signals > 2) forced.resolve(reason.exitCode);
-    // Children are being ended and the closing line is to be written; that may take a moment, not longer.
+    // Ending the children and writing the last line takes a moment.
     else io.clock.sleep(LEAVE_MS).then(() => forced.resolve(reason.exitCode));
   });
   const endDeadline = startDeadline(timeoutSeconds, { clock: io.clock, controller });
@@ -55,7 +55,7 @@ export function listenForInterrupt(io: Pick<Io, "onSignal" | "clock">, timeoutSe
   };
 }
 
-/** Does work until it ends, or returns the exit code of a signal that was sent again. */
+/** Does work until it ends, or returns the exit code of a repeated signal. */
 export async function interruptible(
   { io, seconds }: { io: Pick<Io, "onSignal" | "clock">; seconds?: number | undefined },
   work: (signal: AbortSignal) => Promise<number>,
@@ -68,7 +68,7 @@ export async function interruptible(
   }
 }
 
-/** Returns what was opened, or throws the signal's reason at once; what is opened too late is dropped. */
+/** Returns what was opened, or throws the signal's reason at once; what opens after that is dropped. */
 export async function untilAborted<T>(
   opening: Promise<T>,
   { signal, drop }: { signal: AbortSignal; drop(late: T): Promise<unknown> },

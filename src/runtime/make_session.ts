@@ -28,7 +28,8 @@ import type { SessionContext } from "../session/line.ts";
 import type { UndoStore } from "../session/undo.ts";
 import type { Tool } from "../tools/tool.ts";
 import { type ChosenModel, profileOf, type ProviderReach, serverName, sessionModel, toolProtocolOf } from "./model.ts";
-import type { Host, SessionOptions } from "./host.ts";
+import type { Host } from "./host.ts";
+import type { SessionOptions } from "./session_options.ts";
 import type { SessionStore } from "./store.ts";
 import type { ProjectContext } from "./project_context.ts";
 import type { SessionServers } from "./mcp_servers.ts";
@@ -111,23 +112,7 @@ export async function makeSession(
     text: tools.length === 0 ? "plain" : profile,
     window: knownWindow,
   });
-  const localities = createLocalities(client, io);
-  const ownPlace = { endpoint, model: entry.id, trusted: provider.local };
-  const withAdmission = (chat: Chat, located: LocatedModel, own: boolean, asker = () => session) =>
-    admitted(chat, { located, localities, own, onRemote }, asker);
-  const onRemote = (reason: string) => void host.warn(`"${provider.name}" does not count as local: ${reason}`);
-  const ownChat = (asker: () => Session): Chat => {
-    const cache = createChatCache({
-      refused: known.refused,
-      onRefused: (refused) => void parts.later(session.server.remember({ refused })),
-    });
-    const once: Chat = (request, options) =>
-      chat(client, { endpoint, request }, { ...options, cache, clock: io.clock });
-    const limited: Chat = (request, options) => chatWithinLimit(once, { request, profile: asker().profile }, options);
-    // The demo is this process itself.
-    if (demo !== null) return limited;
-    return withAdmission(limited, ownPlace, true, asker);
-  };
+  const { ownChat, withAdmission, runsHere } = connectModels(parts, () => session);
   const roles = () => import("./role_models.ts");
   const roleParts = { ...parts, ownChat, scan, withAdmission };
   const watchCommands = async () => {
@@ -187,9 +172,33 @@ export async function makeSession(
     secretVariables: keyVariables(configuration.providers),
   });
   made = session;
+  return { session, chat: ownChat(() => session), servers, runsHere };
+}
+
+/** Connects the session's own model, and what admits each request to any model by what the session that asks it holds. */
+function connectModels({ host, client, chosen, known, later }: OpenedParts, session: () => Session) {
+  const { io } = host;
+  const { provider, entry, endpoint, demo } = chosen;
+  const localities = createLocalities(client, io);
+  const ownPlace = { endpoint, model: entry.id, trusted: provider.local };
+  const withAdmission = (chat: Chat, located: LocatedModel, own: boolean, asker = session) =>
+    admitted(chat, { located, localities, own, onRemote }, asker);
+  const onRemote = (reason: string) => void host.warn(`"${provider.name}" does not count as local: ${reason}`);
+  const ownChat = (asker: () => Session): Chat => {
+    const cache = createChatCache({
+      refused: known.refused,
+      onRefused: (refused) => void later(session().server.remember({ refused })),
+    });
+    const once: Chat = (request, options) =>
+      chat(client, { endpoint, request }, { ...options, cache, clock: io.clock });
+    const limited: Chat = (request, options) => chatWithinLimit(once, { request, profile: asker().profile }, options);
+    // The demo is this process itself.
+    if (demo !== null) return limited;
+    return withAdmission(limited, ownPlace, true, asker);
+  };
   const runsHere = async (signal: AbortSignal) =>
     demo !== null || (await localities.of(ownPlace, signal)).kind === "here";
-  return { session, chat: ownChat(() => session), servers, runsHere };
+  return { ownChat, withAdmission, runsHere };
 }
 
 /** Returns the sandbox of a project's commands, which costs nothing until it is used. */

@@ -5,7 +5,7 @@ import { CHECK_TIMEOUT, type Configuration } from "../config/types.ts";
 import { sha256 } from "../platform/digest.ts";
 import type { Home } from "../platform/home.ts";
 import { join } from "../platform/path.ts";
-import type { SessionOptions } from "./host.ts";
+import type { SessionOptions } from "./session_options.ts";
 
 /** The file of a project whose front matter may name a check. */
 const PROJECT_FILE = "AGENTS.md";

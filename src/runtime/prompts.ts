@@ -6,7 +6,8 @@ import { highestLabel, type Label } from "../boundary/policy/label.ts";
 import { AgentcliError } from "../errors.ts";
 import type { ShownImage } from "../provider/chat/content.ts";
 import { currentTurn, isPrompt, type UserItem } from "../session/item.ts";
-import type { Host, PromptHooks, SessionOptions } from "./host.ts";
+import type { Host, PromptHooks } from "./host.ts";
+import type { SessionOptions } from "./session_options.ts";
 
 export interface PromptInput {
   text: string;

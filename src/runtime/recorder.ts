@@ -6,16 +6,17 @@ import { releaseIn } from "../session/item.ts";
 
 /** The transcript of one session, fed by the events of its turns. */
 export interface Recorder {
-  /** Whether there is anything stored to go on with. */
+  /** Whether anything is stored that can be resumed. */
   readonly hasStored: boolean;
+  /** Returns a listener that records an event before `listener` hears it. */
   before(listener: TurnListener): TurnListener;
-  /** Brings the transcript to what the session holds now. */
+  /** Writes what the transcript lacks of the session. */
   settle(): Promise<void>;
   /** Names the session; false where it is not stored. */
   rename(title: string): Promise<boolean>;
 }
 
-/** A recorder; without a transcript it passes everything on. */
+/** Creates a recorder; without a transcript it only passes events on. */
 export function createRecorder(session: Session, transcript: Transcript | null): Recorder {
   if (transcript === null) {
     return {
@@ -48,7 +49,7 @@ export function createRecorder(session: Session, transcript: Transcript | null):
           keepContext();
           return listener(event);
         case "sent":
-          // The request does not wait for the disk; the first thing that the client is told of the response does.
+          // The request does not wait for the disk; the first event of the response does.
           record().catch((error) => failed = { error });
           return listener(event);
         case "response": {
@@ -80,7 +81,7 @@ export function createRecorder(session: Session, transcript: Transcript | null):
   };
 }
 
-/** How requests are made, as one line of the transcript; null where nothing is added to them. */
+/** Returns what the model's profile adds to requests, as one line of the transcript; null for nothing. */
 function profileNote({ profile: { rows } }: Session): Record<string, string> | null {
   if (rows.length === 0) return null;
   return Object.fromEntries(rows.map(({ name, value, why }) => [name.replace(" ", "_"), `${value} (${why})`]));

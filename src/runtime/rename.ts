@@ -1,4 +1,4 @@
-/** Names of sessions, as a person gives them. Loaded with the first. */
+/** Checks the name that a person gives a session. Loaded with the first. */
 import type { Session } from "../agent/session.ts";
 import { scannerOfOthers } from "../boundary/scan/leak_scanner.ts";
 import { AgentcliError } from "../errors.ts";
@@ -9,8 +9,8 @@ import { protectedProjects } from "./make_session.ts";
 const LONGEST = 100;
 
 /**
- * Returns the text as a name that may be stored: in one line. Throws `usage` for one that is too long, `policy_refused`
- * for one that holds what any project protects.
+ * Returns the text in one line, as a name that may be stored. Throws `usage` if it is too long, and `policy_refused` if it
+ * holds what any project protects.
  */
 export async function titleOf(
   text: string,

@@ -6,7 +6,7 @@ import { resolve } from "../platform/path.ts";
 import { type SessionItem, sourceOfFormer, type ToolCall, type ToolResultItem } from "../session/item.ts";
 import { loadTranscript, openPart, type StoredSession } from "../session/load.ts";
 import type { SessionStore, StorePlace } from "./store.ts";
-import type { StoreOptions } from "./host.ts";
+import type { StoreOptions } from "./session_options.ts";
 
 /** Opens the session `wanted`, or a copy of it. Throws as {@link openStore} does. */
 export async function reopenStore(

@@ -1,4 +1,4 @@
-/** The models of roles beside the session's own: of searches (`subagent`) and of summaries (`compact`). Loaded with the first. */
+/** The models of roles: of searches (`subagent`) and of summaries (`compact`). Loaded with the first. */
 import { assumedWindow } from "../agent/context/tokens.ts";
 import { type SideModel, UNKNOWN_SERVER } from "../agent/server.ts";
 import type { Explorer } from "../agent/explore.ts";
@@ -43,7 +43,7 @@ async function windowOf(model: string, { endpoint }: { endpoint: Endpoint }, { c
   return (await findServerWindow(client, endpoint, { model, signal: new AbortController().signal })).window;
 }
 
-/** The model that the configuration has for a role, and how it is asked; null for the session's own. */
+/** Finds the model that is configured for a role, and connects it; null for the session's own. */
 async function findModel(role: "compact" | "subagent", { host, project, client, reach, chosen }: RoleParts) {
   const { servedModels } = reach;
   const found = await selectForRole(project.configuration, role, { session: chosen.provider, servedModels });
@@ -58,9 +58,9 @@ async function findModel(role: "compact" | "subagent", { host, project, client, 
 }
 
 /**
- * Finds the model of searches, role `subagent`, else the session's own. A remote one sees of the project what a remote session does, also where the session is local; and a
- * local one no more than the session. With `ownOnly` null for all but the session's own model while that counts as local: no
- * other is even looked for. Throws what {@link selectForRole} and the key of the provider throw.
+ * Finds the model of searches: that of role `subagent`, otherwise the session's own. A remote model sees what a remote session
+ * would, even if the session is local; a local one sees no more than the session does. With `ownOnly`, returns null unless the
+ * session's own model is used and counts as local. Throws what {@link selectForRole} and the key of the provider throw.
  */
 export async function findExplorer(
   session: Session,
@@ -73,7 +73,7 @@ export async function findExplorer(
   if (ownOnly && (hasRole || !model.local || !workspace.local)) return null;
   const found = chosen.demo !== null ? null : await findModel("subagent", parts);
   if (found === null) {
-    // A copy: what one of the two guesses of its window is not the other's.
+    // A copy, so that a guessed window of one does not count for the other.
     const profile = { ...own, fields: { ...own.fields, ...own.sideFields } };
     return {
       model: { ...model },

@@ -5,7 +5,7 @@ import { projectDirectory, projectSlug, transcriptName } from "../session/paths.
 import type { SessionContext } from "../session/line.ts";
 import type { StoredSession } from "../session/load.ts";
 import type { Transcript, TranscriptOptions } from "../session/transcript.ts";
-import { checkStoreOptions, sessionToResume, type StoreOptions } from "./host.ts";
+import { checkStoreOptions, sessionToResume, type StoreOptions } from "./session_options.ts";
 
 /** Where a session is stored and what is said of it. */
 export interface StorePlace

@@ -7,7 +7,7 @@ import type { Tool } from "../tools/tool.ts";
 import type { Workspace } from "../boundary/workspace/workspace.ts";
 import { lstatSync } from "../platform/files.ts";
 import { join } from "../platform/path.ts";
-import type { SessionOptions } from "./host.ts";
+import type { SessionOptions } from "./session_options.ts";
 
 /** Parts `Edit,Bash(git log:*)` at commas outside of parentheses; several lists are joined. */
 export function splitRules(texts: readonly string[]): string[] {

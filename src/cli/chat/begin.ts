@@ -4,7 +4,7 @@ import type { Row } from "../../terminal/style.ts";
 import { AgentcliError, asAgentcliError } from "../../errors.ts";
 import type { Context, Invocation } from "../command.ts";
 import type { Question, QuestionAnswer } from "./questions/question.ts";
-import { checkStoreOptions, type SessionOptions } from "../../runtime/host.ts";
+import { checkStoreOptions, type SessionOptions } from "../../runtime/session_options.ts";
 import type { AgentSession } from "../../runtime/agent_session.ts";
 import type { OpenSession } from "../../runtime/open_session.ts";
 import type { RUN_OPTIONS, RunOptions } from "../run/command.ts";

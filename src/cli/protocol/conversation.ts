@@ -13,7 +13,7 @@ import type { TurnEvent, TurnResult } from "../../protocol/turn_event.ts";
 import { createProtocolWriter, type ProtocolWriter } from "../../protocol/writer.ts";
 import { readLines } from "../../rpc/lines.ts";
 import { AgentSession } from "../../runtime/agent_session.ts";
-import { checkStoreOptions, eventSessionId } from "../../runtime/host.ts";
+import { checkStoreOptions, eventSessionId } from "../../runtime/session_options.ts";
 import { interruptible } from "../../runtime/interrupt.ts";
 import { aborted } from "../../platform/time_limit.ts";
 import { serverStatus } from "../../runtime/open_session.ts";

@@ -11,7 +11,8 @@ import type { GivenServers } from "../mcp_config.ts";
 import { serverStatus } from "../../runtime/open_session.ts";
 import { AgentSession } from "../../runtime/agent_session.ts";
 import { mentionedPaths } from "../../runtime/prompts.ts";
-import { checkStoreOptions, eventSessionId, type Host } from "../../runtime/host.ts";
+import { type Host } from "../../runtime/host.ts";
+import { checkStoreOptions, eventSessionId } from "../../runtime/session_options.ts";
 import { hostOf } from "../output.ts";
 import type { OUTPUT_FORMATS, RUN_OPTIONS, RunOptions } from "./command.ts";
 

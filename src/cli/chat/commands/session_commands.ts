@@ -105,7 +105,7 @@ export async function think(word: string, { chat, view }: CommandTarget): Promis
   if (!isThinking(word)) {
     throw new AgentcliError("usage", `/think takes ${THINKING.join(", ")}, not "${clean(word)}"`);
   }
-  await view.during("telling the model", chat.think(word));
+  await view.during("telling the model", chat.setThinking(word));
   view.print([row(`reasoning: ${word}, from the next turn on`, "dim")]);
 }
 
