@@ -122,3 +122,23 @@ Deno.test("every input of action.yml reaches the script, and every output comes 
   for (const name of Object.keys(env)) assert.ok(script.includes(`$${name}`) || script.includes(`{${name}`), name);
   for (const name of Object.keys(action.outputs)) assert.match(script, new RegExp(`${name}(<<|=)%s`), name);
 });
+
+Deno.test("the recipe names inputs and outputs that the action has, and all that it needs", async () => {
+  type Inputs = Record<string, { required?: boolean; default?: string }>;
+  const action = plainValue(parseYaml(await Deno.readTextFile(`${REPOSITORY}/action.yml`))) as {
+    inputs: Inputs;
+    outputs: Record<string, unknown>;
+  };
+  const page = await Deno.readTextFile(`${REPOSITORY}/docs/recipes.md`);
+  const [, text = ""] = /^```yaml\n([^]*?)^```$/m.exec(page) ?? [];
+  const { jobs } = plainValue(parseYaml(text)) as {
+    jobs: Record<string, { steps: { uses: string; id?: string; with?: Record<string, string> }[] }>;
+  };
+  const step = jobs.review?.steps.find(({ uses }) => uses.startsWith("OWNER/agentcli@")) ?? assert.fail();
+  const named = Object.keys(step.with ?? {});
+  assert.deepEqual(named.filter((name) => !(name in action.inputs)), []);
+  const needed = Object.entries(action.inputs).filter(([, { required }]) => required).map(([name]) => name);
+  assert.deepEqual(needed.filter((name) => !named.includes(name)), []);
+  const [, output = ""] = new RegExp(`steps\\.${step.id}\\.outputs\\.(\\w+)`).exec(text) ?? [];
+  assert.ok(output in action.outputs, output);
+});
