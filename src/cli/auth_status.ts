@@ -1,7 +1,5 @@
 /** Which provider a session would use, and where its key comes from; never the key. */
-import { isLocal } from "../boundary/policy/locality.ts";
-import { effectiveBaseUrl } from "../config/base_url.ts";
-import { resolveEndpoint } from "../config/endpoint.ts";
+import { isLocalProvider, resolveEndpoint } from "../config/endpoint.ts";
 import { usualSelection } from "../config/select.ts";
 import { asAgentcliError } from "../errors.ts";
 import type { Io } from "../platform/io.ts";
@@ -25,7 +23,7 @@ async function statusOf(io: Io) {
   try {
     const { configuration } = await configured({ io });
     const { provider, model } = await usualSelection(configuration, io);
-    const local = isLocal(effectiveBaseUrl(provider, io.env), []);
+    const local = isLocalProvider(provider, io);
     const endpoint = await resolveEndpoint(provider, { env: io.env, local, stores: io });
     return {
       loggedIn: true,

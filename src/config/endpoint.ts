@@ -27,6 +27,15 @@ export interface ResolvedKey extends KeySource {
   missing?: true;
 }
 
+/** Returns whether a provider's address is of this machine, or one that `optedIn` names. */
+export function isLocalProvider(
+  provider: Pick<ProviderEntry, "name" | "baseUrl">,
+  { env }: { env: (name: string) => string | undefined },
+  optedIn: readonly string[] = [],
+): boolean {
+  return isLocal(effectiveBaseUrl(provider, env), optedIn);
+}
+
 /** The variable that `$NAME` or `${NAME}` names; null for every other text, which is a literal. */
 export function variableOf(apiKey: string): string | null {
   const parts = /^\$(?:([A-Za-z_][A-Za-z0-9_]*)|\{([A-Za-z_][A-Za-z0-9_]*)\})$/.exec(apiKey);
@@ -67,7 +76,7 @@ function resolveKey(
 ): ResolvedKey {
   const apiKey = provider.apiKey?.trim() ?? "";
   // Only the three names of loopback: an opted-in host may well want a real key.
-  const loopback = isLocal(effectiveBaseUrl(provider, env), []);
+  const loopback = isLocalProvider(provider, { env });
   if (apiKey === "none") return { source: "none" };
   if (apiKey === "") {
     // The studio has no keyless placeholder (seed §5).

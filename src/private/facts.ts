@@ -1,9 +1,8 @@
 /** The facts that `private_status` tells of a project, from the configuration and the markers, without a look at any other file. */
 import { rootKey } from "../boundary/policy/inode_index.ts";
-import { isLocal } from "../boundary/policy/locality.ts";
 import { openProject } from "../boundary/policy/project.ts";
 import { ProtectedSet } from "../boundary/policy/protected.ts";
-import { effectiveBaseUrl } from "../config/base_url.ts";
+import { isLocalProvider } from "../config/endpoint.ts";
 import { DEMO, splitSelector } from "../config/find.ts";
 import { loadConfiguration } from "../config/load.ts";
 import type { Home } from "../platform/home.ts";
@@ -29,7 +28,7 @@ export async function factsOf(
   const ready = named === DEMO ||
     providers.some((provider) =>
       (named === undefined || provider.name === named) &&
-      isLocal(effectiveBaseUrl(provider, io.env), localEndpoints)
+      isLocalProvider(provider, io, localEndpoints)
     );
   return { ready, rules: new ProtectedSet([root], { remembered: records }).rules.length };
 }

@@ -1,5 +1,5 @@
 /** The servers of a TOML file: values are texts, numbers, switches, lists and inline tables. */
-import { statementsOf } from "../../editor/resources/toml_table.ts";
+import { Scanner, statementsOf } from "../../editor/resources/toml_table.ts";
 
 type Table = Record<string, unknown>;
 
@@ -26,68 +26,58 @@ function tableAt(root: Table, names: readonly string[]): Table {
 }
 
 class Reader {
-  #at = 0;
-  constructor(readonly text: string) {}
+  readonly #scanner: Scanner;
+
+  constructor(text: string) {
+    this.#scanner = new Scanner(text);
+  }
 
   whole(): unknown {
     const value = this.#value();
     this.#space();
-    if (this.#at < this.text.length) throw new Error("more than one value");
+    if (!this.#scanner.isDone) throw new Error("more than one value");
     return value;
   }
 
   #value(): unknown {
+    const scanner = this.#scanner;
     this.#space();
-    if (this.#take("[")) return this.#list();
-    if (this.#take("{")) return this.#inline();
-    const quoted = this.#match(/"((?:\\.|[^"\\])*)"/y);
-    if (quoted !== null) return JSON.parse(`"${quoted[1]}"`);
-    const literal = this.#match(/'([^']*)'/y);
-    if (literal !== null) return literal[1];
-    const word = this.#match(/[^\s,\]}]+/y)?.[0];
+    if (scanner.take("[")) return this.#list();
+    if (scanner.take("{")) return this.#inline();
+    const quoted = scanner.match(/"(?:\\.|[^"\\])*"/y);
+    if (quoted !== "") return JSON.parse(quoted);
+    const literal = scanner.match(/'[^']*'/y);
+    if (literal !== "") return literal.slice(1, -1);
+    const word = scanner.match(/[^\s,\]}]+/y);
     if (word === "true" || word === "false") return word === "true";
-    if (word !== undefined && /^[+-]?\d[\d_]*(?:\.\d+)?$/.test(word)) return Number(word.replaceAll("_", ""));
+    if (/^[+-]?\d[\d_]*(?:\.\d+)?$/.test(word)) return Number(word.replaceAll("_", ""));
     throw new Error("a value of another kind");
   }
 
   #list(): unknown[] {
     const values: unknown[] = [];
-    for (this.#space(); !this.#take("]"); this.#space()) {
+    for (this.#space(); !this.#scanner.take("]"); this.#space()) {
       values.push(this.#value());
       this.#space();
-      this.#take(",");
+      this.#scanner.take(",");
     }
     return values;
   }
 
   #inline(): Table {
     const table: Table = Object.create(null);
-    for (this.#space(); !this.#take("}"); this.#space()) {
-      const [, quoted, literal, bare] = this.#match(/\s*(?:"((?:\\.|[^"\\])*)"|'([^']*)'|([\w-]+))\s*=/y) ?? [];
-      const key = quoted ?? literal ?? bare;
-      if (key === undefined) throw new Error("a table without a key");
+    for (this.#space(); !this.#scanner.take("}"); this.#space()) {
+      const [key = "", ...below] = this.#scanner.names();
+      if (below.length > 0 || !this.#scanner.take("=")) throw new Error("a table without a key");
       table[key] = this.#value();
       this.#space();
-      this.#take(",");
+      this.#scanner.take(",");
     }
     return table;
   }
 
   /** Comments too: a list may go over several lines. */
   #space(): void {
-    this.#match(/(?:\s|#[^\n]*)*/y);
-  }
-
-  #take(sign: string): boolean {
-    if (!this.text.startsWith(sign, this.#at)) return false;
-    this.#at += sign.length;
-    return true;
-  }
-
-  #match(pattern: RegExp): RegExpExecArray | null {
-    pattern.lastIndex = this.#at;
-    const found = pattern.exec(this.text);
-    if (found !== null) this.#at = pattern.lastIndex;
-    return found;
+    this.#scanner.match(/(?:\s|#[^\n]*)*/y);
   }
 }

@@ -1,6 +1,5 @@
 /** The models a client may choose from: those of the configuration, each by its selector. */
-import { isLocal } from "../../boundary/policy/locality.ts";
-import { effectiveBaseUrl } from "../../config/base_url.ts";
+import { isLocalProvider } from "../../config/endpoint.ts";
 import { splitSelector } from "../../config/find.ts";
 import { selectModel, usualSelection } from "../../config/select.ts";
 import type { Configuration } from "../../config/types.ts";
@@ -39,7 +38,7 @@ export interface ConfiguredModel extends ClientModel {
 /** All models that are configured, in the order of the file. */
 export function configuredModels({ providers }: Configuration, io: Io): ConfiguredModel[] {
   return providers.flatMap((provider) => {
-    const here = isLocal(effectiveBaseUrl(provider, io.env), []);
+    const here = isLocalProvider(provider, io);
     return provider.models.map((model) => ({
       value: `${provider.name}:${model.id}`,
       displayName: model.aliases[0] ?? model.id,

@@ -1,7 +1,14 @@
 /** Runs `agentcli providers add`, `remove`, `list` and `validate`. */
 import { baseUrlHint, baseUrlProblem, effectiveBaseUrl, productOf, runtimeCalled } from "../../config/base_url.ts";
 import type { ProviderRecord } from "../../config/schema.ts";
-import { isLiteralKey, keyAdvice, type KeySource, keySource, resolveEndpoint } from "../../config/endpoint.ts";
+import {
+  isLiteralKey,
+  isLocalProvider,
+  keyAdvice,
+  type KeySource,
+  keySource,
+  resolveEndpoint,
+} from "../../config/endpoint.ts";
 import {
   configuredProvider,
   defaultSelector,
@@ -78,7 +85,7 @@ async function nextSteps(provider: ProviderEntry, context: Invocation["context"]
   const { name, models: [configured] } = provider;
   const chat = (id?: string) => `agentcli chat --model ${id === undefined ? `'${name}:<model>'` : `${name}:${id}`}`;
   // Elsewhere it is the person who decides when it is asked.
-  if (!isLocal(effectiveBaseUrl(provider, io.env), [])) {
+  if (!isLocalProvider(provider, io)) {
     return await notice(context, `next: agentcli providers validate ${name}, then ${clean(chat(configured?.id))}`);
   }
   await withClient(context, async (client) => {

@@ -26,7 +26,7 @@ const PIECE =
   /#[^\n]*|"""(?:\\[^]|[^\\])*?"{3,5}|'''[^]*?'{3,5}|(?!""")"(?:\\.|[^"\\\n])*"|(?!''')'[^'\n]*'|[^#"'[\]{}\n]+|[^]/y;
 
 /** Reads a text sign by sign, as far as the borders of values go. */
-class Scanner {
+export class Scanner {
   #at = 0;
 
   constructor(readonly text: string) {}
@@ -42,9 +42,9 @@ class Scanner {
   /** Skips lines without a statement. */
   skipBlank(): void {
     for (;;) {
-      this.#match(/\s*/y);
+      this.match(/\s*/y);
       if (this.text[this.#at] !== "#") return;
-      this.#match(/[^\n]*/y);
+      this.match(/[^\n]*/y);
     }
   }
 
@@ -57,7 +57,7 @@ class Scanner {
   /** A name of one or several parts: `a."b c".d`. */
   names(): string[] {
     const names: string[] = [];
-    do names.push(this.#named(this.#match(NAME).trim())); while (this.take("."));
+    do names.push(this.#named(this.match(NAME).trim())); while (this.take("."));
     return names;
   }
 
@@ -65,7 +65,7 @@ class Scanner {
   skipRest(): void {
     for (let depth = 0; !this.isDone;) {
       if (depth === 0 && this.text[this.#at] === "\n") return;
-      const piece = this.#match(PIECE);
+      const piece = this.match(PIECE);
       if (piece === '"' || piece === "'") throw new TextProblem(`the text of line ${this.#line()} does not end`);
       if (piece === "[" || piece === "{") depth += 1;
       if (piece === "]" || piece === "}") depth -= 1;
@@ -86,7 +86,8 @@ class Scanner {
     return this.text.slice(0, this.#at).split("\n").length;
   }
 
-  #match(pattern: RegExp): string {
+  /** Takes what a sticky pattern finds here; empty where it finds nothing. */
+  match(pattern: RegExp): string {
     pattern.lastIndex = this.#at;
     const found = pattern.exec(this.text)?.[0] ?? "";
     this.#at += found.length;

@@ -1,7 +1,6 @@
 /** Choosing the model of a chat: at its first start, and while it runs. Loaded when one is chosen. */
-import { isLocal } from "../../../boundary/policy/locality.ts";
-import { effectiveBaseUrl, productOf, providerLabel } from "../../../config/base_url.ts";
-import { resolveEndpoint } from "../../../config/endpoint.ts";
+import { productOf, providerLabel } from "../../../config/base_url.ts";
+import { isLocalProvider, resolveEndpoint } from "../../../config/endpoint.ts";
 import type { ProviderEntry } from "../../../config/types.ts";
 import { asAgentcliError } from "../../../errors.ts";
 import type { HttpClient } from "../../../provider/http/client.ts";
@@ -53,7 +52,7 @@ export async function offeredModels(context: Context, signal: AbortSignal): Prom
   const usual = defaultSelector(configuration);
   return await withClient(context, async (client) => {
     const ask = async (provider: ProviderEntry): Promise<OfferedModel[]> => {
-      const local = isLocal(effectiveBaseUrl(provider, io.env), localEndpoints);
+      const local = isLocalProvider(provider, io, localEndpoints);
       const place = local ? "local" : "remote";
       const isDefault = (id: string) => usual?.provider === provider.name && usual.model === id;
       const offered = (id: string | null, note: string): OfferedModel => ({ provider: provider.name, id, note });

@@ -1,6 +1,5 @@
 /** Sessions of a chat as a whole: going on with a stored one, another one, the name and the export of this one. Loaded with the first. */
-import { isLocal } from "../../../boundary/policy/locality.ts";
-import { effectiveBaseUrl } from "../../../config/base_url.ts";
+import { isLocalProvider } from "../../../config/endpoint.ts";
 import { openHome } from "../../../platform/home.ts";
 import { counted } from "../../../platform/number.ts";
 import { findProjectContext } from "../../../runtime/project_context.ts";
@@ -29,7 +28,7 @@ export async function chooseStored(
     return null;
   }
   const place = new Map(configuration.providers.map((provider) => {
-    const local = isLocal(effectiveBaseUrl(provider, io.env), localEndpoints);
+    const local = isLocalProvider(provider, io, localEndpoints);
     return [provider.name, local ? "local" : "remote"] as const;
   }));
   const now = io.clock.now();
