@@ -211,10 +211,6 @@ async function startStore(
     home,
     projectRoot,
     isProtected,
-    async protection() {
-      const { protectedAnywhere } = await import("../boundary/policy/other_projects.ts");
-      return await protectedAnywhere(home);
-    },
     model: chosen.entry.id,
     provider: chosen.provider.name,
     local: chosen.endpoint.local,

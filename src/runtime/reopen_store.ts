@@ -1,5 +1,6 @@
 /** The stored side of a session that is resumed or forked: what was stored, and where the rest is written. */
 import { memoized } from "../agent/labels.ts";
+import { protectedAnywhere } from "../boundary/policy/other_projects.ts";
 import { forkSession, resumeTranscript } from "../session/open_transcript.ts";
 import { findSession } from "../session/list.ts";
 import { resolve } from "../platform/path.ts";
@@ -46,7 +47,7 @@ const ATTACHED = /^(?:File|Image) (.+?):/gm;
  */
 export async function judged(
   stored: StoredSession,
-  place: Pick<StorePlace, "projectRoot" | "protection"> & { cwd?: string },
+  place: Pick<StorePlace, "home" | "projectRoot"> & { cwd?: string },
 ): Promise<StoredSession> {
   const { projectRoot: root, cwd = root } = place;
   const starts = [...new Set([root, cwd, stored.meta?.cwd ?? root])];
@@ -55,7 +56,7 @@ export async function judged(
   const instructions = instructionsOf(context).map((file) => resolve(root, file));
   const used = items.map((item) => usedBy(item, { starts, root, settled }));
   if ([instructions, ...used].every((paths) => paths.length === 0)) return stored;
-  const isProtected = memoized(await place.protection());
+  const isProtected = memoized(await protectedAnywhere(place.home));
   const isSystem = instructions.some(isProtected);
   const first = isSystem ? 0 : used.findIndex((paths, at) => items[at]?.label === "open" && paths.some(isProtected));
   if (first < 0) return stored;

@@ -13,8 +13,6 @@ export interface StorePlace
   home: Home;
   /** The project has protected paths: then files of git are as protected, and no branch is named. */
   isProtected: boolean;
-  /** Returns which absolute paths are protected now, by whatever project. */
-  protection(): Promise<(path: string) => boolean>;
   /** Whether the model's provider is. */
   local: boolean;
 }

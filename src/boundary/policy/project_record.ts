@@ -22,17 +22,9 @@ import {
   rebased,
   type RecordData,
   recordsVersion,
+  type SeenFacts,
   tightened,
 } from "./project_record_files.ts";
-
-/** New facts that a session has seen. */
-interface Seen {
-  markers?: readonly MarkerLines[];
-  /** Files with copies of protected content. */
-  derived?: readonly DerivedFile[];
-  /** Protected files. */
-  met?: readonly MetFile[];
-}
 
 /** The record of one project, for one session. The methods for commands of the user throw `home_unusable`. */
 export class ProjectRecord {
@@ -137,7 +129,7 @@ export class ProjectRecord {
     return this.#all.flatMap(({ revoked = [] }) => revoked);
   }
 
-  /** The values of `local-endpoints:` that the user or trusted when the project was first seen. */
+  /** The values of `local-endpoints:` that the user trusted, or that stood in the marker when the project was first seen. */
   get trustedEndpoints(): readonly string[] {
     return this.#own?.endpoints ?? [];
   }
@@ -167,7 +159,7 @@ export class ProjectRecord {
   }
 
   /** Adds new facts; writes only if there are any. The only change that a project's files can cause. */
-  async tighten({ markers = [], derived = [], met = [] }: Seen): Promise<void> {
+  async tighten({ markers = [], derived = [], met = [] }: SeenFacts): Promise<void> {
     const own = this.#own;
     const isKnown = markers.length === 0 || own !== null && tightened(own, { markers }) === own;
     if (isKnown && derived.length + met.length === 0) return;
@@ -282,7 +274,7 @@ export class ProjectRecord {
     // A record that was removed has no inode: nothing there is trusted as it stands.
     this.#own = now === null || !isOpen(now) || now.inode === 0 ? now : { ...this.#blank(), firstHead: now.firstHead };
     this.#others = others;
-    this.replaced = own !== undefined && isReplaced(own);
+    this.replaced = own !== undefined && isReplaced(own, here);
     if (this.#own !== null) this.#own = this.#trusted(this.#own);
     // A project mounted at two places was not moved.
     const isMoved = own === undefined && moved !== undefined && !isOpen(moved) &&

@@ -124,9 +124,8 @@ export function currentProjects(home: Home): () => Promise<readonly RecordData[]
   };
 }
 
-/** Returns whether another directory, or none, is at the root of a known project. */
-export function isReplaced({ root, inode, born }: RecordData): boolean {
-  const here = identityAt(root);
+/** Returns whether another directory, or none, is at the root of a known project. Device numbers change with a restart. */
+export function isReplaced({ inode, born }: Identity, here: Identity): boolean {
   return inode === 0 || here.inode !== inode || here.born !== born;
 }
 
@@ -202,7 +201,7 @@ export async function changeRecord(
     // It moves once: what is at the former path later is another project.
     const taken = former !== null && isSameFile(former, here) ? former : null;
     const data = await work(taken === null ? standing ?? before : tightened(rebased(taken, root), standing ?? {}));
-    if (standing !== null && standing.inode !== 0 && lastingIdentityOf(standing) !== lastingIdentityOf(data)) {
+    if (standing !== null && standing.inode !== 0 && isReplaced(standing, data)) {
       const left = { ...standing, isLost: true };
       const other = await lostIdOf(left);
       await writeRecord(home, other, left);
@@ -265,11 +264,11 @@ export function rebased(data: RecordData, root: string): RecordData {
   return { ...data, ...rules, root, derived, met: moved(data.met), isLost: undefined };
 }
 
+/** New facts that a session has seen: markers, files with copies of protected content, and protected files. */
+export type SeenFacts = Partial<Pick<RecordData, "markers" | "derived" | "met">>;
+
 /** Returns a record with more rules and files; the same object if there are none. */
-export function tightened(
-  data: RecordData,
-  { markers = [], derived = [], met = [] }: Partial<Pick<RecordData, "markers" | "derived" | "met">>,
-): RecordData {
+export function tightened(data: RecordData, { markers = [], derived = [], met = [] }: SeenFacts): RecordData {
   const all = joined(data.markers, markers);
   return all === data.markers && derived.length + met.length === 0 ? data : {
     ...data,

@@ -165,6 +165,16 @@ Deno.test(
       assert.deepEqual([third.replaced, third.trustedEndpoints, patternsOf(third.markers)], [false, ["gpu.lan"], [
         "other",
       ]]);
+      const records = () =>
+        [...Deno.readDirSync(home.file("projects"))].filter(({ name }) => /^[0-9a-f]{32}\.json$/.test(name));
+      assert.equal(records().length, 2, "that of the directory that went away is kept");
+      assert.equal((await knownProjects(home)).length, 1, "and counts nowhere");
+      const away = await ProjectRecord.open(home, `${base}/away`, NOTHING);
+      assert.deepEqual([away.movedFrom, away.trustedEndpoints], [root, ["gpu.lan"]]);
+      assert.deepEqual(patternsOf(away.markers), [".env", "other"], "until it is found");
+      assert.equal(records().length, 2);
+      await away.trust({ markers: away.markers, endpoints: [], confirmed: [], released: [] });
+      assert.equal(records().length, 2, "control: the user's word for the same directory");
     }),
 );
 

@@ -126,8 +126,8 @@ export class LeakScanner {
 
   /**
    * Returns the first fragment of a protected file in any of the texts, or null. Texts that passed are remembered and
-   * not scanned again, except with `once`. The files are looked at before, unless that was done since the time `since`.
-   * Throws the signal's reason.
+   * not scanned again, except with `once`. The files are looked at before, unless that was done since `since` (as
+   * `performance.now()` gives it). Throws the signal's reason.
    */
   async check(
     texts: readonly string[],

@@ -1,5 +1,4 @@
 /** A stored session as a document: all that was said, without what may not be written down. Loaded with show and export. */
-import { protectedAnywhere } from "../../boundary/policy/other_projects.ts";
 import type { Home } from "../../platform/home.ts";
 import { judged } from "../../runtime/reopen_store.ts";
 import { sessionMarkdown, sessionValue } from "../../session/export.ts";
@@ -21,8 +20,7 @@ export async function openDocument(
 ): Promise<StoredSession> {
   const stored = await loadTranscript(home, { slug, id });
   const projectRoot = stored.meta?.projectRoot ?? "/";
-  const protection = () => protectedAnywhere(home);
-  const { items, context } = await judged({ ...stored, items: [...stored.whole] }, { projectRoot, protection });
+  const { items, context } = await judged({ ...stored, items: [...stored.whole] }, { home, projectRoot });
   const tools = new Set(context?.tools.map((tool) => tool.function.name));
   const written = items.map((item) => storedForm(item, (name) => tools.has(name)));
   return {
