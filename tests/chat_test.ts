@@ -51,6 +51,18 @@ Deno.test("a call that nobody can allow is denied and told once, and the chat go
   await assert.rejects(home.read("new.txt"));
 });
 
+Deno.test("the same call in turn after turn runs each time: the user asked for it again", async () => {
+  await using home = await temporaryHome();
+  const command = "echo again >> log";
+  const turn = [ask(want("shell", { command })), say("Done.")];
+  await using server = startFakeServer({ script: [turn, turn, turn, turn, turn, turn].flat() });
+  await configure(home, { loc: { baseUrl: server.baseUrl } });
+  const args = ["chat", "--permission-mode", "bypassPermissions"];
+  const done = await runInProcess(args, { home, stdin: "run it\n".repeat(6) });
+  assert.equal(done.code, 0, done.stderr);
+  assert.equal(await home.read("log"), "again\n".repeat(6));
+});
+
 Deno.test("undo takes back what a turn wrote, also a new file", async () => {
   await using home = await temporaryHome();
   await using server = startFakeServer({

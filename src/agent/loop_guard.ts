@@ -24,8 +24,10 @@ export class LoopGuard {
   readonly #called = new Set<string>();
   #repeatedSummaries = 0;
 
-  /** A new turn, or new words of the user: what failed or was summarized before does not count. */
+  /** A new turn, or new words of the user: what was called, failed or was summarized before does not count. */
   reset(): void {
+    this.#lastCall = "";
+    this.#same = 0;
     this.#forgetFailures();
     this.#called.clear();
     this.#repeatedSummaries = 0;
