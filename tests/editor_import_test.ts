@@ -168,6 +168,18 @@ Deno.test("what was adopted is not run by the doctor: it is still as others wrot
   assert.ok(await Deno.stat(ran));
 });
 
+Deno.test("a file that was adopted whole is given back with no section of ours in it", async () => {
+  await using home = await temporaryHome();
+  await home.write(".ide-rules", "theirs\n");
+  await home.write("in.md", "Use names.\n");
+  await done(home, "import", "--all");
+  await done(home, "add", "instructions", ".ide-rules", "--file", "in.md", "--yes");
+  assert.match(await home.read(".ide-rules"), /^theirs\n[^]*Use names\./);
+  const { stderr } = await done(home, "remove", "--all", "--yes");
+  assert.match(stderr, /rule:ide-rules was adopted, so it stays/);
+  assert.equal(await home.read(".ide-rules"), "theirs\n");
+});
+
 Deno.test("hooks of the editor's other agent are shown with what runs them, and never written, shadowed or adopted", async () => {
   await using home = await temporaryHome();
   const text =

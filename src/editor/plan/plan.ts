@@ -116,10 +116,13 @@ async function planOf(ledger: Ledger, wanted: Wanted, { home }: { home: Home }):
   return { changes, problems: [...problems.values()], givenBack: [...givenBack], artifacts: left };
 }
 
-/** Returns the operations in their order, but at the end what is to go for good and may be needed by what stays: scripts, headers. */
+/**
+ * Returns the operations in their order, but at the end what goes and may be needed by what stays (scripts, headers), and
+ * whole files, which are compared when nothing else of ours is in them.
+ */
 function neededLast(operations: readonly Operation[]): Operation[] {
-  const goes = ({ puts, resource }: Operation) =>
-    !puts && (resource.kind === "file" || (resource.kind === "member" && resource.header === true));
+  const goes = ({ puts, stays, resource }: Operation) =>
+    !stays && (resource.kind === "file" || (!puts && resource.kind === "member" && resource.header === true));
   return [...operations.filter((operation) => !goes(operation)), ...operations.filter(goes)];
 }
 
