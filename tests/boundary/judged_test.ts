@@ -219,7 +219,7 @@ for (const isNamed of [true, false]) {
     const played = await stage.play("rem", { args, script: [shell(command), say("Done.")] });
     const value = await saving;
     const told = played.done.stderr;
-    assert.match(told, isNamed ? /protected from now on.*a file whose name holds some/ : /now on.*n_plain/);
+    assert.match(told, isNamed ? /protected from now on.*file number/ : /now on.*n_plain/);
     const back = [...Deno.readDirSync(stage.project)].find(({ name }) => name.startsWith("n_"))?.name ?? "";
     assert.ok((await Deno.readTextFile(`${stage.project}/${back}`)).includes(coded(value)), "control: it was seen");
     // Under a name that tells nothing, so that the name alone is no reason.

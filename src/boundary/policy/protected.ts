@@ -39,7 +39,6 @@ export class ProtectedSet extends PathRules {
   readonly moved = new Set<string>();
   /** The rules behind {@link lasts}; null when they have to be collected anew. */
   #lasting: PathRules | null = null;
-  readonly #unnamed = new Set<string>();
   /** True once the session holds what another project protects: from then on no `local-endpoints:` of this one count. */
   holdsOthers = false;
   /** The walk that the index was built from. */
@@ -138,7 +137,7 @@ export class ProtectedSet extends PathRules {
   get unmet(): readonly MetFile[] {
     const keyOf = (file: MetFile) => `${lastingIdentityOf(file)} ${file.path}`;
     const met = new Set(this.#met.map(keyOf));
-    return this.#identities.seen.filter((file) => !this.#unnamed.has(file.path) && !met.has(keyOf(file)));
+    return this.#identities.seen.filter((file) => !met.has(keyOf(file)));
   }
 
   /** Records the identities of the protected files, so that they are recognized later under any name. Walks the roots. */
@@ -205,13 +204,12 @@ export class ProtectedSet extends PathRules {
     return [...listings, ...closed.filter(({ directory }) => !this.lasts(directory))];
   }
 
-  /** Protects files that contain protected content. If a name contains some, too, the home is not told of the name. */
-  protectCopies(files: readonly (DerivedFile & { isNameProtected?: boolean })[]): void {
+  /** Protects files that contain protected content. */
+  protectCopies(files: readonly DerivedFile[]): void {
     // Each new rule makes the next question for one expensive, and there can be thousands of files.
     const sources = new Map(files.map(({ source }) => [source, null as ProtectionRule | null]));
     for (const source of sources.keys()) sources.set(source, this.named(source));
     for (const file of files) {
-      if (file.isNameProtected) this.#unnamed.add(file.path);
       const source = sources.get(file.source);
       const tier = source?.tier === "list-only" ? source.tier : file.tier ?? "no-cloud";
       const marker = source?.marker ?? file.source;

@@ -35,11 +35,6 @@ interface CopySearch {
   exposed?: string | undefined;
 }
 
-interface FoundCopy extends DerivedFile {
-  /** Its name contains protected content, so it must not be shown or stored. */
-  isNameProtected: boolean;
-}
-
 /**
  * Protects files in the roots that changed since then, are open when this session is over, and contain protected content
  * or could not be scanned. Returns a notice for the user with their names relative to the project, or null. Throws
@@ -51,16 +46,9 @@ export async function protectCopies(search: CopySearch, records: readonly Projec
   const copies = await findCopies(search);
   if (copies.length === 0) return null;
   protection.protectCopies(copies);
-  const names: string[] = [];
-  const derived = copies.map(({ isNameProtected, ...file }) => {
-    // Known by its number: each name on its path can hold protected content.
-    const path = isNameProtected ? join(baseOf(file.path, search), `inode ${file.inode}`) : file.path;
-    const name = relativeTo(protection.roots[0] ?? "", path);
-    names.push(isNameProtected ? `a file whose name holds some (${name})` : name);
-    return { ...file, path };
-  });
+  const names = copies.map(({ path }) => relativeTo(protection.roots[0] ?? "", path));
   for (const [index, record] of records.entries()) {
-    await record.tighten({ derived: derived.filter(({ path }) => index === 0 || isWithin(record.root, path)) });
+    await record.tighten({ derived: copies.filter(({ path }) => index === 0 || isWithin(record.root, path)) });
     if (record.problem !== null) throw record.problem;
   }
   protection.remember(records);
@@ -84,12 +72,12 @@ export function outsideOf(
 }
 
 /** Returns files, and directories that cannot be listed. Does not follow links or enter `.git`, which sandboxed commands do not see. */
-async function findCopies(search: CopySearch): Promise<FoundCopy[]> {
+async function findCopies(search: CopySearch): Promise<DerivedFile[]> {
   const { roots, protection, outside, scanner, since, exposed } = search;
   const source = exposed ?? [...protection.files()][0] ?? UNKNOWN_PATH;
   const started = performance.now();
   const holding = (...texts: string[]) => scanner.check(texts, { once: true, since: started });
-  const found: FoundCopy[] = [];
+  const found: DerivedFile[] = [];
   let left = SCAN_LIMIT;
   outside?.refresh();
   const listings = [...protection.openDirectories, ...outside?.openDirectories ?? []];
@@ -100,7 +88,8 @@ async function findCopies(search: CopySearch): Promise<FoundCopy[]> {
       if (!roots.some((root) => isWithin(root, path)) || protection.lasts(path)) continue;
       const { device, inode, born } = status;
       const nameHit = await (above ??= holding(relativeTo(base, listing.directory))) ?? await holding(basename(path));
-      const copy = { path, device, inode, born, isNameProtected: nameHit !== null };
+      // Where its name holds protected content, a file is known and shown by its number alone.
+      const copy = { path: nameHit === null ? path : join(base, `file number ${inode}`), device, inode, born };
       if (exposed !== undefined) {
         // No sandboxed program writes a marker: the user just did.
         if (exposed !== UNKNOWN_PATH && protection.markers.includes(path)) continue;
