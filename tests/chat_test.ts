@@ -232,6 +232,7 @@ Deno.test("a session or a model that is not there leaves the chat with what it h
   const done = await runInProcess(["chat"], { home, stdin: "one\n/resume ffffffff\ntwo\n/model gone:x\nthree\n" });
   assert.equal(done.code, 0, done.stderr);
   assert.match(done.stderr, /no session "ffffffff" here[^]*unknown provider gone/);
+  assert.doesNotMatch(done.stdout + done.stderr, /another model: the server/);
   const sent = server.chats()[2]?.json.messages.slice(1).map((message: { content: string }) => message.content);
   assert.deepEqual(sent, ["one", "First.", "two", "Second.", "three"]);
 });

@@ -131,10 +131,10 @@ export async function switchModel(
   const before = chat.opened === null ? null : selectorOf(chat.opened);
   const selector = argument === "" ? await chooseModel({ view, context, signal, current: before }) : argument;
   if (selector === null) return;
-  printCost(chat.opened, view);
   const prepared = await view.during("changing the model", chat.setModel(selector));
   const { session } = prepared;
   if (session.model.local || sessionLabel(session) === "open") {
+    if (selectorOf(prepared) !== before) printCost(prepared, view);
     view.print([row(`model: ${modelText(session.model)} (${session.model.local ? "local" : "remote"})`, "dim")]);
     return;
   }
@@ -161,12 +161,10 @@ export async function switchModel(
   }
 }
 
-/** Prints before a change of the model what its server has to read. */
-function printCost(opened: OpenSession | null, view: ChatView): void {
-  if (opened === null || opened.session.items.length === 0) return;
-  view.print([
-    row(`  another model: ${costText(estimateOf(opened.session), null)}`, "dim"),
-  ]);
+/** Prints before the next turn what the server of another model has to read. */
+function printCost({ session }: OpenSession, view: ChatView): void {
+  if (session.items.length === 0) return;
+  view.print([row(`  another model: ${costText(estimateOf(session), null)}`, "dim")]);
 }
 
 /** A model in a list, with the server's own name first. */
