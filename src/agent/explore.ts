@@ -22,7 +22,7 @@ const TURN_LIMIT = 15;
 /** Longest answer, in characters: it stays in the window of the session that asked. */
 const ANSWER_LIMIT = 1500;
 
-/** Places of a search's responses are counted from here, so that the ids of its calls are no other's. */
+/** Positions of a search's responses are counted from here, so that the ids of its calls are unique. */
 const POSITIONS = { first: 400_000, each: 50 };
 
 /** The model of searches, and what it may see: the session's own, or that of role `subagent`. */
@@ -38,8 +38,8 @@ export interface Explorer {
 }
 
 /**
- * Runs the search. The task is labeled like the session that wrote it, and the answer like all that was read for it. What
- * the model of the search may not be told, it is not: then the result says so. Throws the abort reason.
+ * Runs the search. The task has the label of the session that wrote it, the answer that of all that was read for it. If the
+ * model of the search may not see something, the result says so. Throws the abort reason.
  */
 export async function explore(
   session: Session,

@@ -1,4 +1,4 @@
-/** From the items of a session to the messages of a request. Same items, same bytes: servers cache prompts by prefix. */
+/** Turns the items of a session into the messages of a request. The same items give the same bytes: servers cache prompts by prefix. */
 import { imageParts, imageUrl, type ShownImage, wordsOf } from "../provider/chat/content.ts";
 import type { ContentPart, WireMessage } from "../provider/types.ts";
 import { type AssistantItem, imagesOf, type SessionItem, type UserItem } from "../session/item.ts";
@@ -6,13 +6,13 @@ import { type AssistantItem, imagesOf, type SessionItem, type UserItem } from ".
 export interface HistoryOptions {
   /** Send the model's reasoning back (`reasoning: keep`). */
   keepReasoning: boolean;
-  /** The messages of items that were asked for before. Items do not change, so each needs its message made once. */
+  /** The messages of items so far. Items do not change, so each message is made once. */
   made?: WeakMap<SessionItem, WireMessage>;
   /** The messages that show the images of a response, by the first of these: an image is too large to be made anew. */
   shown?: WeakMap<ShownImage, { images: readonly ShownImage[]; message: WireMessage }>;
 }
 
-/** Stands for a response that never came, so that user and assistant alternate for every chat template. */
+/** Stands for a missing response, so that user and assistant alternate for every chat template. */
 const NO_RESPONSE = "(no reply)";
 /** Stands for an empty prompt: servers refuse empty messages. */
 const NO_WORDS = "(nothing)";
@@ -20,7 +20,7 @@ const NO_WORDS = "(nothing)";
 const LOOKING = "(looking at the images)";
 
 /**
- * The messages of a request: the system message, then the items. Every call has exactly one result, arguments are valid
+ * Returns the messages of a request: the system message, then the items. Every call has exactly one result, arguments are valid
  * JSON, no message is empty, user and assistant alternate (also after results that were never answered), and the last
  * message is the user's or a tool's. A summary or a note and the user's words behind it are one message. Images of results are a
  * message of the user behind the last result of their response. The messages of a longer session begin with those of a

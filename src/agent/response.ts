@@ -1,4 +1,4 @@
-/** One response of the model: room made, asked, taken over; asked once more where the server taught something. */
+/** Gets one response of the model: makes room, sends the request, takes the response over; retries with what a failure teaches. */
 import { grouped } from "../platform/number.ts";
 import type { AgentcliError } from "../errors.ts";
 import { reportsTemplate, whyOtherModel } from "../provider/backends/server_name.ts";
@@ -19,7 +19,7 @@ import { providerLabel } from "../config/base_url.ts";
 /** Failures that images may be the reason of; a refused request is one where it was the first to show them. */
 const IMAGE_FAILURES: ReadonlySet<FailureKind> = new Set(["no_images", "bad_image", "template", "request"]);
 
-/** How often room is made for one response: where the server names no number, the first guess may be too high. */
+/** How often room is made for one response: without a number from the server, the first guess may be too high. */
 const REFUSAL_LIMIT = 3;
 
 /** Asks for the next response and puts it into the session. Throws what the client throws, and `context_overflow`. */
@@ -50,7 +50,7 @@ async function askUntilTaken(session: Session, turn: RunningTurn, shapes: Shapes
     const sent = recordRequest(session);
     try {
       const item = await ask(session, { sent, shapes }, turn);
-      // What took one image takes more.
+      // A model that accepted one image accepts more.
       if (session.context.vision === null && session.items.some(showsImages)) session.context.vision = true;
       return item;
     } catch (error) {
@@ -65,7 +65,7 @@ async function askUntilTaken(session: Session, turn: RunningTurn, shapes: Shapes
         if (await recordImageRefusal(session, turn, failure)) continue;
       }
       if (failure === null || !isOverflow(failure, session)) throw error;
-      // A response costs more than a refusal: once more is enough.
+      // A response costs more than a refusal, so it is tried again only once.
       refusals += failure.facts.dropped ? REFUSAL_LIMIT : 1;
       if (refusals > REFUSAL_LIMIT) throw error;
       if (failure.facts.dropped) await turn.emit({ kind: "retry", notice: restartFor(failure) });
@@ -77,7 +77,7 @@ async function askUntilTaken(session: Session, turn: RunningTurn, shapes: Shapes
   }
 }
 
-/** Whether the beginning of a response is the time to ask what the server's chat template drops. */
+/** Returns whether to ask now, at the beginning of a response, what the server's chat template drops. */
 function mayDropCalls({ context, model, schemas }: Session, server: string): boolean {
   return reportsTemplate(server) && context.templateNeeds === undefined && schemas.length > 0 &&
     model.entry.toolCalls !== "text";
@@ -89,12 +89,12 @@ function isOverflow(failure: ProviderFailure, session: Session): boolean {
   return failure.kind === "empty" && estimateOf(session) > limitsOf(session.model).threshold;
 }
 
-/** The notice that a response is void: it answered a part of the prompt. */
+/** Returns the notice that a response is void, since it answered a part of the prompt only. */
 function restartFor({ kind, message: reason }: ProviderFailure): RetryNotice {
   return { kind, attempt: 1, maxRetries: 1, delayMs: 0, status: null, reason, restart: true };
 }
 
-/** The server's own numbers where it named them: an estimate beside them, or one that fits, would contradict. */
+/** Returns the error for a prompt that is too long: with the server's own numbers if it named them, otherwise with ours. */
 async function overflow(session: Session, failure: ProviderFailure): Promise<AgentcliError> {
   const { contextWindow, promptTokens } = failure.facts;
   const estimate = estimateOf(session);
@@ -278,8 +278,8 @@ async function takeResponse(
 }
 
 /**
- * The part of a response that a person saw before they stopped it stays in the session, so that they can speak of it, and is told
- * from an answer. Of a response that broke off by itself nothing stays.
+ * Keeps the part of a response that was shown before the user interrupted it, marked as such, so that they can refer to it.
+ * Nothing is kept of a response that broke off by itself.
  */
 async function keepInterrupted(
   session: Session,

@@ -1,4 +1,4 @@
-/** The server of a session: what can be asked of it besides responses, and where what it teaches is kept. */
+/** The server of a session: what it can be asked besides responses, and where the answers are cached. */
 import type { ModelFacts } from "../provider/backends/backend.ts";
 import type { RequestProfile } from "../provider/profiles/profile.ts";
 import type { Home } from "../platform/home.ts";
@@ -8,7 +8,7 @@ import { type ModelMetadata, storeModelMetadata, type TemplateNeeds } from "../p
 import type { Chat, Endpoint } from "../provider/types.ts";
 import type { FoundServer } from "./context/window.ts";
 
-/** A model for side work, with what limits it. */
+/** A model for side requests, with its limits. */
 export interface SideModel {
   chat: Chat;
   provider: string;
@@ -20,27 +20,27 @@ export interface SideModel {
   params: Record<string, unknown> | undefined;
 }
 
-/** The server of a session. No function throws; what cannot be found out is null. */
+/** The server of a session. Its functions do not throw; null means unknown. */
 export interface SessionServer {
   /** The id of its backend. */
   recognize(): Promise<string | null>;
   /** The window in force now, in tokens. */
   findWindow(): Promise<number | null>;
-  /** The window as it is told once the model has answered; asked once, and not where the server is known to tell none. */
+  /** The window that the server reports once the model has answered; asked once, unless the server is known to report none. */
   windowOnceLoaded(): Promise<number | null>;
   /** Whether the session's model supports image input; asked once. */
   supportsImages(): Promise<boolean | null>;
-  /** How calls have to be sent, by what the server tells of its chat template; null where it does not. Asked once. */
+  /** How calls have to be sent, by the chat template that the server reports; null where it reports none. Asked once. */
   templateNeeds(): Promise<TemplateNeeds | null>;
-  /** The profile with what {@link templateNeeds} found out besides; null where that is nothing new. */
+  /** The profile with what {@link templateNeeds} found out as well; null where that is nothing new. */
   learnedProfile(): Promise<RequestProfile | null>;
-  /** Keeps metadata for the next session; undefined with the key present forgets a part. */
+  /** Caches metadata for later sessions; a key with undefined removes a part. */
   remember(facts: ModelMetadata): Promise<void>;
   /** The model of role `compact`; null when the session's own does that work. */
   compactModel(): Promise<SideModel | null>;
 }
 
-/** A server of which nothing can be learned. */
+/** A server that reports nothing. */
 export const UNKNOWN_SERVER: SessionServer = {
   recognize: () => Promise.resolve(null),
   findWindow: () => Promise.resolve(null),
@@ -66,19 +66,19 @@ interface ServerParts {
   later(work: Promise<unknown>): void;
 }
 
-/** A server that can be asked. */
+/** Connects the server of a session. */
 export function connectServer(parts: ServerParts): SessionServer {
   const { client, endpoint, model, home, clock, known } = parts;
   let compactModel: Promise<SideModel | null> | null = null;
   let vision: Promise<boolean | null> | null = null;
   let template: ReturnType<typeof lookAtTemplate> | null = null;
-  // That a server tells no window is known of one that was asked.
+  // With cached metadata of the window, the server was asked already.
   let onceLoaded: Promise<number | null> | null = known.window === undefined ? null : Promise.resolve(null);
   let server = known.server;
   const keep = (facts: ModelMetadata) =>
     storeModelMetadata(home, { baseUrl: endpoint.baseUrl, model }, { facts, now: clock.now() });
   const search = async (more: { loaded?: boolean } = {}): Promise<FoundServer> => {
-    // Off the way to the first request: most sessions never ask.
+    // Not needed for the first request, and never in most sessions.
     const { findServerWindow } = await import("./context/window.ts");
     const found = await findServerWindow(client, endpoint, { model, signal: new AbortController().signal, ...more });
     server = found.server;

@@ -1,4 +1,4 @@
-/** The state of one session: what was said, what may be used, and what was counted. */
+/** The state of one session: its items, what it may use, and what was counted. */
 import { byteLength } from "../platform/text.ts";
 import type { SessionSandbox } from "../boundary/sandbox/sandbox.ts";
 import type { Workspace } from "../boundary/workspace/workspace.ts";
@@ -22,8 +22,8 @@ import type { ToolProtocol } from "./chat_request.ts";
 import type { SessionContext } from "../session/line.ts";
 
 /**
- * Where a window is known from. `assumed` windows grow with what the server proves to take; a `guessed` one, after a
- * refusal that names no number, is kept to for the rest of the turn, shown to nobody and not remembered.
+ * The source of a context window. An `assumed` window grows with the prompts that the server accepts; a `guessed` one, after a
+ * refusal without a number, holds for the rest of the turn and is neither shown nor stored.
  */
 export type WindowSource = "configured" | "found" | "learned" | "assumed" | "guessed";
 
@@ -34,17 +34,17 @@ export interface SessionModel {
   local: boolean;
   keySource: string;
   entry: ModelEntry;
-  /** Tokens; what the configuration says, else what the server says, else the assumption of the specification. */
+  /** Tokens, by the configuration, otherwise by the server, otherwise assumed. */
   contextWindow: number;
   windowSource: WindowSource;
   /** Most tokens of one response. */
   maxTokens: number;
-  /** Requested by the caller; else `maxTokens` follows the window. */
+  /** Requested by the caller; without it `maxTokens` follows the window. */
   askedMaxTokens: number | undefined;
   temperature: number | undefined;
 }
 
-/** Who looks at what commands change in the project, so that it can be undone. */
+/** Watches what commands change in the project, for undo. */
 export interface CommandWatch {
   /** Called before a command. Throws the signal's reason. */
   begin(signal: AbortSignal): Promise<void>;
@@ -57,7 +57,7 @@ export interface CommandWatch {
   note(path: string): void;
 }
 
-/** One session. The engine alone changes it. */
+/** One session. Only the engine and its owner in `src/runtime` change it. */
 export interface Session {
   readonly id: string;
   readonly system: SystemPrompt;
@@ -82,7 +82,7 @@ export interface Session {
   readonly findChecks?: FindChecks | undefined;
   /** Keeps what changes to files replace. */
   readonly keepPrevious?: ToolContext["keepPrevious"];
-  /** Looks at what commands change from the first on; absent where nobody could take it back. */
+  /** Watches what commands change from the first one on; absent where nobody could undo it. */
   readonly watchCommands?: (() => Promise<CommandWatch>) | undefined;
   commandWatch?: CommandWatch | undefined;
   /** Asks an editor for its text of a file; absent where none can be asked. */
@@ -100,7 +100,7 @@ export interface Session {
   readonly secretVariables: readonly string[];
 }
 
-/** State of a session that begins with it. */
+/** State that every session begins anew. */
 type Begun = "schemas" | "memory" | "work" | "items" | "context" | "guard" | "deniedUnasked" | "commandWatch";
 
 /** Parts of a new session. Without a server it is one that cannot be asked, without a profile one that adds nothing. */
@@ -131,22 +131,22 @@ export function createSession(options: SessionParts): Session {
   };
 }
 
-/** The place of the next item, counted over the whole session: it never repeats, also after a compaction or a resume. */
+/** Returns the position of the next item in the whole session, which never repeats, even after a compaction or a resume. */
 export function nextPosition(session: Session): number {
   const counted = session.context.removed + session.items.length;
   const last = session.items.findLast((item) => item.kind === "assistant" && item.calls.length > 0);
   const id = last?.kind === "assistant" ? last.calls.at(-1)?.id : undefined;
-  // A session that was read back may not know what was removed from it: the ids it holds tell.
+  // A restored session may not know how much was removed from it; the ids of its calls tell.
   const held = id === undefined ? NaN : positionOfCall(id);
   return Number.isSafeInteger(held) ? Math.max(counted, held + 1) : counted;
 }
 
-/** Whether somebody said how large the window is. */
+/** Returns whether the configuration or the server named the window. */
 export function isWindowKnown({ windowSource }: SessionModel): boolean {
   return windowSource !== "assumed" && windowSource !== "guessed";
 }
 
-/** Gives up a window that was guessed. */
+/** Discards a guessed window. */
 export function forgetGuess(session: Session): void {
   const { model, context } = session;
   const { windowSource, entry } = model;
@@ -155,7 +155,7 @@ export function forgetGuess(session: Session): void {
   else setWindow(session, Math.max(assumedWindow(model), context.provenTokens), "assumed");
 }
 
-/** Takes over a window; the response limit follows where nobody fixed it. */
+/** Sets the window; the response limit follows unless it is fixed. */
 export function setWindow(session: Session, tokens: number, source: WindowSource): void {
   const { model } = session;
   model.contextWindow = tokens;
@@ -164,8 +164,8 @@ export function setWindow(session: Session, tokens: number, source: WindowSource
 }
 
 /**
- * The system message to go on with: the stored one, so that the server finds the bytes it knows, unless what the caller
- * now wants in it is not there.
+ * Returns the system message of a resumed session: the stored one, so that the server's prompt cache still applies, unless it
+ * lacks what the caller now wants in it.
  */
 export function restoredSystem(
   built: SystemPrompt,
@@ -185,7 +185,7 @@ export function restoredSystem(
   };
 }
 
-/** Most bytes of one of so many tool results of a response. */
+/** Returns the most bytes that one result may have, among `count` results of a response. */
 export function resultRoom({ model: { contextWindow, entry }, context }: Session, count: number): number {
   const { bytesPerToken } = context;
   return resultLimit({ window: contextWindow, bytesPerToken, count, most: entry.maxResult });

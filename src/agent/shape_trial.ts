@@ -42,10 +42,10 @@ const CHANGES: Partial<
   },
 };
 
-/** The shapes that one response is asked for in. */
+/** Tries the shapes of a request for one response. */
 export class ShapeTrial {
   readonly #session: Session;
-  /** The shape before; a failure of all leaves it with that. */
+  /** The shape before, which is restored if all fail. */
   readonly #before: ToolProtocol;
   #tried: Pick<CacheInvalidation, "reason" | "bytesKept" | "bytesBefore"> | null = null;
   #attempt = 0;
@@ -55,7 +55,7 @@ export class ShapeTrial {
     this.#before = session.context.toolProtocol;
   }
 
-  /** Changes to the next shape that may help; false, and back to the first, where none is left. */
+  /** Changes to the next shape that may help; if none is left, restores the first and returns false. */
   async next(failure: ProviderFailure, { emit }: { emit: TurnListener }): Promise<boolean> {
     const session = this.#session;
     const { context } = session;
@@ -85,7 +85,7 @@ export class ShapeTrial {
     return true;
   }
 
-  /** After a response: the session goes on in the shape that worked, and so does the next one with this model. */
+  /** Keeps the shape that worked, for this session and for later ones with this model. */
   async keep({ emit }: { emit: TurnListener }): Promise<void> {
     const { context, model, schemas, server } = this.#session;
     if (this.#tried === null) return;
@@ -106,7 +106,7 @@ export class ShapeTrial {
     if (isToolCallFallback(toolProtocol) && !isTold) await server.remember({ toolCalls: toolProtocol });
   }
 
-  /** Without a response nothing was learned: another failure says nothing of the shape. */
+  /** Restores the shape if there was no response: another failure says nothing about it. */
   end(): void {
     if (this.#tried !== null) this.#session.context.toolProtocol = this.#before;
     this.#tried = null;

@@ -6,7 +6,7 @@ import type { SessionMemory } from "../tools/tool.ts";
 
 type Todos = SessionMemory["todos"];
 
-/** Begins the list in a summary. */
+/** The heading of the list in a summary. */
 const HEADING = "\n\nTodo list:\n";
 
 /** Returns the list as a summary tells it: empty for none. */
@@ -18,7 +18,7 @@ export function todoText(todos: Todos): string {
   return HEADING + sorted.map(({ content, status }) => `- [${status}] ${content}`).join("\n");
 }
 
-/** Returns the list that items were left with: of the last call that was taken, else as their summary tells it. */
+/** Returns the list that items end with: that of the last successful call, otherwise that of their summary. */
 export function writtenTodos(items: readonly SessionItem[]): Todos {
   const calls = new Map(
     items.flatMap((item) => item.kind === "assistant" ? item.calls : []).map((call) => [call.id, call]),

@@ -7,8 +7,8 @@ import { sessionLabel } from "./labels.ts";
 import type { RunningTurn } from "./turn_options.ts";
 
 /**
- * Runs the calls of one response in order; reads that follow each other run together. True when whoever was asked wants
- * the turn to end. Throws the abort reason, and `loop_detected` when calls only fail.
+ * Runs the calls of one response in order; consecutive reads run concurrently. Returns whether a person or a hook ends the
+ * turn. Throws the abort reason, and `loop_detected` when calls only fail.
  */
 export async function runCalls(
   calls: readonly ToolCall[],
@@ -45,7 +45,7 @@ export async function runCalls(
   return interrupt;
 }
 
-/** The calls of a response that stand in it before, word for word. */
+/** Returns the calls that repeat an earlier call of the same response. */
 function repeated(calls: readonly ToolCall[]): Set<ToolCall> {
   const seen = new Set<string>();
   return new Set(calls.filter((call) => {
@@ -56,7 +56,7 @@ function repeated(calls: readonly ToolCall[]): Set<ToolCall> {
   }));
 }
 
-/** For the model, behind the last result of the response: every call has a result, and those have no call. */
+/** Returns what the model is told of dropped calls, which have no result of their own, with the last result of the response. */
 function droppedNotice({ state }: RunningTurn): string | null {
   if (state.droppedCalls === 0) return null;
   return `${state.droppedCalls} more calls of your reply were left out: it held more than one reply may. ` +

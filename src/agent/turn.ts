@@ -4,14 +4,14 @@ import { OutputClosed } from "../platform/io.ts";
 import type { TurnListener, TurnResult } from "../protocol/turn_event.ts";
 import { type AssistantItem, isUsersWords } from "../session/item.ts";
 import type { AdmittedPrompt } from "./admission.ts";
-import type { Nudges } from "./ending/unfinished.ts";
+import type { UnfinishedPrompts } from "./ending/unfinished.ts";
 import { nextResponse } from "./response.ts";
 import { addUsage, failedTurnResult, rereadOf, startTurnState, turnResult } from "./turn_result.ts";
 import { forgetGuess, type Session } from "./session.ts";
 import { labelOfText, sessionLabel } from "./labels.ts";
 import type { RunningTurn, TurnOptions } from "./turn_options.ts";
 
-/** Said to a model that ended its turn without an answer, by what there was instead of one. */
+/** Continue prompts for a model that ended its turn without an answer, by what it gave instead. */
 const CONTINUE_PROMPTS = {
   nothing: "Your last reply was empty. Continue: call a tool, or give your answer as text.",
   reasoning:
@@ -20,16 +20,15 @@ const CONTINUE_PROMPTS = {
     "give your answer as text.",
 } as const;
 
-/** How often a turn goes on behind a response without an answer, where calls came in between. */
+/** How often a turn continues after a response without an answer, if there were calls in between. */
 const SILENCE_LIMIT = 4;
 
-/** How often a hook may make a turn go on that had come to its end. */
+/** How often a hook may continue a turn that had ended. */
 const CONTINUATION_LIMIT = 10;
 
 /**
- * Runs one turn and tells of it through `emit`. Throws only when the reader of the output has gone; how else a turn
- * ended is in its result.
- * The session is valid for a next turn afterwards, whatever happened.
+ * Runs one turn, and reports it through `emit`. Throws only when the output is closed; the result tells how the turn ended
+ * otherwise. In any case the session is valid for the next turn afterwards.
  */
 export async function runTurn(session: Session, { item }: AdmittedPrompt, options: TurnOptions): Promise<TurnResult> {
   const state = { ...startTurnState(options.io.clock), rereadBefore: rereadOf(session) };
@@ -78,7 +77,7 @@ async function converse(session: Session, turn: RunningTurn): Promise<void> {
   let isContinued = false;
   let silences = 0;
   let askedAgain = false;
-  const nudge = createNudges(session, turn);
+  const continueUnfinished = deferContinuePrompts(session, turn);
   const checkChanges = deferCheck(session, turn);
   let continuations = 0;
   while (true) {
@@ -110,7 +109,7 @@ async function converse(session: Session, turn: RunningTurn): Promise<void> {
         const { askForParts } = await import("./cut_write.ts");
         if (await askForParts(item.text, session, turn)) continue;
       }
-      if (unread === null && await nudge(item.text)) continue;
+      if (unread === null && await continueUnfinished(item.text)) continue;
       if (await checkChanges()) continue;
       const more = continuations < CONTINUATION_LIMIT
         ? await turn.hooks?.end(continuations > 0, turn.signal) ?? null
@@ -137,13 +136,13 @@ async function converse(session: Session, turn: RunningTurn): Promise<void> {
  * Returns what judges a response without calls: true where the model was asked to go on, as it announced a step or claimed
  * what it did not do.
  */
-function createNudges(session: Session, turn: RunningTurn): (text: string) => Promise<boolean> {
+function deferContinuePrompts(session: Session, turn: RunningTurn): (text: string) => Promise<boolean> {
   const { tools, policy, work, items } = session;
   const before = { ...work };
   const workedBefore = before.changes + before.commands > 0 ||
     items.some((item) => item.kind === "tool_result" || (item.kind === "user" && item.origin === "summary"));
   const asked = new Set<"step" | "claim">();
-  const find = async (text: string): Promise<keyof Nudges | null> => {
+  const find = async (text: string): Promise<keyof UnfinishedPrompts | null> => {
     // Nothing is to be done in plan mode, and a response that was cut is not finished.
     if (tools.length === 0 || policy.mode === "plan" || turn.state.stopReason !== "end_turn") return null;
     if (turn.state.isCallLost === true && !asked.has("step")) return "step";
@@ -163,9 +162,9 @@ function createNudges(session: Session, turn: RunningTurn): (text: string) => Pr
     const found = await find(text);
     if (found === null) return false;
     asked.add(found === "step" ? "step" : "claim");
-    const { NUDGES: { [found]: nudge } } = await import("./ending/unfinished.ts");
-    session.items.push({ kind: "user", origin: "engine", text: nudge.text, label: "open" });
-    await turn.emit({ kind: "notice", text: nudge.notice });
+    const { UNFINISHED_PROMPTS: { [found]: continuePrompt } } = await import("./ending/unfinished.ts");
+    session.items.push({ kind: "user", origin: "engine", text: continuePrompt.text, label: "open" });
+    await turn.emit({ kind: "notice", text: continuePrompt.notice });
     return true;
   };
 }
@@ -184,7 +183,7 @@ function deferCheck(session: Session, turn: RunningTurn): () => Promise<boolean>
   };
 }
 
-/** Appends what the user has said since; a turn that goes in circles gets new chances with it. */
+/** Appends what the user has said since, and resets the loop guard: the new words may help. */
 async function takeSteered(session: Session, { steered, emit }: RunningTurn): Promise<void> {
   for await (const message of steered?.() ?? []) {
     session.items.push(message.item);

@@ -1,4 +1,4 @@
-/** Types of what a turn is run with: its options, its hooks, and the question whether a tool call may run. */
+/** The options of a turn, its hooks, and the question whether a tool call may run. */
 import type { ToolResultItem, UserItem } from "../session/item.ts";
 import type { Chat } from "../provider/types.ts";
 import type { CallOptions } from "./tool_call.ts";
@@ -20,7 +20,7 @@ export interface TurnOptions extends CallOptions {
   steered?(): AsyncIterable<SteeredMessage>;
   /** End after this many responses. */
   maxTurns: number | undefined;
-  /** No prompt can follow: nobody answers what the model asks. */
+  /** No prompt can follow, so nobody answers a question of the model. */
   isSingle?: boolean;
 }
 
@@ -29,12 +29,12 @@ export interface RunningTurn extends TurnOptions {
   state: TurnState;
 }
 
-/** A call as hooks are told of it. */
+/** A tool call as hooks see it. */
 export interface HookedCall {
   toolName: string;
   callId: string;
   input: Record<string, unknown>;
-  /** Of the session: what holds protected content is not told in full. */
+  /** The label of the session: hooks do not see protected content. */
   label: Label;
 }
 
@@ -46,7 +46,7 @@ export interface BeforeVerdict {
   input?: Record<string, unknown> | undefined;
   /** For the model, added to the result; empty for nothing. */
   context: string;
-  /** The turn shall end. */
+  /** Whether the turn ends. */
   stop: boolean;
 }
 
@@ -55,11 +55,11 @@ export interface AfterVerdict {
   stop: boolean;
 }
 
-/** Hooks of a turn. They never throw but for the abort reason; one that cannot be asked denies. */
+/** Hooks of a turn. They throw the abort reason and nothing else; a hook that cannot be run denies. */
 export interface TurnHooks {
   before(call: HookedCall, signal: AbortSignal): Promise<BeforeVerdict>;
   after(call: HookedCall, result: ToolResultItem, signal: AbortSignal): Promise<AfterVerdict>;
-  /** Asked before a turn ends with an answer; text makes it go on. `again` says that this happened already. */
+  /** Asked before a turn ends with an answer; a text continues it. `again`: this has happened before in the turn. */
   end(again: boolean, signal: AbortSignal): Promise<string | null>;
 }
 
@@ -80,7 +80,7 @@ export type PermissionAnswer =
   | { behavior: "allow"; input?: Record<string, unknown> }
   | { behavior: "deny"; message: string; told?: string; interrupt?: boolean };
 
-/** The no of a person, with the words that the model shall hear; empty for none. */
+/** Returns the denial of a person, with words for the model; empty for none. */
 export function deniedByPerson(words: string): PermissionAnswer {
   return words === ""
     ? { behavior: "deny", message: "The user denied this call.", told: "You said no." }

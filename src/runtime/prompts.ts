@@ -38,8 +38,8 @@ export interface Attached {
 }
 
 /**
- * The prompt and the attached files and images, with the highest label of what is in it. A file that cannot be attached
- * is `usage`, a protected one `policy_refused`, one that a deny rule of Read covers `permission_denied`.
+ * Makes the item of a prompt with its files and images, labeled by all that is in it. Throws `usage` for a file that cannot be
+ * attached, `policy_refused` for a protected one, and `permission_denied` for one that a deny rule of Read covers.
  */
 async function userItem(
   prompt: string,
@@ -61,7 +61,7 @@ async function userItem(
   return { ...item, ...images.length === 0 ? {} : { images }, files: used };
 }
 
-/** Told with each prompt of plan mode: the system prompt and the tools stay as they are, and so does the server's cache. */
+/** Sent with each prompt of plan mode: system prompt and tools stay the same, so that the prompt cache holds. */
 const PLAN_NOTE =
   "[Plan mode: change nothing. Read what you need. End with a plan under the heading `## Plan`: what to " +
   "change in which files, and how to check it.]";
@@ -74,8 +74,8 @@ function planNotes({ policy, items }: Pick<Session, "policy" | "items">): string
 }
 
 /**
- * Returns the paths that a person's words name, to be attached (`@src/a.ts`, or an image that was dragged into the
- * terminal), and tells of them and of those that cannot be.
+ * Returns the paths that a person's words name (`@src/a.ts`, or an image that was dragged into the terminal), to be attached.
+ * Gives notice of them, and of those that cannot be attached.
  */
 export async function mentionedPaths(
   text: string,
@@ -104,7 +104,7 @@ export interface QueuedMessage {
 /** Characters that may be queued before input is no longer read. */
 const LIMIT = 32 * 1024 * 1024;
 
-/** A bounded queue. Between turns its owner takes from it, during a turn the session does. */
+/** A bounded queue of messages. Its owner takes from it between turns, the session during a turn. */
 export class MessageQueue {
   readonly #messages: { message: QueuedMessage; size: number }[] = [];
   #size = 0;
@@ -130,7 +130,7 @@ export class MessageQueue {
     return this.#messages[0]?.message ?? null;
   }
 
-  /** The oldest that a running turn may have; null for none. */
+  /** The oldest message that a running turn may take; null for none. */
   get firstForTurn(): QueuedMessage | null {
     return this.#messages.find(({ message }) => message.isForLater !== true)?.message ?? null;
   }
@@ -139,7 +139,7 @@ export class MessageQueue {
     return this.#messages.map(({ message }) => message);
   }
 
-  /** Removes a message; false when it is not there any more. */
+  /** Removes a message; false when it has been taken already. */
   remove(message: QueuedMessage): boolean {
     const at = this.#messages.findIndex((queued) => queued.message === message);
     const [removed] = at < 0 ? [] : this.#messages.splice(at, 1);
@@ -174,12 +174,12 @@ interface TurnScope {
   signal: AbortSignal;
 }
 
-/** Admits the prompts of one owner of sessions: each with what is attached to it and what hooks add, as a whole. */
+/** Admits the prompts of an {@link AgentSession}, each as a whole: with its attachments and what hooks add. */
 export class PromptAdmission {
   readonly #host: Host;
   readonly #files: () => readonly string[];
   #filesAttached = false;
-  /** When the last prompt was said, whatever became of it. */
+  /** The time of the last prompt, whether it was admitted or not. */
   #said = 0;
 
   /** `files` are attached to the first prompt that is admitted. */
@@ -202,7 +202,7 @@ export class PromptAdmission {
     if (images.length > 0) item.images = [...images, ...item.images ?? []];
     let admitted = await admitPrompt(session, item, { allowed });
     if (hooks !== null) {
-      // What may not leave the session is not told to them.
+      // Hooks do not see a prompt that may not leave the session.
       const told = admitted.admitted === "open" && item.label === "open" ? text : null;
       const { blocked, context } = await hooks.submit(told, signal);
       if (blocked !== null) throw new AgentcliError("permission_denied", `a hook refused the prompt: ${blocked}`);
@@ -215,8 +215,8 @@ export class PromptAdmission {
   }
 
   /**
-   * Yields queued messages that are admitted as prompts of the running turn; nobody may release a protected one here. From
-   * the first that is a command or is refused on, the rest waits: it has its own turn, where the refusal is shown.
+   * Yields queued messages that are admitted as prompts of the running turn; a protected one cannot be released here. Stops at
+   * the first that is a command or is refused: it gets a turn of its own, where the refusal is shown.
    */
   async *steered(
     queue: MessageQueue,
@@ -234,7 +234,7 @@ export class PromptAdmission {
         if (error instanceof AgentcliError) return;
         throw error;
       }
-      // Looking through it takes time, in which it may have been taken back.
+      // It may have been taken back while it was scanned.
       if (!queue.remove(next)) continue;
       yield { item: { ...item, origin: "steering" }, text: next.text, id: next.id };
     }

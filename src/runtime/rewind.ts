@@ -1,4 +1,4 @@
-/** Going back to before a turn: its words, its files, or both; and taking that back. Loaded with the first change. */
+/** Rewinds a session to before a turn: its words, its files, or both; and takes that back. Loaded with the first change. */
 import { writtenTodos } from "../agent/todos.ts";
 import { textsOf } from "../boundary/scan/normalize.ts";
 import { entryPath } from "../boundary/workspace/entry.ts";
@@ -20,7 +20,7 @@ export interface ChangedFile {
   label: Label;
 }
 
-/** A turn that a session can go back to before. */
+/** A turn that a session can be rewound to. */
 export interface RewindPoint {
   prompt: UserItem;
   files: ChangedFile[];
@@ -105,7 +105,7 @@ function commandsOf(items: readonly SessionItem[]): number {
   return items.filter((item) => item.kind === "tool_result" && item.name === "Bash" && !item.isError).length;
 }
 
-/** Goes back to before a prompt. The caller brings the transcript to what the session holds then. */
+/** Rewinds to before a prompt. The caller updates the transcript. */
 export async function rewind(
   { session, undo }: OpenSession,
   prompt: UserItem,
@@ -145,8 +145,8 @@ export async function rewind(
 }
 
 /**
- * Brings back what went back: words always, and each file that nobody changed since. Null where something was said since;
- * what a person's own commands printed stays behind it. `settle` brings the transcript to what the session holds.
+ * Takes a rewind back: the words, and each file that nobody has changed since. Returns null if there was a prompt since; the
+ * output of the user's own commands stays at the end. `settle` updates the transcript.
  */
 export async function redo(
   { session, undo }: OpenSession,
@@ -158,7 +158,7 @@ export async function redo(
   if (items[length - 1] !== last || !items.slice(length).every(isNote)) return null;
   const since = items.splice(length);
   if (note !== null) items.pop();
-  // The transcript goes back first: readers know what grew from what was put in between.
+  // The transcript is updated first, so that readers can tell what was appended from what was inserted.
   await settle();
   items.push(...taken, ...since);
   session.context.removed -= taken.length;
@@ -167,14 +167,14 @@ export async function redo(
   return onePerFile(await (await undo()).redo(changes, session.workspace));
 }
 
-/** A file that could not go all the way is told with the reason, any other once. */
+/** Keeps one outcome for each file: a refusal if there is one, otherwise the last. */
 function onePerFile(restored: readonly Restored[]): Restored[] {
   const files = new Map<string, Restored>();
   for (const file of restored) if (files.get(file.path)?.outcome !== "refused") files.set(file.path, file);
   return [...files.values()];
 }
 
-/** As after a resume: what was read in turns that are gone, the model has not read. */
+/** Forgets what was read, as after a resume: the model no longer has it. */
 function forgetFiles({ memory, items }: Session): void {
   memory.files.clear();
   memory.warned.clear();
@@ -189,7 +189,7 @@ export interface UndoneTurn {
   rewound: Rewound;
 }
 
-/** Files of one kind that the model is told of by name. */
+/** Most files of one kind that the note to the model names. */
 const NOTED = 20;
 
 /**

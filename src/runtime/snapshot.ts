@@ -1,6 +1,6 @@
 /**
- * What the project holds, in memory: two looks at it tell what changed in between. Nothing of it is stored; what changed is
- * for the caller. The content of a file is read once, and again when its times, size or number are others.
+ * A snapshot of the project, in memory only: the difference of two is what changed in between. A file is read once, and again
+ * when its times, size or inode have changed.
  */
 import { pacer } from "../platform/sleep.ts";
 import { sameBytes } from "../platform/text.ts";
@@ -39,12 +39,12 @@ export interface SeenChange {
 
 interface Seen {
   status: FileStatus;
-  /** When it was looked at, milliseconds since 1970. */
+  /** The time of the snapshot, milliseconds since 1970. */
   at: number;
   content: Content;
 }
 
-/** Looks at one project again and again. */
+/** Takes snapshots of one project. */
 export class Snapshot {
   readonly #workspace: Workspace;
   readonly #home: string;
@@ -136,7 +136,7 @@ function newlyProtected(
   });
 }
 
-/** Whether an entry is as it was seen, as far as its facts tell. */
+/** Returns whether an entry is unchanged by its metadata. */
 function isSame({ status, at, content }: Seen, now: FileStatus): boolean {
   if (now.kind === "directory") return content.kind === "directory" && now.mode === content.mode;
   return isUnchanged(status, now) && Math.max(status.modified, status.changed) + RACY_MS < at;
@@ -152,7 +152,7 @@ function sameContent(one: Content, other: Content): boolean {
   return one.kind === "link" && other.kind === "link" && one.target === other.target;
 }
 
-/** Whether a path, or a directory above it, is one of these. */
+/** Returns whether a path, or a directory above it, is one of these. */
 function isBelow(path: string, places: ReadonlyMap<string, unknown>): boolean {
   for (let at = path;; at = dirname(at)) {
     if (places.has(at)) return true;

@@ -3,7 +3,7 @@ import type { Label } from "../boundary/policy/label.ts";
 import { isWithin, relativeTo } from "../platform/path.ts";
 import type { ShownImage } from "../provider/chat/content.ts";
 
-/** A call the model made. `input` is null when its arguments could not be read; `problem` then says why, for the model. */
+/** A tool call of the model. `input` is null when the arguments could not be read; `problem` then tells the model why. */
 export interface ToolCall {
   /** Unique in the session. */
   id: string;
@@ -20,7 +20,7 @@ export function callId(position: number, index: number): string {
   return `call${(position * 64 + index).toString(36).padStart(5, "0")}`;
 }
 
-/** Where protected content came from. Named in the placeholder that stands for it in a store; neither is protected. */
+/** The source of protected content, which the placeholder in a transcript names; neither field is protected itself. */
 export interface ProtectedSource {
   path: string;
   /** The line of a marker that covers it. */
@@ -43,7 +43,7 @@ export function positionOfCall(id: string): number {
   return Math.floor(parseInt(id.slice("call".length), 36) / 64);
 }
 
-/** A message of the user, or of the engine in the user's place. */
+/** A message of the user, or of the engine in the role of the user. */
 export interface UserItem {
   kind: "user";
   text: string;
@@ -111,12 +111,12 @@ export function isPrompt(item: SessionItem): item is UserItem {
   return item.kind === "user" && item.origin === undefined;
 }
 
-/** Returns the number under which changes of files are kept that the session makes now: of its last prompt, 0 before one. */
+/** Returns the number of the current turn, under which undo keeps changes: that of the last prompt, 0 before the first. */
 export function currentTurn(items: readonly SessionItem[]): number {
   return items.findLast(isPrompt)?.said ?? 0;
 }
 
-/** Whether an item is what the user said: a prompt, or words for the turn that ran. */
+/** Returns whether an item is the user's words: a prompt, or a message sent while a turn ran. */
 export function isUsersWords(item: SessionItem): boolean {
   return item.kind === "user" && (item.origin === undefined || item.origin === "steering");
 }
@@ -131,17 +131,14 @@ export function showsImages(item: SessionItem): boolean {
   return imagesOf(item).length > 0;
 }
 
-/**
- * How many items of a session come before the turn in which protected content was met: what an open fork may hold. All
- * of them when there is none.
- */
+/** Returns how many items come before the turn that first met protected content: what a fork for a remote model may hold. */
 export function itemsBeforeProtected(items: readonly SessionItem[]): number {
   const first = items.findIndex((item) => item.label !== "open");
   if (first < 0) return items.length;
   return Math.max(0, items.slice(0, first + 1).findLastIndex(isPrompt));
 }
 
-/** Returns what a person typed of a prompt: without what was attached to it, as far as that is known. */
+/** Returns what a person typed of a prompt: without its attachments, as far as those are known. */
 export function typedText({ text, typed }: Pick<UserItem, "text" | "typed">): string {
   if (typed !== undefined) return typed;
   const attached = text.search(/\n\n(?:(?:File|Image|Directory) [^\n]+:(?:\n| )|\[Plan mode)/);

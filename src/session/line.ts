@@ -1,4 +1,4 @@
-/** The lines of a transcript as they are written: the shapes that readers of such transcripts know, with what is protected redacted. */
+/** Writes the lines of a transcript: in the format that other readers know, with protected content redacted. */
 import { type Label, labelOf } from "../boundary/policy/label.ts";
 import type { ToolSchema, Usage } from "../provider/types.ts";
 import type { ShownImage } from "../provider/chat/content.ts";
@@ -13,7 +13,7 @@ export interface LineFacts {
   timestamp: string;
 }
 
-/** The state of the session at a line: read from the end of a file, so that listing need not read it whole. */
+/** The state of the session at a line. A list reads it from the end of the file alone. */
 export interface LineState {
   turn: number;
   /** Highest label of what the session holds. */
@@ -63,7 +63,7 @@ export interface NamedItem {
   item: SessionItem;
 }
 
-/** `value` as one line. Signs that some readers take for ends of lines are escaped; any JSON reader gives them back. */
+/** Returns `value` as one line of JSON. Characters that some readers take for line ends are escaped. */
 export function lineText(value: unknown): string {
   return JSON.stringify(value).replace(/[\u2028\u2029]/g, (sign) => sign === "\u2028" ? "\\u2028" : "\\u2029") + "\n";
 }
@@ -73,7 +73,7 @@ export function metaLine(meta: MetaLine, sessionId: string): Record<string, unkn
   return { type: "meta", format: FORMAT, sessionId, ...meta };
 }
 
-/** The line of an item that may be stored as it is: callers have made it so. `usage` only of open responses. */
+/** Returns the line of an item, which callers have redacted. `usage` is for open responses only. */
 export function itemLine(
   { uuid, item }: NamedItem,
   options: { parent: string | null; facts: LineFacts; state: LineState; usage?: Usage | null; stopReason?: string },
@@ -97,7 +97,7 @@ export function itemLine(
   };
 }
 
-/** An item inside of another line. */
+/** Returns an item as a part of another line. */
 export function innerItem({ uuid, item }: NamedItem, model: string): Record<string, unknown> {
   return {
     uuid,
@@ -167,7 +167,7 @@ function assistantMessage(
   };
 }
 
-/** A line that only agentcli reads. */
+/** Returns a line that only agentcli reads. */
 export function ownLine(
   subtype: "context" | "rewritten" | "note",
   options: { facts: LineFacts; state: LineState },
@@ -177,7 +177,7 @@ export function ownLine(
   return { type: "agentcli", subtype, sessionId, timestamp, ...fields, agentcli: { ...options.state } };
 }
 
-/** The text that stands for protected content. */
+/** Returns the placeholder for protected content. */
 function placeholder(source?: ProtectedSource): string {
   return source === undefined
     ? "[redacted: protected content (no-cloud) is not stored]"
@@ -185,9 +185,9 @@ function placeholder(source?: ProtectedSource): string {
 }
 
 /**
- * The item as a store may hold it: open items as they are, protected ones as placeholders. Calls of a protected response
- * keep their ids, so that results still belong to them, and the names of tools there are; a name that is no tool is the
- * model's own words. Rule: specification of the boundary, §5.
+ * Returns the item as it may be stored: open items as they are, protected ones as placeholders. Calls of a protected response
+ * keep their ids, which their results refer to, and the names of existing tools; any other name is the model's own words.
+ * Rule: specification of the boundary, §5.
  */
 export function storedForm(item: SessionItem, isTool: (name: string) => boolean): SessionItem {
   if (labelOf(item) === "open") return item;

@@ -1,4 +1,4 @@
-/** The stored sessions, from the ends of their files: a transcript of gigabytes is listed as fast as a short one. */
+/** Lists the stored sessions by the ends of their files, so that the size of a transcript does not matter. */
 import { closest } from "../config/suggest.ts";
 import type { Label } from "../boundary/policy/label.ts";
 import { MARKER_NAME } from "../boundary/policy/marker.ts";
@@ -71,7 +71,7 @@ export async function listSessions(home: Home, scope: SessionScope): Promise<Ses
   return await Array.fromAsync(summaries(home, scope));
 }
 
-/** Those whose id has this beginning. Two projects can share a directory: then the first line of the file decides. */
+/** Yields the sessions whose id begins so. Two projects can share a directory: then the first line of the file decides. */
 async function* summaries(home: Home, scope: SessionScope, beginning = ""): AsyncGenerator<SessionSummary> {
   for (const file of await sessionFiles(home, scope)) {
     if (!file.id.startsWith(beginning)) continue;
@@ -82,8 +82,8 @@ async function* summaries(home: Home, scope: SessionScope, beginning = ""): Asyn
 }
 
 /**
- * The session that `id` names in the scope: a whole id, or a beginning that only one has (at least 4 characters), the
- * name that a person gave it, or `latest`. Throws `unknown_session` with what is near, or with the project it belongs to.
+ * Finds the session that `id` names in the scope: a whole id, a unique beginning of at least 4 characters, the name that a
+ * person gave it, or `latest`. Throws `unknown_session` with similar ids, or with the project that it belongs to.
  */
 export async function findSession(home: Home, id: string, scope: SessionScope): Promise<SessionSummary> {
   if (id === "latest") {
@@ -110,7 +110,7 @@ export async function findSession(home: Home, id: string, scope: SessionScope): 
   });
 }
 
-/** The sessions of a name, whatever its case. */
+/** Returns the sessions of a name, ignoring case. */
 async function named(home: Home, wanted: string, scope: SessionScope): Promise<SessionSummary[]> {
   if (wanted === "") return [];
   return (await listSessions(home, scope)).filter(({ title }) => title.toLowerCase() === wanted);
@@ -121,7 +121,7 @@ async function hintFor(home: Home, wanted: string, scope: SessionScope): Promise
   const [other] = isSearched ? await Array.fromAsync(summaries(home, "all", wanted)) : [];
   if (other !== undefined) {
     const { projectRoot: root } = other;
-    // Whoever goes there is in this project.
+    // That directory belongs to this project.
     const isPart = root !== null && scope !== "all" && isWithin(scope.projectRoot, root) &&
       ![".git", MARKER_NAME].some((name) => exists(join(root, name)));
     const end = root !== null && !exists(root) ? "which is gone" : isPart ? "which is part of this project now" : null;
@@ -144,7 +144,7 @@ async function summarize(home: Home, file: SessionFile): Promise<SessionSummary 
     const { turn, model, provider, title = "", sessionLabel } = tail;
     return { ...base, ...head.facts, title, turns: turn, model, provider, label: sessionLabel };
   }
-  // Lines longer than what was read, or damage: only the whole file tells.
+  // The lines are longer than what was read, or damaged: read the whole file.
   const stored = await loadTranscript(home, file);
   if (stored.items.length === 0) return null;
   const first = stored.items.find((item) => item.kind === "user" && item.origin === undefined);

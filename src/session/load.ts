@@ -1,4 +1,4 @@
-/** Reading a transcript back: its lines, and the session that they tell. */
+/** Reads a transcript back: its lines, and the session that results from them. */
 import { quietly } from "../platform/real_path.ts";
 import { joined } from "../platform/text.ts";
 import type { Home } from "../platform/home.ts";
@@ -24,7 +24,7 @@ interface FileLine {
 
 const LF = 10;
 
-/** The lines of a file, which end at line feeds alone; none when it is absent. */
+/** Yields the lines of a file, which only line feeds end; none when the file is absent. */
 export async function* fileLines(home: Home, name: string): AsyncGenerator<FileLine> {
   const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
   let parts: Uint8Array[] = [];
@@ -38,7 +38,7 @@ export async function* fileLines(home: Home, name: string): AsyncGenerator<FileL
   };
   const keep = (bytes: Uint8Array) => {
     length += bytes.length;
-    // What is too long is counted, not held.
+    // The bytes of a line that is too long are counted, not kept.
     if (length > LINE_LIMIT) parts = [];
     else parts.push(bytes);
   };
@@ -64,11 +64,11 @@ export interface StoredSession {
   slug: string;
   /** Null when the first line is gone. */
   meta: MetaLine | null;
-  /** As they were sent last; placeholders where content was protected, results where a call was cut off. */
+  /** As they were sent last, with placeholders for protected content and for results that are missing. */
   items: SessionItem[];
-  /** Everything that was said and not taken back, also what a summary stands for now. */
+  /** Everything that was said and not rewound, including what a summary replaced. */
   whole: readonly SessionItem[];
-  /** Items that summaries replaced: places in the session are counted on from there. */
+  /** The number of items that summaries replaced: later positions are counted from there. */
   removed: number;
   /** The last that was recorded; null when it was protected or never written. */
   context: SessionContext | null;
@@ -86,12 +86,12 @@ export interface StoredSession {
   notes: Record<string, unknown>[];
   /** Items that could not be read or copied, one sentence each. */
   problems: string[];
-  /** For the writer that goes on with it. */
+  /** For the writer that resumes it. */
   end: TranscriptEnd;
 }
 
 interface TranscriptEnd {
-  /** The stored items with the names of their lines, before anything was mended. */
+  /** The stored items with the ids of their lines, before any repair. */
   named: NamedItem[];
   /** The last line that holds an item, whether the item is still there or not; null when there is none. */
   parent: string | null;
@@ -104,9 +104,9 @@ interface TranscriptEnd {
 const CUT_OFF = "Not known: the process ended while this ran.";
 
 /**
- * Reads the transcript of a session. A torn last line was never acknowledged and is left out without a word; other lines
- * that cannot be read are reported. `unknown_session` when there is no such file. Takes no lock: a session that is
- * being written is read as far as it got.
+ * Reads the transcript of a session. A torn last line was never acknowledged and is dropped silently; other lines that cannot
+ * be read are reported. Throws `unknown_session` when there is no such file. Takes no lock: a session that is being written is
+ * read up to where it is.
  */
 export async function loadTranscript(home: Home, place: { slug: string; id: string }): Promise<StoredSession> {
   const name = transcriptName(place.slug, place.id);
@@ -198,12 +198,12 @@ class Replay {
     return this.#shortened.get(uuid) ?? uuid;
   }
 
-  /** A shorter session that begins like the one before was taken back to there; any other keeps what it stands for. */
+  /** A prefix of the session before is a rewind, which removes the rest; any other change keeps what it replaces. */
   #keepWhole(items: readonly NamedItem[]): void {
     const before = this.#items;
     const isBeginning = items.every(({ uuid }, at) => before[at]?.uuid === uuid);
     if (isBeginning) { for (const { uuid } of before.slice(items.length)) this.#whole.delete(this.#nameBefore(uuid)); }
-    // A shortened result is another item in the place of the one that it was.
+    // A shortened result is a new item in the position of the old one.
     for (const [at, { uuid }] of items.length === before.length ? items.entries() : []) {
       const was = before[at]?.uuid ?? uuid;
       if (was !== uuid) this.#shortened.set(uuid, this.#nameBefore(was));
@@ -217,7 +217,7 @@ class Replay {
 
   result(file: { slug: string; id: string; size: number; ended: boolean }): StoredSession {
     const stored = this.#items.map((named) => named.item);
-    const items = mended(stored);
+    const items = repaired(stored);
     if (items.length !== stored.length && this.#unreadable > 0) {
       this.#problems.push("calls or results that lost their counterpart were completed or left out");
     }
@@ -247,11 +247,8 @@ class Replay {
   }
 }
 
-/**
- * Items of which every call has exactly one result, directly behind its response and in its order: what every server wants.
- * Gives the same items when nothing is wrong.
- */
-function mended(items: readonly SessionItem[]): SessionItem[] {
+/** Returns the items with exactly one result for every call, directly after its response, as every server requires. */
+function repaired(items: readonly SessionItem[]): SessionItem[] {
   const whole: SessionItem[] = [];
   let open: ToolCall[] = [];
   const close = () => {
@@ -276,7 +273,7 @@ function mended(items: readonly SessionItem[]): SessionItem[] {
   return whole;
 }
 
-/** A stored session as far as a provider elsewhere may have it, and a sentence on what did not come along. */
+/** Returns the part of a stored session that a remote provider may have, with a sentence on the rest. */
 export function openPart(stored: StoredSession): StoredSession {
   const items = stored.items.slice(0, itemsBeforeProtected(stored.items));
   if (items.length === stored.items.length) return stored;

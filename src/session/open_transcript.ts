@@ -1,4 +1,4 @@
-/** Opening, copying and deleting the transcript of a session, under its lock: one process writes it. */
+/** Opens, copies, renames and deletes the transcript of a session under its lock: one process writes it. */
 import { AgentcliError } from "../errors.ts";
 import { isFull } from "../platform/disk_failure.ts";
 import { type Home, homeUnusable } from "../platform/home.ts";
@@ -7,7 +7,7 @@ import { isSessionId, lockName, projectSlug, transcriptName, undoName } from "./
 import type { StoredSession } from "./load.ts";
 import { FileTranscript, type Transcript, type TranscriptOptions, type TranscriptParts } from "./transcript.ts";
 
-/** The lock of a session, or `session_in_use`; null on a full disk, where nothing will be written either. */
+/** Takes the lock of a session. Throws `session_in_use`; returns null on a full disk, where nothing can be written either. */
 async function takeLock(home: Home, place: { slug: string; id: string }): Promise<HeldLock | null> {
   let lock: HeldLock | null;
   try {
@@ -47,8 +47,8 @@ export async function openTranscript(
 }
 
 /**
- * Goes on with a stored session: takes its lock first, reads it, takes away what a killed writer left torn. The items
- * to go on with are `stored.items`, the same objects. Throws `session_in_use` and `unknown_session`.
+ * Resumes a stored session: takes its lock, reads it, and removes a torn last line. The session continues with the very objects
+ * of `stored.items`. Throws `session_in_use` and `unknown_session`.
  */
 export async function resumeTranscript(
   home: Home,
@@ -70,7 +70,7 @@ export async function resumeTranscript(
   }
 }
 
-/** Copies `source` into a new session of the id in `options`, and goes on writing that. Throws what `openTranscript` throws. */
+/** Copies `source` into a new session with the id in `options`, and opens that for writing. Throws what `openTranscript` throws. */
 export async function forkSession(
   home: Home,
   source: Pick<StoredSession, "id" | "items" | "removed" | "context" | "meta">,

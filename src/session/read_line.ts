@@ -1,4 +1,4 @@
-/** Lines of a transcript as they are read: `unknown` in, checked parts out. What does not fit is null, never a guess. */
+/** Reads the lines of a transcript: `unknown` in, checked parts out. Anything that does not fit is null. */
 import { type Label, labelOf } from "../boundary/policy/label.ts";
 import { IMAGE_TYPES, type ShownImage } from "../provider/chat/content.ts";
 import { isRecord, parseJson } from "../platform/record.ts";
@@ -23,7 +23,7 @@ function textOf(value: unknown): string | null {
   return typeof value === "string" ? value : null;
 }
 
-/** One line of text as what it says; null when it is no line of a transcript. */
+/** Reads one line; null when it is no line of a transcript. */
 export function readLine(text: string): ReadLine | null {
   const line = fieldsOf(parseJson(text));
   if (line === null) return null;
@@ -44,13 +44,13 @@ export function readLine(text: string): ReadLine | null {
   }
 }
 
-/** The beginning of the first prompt of a session that shows images, up to the end of its words. */
+/** Matches the beginning of a first prompt with images, up to the end of its text. */
 const BEGUN_PROMPT =
   /^\{"parentUuid":null,[^[\]]*"message":\{"role":"user","content":\[\{"type":"text","text":("(?:[^"\\]|\\.)*")/;
 
 /**
- * The user's words of a line of which only the beginning was read; null when they are not whole, or it is another line.
- * A line with images is that long, and they stand behind the words.
+ * Returns the user's words from the beginning of a line; null if they are not complete, or it is another kind of line. Lines
+ * with images are long, and have the images after the words.
  */
 export function readBegunPrompt(text: string): string | null {
   const words = BEGUN_PROMPT.exec(text)?.[1];
@@ -73,7 +73,7 @@ function readLineState(value: unknown): LineState | null {
   };
 }
 
-/** A label that is missing or altered is the higher one. */
+/** Reads a label; one that is missing or altered counts as `no-cloud`. */
 function readLabel(value: unknown): Label {
   return labelOf({ label: value === "open" ? "open" : "no-cloud" });
 }
@@ -108,7 +108,7 @@ function readOwn(line: Fields): ReadLine | null {
         const inner = fieldsOf(entry);
         return inner === null ? null : readItem(inner);
       });
-      // One entry that cannot be read would leave a hole in the middle: the caller keeps what it has.
+      // An entry that cannot be read would leave a gap: the caller keeps the items that it has.
       return items.includes(null)
         ? null
         : { kind: "rewritten", items: items as (string | NamedItem)[], ...common(line) };

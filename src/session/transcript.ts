@@ -1,4 +1,4 @@
-/** The transcript of a running session: every item on the disk before the session goes on, protected ones redacted. */
+/** The transcript of a running session: every item is on the disk before the session continues, protected ones redacted. */
 import { admitItems, highestLabel, type Label, labelOf } from "../boundary/policy/label.ts";
 import { failureReason } from "../platform/disk_failure.ts";
 import type { Home } from "../platform/home.ts";
@@ -23,7 +23,7 @@ import { transcriptName } from "./paths.ts";
 
 export interface ItemFacts {
   usage?: Usage | null | undefined;
-  /** The model that replied; from then on the model of the session. */
+  /** The model that responded, which is the model of the session from then on. */
   model?: string | undefined;
   provider?: string | undefined;
   stopReason?: string | undefined;
@@ -39,11 +39,11 @@ export interface TranscriptOptions {
   provider?: string | undefined;
   context?: SessionContext | undefined;
   clock: Pick<Clock, "now">;
-  /** Told once when the transcript cannot be written any more, and waited for; the session itself goes on. */
+  /** Called and awaited once if the transcript cannot be written any more; the session itself continues. */
   onTrouble(text: string): void | Promise<void>;
 }
 
-/** A transcript that is being written. Calls are done in the order they are made. */
+/** A transcript that is being written. Calls take effect in their order. */
 export interface Transcript {
   /** Absolute path of the file. */
   readonly file: string;
@@ -58,17 +58,17 @@ export interface Transcript {
   record(items: readonly SessionItem[], facts?: ItemFacts): Promise<void>;
   /** Sets the system message and the tools from now on; written with the next item, where it is not what it was. */
   setContext(context: SessionContext): void;
-  /** Something to remember that is no item. Holds no content: a name of a model, an outcome. */
+  /** Records something that is no item and holds no content: the name of a model, an outcome. */
   note(fields: Record<string, string | number | boolean | null>): Promise<void>;
   /** Names the session from now on; empty for no name. Holds no protected content: callers have made it so. */
   rename(title: string): Promise<void>;
-  /** Ends writing and gives the lock back. */
+  /** Ends writing and releases the lock. */
   close(): Promise<void>;
 }
 
 export type TranscriptParts = TranscriptOptions & {
   slug: string;
-  /** Given back at the end; null where there is no room for one, and nothing is written. */
+  /** Released at the end; null on a full disk, where nothing is written. */
   lock: HeldLock | null;
   origin: { removed: number; forkedFrom?: string };
   /** The content of the file; null for a new one. */
@@ -80,9 +80,9 @@ export class FileTranscript implements Transcript {
   readonly file: string;
   readonly #home: Home;
   readonly #parts: TranscriptParts;
-  /** The items as the engine has them, with the names of their lines. */
+  /** The items as the engine has them, with the ids of their lines. */
   #recorded: NamedItem[];
-  /** Of items that were taken out: they may come back. */
+  /** The ids of removed items, which may come back. */
   readonly #names = new WeakMap<SessionItem, string>();
   /** The last line that holds an item: readers follow the chain of these. */
   #parent: string | null;
@@ -137,7 +137,7 @@ export class FileTranscript implements Transcript {
 
   note(fields: Record<string, string | number | boolean | null>): Promise<void> {
     return this.#ordered(async () => {
-      // A session in which nothing was said is not kept.
+      // A session without a prompt is not stored.
       if (this.#recorded.length === 0) return;
       await this.#write([ownLine("note", this.#lineOptions(), { note: fields })]);
     });
@@ -179,7 +179,7 @@ export class FileTranscript implements Transcript {
       const { usage, stopReason } = at === lastReply && open ? facts : {};
       return itemLine({ ...named, item: this.#stored(item) }, { ...this.#lineOptions(), parent, usage, stopReason });
     });
-    // Behind the first message: readers look for the user's first words near the beginning of the file.
+    // After the first message: readers look for the first prompt near the beginning of the file.
     lines.splice(1, 0, ...this.#contextLines());
     await this.#write(lines);
   }
@@ -203,12 +203,12 @@ export class FileTranscript implements Transcript {
     if (text === this.#written) return [];
     this.#written = text;
     const { toolProtocol } = context;
-    // The tools were looked through with the system message, and share its label.
+    // The tools were scanned with the system message and share its label.
     const { system, tools } = labelOf(context.system) === "open" ? context : { system: null, tools: [] };
     return [ownLine("context", this.#lineOptions(), { system, tools, toolProtocol })];
   }
 
-  /** Redacted before a line is built from it; the gate is asked all the same. */
+  /** Redacts an item before a line is made of it; what is stored whole still has to pass admission. */
   #stored(item: SessionItem): SessionItem {
     const stored = storedForm(
       item,

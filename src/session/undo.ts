@@ -1,7 +1,7 @@
 /**
- * Taking back what tools and commands did to the project, turn by turn, also after a restart. Previous versions lie in the
- * home, outside of the project; those of protected files stay in memory and last as long as the process (specification of
- * the boundary, §5).
+ * Undoes what tools and commands did to the project, turn by turn, even after a restart. Previous versions are kept in the home,
+ * outside the project; those of protected files only in memory, for as long as the process runs (specification of the
+ * boundary, §5).
  */
 import { type Label, labelOf } from "../boundary/policy/label.ts";
 import type { Entry } from "../boundary/workspace/entry.ts";

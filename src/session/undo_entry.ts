@@ -1,4 +1,4 @@
-/** Taking back what was done to one entry of the project, where it is still what that left. */
+/** Undoes a change to one entry of the project, unless it has changed again since. */
 import type { Label } from "../boundary/policy/label.ts";
 import { type Entry, entryPath, readEntry } from "../boundary/workspace/entry.ts";
 import type { ResolvedPath, Workspace } from "../boundary/workspace/workspace.ts";
@@ -43,7 +43,7 @@ function sameMode({ mode }: { mode?: number }, other: { mode?: number }): boolea
   return mode === undefined || other.mode === undefined || mode === other.mode;
 }
 
-/** Whether changes that follow each other do not: one begins with what the one before neither left nor, broken off, met. */
+/** Returns whether changes do not follow each other: one begins with a state that the one before neither left nor found. */
 export function isBroken(changes: readonly { state: { before: EntryState; after: EntryState } | null }[]): boolean {
   return changes.some(({ state }, at) => {
     const last = changes[at - 1]?.state ?? null;
@@ -52,14 +52,14 @@ export function isBroken(changes: readonly { state: { before: EntryState; after:
   });
 }
 
-/** The order in which entries are restored: what came to be goes, the deepest first; then the rest, from the top. */
+/** Sorts entries for restoring: new ones are removed first, from the deepest up; then the others are restored from the top. */
 export function inOrder(entries: readonly ChangedEntry[]): ChangedEntry[] {
   const byPath = [...entries].sort((one, other) => one.path < other.path ? -1 : 1);
   const isNew = ({ was }: ChangedEntry) => was?.kind === "absent";
   return [...byPath.filter(isNew).reverse(), ...byPath.filter((entry) => !isNew(entry))];
 }
 
-/** Returns what stands at the entry's path now; why it is left alone where that is not what its last change left. */
+/** Returns the current entry at the path, or why it is left alone: it is not what the last change left. */
 export async function findEntry(
   { path, label, was, after, isBroken }: ChangedEntry,
   workspace: Workspace,
@@ -73,7 +73,7 @@ export async function findEntry(
   const state = await stateOf(now);
   if (was !== null && sameState(state, was)) return { at, now, isDone: true };
   if (isBroken) return refuse(`${at.display} was changed by somebody else in between`);
-  // A restore that was killed may have come half the way from a directory, or to one.
+  // A killed restore may have replaced a directory, or been replaced by one, only halfway.
   const isHalfway = was !== null && (was.kind === "directory") !== (after?.kind === "directory");
   if (state.kind === "absent" && after?.kind !== "absent") {
     if (!isHalfway) return refuse(`${at.display} has been removed since`);
@@ -81,7 +81,7 @@ export async function findEntry(
   return { at, now, isDone: false };
 }
 
-/** Makes an entry what it was. */
+/** Restores an entry. */
 export async function restoreEntry(
   entry: ChangedEntry,
   workspace: Workspace,

@@ -11,7 +11,7 @@ import type { RunningTurn } from "../turn_options.ts";
 const MOST_BYTES_PER_TOKEN = 8;
 /** A prompt of more than this share of the window leaves no room for a response that gets anywhere. */
 const FULL_SHARE = 0.9;
-/** Such requests in a row although the session was summarized: no room to work in. */
+/** After so many such requests in a row, each after a summary, the turn ends: there is no room to work. */
 const FULL_LIMIT = 2;
 
 interface Goal {

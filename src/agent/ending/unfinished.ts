@@ -1,8 +1,8 @@
-/** Judges the reply that would end a turn: a step that was announced and not made, and a change that nothing made. */
+/** Judges the reply that would end a turn: a step that was only announced, or a change that was only claimed. */
 import { type Language, LANGUAGES } from "./languages.ts";
 
-/** By what the reply holds: for the model, and for the person who looks on. */
-export const NUDGES = {
+/** Continue prompts for the model, and notices for the person, by what the reply holds. */
+export const UNFINISHED_PROMPTS = {
   step: {
     text:
       "Your reply announces a step, but it holds no tool call, so nothing was done. Make the call now. If nothing is " +
@@ -38,8 +38,8 @@ export const NUDGES = {
   },
 } as const;
 
-/** The texts of nudges, by what the model left undone. */
-export type Nudges = typeof NUDGES;
+/** Continue prompts by what the model left undone. */
+export type UnfinishedPrompts = typeof UNFINISHED_PROMPTS;
 
 export interface WorkDone {
   changes: number;
