@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { identityAt } from "../boundary/policy/inode_index.ts";
 import { emptyRecord } from "../boundary/policy/project_record_files.ts";
 import { openWorkspace } from "../boundary/workspace/disk.ts";
 import { ContentScanner } from "./content_scanner.ts";
@@ -43,7 +44,9 @@ Deno.test("of what a role's remote model gets in a local session, this project a
     });
     const marker = { path: `${top}/other/.agentclisecret`, device: 0, inode: 0 };
     const markers = [{ ...marker, lines: [{ tier: "no-cloud", pattern: ".env" }] as const }];
-    const record = { ...emptyRecord(`${top}/other`), markers };
+    const path = `${top}/other/.env`;
+    const met = [{ path, tier: "no-cloud" as const, ...identityAt(path) }];
+    const record = { ...emptyRecord(`${top}/other`), markers, met };
     const scanner = new ContentScanner(workspace, { projects: () => Promise.resolve([record]) });
     const send = (content: string) =>
       scanner.checkRequest({ messages: [{ role: "user", content }] }, { provider: "far", released: [] });
