@@ -1,18 +1,12 @@
-/**
- * Decodes a text in every supported encoding, as if all of it were encoded that way; the rest becomes harmless noise.
- * Numbers, hex and base64 are decoded twice, since what people encode once they encode again.
- */
+/** Decodes a text in every supported encoding, as if all of it were encoded that way; the rest becomes harmless noise. */
 import { compatible, keyOf, normalizeBytes, reversed } from "./normalize.ts";
 
 export type Form =
   | ("plain" | "escaped" | "percent" | "quoted-printable" | "reversed")
-  | (Packing | `${Packing} in ${Packing}`);
-
-/** Encodings of all bytes with a few characters. */
-type Packing = "decimal" | "octal" | "binary" | "hex" | "base64" | "reversed base64";
+  | ("decimal" | "octal" | "binary" | "hex" | "base64" | "reversed base64");
 
 /** Encodings of bytes as numbers: base, and most digits of one number. */
-const NUMBERS: readonly (readonly [Packing, number, number])[] = [
+const NUMBERS: readonly (readonly [Form, number, number])[] = [
   ["decimal", 10, 4],
   ["octal", 8, 4],
   ["binary", 2, 8],
@@ -26,8 +20,6 @@ const PAIRS: readonly (readonly [Form, RegExp])[] = [
 ];
 /** How many levels of nested escapes (JSON in JSON) are decoded. */
 const ESCAPE_DEPTH = 3;
-/** Shortest run of ASCII that is decoded a second time: the base64 of a short value. */
-const SHORTEST_PACKED = 10;
 /** Separates two runs; not part of any text. */
 const CUT = 0xff;
 
@@ -67,40 +59,13 @@ function* decodedVariants(text: string): Generator<Variant> {
   yield { form: "reversed", bytes: reversed(plain) };
   // In `0x41` and `\x41` the prefix is not part of the byte.
   const hex = /[\\0]x/i.test(text) ? encoder.encode(text.replace(/[\\0]x/gi, " ")) : raw;
-  for (const [form, bytes] of unpacked(raw, hex)) {
-    yield { form, bytes: normalizeBytes(bytes) };
-    const words = wordsIn(bytes);
-    if (words.length === 0) continue;
-    for (const [inner, unpackedAgain] of unpacked(words)) {
-      yield { form: `${inner} in ${form}`, bytes: normalizeBytes(unpackedAgain) };
-    }
+  for (const [form, base, digits] of NUMBERS) {
+    yield { form, bytes: normalizeBytes(numbersDecoded(raw, { base, digits })) };
   }
-}
-
-/** Yields the bytes decoded from each encoding. */
-function* unpacked(raw: Uint8Array, hex = raw): Generator<[Packing, Uint8Array]> {
-  for (const [packing, base, digits] of NUMBERS) yield [packing, numbersDecoded(raw, { base, digits })];
-  for (const bytes of packedIn(digitRuns(hex, HEX), HEX)) yield ["hex", bytes];
+  yield* packedIn("hex", digitRuns(hex, HEX), HEX);
   const digits = digitRuns(raw, BASE64);
-  for (const bytes of packedIn(digits, BASE64)) yield ["base64", bytes];
-  for (const bytes of packedIn(digits.reverse(), BASE64)) yield ["reversed base64", bytes];
-}
-
-/** Returns the runs of ASCII in decoded bytes, which can be encoded again; a text that was not encoded gives noise. */
-function wordsIn(bytes: Uint8Array): Uint8Array {
-  const out = new Uint8Array(bytes.length);
-  let [length, start] = [0, 0];
-  for (let at = 0; at <= bytes.length; at++) {
-    const byte = bytes[at] ?? CUT;
-    const isText = byte < 0x7f && (byte >= 0x20 || (byte >= 0x09 && byte <= 0x0d));
-    if (isText) out[length++] = byte;
-    else {
-      if (length - start < SHORTEST_PACKED) length = start;
-      else out[length++] = CUT;
-      start = length;
-    }
-  }
-  return out.subarray(0, length);
+  yield* packedIn("base64", digits, BASE64);
+  yield* packedIn("reversed base64", digits.reverse(), BASE64);
 }
 
 const encoder = new TextEncoder();
@@ -199,7 +164,7 @@ function digitRuns(raw: Uint8Array, { digits, shortest }: Digits): Uint8Array {
 }
 
 /** Decodes digits at every alignment, because words before a run look like a part of it. */
-function* packedIn(digits: Uint8Array, { bits }: Digits): Generator<Uint8Array> {
+function* packedIn(form: Form, digits: Uint8Array, { bits }: Digits): Generator<Variant> {
   if (digits.length === 0) return;
   for (let alignment = 0; alignment * bits % 8 !== 0 || alignment === 0; alignment++) {
     const out = new Uint8Array(digits.length);
@@ -218,6 +183,6 @@ function* packedIn(digits: Uint8Array, { bits }: Digits): Generator<Uint8Array> 
         out[length++] = word >> held & 0xff;
       }
     }
-    yield out.subarray(0, length);
+    yield { form, bytes: normalizeBytes(out.subarray(0, length)) };
   }
 }

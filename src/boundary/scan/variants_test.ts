@@ -18,20 +18,17 @@ const FRAGMENT = fc.array(fc.constantFrom(..."abcdefghXYZ0123456789-_=+/äЖ界"
   .map((letters) => letters.join("")).filter((text) => new Set(text.toLowerCase()).size > 3);
 const NOISE = fc.string({ maxLength: 30 });
 
-for (const [outer, pack] of Object.entries(PACKINGS)) {
-  for (const [inner, packFirst] of Object.entries(PACKINGS)) {
-    Deno.test(`a fragment is found in ${inner} in ${outer}`, () => {
-      fc.assert(
-        fc.property(FRAGMENT, NOISE, NOISE, (fragment, before, after) => {
-          const scanner = new FragmentFinder();
-          scanner.add(".env", bytesOf(`first line\n${fragment}\n`));
-          const text = pack(`${before} ${packFirst(fragment)} ${after}`);
-          assert.notEqual(scanner.fragments(`${before} ${text}`, 1)[0], undefined);
-          const other = [...fragment].map((letter) => letter === "q" ? "r" : "q").join("") + "k";
-          assert.equal(scanner.fragments(pack(packFirst(other)), 1)[0], undefined, "control");
-        }),
-        { numRuns: 40 },
-      );
-    });
-  }
+for (const [form, pack] of Object.entries(PACKINGS)) {
+  Deno.test(`a fragment is found in ${form}`, () => {
+    fc.assert(
+      fc.property(FRAGMENT, NOISE, NOISE, (fragment, before, after) => {
+        const scanner = new FragmentFinder();
+        scanner.add(".env", bytesOf(`first line\n${fragment}\n`));
+        assert.notEqual(scanner.fragments(`${before} ${pack(`${before} ${fragment} ${after}`)}`, 1)[0], undefined);
+        const other = [...fragment].map((letter) => letter === "q" ? "r" : "q").join("") + "k";
+        assert.equal(scanner.fragments(pack(other), 1)[0], undefined, "control");
+      }),
+      { numRuns: 40 },
+    );
+  });
 }
