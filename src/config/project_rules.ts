@@ -1,4 +1,5 @@
 /** The permission rules that a person gave for one project: `permissions.json` of the home. */
+import { AgentcliError } from "../errors.ts";
 import type { Home } from "../platform/home.ts";
 import { isRecord } from "../platform/record.ts";
 import { changeForProject, type ProjectFile, readForProject } from "./project_file.ts";
@@ -20,11 +21,19 @@ export async function readProjectRules(home: Home, root: string): Promise<string
   return (await readForProject(home, FILE, { root }))?.allow ?? [];
 }
 
-/** Adds rules of a project; those that are there stay. Throws `home_unusable` and `config_invalid`. */
-export async function addProjectRules(
-  home: Home,
-  { root, rules }: { root: string; rules: readonly string[] },
-): Promise<void> {
+interface AddedRules {
+  root: string;
+  rules: readonly string[];
+  /** Returns whether a text holds what may not be stored. */
+  holdsProtected(text: string): Promise<boolean>;
+}
+
+/**
+ * Adds rules of a project; those that are there stay. Throws `policy_refused` for rules that hold protected content,
+ * `home_unusable` and `config_invalid`.
+ */
+export async function addProjectRules(home: Home, { root, rules, holdsProtected }: AddedRules): Promise<void> {
+  if (await holdsProtected(rules.join("\n"))) throw new AgentcliError("policy_refused", "it holds protected content");
   const change = ({ allow }: Rules = { allow: [] }) => ({ allow: [...new Set([...allow, ...rules])] });
   await changeForProject(home, FILE, { root, change });
 }

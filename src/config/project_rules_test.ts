@@ -2,16 +2,18 @@ import assert from "node:assert/strict";
 import { transcriptHome } from "../../tests/helpers/transcripts.ts";
 import { addProjectRules, readProjectRules, removeProjectRule } from "./project_rules.ts";
 
+const holdsProtected = (text: string) => Promise.resolve(text.includes("secret"));
+
 Deno.test("rules hold in their own project, and go when they are taken back", async () => {
   await using place = await transcriptHome();
   const { home } = place;
   assert.deepEqual(await readProjectRules(home, "/a"), []);
   await Promise.all([
-    addProjectRules(home, { root: "/a", rules: ["Edit", "Bash(ls)"] }),
-    addProjectRules(home, { root: "/b", rules: ["Write"] }),
-    addProjectRules(home, { root: "/__proto__", rules: ["Write"] }),
+    addProjectRules(home, { root: "/a", rules: ["Edit", "Bash(ls)"], holdsProtected }),
+    addProjectRules(home, { root: "/b", rules: ["Write"], holdsProtected }),
+    addProjectRules(home, { root: "/__proto__", rules: ["Write"], holdsProtected }),
   ]);
-  await addProjectRules(home, { root: "/a", rules: ["Edit"] });
+  await addProjectRules(home, { root: "/a", rules: ["Edit"], holdsProtected });
   assert.deepEqual(await readProjectRules(home, "/a"), ["Edit", "Bash(ls)"]);
   assert.deepEqual(await readProjectRules(home, "/a/sub"), []);
   assert.deepEqual(await readProjectRules(home, "__proto__"), []);
@@ -27,7 +29,15 @@ Deno.test("a file that is none of ours is an error that names it, and is not wri
   for (const text of ["{", "[]", '{"projects":{"/a":{"allow":[1]}}}', '{"projects":[]}']) {
     await home.write("permissions.json", text);
     await assert.rejects(readProjectRules(home, "/a"), /permissions\.json does not hold permission rules/);
-    await assert.rejects(addProjectRules(home, { root: "/a", rules: ["Edit"] }), /does not hold/);
+    await assert.rejects(addProjectRules(home, { root: "/a", rules: ["Edit"], holdsProtected }), /does not hold/);
     assert.equal(await home.read("permissions.json"), text);
   }
+});
+
+Deno.test("rules that hold protected content are not stored", async () => {
+  await using place = await transcriptHome();
+  const { home } = place;
+  const rules = ["Edit", "Bash(echo secret)"];
+  await assert.rejects(addProjectRules(home, { root: "/a", rules, holdsProtected }), /it holds protected content/);
+  assert.deepEqual(await readProjectRules(home, "/a"), []);
 });

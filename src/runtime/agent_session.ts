@@ -5,7 +5,7 @@
 import { startTurnState } from "../agent/turn_result.ts";
 import { runTurn } from "../agent/turn.ts";
 import type { PermissionMode } from "../config/types.ts";
-import { AgentcliError } from "../errors.ts";
+import { AgentcliError, asAgentcliError } from "../errors.ts";
 import type { TurnResult } from "../protocol/turn_event.ts";
 import { itemsBeforeProtected, releaseIn, type UserItem } from "../session/item.ts";
 import { readRules } from "../tools/registry.ts";
@@ -196,6 +196,28 @@ export class AgentSession {
     this.configure({ allowedTools: [...this.#options.allowedTools, rule] });
     const policy = this.#open?.session.policy;
     if (policy !== undefined) policy.allow = [...policy.allow, ...rules];
+  }
+
+  /**
+   * Allows what rules cover while the session is open, and stores them for the project, unless they hold protected
+   * content. Returns whether they are stored, and warns if not. Throws `usage` for a malformed rule.
+   */
+  async allowAlways(rules: readonly string[]): Promise<boolean> {
+    for (const rule of rules) await this.allow(rule);
+    const { session: { workspace, scanner } } = await this.ready();
+    const { addProjectRules } = await import("../config/project_rules.ts");
+    const { openHome } = await import("../platform/home.ts");
+    try {
+      await addProjectRules(await openHome(this.#host.io), {
+        root: workspace.root,
+        rules,
+        holdsProtected: async (text) => await scanner?.checkWrite(text, { display: "it", others: true }) != null,
+      });
+      return true;
+    } catch (error) {
+      await this.#host.warn(`the rule was not written: ${asAgentcliError(error).message}`);
+      return false;
+    }
   }
 
   /** Removes a rule that allowed something, from the next call on. */

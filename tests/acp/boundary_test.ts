@@ -269,6 +269,25 @@ Deno.test("what a command prints while it runs is not told where it may be what 
   }
 });
 
+Deno.test("a rule that a client gives for always is not stored where it holds protected content", async () => {
+  for (const quoted of [SECRET, "words"]) {
+    const script = [
+      ask(want("read", { path: ".env" })),
+      ask(want("shell", { command: `grep -c ${quoted} open.txt` })),
+      say("Done."),
+    ];
+    const answers = { "session/request_permission": choose("project") };
+    await using set = await stage(script, { answers, capabilities: { session: { notices: {} } } });
+    await set.client.prompt(await set.client.session(), "look");
+    const isKept = quoted !== SECRET;
+    const stored = await Deno.readTextFile(`${set.home.agentcliHome}/permissions.json`).catch(() => "");
+    assert.equal(stored.includes("grep -c"), isKept);
+    const told = set.client.everything.includes("the rule was not written: it holds protected content");
+    assert.equal(told, !isKept);
+    assert.match(set.client.words, /Done\./);
+  }
+});
+
 Deno.test("what a protected workflow says of itself is not told to a client", async () => {
   await using set = await stage([say("Fine.")]);
   const workflow = (name: string) =>

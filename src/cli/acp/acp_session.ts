@@ -235,7 +235,7 @@ export class AcpSession {
     });
     const { askClient } = await import("./permissions.ts");
     const { peer } = this.#connection;
-    const ask = askClient(this.#agent, { peer, sessionId: this.id, io: this.#context.io });
+    const ask = askClient(this.#agent, { peer, sessionId: this.id });
     const result = await this.#agent.prompt(input, { signal, ask, onEvent: emit });
     await this.#sendInfo(textOf(first?.text) ?? "", result);
     return await this.#stopReason(result, signal);

@@ -1,9 +1,6 @@
 /** Asks the client whether a call may run: once, for the session, or always in the project. */
 import { type AskPermission, deniedByPerson, type PermissionQuestion } from "../../agent/turn_options.ts";
 import type { Workspace } from "../../boundary/workspace/workspace.ts";
-import { addProjectRules } from "../../config/project_rules.ts";
-import { openHome } from "../../platform/home.ts";
-import type { Io } from "../../platform/io.ts";
 import { fieldsOf } from "../../platform/record.ts";
 import { RpcError } from "../../rpc/message.ts";
 import { RpcClosed, type RpcPeer } from "../../rpc/peer.ts";
@@ -19,7 +16,7 @@ const ASK = "session/request_permission";
 /** Asks through `peer`. A client that has gone is nobody; one that cannot answer denies. */
 export function askClient(
   agent: AgentSession,
-  { peer, sessionId, io }: { peer: RpcPeer; sessionId: string; io: Io },
+  { peer, sessionId }: { peer: RpcPeer; sessionId: string },
 ): AskPermission {
   return async (question, signal) => {
     const { opened } = agent;
@@ -43,11 +40,10 @@ export function askClient(
       case "once":
         return { behavior: "allow" };
       case "session":
-      case "project":
         for (const rule of rules) await agent.allow(rule);
-        if (outcome.optionId === "project") {
-          await addProjectRules(await openHome(io), { root: workspace.root, rules });
-        }
+        return { behavior: "allow" };
+      case "project":
+        await agent.allowAlways(rules);
         return { behavior: "allow" };
       default:
         return deniedByPerson("");

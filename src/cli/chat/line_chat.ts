@@ -253,7 +253,7 @@ export class LineChat implements ChatView {
         await runLine(typed, { chat: this.#chat, view: this, context: this.#context, signal, emit: told });
         return this.#code;
       }
-      const asking = askInChat(this.#chat, this, io);
+      const asking = askInChat(this.#chat, this);
       const ask: AskPermission = this.#atTerminal ? asking : () => Promise.resolve(null);
       const input = await promptOf(typed, this.#chat, (text) => this.#write(`agentcli: ${clean(text)}\n`));
       signal.throwIfAborted();

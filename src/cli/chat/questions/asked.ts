@@ -5,11 +5,6 @@ import {
   type PermissionAnswer,
   type PermissionQuestion,
 } from "../../../agent/turn_options.ts";
-import { addProjectRules } from "../../../config/project_rules.ts";
-import type { Session } from "../../../agent/session.ts";
-import { AgentcliError, asAgentcliError } from "../../../errors.ts";
-import { openHome } from "../../../platform/home.ts";
-import type { Io } from "../../../platform/io.ts";
 import type { AgentSession } from "../../../runtime/agent_session.ts";
 import { clean } from "../../../terminal/clean.ts";
 import { type Row, row, span, type Style } from "../../../terminal/style.ts";
@@ -25,7 +20,7 @@ import type { FormAnswer, FormField, ServerForm } from "../../../mcp/elicit.ts";
 const ALLOW: PermissionAnswer = { behavior: "allow" };
 
 /** Asks through what is shown. */
-export function askInChat(chat: AgentSession, view: ChatView, io: Io): AskPermission {
+export function askInChat(chat: AgentSession, view: ChatView): AskPermission {
   return async (question, signal) => {
     const { session } = await chat.ready();
     signal.throwIfAborted();
@@ -59,8 +54,11 @@ export function askInChat(chat: AgentSession, view: ChatView, io: Io): AskPermis
       }
       if (given === null || (given.kind === "key" && given.key === "n")) return deniedByPerson("");
       if (given.kind === "words") return deniedByPerson(given.text);
-      for (const rule of [...granted.chat, ...granted.project]) await chat.allow(rule);
-      if (granted.project.length > 0) await writeRules(granted.project, { session, view, io });
+      for (const rule of granted.chat) await chat.allow(rule);
+      if (granted.project.length > 0 && await chat.allowAlways(granted.project)) {
+        const named = granted.project.map((rule) => clean(rule)).join(", ");
+        view.print([row(`  allowed in this project from now on: ${named} (to remove it: /permissions)`, "dim")]);
+      }
       return ALLOW;
     } finally {
       signal.removeEventListener("abort", stop);
@@ -129,22 +127,6 @@ function partRows(parts: readonly JudgedPart[], width: number): Row[] {
     const shown = clean(text);
     return wrap([span(`${shown}  `), span(clean(said), style)], { width, first: [span("  ")], indent: [span("    ")] });
   });
-}
-
-/** Stores the rules for the project. What goes wrong is told; the call is allowed all the same. */
-async function writeRules(
-  rules: readonly string[],
-  { session: { workspace, scanner }, view, io }: { session: Session; view: ChatView; io: Io },
-): Promise<void> {
-  try {
-    const refusal = await scanner?.checkWrite(rules.join("\n"), { display: "it", others: true }) ?? null;
-    if (refusal !== null) throw new AgentcliError("policy_refused", "it holds protected content");
-    await addProjectRules(await openHome(io), { root: workspace.root, rules });
-    const named = rules.map((rule) => clean(rule)).join(", ");
-    view.print([row(`  allowed in this project from now on: ${named} (to remove it: /permissions)`, "dim")]);
-  } catch (error) {
-    view.print([row(`  the rule was not written: ${clean(asAgentcliError(error).message)}`, "warning")]);
-  }
 }
 
 /** The heading that the model is asked for, whatever its level and what stands around it. */

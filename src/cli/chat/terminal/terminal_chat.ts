@@ -182,7 +182,7 @@ export class TerminalChat {
         // A terminal that takes no more slows the turn.
         return shown instanceof Promise ? shown.then(() => screen.settled()) : screen.settled();
       },
-      ask: askInChat(this.#chat, this.#view, this.#context.io),
+      ask: askInChat(this.#chat, this.#view),
     });
     turns.finish(result);
     bell.turnEnds();
