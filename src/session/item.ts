@@ -141,6 +141,6 @@ export function itemsBeforeProtected(items: readonly SessionItem[]): number {
 /** Returns what a person typed of a prompt: without its attachments, as far as those are known. */
 export function typedText({ text, typed }: Pick<UserItem, "text" | "typed">): string {
   if (typed !== undefined) return typed;
-  const attached = text.search(/\n\n(?:(?:File|Image|Directory) [^\n]+:(?:\n| )|\[Plan mode)/);
+  const attached = text.search(/^File [^\n]+:\n|\n\n(?:(?:File|Image|Directory) [^\n]+:(?:\n| )|\[Plan mode)/);
   return attached < 0 ? text : text.slice(0, attached);
 }

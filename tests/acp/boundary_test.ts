@@ -269,6 +269,21 @@ Deno.test("what a command prints while it runs is not told where it may be what 
   }
 });
 
+Deno.test("lists of sessions show the words of a prompt, and nothing of a file that came before them", async () => {
+  for (const words of [["what is this?"], []]) {
+    await using set = await stage([say("Fine.")]);
+    const { client } = set;
+    const file = resource(set, "open.txt", "KEY=none\n");
+    const said = words.map((text) => ({ type: "text", text }));
+    await client.prompt(await client.session(), [file, ...said]);
+    const listed = JSON.stringify(await client.request("session/list", { cwd: set.home.project }));
+    assert.match(listed, /"sessionId"/);
+    assert.equal(listed.includes("what is this?"), words.length > 0);
+    assert.doesNotMatch(listed, /KEY=/);
+    assert.match(set.sent(), /File open\.txt:\\nKEY=/);
+  }
+});
+
 Deno.test("a rule that a client gives for always is not stored where it holds protected content", async () => {
   for (const quoted of [SECRET, "words"]) {
     const script = [

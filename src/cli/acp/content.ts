@@ -25,6 +25,8 @@ const LINK_LIMIT = 32 * 1024;
 
 interface Part {
   text?: string;
+  /** The text is that of a file: it goes behind the words, as with every other surface. */
+  isFile?: true;
   label?: Label;
   file?: string;
   image?: NonNullable<PromptInput["images"]>[number];
@@ -53,7 +55,8 @@ export async function promptInput(
   const parts: Part[] = [];
   for (const block of blocks) parts.push(await partOf(block, { opened, io, images: count(parts) }));
   return {
-    text: parts.flatMap(({ text }) => text === undefined ? [] : [text]).join("\n\n"),
+    text: [...parts.filter(({ isFile }) => !isFile), ...parts.filter(({ isFile }) => isFile)]
+      .flatMap(({ text }) => text === undefined ? [] : [text]).join("\n\n"),
     label: highestLabel([label, ...parts.map((part) => part.label ?? "open")]),
     files: parts.flatMap(({ file }) => file === undefined ? [] : [file]),
     images: parts.flatMap(({ image }) => image === undefined ? [] : [image]),
@@ -117,7 +120,9 @@ async function linkPart({ uri, name }: Fields, context: PartContext): Promise<Pa
 /** The text of a file as the client has it. */
 async function resourcePart({ uri, text, blob, mimeType }: Fields, context: PartContext): Promise<Part> {
   const { label, display } = await placeOf(textOf(uri), context);
-  if (typeof text === "string") return { text: `File ${display ?? textOf(uri) ?? "without a name"}:\n${text}`, label };
+  if (typeof text === "string") {
+    return { text: `File ${display ?? textOf(uri) ?? "without a name"}:\n${text}`, isFile: true, label };
+  }
   if (typeof blob === "string" && /^image\//.test(textOf(mimeType) ?? "")) {
     return await imagePart({ data: blob, uri }, context);
   }
