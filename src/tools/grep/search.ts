@@ -135,6 +135,7 @@ export async function searchFiles(
 ): Promise<SearchEnd> {
   const state: State = {
     labels: new Set([search.workspace.ambientLabel]),
+    searched: new Map(),
     unread: 0,
     redacted: 0,
     denied: 0,
@@ -144,12 +145,17 @@ export async function searchFiles(
   for await (const some of files) {
     if (!await searchSome(some, search, state)) break;
   }
-  const { labels, source, redacted } = state;
+  const { labels, searched, redacted } = state;
+  // Where only protected files were searched, that nothing matched tells of them, too.
+  for (const label of searched.has("open") ? [] : searched.keys()) labels.add(label);
+  const source = state.source ?? (labels.has("no-cloud") ? searched.get("no-cloud") : undefined);
   return { label: highestLabel(labels), notes: notesOf(state), redacted, source };
 }
 
 interface State {
   labels: Set<Label>;
+  /** The first source of each label that a searched file had. */
+  searched: Map<Label, State["source"]>;
   /** Files that are too long, or could not be read. */
   unread: number;
   /** Files whose content is not for this model. */
@@ -227,12 +233,14 @@ function searchFile(
     if (file.names.length === 0) state.refusal = read.message;
   } else if (isRefusal(read) || read.more) state.unread++;
   else {
+    const { source } = sourceOf(file.path, read.rule, search);
+    if (!state.searched.has(read.label)) state.searched.set(read.label, source);
     const text = textOf(read.bytes);
     const watch = { late: search.late, skipped: () => state.skipped++ };
     const found = text === null ? null : searchText(text, search.matcher, { ...search.report.wanted, watch });
     if (found === null) return;
     state.labels.add(read.label);
-    state.source ??= sourceOf(file.path, read.rule, search).source;
+    state.source ??= source;
     search.workspace.noteUsed(file.path);
     search.report.add(file.path.display, found);
   }

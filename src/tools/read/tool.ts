@@ -87,7 +87,8 @@ async function file(path: ResolvedPath, call: { range: PageRange; context: ToolC
   const limit = Math.min(call.range.limit, LAST_LINES);
   const offset = Math.max((found.total ?? 1) - limit + 1, 1);
   if (offset >= call.range.offset) {
-    return failure(`${path.display} cannot be read from line ${offset} on. Call Read without offset.`, context);
+    const problem = `${path.display} cannot be read from line ${offset} on. Call Read without offset.`;
+    return failure(problem, context, { label: current.label, ...source });
   }
   const last = await file(path, { range: { ...call.range, offset, limit }, context });
   const note = `[offset ${call.range.offset} is beyond the end; the last lines:]`;
