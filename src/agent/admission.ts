@@ -3,6 +3,7 @@ import { admitItems, labelOf } from "../boundary/policy/label.ts";
 import { imageUrl } from "../provider/chat/content.ts";
 import { imagesOf, type UserItem } from "../session/item.ts";
 import { type Session } from "./session.ts";
+import type { Tool } from "../tools/tool.ts";
 import { raiseLabels, raiseLabelsAnywhere, sessionLabel } from "./labels.ts";
 import { AgentcliError } from "../errors.ts";
 import type { Localities, LocatedModel } from "../provider/backends/localities.ts";
@@ -72,9 +73,9 @@ async function applyMarkers(session: Session, signal?: AbortSignal): Promise<voi
 interface RequestTarget {
   located: LocatedModel;
   localities: Localities;
-  /** Whether it is the session's own model, which stays remote for the session once it was found to be. */
-  own: boolean;
-  /** Called once, when the session's own model is found to be remote behind an address that looks local. */
+  /** Whether the model of a role was found to be local; absent for the session's own, which stays remote once it is. */
+  isLocal?: boolean;
+  /** Called once, when the session's own model is found to be remote although it counted as local. */
   onRemote?(reason: string): void;
 }
 
@@ -101,48 +102,56 @@ export function admitted(chat: Chat, target: RequestTarget, session: () => Sessi
   };
 }
 
+/** Returns why a provider does not count as local, as a sentence. */
+export function notLocalText(provider: string, why: string): string {
+  return `"${provider}" does not count as local: ${why}`;
+}
+
 function notLocal({ endpoint: { provider } }: LocatedModel, why: string): AgentcliError {
-  return new AgentcliError("policy_refused", `"${provider}" does not count as local: ${why}`, {
+  return new AgentcliError("policy_refused", notLocalText(provider, why), {
     hint: "choose a model that runs on this machine",
   });
 }
 
 /**
- * Lets a request go, as one that may hold protected content (`local`) or not, or throws `policy_refused`. Where nothing is protected and the session holds nothing protected,
- * everything goes; the server need not be asked then, unless the model has commands and other projects are protected. A model that is proven to run here gets everything. Any other gets
- * nothing protected, and its whole body is scanned, after a walk of the whole project for markers.
+ * Lets a request go, as one that may hold protected content (`local`) or not, or throws `policy_refused`. Where nothing is
+ * protected, everything goes, and the server is not asked. A model that counts as local is asked about once more: proven
+ * to run here it gets everything. Any other gets nothing protected, and its whole body is scanned, after a walk of the
+ * whole project for markers.
  */
 async function admitRequest(
   request: ChatRequest,
   { session, target, signal }: { session: Session; target: RequestTarget; signal: AbortSignal },
 ): Promise<"local" | "open"> {
   const { workspace, model, system, items } = session;
-  await applyMarkers(session, signal);
-  const { located, localities } = target;
+  const { located, localities, isLocal } = target;
   const { provider, baseUrl } = located.endpoint;
-  const looksLocal = located.endpoint.local && workspace.countsAsLocal(baseUrl);
-  // For the session's own model the prompt was: until its next one, it gets only what it had or reads now.
-  if (!looksLocal && !target.own) await raiseLabelsAnywhere(session);
-  const { protection } = workspace;
+  const isOwn = isLocal === undefined;
+  const before = isLocal ?? model.local;
+  await applyMarkers(session, signal);
+  const counts = (isLocal ?? model.local) && workspace.countsAsLocal(baseUrl);
   const isOpen = () => sessionLabel(session) === "open";
+  // For a remote model of the session's own the prompt did: until the next one, it gets only what it had or reads now.
+  if (!counts && (before || !isOwn)) await raiseLabelsAnywhere(session);
   // One that was started before could carry out of here what the model writes from now on.
   if (!isOpen()) await session.memory.commands?.endAll();
-  const isProtected = looksLocal ? protection.anySoon : protection.any;
-  const isFree = isProtected === false && isOpen();
-  if (isFree && !(looksLocal && await runsBesideProtected(session))) return "open";
-  const locality = looksLocal ? await localities.of(located, signal) : null;
-  if (locality?.kind === "here") return "local";
-  if (locality !== null) await raiseLabelsAnywhere(session);
+  if (isOpen() && !await mayHoldBack(session)) return "open";
+  const place = counts ? await localities.of(located, signal) : null;
+  if (place?.kind === "here") return "local";
   const outgoing = [system, ...items];
-  if (locality !== null && outgoing.some((item) => labelOf(item) !== "open")) {
-    throw notLocal(located, `${locality.reason}; what this session has read stays here`);
+  if (place !== null) {
+    await raiseLabelsAnywhere(session);
+    const isKept = [...outgoing, ...labeled(session.tools)].some((one) => labelOf(one) !== "open");
+    // What a model of a role sees of the project was made for a local one.
+    if (isKept || !isOwn) throw notLocal(located, `${place.reason}; what this session has read stays here`);
+    target.onRemote?.(place.reason);
+    model.isInDoubt = place.inDoubt;
   }
-  if (target.own && model.local) {
-    if (locality !== null) target.onRemote?.(locality.reason);
+  if (isOwn && model.local) {
     workspace.becomeRemote();
     model.local = false;
   }
-  if (!protection.any && isOpen()) return "open";
+  if (!workspace.protection.any && isOpen()) return "open";
   admitItems({ kind: "provider", name: provider, local: false }, outgoing);
   const released = items.filter((item) => item.kind === "user")
     .filter(({ releasedTo, origin }) => releasedTo === provider && origin !== "summary");
@@ -150,8 +159,12 @@ async function admitRequest(
   return "open";
 }
 
-/** Whether commands of the model have to run in a sandbox if it is found to be remote. */
-async function runsBesideProtected({ tools, sandbox }: Session): Promise<boolean> {
-  return tools.some(({ kind }) => kind === "execute") && sandbox?.settings.mode === "auto" &&
-    await sandbox.protectsElsewhere();
+/** Returns whether anything may have to be kept from a model elsewhere: of this project, of others, or of a tool's server. */
+async function mayHoldBack({ scanner, tools, workspace }: Session): Promise<boolean> {
+  return labeled(tools).length > 0 || (await scanner?.mayFind() ?? workspace.protection.any);
+}
+
+/** Returns the tools whose declarations are for local models alone. */
+function labeled(tools: Session["tools"]): Pick<Tool, "label">[] {
+  return tools.filter(({ label = "open" }) => label !== "open");
 }

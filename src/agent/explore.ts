@@ -54,8 +54,9 @@ export async function explore(
     const explorer = await session.explorer({ ownOnly: session.context.isRefused });
     if (explorer === null) throw new AgentcliError("usage", "a model was refused something in this session");
     const { workspace } = explorer;
-    const { provider, local } = explorer.model;
-    if (!local && provider !== session.model.provider) await raiseLabelsAnywhere(session);
+    const { provider, local, entry } = explorer.model;
+    const isOwn = provider === session.model.provider && entry.id === session.model.entry.id;
+    if (!local && !isOwn) await raiseLabelsAnywhere(session);
     label = sessionLabel(session);
     const search = searching = createSession({
       ...explorer,
@@ -64,6 +65,7 @@ export async function explore(
       tools: session.tools.filter(({ name }) => TOOLS.includes(name)),
       policy: { ...session.policy, mode: "default" },
       secretVariables: session.secretVariables,
+      protectedAnywhere: session.protectedAnywhere,
     });
     search.context.removed = POSITIONS.first + nextPosition(session) * POSITIONS.each;
     const prompt = { kind: "user", text: task, label } as const;

@@ -32,6 +32,8 @@ export interface SessionModel {
   /** The common name of its server, where the provider has one of our ids; absent elsewhere. */
   product?: string | undefined;
   local: boolean;
+  /** Its server did not say where it runs: it is asked again with the next prompt. */
+  isInDoubt?: boolean | undefined;
   keySource: string;
   entry: ModelEntry;
   /** Tokens, by the configuration, otherwise by the server, otherwise assumed. */

@@ -287,6 +287,8 @@ export class AgentSession {
   }
 
   async #turn(input: PromptInput, { signal, onEvent, ask, hooks }: TurnSurface): Promise<TurnResult> {
+    // One that did not say where it runs may do so by now.
+    this.#isModelStale ||= this.#host.isSingleTurn !== true && this.#open?.session.model.isInDoubt === true;
     const { session, chat, recorder } = await this.ready(signal);
     await this.#warmUp?.stop();
     this.#rewound = null;

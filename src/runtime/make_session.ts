@@ -4,7 +4,7 @@ import { connectServer, UNKNOWN_SERVER } from "../agent/server.ts";
 import { buildSystemPrompt, profileFor } from "../agent/system_prompt.ts";
 import { createSession, restoredSystem, type Session } from "../agent/session.ts";
 import { sessionLabel } from "../agent/labels.ts";
-import { admitted } from "../agent/admission.ts";
+import { admitted, notLocalText } from "../agent/admission.ts";
 import type { FindChecks } from "../agent/ending/turn_check.ts";
 import type { Chat } from "../provider/types.ts";
 import type { RecordData } from "../boundary/policy/project_record_files.ts";
@@ -14,20 +14,29 @@ import type { Workspace } from "../boundary/workspace/workspace.ts";
 import { keyVariables } from "../config/endpoint.ts";
 import type { Home } from "../platform/home.ts";
 import type { Io } from "../platform/io.ts";
-import { join } from "../platform/path.ts";
-import { exists } from "../platform/real_path.ts";
 import { chat, chatWithinLimit } from "../provider/chat/chat.ts";
 import { createChatCache } from "../provider/chat/request_body.ts";
 import type { HttpClient } from "../provider/http/client.ts";
 import { EFFORT_TOKENS, withThinking } from "../provider/profiles/profile.ts";
 import type { ModelFacts } from "../provider/backends/backend.ts";
 import type { ModelMetadata } from "../provider/backends/model_metadata.ts";
-import { createLocalities, type LocatedModel } from "../provider/backends/localities.ts";
+import type { Localities } from "../provider/backends/localities.ts";
 import { currentTurn } from "../session/item.ts";
 import type { SessionContext } from "../session/line.ts";
 import type { UndoStore } from "../session/undo.ts";
 import type { Tool } from "../tools/tool.ts";
-import { type ChosenModel, profileOf, type ProviderReach, serverName, sessionModel, toolProtocolOf } from "./model.ts";
+import {
+  type ChosenModel,
+  locatedModel,
+  mayHaveServers,
+  type ModelPlaces,
+  type PlacedModel,
+  profileOf,
+  type ProviderReach,
+  serverName,
+  sessionModel,
+  toolProtocolOf,
+} from "./model.ts";
 import type { Host } from "./host.ts";
 import type { SessionOptions } from "./session_options.ts";
 import type { SessionStore } from "./store.ts";
@@ -41,6 +50,9 @@ export interface OpenedParts {
   project: ProjectContext;
   client: HttpClient;
   reach: ProviderReach;
+  localities: Localities;
+  places: ModelPlaces;
+  projects: ReturnType<typeof protectedProjects>;
   chosen: ChosenModel;
   known: ModelMetadata;
   workspace: Workspace;
@@ -51,7 +63,7 @@ export interface OpenedParts {
   tools: readonly Tool[];
   undo(): Promise<UndoStore>;
   /** Opens the project for another model. */
-  openWorkspace(chosen: Pick<ChosenModel, "provider" | "endpoint">): Promise<Workspace>;
+  openWorkspace(model: PlacedModel): Promise<Workspace>;
   /** Called with work that shall be over before the process ends. */
   later(work: Promise<unknown>): void;
   /** Ends what the session started. */
@@ -63,7 +75,7 @@ export async function makeSession(
   options: SessionOptions,
   parts: OpenedParts,
 ): Promise<Pick<OpenSession, "session" | "chat" | "runsHere"> & { servers: SessionServers | null }> {
-  const { host, project, client, chosen, known, workspace, store, before, previous, undo } = parts;
+  const { host, project, client, chosen, known, workspace, store, before, previous, undo, projects } = parts;
   const { io } = host;
   const { home, configuration } = project;
   const { provider, entry, endpoint, demo } = chosen;
@@ -79,7 +91,6 @@ export async function makeSession(
   const knownWindow = model.windowSource === "assumed" ? undefined : model.contextWindow;
   const profile = profileFor(knownWindow);
   const git = offersGit(workspace);
-  const projects = protectedProjects(home);
   const sandbox = sandboxOf(project, workspace, { io, projects });
   const scan = (place: Workspace, before: Session["scanner"]) =>
     new ContentScanner(place, {
@@ -91,9 +102,7 @@ export async function makeSession(
       notify: host.notice,
     });
   const scanner = scan(workspace, previous?.scanner);
-  const { mcpServers = [] } = options;
-  const hasServers = toolProtocol !== "none" && mcpServers !== null &&
-    (mcpServers.length > 0 || mayHaveServers(project));
+  const hasServers = toolProtocol !== "none" && mayHaveServers(options, project);
   let made: Session | null = null;
   const servers = !hasServers ? null : await (await import("./mcp_servers.ts")).openServers(options, {
     ...{ host, project, client, workspace, sandbox, scanner, provider: provider.name, window: model.contextWindow },
@@ -112,9 +121,9 @@ export async function makeSession(
     text: tools.length === 0 ? "plain" : profile,
     window: knownWindow,
   });
-  const { ownChat, withAdmission, runsHere } = connectModels(parts, () => session);
+  const { ownChat, runsHere } = connectModel(parts, () => session);
   const roles = () => import("./role_models.ts");
-  const roleParts = { ...parts, ownChat, scan, withAdmission };
+  const roleParts = { ...parts, ownChat, scan, session: () => session };
   const watchCommands = async () => {
     const turn = () => currentTurn(session.items);
     return (await import("./command_changes.ts")).watchCommands({ session, home, undo, turn, warn: host.warn });
@@ -175,15 +184,12 @@ export async function makeSession(
   return { session, chat: ownChat(() => session), servers, runsHere };
 }
 
-/** Connects the session's own model, and what admits each request to any model by what the session that asks it holds. */
-function connectModels({ host, client, chosen, known, later }: OpenedParts, session: () => Session) {
+/** Connects the session's own model; each request is admitted by what the session that asks it holds. */
+function connectModel({ host, client, chosen, known, later, localities }: OpenedParts, session: () => Session) {
   const { io } = host;
-  const { provider, entry, endpoint, demo } = chosen;
-  const localities = createLocalities(client, io);
-  const ownPlace = { endpoint, model: entry.id, trusted: provider.local };
-  const withAdmission = (chat: Chat, located: LocatedModel, own: boolean, asker = session) =>
-    admitted(chat, { located, localities, own, onRemote }, asker);
-  const onRemote = (reason: string) => void host.warn(`"${provider.name}" does not count as local: ${reason}`);
+  const { provider, endpoint, demo } = chosen;
+  const located = locatedModel(chosen);
+  const onRemote = (reason: string) => void host.warn(notLocalText(provider.name, reason));
   const ownChat = (asker: () => Session): Chat => {
     const cache = createChatCache({
       refused: known.refused,
@@ -194,11 +200,11 @@ function connectModels({ host, client, chosen, known, later }: OpenedParts, sess
     const limited: Chat = (request, options) => chatWithinLimit(once, { request, profile: asker().profile }, options);
     // The demo is this process itself.
     if (demo !== null) return limited;
-    return withAdmission(limited, ownPlace, true, asker);
+    return admitted(limited, { located, localities, onRemote }, asker);
   };
   const runsHere = async (signal: AbortSignal) =>
-    demo !== null || (await localities.of(ownPlace, signal)).kind === "here";
-  return { ownChat, withAdmission, runsHere };
+    demo !== null || (await localities.of(located, signal)).kind === "here";
+  return { ownChat, runsHere };
 }
 
 /** Returns the sandbox of a project's commands, which costs nothing until it is used. */
@@ -209,11 +215,6 @@ export function sandboxOf(
 ): SessionSandbox {
   const { sandbox: settings } = configuration;
   return createSessionSandbox({ settings, home: home.path, roots: [root, ...additional], io, projects });
-}
-
-/** Returns whether the configuration or the project names MCP servers: nothing of them is loaded before that. */
-function mayHaveServers({ configuration, projectRoot }: ProjectContext): boolean {
-  return (configuration.mcpServers ?? []).length > 0 || exists(join(projectRoot, ".mcp.json"));
 }
 
 /** Loaded with the first hit: what the user allowed, then what stood in open files when the project was first seen. */

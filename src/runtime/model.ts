@@ -16,12 +16,26 @@ import { isLocal } from "../boundary/policy/locality.ts";
 import { effectiveBaseUrl, productOf } from "../config/base_url.ts";
 import { resolveEndpoint } from "../config/endpoint.ts";
 import type { HttpClient } from "../provider/http/client.ts";
-import type { ModelFacts } from "../provider/backends/backend.ts";
+import type { ModelFacts, ModelLocality } from "../provider/backends/backend.ts";
+import type { Localities, LocatedModel } from "../provider/backends/localities.ts";
+import { join } from "../platform/path.ts";
+import { exists } from "../platform/real_path.ts";
+import type { ProjectContext } from "./project_context.ts";
+import type { protectedProjects } from "./make_session.ts";
 import { familyOf } from "../provider/profiles/families.ts";
 import { plainProfile, type RequestProfile, requestProfile } from "../provider/profiles/profile.ts";
 import type { Home } from "../platform/home.ts";
 
-export interface ChosenModel {
+/** A model as a session is made for it. */
+export interface ChosenModel extends SelectedModel {
+  /** Where it counts as running. The address is for connections alone: it proves nothing. */
+  place: ModelLocality;
+}
+
+/** The part of it that the project is opened for. */
+export type PlacedModel = Pick<ChosenModel, "provider" | "endpoint" | "place">;
+
+export interface SelectedModel {
   provider: ProviderEntry;
   entry: ModelEntry;
   endpoint: Endpoint;
@@ -46,7 +60,7 @@ export async function chooseModel(
     /** The model that the stored session had; undefined for a new one. */
     stored: WantedModel["session"];
   },
-): Promise<ChosenModel> {
+): Promise<SelectedModel> {
   const wanted = { option, environment: host.io.env("AGENTCLI_MODEL"), session: stored };
   const { selection, warning } = await selectModel(configuration, wanted, reach.servedModels);
   const demo = selection.provider.name === "demo" ? await (await import("../demo/server.ts")).startDemo() : null;
@@ -63,6 +77,13 @@ export async function chooseModel(
     demo,
     notices: [...warning === undefined ? [] : [warning], ...isUnnamed ? [unnamed] : []],
   };
+}
+
+/** Returns a model as its place is asked for. */
+export function locatedModel(
+  { provider, entry, endpoint }: Pick<SelectedModel, "provider" | "entry" | "endpoint">,
+): LocatedModel {
+  return { endpoint, model: entry.id, trusted: provider.local };
 }
 
 /**
@@ -83,13 +104,15 @@ export function clientModel(name: string | undefined, configuration: Configurati
 
 /** Window and limits: what is configured unless the server refused it, else what is known of the server, else assumed. */
 export function sessionModel(
-  { provider, entry, endpoint }: ChosenModel,
+  { provider, entry, endpoint, place }: ChosenModel,
   { known, options }: { known: ModelMetadata; options: Pick<SessionOptions, "maxTokens" | "temperature"> },
 ): SessionModel {
-  const { contextWindow, windowSource } = windowOf(entry.contextWindow, { known, local: endpoint.local });
+  const local = place.kind === "here";
+  const { contextWindow, windowSource } = windowOf(entry.contextWindow, { known, local });
   return {
     provider: provider.name,
-    local: endpoint.local,
+    local,
+    isInDoubt: place.kind === "remote" && place.inDoubt,
     keySource: endpoint.keySource,
     entry,
     contextWindow,
@@ -140,7 +163,7 @@ export function toolProtocolOf(
 
 /** Returns how requests to a model are made, by what is known of it and of its server. */
 export async function profileOf(
-  { entry, endpoint, demo }: ChosenModel,
+  { entry, demo }: ChosenModel,
   { model, server, told }: { model: SessionModel; server: string | null | undefined; told: ModelFacts },
 ): Promise<RequestProfile> {
   if (demo !== null) return plainProfile(entry);
@@ -148,8 +171,7 @@ export async function profileOf(
   const { backendOf } = typeof server === "string"
     ? await import("../provider/backends/backends.ts")
     : { backendOf: () => undefined };
-  const { local } = endpoint;
-  const { temperature, contextWindow } = model;
+  const { local, temperature, contextWindow } = model;
   return requestProfile({ entry, temperature, local, contextWindow, backend: backendOf(server ?? null), told });
 }
 
@@ -244,4 +266,57 @@ async function askServer({ host, client, endpoint, entry }: MetadataSearch) {
     await loaded?.();
     remove();
   }
+}
+
+/** Where the models of a session count as running: one question, whose answer decides what they get from the first moment. */
+export interface ModelPlaces {
+  /** Returns whether anything may have to be kept from models elsewhere. */
+  matter(): Promise<boolean>;
+  /**
+   * Returns where a model counts as running: by its server's own word, or by its address and name alone where nothing has
+   * to be kept from it, since that costs no request. The server is asked when it is `ready`.
+   */
+  of(located: LocatedModel, ready?: () => Promise<unknown>): Promise<ModelLocality>;
+}
+
+/** Returns what finds the places of a session's models. */
+export function modelPlaces(
+  options: Pick<SessionOptions, "mcpServers">,
+  { localities, project, projects }: {
+    localities: Localities;
+    project: ProjectContext;
+    projects: ReturnType<typeof protectedProjects>;
+  },
+): ModelPlaces {
+  const matter = async () => project.isProtected || await projects.any() || await hasServersForLocal(options, project);
+  return {
+    matter,
+    async of(located, ready = () => Promise.resolve()) {
+      const place = localities.byAddress(located);
+      if (place.kind === "remote" || !await matter()) return place;
+      await ready();
+      return await localities.of(located);
+    },
+  };
+}
+
+/** Returns whether the session has MCP servers whose data is for local models alone. */
+async function hasServersForLocal(
+  options: Pick<SessionOptions, "mcpServers">,
+  project: ProjectContext,
+): Promise<boolean> {
+  if (!mayHaveServers(options, project)) return false;
+  const { configuredServers } = await import("../mcp/configured.ts");
+  const given = options.mcpServers ?? [];
+  const { servers } = configuredServers(project.configuration, { root: project.projectRoot, given });
+  return servers.some(({ enabled, label }) => enabled && label === "no-cloud");
+}
+
+/** Returns whether the options, the configuration or the project name MCP servers: nothing of them is loaded before that. */
+export function mayHaveServers(
+  { mcpServers = [] }: Pick<SessionOptions, "mcpServers">,
+  { configuration, projectRoot }: ProjectContext,
+): boolean {
+  return mcpServers !== null &&
+    (mcpServers.length > 0 || (configuration.mcpServers ?? []).length > 0 || exists(join(projectRoot, ".mcp.json")));
 }

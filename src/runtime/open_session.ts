@@ -1,5 +1,6 @@
 /** Opens a session: from its options to one that takes prompts. */
 import { breakdown } from "../agent/chat_request.ts";
+import { notLocalText } from "../agent/admission.ts";
 import type { Session } from "../agent/session.ts";
 import type { Chat } from "../provider/types.ts";
 import type { ProtectionRule } from "../boundary/policy/protection_rule.ts";
@@ -10,14 +11,25 @@ import type { WantedModel } from "../config/select.ts";
 import { hasAllPermissions } from "../platform/runtime.ts";
 import type { StoredSession } from "../session/load.ts";
 import { resolve } from "../platform/path.ts";
+import { createLocalities } from "../provider/backends/localities.ts";
+import type { ModelMetadata } from "../provider/backends/model_metadata.ts";
 import { createHttpClient } from "../provider/http/client.ts";
 import type { UndoStore } from "../session/undo.ts";
 import type { McpOffer } from "../mcp/offer.ts";
 import type { Tool } from "../tools/tool.ts";
-import { chooseModel, type ChosenModel, clientModel, findModelMetadata, reachProviders } from "./model.ts";
+import {
+  chooseModel,
+  type ChosenModel,
+  clientModel,
+  findModelMetadata,
+  locatedModel,
+  modelPlaces,
+  type PlacedModel,
+  reachProviders,
+} from "./model.ts";
 import { type Host } from "./host.ts";
 import { type SessionOptions, sessionToResume } from "./session_options.ts";
-import { makeSession } from "./make_session.ts";
+import { makeSession, protectedProjects } from "./make_session.ts";
 import { findProjectContext, type ProjectContext } from "./project_context.ts";
 import { createRecorder, type Recorder } from "./recorder.ts";
 import type { SessionStore } from "./store.ts";
@@ -81,22 +93,31 @@ export async function openSession(options: SessionOptions, host: Host, extras: O
     const reach = reachProviders(client, { io, localEndpoints });
     const named = host.clientNames ? clientModel(options.model, configuration) : options.model;
     const stored = storedModel(options, project);
-    const chosen = await chooseModel(named, { host, configuration, reach, opened, stored });
-    const { entry, endpoint } = chosen;
+    const selected = await chooseModel(named, { host, configuration, reach, opened, stored });
+    const { provider, entry, endpoint, demo } = selected;
+    const localities = createLocalities(client, io);
+    const projects = protectedProjects(home);
+    const places = modelPlaces(options, { localities, project, projects });
+    const later = (work: Promise<unknown>) => opened.defer(() => work.then(() => {}, () => {}));
+    let knowing: Promise<ModelMetadata> | undefined;
+    const know = () => knowing ??= findModelMetadata({ host, home, client, endpoint, entry, later });
+    // The demo is this process itself. While a server loads its model, it says nothing of it.
+    const place = demo === null ? await places.of(locatedModel(selected), know) : { kind: "here" } as const;
+    const chosen = { ...selected, place };
+    if (place.kind === "remote" && endpoint.local && await places.matter()) {
+      await host.warn(notLocalText(provider.name, place.reason));
+    }
     storing ??= startStore(options, host, { project, chosen });
     // A failure is reported where the store is awaited.
     storing.catch(() => {});
-    const open = (model: Pick<ChosenModel, "provider" | "endpoint">, before: Workspace | undefined) =>
+    const open = (model: PlacedModel, before: Workspace | undefined) =>
       openProjectWorkspace(options, host, { project, chosen: model, previous: before });
-    const later = (work: Promise<unknown>) => opened.defer(() => work.then(() => {}, () => {}));
     const openingWorkspace = open(chosen, previous?.session.workspace);
     // A remote server is asked nothing before the project is known to allow it.
-    if (!endpoint.local) await openingWorkspace;
+    if (place.kind === "remote") await openingWorkspace;
     const [workspace, known] = await Promise.all([
       openingWorkspace,
-      chosen.demo === null
-        ? findModelMetadata({ host, home, client, endpoint, entry, later })
-        : { window: chosen.demo.contextWindow },
+      demo === null ? know() : { window: demo.contextWindow },
     ]);
     const store = await storing;
     const readBack = carried === null ? store.stored : null;
@@ -115,7 +136,8 @@ export async function openSession(options: SessionOptions, host: Host, extras: O
     const parts = {
       ...{ host, project, client, reach, chosen, known, workspace, store, before, tools, undo, later, opened },
       previous: previous?.session ?? null,
-      openWorkspace: (model: Pick<ChosenModel, "provider" | "endpoint">) => open(model, workspace),
+      ...{ localities, places, projects },
+      openWorkspace: (model: PlacedModel) => open(model, workspace),
     };
     const made = await makeSession(options, parts);
     const { chat, servers, runsHere } = made;
@@ -213,7 +235,7 @@ async function startStore(
     isProtected,
     model: chosen.entry.id,
     provider: chosen.provider.name,
-    local: chosen.endpoint.local,
+    local: chosen.place.kind === "here",
     cwd,
     clock: io.clock,
     version,
@@ -227,12 +249,12 @@ async function openProjectWorkspace(
   { cwd, io, notice }: Host,
   { project, chosen, previous }: {
     project: ProjectContext;
-    chosen: Pick<ChosenModel, "provider" | "endpoint">;
+    chosen: PlacedModel;
     previous: Workspace | undefined;
   },
 ): Promise<Workspace> {
   const { home, userHome, projectRoot, localEndpoints, records } = project;
-  const { provider, endpoint } = chosen;
+  const { provider, endpoint, place } = chosen;
   return await openWorkspace({
     root: projectRoot,
     additional: addDir.map((directory) => resolve(cwd, directory)),
@@ -246,7 +268,7 @@ async function openProjectWorkspace(
     narrow: changes === undefined ? undefined : (path, rule) => narrowed(path, { rule, changes }),
     protection: previous?.protection,
     notify: (message) => void notice(message),
-    provider: { local: endpoint.local, name: provider.name, baseUrl: endpoint.baseUrl },
+    provider: { local: place.kind === "here", name: provider.name, baseUrl: endpoint.baseUrl },
     ownProcess: io.ownProcess ?? false,
   });
 }

@@ -1,4 +1,5 @@
 /** The models of roles: of searches (`subagent`) and of summaries (`compact`). Loaded with the first. */
+import { admitted } from "../agent/admission.ts";
 import { assumedWindow } from "../agent/context/tokens.ts";
 import { type SideModel, UNKNOWN_SERVER } from "../agent/server.ts";
 import type { Explorer } from "../agent/explore.ts";
@@ -7,18 +8,16 @@ import type { Workspace } from "../boundary/workspace/workspace.ts";
 import { selectForRole } from "../config/select.ts";
 import { chat, chatWithinLimit } from "../provider/chat/chat.ts";
 import { createChatCache } from "../provider/chat/request_body.ts";
-import type { LocatedModel } from "../provider/backends/localities.ts";
+import type { ModelLocality } from "../provider/backends/backend.ts";
 import type { Chat, Endpoint } from "../provider/types.ts";
 import type { OpenedParts } from "./make_session.ts";
-import { findModelMetadata, profileOf, sessionModel, toolProtocolOf } from "./model.ts";
+import { findModelMetadata, locatedModel, profileOf, sessionModel, toolProtocolOf } from "./model.ts";
 
 /** The parts that a session was made of, and how its models are reached. */
-interface RoleParts
-  extends Pick<OpenedParts, "host" | "project" | "client" | "reach" | "chosen" | "openWorkspace" | "later"> {
+interface RoleParts extends Omit<OpenedParts, "before" | "known" | "opened" | "previous" | "store" | "tools" | "undo"> {
   /** The session's own model, used by another session. */
   ownChat(asker: () => Session): Chat;
-  /** Adds the admission of each request. */
-  withAdmission(chat: Chat, located: LocatedModel, own: boolean, asker?: () => Session): Chat;
+  session(): Session;
   scan(workspace: Workspace, before: Session["scanner"]): Session["scanner"];
 }
 
@@ -26,13 +25,14 @@ interface RoleParts
 export async function findCompactModel(parts: RoleParts): Promise<SideModel | null> {
   const found = await findModel("compact", parts);
   if (found === null) return null;
-  const { endpoint, entry, located } = found;
+  const { endpoint, entry } = found;
+  const local = found.place.kind === "here";
   return {
-    chat: parts.withAdmission(found.chat, located, false),
+    chat: admitted(found.chat, found.target, parts.session),
     provider: endpoint.provider,
-    local: endpoint.local,
+    local,
     id: entry.id,
-    contextWindow: entry.contextWindow ?? await windowOf(entry.id, found, parts) ?? assumedWindow(endpoint),
+    contextWindow: entry.contextWindow ?? await windowOf(entry.id, found, parts) ?? assumedWindow({ local }),
     maxTokens: entry.maxTokens,
     params: entry.params,
   };
@@ -44,17 +44,30 @@ async function windowOf(model: string, { endpoint }: { endpoint: Endpoint }, { c
 }
 
 /** Finds the model that is configured for a role, and connects it; null for the session's own. */
-async function findModel(role: "compact" | "subagent", { host, project, client, reach, chosen }: RoleParts) {
+async function findModel(
+  role: "compact" | "subagent",
+  { host, project, client, reach, chosen, workspace, places, localities }: RoleParts,
+) {
   const { servedModels } = reach;
   const found = await selectForRole(project.configuration, role, { session: chosen.provider, servedModels });
   if (found === null) return null;
   const { provider, model: entry } = found;
   const endpoint = await reach.endpointOf(provider);
   const cache = createChatCache();
-  const located = { endpoint, model: entry.id, trusted: provider.local };
+  const located = locatedModel({ provider, entry, endpoint });
+  const place: ModelLocality = workspace.countsAsLocal(endpoint.baseUrl)
+    ? await places.of(located)
+    : { kind: "remote", reason: "no address of it counts as local in this session" };
   const cached: Chat = (request, options) =>
     chat(client, { endpoint, request }, { ...options, cache, clock: host.io.clock });
-  return { provider, entry, endpoint, located, chat: cached };
+  return {
+    provider,
+    entry,
+    endpoint,
+    place,
+    target: { located, localities, isLocal: place.kind === "here" },
+    chat: cached,
+  };
 }
 
 /**
@@ -85,23 +98,23 @@ export async function findExplorer(
       chat: parts.ownChat,
     };
   }
-  const { provider, entry, endpoint, located } = found;
+  const { provider, entry, endpoint, place, target } = found;
   const known = await findModelMetadata({ host, home: project.home, client, endpoint, entry, later: parts.later });
-  const subagent = { provider, entry, endpoint, demo: null, notices: [] };
+  const subagent = { provider, entry, endpoint, place, demo: null, notices: [] };
   const side = sessionModel(subagent, { known, options: {} });
   const profile = await profileOf(subagent, { model: side, server: known.server, told: known.told ?? {} });
+  const isBeside = workspace.local && !side.local;
   side.local &&= workspace.local;
-  const isBeside = workspace.local && !endpoint.local;
   if (isBeside) await scanner?.protectChangesSoFar();
-  const place = isBeside ? await parts.openWorkspace({ provider, endpoint }) : workspace;
+  const seen = isBeside ? await parts.openWorkspace(subagent) : workspace;
   const limited: Chat = (request, options) => chatWithinLimit(found.chat, { request, profile }, options);
   return {
     model: side,
     server: UNKNOWN_SERVER,
     profile,
     toolProtocol: toolProtocolOf({ entry }, { known, before: null }),
-    workspace: place,
-    scanner: place === workspace ? scanner : parts.scan(place, scanner),
-    chat: (asker) => parts.withAdmission(limited, located, false, asker),
+    workspace: seen,
+    scanner: seen === workspace ? scanner : parts.scan(seen, scanner),
+    chat: (asker) => admitted(limited, target, asker),
   };
 }

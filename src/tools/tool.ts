@@ -124,6 +124,8 @@ export interface Tool<Input = any> {
    */
   taken?: { properties: Record<string, PlainSchema>; instead: readonly (readonly string[])[] };
   kind: ToolKind;
+  /** Of its declaration; absent for open. */
+  label?: Label;
   /** The same call tells something new each time. */
   mayRepeat?: true;
   /** Returns the subject that permission rules match and that a person is shown: the command, or the path as given. */

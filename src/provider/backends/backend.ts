@@ -197,8 +197,8 @@ export type Windows = Map<string, ContextWindow>;
 export type ModelLocality =
   /** `doubt` is for people: something odd that decides nothing. */
   | { kind: "here"; doubt?: string }
-  /** `reason` is a clause for messages: "gpt-oss:120b-cloud is a cloud model". */
-  | { kind: "remote"; reason: string };
+  /** `reason` is a clause for messages: "gpt-oss:120b-cloud is a cloud model". `inDoubt`: the server did not say. */
+  | { kind: "remote"; reason: string; inDoubt?: true };
 
 /** Asks from the origin. Null for no answer, which a failure of the server is too. */
 export type LocalityFetch = (path: string, more?: { body?: string }) => Promise<JsonResponse | null>;

@@ -5,7 +5,7 @@ import type { HttpClient } from "../http/client.ts";
 import { effectivePort } from "../http/route.ts";
 import type { Endpoint } from "../types.ts";
 import type { ModelLocality } from "./backend.ts";
-import { type Answer, countsFor, reasonFor, type Sign, signOfElsewhere } from "./elsewhere.ts";
+import { type Answer, countsFor, namesCloudModel, reasonFor, type Sign, signOfElsewhere } from "./elsewhere.ts";
 
 export interface LocatedModel {
   endpoint: Endpoint;
@@ -16,6 +16,11 @@ export interface LocatedModel {
 }
 
 export interface Localities {
+  /**
+   * Returns where the model counts as running as far as that is known without a question: by its address, its name and
+   * what was heard of its server.
+   */
+  byAddress(located: LocatedModel): ModelLocality;
   /**
    * Returns where the model runs, asked anew each time: a server can be another one the next moment. `here` takes an
    * answer of the server to every question; no answer in time, or a failure, is `remote`. Throws only the signal's
@@ -81,14 +86,19 @@ export function heardSigns({ clock }: Pick<Io, "clock">): HeardSigns {
 /** Creates what asks and hears through a client. */
 export function createLocalities(client: HttpClient, io: Pick<Io, "clock">): Localities {
   const heard = heardSigns(io);
+  const remote = (reason: string): ModelLocality => ({ kind: "remote", reason });
+  const byAddress = (located: LocatedModel): ModelLocality => {
+    const { endpoint, model } = located;
+    if (!endpoint.local) return remote(`the address of ${endpoint.provider} is not local`);
+    if (namesCloudModel(model)) return remote(`${model} is a cloud model by its name`);
+    const sign = heard.from(endpoint.baseUrl);
+    return countsFor(located, sign) ? remote(`it said in a response: ${reasonFor(located, sign)}`) : { kind: "here" };
+  };
   return {
+    byAddress,
     async of(located, signal) {
-      const { endpoint } = located;
-      if (!endpoint.local) return { kind: "remote", reason: `the address of ${endpoint.provider} is not local` };
-      const sign = heard.from(endpoint.baseUrl);
-      if (countsFor(located, sign)) {
-        return { kind: "remote", reason: `it said in a response: ${reasonFor(located, sign)}` };
-      }
+      const known = byAddress(located);
+      if (known.kind === "remote") return known;
       // Most sessions have nothing to protect, and never ask.
       const { locate } = await import("./model_locality.ts");
       return await locate(client, located, signal);

@@ -8,7 +8,7 @@ import type { LocalityFetch, ModelLocality } from "./backend.ts";
 import { BACKENDS } from "./backends.ts";
 import { inquire } from "./inquiry.ts";
 import { listFrom } from "./model_list.ts";
-import { countsFor, namesCloudModel, reasonFor, signOfElsewhere, unlessTrusted } from "./elsewhere.ts";
+import { countsFor, reasonFor, signOfElsewhere, unlessTrusted } from "./elsewhere.ts";
 import type { LocatedModel } from "./localities.ts";
 import { fieldsOf } from "../../platform/record.ts";
 import type { Endpoint } from "../types.ts";
@@ -25,7 +25,6 @@ export async function locate(
   signal: AbortSignal | undefined,
 ): Promise<ModelLocality> {
   const { endpoint, model, trusted } = located;
-  if (namesCloudModel(model)) return { kind: "remote", reason: `${model} is a cloud model by its name` };
   const limits = { timeoutMs: REQUEST_MS, limitBytes: SHOW_LIMIT, signal };
   let isThere = false;
   const signs: string[] = [];
@@ -54,7 +53,7 @@ export async function locate(
   const reason = isThere
     ? `the server of ${endpoint.provider} did not say in time where ${model} runs${unlessTrusted(endpoint)}`
     : `its server did not answer when it was asked where ${model} runs`;
-  return { kind: "remote", reason };
+  return { kind: "remote", reason, inDoubt: true };
 }
 
 const HERE: ModelLocality = { kind: "here" };

@@ -99,6 +99,7 @@ function directTool(offer: McpOffer, { server, tool }: ExposedTool): Tool<Record
     description: tool.description,
     parameters: plainSchema(tool.schema, tool.schema),
     kind: "execute",
+    label: offer.hub.states.find((state) => state.server.name === server)?.server.label ?? "open",
     check: (input) => offer.check(meant, input),
     subject: shown,
     forbidden: (args) => offer.hub.forbidden(server, { arguments: args }),
