@@ -25,6 +25,10 @@ Deno.test("secrets list names each protected path with its line and says whether
   ]);
   assert.equal(json.absent.length, 1);
   assert.equal(json.provider.local, true);
+  const cloud = await runInProcess(["secrets", "list", "--model", "loc:big:120b-cloud"], { home });
+  assert.match(cloud.stdout, /^provider: loc .*is remote: .*cloud model by its name; .*refused to it$/m);
+  const own = await runInProcess(["secrets", "list", "--model", "loc"], { home });
+  assert.match(own.stdout, /^provider: loc .*is local: .*; it may read no-cloud paths if it runs there$/m, "control");
   assert.doesNotMatch(done.stdout + JSON.stringify(json), /CNRY_/);
 });
 

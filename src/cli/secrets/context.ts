@@ -12,6 +12,7 @@ import { AgentcliError } from "../../errors.ts";
 import { realPathSync } from "../../platform/files.ts";
 import { openHome } from "../../platform/home.ts";
 import { normalize } from "../../platform/path.ts";
+import { namesCloudModel } from "../../provider/backends/elsewhere.ts";
 import { clean } from "../../terminal/clean.ts";
 import type { Context } from "../command.ts";
 import { configured, snakeKeys, warn } from "../result.ts";
@@ -70,14 +71,15 @@ export async function viewProvider(
   const { io } = context;
   try {
     const { configuration } = await configured(context);
-    const { provider } = await usualSelection(configuration, { option: model, env: io.env });
+    const { provider, model: { id } } = await usualSelection(configuration, { option: model, env: io.env });
+    const isCloud = namesCloudModel(id);
     if (provider.name === DEMO) return { name: DEMO, baseUrl: "", local: true, reason: "part of this program" };
     const baseUrl = effectiveBaseUrl(provider, io.env);
     return {
       name: provider.name,
       baseUrl,
-      local: isLocal(baseUrl, localEndpoints),
-      reason: localityReason(baseUrl, localEndpoints),
+      local: isLocal(baseUrl, localEndpoints) && !isCloud,
+      reason: isCloud ? `${id} is a cloud model by its name` : localityReason(baseUrl, localEndpoints),
     };
   } catch (error) {
     // Which paths are protected does not depend on it; but a provider that was named must be one.
@@ -91,9 +93,11 @@ export async function viewProvider(
 export function providerText(view: ProviderView | string): string {
   if (typeof view === "string") return `provider: none (${clean(view)})`;
   const place = view.local ? "local" : "remote";
-  const may = view.local ? "it may read no-cloud paths" : "no-cloud paths are refused to it";
-  const address = view.baseUrl === "" ? "" : ` (${clean(view.baseUrl)})`;
-  return `provider: ${view.name}${address} is ${place}: ${view.reason}; ${may}`;
+  const isDemo = view.baseUrl === "";
+  const may = `it may read no-cloud paths${isDemo ? "" : " if it runs there"}`;
+  const address = isDemo ? "" : ` (${clean(view.baseUrl)})`;
+  const reads = view.local ? may : "no-cloud paths are refused to it";
+  return `provider: ${view.name}${address} is ${place}: ${clean(view.reason)}; ${reads}`;
 }
 
 /** The provider for `--json`. */
