@@ -7,6 +7,8 @@ import type { Tool } from "../tools/tool.ts";
 import { raiseLabels, raiseLabelsAnywhere, sessionLabel } from "./labels.ts";
 import { AgentcliError } from "../errors.ts";
 import type { Localities, LocatedModel } from "../provider/backends/localities.ts";
+import { providerLabel } from "../config/base_url.ts";
+import { ProviderFailure } from "../provider/failure.ts";
 import type { Chat, ChatRequest } from "../provider/types.ts";
 
 const PROMPT = {
@@ -81,23 +83,36 @@ interface RequestTarget {
 
 /**
  * Returns `chat` with an admission before each attempt. A response from elsewhere ends a request that was admitted because
- * the model counted as local. `session` is called at each attempt: it may not exist before.
+ * the model counted as local. What a server says of a failure is redacted if it holds protected content. `session` is called at each attempt: it may not exist before.
  */
 export function admitted(chat: Chat, target: RequestTarget, session: () => Session): Chat {
   const { located, localities } = target;
-  return (request, options) => {
+  // A server may repeat what it heard in another session.
+  const isHeld = async (texts: readonly string[]) => await session().scanner?.holds(texts) === true;
+  const redacted = `${
+    providerLabel(located.endpoint.provider)
+  } failed (redacted: what it says holds protected content)`;
+  return async (request, options) => {
     let wentAsLocal = false;
-    return chat(request, {
+    const sent = chat(request, {
       ...options,
+      ...options.onRetry && {
+        onRetry: async (notice) =>
+          await options.onRetry?.(await isHeld([notice.reason]) ? { ...notice, reason: redacted } : notice),
+      },
       async beforeSend() {
         wentAsLocal = await admitRequest(request, { session: session(), target, signal: options.signal }) === "local";
       },
       onAnswer(answer) {
         const reason = localities.hear(located, answer);
         if (reason === null || !wentAsLocal) return;
-        const sent = sessionLabel(session()) === "open" ? "nothing protected" : "what this session has read";
-        throw notLocal(located, `it answers that ${reason}; ${sent} had been sent there before, and nothing more goes`);
+        const had = sessionLabel(session()) === "open" ? "nothing protected" : "what this session has read";
+        throw notLocal(located, `it answers that ${reason}; ${had} had been sent there before, and nothing more goes`);
       },
+    });
+    return await sent.catch(async (error: unknown) => {
+      if (!(error instanceof ProviderFailure) || !await isHeld([error.message, error.hint ?? ""])) throw error;
+      throw new ProviderFailure(error.code, redacted, { ...error.facts, hint: "look at the server's log" });
     });
   };
 }

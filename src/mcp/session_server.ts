@@ -5,6 +5,7 @@ import type { Home } from "../platform/home.ts";
 import type { Io } from "../platform/io.ts";
 import { type JsonRecord, stringsOf } from "../platform/record.ts";
 import { joined } from "../platform/text.ts";
+import { RpcError } from "../rpc/message.ts";
 import type { HttpClient } from "../provider/http/client.ts";
 import { approvedServers, approveServer } from "./configured.ts";
 import { type ClientInfo, McpClient, type ServerAsks } from "./client.ts";
@@ -103,6 +104,8 @@ export class SessionServer {
       if (this.#options.scope().label() !== "open") this.#told ??= Date.now();
       const asks: ServerAsks = { ...progress && { progress }, ...elicit && { elicit } };
       return await client.request(method, params, { signal, asks, ...headers && { headers } });
+    } catch (error) {
+      throw await this.#judged(error);
     } finally {
       if (client.ended !== null) {
         this.#ends++;
@@ -151,8 +154,19 @@ export class SessionServer {
     }
     await starting?.(this.server.name);
     // Calls that run together share one start.
-    this.#connecting ??= this.#connect(signal).finally(() => this.#connecting = null);
+    this.#connecting ??= this.#connect(signal)
+      .catch(async (error: unknown) => Promise.reject(await this.#judged(error)))
+      .finally(() => this.#connecting = null);
     return await this.#connecting;
+  }
+
+  /** Redacts what the server says of a failure if that holds protected content: surfaces show it as it is. */
+  async #judged(error: unknown): Promise<unknown> {
+    if (!(error instanceof Error) || !await this.#options.scope().found([error.message])) return error;
+    const text = "failed (redacted: what it says holds protected content)";
+    return error instanceof RpcError
+      ? new RpcError(error.code, text)
+      : new ServerFailed(text, error instanceof ServerFailed ? error.kind : "failed");
   }
 
   async #fits(): Promise<boolean> {

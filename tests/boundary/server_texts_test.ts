@@ -133,6 +133,40 @@ Deno.test("what a server lists of another project's protected file is neither st
   assert.deepEqual(await keeping(stage, canary), kept);
 });
 
+Deno.test("what an MCP server says of a failure is redacted if another project protects it", async () => {
+  await using stage = await openStage({ marker: null, bare: true });
+  const { cwd, canary, meet } = await beside(stage);
+  for (const isKnown of [false, true]) {
+    if (isKnown) await meet();
+    for (const failing of [{ stderr: `cannot parse ${canary}\n`, exit: 1 }, { failure: `bad line: ${canary}` }]) {
+      const settings = await speaking(stage, "nothing", failing);
+      const lines = { argv: ["chat", "--model", "loc"], prompt: null, stdin: "look at @hub:mail://2\n" };
+      const { done } = await stage.play("loc", { cwd, settings, ...lines, script: () => say("Fine.") });
+      const shown = done.stdout + done.stderr;
+      assert.equal(shown.includes(canary), !isKnown, shown);
+      assert.equal(shown.includes("(redacted: what it says holds protected content)"), isKnown, shown);
+      await Deno.remove(`${stage.home.agentcliHome}/cache`, { recursive: true }).catch(() => {});
+    }
+  }
+});
+
+Deno.test("what a model server says of a failure is redacted if it holds protected content", async () => {
+  await using stage = await openStage();
+  const canary = stage.canary("env");
+  for (const echo of ["words", canary]) {
+    for (const status of [400, 500]) {
+      const refusal = { kind: "status" as const, status, body: `{"error":{"message":"the last job was ${echo}"}}` };
+      const args = ["--output-format", "stream-json", "--verbose"];
+      const { done } = await stage.play("loc", { args, script: [refusal, refusal] });
+      const shown = done.stdout + done.stderr;
+      assert.equal(done.code, 1);
+      assert.equal(shown.includes("the last job was words"), echo === "words", shown);
+      assert.equal(shown.includes("(redacted: what it says holds protected content)"), echo === canary, shown);
+      assert.ok(!shown.includes(canary));
+    }
+  }
+});
+
 const sandboxed = { ignore: !hasBubblewrap() };
 
 Deno.test(

@@ -162,7 +162,7 @@ async function answer(method, params) {
       return { resources: (plan.resources ?? []).map(({ text: _, ...resource }) => resource) };
     case "resources/read": {
       const found = (plan.resources ?? []).find(({ uri }) => uri === params.uri);
-      if (found === undefined) throw { code: -32602, message: "no such resource" };
+      if (found === undefined) throw { code: -32602, message: plan.failure ?? "no such resource" };
       return { contents: [{ uri: found.uri, text: found.text }] };
     }
     case "ping":
