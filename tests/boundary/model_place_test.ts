@@ -258,3 +258,54 @@ Deno.test("a server that did not say where its model runs is asked again with th
     assert.equal((results[1]?.content ?? "").includes(stage.canary("env")), answers);
   }
 });
+
+Deno.test("a model that turns out to run elsewhere hears nothing more of a server for local models", async () => {
+  for (const turns of [true, false]) {
+    await using stage = await openStage({ bare: true, marker: null });
+    await stage.write("open.txt", "nothing\n");
+    const server = await planServer(`${stage.home.root}/servers`, "crm", {
+      era: "modern",
+      tools: [{ name: "people", description: "Alice and others", inputSchema: {}, does: "answer", answer: {} }],
+    });
+    const routes: NonNullable<FakeServerOptions["routes"]> = {};
+    const far = startFakeServer({
+      routes,
+      script({ index }) {
+        if (turns) Object.assign(routes, WAYS["by its server's word"]?.server.routes);
+        return index === 0 ? read("open.txt") : say("Done.");
+      },
+    });
+    await using _ = far;
+    const settings = { mcp_servers: { crm: { ...server.entry, label: "no-cloud", tools: { people: "direct" } } } };
+    const providers = { far: { baseUrl: far.baseUrl, ...entry("fake") } };
+    const argv = ["run", "go", "--model", "far:fake"];
+    const { done } = await stage.play("loc", { settings, providers, block: entry("fake"), argv, script: [] });
+    assert.match(far.chats()[0]?.text ?? "", /Alice/);
+    assert.equal(far.chats().length, turns ? 1 : 2, done.stderr);
+    assert.equal(done.code, turns ? 6 : 0, turns ? "" : "control");
+  }
+});
+
+Deno.test("a session whose model turns out to run elsewhere in a search keeps what another project protects", async () => {
+  for (const isProtected of [true, false]) {
+    await using stage = await openStage({ bare: true, marker: null });
+    await stage.plant("config.env", "env", (canary) => `TOKEN=${canary}\n`);
+    const routes: NonNullable<FakeServerOptions["routes"]> = {};
+    const far = startFakeServer({
+      routes,
+      async script({ index }) {
+        if (index === 0) return read("config.env");
+        if (index > 1) return say("Done.");
+        if (isProtected) await protectElsewhere(stage);
+        Object.assign(routes, WAYS["by its server's word"]?.server.routes);
+        return ask({ name: "Explore", input: { task: "look around" } });
+      },
+    });
+    await using _ = far;
+    const providers = { far: { baseUrl: far.baseUrl, ...entry("fake") } };
+    const argv = ["run", "go", "--model", "far:fake"];
+    const { done } = await stage.play("loc", { providers, block: entry("fake"), argv, script: [] });
+    assert.equal(far.chats().length, isProtected ? 3 : 4, done.stderr);
+    assert.equal(done.code, isProtected ? 6 : 0, isProtected ? "" : "control");
+  }
+});
