@@ -41,7 +41,6 @@ Deno.test("a message that holds the request reversed or encoded is not shown", (
     hex: hex.join(""),
     "hex with spaces": hex.join(" "),
     percent: hex.map((pair) => `%${pair}`).join(""),
-    spelled: [...PROMPT].join("-"),
     "HTML by number": [...PROMPT].map((letter) => `&#${letter.codePointAt(0)};`).join(""),
   };
   for (const [name, form] of Object.entries(forms)) {
