@@ -125,6 +125,15 @@ export class Budget {
     });
   }
 
+  /**
+   * Returns whether nothing may be asked for now, as it could not be paid that the model is gone; by the account alone, so
+   * that this refusal tells nothing of the model.
+   */
+  async isOver(): Promise<boolean> {
+    const state = await this.#read();
+    return state.asked && leftOf(state) < MISSING;
+  }
+
   /** Pays for telling that there is no model, where an earlier question can have taken it along; null as {@link spend}. */
   async miss(): Promise<number | null> {
     return await this.#change((state) => {

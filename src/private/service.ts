@@ -240,6 +240,7 @@ export class PrivateService {
     { paths }: Pick<TextQuestion, "paths">,
     { rights, signal, ending }: { rights: SessionRights; signal: AbortSignal; ending: AsyncDisposableStack },
   ): Promise<PrivateSession> {
+    if (await this.#budget.isOver()) throw new Refused("budget");
     const session = await this.#parts.open(rights, signal);
     if (session === null) return await this.#missed("no_local_model");
     ending.defer(() => session.close().catch(() => {}));
@@ -299,8 +300,7 @@ export class PrivateService {
       const files = new Set<string>();
       let checked: CheckOutcome = "none";
       const onStep = (step: TaskStep) => "changed" in step ? void files.add(step.changed) : void (checked = step.check);
-      const failed = () => "failed" as const;
-      const status = await orAborted(session.perform(task, onStep, signal), signal).catch(failed);
+      const status = await orAborted(session.perform(task, onStep, signal), signal).catch(() => "failed" as const);
       const changed = Math.min(files.size, task.paths.length);
       return { kind: "done", status, changed, check: task.check ? checked : "none", cost };
     });
