@@ -332,3 +332,25 @@ Deno.test("what was released for a project moves with it and is not told to anot
   await using moved = serve(home);
   assert.equal(JSON.stringify((await moved.call("answer_of", { id: "r-1" })).structured), told);
 });
+
+Deno.test("what a model server says of its window after it saw protected content decides over no later answer", async () => {
+  await using home = await project(SECRET);
+  await home.write("open.md", "an open line of words\n".repeat(4_000));
+  const n_ctx = 4_815;
+  const error = { code: 400, type: "exceed_context_size_error", n_ctx, n_prompt_tokens: n_ctx + 1_000 };
+  const message = `the request exceeds the available context size (${n_ctx} tokens)`;
+  const refusal = { kind: "status" as const, status: 400, body: JSON.stringify({ error: { ...error, message } }) };
+  const script = ({ text }: RecordedRequest) =>
+    text.includes(SECRET.value) ? refusal : say(`I was shown ${text.length} characters.`);
+  await using server = await startFakeServer({ script });
+  await configure(home, { loc: { baseUrl: server.baseUrl } });
+  await using served = serve(home);
+  const asked = { question: "How much do you see?", paths: ["open.md"], seconds: 5 };
+  const { text } = await served.call("ask_local", asked);
+  assert.match(text, /I was shown \d+ characters/);
+  await served.call("ask_private", { ...TEXT, seconds: 5 });
+  assert.ok(server.chats().some((chat) => chat.text.includes(SECRET.value)), "control: it was shown the notes");
+  assert.equal((await served.call("ask_local", asked)).text, text);
+  const cache = await Deno.readTextFile(join(home.agentcliHome, "cache/servers.json")).catch(() => "");
+  assert.ok(!cache.includes(String(n_ctx)), cache);
+});

@@ -56,7 +56,8 @@ interface ServerParts {
   client: HttpClient;
   endpoint: Endpoint;
   model: string;
-  home: Home;
+  /** Where what the server says is kept for other sessions; null for a session of which nothing is stored. */
+  home: Home | null;
   clock: Clock;
   known: ModelMetadata;
   /** Makes the profile anew with what the server told. */
@@ -75,8 +76,10 @@ export function connectServer(parts: ServerParts): SessionServer {
   // With cached metadata of the window, the server was asked already.
   let onceLoaded: Promise<number | null> | null = known.window === undefined ? null : Promise.resolve(null);
   let server = known.server;
-  const keep = (facts: ModelMetadata) =>
-    storeModelMetadata(home, { baseUrl: endpoint.baseUrl, model }, { facts, now: clock.now() });
+  const keep = async (facts: ModelMetadata) => {
+    if (home === null) return;
+    await storeModelMetadata(home, { baseUrl: endpoint.baseUrl, model }, { facts, now: clock.now() });
+  };
   const search = async (more: { loaded?: boolean } = {}): Promise<FoundServer> => {
     // Not needed for the first request, and never in most sessions.
     const { findServerWindow } = await import("./context/window.ts");

@@ -158,7 +158,8 @@ export async function makeSession(
       client,
       endpoint,
       model: entry.id,
-      home,
+      // What the server says may depend on what the session reads, and would tell others of it.
+      home: options.noSessionPersistence ? null : home,
       clock: io.clock,
       known,
       later: parts.later,
