@@ -5,7 +5,7 @@
 import { startTurnState } from "../agent/turn_result.ts";
 import { runTurn } from "../agent/turn.ts";
 import type { PermissionMode } from "../config/types.ts";
-import { AgentcliError, asAgentcliError } from "../errors.ts";
+import { AgentcliError } from "../errors.ts";
 import type { TurnResult } from "../protocol/turn_event.ts";
 import { itemsBeforeProtected, releaseIn, type UserItem } from "../session/item.ts";
 import { readRules } from "../tools/registry.ts";
@@ -204,20 +204,8 @@ export class AgentSession {
    */
   async allowAlways(rules: readonly string[]): Promise<boolean> {
     for (const rule of rules) await this.allow(rule);
-    const { session: { workspace, scanner } } = await this.ready();
-    const { addProjectRules } = await import("../config/project_rules.ts");
-    const { openHome } = await import("../platform/home.ts");
-    try {
-      await addProjectRules(await openHome(this.#host.io), {
-        root: workspace.root,
-        rules,
-        holdsProtected: async (text) => await scanner?.checkWrite(text, { display: "it", others: true }) != null,
-      });
-      return true;
-    } catch (error) {
-      await this.#host.warn(`the rule was not written: ${asAgentcliError(error).message}`);
-      return false;
-    }
+    const { session } = await this.ready();
+    return await (await import("./store_rules.ts")).storeRules(rules, { session, host: this.#host });
   }
 
   /** Removes a rule that allowed something, from the next call on. */
