@@ -102,11 +102,12 @@ export async function readInstructionFile(
 ): Promise<Instructions[]> {
   const resolved = await workspace.resolve(path);
   if ("refused" in resolved) return [];
-  const content = await workspace.read(resolved, { limit });
-  if ("refused" in content) return [];
+  const [content] = workspace.readAll([resolved], { limit });
+  if (content === undefined || "refused" in content) return [];
   const name = relativeTo(workspace.root, path);
   const text = bodyOf(new TextDecoder().decode(content.bytes)).trim();
   if (text === "") return [];
+  workspace.noteUsed({ path: resolved.path, real: content.real });
   const cut = content.more ? `\n[cut after ${limit} bytes; read ${name} for the rest]` : "";
   return [{ name, text: `Instructions from ${name}:\n${text}${cut}`, label: content.label }];
 }

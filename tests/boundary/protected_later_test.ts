@@ -157,3 +157,24 @@ Deno.test("an editor's text of a file that is not saved yet stays local once its
   assert.equal(done.code, 6, done.stderr);
   assert.ok(!sent.includes(secret));
 });
+
+Deno.test("a protected rule or workflow makes a session protected where its text is used, and not where it is dropped", async () => {
+  for (const trigger of ["manual", "always_on"]) {
+    for (const workflow of [false, true]) {
+      await using stage = await openStage({ bare: true, marker: "no-cloud: rules\nno-cloud: workflows\n" });
+      await stage.write(".ide/rules/one.md", `---\ntrigger: ${trigger}\n---\nBe brief.\n`);
+      if (workflow) await stage.write(".ide/workflows/deploy.md", "---\ndescription: Deploys\n---\nDeploy it.\n");
+      await using near = startFakeServer({ script: () => say("Fine.") });
+      await configure(stage.home, { loc: { baseUrl: near.baseUrl, ...block } }, { default_provider: "loc" });
+      await using client = new AcpClient({ home: stage.home });
+      const id = await client.session();
+      for (const words of ["first words", "second words"]) await client.prompt(id, [{ type: "text", text: words }]);
+      assert.equal(near.chats().some(({ text }) => text.includes("Be brief.")), trigger === "always_on");
+      await client.end();
+      const { done } = await stage.play("loc", { argv: ["sessions", "show", id], prompt: null, script: [] });
+      for (const words of ["first words", "second words"]) {
+        assert.equal(done.stdout.includes(words), trigger === "manual", `${trigger}, ${workflow}: ${done.stdout}`);
+      }
+    }
+  }
+});

@@ -28,10 +28,8 @@ export async function availableCommands(opened: OpenSession | null): Promise<Ava
   if (source === null) return [...BUILT_IN];
   const { briefOf, customCommands } = await import("../chat/input/custom_commands.ts");
   const customs = await customCommands(source);
-  const described = customs.map(async (command) =>
-    commandOf(command.name, await briefOf(command, source), "what it is about")
-  );
-  return [...BUILT_IN, ...await Promise.all(described), ...await serverPrompts(opened)];
+  const described = customs.map((command) => commandOf(command.name, briefOf(command, source), "what it is about"));
+  return [...BUILT_IN, ...described, ...await serverPrompts(opened)];
 }
 
 /** The prompts of MCP servers. Where something is protected, what a server says of itself is not sent: it may quote it. */

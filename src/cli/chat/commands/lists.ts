@@ -77,7 +77,7 @@ async function customRows(chat: AgentSession, width: number): Promise<Row[]> {
   const { briefOf, customCommands } = await import("../input/custom_commands.ts");
   const rows: Row[] = [];
   for (const command of await customCommands(source)) {
-    rows.push(...entryRows(`/${command.name}`, await briefOf(command, source), { column: 13, width }));
+    rows.push(...entryRows(`/${command.name}`, briefOf(command, source), { column: 13, width }));
   }
   return rows.length === 0 ? [] : [[], row("of this project; its text is sent as your words:", "dim"), ...rows];
 }

@@ -55,9 +55,11 @@ export async function customCommands({ workspace }: CommandSource): Promise<Cust
 }
 
 /** One line of what a command says of itself, safe to show; `[no-cloud]` for one that may not be read here. */
-export async function briefOf({ file, kind }: CustomCommand, source: CommandSource): Promise<string> {
+export function briefOf({ file, kind }: CustomCommand, source: CommandSource): string {
   if (source.readDenied(file) !== null) return "[denied]";
-  const content = await source.workspace.read(file, { limit: FILE_LIMIT });
+  // Listed and in no prompt: not used.
+  const [content] = source.workspace.readAll([file], { limit: FILE_LIMIT });
+  if (content === undefined) return "[unreadable]";
   if ("refused" in content) return content.refused === "protected" ? "[no-cloud]" : "[unreadable]";
   // Clients of a protocol store what they are told.
   if (content.label !== "open") return "[no-cloud]";

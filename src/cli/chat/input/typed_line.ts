@@ -226,7 +226,7 @@ async function customs(word: string, source: CommandSource): Promise<Candidate[]
   const begun = (await customCommands(source)).filter(({ name }) => name.startsWith(word));
   const offers: Candidate[] = [];
   for (const command of begun.slice(0, MOST_OFFERS)) {
-    offers.push({ text: `/${command.name}`, note: await briefOf(command, source) });
+    offers.push({ text: `/${command.name}`, note: briefOf(command, source) });
   }
   return offers;
 }
