@@ -131,7 +131,6 @@ function outcome(
   // A result can quote the arguments, and those can quote anything that the model has read.
   const label = sessionLabel(session) === "open" ? result.label : "no-cloud";
   const { details, change, label: _, ...told } = result;
-  // Calls that run together share this list: a file may be noted with another call of the response.
   const files = session.workspace.takeUsed();
   return {
     item: { kind: "tool_result", callId: call.id, name: call.name, ...told, label, files },

@@ -33,7 +33,12 @@ export async function runCalls(
       }
     }));
     options.signal.throwIfAborted();
-    for (const outcome of outcomes) {
+    // One that ends late may have its files noted with one that ended before: a file is noted with the first, too. Names of
+    // those of protected results may hold protected content.
+    const open = outcomes.filter(({ item }, at) => at === 0 || item.label === "open");
+    const files = [...new Set(open.flatMap(({ item }) => item.files ?? []))];
+    for (const [at, outcome] of outcomes.entries()) {
+      if (at === 0) outcome.item.files = files;
       const last = outcome.item.callId === calls.at(-1)?.id;
       const notices = [guard.countResult(outcome.item.isError), last ? droppedNotice(options) : null];
       await keepResult(session, outcome, { emit: options.emit, notices });

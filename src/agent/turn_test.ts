@@ -3,6 +3,7 @@ import * as fc from "../../tests/property.ts";
 import {
   historyProblems,
   isCompaction,
+  NO_DISK,
   replyOf,
   runPrompt,
   type ScriptedReply,
@@ -20,6 +21,7 @@ import { buildMessages } from "./messages.ts";
 import { UNKNOWN_SERVER } from "./server.ts";
 import type { ToolProtocol } from "./chat_request.ts";
 import type { Chat } from "../provider/types.ts";
+import type { TurnHooks } from "./turn_options.ts";
 
 const tools = [
   testTool("Look", ({ path }) => `content of ${path}\n`.repeat(40)),
@@ -300,4 +302,38 @@ Deno.test("ids of calls do not repeat in a session that was read back after a co
     );
   };
   assert.equal((await runPrompt(session, words("go"), turnOptions(model))).outcome, "success");
+});
+
+Deno.test("a file of a call that ends late is noted no later than with its own result", async () => {
+  const used: string[] = [];
+  const workspace = {
+    ...NO_DISK,
+    noteUsed: ({ real }: { real: string }) => void used.push(real),
+    takeUsed: () => used.splice(0),
+  };
+  const gate = Promise.withResolvers<void>();
+  const look: Tool = {
+    ...testTool("Look", () => ""),
+    kind: "read",
+    async run({ path }) {
+      workspace.noteUsed({ real: path });
+      if (path === "late") await gate.promise;
+      return { content: path, isError: false, label: "open" };
+    },
+  };
+  const session = testSession(20_000, { tools: [look], workspace });
+  const calls = ["late", "early"].map((path) => ({ name: "Look", input: { path } }));
+  const replies = [replyOf({ calls }), replyOf({ text: "Done." })];
+  const hooks: TurnHooks = {
+    before: () => Promise.resolve({ behavior: "pass", message: "", context: "", stop: false }),
+    after({ input }) {
+      if (input.path === "early") gate.resolve();
+      return Promise.resolve({ context: "", stop: false });
+    },
+    end: () => Promise.resolve(null),
+  };
+  const chat: Chat = () => Promise.resolve(replies.shift()!);
+  await runPrompt(session, words("look"), turnOptions(chat, { hooks }));
+  const files = session.items.filter((item) => item.kind === "tool_result").map((item) => item.files);
+  assert.deepEqual(files, [["late", "early"], ["late", "early"]]);
 });
