@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { ask, say, want } from "../helpers/fake_server.ts";
 import { runProgram } from "../helpers/program.ts";
-import { openStage, type Played, type Stage } from "./harness.ts";
+import { openStage, type Played } from "./harness.ts";
 
 const sandboxed = { ignore: Deno.build.os !== "linux" };
 const COMMANDS = ["--permission-mode", "bypassPermissions"];
@@ -97,38 +97,27 @@ Deno.test("a name that holds protected content makes its file protected", sandbo
   assertNotSent(remote, canary);
 });
 
-/** Asserts what becomes of a text that a prompt holds: for a remote model, and in the transcript of a local one. */
-async function assertKept(stage: Stage, text: string, isKept: boolean): Promise<void> {
-  const pasted = await stage.play("rem", { script: [say("Yes.")], prompt: `what is ${text}?` });
-  assert.equal(pasted.done.code, isKept ? 6 : 0, `${text}\n${pasted.done.stderr}`);
-  assert.equal(pasted.sent.includes(text), !isKept, text);
-  const id = crypto.randomUUID();
-  const local = await stage.play("loc", { script: [say("Yes.")], prompt: `${text}?`, args: ["--session-id", id] });
-  assert.ok(local.sent.includes(text), "control: a local model gets it");
-  const projects = `${stage.home.agentcliHome}/projects`;
-  const stored: string[] = [];
-  for await (const { name } of Deno.readDir(projects)) {
-    const text = await Deno.readTextFile(`${projects}/${name}/${id}.jsonl`).catch(() => null);
-    if (text !== null) stored.push(text);
-  }
-  assert.equal(stored.length, 1, "control: it is stored");
-  assert.equal(stored[0]?.includes(text), !isKept, "in the transcript");
+for (const isEmptied of [false, true]) {
+  Deno.test(`what a copy holds is known while its source ${isEmptied ? "is empty" : "stands"}`, sandboxed, async () => {
+    await using stage = await openStage();
+    const canary = stage.canary("env");
+    for (const name of ["app.env", "copy.txt"]) stage.exempt(name);
+    const empty = ask({ name: "Write", input: { file_path: ".env", content: "# moved to app.env\n" } });
+    const move = [READ, shell(`echo 'API_TOKEN=${canary}' > app.env`), ...isEmptied ? [empty] : [], say("Moved.")];
+    await stage.play("loc", { args: COMMANDS, script: move });
+    const copy = [
+      ask(want("read", { path: "app.env" })),
+      ask({ name: "Write", input: { file_path: "copy.txt", content: `API_TOKEN=${canary}\n` } }),
+      shell(`echo 'API_TOKEN=${canary}' > copy.txt`),
+      say("Copied."),
+    ];
+    const local = await stage.play("loc", { args: COMMANDS, script: copy });
+    assert.match(local.results[1] ?? "", /is not protected, and the text holds/);
+    const remote = await stage.play("rem", { script: [ask(want("read", { path: "copy.txt" })), say("Done.")] });
+    assertNotSent(remote, canary);
+    assert.match(remote.results.at(-1) ?? "", /is protected/);
+  });
 }
-
-/** A source file as a command leaves it: one line is a secret. */
-const SOURCE = ["import os", "from pathlib import Path", "", "BASE = Path(__file__).resolve().parent", ""];
-
-Deno.test("what a command left beside a copied line does not count for the scanner", sandboxed, async () => {
-  await using stage = await openStage();
-  stage.exempt("config.py");
-  const write = (key: string) => ["cat > config.py <<'END'", ...SOURCE, `KEY = '${key}'`, "END"].join("\n");
-  const script = [READ, shell(write(stage.canary("env"))), say("Done.")];
-  const local = await stage.play("loc", { script, args: COMMANDS });
-  assert.match(local.done.stderr, /protected from now on.*config\.py/, "control: it is a copy");
-  const open = SOURCE.join(" ").trim();
-  await assertKept(stage, open, false);
-  await assertKept(stage, stage.canary("env"), true);
-});
 
 Deno.test(
   "a copy below sandbox.write is protected for a session whose project it is in, until it is released",

@@ -43,8 +43,6 @@ export interface DerivedFile extends Identity {
   source: string;
   /** Where no rule for the source says it. */
   tier?: Tier | undefined;
-  /** Found by the scanner, which knows what it holds from its source; without it all of its content counts. */
-  isCopy?: boolean | undefined;
 }
 
 /** The rules and the trust of a known project. */
@@ -290,7 +288,7 @@ export function gathered(files: readonly DerivedFile[], root: string): readonly 
   const above = files.map((file): DerivedFile => {
     const [first = "", ...below] = relativeTo(root, file.path).split("/");
     if (!isWithin(root, file.path) || below.length === 0) return file;
-    return { ...file, ...NOWHERE, path: join(root, first), isCopy: false };
+    return { ...file, ...NOWHERE, path: join(root, first) };
   });
   // Of those that have one directory now, the strictest counts.
   above.sort((one, other) => Number(one.tier === "list-only") - Number(other.tier === "list-only"));

@@ -213,8 +213,7 @@ export class ProtectedSet extends PathRules {
       const source = sources.get(file.source);
       const tier = source?.tier === "list-only" ? source.tier : file.tier ?? "no-cloud";
       const marker = source?.marker ?? file.source;
-      const copy = { copyOf: file.source, isCopy: file.isCopy };
-      const rule: ProtectionRule = { tier, pattern: file.path, marker, line: 0, ...copy };
+      const rule: ProtectionRule = { tier, pattern: file.path, marker, line: 0, copyOf: file.source };
       this.follow(file.path, rule);
       this.#identities.add(file, rule);
     }

@@ -9,7 +9,7 @@ import { isOfSystem, isTooLong, type Listing, Listings, NO_UTF8, type UnjudgedPl
 import { MARKER_NAME } from "./marker.ts";
 import type { PathRules } from "./path_rules.ts";
 import { type Coverage, ruleBelow } from "./patterns.ts";
-import type { ProtectionRule } from "./protection_rule.ts";
+import { type ProtectionRule, stricter } from "./protection_rule.ts";
 
 /** The result of walks: places that a view must hide or leave out, and open directories. Absolute paths; links are not followed. */
 export class ProtectedPlaces {
@@ -167,6 +167,7 @@ export class ProtectedTree {
       found.blind ||= sorted.blind;
       for (const file of sorted.files) found.protected.push(file);
       for (const below of sorted.covered) waiting.push({ directory: below, isCovered: true });
+      for (const { path, rule } of sorted.links) this.#follow(path, rule);
       yield;
       if (isCovered) found.closed.push(listing);
       if (isCovered) continue;
@@ -177,9 +178,18 @@ export class ProtectedTree {
       for (const { path } of sorted.files) found.files.push(path);
       for (const below of sorted.covered) found.directories.push(below);
       for (const below of sorted.open) waiting.push({ directory: below, isCovered: false });
-      for (const { path, rule } of sorted.links) followLink(path, rule, this.#rules);
     }
     return found;
+  }
+
+  /** Covers the target of a covered link. Circular links and unreachable targets lead to no content. */
+  #follow(link: string, rule: ProtectionRule): void {
+    const target = quietly(() => realPathSync(link));
+    if (target === null) return;
+    const real = normalize(target);
+    // A covered directory can have thousands of links within itself. Only in the roots: the question reads markers.
+    const known = this.#roots.some((root) => isWithin(root, real)) ? this.#rules.named(real) : null;
+    if (known === null || stricter(known, rule) !== known) this.#rules.follow(real, rule);
   }
 
   #sort(listing: Listing, { isCovered }: { isCovered: boolean }): Sorted {
@@ -258,7 +268,7 @@ export class ProtectedTree {
         } else if (isFile && rule !== null) {
           found.files.push(path);
           found.protected.push({ path, rule });
-        } else if (isSymlink && rule !== null && covered === null) followLink(path, rule, this.#rules);
+        } else if (isSymlink && rule !== null) this.#follow(path, rule);
       }
       yield;
     }
@@ -266,10 +276,4 @@ export class ProtectedTree {
     this.#outside = { found, version, until: end + REUSED_FOR * (end - start) };
     return found;
   }
-}
-
-/** Covers the target of a covered link. Circular links and unreachable targets lead to no content. */
-function followLink(link: string, rule: ProtectionRule, rules: Pick<TreeRules, "follow">): void {
-  const real = quietly(() => realPathSync(link));
-  if (real !== null) rules.follow(normalize(real), rule);
 }

@@ -206,3 +206,22 @@ Deno.test("random changes: what a fresh look protects, a session that has seen t
   );
   assert.ok(protectedOnes > 100, "the control is empty");
 });
+
+for (const line of ["secrets", "secrets/*", "secrets/key"]) {
+  Deno.test(`"no-cloud: ${line}": what a link there leads to is protected, and a link within costs no rule`, () =>
+    inTemporary((base) => {
+      const [root, away] = [`${base}/project`, `${base}/away`];
+      for (const path of [`${root}/shared/key.pem`, `${root}/secrets/own`, `${away}/other.pem`]) write(path);
+      Deno.symlinkSync("../shared/key.pem", `${root}/secrets/key`);
+      Deno.symlinkSync("own", `${root}/secrets/inside`);
+      if (line !== "secrets/key") Deno.symlinkSync(`${away}/other.pem`, `${root}/secrets/other`);
+      Deno.writeTextFileSync(`${root}/.agentclisecret`, `no-cloud: ${line}\n`);
+      const set = new ProtectedSet([root]);
+      set.start();
+      const files = [...set.files()];
+      assert.ok(files.includes(`${root}/shared/key.pem`), files.join());
+      assert.ok(set.rule(`${root}/shared/key.pem`) !== null);
+      assert.equal(set.rule(`${root}/shared/other.pem`), null, "control");
+      assert.equal(files.includes(`${away}/other.pem`), line !== "secrets/key");
+    }));
+}

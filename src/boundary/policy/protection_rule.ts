@@ -20,8 +20,6 @@ export interface ProtectionRule {
   remembered?: boolean;
   /** Absolute path of the protected file whose content this file contains. */
   copyOf?: string;
-  /** The scanner leaves out such a file: what it holds of its source is known from there. */
-  isCopy?: boolean | undefined;
 }
 
 /** Returns the rule as `.agentclisecret:3 no-cloud: .env`. The marker's path is relative if it lies below `root`. */
@@ -72,9 +70,9 @@ export function ruleOfHeld(directory: string): ProtectionRule | null {
   return { tier: "no-cloud", pattern: HELD_DIRECTORY, marker: join(dirname(directory), MARKER_NAME), line: 0 };
 }
 
-/** Returns the stricter of two rules, of equal ones that of a name, then one that the scanner does not leave out; null if both are null. */
+/** Returns the stricter of two rules, of equal ones that of a name; null if both are null. */
 export function stricter(one: ProtectionRule | null, other: ProtectionRule | null): ProtectionRule | null {
   if (one === null || other === null) return one ?? other;
   if (one.tier !== other.tier) return one.tier === "list-only" ? one : other;
-  return one.copyOf === undefined || other.copyOf !== undefined && one.isCopy !== true ? one : other;
+  return one.copyOf === undefined ? one : other;
 }

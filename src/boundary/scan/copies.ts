@@ -104,7 +104,7 @@ async function findCopies(search: CopySearch): Promise<DerivedFile[]> {
       }
       const hit = nameHit ?? await holding(...textsOf(read.bytes));
       if (hit === null) continue;
-      found.push({ ...copy, source: protection.named(hit.path)?.copyOf ?? hit.path, isCopy: true });
+      found.push({ ...copy, source: protection.named(hit.path)?.copyOf ?? hit.path });
     }
   }
   return found;

@@ -195,6 +195,7 @@ for (const [name, content, value] of WHOLES) {
         value.toUpperCase(),
         `x ${value}y`,
         base64Of(`It is ${value}, really`),
+        new TextEncoder().encode(value).toHex(),
         [...value].reverse().join(""),
       ]
     ) {

@@ -56,16 +56,10 @@ export function scannerOfOthers(
       known = now;
       version += 1;
       const others = now.filter(({ root }) => !roots.some((at) => isWithin(at, root) || isWithin(root, at)));
-      files = [...new Set(others.flatMap(filesOf))];
+      files = [...new Set(others.flatMap(({ met, derived }) => [...met, ...derived]).map(({ path }) => path))];
       return await scanner.check(texts, { ...options, since: undefined });
     },
   };
-}
-
-/** Returns the recorded files of a project but for the copies: what those hold is known from their sources. */
-function filesOf({ met, derived }: RecordData): string[] {
-  const copies = new Set(derived.filter(({ isCopy }) => isCopy).map(({ path }) => path));
-  return [...met, ...derived].map(({ path }) => path).filter((path) => !copies.has(path));
 }
 
 /** Returns a scanner for the content of all known projects and of this one, which need not be known. */
@@ -206,7 +200,6 @@ export class LeakScanner {
     const sizeOf = (path: string) => Math.min(present.get(path)?.size ?? 0, READ_LIMIT);
     const pause = pacer(signal);
     for (const path of paths.toSorted((one, other) => sizeOf(one) - sizeOf(other))) {
-      if (this.#protection.named(path)?.isCopy) continue;
       if (!this.#finder.content.hasRoomFor(sizeOf(path))) {
         this.#finder.content.leftOut.push(path);
         continue;

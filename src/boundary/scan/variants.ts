@@ -128,7 +128,7 @@ interface Digits {
 }
 
 const [BETWEEN, NO_DIGIT] = [64, 65];
-const HEX = { bits: 4, shortest: 24, digits: digitsOf(["0123456789abcdef", "0123456789ABCDEF"], ":,-;") };
+const HEX = { bits: 4, shortest: 16, digits: digitsOf(["0123456789abcdef", "0123456789ABCDEF"], ":,-;") };
 const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
 const BASE64 = { bits: 6, shortest: 10, digits: digitsOf([`${ALPHABET}+/`, `${ALPHABET}-_`], "") };
 
