@@ -163,6 +163,8 @@ async function admitRequest(
     model.isInDoubt = place.inDoubt;
   }
   if (isOwn && model.local) {
+    // The model elsewhere reads nothing that they copied before it is judged.
+    await session.memory.commands?.endAll();
     workspace.becomeRemote();
     model.local = false;
   }

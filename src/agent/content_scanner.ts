@@ -52,6 +52,8 @@ export class ContentScanner {
   readonly #projects: () => Promise<readonly RecordData[]>;
   readonly #written: () => readonly string[];
   readonly #notify: ScannerOptions["notify"];
+  /** Whether programs of the session may have been those of a local model, which see what other projects protect. */
+  readonly #wasLocal: boolean;
   /** Up to then all is judged that programs of the session changed; milliseconds since 1970. */
   #judgedUntil: number;
   #outside: ProtectedSet | undefined;
@@ -66,6 +68,7 @@ export class ContentScanner {
     this.#workspace = workspace;
     this.#allowed = allowed;
     this.#beside = beside;
+    this.#wasLocal = workspace.local || previous?.#wasLocal === true;
     this.#judgedUntil = previous === undefined ? Date.now() : previous.#judgedUntil;
     this.#projects = projects;
     this.#written = written;
@@ -195,11 +198,11 @@ export class ContentScanner {
   }
 
   /**
-   * Judges what a program of the session changed since its start (milliseconds since 1970). What one of a remote model
-   * sees was looked through, unless a path is `exposed`.
+   * Judges what a program of the session changed since its start (milliseconds since 1970). What one of a model that was
+   * remote from the first sees was looked through, unless a path is `exposed`.
    */
   async protectChanges(since: number, exposed?: string): Promise<void> {
-    if (this.#workspace.local || exposed !== undefined) await this.protectFound(this.#places, { since, exposed });
+    if (this.#wasLocal || exposed !== undefined) await this.protectFound(this.#places, { since, exposed });
   }
 
   /** Judges what programs that may still run have changed so far; returns whether any of it is protected from now on. */

@@ -57,3 +57,26 @@ Deno.test("of what a role's remote model gets in a local session, this project a
     await Deno.remove(top, { recursive: true });
   }
 });
+
+Deno.test("what a program of a local model changed is judged when it ends, wherever the model runs by then", async () => {
+  for (const local of [true, false]) {
+    const root = await Deno.realPath(await Deno.makeTempDir());
+    try {
+      await Deno.writeTextFile(`${root}/.agentclisecret`, "no-cloud: .env\n");
+      await Deno.writeTextFile(`${root}/.env`, "TOKEN=canary-1234567890\n");
+      const workspace = await openWorkspace({
+        ...{ root, additional: [], cwd: root, home: `${root}/home`, localEndpoints: [] },
+        provider: { local, name: "loc" },
+      });
+      const told: string[] = [];
+      const scanner = new ContentScanner(workspace, { notify: (text) => told.push(text) });
+      const since = Date.now();
+      await Deno.writeTextFile(`${root}/x.txt`, "TOKEN=canary-1234567890\n");
+      if (local) workspace.becomeRemote();
+      await scanner.protectChanges(since);
+      assert.equal(told.length, local ? 1 : 0, "control: what a remote model's programs see was looked through");
+    } finally {
+      await Deno.remove(root, { recursive: true });
+    }
+  }
+});

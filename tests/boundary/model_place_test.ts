@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { ask, type FakeServerOptions, say, type Script, startFakeServer, type Step } from "../helpers/fake_server.ts";
 import { planServer } from "../helpers/mcp.ts";
 import { openStage, type Stage } from "./harness.ts";
+import { standing } from "./slipped.ts";
 
 const entry = (id: string) => ({ models: [{ id, context_window: 32_768 }] });
 const read = (file_path: string) => ask({ name: "Read", input: { file_path } });
@@ -307,5 +308,37 @@ Deno.test("a session whose model turns out to run elsewhere in a search keeps wh
     const { done } = await stage.play("loc", { providers, block: entry("fake"), argv, script: [] });
     assert.equal(far.chats().length, isProtected ? 3 : 4, done.stderr);
     assert.equal(done.code, isProtected ? 6 : 0, isProtected ? "" : "control");
+  }
+});
+
+Deno.test("a model that turns out to run elsewhere reads nothing that a background command copied before", {
+  ignore: Deno.build.os === "windows",
+}, async () => {
+  for (const turns of [true, false]) {
+    await using stage = await openStage({ bare: true, marker: null });
+    const [a, b] = [`${stage.home.root}/A`, `${stage.home.root}/B`];
+    await stage.plant(`${b}/.env`, "env", (canary) => `TOKEN=${canary}\n`);
+    await stage.write(`${b}/.agentclisecret`, "no-cloud: .env\n");
+    await stage.write(`${a}/open.txt`, "nothing\n");
+    await stage.play("loc", { cwd: b, script: [say("Hello.")] });
+    const routes: NonNullable<FakeServerOptions["routes"]> = {};
+    const command = `cp '${b}/.env' x.txt; touch ready.txt; exec sleep 1000`;
+    const far = startFakeServer({
+      routes,
+      async script({ index }) {
+        if (index === 0) return ask({ name: "Bash", input: { command, background: true } });
+        if (index > 1) return index === 2 ? read("x.txt") : say("Done.");
+        await standing(`${a}/ready.txt`);
+        if (turns) Object.assign(routes, WAYS["by its server's word"]?.server.routes);
+        return read("open.txt");
+      },
+    });
+    await using _ = far;
+    const providers = { far: { baseUrl: far.baseUrl, ...entry("fake") } };
+    const argv = ["run", "go", "--model", "far:fake", "--permission-mode", "bypassPermissions"];
+    const { done } = await stage.play("loc", { cwd: a, providers, block: entry("fake"), argv, script: [] });
+    const got = far.received().map((bytes) => new TextDecoder().decode(bytes)).join("");
+    assert.equal(far.chats().length, 4, done.stderr);
+    assert.equal(got.includes(stage.canary("env")), !turns, turns ? done.stderr : "control: a local model reads it");
   }
 });
