@@ -7,6 +7,7 @@ import type { ProtectedSet } from "../boundary/policy/protected.ts";
 import { describeRule } from "../boundary/policy/protection_rule.ts";
 import type { RecordData } from "../boundary/policy/project_record_files.ts";
 import type { Refusal, Workspace } from "../boundary/workspace/workspace.ts";
+import type { Exposure } from "../boundary/scan/copies.ts";
 import { AgentcliError } from "../errors.ts";
 import { imageUrl } from "../provider/chat/content.ts";
 import { stringsOf } from "../platform/record.ts";
@@ -68,7 +69,7 @@ export class ContentScanner {
     this.#workspace = workspace;
     this.#allowed = allowed;
     this.#beside = beside;
-    this.#wasLocal = workspace.local || previous?.#wasLocal === true;
+    this.#wasLocal = workspace.local || previous !== undefined && previous.#wasLocal;
     this.#judgedUntil = previous === undefined ? Date.now() : previous.#judgedUntil;
     this.#projects = projects;
     this.#written = written;
@@ -201,7 +202,7 @@ export class ContentScanner {
    * Judges what a program of the session changed since its start (milliseconds since 1970). What one of a model that was
    * remote from the first sees was looked through, unless a path is `exposed`.
    */
-  async protectChanges(since: number, exposed?: string): Promise<void> {
+  async protectChanges(since: number, exposed?: Exposure): Promise<void> {
     if (this.#wasLocal || exposed !== undefined) await this.protectFound(this.#places, { since, exposed });
   }
 
@@ -221,12 +222,12 @@ export class ContentScanner {
 
   /**
    * Protects the files in these places that changed since then and hold what a known project protects, or cannot be looked
-   * through; with `exposed`, a protected path, all that changed: any of them can hold it. Tells the person which, and
+   * through; with `exposed`, all that changed while a program saw a protected path. Tells the person which, and
    * returns whether there are any. Throws `home_unusable` where that cannot be remembered.
    */
   async protectFound(
     places: readonly string[],
-    { since, exposed }: { since: number; exposed: string | undefined },
+    { since, exposed }: { since: number; exposed: Exposure | undefined },
   ): Promise<boolean> {
     const own = await this.#open();
     if (own === null && exposed === undefined && (await this.#projects()).length === 0) return false;

@@ -29,7 +29,7 @@ export interface SessionScope {
   /** Returns whether texts that are about to leave, or to be stored, hold protected content of any known project. */
   found(texts: readonly string[], options?: { isLeaving: boolean }): Promise<boolean>;
   /** Judges what a program changed, once it has ended: see `WatchOptions`. */
-  protectChanges(since: number, exposed?: string): Promise<void>;
+  protectChanges: WatchOptions["protectChanges"];
   /** Names of variables that hold keys of providers. */
   secretVariables: readonly string[];
   provider: string;

@@ -2,6 +2,7 @@
 import type { BackgroundCommands } from "./bash/background.ts";
 import type { Label } from "../boundary/policy/label.ts";
 import type { SessionSandbox } from "../boundary/sandbox/sandbox.ts";
+import type { WatchOptions } from "../boundary/sandbox/watched_run.ts";
 import type { Refusal, ResolvedPath, Workspace } from "../boundary/workspace/workspace.ts";
 import type { CheckedArguments } from "../provider/check_arguments.ts";
 import type { PlainSchema } from "../mcp/signature.ts";
@@ -64,7 +65,7 @@ export interface ToolContext {
   /** Looks for protected content in a text for a file that is not protected; `others`: of other projects, too. */
   checkWrite?: ((text: string, target: { display: string; others: boolean }) => Promise<Refusal | null>) | undefined;
   /** Judges what a program changed, once it has ended: see `WatchOptions`. */
-  protectChanges?: ((since: number, exposed?: string) => Promise<void>) | undefined;
+  protectChanges?: WatchOptions["protectChanges"];
   /** Tells the person something that is no error; never the model. */
   notify?: ((text: string) => void | Promise<void>) | undefined;
   /** Gets what a command prints while it runs, for the person; where it gives a promise the command waits. */

@@ -2,6 +2,9 @@
 import assert from "node:assert/strict";
 import { ask, say, want } from "../helpers/fake_server.ts";
 import { quarantine } from "../../src/boundary/sandbox/quarantine.ts";
+import { ProtectedSet } from "../../src/boundary/policy/protected.ts";
+import { protectCopies } from "../../src/boundary/scan/copies.ts";
+import { scannerOfAll } from "../../src/boundary/scan/leak_scanner.ts";
 import { listQuarantine, restoreQuarantined } from "../../src/cli/quarantine.ts";
 import { openStage, type Stage } from "./harness.ts";
 import { hasBubblewrap } from "./sandbox_project.ts";
@@ -148,6 +151,7 @@ for (const change of ["a file", "a line of a marker"]) {
 const LEFT: Readonly<Record<string, string>> = {
   "a new file": `mkdir new; ${CODED} < .env > new/file.txt`,
   "a file that is moved": `${CODED} < .env > new.txt; mv new.txt sub/moved.txt`,
+  "a new marker": `mkdir new; ${CODED} < .env | sed 's/^/# /' > new/.agentclisecret`,
   "a file below sandbox.write": `${CODED} < .env > "$CACHE/new.txt"`,
   "a file that stood below sandbox.write": `${CODED} < .env > "$CACHE/old.txt"`,
 };
@@ -162,7 +166,7 @@ for (const [what, way] of Object.entries(LEFT)) {
     const command = `CACHE="${cache}"; echo > ready.txt; ${
       UNTIL("go.txt")
     }; ${way} && ${CODED} < .env > control.txt; sleep 1`;
-    const look = `cat *.txt */*.txt "${cache}"/*; echo ran`;
+    const look = `cat *.txt */*.txt */.agentclisecret "${cache}"/*; echo ran`;
     const saving = saveAnew(stage);
     const script = [ask(want("shell", { command })), ask(want("shell", { command: look })), say("ok")];
     const played = await stage.play("rem", { script, args, settings });
@@ -174,3 +178,15 @@ for (const [what, way] of Object.entries(LEFT)) {
     assert.ok((await Deno.readTextFile(`${stage.project}/.env`)).includes(value), "what the user saved stays");
   });
 }
+
+Deno.test("a marker that the user changed while a command ran stays open, and one that came meanwhile does not", async () => {
+  await using stage = await openStage();
+  const scanner = scannerOfAll(new ProtectedSet([]), { root: stage.project, projects: () => Promise.resolve([]) });
+  for (const since of [Date.now() + 60_000, Date.now() - 60_000]) {
+    const protection = new ProtectedSet([stage.project]);
+    const exposed = { path: `${stage.project}/.env`, since: 0 };
+    const notice = await protectCopies({ roots: [stage.project], protection, scanner, since, exposed }, []);
+    assert.match(notice ?? "", /pub\.txt/);
+    assert.equal(notice?.includes(".agentclisecret"), since < Date.now());
+  }
+});

@@ -11,6 +11,7 @@ import { processIdentity } from "../../platform/process_group.ts";
 import type { GitUser } from "../../shell/git.ts";
 import { ProtectedSet } from "../policy/protected.ts";
 import { UNKNOWN_PATH } from "../policy/protection_rule.ts";
+import type { Exposure } from "../scan/copies.ts";
 import { gitPrograms } from "./git_programs.ts";
 import { quarantine, quarantineNotice, readFields } from "./quarantine.ts";
 import { newerThan, StartedLater } from "./started_later.ts";
@@ -22,8 +23,8 @@ const EXPOSED = ".exposed.json";
 
 /** Judges what a program left. */
 export interface UnfinishedJudge {
-  /** Protects what changed in places since a time and holds protected content; with `exposed`, a path, all of it. */
-  protect(places: readonly string[], changed: { since: number; exposed: string | undefined }): Promise<unknown>;
+  /** Protects what changed in places since a time and holds protected content; with `exposed`, all of it. */
+  protect(places: readonly string[], changed: { since: number; exposed: Exposure | undefined }): Promise<unknown>;
   holdsProtected(text: string): Promise<boolean>;
 }
 
@@ -87,7 +88,7 @@ export async function recoverUnfinished(
     const path = join(home, UNFINISHED, name);
     const note = readNote(path);
     if (note === null || !note.roots.some(touches)) continue;
-    const exposed = name.endsWith(EXPOSED) ? UNKNOWN_PATH : undefined;
+    const exposed = name.endsWith(EXPOSED) ? { path: UNKNOWN_PATH, since: note.since } : undefined;
     const isRunning = note.process !== null && await processIdentity(parseInt(note.process)) === note.process;
     if (isRunning && exposed === undefined) continue;
     const made = note.isWatched ? await startedLaterSince(note, user) : [];

@@ -8,6 +8,7 @@ import { type ProcessOptions, type ProcessOutcome, run } from "../../platform/pr
 import { within } from "../../platform/sleep.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 import { UNKNOWN_PATH } from "../policy/protection_rule.ts";
+import type { Exposure } from "../scan/copies.ts";
 import { type QuarantineEntry, quarantineNotice } from "./quarantine.ts";
 import { type SandboxReason, sandboxReason, type SessionSandbox } from "./sandbox.ts";
 import type { ProgramNote } from "./unfinished.ts";
@@ -53,10 +54,10 @@ export interface WatchOptions {
   /** Returns whether a name holds protected content, so that no notice may tell it. */
   holdsProtected: ((text: string) => Promise<boolean>) | undefined;
   /**
-   * Called once when the command has ended: protects files that changed since a time (milliseconds since 1970) and hold
-   * protected content, or all of them if the command could see what is at the path `exposed`.
+   * Called when the command has ended: protects files that changed since its start (milliseconds since 1970) and hold
+   * protected content, or all that changed while the command could see some.
    */
-  protectChanges: ((since: number, exposed?: string) => Promise<unknown>) | undefined;
+  protectChanges: ((since: number, exposed?: Exposure) => Promise<unknown>) | undefined;
 }
 
 /** How a command ended, and what the looks found. */
@@ -175,7 +176,7 @@ export async function runWatched(
     await attempt(async () => await notify?.(await quarantineNotice(name, entry, holdsProtected)));
   }
   await attempt(() => protectChanges?.(started));
-  if (exposed !== null) await attempt(() => protectChanges?.(since, path));
+  if (exposed !== null) await attempt(() => protectChanges?.(started, { path, since }));
   await attempt(() => failure === null ? program.note?.remove() : program.note?.keep());
   const outcome = await running;
   await passing;

@@ -22,6 +22,12 @@ const MOST_NAMED = 20;
 /** File system clocks are coarse, and change times come in whole seconds (measured with Deno 2.9.6). */
 const SLACK_MS = 2_000;
 
+/** A protected path that a program could see since a time: what changed from then on can hold it in a form that no scan finds. */
+export interface Exposure {
+  path: string;
+  since: number;
+}
+
 interface CopySearch {
   /** Real paths of files and directories: only what is in them is searched. */
   roots: readonly string[];
@@ -31,8 +37,7 @@ interface CopySearch {
   scanner: Scans;
   /** When the program started, in milliseconds since 1970. */
   since: number;
-  /** A protected path that the program could see: every changed file can hold its content in a form that no scan finds. */
-  exposed?: string | undefined;
+  exposed?: Exposure | undefined;
 }
 
 /**
@@ -54,7 +59,7 @@ export async function protectCopies(search: CopySearch, records: readonly Projec
   protection.remember(records);
   const why = exposed === undefined
     ? "since they hold protected content"
-    : `since ${exposed} came to be protected or was replaced meanwhile`;
+    : `since ${exposed.path} came to be protected or was replaced meanwhile`;
   const more = names.length > MOST_NAMED ? ` and ${names.length - MOST_NAMED} more` : "";
   return `protected from now on, ${why}: ${names.slice(0, MOST_NAMED).join(", ")}${more} ` +
     "(agentcli secrets list shows them, agentcli secrets trust releases them)";
@@ -74,7 +79,7 @@ export function outsideOf(
 /** Returns files, and directories that cannot be listed. Does not follow links or enter `.git`, which sandboxed commands do not see. */
 async function findCopies(search: CopySearch): Promise<DerivedFile[]> {
   const { roots, protection, outside, scanner, since, exposed } = search;
-  const source = exposed ?? [...protection.files()][0] ?? UNKNOWN_PATH;
+  const source = exposed?.path ?? [...protection.files()][0] ?? UNKNOWN_PATH;
   const started = performance.now();
   const holding = (...texts: string[]) => scanner.check(texts, { once: true, since: started });
   const found: DerivedFile[] = [];
@@ -84,16 +89,17 @@ async function findCopies(search: CopySearch): Promise<DerivedFile[]> {
   for (const listing of listings) {
     const base = baseOf(listing.directory, search);
     let above: Promise<ScanHit | null> | null = null;
-    for (const { path, status } of changedFiles(listing, since - SLACK_MS)) {
+    for (const { path, status } of changedFiles(listing, (exposed?.since ?? since) - SLACK_MS)) {
       if (!roots.some((root) => isWithin(root, path)) || protection.lasts(path)) continue;
       const { device, inode, born } = status;
       const nameHit = await (above ??= holding(relativeTo(base, listing.directory))) ?? await holding(basename(path));
       // Where its name holds protected content, a file is known and shown by its number alone.
       const copy = { path: nameHit === null ? path : join(base, `file number ${inode}`), device, inode, born };
       if (exposed !== undefined) {
-        // No sandboxed program writes a marker: the user just did.
-        if (exposed !== UNKNOWN_PATH && protection.markers.includes(path)) continue;
-        found.push({ ...copy, source: exposed });
+        // No sandboxed program writes a marker that was there before it: the user just did.
+        const isOld = born !== 0 && born < since - SLACK_MS;
+        if (isOld && source !== UNKNOWN_PATH && protection.markers.includes(path)) continue;
+        found.push({ ...copy, source });
         continue;
       }
       left -= status.size;
