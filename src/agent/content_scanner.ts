@@ -53,7 +53,7 @@ export class ContentScanner {
   readonly #projects: () => Promise<readonly RecordData[]>;
   readonly #written: () => readonly string[];
   readonly #notify: ScannerOptions["notify"];
-  /** Whether programs of the session may have been those of a local model, which see what other projects protect. */
+  /** Programs of a local model can see what other projects protect. */
   readonly #wasLocal: boolean;
   /** Up to then all is judged that programs of the session changed; milliseconds since 1970. */
   #judgedUntil: number;
@@ -154,7 +154,7 @@ export class ContentScanner {
     const texts = new Set(released.flatMap((item) => [item.text, ...imagesOf(item).map(imageUrl)]));
     // An image alone has no words, and every message holds those.
     texts.delete("");
-    const checked = texts.size === 0 ? body : withoutPrompts(body, texts);
+    const checked = texts.size === 0 ? body : (await import("./released_prompts.ts")).withoutPrompts(body, texts);
     await this.checkPart([...stringsOf(checked)], {
       name: `the request to "${provider}"`,
       hint: "continue with a local model, or start a session without that text; lines that are no secret: " +
@@ -248,34 +248,4 @@ export class ContentScanner {
     await scanner?.check([]);
     return scanner?.notScanned ?? [];
   }
-}
-
-/** A request without those messages of the user: alone, or behind a summary that they were put together with. */
-function withoutPrompts(body: unknown, allowed: ReadonlySet<string>): unknown {
-  if (typeof body !== "object" || body === null || !("messages" in body) || !Array.isArray(body.messages)) return body;
-  const messages = body.messages.map((message: unknown) => {
-    if (typeof message !== "object" || message === null || !("role" in message) || !("content" in message)) {
-      return message;
-    }
-    const { role, content } = message;
-    if (role !== "user") return message;
-    if (typeof content === "string") return { ...message, content: withoutPrompt(content, allowed) };
-    return Array.isArray(content)
-      ? { ...message, content: content.map((part) => withoutPart(part, allowed)) }
-      : message;
-  });
-  return { ...body, messages };
-}
-
-function withoutPrompt(content: string, allowed: ReadonlySet<string>): string {
-  if (allowed.has(content)) return "";
-  const behind = [...allowed].find((text) => content.endsWith(`\n\n${text}`));
-  return behind === undefined ? content : content.slice(0, -behind.length);
-}
-
-/** A prompt with images is one message of several parts. */
-function withoutPart(part: unknown, allowed: ReadonlySet<string>): unknown {
-  const { text, image_url: image } = part as { text?: unknown; image_url?: { url?: unknown } };
-  if (typeof text === "string") return withoutPrompt(text, allowed);
-  return typeof image?.url === "string" && allowed.has(image.url) ? "" : part;
 }

@@ -68,7 +68,7 @@ Deno.test("what changed while a checker could see a protected path is protected"
       ...context,
       io: { ...context.io, env: (key: string) => key === "PATH" ? place : undefined },
       sandbox,
-      protectChanges: (_, path = "nothing") => Promise.resolve(void protectedFor.push(path)),
+      protectChanges: (_, exposed) => Promise.resolve(void protectedFor.push(exposed?.path ?? "nothing")),
     });
   }, { marker: "no-cloud: .env\n" });
   await Deno.remove(place, { recursive: true });

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import type { Exposure } from "../scan/copies.ts";
 import { runWatched } from "./watched_run.ts";
 
 Deno.test(
@@ -6,7 +7,7 @@ Deno.test(
   { ignore: Deno.build.os === "windows" },
   async () => {
     for (const exposed of [[], ["/project/.env"]]) {
-      const judged: [number, string | undefined][] = [];
+      const judged: [number, Exposure | undefined][] = [];
       let looks = 0;
       const start = Date.now();
       const outcome = await runWatched({
@@ -19,15 +20,15 @@ Deno.test(
         name: "the command",
         notify: undefined,
         holdsProtected: undefined,
-        protectChanges: (since, path) => Promise.resolve(void judged.push([since, path])),
+        protectChanges: (since, exposure) => Promise.resolve(void judged.push([since, exposure])),
         onOutput: () => {},
         timeoutMs: 60_000,
       });
-      const [[first = 0, path] = [], later] = judged;
-      assert.ok(first >= start && path === undefined);
+      const [[first = 0, exposure] = [], later] = judged;
+      assert.ok(first >= start && exposure === undefined);
       assert.deepEqual(outcome.exposed, exposed.length > 0 ? exposed : null);
-      assert.equal(later?.[1], exposed[0]);
-      assert.ok(later === undefined || later[0] > first, "since the look that found nothing");
+      assert.equal(later?.[1]?.path, exposed[0]);
+      assert.ok(later?.[1] === undefined || later[1].since > first, "since the look that found nothing");
     }
   },
 );
