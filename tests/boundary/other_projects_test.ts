@@ -230,6 +230,22 @@ for (const [what, command] of Object.entries(HINDRANCES)) {
   });
 }
 
+Deno.test(
+  "commands of a model on a trusted host see nothing of other projects, and those of one here do",
+  bubblewrap,
+  async () => {
+    await using stage = await openStage({ bare: true, marker: null });
+    const { a, b } = await beside(stage);
+    await stage.write(`${a}/.agentclisecret`, "local-endpoints: 127.0.0.2\n");
+    const script = [ask(want("shell", { command: `${CODED} < '${b}/.env'; echo ran` })), say("Done.")];
+    for (const provider of ["lan", "loc"] as const) {
+      const played = await stage.play(provider, { cwd: a, args, script });
+      assert.match(played.results[0] ?? "", /ran/, played.done.stderr);
+      assert.equal(played.sent.includes(coded(stage.canary("env"))), provider === "loc", "control: a model here");
+    }
+  },
+);
+
 /** What can become of a file in the home, and what a command of a remote model gets then. */
 const DAMAGES: readonly { file: RegExp; damage: (path: string) => Promise<void>; result: RegExp }[] = [
   {

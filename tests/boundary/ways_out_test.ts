@@ -141,7 +141,7 @@ Deno.test("a command of a remote model does not see the protected files of anoth
   assert.equal(after.done.code, 0, after.done.stderr);
   assert.ok(!after.sent.includes(rot13(canary)), after.results[0]);
   assert.match(after.results[0] ?? "", /\/other\n?$/);
-  assert.match(after.done.stderr, /commands of this remote model run in a sandbox/);
+  assert.match(after.done.stderr, /commands of this model run in a sandbox/);
   assert.equal(await Deno.readTextFile(`${cwd}/made`), "mine\n");
   // A local model, and a user who wants none of it.
   const local = await stage.play("loc", { script, args: allowed, cwd });

@@ -60,6 +60,7 @@ export const NO_DISK: Workspace = {
   cwd: "/project",
   ambientLabel: "open",
   local: true,
+  isHere: true,
   records: [],
   protection: new ProtectedSet([]),
   refresh: () => Promise.resolve(),

@@ -65,7 +65,8 @@ export async function sandboxReason(
   if (sessionLabel !== "open" || workspace.ambientLabel !== "open" || workspace.protection.any) return "project";
   if (sandbox === undefined || sandbox.settings.mode === "never") return null;
   if (sandbox.settings.mode === "always") return "always";
-  return !workspace.local && await sandbox.protectsElsewhere() ? "external" : null;
+  // An endpoint that this project trusts is nothing to others.
+  return !workspace.isHere && await sandbox.protectsElsewhere() ? "external" : null;
 }
 
 /** Returns what a sandboxed program sees of repositories. */

@@ -190,6 +190,11 @@ export class DiskWorkspace {
     return baseUrl === undefined || isLocal(baseUrl, this.protection.holdsOthers ? [] : this.#localEndpoints);
   }
 
+  /** Whether the model counts as one of this machine, not only of a host that a `local-endpoints:` line names. */
+  get isHere(): boolean {
+    return this.local && isLocal(this.#options.provider.baseUrl ?? "http://localhost", []);
+  }
+
   /** Whether servers beyond this machine may count as local: then it matters whose content a session holds. */
   get hasEndpoints(): boolean {
     return this.#localEndpoints.length > 0 && !this.protection.holdsOthers;
@@ -209,12 +214,11 @@ export class DiskWorkspace {
 
   async #remember(): Promise<void> {
     const { version } = this.protection;
-    const { notify } = this.#options;
     const before = this.#problem();
     await recordSeen(this.protection, this.records, { isNew: version !== this.#remembered });
     this.#remembered = version;
     const problem = this.local && before === null ? this.#problem() : null;
-    if (problem !== null) notify?.(`what is protected here cannot be remembered: ${problem.message}`);
+    if (problem !== null) this.#options.notify?.(`what is protected here cannot be remembered: ${problem.message}`);
   }
 
   #refuseUnsafe(): void {

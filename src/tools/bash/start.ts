@@ -178,9 +178,9 @@ const CLOSED_NETWORK =
 /** Returns that commands run in a sandbox because of other projects, or could not. */
 function externalNotice(sandboxed: SandboxedCommand | SandboxRefusal): string {
   return sandboxed.kind === "ready" || !sandboxed.missing
-    ? "commands of this remote model run in a sandbox, since other projects of yours have protected paths: they see this " +
+    ? "commands of this model run in a sandbox, since other projects of yours have protected paths: they see this " +
       "project, the system, and what sandbox.read and sandbox.write name; agentcli config set sandbox.mode never turns it off"
-    : "commands of this remote model run without a sandbox and could read protected files of other projects: " +
+    : "commands of this model run without a sandbox and could read protected files of other projects: " +
       `${sandboxed.reason}; ${sandboxed.hint}`;
 }
 
