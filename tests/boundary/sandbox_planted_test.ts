@@ -135,20 +135,28 @@ Deno.test("what a command made before agentcli was killed is found at the next s
   assert.deepEqual([...Deno.readDirSync(`${home.agentcliHome}/unfinished`)], []);
 });
 
-Deno.test("of what could run code later, the next start takes what is newer than the command", bubblewrap, async () => {
-  for (const isNewer of [true, false]) {
+for (
+  const { from, to, name, isTaken } of [
+    { from: -60_000, to: 0, name: "while the command ran is taken", isTaken: true },
+    { from: -60_000, to: null, name: "while nobody knows whether it ran is taken", isTaken: true },
+    { from: 60_000, to: 120_000, name: "before it is the user's", isTaken: false },
+    { from: -120_000, to: -60_000, name: "after it is the user's", isTaken: false },
+  ]
+) {
+  Deno.test(`of what could run code later, what was made ${name}`, bubblewrap, async () => {
     await using stage = await openStage();
     const { home, project } = stage;
     await stage.write(".envrc", "mine\n");
     await stage.write(".idea/workspace.xml", "mine\n");
-    const since = Date.now() + (isNewer ? -60_000 : 60_000);
-    const note = { process: null, since, roots: [await Deno.realPath(project)], isWatched: true };
-    await stage.write(`${home.agentcliHome}/unfinished/1.json`, JSON.stringify(note));
+    const note = { process: null, since: Date.now() + from, roots: [await Deno.realPath(project)], isWatched: true };
+    const path = await stage.write(`${home.agentcliHome}/unfinished/1.json`, JSON.stringify(note));
+    const until = to === null ? 0 : (Date.now() + to) / 1_000;
+    await Deno.utime(path, until, until);
     const { stderr } = await runProgram(["sandbox", "--", "true"], { home });
-    for (const name of [".envrc", ".idea"]) assert.equal(stderr.includes(name), isNewer, stderr);
+    for (const name of [".envrc", ".idea"]) assert.equal(stderr.includes(name), isTaken, stderr);
     assert.deepEqual([...Deno.readDirSync(`${home.agentcliHome}/unfinished`)], []);
-  }
-});
+  });
+}
 
 Deno.test("a damaged note of a command holds nothing up", bubblewrap, async () => {
   await using stage = await openStage();

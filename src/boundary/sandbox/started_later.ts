@@ -82,15 +82,20 @@ function leadsToDirectory(path: string): boolean {
 const SLACK_MS = 2_000;
 
 /**
- * Returns the outermost paths that came to be since a time, in milliseconds since 1970. The change time of a directory
- * tells only of what is in it.
+ * Returns the outermost paths that came to be, or were changed last, in a time, in milliseconds since 1970. The change
+ * time of a directory tells only of what is in it.
  */
-export function newerThan({ known }: Pick<WatchedFiles, "known">, since: number): string[] {
+export function madeWithin(
+  { known }: Pick<WatchedFiles, "known">,
+  { since, until }: { since: number; until: number },
+): string[] {
+  const isThen = (time: number) => time >= since - SLACK_MS && time <= until + SLACK_MS;
   return outermost([...known.keys()]).filter((path) => {
     const status = quietly(() => lstatSync(path));
     if (status === null) return false;
     const { kind, born, changed } = status;
-    return (kind === "directory" && born !== 0 ? born : Math.max(born, changed)) >= since - SLACK_MS;
+    if (born === 0) return changed >= since - SLACK_MS;
+    return isThen(born) || kind !== "directory" && isThen(changed);
   });
 }
 

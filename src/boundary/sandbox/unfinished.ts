@@ -5,8 +5,18 @@
  */
 import { AgentcliError } from "../../errors.ts";
 import { systemReason } from "../../platform/disk_failure.ts";
-import { listSync, makePrivateDirectory, movePath, removeFile, writePrivately } from "../../platform/files.ts";
+import {
+  listSync,
+  lstatSync,
+  makePrivateDirectory,
+  movePath,
+  removeFile,
+  setModified,
+  writePrivately,
+} from "../../platform/files.ts";
+import type { Io } from "../../platform/io.ts";
 import { isWithin, join } from "../../platform/path.ts";
+import { quietly } from "../../platform/real_path.ts";
 import { processIdentity } from "../../platform/process_group.ts";
 import type { GitUser } from "../../shell/git.ts";
 import { ProtectedSet } from "../policy/protected.ts";
@@ -14,7 +24,7 @@ import { UNKNOWN_PATH } from "../policy/protection_rule.ts";
 import type { Exposure } from "../scan/copies.ts";
 import { gitPrograms } from "./git_programs.ts";
 import { quarantine, quarantineNotice, readFields } from "./quarantine.ts";
-import { newerThan, StartedLater } from "./started_later.ts";
+import { madeWithin, StartedLater } from "./started_later.ts";
 
 /** Directory in the home with one file for each running program; `createSessionSandbox` knows it, too. */
 const UNFINISHED = "unfinished";
@@ -30,6 +40,8 @@ export interface UnfinishedJudge {
 
 /** The note of a running program in the home. */
 export interface ProgramNote {
+  /** Notes until when the program has ended if we are killed (milliseconds since 1970); 0: that is not known. */
+  endsBy(time: number): Promise<void>;
   /** From now on, everything that changed since the program started counts as protected, whatever becomes of us. */
   keep(): Promise<void>;
   remove(): Promise<void>;
@@ -65,6 +77,7 @@ export async function noteProgram(
     });
   }
   return {
+    endsBy: (time) => setModified(path, time),
     async keep() {
       if (path.endsWith(EXPOSED)) return;
       await movePath(path, `${id}${EXPOSED}`);
@@ -79,7 +92,7 @@ export async function noteProgram(
  * removes their notes. Returns notices for the user. Throws why that is not possible; the notes stay then.
  */
 export async function recoverUnfinished(
-  { home, root, user }: { home: string; root: string; user: GitUser },
+  { home, root, user, os }: { home: string; root: string; user: GitUser; os: Io["os"] },
   { protect, holdsProtected }: UnfinishedJudge,
 ): Promise<string[]> {
   const notices: string[] = [];
@@ -91,7 +104,9 @@ export async function recoverUnfinished(
     const exposed = name.endsWith(EXPOSED) ? { path: UNKNOWN_PATH, since: note.since } : undefined;
     const isRunning = note.process !== null && await processIdentity(parseInt(note.process)) === note.process;
     if (isRunning && exposed === undefined) continue;
-    const made = note.isWatched ? await startedLaterSince(note, user) : [];
+    const made = note.isWatched
+      ? await startedLater(note, { user, until: os === "linux" ? endOf(path) : Infinity })
+      : [];
     const entry = made.length > 0 ? await quarantine(made, { home, root: note.roots[0], now: Date.now() }) : null;
     if (entry !== null) notices.push(await quarantineNotice("a command that was broken off", entry, holdsProtected));
     await protect(note.roots, { since: note.since, exposed });
@@ -100,13 +115,21 @@ export async function recoverUnfinished(
   return notices;
 }
 
-/** Returns what is newer than a program and that it may not have made. */
-async function startedLaterSince({ roots, since }: Note, user: GitUser): Promise<string[]> {
+/** Returns when the program of a note had ended, where programs cannot outlive us. */
+function endOf(path: string): number {
+  return quietly(() => lstatSync(path))?.modified || Infinity;
+}
+
+/** Returns what came to be while a program ran and that it may not have made. */
+async function startedLater(
+  { roots, since }: Note,
+  { user, until }: { user: GitUser; until: number },
+): Promise<string[]> {
   const protection = new ProtectedSet(roots);
   protection.refresh();
   const found = await protection.hidden();
   const programs = gitPrograms(found, { roots, user }) ?? [];
-  return newerThan(new StartedLater(user.userHome).watch(found, { roots, programs }), since);
+  return madeWithin(new StartedLater(user.userHome).watch(found, { roots, programs }), { since, until });
 }
 
 /** Returns a note; null for an incomplete one, whose program had not started. */

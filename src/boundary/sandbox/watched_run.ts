@@ -115,12 +115,15 @@ export async function runWatched(
   const quarantined: QuarantineEntry[] = [];
   let exposed: readonly string[] | null = null;
   let failure: unknown = null;
+  let pause = PAUSE_MS;
   const started = Date.now();
   /** The start of the last look that found nothing exposed. */
   let since = started;
   let held = new HeldOutput();
   let passing = Promise.resolve();
   const { argv, env, cwd } = program;
+  const untilNextLook = () => program.note?.endsBy(Date.now() + QUIET_TIMES * pause);
+  await untilNextLook();
   const running = run({
     ...{ ...options, argv, env, cwd, signal: AbortSignal.any(signals) },
     onOutput(...piece) {
@@ -132,10 +135,14 @@ export async function runWatched(
     },
   });
   const look = async () => {
-    const [{ pieces, released }, start] = [held, Date.now()];
+    const [{ pieces, released }, start, begun] = [held, Date.now(), performance.now()];
     held = new HeldOutput();
     try {
+      // The program itself can make a look long.
+      await program.note?.endsBy(0);
       const report = await program.look();
+      pause = Math.max(PAUSE_MS, COST_TIMES * (performance.now() - begun));
+      await untilNextLook();
       failure = null;
       if (report.quarantined !== null) quarantined.push(report.quarantined);
       if (report.exposed.length > 0) exposed ??= report.exposed;
@@ -157,14 +164,10 @@ export async function runWatched(
   };
   let isOver = false;
   const over = running.then(() => {}, () => {}).then(() => void (isOver = true));
-  for (let cost = 0; !isOver && !stop.signal.aborted;) {
-    const pause = Math.max(PAUSE_MS, COST_TIMES * cost);
+  while (!isOver && !stop.signal.aborted) {
     await within(pause, over);
     if (held.bytes === 0) await within((QUIET_TIMES - 1) * pause, Promise.race([over, held.arrived.promise]));
-    if (isOver) break;
-    const start = performance.now();
-    await look();
-    cost = performance.now() - start;
+    if (!isOver) await look();
   }
   held.released.resolve();
   await over;
