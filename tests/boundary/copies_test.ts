@@ -147,3 +147,41 @@ Deno.test(
     assert.match(released.results[0] ?? "", new RegExp(canary), "the user's word");
   },
 );
+
+const DEEP = "d".repeat(240);
+
+/** Where a command leaves a file, how a person names it later, and whether a look at the file is possible. */
+const PLACES = [
+  ["at a short path", "mkdir -p s/x; cd s/x", "true", "s/x/f.txt", true],
+  ["below a name that is not UTF-8", "mkdir -p s/$'\\xff'; cd s/$'\\xff'", "mv s/$'\\xff' s/y", "s/y/f.txt", false],
+  [
+    "below a path that is too long",
+    `for i in $(seq 16); do mkdir ${DEEP}; cd ${DEEP}; done`,
+    "true",
+    `${DEEP}/`.repeat(16) + "f.txt",
+    false,
+  ],
+] as const;
+
+for (const [where, go, name, path, isSeen] of PLACES) {
+  Deno.test(`what a command of another project's content leaves ${where} stays here`, sandboxed, async () => {
+    for (const isSecret of isSeen ? [true, false] : [true]) {
+      await using stage = await openStage({ bare: true, marker: null });
+      const [a, b] = [`${stage.home.root}/A`, `${stage.home.root}/B`];
+      await stage.plant(`${b}/.env`, "env");
+      await stage.write(`${b}/.agentclisecret`, "no-cloud: .env\n");
+      await stage.write(`${b}/open.txt`, "an open line\n");
+      await stage.write(`${a}/pub.txt`, "an open line\n");
+      await stage.play("loc", { cwd: b, script: [say("Hello.")] });
+      const command = `${go}; cat '${b}/${isSecret ? ".env" : "open.txt"}' > f.txt`;
+      const local = await stage.play("loc", { cwd: a, args: COMMANDS, script: [shell(command), say("Done.")] });
+      assert.equal(/protected from now on/.test(local.done.stderr), isSecret, local.done.stderr);
+      await new Deno.Command("bash", { args: ["-c", name], cwd: a }).output();
+      const reads = [ask(want("read", { path }), want("read", { path: "pub.txt" })), say("Done.")];
+      const remote = await stage.play("rem", { cwd: a, script: reads });
+      assert.doesNotMatch(remote.sent, /CNRY_/);
+      assert.match(remote.results[0] ?? "", isSecret ? /is protected|is too long/ : /an open line/);
+      assert.match(remote.results[1] ?? "", /an open line/, "control");
+    }
+  });
+}

@@ -92,6 +92,11 @@ export function isTooLong(directory: string): boolean {
   return directory.length * 3 > LONGEST_PATH && byteLength(directory) + 256 > LONGEST_PATH;
 }
 
+/** Returns whether no walk looks at a path: one of its names need not be its own, or it is too long. */
+export function isUnjudged(path: string): boolean {
+  return path.includes(NO_UTF8) || isTooLong(dirname(path));
+}
+
 /** A cache of directory listings. An unchanged directory is not listed again. */
 export class Listings {
   readonly #clock: Pick<Clock, "now">;

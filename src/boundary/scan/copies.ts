@@ -76,7 +76,7 @@ export function outsideOf(
   return before?.isOf(outside) ? before : new ProtectedSet(outside);
 }
 
-/** Returns files, and directories that cannot be listed. Does not follow links or enter `.git`, which sandboxed commands do not see. */
+/** Returns files, and directories that cannot be judged. Does not follow links or enter `.git`, which sandboxed commands do not see. */
 async function findCopies(search: CopySearch): Promise<DerivedFile[]> {
   const { roots, protection, outside, scanner, since, exposed } = search;
   const source = exposed?.path ?? [...protection.files()][0] ?? UNKNOWN_PATH;
@@ -122,12 +122,12 @@ function baseOf(path: string, { roots, protection }: CopySearch): string {
 }
 
 function* changedFiles(
-  { directory, entries }: Listing,
+  { directory, entries, unjudged }: Listing,
   since: number,
 ): Generator<{ path: string; status: FileStatus }> {
-  const files = entries?.filter(({ isFile }) => isFile).map(({ name }) => within(directory, name));
-  // A directory that cannot be listed can hold anything.
-  for (const path of files ?? [directory]) {
+  const files = (entries ?? []).filter(({ isFile }) => isFile).map(({ name }) => within(directory, name));
+  // What cannot be judged can hold anything, so the directory that can be named is protected.
+  for (const path of new Set([...files, ...unjudged.map((place) => place.directory)])) {
     const status = quietly(() => lstatSync(path));
     if (status !== null && Math.max(status.modified, status.changed) >= since) yield { path, status };
   }

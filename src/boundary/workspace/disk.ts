@@ -16,7 +16,7 @@ import { describeRule, isOfGit, type ProtectionRule, repairOf, ruleOfGit } from 
 import { type FileBytes, readRegularFile } from "../reader.ts";
 import type { EntryChange } from "./entry.ts";
 import { checkWritable, refuse, resolvePath, rootOf } from "./paths.ts";
-import { isOfSystem } from "../policy/listing.ts";
+import { isOfSystem, isUnjudged } from "../policy/listing.ts";
 import { writeProtectionOnDisk } from "../policy/write_protected.ts";
 import type { ByteRange, LabeledBytes, Refusal, ResolvedPath, Workspace } from "./workspace.ts";
 
@@ -375,11 +375,15 @@ export class DiskWorkspace {
     return replaceFile(path, content, this.#options);
   }
 
-  /** Refuses paths outside the roots, in the home of agentcli, and in system directories. */
+  /** Refuses paths outside the roots, in the home of agentcli, in system directories, and for remote models unjudged ones. */
   #outOfReach(real: string, display: string, { isWritten = false } = {}): Refusal | null {
     if (this.lent.has(real) && !isWritten) return null;
     if (rootOf(real, this) === null) {
       return { refused: "outside", message: `${display} leads out of the project; give a path below ${this.root}` };
+    }
+    if (!this.local && isUnjudged(real)) {
+      const message = `${display} is too long a path or not UTF-8, so nobody knows what is there; go on without it`;
+      return { refused: "protected", message };
     }
     const owner = isWithin(this.#home, foldedPath(real)) ? "agentcli itself" : isOfSystem(real) ? "the system" : null;
     return owner === null
