@@ -198,7 +198,7 @@ Deno.test("that a file is known to hold protected content is paid for, and told 
   await home.write("guesses/right.md", "coded\n");
   const record = await ProjectRecord.open(await openHome({ env: () => home.agentcliHome, os: "linux" }), home.project);
   const copy = { path: `${home.project}/guesses/right.md`, source: `${home.project}/notes.md` };
-  await record.tighten({ derived: [{ ...copy, device: 0, inode: 0, born: 0 }] });
+  await record.tighten({ derived: [{ ...copy, inode: 0, born: 0 }] });
   for (const at of [1, 2, 3]) await home.write(`guesses/wrong${at}.md`, `xyzzy 993${at} plugh\n`);
   // The control, of the same length: open.
   assert.equal((await ask("ask_local", "guesses/wrong1.md", "guesses/wrong2.md")).text, "fine");

@@ -42,7 +42,7 @@ Deno.test("of what a role's remote model gets in a local session, this project a
       ...{ root, additional: [], cwd: root, home: `${top}/home`, localEndpoints: [] },
       provider: { local: true, name: "loc" },
     });
-    const marker = { path: `${top}/other/.agentclisecret`, device: 0, inode: 0 };
+    const marker = { path: `${top}/other/.agentclisecret`, inode: 0 };
     const markers = [{ ...marker, lines: [{ tier: "no-cloud", pattern: ".env" }] as const }];
     const path = `${top}/other/.env`;
     const met = [{ path, tier: "no-cloud" as const, ...identityAt(path) }];

@@ -47,7 +47,7 @@ Deno.test("a remote server gets the very bytes that were checked, of a long hist
   };
   const scanner = notingScanner(rounds);
   const marker = { path: "/project/.agentclisecret", lines: [{ tier: "no-cloud", pattern: ".env" }] as const };
-  const remembered = [{ markers: [{ ...marker, device: 0, inode: 0 }], derived: [], met: [] }];
+  const remembered = [{ markers: [{ ...marker, inode: 0 }], derived: [], met: [] }];
   const session = testSession(1_000_000, {
     scanner,
     workspace: { ...NO_DISK, protection: new ProtectedSet(["/project"], { remembered }) },

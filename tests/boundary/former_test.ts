@@ -227,7 +227,7 @@ Deno.test("what another session protected meanwhile is protected in one that run
   const work = async () => {
     const home = await openHome({ env: () => stage.home.agentcliHome, os: "linux" });
     const record = await ProjectRecord.open(home, stage.project, { markers: [], endpoints: [] });
-    await record.tighten({ derived: [{ path, source: `${stage.project}/.env`, device: 0, inode: 0, born: 0 }] });
+    await record.tighten({ derived: [{ path, source: `${stage.project}/.env`, inode: 0, born: 0 }] });
   };
   const control = await stage.play("rem", { script });
   assert.match(control.results[1] ?? "", /no scan knows/, "control: no scan finds it");

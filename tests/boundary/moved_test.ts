@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { ask, say, want } from "../helpers/fake_server.ts";
 import { runInProcess } from "../helpers/in_process.ts";
 import { openStage, type Stage } from "./harness.ts";
+import { coded } from "./slipped.ts";
 
 const linux = { ignore: Deno.build.os !== "linux" };
 const HELLO = { script: [say("Hello.")] };
@@ -216,3 +217,38 @@ for (const pattern of [".env", "code/app/.env", "/code/*/.env", "**/app/.env"]) 
     },
   );
 }
+
+/** Gives the disks other numbers in all that the home knows, as a restart can. */
+async function restart({ home }: Stage): Promise<void> {
+  const projects = `${home.agentcliHome}/projects`;
+  const renumbered = (_: string, value: unknown) =>
+    typeof value === "object" && value !== null && "inode" in value ? { ...value, device: 4_711 } : value;
+  for await (const { name, isFile } of Deno.readDir(projects)) {
+    if (!isFile || !name.endsWith(".json")) continue;
+    const known = JSON.parse(await Deno.readTextFile(`${projects}/${name}`));
+    await Deno.writeTextFile(`${projects}/${name}`, JSON.stringify(known, renumbered));
+  }
+}
+
+Deno.test("files that are known by their number are known after a restart", linux, async () => {
+  for (const isRestarted of [false, true]) {
+    await using stage = await openStage({ bare: true, marker: "no-cloud: .env\nno-cloud: secrets\n" });
+    await stage.plant(".env", "env");
+    await stage.plant("secrets/k.txt", "key");
+    await stage.write("pub.txt", "PUB_marker\n");
+    const command = `echo ${coded(stage.canary("env"))} > 'n-${stage.canary("env")}.txt'`;
+    const args = ["--permission-mode", "bypassPermissions"];
+    await stage.play("loc", { args, script: [ask(want("shell", { command })), say("Done.")] });
+    await user(stage, "cd project; mv secrets/k.txt notes.txt");
+    stage.exempt("notes.txt");
+    if (isRestarted) await restart(stage);
+    const reads = ["notes.txt", "pub.txt"].map((path) => want("read", { path }));
+    const script = [ask(...reads, want("shell", { command: "cat n-*.txt 2> /dev/null; true" })), say("Done.")];
+    const { results, sent, done } = await stage.play("rem", { args, script });
+    assert.equal(done.code, 0, done.stderr);
+    assert.doesNotMatch(sent, /CNRY_/);
+    assert.ok(!sent.includes(coded(stage.canary("env"))));
+    assert.match(results[0] ?? "", /is protected/);
+    assert.match(results[1] ?? "", /PUB_marker/, "control");
+  }
+});

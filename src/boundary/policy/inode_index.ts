@@ -1,6 +1,6 @@
 /**
- * Recognizes protected files under any name, by (device, inode): a hard link, a bind mount or a renamed file is the
- * same file under a path that no rule names. Within a session the set only grows. For later sessions the home keeps
+ * Recognizes protected files under any name, by inode and creation time: a hard link, a bind mount or a renamed file is
+ * the same file under a path that no rule names. Within a session the set only grows. For later sessions the home keeps
  * identities, never content. Source: specification of the boundary, "Reading".
  */
 import { type FileStatus, lstatSync, statSync } from "../../platform/files.ts";
@@ -13,27 +13,29 @@ export interface ProtectedFile {
   rule: ProtectionRule;
 }
 
-/** The identity of a file or directory; zeros if it is unknown. */
+/**
+ * The identity of a file or directory; zeros if it is unknown. Not its device: those numbers change with a restart, and
+ * the home keeps identities.
+ */
 export interface Identity {
-  device: number;
   inode: number;
   /** Creation time in milliseconds since 1970; 0 if the system does not report it. */
   born: number;
 }
 
 /** Returns only the identity of something with more fields. */
-export function identityIn({ device, inode, born }: Identity): Identity {
-  return { device, inode, born };
+export function identityIn({ inode, born }: Identity): Identity {
+  return { inode, born };
 }
 
 /** Returns the identity of the file or directory at a path, with links followed. */
 export function identityAt(path: string): Identity {
-  return identityIn(quietly(() => statSync(path)) ?? { device: 0, inode: 0, born: 0 });
+  return identityIn(quietly(() => statSync(path)) ?? { inode: 0, born: 0 });
 }
 
 /** Returns a key of a file that survives renames and deletion: a later file with the same inode has another creation time. */
-export function lastingIdentityOf({ device, inode, born }: Identity): string {
-  return `${device}:${inode}:${born}`;
+export function lastingIdentityOf({ inode, born }: Identity): string {
+  return `${inode}:${born}`;
 }
 
 /** Returns a key of the directory that is at a project's path now: another one that comes there has another key. */

@@ -29,7 +29,7 @@ const RECORD_LIMIT = 4 * 1024 * 1024;
 /** The most characters of derived files in a record; more of them are recorded by their directories. */
 const DERIVED_LIMIT = 2 * 1024 * 1024;
 /** Stands for an identity that nothing has. */
-const NOWHERE = { device: 0, inode: 0, born: 0 };
+const NOWHERE = { inode: 0, born: 0 };
 
 /** A marker with the lines that it has or ever had. Paths are absolute, here and below. */
 export interface MarkerLines {
@@ -122,7 +122,7 @@ export function currentProjects(home: Home): () => Promise<readonly RecordData[]
   };
 }
 
-/** Returns whether another directory, or none, is at the root of a known project. Device numbers change with a restart. */
+/** Returns whether another directory, or none, is at the root of a known project. */
 export function isReplaced({ inode, born }: Identity, here: Identity): boolean {
   return inode === 0 || here.inode !== inode || here.born !== born;
 }

@@ -219,7 +219,6 @@ Deno.test("derived files are recorded until they are released", () =>
     const record = await ProjectRecord.open(home, root, { markers: [marker(root, ".env")], endpoints: [] });
     const of = (name: string) => ({
       path: `${root}/${name}`,
-      device: 1,
       inode: 2,
       born: 3,
       source: `${root}/.env`,
@@ -244,7 +243,7 @@ for (const way of ["nothing", "an endpoint is trusted", "all is trusted"]) {
         const markers = [marker(root, ".env")];
         const record = await ProjectRecord.open(home, root, { markers });
         const derived = [`${root}/inside`, file].map((path) => ({
-          ...{ path, source: `${root}/.env`, device: 1, inode: 2, born: 3 },
+          ...{ path, source: `${root}/.env`, inode: 2, born: 3 },
         }));
         await record.tighten({ derived });
         Deno.renameSync(root, `${base}/away`);
@@ -335,8 +334,8 @@ const RUINED: readonly ((data: { [name: string]: unknown }) => unknown)[] = [
   (data) => data["root"] = 1,
   (data) => data["endpoints"] = [null],
   (data) => data["markers"] = [null],
-  (data) => data["markers"] = [{ path: "x", device: 1, inode: 1, lines: [null] }],
-  (data) => data["markers"] = [{ path: "x", device: 1, inode: 1, lines: [{ tier: "no-cloud", pattern: 3 }] }],
+  (data) => data["markers"] = [{ path: "x", inode: 1, lines: [null] }],
+  (data) => data["markers"] = [{ path: "x", inode: 1, lines: [{ tier: "no-cloud", pattern: 3 }] }],
   (data) => data["derived"] = [{ path: "x" }],
 ];
 

@@ -264,7 +264,7 @@ Deno.test("an unusable marker covers everything until it is gone, and only what 
     const marker = { path: `${root}/.agentclisecret`, lines: [{ tier: "no-cloud" as const, pattern: ".env" }] };
     write(marker.path, "no-cloud: .env\nno-cloud: new\nlist-only: vault\n");
     for (const name of [".env", "open"]) write(`${root}/${name}`, name);
-    const derived = [{ path: `${root}/copy`, source: `${root}/.env`, device: 0, inode: 0, born: 0 }];
+    const derived = [{ path: `${root}/copy`, source: `${root}/.env`, inode: 0, born: 0 }];
     const set = new ProtectedSet([root], { remembered: [{ markers: [marker], derived, met: [] }] });
     set.start();
     const tiers = () =>

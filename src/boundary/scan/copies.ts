@@ -91,10 +91,10 @@ async function findCopies(search: CopySearch): Promise<DerivedFile[]> {
     let above: Promise<ScanHit | null> | null = null;
     for (const { path, status } of changedFiles(listing, (exposed?.since ?? since) - SLACK_MS)) {
       if (!roots.some((root) => isWithin(root, path)) || protection.lasts(path)) continue;
-      const { device, inode, born } = status;
+      const { inode, born } = status;
       const nameHit = await (above ??= holding(relativeTo(base, listing.directory))) ?? await holding(basename(path));
       // Where its name holds protected content, a file is known and shown by its number alone.
-      const copy = { path: nameHit === null ? path : join(base, `file number ${inode}`), device, inode, born };
+      const copy = { path: nameHit === null ? path : join(base, `file number ${inode}`), inode, born };
       if (exposed !== undefined) {
         // No sandboxed program writes a marker that was there before it: the user just did.
         const isOld = born !== 0 && born < since - SLACK_MS;

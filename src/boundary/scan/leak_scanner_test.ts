@@ -124,7 +124,7 @@ Deno.test("nothing in the project allows a fragment: no tracked copy, whoever ma
 Deno.test("a file with a copy counts as a whole, also when its source holds nothing any more", async () => {
   await using given = await project();
   await given.write("app.js", `const key = "${SECRET}";\nconst nothing = "of a secret at all";\n`);
-  const file = { path: `${given.root}/app.js`, source: `${given.root}/.env`, device: 0, inode: 0, born: 0 };
+  const file = { path: `${given.root}/app.js`, source: `${given.root}/.env`, inode: 0, born: 0 };
   for (const derived of [[file], []]) {
     const remembered = [{ markers: given.protection.seen, derived, met: [] }];
     const scanner = new LeakScanner(new ProtectedSet([given.root], { remembered }), { root: given.root });
