@@ -1,6 +1,7 @@
-/** More derived files than a record has room for. */
+/** More files than a record has room for. */
 import assert from "node:assert/strict";
-import { gathered } from "./project_record_files.ts";
+import { identityAt } from "./inode_index.ts";
+import { emptyRecord, gathered, tightened } from "./project_record_files.ts";
 
 const deep = `/project/d/${"e".repeat(200)}`;
 
@@ -23,4 +24,31 @@ Deno.test("of files that have one directory in a record, the strictest counts", 
     ...at === 5 ? { tier: "list-only" as const } : {},
   }));
   assert.deepEqual(gathered(files, "/project").map(({ tier }) => tier), ["list-only"]);
+});
+
+Deno.test("protected files that were moved stay in a record, however many are made or replaced after them", async () => {
+  const root = await Deno.makeTempDir();
+  try {
+    const at = (name: string) => ({ path: `${root}/${name}`, ...identityAt(`${root}/${name}`) });
+    const make = (name: string) => {
+      Deno.writeTextFileSync(`${root}/${name}`, "");
+      return at(name);
+    };
+    const moved = make("moved.key");
+    const kept = make("kept.key");
+    let record = tightened(emptyRecord(root), { met: [moved, kept] });
+    Deno.renameSync(moved.path, `${root}/pub.txt`);
+    for (let round = 0; round < 4; round++) {
+      const made = Array.from({ length: 500 }, (_, index) => make(`${round}-${index}.key`));
+      record = tightened(record, { met: made });
+      // An editor saves by replacing, and a build makes all files anew: those are gone, and none was moved.
+      if (round === 1) { for (const { path } of made) Deno.renameSync(make("new").path, path); }
+    }
+    const names = record.met.map(({ path }) => path.slice(root.length + 1));
+    assert.deepEqual([names[0], names[1], names.length], ["moved.key", "kept.key", 1_500]);
+    assert.ok(names.includes("2-0.key"), "control: others come in as long as there is room");
+    assert.ok(!names.includes("3-499.key"), "the newest have none");
+  } finally {
+    await Deno.remove(root, { recursive: true });
+  }
 });

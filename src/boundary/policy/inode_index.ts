@@ -106,5 +106,5 @@ export interface MetFile extends Identity {
 }
 
 /** Limits: files noted by a session, and files kept by a record, including files that are gone. */
-const MOST_MET = 500;
+export const MOST_MET = 500;
 export const MOST_KEPT = 1_500;

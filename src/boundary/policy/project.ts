@@ -150,7 +150,7 @@ export async function recordSeen(
   { isNew }: { isNew: boolean },
 ): Promise<void> {
   const concerns = ({ root }: ProjectRecord, path: string) => isWithin(root, path) || isWithin(dirname(path), root);
-  const { unmet } = protection;
+  const unmet = protection.takeUnmet();
   for (const [index, record] of records.entries()) {
     const isOf = ({ path }: { path: string }) =>
       concerns(record, path) || (index === 0 && !records.some((other) => concerns(other, path)));

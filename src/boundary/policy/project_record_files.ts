@@ -17,6 +17,7 @@ import {
   lastingIdentityOf,
   type MetFile,
   MOST_KEPT,
+  MOST_MET,
 } from "./inode_index.ts";
 
 const DIRECTORY = "projects";
@@ -275,8 +276,21 @@ export function tightened(data: RecordData, { markers = [], derived = [], met = 
       [...data.derived.filter(({ path }) => !derived.some((file) => file.path === path)), ...derived],
       data.root,
     ),
-    met: [...data.met, ...met].slice(-MOST_KEPT),
+    met: kept([...data.met, ...met]),
   };
+}
+
+/**
+ * Returns protected files as a record has room for them: the oldest, because a command can make any number of files.
+ * Those that are not at their paths any more have most of the room, because nothing else tells of them.
+ */
+function kept(met: readonly MetFile[]): readonly MetFile[] {
+  if (met.length <= MOST_KEPT) return met;
+  const isAtPlace = (file: MetFile) => isSameFile(file, identityAt(file.path));
+  const { gone = [], present = [] } = Object.groupBy(met, (file) => isAtPlace(file) ? "present" : "gone");
+  const most = MOST_KEPT - MOST_MET;
+  const first = new Set([...gone.slice(0, most), ...present, ...gone.slice(most)].slice(0, MOST_KEPT));
+  return met.filter((file) => first.has(file));
 }
 
 /**

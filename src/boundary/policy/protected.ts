@@ -31,6 +31,8 @@ export class ProtectedSet extends PathRules {
   readonly #identities = new InodeIndex();
   #remembered: readonly Remembered[] = [];
   #met: readonly MetFile[] = [];
+  /** The files that the home was told of, which it keeps where it has room. */
+  readonly #told = new Set<string>();
   /** By lasting identity, the first that the home knew of each: that tells its rule. */
   #known: ReadonlyMap<string, MetFile> = new Map();
   /** Listings in which all of {@link #met} were looked for. */
@@ -133,11 +135,13 @@ export class ProtectedSet extends PathRules {
     return super.met || this.#met.length > 0 || this.patterns.size > 0;
   }
 
-  /** Protected files that the home does not know yet as they are; at most a few hundred. */
-  get unmet(): readonly MetFile[] {
+  /** Returns protected files that the home was not told of as they are; at most a few hundred. */
+  takeUnmet(): readonly MetFile[] {
     const keyOf = (file: MetFile) => `${lastingIdentityOf(file)} ${file.path}`;
-    const met = new Set(this.#met.map(keyOf));
-    return this.#identities.seen.filter((file) => !met.has(keyOf(file)));
+    for (const file of this.#met) this.#told.add(keyOf(file));
+    const unmet = this.#identities.seen.filter((file) => !this.#told.has(keyOf(file)));
+    for (const file of unmet) this.#told.add(keyOf(file));
+    return unmet;
   }
 
   /** Records the identities of the protected files, so that they are recognized later under any name. Walks the roots. */

@@ -236,7 +236,7 @@ Deno.test("a text that passed while another check read more is looked at again",
 /** Returns the record of a project, as the home would have it once a session saw its files. */
 async function recordOf({ root, protection }: Project): Promise<RecordData> {
   await protection.settle();
-  return { ...emptyRecord(root), ...identityAt(root), markers: protection.seen, met: protection.unmet };
+  return { ...emptyRecord(root), ...identityAt(root), markers: protection.seen, met: protection.takeUnmet() };
 }
 
 Deno.test("what a file of another project held stays known while the records change", async () => {
