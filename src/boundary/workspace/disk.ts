@@ -381,14 +381,10 @@ export class DiskWorkspace {
     if (rootOf(real, this) === null) {
       return { refused: "outside", message: `${display} leads out of the project; give a path below ${this.root}` };
     }
-    if (!this.local && isUnjudged(real)) {
-      const message = `${display} is too long a path or not UTF-8, so nobody knows what is there; go on without it`;
-      return { refused: "protected", message };
-    }
     const owner = isWithin(this.#home, foldedPath(real)) ? "agentcli itself" : isOfSystem(real) ? "the system" : null;
-    return owner === null
-      ? null
-      : { refused: "protected", message: `${display} belongs to ${owner}; go on without it` };
+    const reason = owner ? `belongs to ${owner}` : this.local || !isUnjudged(real) ? null : "is too long or not UTF-8";
+    if (reason === null) return null;
+    return { refused: "protected", message: `${display} ${reason}; go on without it` };
   }
 
   /** Returns why this provider's models may not read the content, or null. */
