@@ -8,6 +8,7 @@ import { rootKey } from "../boundary/policy/inode_index.ts";
 import { openProject } from "../boundary/policy/project.ts";
 import { currentProjects } from "../boundary/policy/project_record_files.ts";
 import { ProtectedSet } from "../boundary/policy/protected.ts";
+import { UNKNOWN_PATH } from "../boundary/policy/protection_rule.ts";
 import { QUARANTINE, type QuarantineEntry, readEntry } from "../boundary/sandbox/quarantine.ts";
 import { noteProgram } from "../boundary/sandbox/unfinished.ts";
 import { outsideOf, protectCopies } from "../boundary/scan/copies.ts";
@@ -38,6 +39,7 @@ export async function restoreEntry({ arguments: [id = ""], context }: Invocation
   checkPlace(home, entry);
   // As for a program that makes these files: if they cannot be judged now, the next session there does it.
   const note = await noteProgram(home.path, { roots: [entry.root, ...new Set(entry.paths.map(dirname))] });
+  if (entry.exposed) await note.keep();
   const { restored, blocked } = await restoreQuarantined(home.path, entry);
   const told = await protectRestored(home, entry, restored);
   await note.remove();
@@ -91,7 +93,7 @@ export async function restoreQuarantined(
 /** Looks through what was put back as through what a command changes. Returns the notice for a person, or null. */
 async function protectRestored(
   home: Home,
-  { root }: QuarantineEntry,
+  { root, exposed }: QuarantineEntry,
   restored: readonly string[],
 ): Promise<string | null> {
   const { records } = await openProject(home, root, { create: false });
@@ -102,7 +104,8 @@ async function protectRestored(
   for (const path of restored) {
     const search = { roots: [path], protection, outside: outsideOf(protection, [dirname(path)]), scanner };
     // What was moved has its old times.
-    const notice = await protectCopies({ ...search, since: 0 }, records);
+    const all = exposed ? { path: UNKNOWN_PATH, since: 0 } : undefined;
+    const notice = await protectCopies({ ...search, since: 0, exposed: all }, records);
     if (notice !== null) notices.push(notice);
   }
   return notices.length === 0 ? null : notices.join("; ");

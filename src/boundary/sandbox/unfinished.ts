@@ -23,7 +23,7 @@ import { ProtectedSet } from "../policy/protected.ts";
 import { UNKNOWN_PATH } from "../policy/protection_rule.ts";
 import type { Exposure } from "../scan/copies.ts";
 import { gitPrograms } from "./git_programs.ts";
-import { quarantine, quarantineNotice, readFields } from "./quarantine.ts";
+import { markExposed, quarantine, type QuarantineEntry, quarantineNotice, readFields } from "./quarantine.ts";
 import { madeWithin, StartedLater } from "./started_later.ts";
 
 /** Directory in the home with one file for each running program; `createSessionSandbox` knows it, too. */
@@ -42,8 +42,11 @@ export interface UnfinishedJudge {
 export interface ProgramNote {
   /** Notes until when the program has ended if we are killed (milliseconds since 1970); 0: that is not known. */
   endsBy(time: number): Promise<void>;
-  /** From now on, everything that changed since the program started counts as protected, whatever becomes of us. */
-  keep(): Promise<void>;
+  /**
+   * From now on, everything that changed since the program started counts as protected, whatever becomes of us; and these
+   * entries of the quarantine for good.
+   */
+  keep(quarantined?: readonly QuarantineEntry[]): Promise<void>;
   remove(): Promise<void>;
 }
 
@@ -78,7 +81,8 @@ export async function noteProgram(
   }
   return {
     endsBy: (time) => setModified(path, time),
-    async keep() {
+    async keep(quarantined = []) {
+      for (const entry of quarantined) await markExposed(home, entry);
       if (path.endsWith(EXPOSED)) return;
       await movePath(path, `${id}${EXPOSED}`);
       path = `${id}${EXPOSED}`;
@@ -108,6 +112,7 @@ export async function recoverUnfinished(
       ? await startedLater(note, { user, until: os === "linux" ? endOf(path) : Infinity })
       : [];
     const entry = made.length > 0 ? await quarantine(made, { home, root: note.roots[0], now: Date.now() }) : null;
+    if (entry !== null && exposed !== undefined) await markExposed(home, entry);
     if (entry !== null) notices.push(await quarantineNotice("a command that was broken off", entry, holdsProtected));
     await protect(note.roots, { since: note.since, exposed });
     await removeFile(path);

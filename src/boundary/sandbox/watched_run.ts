@@ -174,7 +174,7 @@ export async function runWatched(
   await look();
   const attempt = (work: () => unknown) => Promise.try(work).catch((error) => void (failure ??= error));
   const [path = UNKNOWN_PATH]: readonly string[] = exposed ?? [];
-  if (exposed !== null) await attempt(() => program.note?.keep());
+  if (exposed !== null) await attempt(() => program.note?.keep(quarantined));
   for (const entry of quarantined) {
     await attempt(async () => await notify?.(await quarantineNotice(name, entry, holdsProtected)));
   }
