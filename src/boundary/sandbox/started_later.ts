@@ -2,8 +2,8 @@
  * Watches files in the roots that decide what other programs run. A command must neither change nor create them:
  * existing ones are mounted read-only, and new ones are found by comparing.
  */
-import { lstatSync, realPathSync, statSync } from "../../platform/files.ts";
-import { basename, isWithin } from "../../platform/path.ts";
+import { entriesSync, lstatSync, realPathSync } from "../../platform/files.ts";
+import { basename, isWithin, join } from "../../platform/path.ts";
 import { outermost, quietly } from "../../platform/real_path.ts";
 import { foldedName } from "../../platform/case_folded.ts";
 import { lastingIdentityOf } from "../policy/inode_index.ts";
@@ -16,7 +16,7 @@ import { commandProtection } from "../policy/write_protected.ts";
 export interface WatchedFiles {
   /** Existing absolute paths to mount read-only. */
   present: readonly string[];
-  /** Path → for a link its identity and target; otherwise empty. */
+  /** Path → for a link its identity, target and the settings behind it; otherwise empty. */
   known: ReadonlyMap<string, string>;
 }
 
@@ -38,19 +38,22 @@ export class StartedLater {
     const isIn = (path: string) => roots.some((root) => isWithin(root, path));
     const present: string[] = [];
     const known = new Map<string, string>();
-    const add = (path: string) => {
+    const add = (path: string, behind: readonly string[] = []) => {
       const status = quietly(() => lstatSync(path));
       if (status === null) return;
       const real = quietly(() => realPathSync(path));
       // Inode numbers can be reused within one tick of the clock, so the target is part of a link's identity.
-      known.set(path, status.kind === "symlink" ? [lastingIdentityOf(status), real].join("/") : "");
+      known.set(path, status.kind === "symlink" ? [lastingIdentityOf(status), real, ...behind].join("/") : "");
       if (real !== null && !roots.includes(real) && isIn(real)) present.push(real);
     };
     for (const listing of listings) {
       if (listing.settings.length === 0 || !isIn(listing.directory)) continue;
-      for (const path of this.#settingsOf(listing)) add(path);
-      // An editor follows a link to a directory, in which settings can come to be later.
-      for (const path of listing.dotLinks) if (leadsToDirectory(path)) add(path);
+      const settings = this.#settingsOf(listing);
+      for (const path of settings) add(path);
+      for (const path of listing.dotLinks) {
+        const behind = settings.includes(path) ? [] : this.#settingsBehind(path);
+        if (behind.length > 0) add(path, behind);
+      }
     }
     // Packs alone make git run nothing, and commands do not see the rest of a repository.
     for (const path of repositories) if (!ARCHIVE_NAME.test(path) && isIn(path)) known.set(path, "");
@@ -66,16 +69,18 @@ export class StartedLater {
     return settings;
   }
 
+  /** Returns the names of settings in a directory that a link leads to: an editor follows it. */
+  #settingsBehind(link: string): string[] {
+    const names = (quietly(() => entriesSync(link)) ?? []).map(({ name }) => name);
+    return names.filter((name) => this.#decides(join(link, name))).sort();
+  }
+
   /** A marker can only tighten the rules, and no editor runs settings inside packages. */
   #decides(path: string): boolean {
     const name = foldedName(basename(path));
     if (name === MARKER_NAME || path.includes("/node_modules/")) return false;
     return commandProtection(path, this.#userHome) !== null;
   }
-}
-
-function leadsToDirectory(path: string): boolean {
-  return !path.includes("/node_modules/") && quietly(() => statSync(path))?.kind === "directory";
 }
 
 /** File system clocks are coarse, and change times come in whole seconds (measured with Deno 2.9.6). */

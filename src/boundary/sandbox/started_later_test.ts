@@ -101,20 +101,28 @@ Deno.test("markers, packages and what is as it was are left alone", () =>
     assert.deepEqual(madeSince(before, await watch()), []);
   }));
 
-Deno.test("a link with a leading dot to a directory is followed, and goes when it is new or leads elsewhere", () =>
+Deno.test("a link with a leading dot goes when settings come to be behind it, and hinders nothing without them", () =>
   inPlace(async ({ root, watch, write }) => {
     await write("shared/readme");
-    await write("evil/hooks.json");
+    await write("venv/lib/a.py");
     await Deno.symlink("shared", `${root}/.ide`);
+    await Deno.symlink("venv", `${root}/.venv`);
     await Deno.symlink("nowhere", `${root}/.lock`);
     const before = await watch();
-    assert.deepEqual(before.present, [`${root}/shared`], "a command cannot write there");
-    await Deno.symlink("evil", `${root}/.windsurf`);
+    assert.deepEqual(before.present, [], "control: a command can write there");
+    await write("shared/hooks.json");
+    await write("evil/hooks.json");
+    await Deno.symlink("evil", `${root}/.other`);
     await Deno.symlink("evil", `${root}/plain`);
-    assert.deepEqual(madeSince(before, await watch()), [`${root}/.windsurf`]);
-    await Deno.remove(`${root}/.ide`);
-    await Deno.symlink("evil", `${root}/.ide`);
-    assert.ok(madeSince(before, await watch()).includes(`${root}/.ide`));
+    await Deno.symlink("venv", `${root}/.next`);
+    assert.deepEqual(madeSince(before, await watch()).toSorted(), [`${root}/.ide`, `${root}/.other`]);
+    const again = await watch();
+    assert.deepEqual(again.present.toSorted(), [`${root}/evil`, `${root}/shared`], "what runs later is read-only");
+    await write("shared/mcp.json");
+    assert.deepEqual(madeSince(again, await watch()), [`${root}/.ide`], "more behind it");
+    await Deno.remove(`${root}/.venv`);
+    await Deno.symlink("evil", `${root}/.venv`);
+    assert.ok(madeSince(again, await watch()).includes(`${root}/.venv`), "a link that leads elsewhere by now");
   }));
 
 Deno.test("a file of settings that is a link is told from another one in its place", () =>
