@@ -120,6 +120,17 @@ export class FragmentFinder {
     return isImageAddress(text) && left > 0 ? this.#withoutChance(fragments) : fragments;
   }
 
+  /** Returns whether normalized bytes, as {@link keyOf} gives them, are in the content as they are, stop words too. */
+  holds(normalized: string): boolean {
+    let isHeld = false;
+    this.#index ??= new FragmentIndex(this.content);
+    this.#index.search(
+      Uint8Array.from(normalized, (byte) => byte.charCodeAt(0)),
+      ({ start, end }) => isHeld ||= end - start === normalized.length,
+    );
+    return isHeld;
+  }
+
   /** Returns the fragments of an image without those that any two images share. */
   #withoutChance(fragments: readonly Fragment[]): Fragment[] {
     const isCopy = new Map<string, boolean>();

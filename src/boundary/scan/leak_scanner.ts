@@ -11,6 +11,7 @@ import type { ProtectedSet } from "../policy/protected.ts";
 import { describeRule } from "../policy/protection_rule.ts";
 import { pacer } from "../../platform/sleep.ts";
 import { READ_LIMIT, readRegularFile } from "../reader.ts";
+import { allowedByUnits } from "./allowed_fragments.ts";
 import { type Fragment, FragmentFinder, type ScanHit } from "./fragment_finder.ts";
 
 /** Fragments of a text that are checked against the allowed ones; a text with more new ones shares too much to leave. */
@@ -29,7 +30,7 @@ type ScannedFiles = Pick<ProtectedSet, "named" | "version"> & { files(): Iterabl
 
 /**
  * Returns a scanner for the protected files of known projects other than those of `roots`, as their records name them.
- * What the `own` one knows, too, is no hit.
+ * A fragment all of which the `own` one knows, too, is no hit.
  */
 export function scannerOfOthers(
   projects: () => Promise<readonly RecordData[]>,
@@ -39,8 +40,7 @@ export function scannerOfOthers(
   let known: readonly RecordData[] = [];
   let files: readonly string[] = [];
   let version = 0;
-  const allowed: AllowedFragments = (fragments) =>
-    Promise.resolve(new Set(fragments.map(({ normalized }) => normalized).filter((text) => own()?.holds(text))));
+  const allowed = allowedByUnits((unit) => own()?.holds(unit) ?? false);
   const named = {
     files: () => files,
     named: () => null,
@@ -148,7 +148,7 @@ export class LeakScanner {
 
   /** Returns whether a normalized fragment is in the files, as of the last check. */
   holds(normalized: string): boolean {
-    return this.#finder.fragments(normalized, 1).length > 0;
+    return this.#finder.holds(normalized);
   }
 
   /** Reads changed files, one check after another: reading has pauses, and a second check must not see half of it. */

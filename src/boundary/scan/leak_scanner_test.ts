@@ -251,3 +251,23 @@ Deno.test("what a file of another project held stays known while the records cha
   records = [{ ...await recordOf(other), met: [] }];
   assert.ok(await scanner.check([SECRET]) !== null, "it is forgotten with the change of a record");
 });
+
+Deno.test("what another project shares with this one is no hit, what stands beside it is", async () => {
+  await using other = await project();
+  await using mine = await project();
+  const shared = "DATABASE_URL=http://localhost:5432/";
+  await other.write(".env", `GITHUB_TOKEN=ghp_${SECRET}\n${shared}\nNAME=Jos\u00e9 \u00d1andu Quispe\n`);
+  await mine.write(".env", `GITHUB_TOKEN=ghp_0000aaaa1111\n# ======\n${shared}\nNAME=Jos\u00e9 \u00d1andu Quispe\n`);
+  const protection = new ProtectedSet([mine.root]);
+  protection.start();
+  await protection.settle();
+  const own = new LeakScanner(protection, { root: mine.root });
+  await own.check(["the files are read"]);
+  const records = [await recordOf(other)];
+  const scanner = scannerOfOthers(() => Promise.resolve(records), [], () => own);
+  assert.ok(await scanner.check([`GITHUB_TOKEN=ghp_${SECRET}`]) !== null);
+  for (const text of ["GITHUB_TOKEN=ghp_", shared, "NAME=Jos\u00e9 \u00d1andu Quispe"]) {
+    assert.equal(await scanner.check([text]), null, `control: ${text} is in both`);
+  }
+  assert.ok(await scannerOfOthers(() => Promise.resolve(records), []).check([shared]) !== null, "control: it is a hit");
+});
