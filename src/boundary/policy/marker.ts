@@ -90,11 +90,6 @@ function climbsOut(parts: string[]): boolean {
   return false;
 }
 
-/** Limits of one marker: every name below it is matched against every wildcard. */
-const LINE_LIMIT = 10_000;
-const WILD_LIMIT = 1_000;
-const TOO_MANY = `it has more than ${LINE_LIMIT} lines, or more than ${WILD_LIMIT} with wildcards`;
-
 /**
  * Parses a marker. Accepts a byte order mark, CRLF and CR, blank lines, `#` comment lines, tabs and spaces around the
  * colon, and keys in any letter case. An unknown key protects its path, with a warning. A line that would protect
@@ -126,9 +121,7 @@ export function parseMarker(bytes: Uint8Array): Marker {
     }
     marker.entries.push({ tier: key === "list-only" ? "list-only" : "no-cloud", path: value, line });
   }
-  const isTooLong = marker.entries.length > LINE_LIMIT ||
-    marker.entries.filter(({ path }) => /[*?]/.test(path)).length > WILD_LIMIT;
-  return isTooLong ? { ...marker, entries: [], damaged: TOO_MANY } : marker;
+  return marker;
 }
 
 export const MARKER_NAME = ".agentclisecret";

@@ -17,6 +17,11 @@ interface Place extends Coverage {
   worktree: { at: string; main: string } | null;
 }
 
+/** Limits of all markers together: they nest, and every name below them is matched against every wildcard. */
+const LINE_LIMIT = 10_000;
+const WILD_LIMIT = 1_000;
+const TOO_MANY = `with it the markers have more than ${LINE_LIMIT} lines, or more than ${WILD_LIMIT} wildcards`;
+
 /** Reads the markers at a root (a real path), above it, and in the main tree of a linked worktree. */
 export function findMarkers(root: string): PathRules {
   const rules = new PathRules([root]);
@@ -57,6 +62,8 @@ export class PathRules {
   readonly #warnings = new Set<string>();
   /** Path → rule of an unusable marker, as of the last refresh. */
   readonly #damaged = new Map<string, ProtectionRule>();
+  /** Path of a usable marker → how many lines it has, and how many of them have wildcards. */
+  readonly #counts = new Map<string, { lines: number; wild: number }>();
   #standingEndpoints: readonly string[] = [];
   /** Grows with each new rule; cached results of older versions are recomputed. */
   #version = 0;
@@ -237,6 +244,7 @@ export class PathRules {
     if (this.#read.has(path)) return;
     this.#read.add(path);
     this.#damaged.delete(path);
+    this.#counts.delete(path);
     // A marker that was deleted keeps protecting.
     if (presentOrForbidden(() => lstatSync(path)) === null) return;
     const marker = readMarker(path);
@@ -246,11 +254,20 @@ export class PathRules {
       else marker.warnings.push(`local-endpoints has no effect: ${problem}`);
     }
     for (const warning of marker.warnings) this.#warnings.add(`${path}: ${warning}`);
-    this.#take(path, { entries: marker.entries, remembered: false });
-    const { damaged } = marker;
+    const damaged = marker.damaged ?? this.#counted(path, marker.entries);
+    this.#take(path, { entries: damaged === undefined ? marker.entries : [], remembered: false });
     if (damaged !== undefined) {
       this.#damaged.set(path, { tier: "no-cloud", pattern: ".", marker: path, line: 0, damaged });
     }
+  }
+
+  /** Counts the lines of a marker. Returns why it is unusable beside the others, or undefined. */
+  #counted(marker: string, entries: readonly MarkerEntry[]): string | undefined {
+    const own = { lines: entries.length, wild: entries.filter(({ path }) => /[*?]/.test(path)).length };
+    const all = [own, ...this.#counts.values()];
+    const sum = (key: "lines" | "wild") => all.reduce((total, count) => total + count[key], 0);
+    if (sum("lines") > LINE_LIMIT || sum("wild") > WILD_LIMIT) return TOO_MANY;
+    this.#counts.set(marker, own);
   }
 
   #take(path: string, { entries, remembered }: { entries: readonly MarkerEntry[]; remembered: boolean }): void {

@@ -337,21 +337,43 @@ Deno.test("a tree that is too large for a moment is known in pieces, and whole w
   }
 });
 
-Deno.test("more lines than anybody writes are a damaged marker, named, and hold nobody up", async () => {
+Deno.test("more lines than anybody writes, in one marker or nested ones, are a damaged marker, named", async () => {
+  for (
+    const { lengths, isTooMany } of [
+      { lengths: [1_000], isTooMany: false },
+      { lengths: [1_001], isTooMany: true },
+      { lengths: [250, 250, 250, 250], isTooMany: false },
+      { lengths: [250, 250, 250, 251], isTooMany: true },
+    ]
+  ) {
+    await inTemporary((root) => {
+      let at = root;
+      for (const [depth, length] of lengths.entries()) {
+        const lines = Array.from({ length }, (_, line) => `no-cloud: *${depth}-${line}*x\n`).join("");
+        write(`${at += `/d${depth}`}/.agentclisecret`, lines);
+      }
+      const set = new ProtectedSet([root]);
+      set.start();
+      assert.ok(set.any);
+      for (let again = 0; again < 20; again++) set.refresh();
+      if (!isTooMany) assert.equal(set.damaged, null, "lines that are read again are counted once");
+      else assert.match(set.damaged?.damaged ?? "", /^with it the markers have .* more than 1000 wildcards/);
+      assert.equal(set.rule(`${root}/anything`) !== null, isTooMany, "everything counts as protected");
+      write(`${at}/.agentclisecret`, "no-cloud: one\n");
+      set.refresh();
+      assert.equal(set.damaged, null, "it was repaired");
+    });
+  }
+});
+
+Deno.test("lines that the home remembers count beside as many as a marker may have", async () => {
   await inTemporary((root) => {
-    for (const [at, length] of [1_001, 1_000].entries()) {
-      const lines = Array.from({ length }, (_, line) => `no-cloud: *${at}-${line}*x\n`).join("");
-      write(`${root}/d${at}/.agentclisecret`, lines);
-    }
+    const lines = Array.from({ length: 1_000 }, (_, line) => ({ tier: "no-cloud" as const, pattern: `*old-${line}` }));
+    write(`${root}/.agentclisecret`, lines.map(({ pattern }) => `no-cloud: new-${pattern}\n`).join(""));
     const set = new ProtectedSet([root]);
+    set.addRemembered([{ path: `${root}/.agentclisecret`, lines }]);
     set.start();
-    assert.ok(set.any);
-    assert.match(set.damaged?.damaged ?? "", /more than 1000 with wildcards/);
-    assert.ok(set.rule(`${root}/anything`) !== null, "everything counts as protected");
-    const few = new ProtectedSet([`${root}/d1`]);
-    few.start();
-    assert.ok(few.any);
-    assert.equal(few.damaged, null, "control: as many as there may be");
+    assert.deepEqual([set.damaged, set.named(`${root}/x-old-7`) !== null], [null, true]);
   });
 });
 

@@ -38,7 +38,7 @@ export function describeRule(rule: ProtectionRule, root: string): string {
 export function repairOf({ damaged = "", marker }: ProtectionRule): string {
   const repair = damaged.startsWith("line ")
     ? `repair that line of ${marker}`
-    : damaged.startsWith("it has ")
+    : damaged.startsWith("with it ")
     ? `take out lines of ${marker} that nobody needs`
     : `make ${marker} a readable text file`;
   return `${repair}; if you did not write it, remove it: what was protected before stays so (agentcli doctor names ` +

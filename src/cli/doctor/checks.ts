@@ -256,6 +256,10 @@ export async function checkBoundary(context: Context): Promise<Check[]> {
       const { damaged } = readMarker(path);
       return damaged === undefined ? [] : [`${path}: ${damaged}`];
     });
+    // One is unusable by itself, or with the others.
+    if (broken.length === 0 && protection.damaged !== null) {
+      broken.push(`${protection.damaged.marker}: ${protection.damaged.damaged}`);
+    }
     const warnings = [...new Set([...protection.warnings, ...project.notices, ...describeReport(report, root)])];
     if (broken.length > 0) {
       const message = `a marker is invalid (${broken.join("; ")}); everything counts as protected`;
