@@ -160,7 +160,7 @@ export async function runTool(
     options: ToolRunOptions;
   },
 ): Promise<ToolResult> {
-  await session.workspace.beforeCall({ changes: tool.kind === "write" || tool.kind === "execute" });
+  await session.workspace.beforeCall();
   raiseLabels(session);
   if (tool.kind === "execute") session.commandWatch ??= await session.watchCommands?.();
   const watch = tool.kind === "execute" ? session.commandWatch : undefined;

@@ -42,6 +42,18 @@ for (
   });
 }
 
+Deno.test("a session that only read has seen the project, one without a call has not", linux, async () => {
+  for (
+    const [isSeen, script] of [[true, [ask(want("read", { path: "pub.txt" })), say("Done.")]], [false, []]] as const
+  ) {
+    await using stage = await openStage({ marker: null });
+    await stage.play("loc", { script: [...script, say("Hello.")] });
+    await stage.write(".agentclisecret", "no-cloud: .env\nlocal-endpoints: 127.0.0.2\n");
+    const { sent, done } = await stage.play("rem", { script: READ });
+    assert.equal(sent.includes(stage.canary("env")), !isSeen, done.stderr);
+  }
+});
+
 Deno.test("hosts of a marker that was there first are named when a path is protected, and count", linux, async () => {
   await using stage = await openStage({ marker: "local-endpoints: 127.0.0.2\n" });
   const { said, sent } = await protectAndAsk(stage);

@@ -155,15 +155,12 @@ export class DiskWorkspace {
     this.#refuseUnsafe();
   }
 
-  /**
-   * Called before each tool call: rereads what other sessions recorded. Before a call that `changes` files, it records
-   * that the project was seen.
-   */
-  async beforeCall({ changes }: { changes: boolean }): Promise<void> {
+  /** Called before each tool call: rereads what other sessions recorded, and records that the project was seen. */
+  async beforeCall(): Promise<void> {
     await this.protection.reread();
     // What a local model reads is stored before the next request refreshes the rules.
     if (this.local) this.protection.refresh();
-    for (const record of changes ? this.records : []) await record.note();
+    for (const record of this.records) await record.note();
   }
 
   /**
