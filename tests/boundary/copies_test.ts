@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { ask, say, want } from "../helpers/fake_server.ts";
 import { runProgram } from "../helpers/program.ts";
 import { openStage, type Played } from "./harness.ts";
+import { CODED, coded } from "./slipped.ts";
 
 const sandboxed = { ignore: Deno.build.os !== "linux" };
 const COMMANDS = ["--permission-mode", "bypassPermissions"];
@@ -185,3 +186,34 @@ for (const [where, go, name, path, isSeen] of PLACES) {
     }
   });
 }
+
+Deno.test("a file with another project's content goes to no host that this project trusts", sandboxed, async () => {
+  for (const isSecret of [false, true]) {
+    await using stage = await openStage({ bare: true, marker: null });
+    const [a, b] = [`${stage.home.root}/A`, `${stage.home.root}/B`];
+    await stage.plant(`${b}/.env`, "env");
+    await stage.write(`${b}/.agentclisecret`, "no-cloud: .env\n");
+    await stage.write(`${b}/open.txt`, "an open line\n");
+    await stage.write(`${a}/.agentclisecret`, "local-endpoints: 127.0.0.2\n");
+    await stage.play("loc", { cwd: b, script: [say("Hello.")] });
+    // The home remembers it.
+    await stage.write(`${b}/.agentclisecret`, "# nothing\n");
+    const file = `${b}/${isSecret ? ".env" : "open.txt"}`;
+    const command = `cat '${file}' > notes.txt; ${CODED} < '${file}' >> notes.txt`;
+    await stage.play("loc", { cwd: a, args: COMMANDS, script: [shell(command), say("Done.")] });
+    const script = [ask(want("read", { path: "notes.txt" })), say("Done.")];
+    const play = () => stage.play("lan", { cwd: a, script });
+    const local = await play();
+    assert.ok(!local.sent.includes(coded(stage.canary("env"))));
+    assert.equal(
+      /no effect: .*notes\.txt holds content of .*FILE/.test(local.done.stderr),
+      isSecret,
+      local.done.stderr,
+    );
+    if (!isSecret) assert.match(local.results[0] ?? "", /an open line/, "control: the host is trusted");
+    if (!isSecret) continue;
+    await stage.play("rem", { cwd: a, argv: ["secrets", "trust", "notes.txt", "--yes"], prompt: null, script: [] });
+    await stage.write(`${b}/.env`, "API_TOKEN=another value of today\n");
+    assert.match((await play()).results[0] ?? "", new RegExp(stage.canary("env")), "control: the user's word");
+  }
+});

@@ -109,7 +109,7 @@ function recordNotices({ root, movedFrom, replaced, problem }: ProjectRecord): s
 /**
  * Returns which `local-endpoints:` of the root's marker have an effect: those present when the project was first seen,
  * and those the user trusts. They apply only to that marker's own project: if a marker elsewhere protects something
- * here, too, the user must have confirmed the endpoint.
+ * here, too, the user must have confirmed the endpoint, and none counts where a file holds content from elsewhere.
  */
 export function endpointsThatCount(
   rules: PathRules,
@@ -121,11 +121,10 @@ export function endpointsThatCount(
     lines.length > 0 && !isWithin(root, path)
   );
   const result = { count: [] as string[], notices: [] as string[] };
-  const told = (value: string, reason: string) =>
-    result.notices.push(
-      `${join(root, MARKER_NAME)}: "local-endpoints: ${value}" has no effect: ${reason}; ` +
-        "if that server is yours: agentcli secrets trust",
-    );
+  const told = (value: string, reason: string, hint = "if that server is yours: agentcli secrets trust") =>
+    result.notices.push(`${join(root, MARKER_NAME)}: "local-endpoints: ${value}" has no effect: ${reason}; ${hint}`);
+  const isOurs = (path: string) => records.some((record) => isWithin(record.root, path));
+  const brought = records.flatMap(({ derived }) => derived).find(({ path, source }) => isOurs(path) && !isOurs(source));
   for (const value of new Set(rules.standingEndpoints)) {
     const closed = foreign.find(({ path }) => own?.opens(value, path) !== true)?.path ??
       others.find((record) => record.known && !record.trustedEndpoints.includes(value))?.root;
@@ -135,7 +134,13 @@ export function endpointsThatCount(
         own?.outer ? `the project ${own.outer} holds this one` : "it is new in a project that is known, or around one",
       );
     } else if (closed !== undefined) told(value, `${closed} protects paths here too`);
-    else result.count.push(value);
+    else if (brought !== undefined) {
+      told(
+        value,
+        `${brought.path} holds content of ${brought.source}`,
+        "agentcli secrets trust FILE releases that file",
+      );
+    } else result.count.push(value);
   }
   return result;
 }
