@@ -135,6 +135,11 @@ export class ProtectedSet extends PathRules {
     return super.met || this.#met.length > 0 || this.patterns.size > 0;
   }
 
+  /** Paths of protected files that the home knows, the oldest first. */
+  get known(): readonly string[] {
+    return this.#met.map(({ path }) => path);
+  }
+
   /** Returns protected files that the home was not told of as they are; at most a few hundred. */
   takeUnmet(): readonly MetFile[] {
     const keyOf = (file: MetFile) => `${lastingIdentityOf(file)} ${file.path}`;

@@ -26,7 +26,11 @@ export type AllowedFragments = (fragments: readonly Fragment[]) => Promise<Reado
 /** Judges whether texts hold protected content. */
 export type Scans = Pick<LeakScanner, "check">;
 
-type ScannedFiles = Pick<ProtectedSet, "named" | "version"> & { files(): Iterable<string> };
+/** `known` are paths that the home knows, the oldest first. */
+type ScannedFiles = Pick<ProtectedSet, "named" | "version"> & {
+  files(): Iterable<string>;
+  readonly known?: Iterable<string>;
+};
 
 /**
  * Returns a scanner for the protected files of known projects other than those of `roots`, as their records name them.
@@ -44,6 +48,9 @@ export function scannerOfOthers(
   const named = {
     files: () => files,
     named: () => null,
+    get known() {
+      return files;
+    },
     get version() {
       return version;
     },
@@ -192,14 +199,24 @@ export class LeakScanner {
     this.#lookedAt = started;
   }
 
-  /** Reads small files first: a marker of a repository can cover more than fits, and secrets are small. */
+  /**
+   * Reads those first that the home knows longest, up to three quarters of the room: a command can make any number of
+   * others. Then small files first: a marker of a repository can cover more than fits, and secrets are small.
+   */
   async #add(
     paths: readonly string[],
     { present, signal }: { present: ReadonlyMap<string, FileStatus | null>; signal: AbortSignal | undefined },
   ): Promise<void> {
     const sizeOf = (path: string) => Math.min(present.get(path)?.size ?? 0, READ_LIMIT);
     const pause = pacer(signal);
-    for (const path of paths.toSorted((one, other) => sizeOf(one) - sizeOf(other))) {
+    const wanted = new Set(paths);
+    let room = this.#finder.content.limit * 0.75;
+    const oldest = [...new Set(this.#protection.known ?? [])].filter((path) => {
+      const fits = wanted.has(path) && sizeOf(path) <= room;
+      if (fits) room -= sizeOf(path);
+      return fits;
+    });
+    for (const path of new Set([...oldest, ...paths.toSorted((one, other) => sizeOf(one) - sizeOf(other))])) {
       if (!this.#finder.content.hasRoomFor(sizeOf(path))) {
         this.#finder.content.leftOut.push(path);
         continue;

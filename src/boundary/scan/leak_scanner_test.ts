@@ -167,6 +167,28 @@ Deno.test("large files take no room from small ones, and are not read where ther
   assert.equal(opened.filter((path) => path.endsWith("/small")).length, 1, "and nothing is read twice");
 });
 
+Deno.test("files that are made later take no room from those that the home knows longest", async () => {
+  await using given = await project("no-cloud: *.key\n");
+  const words = (sign: string, count: number) =>
+    Array.from({ length: count }, (_, at) => `${sign}${at * 7919}`).join(" ");
+  await given.write("old.key", `${SECRET} ${words("o", 30)}`);
+  const met = [{ path: `${given.root}/old.key`, inode: 1, born: 1 }];
+  for (const remembered of [[{ markers: [], derived: [], met }], []]) {
+    const protection = new ProtectedSet([given.root], { remembered });
+    protection.start();
+    const scanner = new LeakScanner(protection, { root: given.root, limit: 1_000 });
+    assert.ok(await scanner.check([SECRET]) !== null, "control: there is room");
+    for (let file = 0; file < 9; file++) await given.write(`new${file}.key`, words(`n${file}`, 20));
+    protection.refresh();
+    assert.equal(await scanner.check([`again ${SECRET}`]) !== null, remembered.length > 0);
+    assert.ok(
+      await scanner.check([words("n0", 20)]) !== null,
+      "control: small ones come first in the rest of the room",
+    );
+    for (let file = 0; file < 9; file++) await Deno.remove(`${given.root}/new${file}.key`);
+  }
+});
+
 Deno.test("of a thousand protected files unchanged ones are not read again", async () => {
   await using given = await project("no-cloud: secrets\n");
   for (let directory = 0; directory < 10; directory++) {

@@ -48,10 +48,10 @@ export class ProtectedContent {
   readonly #names = new Set<string>();
   /** Files that did not fit: their content is not found. */
   readonly leftOut: string[] = [];
-  readonly #limit: number;
+  readonly limit: number;
 
   constructor(limit = CONTENT_LIMIT) {
-    this.#limit = limit;
+    this.limit = limit;
   }
 
   /** All content so far; files are separated by {@link SEPARATOR}. */
@@ -61,7 +61,7 @@ export class ProtectedContent {
 
   /** Returns whether a file of this size fits; if not, it need not be read. */
   hasRoomFor(bytes: number): boolean {
-    return this.#length + bytes + 1 <= this.#limit;
+    return this.#length + bytes + 1 <= this.limit;
   }
 
   add(path: string, bytes: Uint8Array): void {
