@@ -108,7 +108,7 @@ export function findBoundPlaces(
     const isSeen = (path: string) => inSystem(path) || shown.some((place) => touches(place, path));
     const others = now.filter(({ root, derived, met }) =>
       [root, ...[...derived, ...met].map(({ path }) => path)].some(isSeen) &&
-      !bounds.roots.some((own) => touches(own, root))
+      !bounds.roots.includes(root)
     );
     const roots = [...shown, ...others.map(({ root }) => root).filter(inSystem)];
     if (!protection.isOf(roots)) protection = new ProtectedSet(roots);

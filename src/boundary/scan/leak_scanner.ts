@@ -33,7 +33,7 @@ type ScannedFiles = Pick<ProtectedSet, "named" | "version"> & {
 };
 
 /**
- * Returns a scanner for the protected files of known projects other than those of `roots`, as their records name them.
+ * Returns a scanner for the protected files of known projects outside of `roots`, as their records name them.
  * A fragment all of which the `own` one knows, too, is no hit.
  */
 export function scannerOfOthers(
@@ -62,11 +62,17 @@ export function scannerOfOthers(
       if (now === known) return await scanner.check(texts, options);
       known = now;
       version += 1;
-      const others = now.filter(({ root }) => !roots.some((at) => isWithin(at, root) || isWithin(root, at)));
-      files = [...new Set(others.flatMap(({ met, derived }) => [...met, ...derived]).map(({ path }) => path))];
+      files = [...new Set(now.flatMap((project) => filesOf(project, roots)))];
       return await scanner.check(texts, { ...options, since: undefined });
     },
   };
+}
+
+/** Returns the recorded files of a project; of one around or inside the roots those outside of them. */
+function filesOf({ root, met, derived }: RecordData, roots: readonly string[]): string[] {
+  const isRelated = roots.some((at) => isWithin(at, root) || isWithin(root, at));
+  const paths = [...met, ...derived].map(({ path }) => path);
+  return isRelated ? paths.filter((path) => !roots.some((at) => isWithin(at, path))) : paths;
 }
 
 /** Returns a scanner for the content of all known projects and of this one, which need not be known. */
