@@ -284,3 +284,23 @@ Deno.test("what a file of a project around holds is known by its number in one i
     assert.ok(!remote.sent.includes(coded(canary)));
   }
 });
+
+Deno.test("commands of remote models run in a sandbox while a project is known whose place is not", linux, async () => {
+  for (const isKnown of [true, false]) {
+    await using stage = await openStage({ bare: true, marker: null });
+    const { root } = stage.home;
+    await stage.plant(`${root}/B/.env`, "env");
+    if (isKnown) await stage.write(`${root}/B/.agentclisecret`, "no-cloud: .env\n");
+    await stage.play("loc", { ...HELLO, cwd: `${root}/B` });
+    await user(stage, "mv B aside; mkdir B; echo new > B/readme.txt");
+    stage.exempt(`${root}/aside/.env`);
+    await stage.play("loc", { ...HELLO, cwd: `${root}/B` });
+    await stage.play("loc", { script: [], cwd: `${root}/B`, argv: ["secrets", "trust", "--yes"] });
+    const command = `${CODED} < '${root}/aside/.env'; echo ran`;
+    const args = ["--permission-mode", "bypassPermissions"];
+    const script = [ask(want("shell", { command })), say("Done.")];
+    const { results, sent } = await stage.play("rem", { args, script });
+    assert.match(results[0] ?? "", /ran/);
+    assert.equal(sent.includes(coded(stage.canary("env"))), !isKnown, "control: otherwise it is an open file");
+  }
+});

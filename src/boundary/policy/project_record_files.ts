@@ -89,9 +89,10 @@ export async function recordsVersion(home: Home): Promise<string> {
   return `${inode} ${modified} ${size}`;
 }
 
-/** Returns the roots of the projects that ever had a marker, unless all was revoked. */
+/** Returns the roots of the projects that ever had a marker, unless all was revoked; also those whose place is not known. */
 export async function knownRoots(home: Home): Promise<string[]> {
-  return Object.values(await readIndex(home)).filter(isProtected).map(({ root }) => root);
+  const projects = Object.values(await readIndex(home));
+  return projects.filter((project) => isProtected({ ...project, isLost: false })).map(({ root }) => root);
 }
 
 const isProtected = ({ open, revoked, isLost }: IndexEntry) => ![open, revoked, isLost].includes(true);
