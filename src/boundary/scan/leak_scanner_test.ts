@@ -268,7 +268,9 @@ Deno.test("what a file of another project held stays known while the records cha
   const scanner = scannerOfOthers(() => Promise.resolve(records), []);
   assert.equal(await scanner.check(["an open line"]), null);
   const inside = scannerOfOthers(() => Promise.resolve(records), [`${other.root}/sub`]);
-  assert.equal(await inside.check([SECRET]), null, "control: a project around this one is no other");
+  assert.ok(await inside.check([SECRET]) !== null, "of a project around this one, what is outside of this one");
+  const same = scannerOfOthers(() => Promise.resolve(records), [other.root]);
+  assert.equal(await same.check([SECRET]), null, "control: this one is no other");
   await Deno.remove(`${other.root}/.env`);
   records = [{ ...await recordOf(other), met: [] }];
   assert.ok(await scanner.check([SECRET]) !== null, "it is forgotten with the change of a record");
