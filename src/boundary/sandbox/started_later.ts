@@ -2,7 +2,7 @@
  * Watches files in the roots that decide what other programs run. A command must neither change nor create them:
  * existing ones are mounted read-only, and new ones are found by comparing.
  */
-import { entriesSync, lstatSync, realPathSync } from "../../platform/files.ts";
+import { entriesSync, lstatSync, realPathSync, statSync } from "../../platform/files.ts";
 import { basename, isWithin, join } from "../../platform/path.ts";
 import { outermost, quietly } from "../../platform/real_path.ts";
 import { foldedName } from "../../platform/case_folded.ts";
@@ -100,7 +100,9 @@ export function madeWithin(
     if (status === null) return false;
     const { kind, born, changed } = status;
     if (born === 0) return changed >= since - SLACK_MS;
-    return isThen(born) || kind !== "directory" && isThen(changed);
+    // Behind a link that stood there, settings can have come to be.
+    const end = kind === "symlink" ? quietly(() => statSync(path)) : null;
+    return isThen(born) || kind !== "directory" && isThen(changed) || end !== null && isThen(end.changed);
   });
 }
 
