@@ -61,7 +61,7 @@ function repeated(calls: readonly ToolCall[]): Set<ToolCall> {
   }));
 }
 
-/** Returns what the model is told of dropped calls, which have no result of their own, with the last result of the response. */
+/** Returns the note on dropped calls for the last result of the response, since those calls have no results of their own. */
 function droppedNotice({ state }: RunningTurn): string | null {
   if (state.droppedCalls === 0) return null;
   return `${state.droppedCalls} more calls of your reply were left out: it held more than one reply may. ` +

@@ -196,7 +196,7 @@ Deno.test("unknown keys are kept and warned about, with a suggestion", () => {
   assert.match(warnings.join("\n"), /:5:5: providers\.a\.base_ulr: unknown key.*did you mean base_url\?/);
 });
 
-Deno.test("an unknown key at any depth is told the key of that place that was meant", () => {
+Deno.test("an unknown key at any depth gets a suggestion from the keys of the same place", () => {
   const provider = (keys: string) => `providers: { a: { base_url: "http://h/v1", ${keys} } }\n`;
   const cases: [string, string][] = [
     ["acp: { show_protectd: true }\n", "show_protected"],

@@ -139,7 +139,7 @@ Deno.test("a name that is not configured is looked up on the server", async () =
   assert.match(error.hint ?? "", /did you mean big/);
 });
 
-Deno.test("a default_model that nobody has is told the choices with their providers, and the alias that was meant", async () => {
+Deno.test("the error for an unknown default_model lists the choices with their providers and suggests an alias", async () => {
   const one = (name: string) => `  ${name}: { base_url: "http://h/v1", models: [{ id: x, alias: coder }] }\n`;
   const text = (model: string) => `default_model: ${model}\nproviders:\n${one("a")}${one("b")}`;
   const error = await refused("unknown_model", chosen(configure(text("codr")), {}));

@@ -1,4 +1,4 @@
-/** Work that ends with a signal, or when its time is up. */
+/** Time limits for work that can be aborted. */
 import type { Clock } from "./io.ts";
 
 /** Resolves once the signal is aborted. */
@@ -8,8 +8,8 @@ export function aborted(signal: AbortSignal): Promise<void> {
 }
 
 /**
- * Does work under a signal that is aborted with `late` when the time is up. That, or the reason of the outer signal, is thrown
- * unless the work, told so, still gives something.
+ * Runs work with a signal that is aborted with `late` when the time is up, or when the outer signal is. Throws the reason of
+ * the abort, unless the work returns a result after it.
  */
 export async function inTime<T>(
   milliseconds: number,
@@ -29,7 +29,7 @@ export async function inTime<T>(
   }
 }
 
-/** Does work under a signal that is aborted after `milliseconds`, too; null where that ended it. */
+/** Runs work with a signal that is also aborted after `milliseconds`; returns null if that ended it. */
 export async function orLate<T>(
   milliseconds: number,
   waiting: { clock: Pick<Clock, "sleep">; signal: AbortSignal },

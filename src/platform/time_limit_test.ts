@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { manualClock } from "../../tests/helpers/manual_clock.ts";
 import { aborted, inTime, orLate } from "./time_limit.ts";
 
-Deno.test("work that is told of the time limit may still give what it has", async () => {
+Deno.test("work can still return a partial result when the time limit aborts its signal", async () => {
   const clock = manualClock();
   const limits = { clock, signal: new AbortController().signal, late: new RangeError("not done in time") };
   const kept = inTime(1000, limits, async (signal) => {

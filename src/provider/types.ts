@@ -105,7 +105,7 @@ export interface RetryNotice {
   restart?: true;
 }
 
-/** How a request is sent, and who is told what comes of it. */
+/** How to send a request, and the callbacks for its progress. */
 export interface ChatOptions {
   signal: AbortSignal;
   /** Called before each attempt; what it throws ends the request before anything is sent. */

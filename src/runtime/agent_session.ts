@@ -172,7 +172,7 @@ export class AgentSession {
     this.#options = { ...this.#options, ...options };
   }
 
-  /** How much the model is told to reason; undefined for its own default. */
+  /** The reasoning effort to request; undefined for the model's default. */
   get thinking(): SessionOptions["thinking"] {
     return this.#options.thinking;
   }

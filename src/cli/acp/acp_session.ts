@@ -57,7 +57,7 @@ export class AcpSession {
   #model: string | null;
   /** False where the open session still has the one before. */
   #isModelOpen = true;
-  /** How much the model is told to reason; undefined for as much as it does by itself. */
+  /** The reasoning effort to request; undefined for the model's default. */
   #thinking: Thinking | undefined;
   #hasTitle: boolean;
   /** As the client knows them. */

@@ -26,12 +26,12 @@ interface Trial {
   durationMs: number;
 }
 
-/** Where hooks are tried, and who is told what is tried now. */
+/** Where to try hooks, and the callback for progress. */
 export interface TrialContext {
   /** The project: hooks run there. */
   root: string;
   io: Io;
-  /** Told before each hook. */
+  /** Called before each hook. */
   progress(text: string): Promise<void>;
 }
 
