@@ -49,6 +49,26 @@ terminalTest("a model is switched to by the server's own name, and by its id alo
   await terminal.shows(/^model: llama\.cpp \(runtime_d\) · qwen3:8b \(local\)$/m);
 });
 
+terminalTest(
+  "the choice of the first model names files without their directories, and sends the whole id",
+  async () => {
+    await using home = await temporaryHome();
+    const files = ["/srv/models/qwen/Coder-30B-Q4_K_M.gguf", "/srv/models/qwen/Coder-7B-Q4_K_M.gguf"];
+    await using server = startFakeServer({ models: files, script: [say("From a file.")] });
+    await configure(home, { runtime_d: { baseUrl: server.baseUrl, models: files.map((id) => ({ id })) } });
+    await using terminal = await openTerminal(["chat"], { home, columns: 100 });
+    await terminal.shows(
+      /^> llama\.cpp \(runtime_d\) · Coder-30B-Q4_K_M {2}[^]*^ {2}llama\.cpp \(runtime_d\) · Coder-7B-Q4_K_M {2}/m,
+    );
+    await terminal.press("Enter");
+    await terminal.shows(/^llama\.cpp \(runtime_d\) · Coder-30B/m);
+    await terminal.type("hello");
+    await terminal.press("Enter");
+    await terminal.shows(/From a file\./);
+    assert.equal(server.chats()[0]?.json.model, files[0]);
+  },
+);
+
 terminalTest("a long id of a model leaves room for where it runs and for its window", async () => {
   await using home = await temporaryHome();
   const file = "/srv/models/qwen/Qwen3-Coder-30B-A3B-Instruct-Q4_K_M-00001-of-00002.gguf";

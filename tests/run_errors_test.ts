@@ -19,7 +19,7 @@ Deno.test("unknown providers and models are exit 3 with what was meant", async (
   assert.equal(provider.code, 3);
   assert.match(provider.stderr, /local_one/);
   const alone = await runInProcess(["run", "hi", "--model", "codr"], { home });
-  assert.match(alone.stderr, /no provider and no configured model is called codr; configured: local_one/);
+  assert.match(alone.stderr, /no provider or configured model is called codr; configured: local_one/);
   const model = await runInProcess(["run", "hi", "--model", "local_one:codr:7b"], { home });
   assert.equal(model.code, 3);
   assert.match(model.stderr, /coder:7b/);

@@ -20,7 +20,7 @@ import {
   type Values,
 } from "./command.ts";
 import { resolve } from "../platform/path.ts";
-import { closest } from "../config/suggest.ts";
+import { askWhich, closest } from "../config/suggest.ts";
 
 /** An option by its camelCase name, or as it was typed where it is not known. */
 export interface GivenOption {
@@ -135,10 +135,12 @@ function unknownLetter(text: string, { path, options }: { path: readonly string[
   if (path.length === 0 && /^-[mcr]$/.test(text)) {
     return new AgentcliError("usage", `a command must come before ${text}`, { hint: NO_COMMAND });
   }
-  const near = Object.keys(options).filter((name) => name.startsWith(text.slice(1))).slice(0, 3)
-    .map((name) => `--${kebabCase(name)}`);
+  const near = askWhich(
+    Object.keys(options).filter((name) => name.startsWith(text.slice(1))).slice(0, 3)
+      .map((name) => `--${kebabCase(name)}`),
+  );
   const see = `see: ${["agentcli", ...path, "--help"].join(" ")}`;
-  const hint = near.length === 0 ? see : `did you mean ${near.join(" or ")}? ${see}`;
+  const hint = near === undefined ? see : `${near} ${see}`;
   return new AgentcliError("usage", `unknown option ${text}`, { hint });
 }
 
@@ -214,8 +216,8 @@ export function usage(line: Normalized, message: string): AgentcliError {
 
 /** Returns the words that were likely meant, as the end of a message; empty for none. */
 export function meant(word: string, choices: { names: readonly string[]; prefix: string }): string {
-  const near = closest(word, choices.names).map((name) => choices.prefix + name);
-  return near.length === 0 ? "" : `; did you mean ${near.join(" or ")}?`;
+  const near = askWhich(closest(word, choices.names).map((name) => choices.prefix + name));
+  return near === undefined ? "" : `; ${near}`;
 }
 
 function readOptions(line: Normalized, declared: Options): Values<Options> {

@@ -1,7 +1,7 @@
 /** Finds providers and models by selector, and builds the errors that list what there is. */
 import { AgentcliError } from "../errors.ts";
 import { providerLabel, type Runtime, runtimeCalled, RUNTIMES, STUDIO } from "./base_url.ts";
-import { didYouMean } from "./suggest.ts";
+import { askWhich, closest, didYouMean } from "./suggest.ts";
 import type { Configuration, ModelEntry, ProviderEntry } from "./types.ts";
 
 /** Valid provider names. No colon: the selector is split there. */
@@ -92,27 +92,42 @@ export function findProvider(
   if (name === DEMO) return demoProvider();
   const runtime = RUNTIMES.find(({ id }) => id === name || id === runtimeCalled(name));
   const names = configuration.providers.map((provider) => provider.name);
+  const products = RUNTIMES.filter((known) => names.includes(known.id)).flatMap(({ aliases }) => aliases);
   // A model id where the provider belongs is the likeliest slip: `--model qwen3:8b` for `runtime_a:qwen3:8b`.
   const id = model === undefined ? name : `${name}:${model}`;
+  const isModel = selector !== undefined && names.length > 0;
   const owners = configuration.providers.filter((provider) => findModel(provider, id) !== undefined);
   // Other tools write `provider/model`.
-  const before = names.find((known) => name.startsWith(`${known}/`));
+  const before = [...names, ...products].find((known) => id.startsWith(`${known}/`));
   const meant = before
-    ? `join provider and model with a colon: ${before}:<model>`
+    ? `join provider and model with a colon: ${before}:${id.slice(before.length + 1)}`
     : owners.length > 0
-    ? `did you mean ${owners.slice(0, 3).map((owner) => `${owner.name}:${id}`).join(" or ")}?`
+    ? askWhich(owners.slice(0, 3).map((owner) => `${owner.name}:${id}`))
     : runtime?.id === STUDIO.id
     ? `\`agentcli init-providers\` adds it once it runs here or ${STUDIO.keyVariable} is set`
     : runtime !== undefined
     ? `${providerLabel(runtime.id)} is not configured: start it, then run \`${addingCommand(runtime)}\``
-    : didYouMean(name, [...names, DEMO]);
-  // A name without a provider may have been meant as a model of any.
-  const unknown = selector !== undefined && model === undefined && names.length > 0
-    ? `no provider and no configured model is called ${name}`
-    : `unknown provider ${name}`;
+    : didYouMean(name, [...names, ...products, DEMO]) ?? (isModel ? nearModels(configuration, id) : undefined);
+  const unknown = isModel ? `no provider or configured model is called ${id}` : `unknown provider ${name}`;
+  const [first] = names;
   throw new AgentcliError("unknown_provider", `${unknown}; configured: ${listed(names)}`, {
-    hint: meant ?? "see `agentcli providers list`; add one with `agentcli providers add`",
+    hint: meant ??
+      (isModel
+        ? `name the provider, too, if providers.yaml lacks the model, for example ${first}:${id}`
+        : "see `agentcli providers list`; add one with `agentcli providers add`"),
   });
+}
+
+/** Asks whether a configured model was meant, named here by its id, its alias or the name of its file. */
+function nearModels({ providers }: Configuration, word: string): string | undefined {
+  const models = providers.flatMap(({ name, models }) =>
+    models.flatMap(({ id, aliases }) =>
+      [id, ...aliases, id.slice(id.lastIndexOf("/") + 1)].map((spelled) => ({ spelled, selector: `${name}:${id}` }))
+    )
+  );
+  const near = closest(word, models.map(({ spelled }) => spelled));
+  const selectors = near.flatMap((one) => models.filter(({ spelled }) => spelled === one));
+  return askWhich([...new Set(selectors.map(({ selector }) => selector))].slice(0, 3));
 }
 
 /** Like {@link findProvider}, for edits and checks: the built-in demonstration is none of the configured ones. */

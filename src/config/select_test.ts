@@ -162,10 +162,23 @@ Deno.test("mistakes are told apart and answered with the nearest name", async ()
   const typo = await refused("unknown_provider", chosen(configuration, { option: "emtpy:x" }));
   assert.match(typo.hint ?? "", /did you mean empty/);
   const slash = await refused("unknown_provider", chosen(configuration, { option: "empty/qwen3:8b" }));
-  assert.equal(slash.hint, "join provider and model with a colon: empty:<model>");
+  assert.equal(slash.hint, "join provider and model with a colon: empty:qwen3:8b");
   const shared = configure(TWO + one("c", '[{ id: "qwen3:8b" }]'));
   const either = await refused("unknown_provider", chosen(shared, { environment: "qwen3:8b" }));
   assert.equal(either.hint, "did you mean a:qwen3:8b or c:qwen3:8b?");
+});
+
+Deno.test("a model named without its provider is answered with the nearest selectors, and with how to name it", async () => {
+  const ids = ["qwen3:8b", "llama3.2:3b", "/models/Qwen3-4B-Q4_K_M.gguf"].map((id) => `{ id: "${id}" }`).join(", ");
+  const configuration = configure("providers:\n" + one("runtime_a", `[${ids}]`));
+  const hint = async (option: string) => (await refused("unknown_provider", chosen(configuration, { option }))).hint;
+  assert.equal(await hint("qwen3:9b"), "did you mean runtime_a:qwen3:8b?");
+  assert.equal(await hint("Qwen3-4B-Q4"), "did you mean runtime_a:/models/Qwen3-4B-Q4_K_M.gguf?");
+  assert.equal(await hint("ollam"), "did you mean ollama?");
+  assert.equal(await hint("ollama/new:1b"), "join provider and model with a colon: ollama:new:1b");
+  assert.match(await hint("new:1b") ?? "", /name the provider.* runtime_a:new:1b$/);
+  const { message } = await refused("unknown_provider", chosen(configuration, { option: "new:1b" }));
+  assert.equal(message, "no provider or configured model is called new:1b; configured: runtime_a");
 });
 
 Deno.test("a model that one provider alone has can be named without it, by id or alias", async () => {

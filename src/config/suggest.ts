@@ -53,8 +53,14 @@ export function closest(word: string, candidates: Iterable<string>): string[] {
   return near.slice(0, 3).map((entry) => entry.candidate);
 }
 
-/** The hint `did you mean x or y?`, or undefined when nothing is near. */
+/** Returns the question `did you mean x, y or z?`; undefined without names. */
+export function askWhich(names: readonly string[]): string | undefined {
+  if (names.length === 0) return undefined;
+  const list = names.length === 1 ? names[0] : `${names.slice(0, -1).join(", ")} or ${names.at(-1)}`;
+  return `did you mean ${list}?`;
+}
+
+/** Returns the question for those of `candidates` that `word` may have meant; undefined when none is near. */
 export function didYouMean(word: string, candidates: Iterable<string>): string | undefined {
-  const near = closest(word, candidates);
-  return near.length === 0 ? undefined : `did you mean ${near.join(" or ")}?`;
+  return askWhich(closest(word, candidates));
 }

@@ -1,5 +1,5 @@
 /** Lists the stored sessions by the ends of their files, so that the size of a transcript does not matter. */
-import { closest } from "../config/suggest.ts";
+import { didYouMean } from "../config/suggest.ts";
 import type { Label } from "../boundary/policy/label.ts";
 import { MARKER_NAME } from "../boundary/policy/marker.ts";
 import { AgentcliError } from "../errors.ts";
@@ -130,9 +130,9 @@ async function hintFor(home: Home, wanted: string, scope: SessionScope): Promise
       : `, ${end}; read it with: agentcli sessions show --all ${other.id}`;
     return `it belongs to ${root ?? "another project"}${way}`;
   }
-  const near = closest(wanted, (await sessionFiles(home, scope)).map((file) => file.id));
+  const near = didYouMean(wanted, (await sessionFiles(home, scope)).map((file) => file.id));
   const see = scope === "all" ? "agentcli sessions list --all" : "agentcli sessions list";
-  return near.length === 0 ? `see: ${see}` : `did you mean ${near.join(" or ")}? See: ${see}`;
+  return near === undefined ? `see: ${see}` : `${near} See: ${see}`;
 }
 
 async function summarize(home: Home, file: SessionFile): Promise<SessionSummary | null> {

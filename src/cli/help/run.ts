@@ -1,5 +1,5 @@
 /** Runs `agentcli help` and `agentcli version`. */
-import { closest } from "../../config/suggest.ts";
+import { didYouMean } from "../../config/suggest.ts";
 import { AgentcliError } from "../../errors.ts";
 import { print } from "../result.ts";
 import { helpText, rows, wrap } from "./text.ts";
@@ -35,11 +35,8 @@ function nodeAt(tree: Group, words: readonly string[]): Command | Group {
 function unknownTopic(word: string, { node, atRoot }: { node: Command | Group; atRoot: boolean }): AgentcliError {
   const commands = node.kind === "group" ? Object.keys(node.commands).filter((name) => !name.startsWith("_")) : [];
   const topics = atRoot ? TOPICS.map(({ name }) => name) : [];
-  const near = closest(word, [...topics, ...commands]);
   return new AgentcliError("usage", `no help on "${word}"`, {
-    hint: near.length === 0
-      ? `topics: ${TOPICS.map(({ name }) => name).join(", ")}`
-      : `did you mean ${near.join(" or ")}?`,
+    hint: didYouMean(word, [...topics, ...commands]) ?? `topics: ${TOPICS.map(({ name }) => name).join(", ")}`,
   });
 }
 

@@ -27,7 +27,7 @@ import { discover, type Discovered } from "../../../provider/backends/discovery.
 import type { Choice } from "../../../terminal/picker.ts";
 import { mergeFound, setDefaultModel } from "../../init_providers/run.ts";
 import { modelText as servedText } from "../../init_providers/report.ts";
-import { modelText } from "../view/first_screen.ts";
+import { modelName, modelText } from "../view/first_screen.ts";
 import type { ChatView } from "../begin.ts";
 import { withClient } from "../../result.ts";
 
@@ -239,7 +239,7 @@ async function findOffers(context: Context, signal: AbortSignal): Promise<Offer[
     const known = configured.flatMap((offered): Offer[] => {
       const { provider, id: model } = offered;
       return model === null ? [] : [{
-        choice: choiceOf(offered),
+        choice: choiceOf({ ...offered, id: modelName(model) }),
         take: async () => {
           await setDefaultModel(home, { provider, model });
           return `${provider}:${model}`;
@@ -248,7 +248,10 @@ async function findOffers(context: Context, signal: AbortSignal): Promise<Offer[
     });
     const fresh = found.filter(({ state }) => state === "serving").flatMap((server) =>
       server.models.map((model): Offer => ({
-        choice: { label: `${nameOf(server)} · ${servedText(model)}`, note: `local, ${server.host}:${server.port}` },
+        choice: {
+          label: `${nameOf(server)} · ${servedText({ ...model, id: modelName(model.id) })}`,
+          note: `local, ${server.host}:${server.port}`,
+        },
         take: async () => {
           const { plan } = await mergeFound(home, found, context.io);
           const provider = plan.names.get(server.baseUrl) ?? server.runtime ?? `port-${server.port}`;
