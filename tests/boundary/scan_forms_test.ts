@@ -7,12 +7,13 @@ const linux = { ignore: Deno.build.os !== "linux" };
 const units = (text: string) => [...text].map((letter) => letter.charCodeAt(0));
 
 const FORMS: Record<string, (text: string) => string> = {
-  "full width": (text) => String.fromCodePoint(...units(text).map((unit) => unit + 0xfee0)),
-  "zero-width spaces": (text) => [...text].join("\u200b"),
-  "HTML by number": (text) => units(text).map((unit) => `&#${unit};`).join(""),
-  "quoted-printable": (text) => units(text).map((unit) => `=${unit.toString(16).toUpperCase()}`).join(""),
+  "another case": (text) => text.toUpperCase(),
+  "base64 for URLs": (text) => btoa(`?>${text}`).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, ""),
+  hex: (text) => units(text).map((unit) => unit.toString(16)).join(""),
+  percent: (text) => units(text).map((unit) => `%${unit.toString(16)}`).join(""),
+  "JSON escapes": (text) => units(text).map((unit) => `\\u00${unit.toString(16)}`).join(""),
+  reversed: (text) => [...text].reverse().join(""),
   "base64 of UTF-16": (text) => btoa(units(text).map((unit) => `${String.fromCharCode(unit)}\0`).join("")),
-  "reversed base64": (text) => [...btoa(text)].reverse().join(""),
 };
 
 for (const [name, formOf] of Object.entries(FORMS)) {
@@ -24,9 +25,9 @@ for (const [name, formOf] of Object.entries(FORMS)) {
     const remote = await stage.play("rem", { script });
     assert.equal(remote.done.code, 6, remote.done.stderr);
     assert.match(remote.done.stderr, /line 1 of \.env/);
-    assert.ok(!remote.sent.includes(form));
+    assert.ok(!remote.sent.includes(JSON.stringify(form).slice(1, -1)));
     const local = await stage.play("loc", { script });
     assert.equal(local.done.code, 0, local.done.stderr);
-    assertArrived(local, form);
+    assertArrived(local, JSON.stringify(form).slice(1, -1));
   });
 }

@@ -1,34 +1,19 @@
 /** Finds fragments of protected files in a text, in the encodings that text is copied in. */
 import { type Place, ProtectedContent } from "./protected_content.ts";
-import { FragmentIndex, type Shared, SHORTEST_FRAGMENT } from "./fragment_index.ts";
-import { keyOf } from "./normalize.ts";
+import { FragmentIndex, type Shared } from "./fragment_index.ts";
+import { bytesOfKey, keyOf } from "./normalize.ts";
 import { type Form, variantsOf } from "./variants.ts";
 
 /** How an image starts in a request. */
 const ADDRESS = /^data:image\/[a-z]+;base64,/;
 
-/** First bytes of PNG, JPEG, GIF and WebP (null stands for its length field). */
-const SIGNATURES: readonly (readonly (number | null)[])[] = [
-  [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a],
-  [0xff, 0xd8, 0xff],
-  [0x47, 0x49, 0x46, 0x38],
-  [0x52, 0x49, 0x46, 0x46, null, null, null, null, 0x57, 0x45, 0x42, 0x50],
-];
-
-/** This many characters of base64 hold every signature. */
-const SIGNED = 16;
+/** How a file that is a PNG, JPEG, GIF or WebP image starts, as {@link keyOf} gives its bytes. */
+const IMAGE = /^(?:\x89PNG\r\n|\xff\xd8\xff|GIF8|RIFF[^]{4}WEBP)/;
 
 /** Returns whether a text is nothing but an image as requests hold it. */
 function isImageAddress(text: string): boolean {
-  const begin = ADDRESS.exec(text)?.[0].length ?? text.length;
-  if (begin + SIGNED > text.length || /[^A-Za-z0-9+/]/.test(text.slice(begin, begin + SIGNED))) return false;
-  if (!beginsAnImage(Uint8Array.fromBase64(text.slice(begin, begin + SIGNED)))) return false;
-  return !/[^A-Za-z0-9+/=]/.test(text.slice(begin));
-}
-
-/** Returns whether a file starts like an image. */
-function beginsAnImage(bytes: Uint8Array): boolean {
-  return SIGNATURES.some((signature) => signature.every((byte, at) => byte === null || bytes[at] === byte));
+  const begin = ADDRESS.exec(text)?.[0].length;
+  return begin !== undefined && !/[^A-Za-z0-9+/=]/.test(text.slice(begin));
 }
 
 /** Stop words, normalized: what protected files share with half of the world. A fragment of one of them is not a hit. */
@@ -40,18 +25,9 @@ const PHRASES: readonly string[] =
     "#!/usr/bin/envbash #!/usr/bin/envpython ---trigger:always_on ---trigger:manual " +
     "---trigger:model_decision").split(" ");
 
-/** How a file with frontmatter starts, up to the first words of its description. */
-const HEAD =
-  /^-{0,3}(?:trigger:(?:always_on|model_decision|manual|glob)(?:-{1,3}|globs:|description:)?|globs:|description:)/;
-
-/**
- * Returns whether a normalized fragment consists of stop words. After a frontmatter head, only the rest counts, and it
- * must be as long as any other fragment.
- */
+/** Returns whether a normalized fragment consists of stop words. */
 function stopWords(normalized: string): boolean {
-  if (normalized.length <= 24 && PHRASES.some((phrase) => phrase.includes(normalized))) return true;
-  const head = HEAD.exec(normalized)?.[0];
-  return head !== undefined && normalized.length - head.length < SHORTEST_FRAGMENT;
+  return PHRASES.some((phrase) => phrase.includes(normalized));
 }
 
 /** Says where in a protected file a fragment comes from. Contains nothing of the content. */
@@ -95,7 +71,7 @@ export class FragmentFinder {
   /** Adds a protected file; `path` is how hits name it. */
   add(path: string, bytes: Uint8Array): void {
     this.content.add(path, bytes);
-    if (beginsAnImage(bytes)) this.#images.set(path, bytes.length);
+    if (IMAGE.test(keyOf(bytes.subarray(0, 12)))) this.#images.set(path, bytes.length);
     this.#index = null;
   }
 
@@ -124,10 +100,7 @@ export class FragmentFinder {
   holds(normalized: string): boolean {
     let isHeld = false;
     this.#index ??= new FragmentIndex(this.content);
-    this.#index.search(
-      Uint8Array.from(normalized, (byte) => byte.charCodeAt(0)),
-      ({ start, end }) => isHeld ||= end - start === normalized.length,
-    );
+    this.#index.search(bytesOfKey(normalized), ({ start, end }) => isHeld ||= end - start === normalized.length);
     return isHeld;
   }
 

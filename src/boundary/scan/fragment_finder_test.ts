@@ -15,16 +15,11 @@ const scan = (scanner: FragmentFinder, text: string) => scanner.fragments(text, 
 const bytesOf = (text: string) => new TextEncoder().encode(text);
 const hexOf = (text: string) => [...bytesOf(text)].map((byte) => byte.toString(16).padStart(2, "0"));
 const base64Of = (text: string) => btoa(String.fromCharCode(...bytesOf(text)));
-const fullWidth = (text: string) =>
-  text.replace(/[!-~]/g, (letter) => String.fromCodePoint((letter.codePointAt(0) ?? 0) + 0xfee0));
 /** Little-endian, as bytes in a string. */
 const utf16Of = (text: string) =>
   text.split("").map((unit) => unit.charCodeAt(0)).map((unit) => String.fromCharCode(unit & 0xff, unit >> 8)).join("");
 const swapCase = (text: string) =>
   [...text].map((letter) => letter === letter.toLowerCase() ? letter.toUpperCase() : letter.toLowerCase()).join("");
-
-const bytesIn = (text: string, base: number) =>
-  [...bytesOf(text)].map((byte) => byte.toString(base).padStart(base === 2 ? 8 : 3, "0"));
 
 /** Every way that a fragment is looked for; `before` and `after` are what stands around it. */
 const ENCODINGS: Record<string, (fragment: string, around: { before: string; after: string }) => string> = {
@@ -48,30 +43,9 @@ const ENCODINGS: Record<string, (fragment: string, around: { before: string; aft
   "in base64 within words": (fragment, { before, after }) => `${before} ${base64Of(fragment)} ${after}`,
   "in base64 for URLs": (fragment, { before, after }) =>
     base64Of(before + fragment + after).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", ""),
-  "in full width": (fragment, { before, after }) => before + fullWidth(fragment) + after,
-  "in another normal form": (fragment, { before, after }) => before + fragment.normalize("NFKD") + after,
-  "with unseen characters": (fragment, { before, after }) => before + [...fragment].join("\u200b") + after,
-  "with soft hyphens": (fragment, { before, after }) => before + [...fragment].join("\u00ad") + after,
-  "in HTML by number": (fragment, { before, after }) =>
-    before + [...fragment].map((letter) => `&#${letter.codePointAt(0)};`).join("") + after,
-  "in HTML by hexadecimal number": (fragment, { before, after }) =>
-    before + [...fragment].map((letter) => `&#x${letter.codePointAt(0)?.toString(16)};`).join("") + after,
-  "in HTML by name": (fragment, { before, after }) =>
-    before + fragment.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;") + after,
-  "in quoted-printable": (fragment, { before, after }) =>
-    before + hexOf(fragment).map((pair, at) => `=${pair.toUpperCase()}${at === 5 ? "=\r\n" : ""}`).join("") + after,
   "in base64 of UTF-16": (fragment) => btoa(utf16Of(fragment)),
   "in hex of UTF-16": (fragment) =>
     [...utf16Of(fragment)].map((byte) => byte.charCodeAt(0).toString(16).padStart(2, "0")).join(""),
-  "in decimal bytes": (fragment, { before, after }) => `${before} ${bytesIn(fragment, 10).join(", ")} ${after}`,
-  "in octal escapes": (fragment, { before }) => before + bytesIn(fragment, 8).map((byte) => `\\${byte}`).join(""),
-  "as od shows it": (fragment) =>
-    bytesIn(fragment, 8).map((byte, at) => at % 8 ? byte : `\n00000${at} ${byte}`).join(" "),
-  "in binary": (fragment) => bytesIn(fragment, 2).join(" "),
-  "as calls by number": (fragment) => bytesIn(fragment, 10).map((byte) => `chr(${byte})`).join(" + "),
-  "with lines through its letters": (fragment) => [...fragment].map((letter) => `${letter}\u0336`).join(""),
-  "in reversed base64": (fragment, { before, after }) =>
-    `${before} ${[...base64Of(fragment)].reverse().join("")} ${after}`,
   "in wrapped base64": (fragment, { before, after }) => base64Of(before + fragment + after).replace(/(.{7})/g, "$1\n"),
 };
 
@@ -106,26 +80,6 @@ for (const [name, encode] of Object.entries(ENCODINGS)) {
     );
   });
 }
-
-Deno.test("a file in full width is found as it is, in plain letters, and in base64", () => {
-  const scanner = scannerOf({ ".env": fullWidth("pass-Wq8Kz31Lm7tR") });
-  for (const text of [fullWidth("Wq8Kz31Lm7tR"), "Wq8Kz31Lm7tR", base64Of(fullWidth("Wq8Kz31Lm7tR"))]) {
-    assert.equal(scan(scanner, `x ${text} y`)?.path, ".env", text);
-  }
-});
-
-Deno.test("a rare form in a long text is found wherever it stands", () => {
-  const scanner = scannerOf({ ".env": "API=Wq8Kz31Lm7tR42vB" });
-  const forms = [
-    fullWidth("Wq8Kz31Lm7tR42vB"),
-    [..."Wq8Kz31Lm7tR42vB"].map((letter) => `&#${letter.charCodeAt(0)};`).join("\n"),
-  ];
-  for (const form of forms) {
-    for (let at = 0; at < 1200; at += 37) {
-      assert.ok(scan(scanner, "lorem é ".repeat(at / 8) + form + " dolor".repeat(300)) !== null, `${at}`);
-    }
-  }
-});
 
 Deno.test("every part of 12 characters of a long file is found, at any offset", () => {
   const content = Array.from({ length: 60 }, (_, index) => `${index}:${crypto.randomUUID().replaceAll("-", "")}`).join(
@@ -250,31 +204,6 @@ Deno.test("rulers, zeros and stopWords words are no hits", () => {
   assert.ok(scan(scanner, "www.example.test") !== null);
 });
 
-Deno.test("the head of a file with frontmatter is no hit; what follows in it is, as without it", () => {
-  const scanner = scannerOf({
-    "reviewer.md": "---\ndescription: Reviews the quarterly numbers\nname: reviewer\n---\nLook.\n",
-    "rule.md": "---\ntrigger: always_on\ndescription: hunter2pw\n---\nLook.\n",
-  });
-  const open = [
-    "---\ndescription: adds a test\n---\n",
-    "---\ndescription: Runs all tests\n---\n",
-    "---\ntrigger: always_on\ndescription: says how to write\n---\n",
-    "---\ntrigger: always_on\n---\n\nLook at it.\n",
-    "---\ntrigger: a",
-    "description: Reviews them",
-  ];
-  for (const text of open) assert.equal(scan(scanner, text), null, text);
-  const protectedTexts = [
-    "---\ndescription: Reviews the quarterly",
-    "description: Reviews the qu",
-    "Reviews the quarterly",
-    "---\ntrigger: always_on\ndescription: hunter2pw\n---\n",
-    "description: hunter2pw",
-    "ption: Review",
-  ];
-  for (const text of protectedTexts) assert.notEqual(scan(scanner, text), null, text);
-});
-
 Deno.test("two files are not one text: what ends one and begins the next is no fragment", () => {
   const scanner = scannerOf({ a: "abcdefg1", b: "2hijklmn" });
   assert.equal(scan(scanner, "bcdefg12hijklm"), null);
@@ -367,7 +296,7 @@ Deno.test("what only begins like an image, or a file that only spells like one, 
     "kept.png": new Uint8Array([...image, ...bytesOf(secret)]),
     "note.txt": `about   WEBP ${"dolor sit amet ".repeat(50)} ${secret.toLowerCase()}-9x`,
   });
-  const texts = [begin + secret, `${begin}\n${secret}`, begin + btoa(secret), `${begin}${image.toBase64()} ${secret}`];
+  const texts = [begin + secret, `${begin}\n${secret}`, `${begin}\n${btoa(secret)}`];
   for (const text of texts) assert.ok(scan(scanner, text) !== null, text.slice(0, 60));
   const other = new Uint8Array([...image.subarray(0, 8), ...bytesOf(`${secret.toLowerCase()}-9x`)]);
   assert.equal(scan(scanner, begin + other.toBase64())?.path, "note.txt", "a text with WEBP in it");

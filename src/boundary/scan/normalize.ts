@@ -3,7 +3,7 @@
  * when text is indented, wrapped, quoted, escaped, or written as UTF-16. Source: specification of the boundary,
  * "Letting out".
  */
-import { normalized, utf8Text } from "../../platform/text.ts";
+import { utf8Text } from "../../platform/text.ts";
 
 /** Separates files; never part of normalized text. */
 export const SEPARATOR = 0x20;
@@ -55,31 +55,9 @@ export function textsOf(bytes: Uint8Array): string[] {
   return bytes.includes(0) || utf8Text(bytes) !== null ? [plain] : [plain, keyOf(bytes)];
 }
 
-/** Zero-width characters, and those that only change the look of the one before. */
-const UNSEEN =
-  /[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff\u{e0000}-\u{e0fff}]/gu;
-/** Combining marks: dots, accents and lines. */
-const MARKS = /[\p{Mn}\p{Me}]/gu;
-const NOT_ASCII = /[^\0-\x7f]/;
-
-/**
- * Replaces full-width, styled and composed characters (by NFKC), and drops marks and invisible ones. Returns null if
- * that changes nothing.
- */
-export function compatible(text: string): string | null {
-  if (!NOT_ASCII.test(text)) return null;
-  const bare = normalized(normalized(text, "NFKD").replace(MARKS, ""), "NFKC").replace(UNSEEN, "");
-  return bare === text ? null : bare;
-}
-
-/** Returns the forms of a file's bytes to compare texts with: unchanged, and of each of its {@link textsOf} what differs. */
+/** Returns the forms of a file's bytes to compare texts with: unchanged, and its text if it has another encoding. */
 export function formsOf(bytes: Uint8Array): Uint8Array[] {
-  if (bytes.every((byte) => byte >= 0x20 && byte < 0x80 || byte === 0x0a || byte === 0x0d || byte === 0x09)) {
-    return [bytes];
-  }
-  const texts = textsOf(bytes);
-  const others = [...texts.slice(1), ...texts.map(compatible).filter((text) => text !== null)];
-  return [bytes, ...others.map((text) => new TextEncoder().encode(text))];
+  return [bytes, ...textsOf(bytes).slice(1).map((text) => new TextEncoder().encode(text))];
 }
 
 /** Returns the normalized form of bytes. */
@@ -117,4 +95,11 @@ export function keyOf(bytes: Uint8Array): string {
   let text = "";
   for (let at = 0; at < bytes.length; at += 8192) text += String.fromCharCode(...bytes.subarray(at, at + 8192));
   return text;
+}
+
+/** Returns the bytes of a {@link keyOf}. */
+export function bytesOfKey(key: string): Uint8Array {
+  const bytes = new Uint8Array(key.length);
+  for (let at = 0; at < bytes.length; at++) bytes[at] = key.charCodeAt(at);
+  return bytes;
 }

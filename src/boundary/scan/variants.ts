@@ -1,23 +1,8 @@
 /** Decodes a text in every supported encoding, as if all of it were encoded that way; the rest becomes harmless noise. */
-import { compatible, keyOf, normalizeBytes, reversed } from "./normalize.ts";
+import { bytesOfKey, keyOf, normalizeBytes, reversed } from "./normalize.ts";
 
-export type Form =
-  | ("plain" | "escaped" | "percent" | "quoted-printable" | "reversed")
-  | ("decimal" | "octal" | "binary" | "hex" | "base64" | "reversed base64");
+export type Form = "plain" | "escaped" | "percent" | "reversed" | "hex" | "base64";
 
-/** Encodings of bytes as numbers: base, and most digits of one number. */
-const NUMBERS: readonly (readonly [Form, number, number])[] = [
-  ["decimal", 10, 4],
-  ["octal", 8, 4],
-  ["binary", 2, 8],
-];
-/** Most characters between two numbers of a run: `) + chr(`, or the offset that `od` puts before a line. */
-const NUMBER_GAP = 16;
-/** Encodings of a byte as a character and two hexadecimal digits. */
-const PAIRS: readonly (readonly [Form, RegExp])[] = [
-  ["percent", /%([0-9a-f]{2})/gi],
-  ["quoted-printable", /=(?:([0-9a-f]{2})|\r?\n)/gi],
-];
 /** How many levels of nested escapes (JSON in JSON) are decoded. */
 const ESCAPE_DEPTH = 3;
 /** Separates two runs; not part of any text. */
@@ -45,77 +30,39 @@ function* decodedVariants(text: string): Generator<Variant> {
   const raw = encoder.encode(text);
   const plain = normalizeBytes(raw);
   yield { form: "plain", bytes: plain };
-  const alike = compatible(text);
-  if (alike !== null) yield { form: "plain", bytes: normalizedText(alike) };
-  for (let depth = 0, escaped = text; depth < ESCAPE_DEPTH && /[\\&]/.test(escaped); depth++) {
+  for (let depth = 0, escaped = text; depth < ESCAPE_DEPTH && escaped.includes("\\"); depth++) {
     const next = unescape(escaped);
     if (next === escaped) break;
     escaped = next;
-    yield { form: "escaped", bytes: normalizedText(escaped) };
+    yield { form: "escaped", bytes: normalizeBytes(encoder.encode(escaped)) };
   }
-  for (const [form, pairs] of PAIRS) {
-    if (text.search(pairs) >= 0) yield { form, bytes: normalizeBytes(pairsDecoded(raw, pairs)) };
-  }
+  if (PERCENT.test(text)) yield { form: "percent", bytes: normalizeBytes(percentDecoded(raw)) };
   yield { form: "reversed", bytes: reversed(plain) };
   // In `0x41` and `\x41` the prefix is not part of the byte.
   const hex = /[\\0]x/i.test(text) ? encoder.encode(text.replace(/[\\0]x/gi, " ")) : raw;
-  for (const [form, base, digits] of NUMBERS) {
-    yield { form, bytes: normalizeBytes(numbersDecoded(raw, { base, digits })) };
-  }
-  yield* packedIn("hex", digitRuns(hex, HEX), HEX);
-  const digits = digitRuns(raw, BASE64);
-  yield* packedIn("base64", digits, BASE64);
-  yield* packedIn("reversed base64", digits.reverse(), BASE64);
+  yield* packedIn("hex", hex, HEX);
+  yield* packedIn("base64", raw, BASE64);
 }
 
 const encoder = new TextEncoder();
 
-function normalizedText(text: string): Uint8Array {
-  return normalizeBytes(encoder.encode(text));
-}
-
-const NAMED: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'", nbsp: " " };
-
-/**
- * Decodes escapes of JSON and C-like strings for white space and character numbers, HTML entities for ASCII, and
- * numeric ones.
- */
+/** Decodes escapes of JSON and C-like strings for white space and character numbers. */
 function unescape(text: string): string {
   return text.replace(
-    /\\x([0-9a-f]{2})|\\u([0-9a-f]{4})|(?:\\u\{|&#x)([0-9a-f]{1,6})[};]?|&#(\d{1,7});?|\\([\\nrtfbv])|&(amp|lt|gt|quot|apos|nbsp);?/gi,
-    (whole, two?: string, four?: string, more?: string, decimal?: string, letter?: string, name?: string) => {
+    /\\(?:x([0-9a-f]{2})|u([0-9a-f]{4})|u\{([0-9a-f]{1,6})\}|([\\nrtfbv]))/gi,
+    (whole, two?: string, four?: string, more?: string, letter?: string) => {
       if (letter !== undefined) return letter === "\\" ? "\\" : " ";
-      if (name !== undefined) return NAMED[name.toLowerCase()] ?? whole;
-      const code = decimal === undefined ? parseInt(two ?? four ?? more ?? "", 16) : parseInt(decimal, 10);
+      const code = parseInt(two ?? four ?? more ?? "", 16);
       return code <= 0x10ffff ? String.fromCodePoint(code) : whole;
     },
   );
 }
 
-/** Decodes `%41` or `=41`; with the latter, an equals sign at the end of a line joins it with the next. */
-function pairsDecoded(raw: Uint8Array, pairs: RegExp): Uint8Array {
-  const decoded = keyOf(raw).replace(pairs, (_, pair?: string) => pair ? String.fromCharCode(parseInt(pair, 16)) : "");
-  const out = new Uint8Array(decoded.length);
-  for (let at = 0; at < out.length; at++) out[at] = decoded.charCodeAt(at);
-  return out;
-}
+const PERCENT = /%[0-9a-f]{2}/i;
 
-/** Decodes numbers with anything between them; skips longer numbers, digits of other bases, and offsets. */
-function numbersDecoded(raw: Uint8Array, { base, digits }: { base: number; digits: number }): Uint8Array {
-  const out = new Uint8Array(raw.length + 1);
-  let [length, value, count, end] = [0, 0, 0, 0];
-  for (let at = 0; at <= raw.length; at++) {
-    const digit = (raw[at] ?? 0) - 0x30;
-    if (digit >= 0 && digit <= 9) {
-      if (count === 0 && at - end > NUMBER_GAP) out[length++] = CUT;
-      value = digit < base ? value * base + digit : Infinity;
-      count += 1;
-    } else if (count > 0) {
-      if (count <= digits && value <= 0xff) out[length++] = value;
-      [value, count, end] = [0, 0, at];
-    }
-  }
-  return out.subarray(0, length);
+function percentDecoded(raw: Uint8Array): Uint8Array {
+  const decode = (sign: string) => String.fromCharCode(parseInt(sign.slice(1), 16));
+  return bytesOfKey(keyOf(raw).replace(new RegExp(PERCENT, "gi"), decode));
 }
 
 /** An encoding of bytes as digits of some bits each. */
@@ -163,8 +110,10 @@ function digitRuns(raw: Uint8Array, { digits, shortest }: Digits): Uint8Array {
   return out.subarray(0, length);
 }
 
-/** Decodes digits at every alignment, because words before a run look like a part of it. */
-function* packedIn(form: Form, digits: Uint8Array, { bits }: Digits): Generator<Variant> {
+/** Decodes runs of digits at every alignment, because words before a run look like a part of it. */
+function* packedIn(form: Form, raw: Uint8Array, encoding: Digits): Generator<Variant> {
+  const digits = digitRuns(raw, encoding);
+  const { bits } = encoding;
   if (digits.length === 0) return;
   for (let alignment = 0; alignment * bits % 8 !== 0 || alignment === 0; alignment++) {
     const out = new Uint8Array(digits.length);

@@ -37,11 +37,9 @@ Deno.test("a message that holds the request reversed or encoded is not shown", (
     base64,
     "base64 in the middle": base64.slice(9, 60),
     "base64 for URLs": base64.replaceAll("+", "-").replaceAll("/", "_"),
-    "reversed base64": [...base64].reverse().join(""),
     hex: hex.join(""),
     "hex with spaces": hex.join(" "),
     percent: hex.map((pair) => `%${pair}`).join(""),
-    "HTML by number": [...PROMPT].map((letter) => `&#${letter.codePointAt(0)};`).join(""),
   };
   for (const [name, form] of Object.entries(forms)) {
     assert.equal(withoutEcho(`bad input: ${form}, sorry`, [PROMPT]), "…", name);
