@@ -283,11 +283,6 @@ export async function movePath(from: string, to: string): Promise<void> {
   }
 }
 
-/** Sets when a file of our own was changed, in milliseconds since 1970. */
-export async function setModified(path: string, time: number): Promise<void> {
-  await Deno.utime(path, time / 1_000, time / 1_000);
-}
-
 /** Removes a directory of our own with all that lies in it. */
 export async function removeDirectory(path: string): Promise<void> {
   await Deno.remove(path, { recursive: true });

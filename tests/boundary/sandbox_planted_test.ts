@@ -135,28 +135,24 @@ Deno.test("what a command made before agentcli was killed is found at the next s
   assert.deepEqual([...Deno.readDirSync(`${home.agentcliHome}/unfinished`)], []);
 });
 
-for (
-  const { from, to, name, isTaken } of [
-    { from: -60_000, to: 0, name: "while the command ran is taken", isTaken: true },
-    { from: -60_000, to: null, name: "while nobody knows whether it ran is taken", isTaken: true },
-    { from: 60_000, to: 120_000, name: "before it is the user's", isTaken: false },
-    { from: -120_000, to: -60_000, name: "after it is the user's", isTaken: false },
-  ]
-) {
-  Deno.test(`of what could run code later, what was made ${name}`, bubblewrap, async () => {
+Deno.test(
+  "of what could run code later, what was there before a command is not taken at the next start",
+  bubblewrap,
+  async () => {
     await using stage = await openStage();
     const { home, project } = stage;
-    await stage.write(".envrc", "mine\n");
-    await stage.write(".idea/workspace.xml", "mine\n");
-    const note = { process: null, since: Date.now() + from, roots: [await Deno.realPath(project)], isWatched: true };
-    const path = await stage.write(`${home.agentcliHome}/unfinished/1.json`, JSON.stringify(note));
-    const until = to === null ? 0 : (Date.now() + to) / 1_000;
-    await Deno.utime(path, until, until);
+    for (const name of [".envrc", ".idea/workspace.xml", "conf/tasks.json"]) await stage.write(name, "mine\n");
+    await using program = await makeBehindItsBack("mkdir .vscode; echo evil > .vscode/tasks.json; mv conf .zed", stage);
+    program.kill("SIGKILL");
+    await program.finished;
+    // The user goes on with their own.
+    for (const name of [".envrc", ".idea/other.xml"]) await stage.write(name, "changed since\n");
     const { stderr } = await runProgram(["sandbox", "--", "true"], { home });
-    for (const name of [".envrc", ".idea"]) assert.equal(stderr.includes(name), isTaken, stderr);
-    assert.deepEqual([...Deno.readDirSync(`${home.agentcliHome}/unfinished`)], []);
-  });
-}
+    // The second was there under another name.
+    for (const name of [".vscode", ".zed"]) assert.ok(stderr.includes(`project/${name}`), stderr);
+    for (const name of [".envrc", ".idea/workspace.xml"]) assert.ok(await Deno.stat(`${project}/${name}`), stderr);
+  },
+);
 
 Deno.test("a damaged note of a command holds nothing up", bubblewrap, async () => {
   await using stage = await openStage();

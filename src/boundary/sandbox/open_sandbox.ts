@@ -98,7 +98,7 @@ async function wrap(request: SandboxRequest, ready: Ready): Promise<SandboxedCom
     return refuse(`${backend.name} cannot express a path of this project`, hint);
   }
   const place = { home: base.home, root: request.root };
-  const note = request.gitTool === undefined ? await noteProgram(base.home, { roots, isWatched }) : null;
+  const note = request.gitTool === undefined ? await noteProgram(base.home, { roots, before }) : null;
   const identities = new Map(view.hidden.map((path) => [path, entryIdentity(path)]));
   const known = new Set(protectedPaths(found));
   return {

@@ -144,7 +144,7 @@ export function createSessionSandbox(options: SessionSandboxOptions): SessionSan
       const { home, io } = options;
       const notes = quietly(() => listSync(join(home, "unfinished")));
       return notes === null || notes.length === 0 ? [] : await (await import("./unfinished.ts")).recoverUnfinished(
-        { home, root, user: gitUserOf(io), os: io.os },
+        { home, root, userHome: gitUserOf(io).userHome },
         judge,
       );
     },

@@ -2,7 +2,7 @@
  * Watches files in the roots that decide what other programs run. A command must neither change nor create them:
  * existing ones are mounted read-only, and new ones are found by comparing.
  */
-import { entriesSync, lstatSync, realPathSync, statSync } from "../../platform/files.ts";
+import { entriesSync, lstatSync, realPathSync } from "../../platform/files.ts";
 import { basename, isWithin, join } from "../../platform/path.ts";
 import { outermost, quietly } from "../../platform/real_path.ts";
 import { foldedName } from "../../platform/case_folded.ts";
@@ -14,6 +14,8 @@ import { commandProtection } from "../policy/write_protected.ts";
 
 /** The watched files in the roots at one time. */
 export interface WatchedFiles {
+  /** The programs that they were looked for with. */
+  programs: readonly string[];
   /** Existing absolute paths to mount read-only. */
   present: readonly string[];
   /** Path → for a link its identity, target and the settings behind it; otherwise empty. */
@@ -58,7 +60,7 @@ export class StartedLater {
     // Packs alone make git run nothing, and commands do not see the rest of a repository.
     for (const path of repositories) if (!ARCHIVE_NAME.test(path) && isIn(path)) known.set(path, "");
     for (const path of programs) add(path);
-    return { present: outermost(present), known };
+    return { programs, present: outermost(present), known };
   }
 
   #settingsOf(listing: Listing): readonly string[] {
@@ -81,29 +83,6 @@ export class StartedLater {
     if (name === MARKER_NAME || path.includes("/node_modules/")) return false;
     return commandProtection(path, this.#userHome) !== null;
   }
-}
-
-/** File system clocks are coarse, and change times come in whole seconds (measured with Deno 2.9.6). */
-const SLACK_MS = 2_000;
-
-/**
- * Returns the outermost paths that came to be, or were changed last, in a time, in milliseconds since 1970. The change
- * time of a directory tells only of what is in it.
- */
-export function madeWithin(
-  { known }: Pick<WatchedFiles, "known">,
-  { since, until }: { since: number; until: number },
-): string[] {
-  const isThen = (time: number) => time >= since - SLACK_MS && time <= until + SLACK_MS;
-  return outermost([...known.keys()]).filter((path) => {
-    const status = quietly(() => lstatSync(path));
-    if (status === null) return false;
-    const { kind, born, changed } = status;
-    if (born === 0) return changed >= since - SLACK_MS;
-    // Behind a link that stood there, settings can have come to be.
-    const end = kind === "symlink" ? quietly(() => statSync(path)) : null;
-    return isThen(born) || kind !== "directory" && isThen(changed) || end !== null && isThen(end.changed);
-  });
 }
 
 /** Returns the outermost paths that are new or are another link now. */

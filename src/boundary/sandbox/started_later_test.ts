@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { isWithin } from "../../platform/path.ts";
 import { ProtectedSet } from "../policy/protected.ts";
 import { writeProtection } from "../policy/write_protected.ts";
-import { madeSince, madeWithin, StartedLater, type WatchedFiles } from "./started_later.ts";
+import { madeSince, StartedLater, type WatchedFiles } from "./started_later.ts";
 
 /** One of each kind that `writeProtection` knows, and of what version control makes. */
 const DECIDING = [
@@ -123,17 +123,6 @@ Deno.test("a link with a leading dot goes when settings come to be behind it, an
     await Deno.remove(`${root}/.venv`);
     await Deno.symlink("evil", `${root}/.venv`);
     assert.ok(madeSince(again, await watch()).includes(`${root}/.venv`), "a link that leads elsewhere by now");
-  }));
-
-Deno.test("behind an older link is found what came to be while a broken-off command ran", () =>
-  inPlace(async ({ root }) => {
-    // It is this file that has the other times here: those of a link cannot be set.
-    const link = `${root}/.ide`;
-    await Deno.symlink(import.meta.filename ?? "", link);
-    const time = (await Deno.stat(link)).ctime?.getTime() ?? 0;
-    for (const [at, made] of [[time, [link]], [time - 60_000, []]] as const) {
-      assert.deepEqual(madeWithin({ known: new Map([[link, ""]]) }, { since: at, until: at }), made);
-    }
   }));
 
 Deno.test("a file of settings that is a link is told from another one in its place", () =>

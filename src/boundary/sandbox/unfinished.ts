@@ -5,26 +5,14 @@
  */
 import { AgentcliError } from "../../errors.ts";
 import { systemReason } from "../../platform/disk_failure.ts";
-import {
-  listSync,
-  lstatSync,
-  makePrivateDirectory,
-  movePath,
-  removeFile,
-  setModified,
-  writePrivately,
-} from "../../platform/files.ts";
-import type { Io } from "../../platform/io.ts";
+import { listSync, makePrivateDirectory, movePath, removeFile, writePrivately } from "../../platform/files.ts";
 import { isWithin, join } from "../../platform/path.ts";
-import { quietly } from "../../platform/real_path.ts";
 import { processIdentity } from "../../platform/process_group.ts";
-import type { GitUser } from "../../shell/git.ts";
 import { ProtectedSet } from "../policy/protected.ts";
 import { UNKNOWN_PATH } from "../policy/protection_rule.ts";
 import type { Exposure } from "../scan/copies.ts";
-import { gitPrograms } from "./git_programs.ts";
-import { markExposed, quarantine, type QuarantineEntry, quarantineNotice, readFields } from "./quarantine.ts";
-import { madeWithin, StartedLater } from "./started_later.ts";
+import { quarantine, quarantineNotice, readFields } from "./quarantine.ts";
+import { madeSince, StartedLater, type WatchedFiles } from "./started_later.ts";
 
 /** Directory in the home with one file for each running program; `createSessionSandbox` knows it, too. */
 const UNFINISHED = "unfinished";
@@ -40,13 +28,8 @@ export interface UnfinishedJudge {
 
 /** The note of a running program in the home. */
 export interface ProgramNote {
-  /** Notes until when the program has ended if we are killed (milliseconds since 1970); 0: that is not known. */
-  endsBy(time: number): Promise<void>;
-  /**
-   * From now on, everything that changed since the program started counts as protected, whatever becomes of us; and these
-   * entries of the quarantine for good.
-   */
-  keep(quarantined?: readonly QuarantineEntry[]): Promise<void>;
+  /** From now on, everything that changed since the program started counts as protected, whatever becomes of us. */
+  keep(): Promise<void>;
   remove(): Promise<void>;
 }
 
@@ -58,18 +41,19 @@ interface Note {
   since: number;
   /** Where the program can write, the project first. Absolute paths. */
   roots: readonly [string, ...string[]];
-  /** Whether it may not make what could run code later. */
-  isWatched: boolean;
+  /** Only of programs that may not make what could run code later: which of it was there. */
+  watched?: { programs: readonly string[]; known: [path: string, link: string][] } | undefined;
 }
 
 /** Writes the note of a program before it runs. Throws `policy_refused` if the home cannot be written. */
 export async function noteProgram(
   home: string,
-  { roots, isWatched = false }: { roots: Note["roots"]; isWatched?: boolean },
+  { roots, before = null }: { roots: Note["roots"]; before?: WatchedFiles | null },
 ): Promise<ProgramNote> {
   const id = join(home, UNFINISHED, crypto.randomUUID());
   let path = `${id}.json`;
-  const note: Note = { process: await processIdentity(), since: Date.now(), roots, isWatched };
+  const watched = before === null ? undefined : { programs: before.programs, known: [...before.known] };
+  const note: Note = { process: await processIdentity(), since: Date.now(), roots, watched };
   try {
     await makePrivateDirectory(join(home, UNFINISHED));
     await writePrivately(path, JSON.stringify(note));
@@ -80,9 +64,7 @@ export async function noteProgram(
     });
   }
   return {
-    endsBy: (time) => setModified(path, time),
-    async keep(quarantined = []) {
-      for (const entry of quarantined) await markExposed(home, entry);
+    async keep() {
       if (path.endsWith(EXPOSED)) return;
       await movePath(path, `${id}${EXPOSED}`);
       path = `${id}${EXPOSED}`;
@@ -96,52 +78,30 @@ export async function noteProgram(
  * removes their notes. Returns notices for the user. Throws why that is not possible; the notes stay then.
  */
 export async function recoverUnfinished(
-  { home, root, user, os }: { home: string; root: string; user: GitUser; os: Io["os"] },
+  { home, root, userHome }: { home: string; root: string; userHome: string | null },
   { protect, holdsProtected }: UnfinishedJudge,
 ): Promise<string[]> {
   const notices: string[] = [];
   const touches = (place: string) => isWithin(place, root) || isWithin(root, place);
   for (const { name } of listSync(join(home, UNFINISHED)) ?? []) {
     const path = join(home, UNFINISHED, name);
-    const note = readNote(path);
-    if (note === null || !note.roots.some(touches)) continue;
-    const exposed = name.endsWith(EXPOSED) ? { path: UNKNOWN_PATH, since: note.since } : undefined;
-    const isRunning = note.process !== null && await processIdentity(parseInt(note.process)) === note.process;
+    const { process, since, roots, watched } = readFields(path) as Partial<Note>;
+    // The program of an incomplete note had not started.
+    if (since === undefined || !roots?.some(touches)) continue;
+    const exposed = name.endsWith(EXPOSED) ? { path: UNKNOWN_PATH, since } : undefined;
+    const isRunning = typeof process === "string" && await processIdentity(parseInt(process)) === process;
     if (isRunning && exposed === undefined) continue;
-    const made = note.isWatched
-      ? await startedLater(note, { user, until: os === "linux" ? endOf(path) : Infinity })
-      : [];
-    const entry = made.length > 0 ? await quarantine(made, { home, root: note.roots[0], now: Date.now() }) : null;
-    if (entry !== null && exposed !== undefined) await markExposed(home, entry);
-    if (entry !== null) notices.push(await quarantineNotice("a command that was broken off", entry, holdsProtected));
-    await protect(note.roots, { since: note.since, exposed });
+    if (watched !== undefined) {
+      const protection = new ProtectedSet(roots);
+      protection.refresh();
+      const { programs, known } = watched;
+      const after = new StartedLater(userHome).watch(await protection.hidden(), { roots, programs });
+      const made = madeSince({ known: new Map(known) }, after);
+      const entry = made.length > 0 ? await quarantine(made, { home, root: roots[0], now: Date.now() }) : null;
+      if (entry !== null) notices.push(await quarantineNotice("a command that was broken off", entry, holdsProtected));
+    }
+    await protect(roots, { since, exposed });
     await removeFile(path);
   }
   return notices;
-}
-
-/** Returns when the program of a note had ended, where programs cannot outlive us. */
-function endOf(path: string): number {
-  return quietly(() => lstatSync(path))?.modified || Infinity;
-}
-
-/** Returns what came to be while a program ran and that it may not have made. */
-async function startedLater(
-  { roots, since }: Note,
-  { user, until }: { user: GitUser; until: number },
-): Promise<string[]> {
-  const protection = new ProtectedSet(roots);
-  protection.refresh();
-  const found = await protection.hidden();
-  const programs = gitPrograms(found, { roots, user }) ?? [];
-  return madeWithin(new StartedLater(user.userHome).watch(found, { roots, programs }), { since, until });
-}
-
-/** Returns a note; null for an incomplete one, whose program had not started. */
-function readNote(path: string): Note | null {
-  const { process, since, roots, isWatched } = readFields(path);
-  if (typeof since !== "number" || !Array.isArray(roots) || roots.length === 0) return null;
-  const [first, ...others] = roots.map(String);
-  const isProcess = typeof process === "string";
-  return { process: isProcess ? process : null, since, roots: [first ?? "", ...others], isWatched: isWatched === true };
 }

@@ -13,11 +13,11 @@ import { type QuarantineEntry, quarantineNotice } from "./quarantine.ts";
 import { type SandboxReason, sandboxReason, type SessionSandbox } from "./sandbox.ts";
 import type { ProgramNote } from "./unfinished.ts";
 
-/** Milliseconds between looks while output waits, and at least this many times the duration of a look. */
+/** Milliseconds until the next look, and at least this many times the duration of the last one. */
 const PAUSE_MS = 200;
 const COST_TIMES = 4;
-/** The pause is this many times longer while no output waits. */
-const QUIET_TIMES = 5;
+/** Milliseconds that the next look then waits for output. */
+const QUIET_MS = 1_000;
 /** Bytes of output that wait for a look; beyond them the command has to wait. */
 const MOST_HELD = 1024 * 1024;
 /** A command is ended after this many quarantines. */
@@ -122,8 +122,6 @@ export async function runWatched(
   let held = new HeldOutput();
   let passing = Promise.resolve();
   const { argv, env, cwd } = program;
-  const untilNextLook = () => program.note?.endsBy(Date.now() + QUIET_TIMES * pause);
-  await untilNextLook();
   const running = run({
     ...{ ...options, argv, env, cwd, signal: AbortSignal.any(signals) },
     onOutput(...piece) {
@@ -138,11 +136,7 @@ export async function runWatched(
     const [{ pieces, released }, start, begun] = [held, Date.now(), performance.now()];
     held = new HeldOutput();
     try {
-      // The program itself can make a look long.
-      await program.note?.endsBy(0);
       const report = await program.look();
-      pause = Math.max(PAUSE_MS, COST_TIMES * (performance.now() - begun));
-      await untilNextLook();
       failure = null;
       if (report.quarantined !== null) quarantined.push(report.quarantined);
       if (report.exposed.length > 0) exposed ??= report.exposed;
@@ -151,6 +145,7 @@ export async function runWatched(
       failure = error;
       exposed ??= [];
     }
+    pause = Math.max(PAUSE_MS, COST_TIMES * (performance.now() - begun));
     if (exposed !== null || quarantined.length >= MOST_QUARANTINED) stop.abort();
     if (exposed === null) {
       since = start;
@@ -166,7 +161,7 @@ export async function runWatched(
   const over = running.then(() => {}, () => {}).then(() => void (isOver = true));
   while (!isOver && !stop.signal.aborted) {
     await within(pause, over);
-    if (held.bytes === 0) await within((QUIET_TIMES - 1) * pause, Promise.race([over, held.arrived.promise]));
+    await within(QUIET_MS, Promise.race([over, held.arrived.promise]));
     if (!isOver) await look();
   }
   held.released.resolve();
@@ -174,7 +169,7 @@ export async function runWatched(
   await look();
   const attempt = (work: () => unknown) => Promise.try(work).catch((error) => void (failure ??= error));
   const [path = UNKNOWN_PATH]: readonly string[] = exposed ?? [];
-  if (exposed !== null) await attempt(() => program.note?.keep(quarantined));
+  if (exposed !== null) await attempt(() => program.note?.keep());
   for (const entry of quarantined) {
     await attempt(async () => await notify?.(await quarantineNotice(name, entry, holdsProtected)));
   }
