@@ -58,35 +58,6 @@ Deno.test("a file does not go back through a link that leads out of the project"
   assert.equal(listQuarantine(home.agentcliHome).length, 1);
 });
 
-Deno.test("what was moved out of a project does not go back into another one at its path", async () => {
-  await using home = await temporaryHome();
-  const root = await Deno.realPath(home.project);
-  const path = `${root}/.envrc`;
-  const kept = { home: home.agentcliHome, root, now: Date.now() };
-  const restore = (id: string) => runInProcess(["quarantine", "restore", id], { home });
-  const ids: string[] = [];
-  for (let number = 0; number < 3; number++) {
-    await Deno.writeTextFile(path, "x\n");
-    ids.push((await quarantine([path], kept))?.id ?? "");
-  }
-  const [stays = "", moves = "", early = ""] = ids;
-  assert.equal((await restore(stays)).code, 0);
-  assert.equal(await Deno.readTextFile(path), "x\n", "control: the project stays");
-  await Deno.remove(path);
-  // An entry of an earlier version.
-  const index = `${home.agentcliHome}/quarantine/${early}/index.json`;
-  const { key: _, ...rest } = JSON.parse(await Deno.readTextFile(index));
-  await Deno.writeTextFile(index, JSON.stringify(rest));
-  await Deno.rename(root, `${root}-old`);
-  await Deno.mkdir(root);
-  const refused = await restore(moves);
-  assert.equal(refused.code, 6, refused.stderr);
-  assert.match(refused.stderr, new RegExp(`stay in quarantine[^]*copy what you need from .*quarantine/${moves}`));
-  assert.deepEqual([...Deno.readDirSync(root)], []);
-  assert.equal((await restore(early)).code, 0);
-  assert.equal(await Deno.readTextFile(path), "x\n");
-});
-
 Deno.test("an index that is damaged, and a name that is none of ours, is no entry", async () => {
   await using home = await temporaryHome();
   await Deno.mkdir(`${home.agentcliHome}/quarantine/x`, { recursive: true });

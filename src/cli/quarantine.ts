@@ -4,11 +4,9 @@ import { clean } from "../terminal/clean.ts";
 import { notice, print, warn } from "./result.ts";
 import type { Invocation } from "./command.ts";
 import { AgentcliError } from "../errors.ts";
-import { rootKey } from "../boundary/policy/inode_index.ts";
 import { openProject } from "../boundary/policy/project.ts";
 import { currentProjects } from "../boundary/policy/project_record_files.ts";
 import { ProtectedSet } from "../boundary/policy/protected.ts";
-import { UNKNOWN_PATH } from "../boundary/policy/protection_rule.ts";
 import { QUARANTINE, type QuarantineEntry, readEntry } from "../boundary/sandbox/quarantine.ts";
 import { noteProgram } from "../boundary/sandbox/unfinished.ts";
 import { outsideOf, protectCopies } from "../boundary/scan/copies.ts";
@@ -36,10 +34,8 @@ export async function restoreEntry({ arguments: [id = ""], context }: Invocation
     });
   }
   const home = await openHome(io);
-  checkPlace(home, entry);
   // As for a program that makes these files: if they cannot be judged now, the next session there does it.
   const note = await noteProgram(home.path, { roots: [entry.root, ...new Set(entry.paths.map(dirname))] });
-  if (entry.exposed) await note.keep();
   const { restored, blocked } = await restoreQuarantined(home.path, entry);
   const told = await protectRestored(home, entry, restored);
   await note.remove();
@@ -51,15 +47,6 @@ export async function restoreEntry({ arguments: [id = ""], context }: Invocation
     await warn(context, `${path} stays in quarantine as ${kept}: the path is taken, or its directory is gone`);
   }
   return blocked.length === 0 ? 0 : 1;
-}
-
-/** Throws `policy_refused` if the project of an entry is not where it was: another one may have its path. */
-function checkPlace(home: Home, { id, root, key }: QuarantineEntry): void {
-  if (key === undefined || rootKey(root) === key) return;
-  const why = `${clean(root)} is gone or another directory by now: the files stay in quarantine`;
-  throw new AgentcliError("policy_refused", why, {
-    hint: `if the project was moved, copy what you need from ${join(home.path, QUARANTINE, id)}`,
-  });
 }
 
 /** Returns what lies in quarantine, the oldest first. */
@@ -93,7 +80,7 @@ export async function restoreQuarantined(
 /** Looks through what was put back as through what a command changes. Returns the notice for a person, or null. */
 async function protectRestored(
   home: Home,
-  { root, exposed }: QuarantineEntry,
+  { root }: QuarantineEntry,
   restored: readonly string[],
 ): Promise<string | null> {
   const { records } = await openProject(home, root, { create: false });
@@ -104,8 +91,7 @@ async function protectRestored(
   for (const path of restored) {
     const search = { roots: [path], protection, outside: outsideOf(protection, [dirname(path)]), scanner };
     // What was moved has its old times.
-    const all = exposed ? { path: UNKNOWN_PATH, since: 0 } : undefined;
-    const notice = await protectCopies({ ...search, since: 0, exposed: all }, records);
+    const notice = await protectCopies({ ...search, since: 0 }, records);
     if (notice !== null) notices.push(notice);
   }
   return notices.length === 0 ? null : notices.join("; ");

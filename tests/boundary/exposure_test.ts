@@ -6,7 +6,6 @@ import { ProtectedSet } from "../../src/boundary/policy/protected.ts";
 import { protectCopies } from "../../src/boundary/scan/copies.ts";
 import { scannerOfAll } from "../../src/boundary/scan/leak_scanner.ts";
 import { listQuarantine, restoreQuarantined } from "../../src/cli/quarantine.ts";
-import { runInProcess } from "../helpers/in_process.ts";
 import { openStage, type Stage } from "./harness.ts";
 import { hasBubblewrap } from "./sandbox_project.ts";
 import { CODED, coded, standing } from "./slipped.ts";
@@ -191,29 +190,3 @@ Deno.test("a marker that the user changed while a command ran stays open, and on
     assert.equal(notice?.includes(".agentclisecret"), since < Date.now());
   }
 });
-
-for (const isExposed of [true, false]) {
-  const becomes = isExposed ? "is protected when it is put back" : "is open when it is put back (control)";
-  Deno.test(`what a command made that could run code later ${becomes}`, bubblewrap, async () => {
-    await using stage = await openStage();
-    const gone = "for i in $(seq 500); do [ -e .vscode ] || break; sleep 0.02; done";
-    const command = `mkdir .vscode; exec 3> .vscode/tasks.json; ${gone}; echo > ready.txt; ${UNTIL("go.txt")}; ${
-      isExposed ? `${CODED} < .env >&3` : "echo nothing of it >&3"
-    }; sleep 1`;
-    const saving = isExposed ? saveAnew(stage) : standing(`${stage.project}/ready.txt`).then(async () => {
-      await stage.write("go.txt", "go");
-      return "abababab";
-    });
-    const played = await stage.play("rem", { script: [ask(want("shell", { command })), say("Done.")], args });
-    const value = await saving;
-    const id = /quarantine restore (\S+)/.exec(played.done.stderr)?.[1] ?? "";
-    const restored = await runInProcess(["quarantine", "restore", id], { home: stage.home });
-    assert.equal(restored.code, 0, restored.stderr);
-    const held = await Deno.readTextFile(`${stage.project}/.vscode/tasks.json`);
-    assert.ok(held.includes(isExposed ? coded(value) : "nothing of it"), "control: it was seen");
-    const script = [ask(want("read", { path: ".vscode/tasks.json" })), say("ok")];
-    const next = await stage.play("rem", { script, args });
-    assert.match(next.results[0] ?? "", isExposed ? /tasks\.json is protected/ : /nothing of it/);
-    assert.ok(!next.sent.includes(coded(value)));
-  });
-}

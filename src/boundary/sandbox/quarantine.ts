@@ -10,15 +10,12 @@ import {
   writeAtomically,
 } from "../../platform/files.ts";
 import { join } from "../../platform/path.ts";
-import { fieldsOf, type JsonRecord, parseJson, textOf } from "../../platform/record.ts";
-import { rootKey } from "../policy/inode_index.ts";
+import { fieldsOf, type JsonRecord, parseJson } from "../../platform/record.ts";
 import { readRegularFile } from "../reader.ts";
 
 /** Directory in the home, with one directory for each entry: `index.json` and the files as `0`, `1`, … */
 export const QUARANTINE = "quarantine";
 const INDEX = "index.json";
-/** The name of the index where a protected path could be seen. A full disk lets a file be renamed, not written. */
-const EXPOSED_INDEX = "exposed.json";
 /** Size limit of an index or a note in bytes: thousands of paths. */
 const FILE_LIMIT = 64 * 1024 * 1024;
 
@@ -30,12 +27,8 @@ export interface QuarantineEntry {
   time: number;
   /** The project that they were in. */
   root: string;
-  /** From `rootKey`; absent in entries of earlier versions. */
-  key?: string | undefined;
   /** Their original absolute paths. */
   paths: string[];
-  /** Whether what made them could see a protected path, which they can hold in any form. */
-  exposed: boolean;
 }
 
 /** Returns the notice for the user about files in quarantine. Omits names that hold protected content: it can get into a log. */
@@ -64,14 +57,7 @@ export async function quarantine(
   const taken = new Set((listSync(join(home, QUARANTINE)) ?? []).map(({ name }) => name));
   let number = 1;
   while (taken.has(`${day}-${number}`)) number++;
-  const entry: QuarantineEntry = {
-    id: `${day}-${number}`,
-    time: now,
-    root,
-    key: rootKey(root),
-    paths: [...paths],
-    exposed: false,
-  };
+  const entry: QuarantineEntry = { id: `${day}-${number}`, time: now, root, paths: [...paths] };
   const directory = join(home, QUARANTINE, entry.id);
   try {
     await makePrivateDirectory(join(home, QUARANTINE));
@@ -97,22 +83,10 @@ export async function quarantine(
       reason = systemReason(error);
     }
   }
-  if (left.length > 0) {
-    // Nobody has seen then what was exposed.
-    await markExposed(home, entry);
-    throw refusal(left, { home, reason });
-  }
+  if (left.length > 0) throw refusal(left, { home, reason });
   if (moved > 0) return entry;
   await removeDirectory(directory);
   return null;
-}
-
-/** Has an entry protected when it is restored, whatever it holds. */
-export async function markExposed(home: string, { id }: Pick<QuarantineEntry, "id">): Promise<void> {
-  const directory = join(home, QUARANTINE, id);
-  if (lstatSync(join(directory, INDEX)) !== null) {
-    await movePath(join(directory, INDEX), join(directory, EXPOSED_INDEX));
-  }
 }
 
 /** Returns the error for paths that cannot be moved. */
@@ -133,10 +107,8 @@ export function readFields(path: string): JsonRecord {
 /** Returns an entry by its id, or null. */
 export function readEntry(home: string, id: string): QuarantineEntry | null {
   if (!/^[\w-]+$/.test(id)) return null;
-  const directory = join(home, QUARANTINE, id);
-  const exposed = lstatSync(join(directory, EXPOSED_INDEX)) !== null;
-  const { time, root, key, paths } = readFields(join(directory, exposed ? EXPOSED_INDEX : INDEX));
+  const { time, root, paths } = readFields(join(home, QUARANTINE, id, INDEX));
   return typeof time === "number" && typeof root === "string" && Array.isArray(paths)
-    ? { id, time, root, key: textOf(key) ?? undefined, paths: paths.map(String), exposed }
+    ? { id, time, root, paths: paths.map(String) }
     : null;
 }
