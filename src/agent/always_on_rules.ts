@@ -2,7 +2,7 @@
 import { highestLabel, type Label } from "../boundary/policy/label.ts";
 import type { ResolvedPath, Workspace } from "../boundary/workspace/workspace.ts";
 import { join } from "../platform/path.ts";
-import { byteLength } from "../platform/text.ts";
+import { byteLength, frontMatter } from "../platform/text.ts";
 import { type Instructions, readInstructionFile } from "./system_prompt.ts";
 
 /** Most files that are looked at; an editor that has more than these has none that all hold at once. */
@@ -40,6 +40,6 @@ export async function readAlwaysOnRules(
 
 /** Returns what stands behind the front matter of a rule that always holds; empty for every other text. */
 function alwaysOnBody(text: string): string {
-  const [whole = "", matter = ""] = /^\ufeff?---[ \t]*\r?\n([^]*?)\r?\n---[ \t]*(?:\r?\n|$)/.exec(text) ?? [];
-  return /^trigger:[ \t]*(["']?)always_on\1[ \t]*\r?$/m.test(matter) ? text.slice(whole.length) : "";
+  const { matter, body } = frontMatter(text) ?? { matter: "", body: "" };
+  return /^trigger:[ \t]*(["']?)always_on\1[ \t]*\r?$/m.test(matter) ? body : "";
 }

@@ -1,7 +1,6 @@
 /** Gets one response of the model: makes room, sends the request, takes the response over; retries with what a failure teaches. */
 import { grouped } from "../platform/number.ts";
 import type { AgentcliError } from "../errors.ts";
-import { reportsTemplate, whyOtherModel } from "../provider/backends/server_name.ts";
 import { type FailureKind, ProviderFailure } from "../provider/failure.ts";
 import type { ChatResponse, RetryNotice } from "../provider/types.ts";
 import { type AssistantItem, callId, showsImages, type ToolCall } from "../session/item.ts";
@@ -77,9 +76,12 @@ async function askUntilTaken(session: Session, turn: RunningTurn, shapes: Shapes
   }
 }
 
+/** The name that llama-server gives itself in the header `server`. The list of backends is loaded elsewhere, not for every turn. */
+const LLAMA_SERVER = "llama.cpp";
+
 /** Returns whether to ask now, at the beginning of a response, what the server's chat template drops. */
 function mayDropCalls({ context, model, schemas }: Session, server: string): boolean {
-  return reportsTemplate(server) && context.templateNeeds === undefined && schemas.length > 0 &&
+  return server === LLAMA_SERVER && context.templateNeeds === undefined && schemas.length > 0 &&
     model.entry.toolCalls !== "text";
 }
 
@@ -202,21 +204,27 @@ async function shownModel(session: Session, named: string | null): Promise<strin
   return named === null || named === id || await labelOfWords([named], session) !== "open" ? id : named;
 }
 
+/** Says once that a server which accepts any name for the model that it has answers with another one than was requested. */
 async function reportOtherModel(
-  session: Session,
+  { model: { provider, entry }, context }: Session,
   { server, named, shown }: { server: string; named: string | null; shown: string },
   { emit }: RunningTurn,
 ): Promise<void> {
-  const { model: { provider, entry }, context } = session;
-  const why = whyOtherModel(server, entry.id, named);
-  if (why === null || context.said.has("other_model")) return;
+  const isOther = server === LLAMA_SERVER && named !== null && plainName(named) !== plainName(entry.id);
+  if (!isOther || context.said.has("other_model")) return;
   context.said.add("other_model");
   const other = shown === named ? shown : "another model";
   await emit({
     kind: "notice",
-    text: `${providerLabel(provider)} answers with ${other}, not with ${entry.id}: ${why}; ` +
-      "use the server's name for it in providers.yaml",
+    text:
+      `${providerLabel(provider)} answers with ${other}, not with ${entry.id}: a llama-server with one model takes ` +
+      "any name; use the server's name for it in providers.yaml",
   });
+}
+
+/** A model's name without the directory and the extension of its file. */
+function plainName(name: string): string {
+  return name.toLowerCase().replace(/^.*[\\/]/, "").replace(/\.gguf$/, "");
 }
 
 async function takeResponse(

@@ -45,6 +45,12 @@ export function joined(pieces: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
   return whole;
 }
 
+/** Returns the front matter of a markdown text, and what follows it; null where there is none. */
+export function frontMatter(text: string): { matter: string; body: string } | null {
+  const [whole = "", matter] = /^\ufeff?---[ \t]*\r?\n((?:[^\n]*\n)*?)---[ \t]*(?:\r?\n|$)/.exec(text) ?? [];
+  return matter === undefined ? null : { matter, body: text.slice(whole.length) };
+}
+
 /** UTF-8 bytes of a text. */
 export function byteLength(text: string): number {
   return new TextEncoder().encode(text).length;

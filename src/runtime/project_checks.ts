@@ -5,6 +5,9 @@ import { CHECK_TIMEOUT, type Configuration } from "../config/types.ts";
 import { sha256 } from "../platform/digest.ts";
 import type { Home } from "../platform/home.ts";
 import { join } from "../platform/path.ts";
+import { quietly } from "../platform/real_path.ts";
+import { fieldsOf, membersOf, parseJson } from "../platform/record.ts";
+import { frontMatter } from "../platform/text.ts";
 import type { SessionOptions } from "./session_options.ts";
 
 /** The file of a project whose front matter may name a check. */
@@ -65,24 +68,16 @@ async function commandOfProject(workspace: Workspace): Promise<string | null> {
   const content = await workspace.read(resolved, { limit: FILE_LIMIT });
   // What a protected file says is shown to nobody, so nobody can approve it.
   if ("refused" in content || content.label !== "open") return null;
-  const matter = /^---[ \t]*\r?\n([^]*?)\r?\n---[ \t]*(?:\r?\n|$)/.exec(new TextDecoder().decode(content.bytes))?.[1];
-  if (matter === undefined) return null;
+  const front = frontMatter(new TextDecoder().decode(content.bytes));
+  if (front === null) return null;
   const { parseYaml, plainValue } = await import("../config/yaml.ts");
-  try {
-    const { check } = plainValue(parseYaml(matter)) as { check?: unknown };
-    const isUsable = typeof check === "string" && check.length <= COMMAND_LIMIT &&
-      /^[^\p{C}]*\S[^\p{C}]*$/u.test(check);
-    return isUsable ? check.trim() : null;
-  } catch {
-    return null;
-  }
+  const { check } = fieldsOf(quietly(() => plainValue(parseYaml(front.matter))));
+  const isUsable = typeof check === "string" && check.length <= COMMAND_LIMIT &&
+    /^[^\p{C}]*\S[^\p{C}]*$/u.test(check);
+  return isUsable ? check.trim() : null;
 }
 
 async function approved(home: Home): Promise<string[]> {
-  try {
-    const value: unknown = JSON.parse(await home.read(APPROVED_FILE) ?? "[]");
-    return Array.isArray(value) ? value.filter((entry) => typeof entry === "string") : [];
-  } catch {
-    return [];
-  }
+  const stored = await home.read(APPROVED_FILE).catch(() => null);
+  return membersOf(parseJson(stored ?? "")).filter((entry) => typeof entry === "string");
 }

@@ -241,7 +241,7 @@ Deno.test("tools of the client's own process are offered, allowed by rule, calle
   const result = (id: number, value: unknown) => ({ mcp_response: { jsonrpc: "2.0", id, result: value } });
   const hello = await client.answer(
     "mcp_message",
-    result(0, { protocolVersion: "2025-06-18", capabilities: {}, serverInfo: {} }),
+    result(0, { protocolVersion: "2025-06-18", capabilities: { tools: {} }, serverInfo: {} }),
   );
   assert.equal(hello.server_name, "my sums");
   assert.equal(hello.message.method, "initialize");
@@ -317,7 +317,7 @@ Deno.test("tools of the client hear nothing of a session that read protected con
   });
   await client.say("leak");
   const result = (id: number, value: unknown) => ({ mcp_response: { jsonrpc: "2.0", id, result: value } });
-  await client.answer("mcp_message", result(0, {}));
+  await client.answer("mcp_message", result(0, { protocolVersion: "2025-11-25", capabilities: { tools: {} } }));
   await client.answer("mcp_message", result(0, {}));
   await client.answer("mcp_message", result(1, { tools: [{ name: "send", inputSchema: { type: "object" } }] }));
   for (let hook = 0; hook < 4; hook++) {

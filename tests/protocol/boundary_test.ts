@@ -139,7 +139,7 @@ Deno.test("what a client says of its tools is looked through before it is stored
       await client.request({ subtype: "initialize", sdkMcpServers: ["sums"] });
       await client.say("hello");
       const tool = { name: "plus", description: words, inputSchema: { type: "object" } };
-      for (const result of [{ protocolVersion: "2025-11-25", capabilities: {} }, {}, { tools: [tool] }]) {
+      for (const result of [{ protocolVersion: "2025-11-25", capabilities: { tools: {} } }, {}, { tools: [tool] }]) {
         await client.answer("mcp_message", { mcp_response: { jsonrpc: "2.0", result } });
       }
       const refused = isProtected && host === "127.0.0.2";

@@ -5,12 +5,15 @@
 import type { Clock } from "../../platform/io.ts";
 import type { Tool, ToolResult } from "../../tools/tool.ts";
 import { VERSION } from "../version.ts";
-import { fieldsOf, membersOf, textOf } from "../../platform/record.ts";
+import { fieldsOf, type JsonRecord, textOf } from "../../platform/record.ts";
+import { RPC_CODES, RpcError } from "../../rpc/message.ts";
+import { McpClient } from "../../mcp/client.ts";
+import { failureOf, LEGACY, type Link, ServerFailed } from "../../mcp/link.ts";
 import { checkArguments } from "../../provider/check_arguments.ts";
 import { readResult } from "../../mcp/result.ts";
 import { orLate } from "../../platform/time_limit.ts";
 import { plainSchema } from "../../mcp/signature.ts";
-import { toolOf as readTool } from "../../mcp/tool_info.ts";
+import type { McpTool } from "../../mcp/tool_info.ts";
 import type { ClientRequests } from "./client.ts";
 import type { ShownImage } from "../../provider/chat/content.ts";
 import { AgentcliError } from "../../errors.ts";
@@ -30,93 +33,71 @@ interface ServerConnection {
   isOpen(): boolean;
 }
 
-/** The revision of MCP that is offered first. */
-const REVISION = "2025-11-25";
 const CONNECT_MS = 30_000;
+/** The client says itself how long its tools may take: milliseconds, as many as a timer takes. */
+const CALL_MS = 2 ** 31 - 1;
 const TOOLS_LIMIT = 200;
-
-/** A failure of the other side, as one sentence. */
-class ServerFailed extends Error {
-  override readonly name = "ServerFailed";
-}
 
 /** Connects a server and lists its tools. Never throws but for the signal's reason: one that fails is `failed`. */
 export async function connectServer(name: string, line: ServerConnection, signal: AbortSignal): Promise<ClientServer> {
+  const info = { name: "agentcli", version: VERSION };
   const connect = async (either: AbortSignal) => {
-    const ask = createAsk(name, line);
-    await ask("initialize", {
-      protocolVersion: REVISION,
-      capabilities: {},
-      clientInfo: { name: "agentcli", version: VERSION },
-    }, either);
-    await ask("notifications/initialized", null, either);
-    return await listTools(name, { ask, line }, either);
+    const open = () => linkTo(name, line.requests, either);
+    const client = new McpClient(open, { info, timeoutMs: CALL_MS, elicits: false });
+    // None of these is of the era without a handshake.
+    await client.connect({ signal: either, revision: LEGACY[0] ?? null });
+    const { tools } = await client.manifest(either, 0);
+    const named = new Map(tools.map((tool) => [toolName(name, tool.name), tool]));
+    return [...named].slice(0, TOOLS_LIMIT).map(([called, tool]) => toolOf(called, tool, { client, line }));
   };
   const tools = await orLate(CONNECT_MS, { clock: line.clock, signal }, connect).catch((error) => {
-    if (!(error instanceof ServerFailed)) throw error;
+    if (!isFailure(error)) throw error;
     return null;
   });
   return { name, status: tools === null ? "failed" : "connected", tools: tools ?? [] };
 }
 
-/** Sends one message and gives its result; parameters of null make it a notification, which has none. */
-type Ask = (
-  method: string,
-  params: Record<string, unknown> | null,
-  signal: AbortSignal,
-) => Promise<Record<string, unknown>>;
-
-function createAsk(name: string, { requests }: ServerConnection): Ask {
+/** The messages of MCP within those of the protocol; `connecting` ends the wait for the answer to a notification. */
+function linkTo(server: string, requests: ClientRequests, connecting: AbortSignal): Link {
   let id = 0;
-  return async (method, params, signal) => {
-    const message = params === null ? { jsonrpc: "2.0", method } : { jsonrpc: "2.0", id: id++, method, params };
-    const answer = await requests.ask({ subtype: "mcp_message", server_name: name, message }, signal);
-    if (!("response" in answer)) throw new ServerFailed("the client does not answer");
-    const response = fieldsOf(answer.response.mcp_response);
-    if (response.error !== undefined) throw new ServerFailed(textOf(fieldsOf(response.error).message) ?? "it refused");
-    return fieldsOf(response.result);
+  const ask = async (message: JsonRecord, signal: AbortSignal) => {
+    const told = { jsonrpc: "2.0", ...message };
+    const answer = await requests.ask({ subtype: "mcp_message", server_name: server, message: told }, signal);
+    if (!("response" in answer)) throw new ServerFailed("did not answer");
+    return fieldsOf(answer.response.mcp_response);
+  };
+  return {
+    async request(method, params, { signal }) {
+      const { error, result } = await ask({ id: id++, method, params }, signal);
+      if (error === undefined) return fieldsOf(result);
+      throw new RpcError(RPC_CODES.internalError, textOf(fieldsOf(error).message) ?? "no message");
+    },
+    notify: async (method, params) => void await ask({ method, params }, connecting),
+    settle() {},
+    ended: null,
+    close: () => Promise.resolve(),
   };
 }
 
-async function listTools(
-  server: string,
-  { ask, line }: { ask: Ask; line: ServerConnection },
-  signal: AbortSignal,
-): Promise<Tool[]> {
-  const tools = new Map<string, Tool>();
-  let cursor: string | undefined;
-  do {
-    const page = await ask("tools/list", cursor === undefined ? {} : { cursor }, signal);
-    for (const entry of membersOf(page.tools)) {
-      const tool = toolOf(server, fieldsOf(entry), { ask, line });
-      if (tool !== null && tools.size < TOOLS_LIMIT && !tools.has(tool.name)) tools.set(tool.name, tool);
-    }
-    const next = textOf(page.nextCursor);
-    cursor = next === null || next === cursor ? undefined : next;
-  } while (cursor !== undefined && tools.size < TOOLS_LIMIT);
-  return [...tools.values()];
-}
-
-/** Names that every server of models takes: letters, digits, `_` and `-`, at most 64. */
+/** The name by which the client's own rules know a tool. */
 function toolName(server: string, tool: string): string {
   return `mcp__${server}__${tool}`.replace(/[^A-Za-z0-9_-]/g, "_").slice(0, 64);
 }
 
+function isFailure(error: unknown): boolean {
+  return error instanceof ServerFailed || error instanceof RpcError;
+}
+
 function toolOf(
-  server: string,
-  entry: Record<string, unknown>,
-  { ask, line }: { ask: Ask; line: ServerConnection },
-): Tool | null {
-  const tool = readTool(entry);
-  if (tool === null) return null;
-  const { name: theirs, schema, description } = tool;
-  const name = toolName(server, theirs);
+  name: string,
+  { name: theirs, schema, description }: McpTool,
+  { client, line }: { client: McpClient; line: ServerConnection },
+): Tool {
   return {
     name,
     description: description === "" ? theirs : description,
     parameters: { type: "object", ...plainSchema(schema, schema) },
     check: (input) => checkArguments(schema, input),
-    // Nothing is known of what it does.
     kind: "execute",
     subject: (input) => JSON.stringify(input),
     async run(input, { signal, supportsImages }) {
@@ -124,12 +105,12 @@ function toolOf(
         return failed(`This session holds protected content, which ${name} may not be told. Go on without it.`);
       }
       try {
-        const answer = await ask("tools/call", { name: theirs, arguments: input }, signal);
+        const answer = await client.request("tools/call", { name: theirs, arguments: input }, { signal });
         const { text, images, isError } = await readResult(answer, { name, supportsImages });
         return { content: text, isError, ...images.length === 0 ? {} : { images }, label: "open" };
       } catch (error) {
-        if (!(error instanceof ServerFailed)) throw error;
-        return failed(`${name} failed: ${error.message}.`);
+        if (!isFailure(error)) throw error;
+        return failed(`${name} ${failureOf(error)}.`);
       }
     },
   };

@@ -1,4 +1,5 @@
 /** Rules, workflows and skills as markdown files with frontmatter. */
+import { frontMatter } from "../../platform/text.ts";
 import { lengthProblem, LIMITS, skillNameProblem } from "../limits.ts";
 
 /** A value: text, a list of texts, or a map of texts. */
@@ -27,13 +28,13 @@ function valueOf(text: string): FieldValue {
 
 /** Reads the frontmatter of a markdown text; a byte order mark and either line end are fine. */
 export function readFrontmatter(text: string): Frontmatter {
-  const lines = text.replace(/^\ufeff/, "").split(/\r?\n/);
-  const end = lines[0]?.trimEnd() === "---" ? lines.findIndex((line, at) => at > 0 && line.trimEnd() === "---") : -1;
-  if (end < 0) return { fields: null, body: lines.join("\n"), repeated: [] };
+  const plain = text.replace(/^\ufeff/, "").replaceAll("\r\n", "\n");
+  const front = frontMatter(plain);
+  if (front === null) return { fields: null, body: plain, repeated: [] };
   const fields = new Map<string, FieldValue>();
   const repeated: string[] = [];
   let key = "";
-  for (const line of lines.slice(1, end)) {
+  for (const line of front.matter.split("\n")) {
     const item = /^\s*-\s+(.*)$/.exec(line)?.[1];
     const nested = /^\s+([\w.-]+):\s*(.*)$/.exec(line);
     const top = /^([\w.-]+):(?:\s+(.*))?$/.exec(line);
@@ -50,7 +51,7 @@ export function readFrontmatter(text: string): Frontmatter {
       fields.set(key, `${now.replace(/^[>|][-+]?$/, "")} ${line.trim()}`.trim());
     }
   }
-  return { fields, body: lines.slice(end + 1).join("\n"), repeated };
+  return { fields, body: front.body, repeated };
 }
 
 /** Returns a field as one text; a list is joined by commas, as the editors join globs. */
