@@ -50,7 +50,6 @@ export function listed(names: readonly string[], most = LIST_LIMIT): string {
 export function demoProvider(): ProviderEntry {
   return {
     name: DEMO,
-    type: "openai_compat",
     baseUrl: "http://127.0.0.1/v1",
     apiKey: "none",
     models: [{ id: DEMO, aliases: [], images: false }],

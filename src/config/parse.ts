@@ -139,7 +139,6 @@ function toProvider(name: string, provider: ProviderRecord, file: string): Provi
   return {
     name,
     file,
-    type: "openai_compat",
     baseUrl: provider.base_url,
     apiKey: provider.api_key,
     models: (provider.models ?? []).map(toModel),

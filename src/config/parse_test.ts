@@ -57,7 +57,6 @@ providers:
     sandbox: { mode: "always", read: ["/opt"], write: [], network: true, env: ["GOFLAGS"] },
     providers: [{
       name: "a",
-      type: "openai_compat",
       baseUrl: "http://localhost:11434/v1",
       apiKey: "local",
       models: [{
@@ -78,7 +77,6 @@ providers:
       file: "/home/providers.yaml",
     }, {
       name: "b",
-      type: "openai_compat",
       baseUrl: "https://host/v1",
       models: [],
       headers: {},

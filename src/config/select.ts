@@ -88,7 +88,7 @@ async function usualModelOf(
   });
 }
 
-type Found = { provider: ProviderEntry; model: ModelEntry; warning?: string };
+type Found = Omit<Selection, "source">;
 
 async function ofSelector(
   configuration: Configuration,
@@ -192,11 +192,29 @@ export async function selectModel(
   configuration: Configuration,
   wanted: WantedModel,
   servedModels: ServedModels,
-): Promise<{ selection: Selection; warning?: string }> {
-  const { source, found } = await decide(configuration, wanted, servedModels);
-  const { provider, model, warning } = found;
-  const selection: Selection = { provider, model, source };
-  return warning === undefined ? { selection } : { selection, warning };
+): Promise<Selection> {
+  const named = (text: string, source: "--model" | "AGENTCLI_MODEL" | "roles.main") =>
+    ofSelector(configuration, readSelector(text, source), servedModels).then((found) => ({ source, ...found }));
+  if (wanted.option !== undefined) return await named(wanted.option, "--model");
+  const { environment = "" } = wanted;
+  if (environment !== "") return await named(environment, "AGENTCLI_MODEL");
+  const { defaultModel, roles } = configuration;
+  const usual = defaultSelector(configuration);
+  if (usual !== null) {
+    if (!isKnown(configuration, usual.provider)) throw unknownDefault(configuration, usual.provider);
+    return { source: "default", ...await ofSelector(configuration, usual, servedModels) };
+  }
+  if (defaultModel !== undefined) {
+    return { source: "default", ...await ofModelAlone(configuration, defaultModel, servedModels) };
+  }
+  if (roles.main !== undefined) return await named(roles.main, "roles.main");
+  const only = onlyProvider(configuration);
+  const model = only === null ? undefined : usualModel(only, configuration);
+  if (only !== null && model !== undefined) return { source: "only provider", provider: only, model };
+  const found = wanted.session && await ofSession(configuration, await wanted.session(), servedModels);
+  if (found) return { source: "session", ...found };
+  if (only !== null) await usualModelOf(only, configuration, servedModels);
+  return { source: "only provider", ...await onlyServed(configuration, servedModels) };
 }
 
 /** The model that is used where `option` names none, as far as the configuration tells; asks no server. */
@@ -205,42 +223,7 @@ export async function usualSelection(
   { option, env }: { option?: string | undefined; env: (name: string) => string | undefined },
 ): Promise<Selection> {
   const wanted = { option, environment: env("AGENTCLI_MODEL") };
-  return (await selectModel(configuration, wanted, () => Promise.resolve(null))).selection;
-}
-
-async function decide(
-  configuration: Configuration,
-  wanted: WantedModel,
-  servedModels: ServedModels,
-): Promise<{ source: Selection["source"]; found: Found }> {
-  if (wanted.option !== undefined) {
-    const selector = readSelector(wanted.option, "--model");
-    return { source: "--model", found: await ofSelector(configuration, selector, servedModels) };
-  }
-  if (wanted.environment !== undefined && wanted.environment !== "") {
-    const selector = readSelector(wanted.environment, "AGENTCLI_MODEL");
-    return { source: "AGENTCLI_MODEL", found: await ofSelector(configuration, selector, servedModels) };
-  }
-  const { defaultModel, roles } = configuration;
-  const usual = defaultSelector(configuration);
-  if (usual !== null) {
-    if (!isKnown(configuration, usual.provider)) throw unknownDefault(configuration, usual.provider);
-    return { source: "default", found: await ofSelector(configuration, usual, servedModels) };
-  }
-  if (defaultModel !== undefined) {
-    return { source: "default", found: await ofModelAlone(configuration, defaultModel, servedModels) };
-  }
-  if (roles.main !== undefined) {
-    const selector = readSelector(roles.main, "roles.main");
-    return { source: "roles.main", found: await ofSelector(configuration, selector, servedModels) };
-  }
-  const only = onlyProvider(configuration);
-  const model = only === null ? undefined : usualModel(only, configuration);
-  if (only !== null && model !== undefined) return { source: "only provider", found: { provider: only, model } };
-  const found = wanted.session && await ofSession(configuration, await wanted.session(), servedModels);
-  if (found) return { source: "session", found };
-  if (only !== null) await usualModelOf(only, configuration, servedModels);
-  return { source: "only provider", found: await onlyServed(configuration, servedModels) };
+  return await selectModel(configuration, wanted, () => Promise.resolve(null));
 }
 
 /**
@@ -289,7 +272,7 @@ export async function selectForRole(
   configuration: Configuration,
   role: Exclude<Role, "main">,
   options: { session: ProviderEntry; servedModels: ServedModels },
-): Promise<{ provider: ProviderEntry; model: ModelEntry; warning?: string } | null> {
+): Promise<Found | null> {
   const selector = configuration.roles[role];
   if (selector !== undefined) {
     return await ofSelector(configuration, readSelector(selector, `roles.${role}`), options.servedModels);

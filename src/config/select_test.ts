@@ -12,7 +12,7 @@ const silent: ServedModels = () => Promise.resolve(null);
 
 /** The selection as `provider:model (source)`. */
 async function chosen(configuration: Configuration, wanted: WantedModel = {}, served = notAsked): Promise<string> {
-  const { selection } = await selectModel(configuration, wanted, served);
+  const selection = await selectModel(configuration, wanted, served);
   return `${selection.provider.name}:${selection.model.id} (${selection.source})`;
 }
 
@@ -149,8 +149,8 @@ Deno.test("the error for an unknown default_model lists the choices with their p
 });
 
 Deno.test("a server that cannot say is sent the name, with a warning", async () => {
-  const { selection, warning } = await selectModel(configure(TWO), { option: "empty:new" }, silent);
-  assert.equal(selection.model.id, "new");
+  const { model, warning } = await selectModel(configure(TWO), { option: "empty:new" }, silent);
+  assert.equal(model.id, "new");
   assert.match(warning ?? "", /empty .*new/);
 });
 

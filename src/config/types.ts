@@ -1,6 +1,6 @@
 /** The configuration as the program uses it: providers.yaml after the schema, with every optional list filled in. */
 
-import type { EngineTemplate, ModelRecord } from "./schema.ts";
+import type { EngineTemplate, McpServerRecord, ModelRecord } from "./schema.ts";
 
 export type { EngineTemplate };
 
@@ -19,15 +19,15 @@ export const CHECK_TIMEOUT = 300;
 type Field<Key extends string> = Key extends `${infer First}_${infer Rest}` ? `${First}${Capitalize<Field<Rest>>}`
   : Key;
 
-/** One entry of a provider's `models:`; the schema says what each field means. */
-export type ModelEntry =
-  & { [Key in keyof Omit<ModelRecord, "alias"> as Field<Key>]: ModelRecord[Key] }
-  & { aliases: string[] };
+/** A record of the file with its keys as fields; the schema says what each of them means. */
+type Fields<T> = { [Key in keyof T as Key extends string ? Field<Key> : never]: T[Key] };
+
+/** One entry of a provider's `models:`. */
+export type ModelEntry = Fields<Omit<ModelRecord, "alias">> & { aliases: string[] };
 
 /** One entry of `providers:`. */
 export interface ProviderEntry {
   name: string;
-  type: "openai_compat";
   /** As written, before `STUDIO_F_BASE_URL`. */
   baseUrl: string;
   /** `keyring`, `file`, `none`, `$NAME`, a literal, or absent. */
@@ -48,32 +48,10 @@ export const EXPOSURES = ["direct", "search", "off"] as const;
 export type Exposure = typeof EXPOSURES[number];
 
 /** One entry of `mcp_servers:`, or of another program's file in that form. Either `command` or `url` is there. */
-export interface McpServerEntry {
-  name: string;
-  command?: string;
-  args: string[];
-  /** Values may hold `${NAME}` and `${NAME:-default}`. */
-  env: Record<string, string>;
-  /** Where a program starts; default: the project. */
-  cwd?: string;
-  url?: string;
-  headers: Record<string, string>;
-  /** As of a provider: `keyring`, `file`, `$NAME` or a literal; sent as a bearer. */
-  apiKey?: string;
-  enabled: boolean;
-  /** Seconds that one call may take without a sign of life. */
-  timeout: number;
-  /** By the name of the tool; `*` for the others. */
-  tools: Record<string, Exposure>;
-  /** The program keeps the network where commands have none. */
-  network: boolean;
-  /** The user's word that a server on loopback passes nothing on. */
-  local: boolean;
-  /** Its results are for local models only. */
-  label?: "no-cloud";
-  /** One line for the model. */
-  description?: string;
-}
+export type McpServerEntry =
+  & { name: string; network: boolean }
+  & Fields<Pick<McpServerRecord, "command" | "cwd" | "url" | "api_key" | "label" | "description">>
+  & Required<Pick<McpServerRecord, "args" | "env" | "headers" | "enabled" | "timeout" | "tools" | "local">>;
 
 export interface Configuration {
   /** Absolute path of providers.yaml. */
@@ -105,6 +83,8 @@ export interface Configuration {
 export interface Selection {
   provider: ProviderEntry;
   model: ModelEntry;
+  /** Says that the server could not tell whether it has the model. */
+  warning?: string;
   /** The input that decided, for messages. */
   source: "--model" | "AGENTCLI_MODEL" | "default" | "roles.main" | "only provider" | "session";
 }

@@ -62,17 +62,17 @@ export async function chooseModel(
   },
 ): Promise<SelectedModel> {
   const wanted = { option, environment: host.io.env("AGENTCLI_MODEL"), session: stored };
-  const { selection, warning } = await selectModel(configuration, wanted, reach.servedModels);
-  const demo = selection.provider.name === "demo" ? await (await import("../demo/server.ts")).startDemo() : null;
+  const { provider: selected, model, source, warning } = await selectModel(configuration, wanted, reach.servedModels);
+  const demo = selected.name === "demo" ? await (await import("../demo/server.ts")).startDemo() : null;
   if (demo !== null) opened.defer(() => demo.close());
-  const provider = demo === null ? selection.provider : { ...selection.provider, baseUrl: demo.baseUrl };
+  const provider = demo === null ? selected : { ...selected, baseUrl: demo.baseUrl };
   const endpoint = await reach.endpointOf(provider);
   // Where nothing shows the model.
-  const isUnnamed = host.isSingleTurn === true && selection.source === "only provider" && !endpoint.local;
-  const unnamed = `no model was named; using ${provider.name}:${selection.model.id} at ${endpoint.baseUrl} (remote)`;
+  const isUnnamed = host.isSingleTurn === true && source === "only provider" && !endpoint.local;
+  const unnamed = `no model was named; using ${provider.name}:${model.id} at ${endpoint.baseUrl} (remote)`;
   return {
     provider,
-    entry: selection.model,
+    entry: model,
     endpoint,
     demo,
     notices: [...warning === undefined ? [] : [warning], ...isUnnamed ? [unnamed] : []],

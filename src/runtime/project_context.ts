@@ -7,7 +7,7 @@ import type { Configuration } from "../config/types.ts";
 import { type Home, openHome, userHomeOf } from "../platform/home.ts";
 import type { Io } from "../platform/io.ts";
 import { join, resolve } from "../platform/path.ts";
-import { readProjectRules } from "../config/project_rules.ts";
+import { readProjectRules } from "../config/project_file.ts";
 
 export interface ProjectContext {
   home: Home;

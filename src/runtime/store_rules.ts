@@ -1,6 +1,6 @@
 /** Stores the rules that a person gives for always, from whichever surface. Loaded with the first. */
 import type { Session } from "../agent/session.ts";
-import { addProjectRules } from "../config/project_rules.ts";
+import { addProjectRules } from "../config/project_file.ts";
 import { asAgentcliError } from "../errors.ts";
 import { openHome } from "../platform/home.ts";
 import type { Host } from "./host.ts";

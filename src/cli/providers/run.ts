@@ -198,7 +198,7 @@ function rowJson({ provider, isDefault, baseUrl, local, key }: Row): Record<stri
   return {
     name: provider.name,
     default: isDefault,
-    type: provider.type,
+    type: "openai_compat",
     base_url: baseUrl,
     local,
     key: { source: key.source, problem: key.problem ?? null },

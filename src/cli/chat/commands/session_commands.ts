@@ -2,7 +2,7 @@
 import { byteLength } from "../../../platform/text.ts";
 import { editProviders } from "../../../config/edit.ts";
 import { loadConfiguration } from "../../../config/load.ts";
-import { readProjectRules, removeProjectRule } from "../../../config/project_rules.ts";
+import { readProjectRules, removeProjectRule } from "../../../config/project_file.ts";
 import { PERMISSION_MODES } from "../../../config/types.ts";
 import { AgentcliError } from "../../../errors.ts";
 import { counted } from "../../../platform/number.ts";

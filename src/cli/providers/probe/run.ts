@@ -34,7 +34,7 @@ export async function run(
   { options, arguments: [selector], context }: Invocation<typeof PROBE_OPTIONS>,
 ): Promise<number> {
   return await withClient(context, async (client) => {
-    const { selection: { provider, model }, warning, endpointOf } = await choose(client, selector, context);
+    const { provider, model, warning, endpointOf } = await choose(client, selector, context);
     const { name } = provider;
     if (warning !== undefined) await warn(context, warning);
     if (name === DEMO && options.write) {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { transcriptHome } from "../../tests/helpers/transcripts.ts";
-import { addProjectRules, readProjectRules, removeProjectRule } from "./project_rules.ts";
+import { addProjectRules, readProjectRules, removeProjectRule } from "./project_file.ts";
 
 const holdsProtected = (text: string) => Promise.resolve(text.includes("secret"));
 
