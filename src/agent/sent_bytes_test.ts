@@ -5,7 +5,7 @@ import { manualClock } from "../../tests/helpers/manual_clock.ts";
 import { ProtectedSet } from "../boundary/policy/protected.ts";
 import { AgentcliError } from "../errors.ts";
 import { chat } from "../provider/chat/chat.ts";
-import { createHttpClient } from "../provider/http/client.ts";
+import { HttpClient } from "../provider/http/client.ts";
 import type { Chat, Endpoint } from "../provider/types.ts";
 import { ContentScanner } from "./content_scanner.ts";
 import { admitted } from "./admission.ts";
@@ -35,7 +35,7 @@ Deno.test("a remote server gets the very bytes that were checked, of a long hist
     script: Array.from({ length: rounds + 1 }, (_, at) => asking({ name: "Look", input: { path: `file ${at}` } })),
   });
   const clock = manualClock();
-  const client = createHttpClient({ env: () => undefined, clock });
+  const client = new HttpClient({ env: () => undefined, clock });
   const endpoint: Endpoint = {
     provider: "rem",
     baseUrl: server.baseUrl,

@@ -65,8 +65,8 @@ export async function withClient<T>(
   { io }: Pick<Context, "io">,
   work: (client: HttpClient) => Promise<T>,
 ): Promise<T> {
-  const { createHttpClient } = await import("../provider/http/client.ts");
-  const client = createHttpClient(io);
+  const { HttpClient } = await import("../provider/http/client.ts");
+  const client = new HttpClient(io);
   try {
     return await work(client);
   } finally {

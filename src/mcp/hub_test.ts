@@ -3,7 +3,7 @@ import { inToolProject } from "../../tests/helpers/tool_project.ts";
 import { temporaryHome } from "../../tests/helpers/program.ts";
 import { denoIo } from "../platform/deno_io.ts";
 import { openHome } from "../platform/home.ts";
-import { createHttpClient } from "../provider/http/client.ts";
+import { HttpClient } from "../provider/http/client.ts";
 import type { FormAnswer } from "./elicit.ts";
 import { McpHub } from "./hub.ts";
 import { readServers } from "./server.ts";
@@ -40,7 +40,7 @@ async function told(typed: string, more: Record<string, unknown> = {}): Promise<
         servers: [entry!],
         home: await openHome(io),
         io,
-        client: createHttpClient(io),
+        client: new HttpClient(io),
         info: { name: "test", version: "1" },
         root,
         elicit: (): Promise<FormAnswer> => Promise.resolve({ action: "accept", content: { place: typed } }),

@@ -8,7 +8,7 @@ import { configuredServers } from "../mcp/configured.ts";
 import { McpHub } from "../mcp/hub.ts";
 import { McpOffer } from "../mcp/offer.ts";
 import type { McpServer } from "../mcp/server.ts";
-import { createHttpClient } from "../provider/http/client.ts";
+import { HttpClient } from "../provider/http/client.ts";
 import { mcpTools } from "../tools/mcp/tool.ts";
 import { isOfServer } from "../tools/registry.ts";
 import type { Tool } from "../tools/tool.ts";
@@ -97,7 +97,7 @@ export async function openProjectServers(host: Host) {
   });
   const projects = protectedProjects(home);
   const sandbox = sandboxOf(project, workspace, { io, projects });
-  const client = createHttpClient(io);
+  const client = new HttpClient(io);
   const { servers, problems } = configuredServers(configuration, { root, given: [] });
   const scanner = new ContentScanner(workspace, {
     projects: projects.all,

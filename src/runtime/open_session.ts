@@ -13,7 +13,7 @@ import type { StoredSession } from "../session/load.ts";
 import { resolve } from "../platform/path.ts";
 import { createLocalities } from "../provider/backends/localities.ts";
 import type { ModelMetadata } from "../provider/backends/model_metadata.ts";
-import { createHttpClient } from "../provider/http/client.ts";
+import { HttpClient } from "../provider/http/client.ts";
 import type { UndoStore } from "../session/undo.ts";
 import type { McpOffer } from "../mcp/offer.ts";
 import type { Tool } from "../tools/tool.ts";
@@ -88,7 +88,7 @@ export async function openSession(options: SessionOptions, host: Host, extras: O
     await transcript?.close();
   };
   try {
-    const client = createHttpClient(io);
+    const client = new HttpClient(io);
     opened.defer(() => client.close());
     const reach = reachProviders(client, { io, localEndpoints });
     const named = host.clientNames ? clientModel(options.model, configuration) : options.model;

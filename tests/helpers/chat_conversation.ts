@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { chat } from "../../src/provider/chat/chat.ts";
 import { createChatCache } from "../../src/provider/chat/request_body.ts";
 import { ProviderFailure } from "../../src/provider/failure.ts";
-import { createHttpClient } from "../../src/provider/http/client.ts";
+import { HttpClient } from "../../src/provider/http/client.ts";
 import type { ChatDelta, ChatRequest, ChatResponse, Endpoint, RetryNotice } from "../../src/provider/types.ts";
 import { listenHttp, type Reply, type WireRequest } from "./fake_http.ts";
 import { manualClock } from "./manual_clock.ts";
@@ -22,7 +22,7 @@ export function conversation(...answers: Answer[]) {
   });
   const clock = manualClock();
   clock.skipBelow(10_000);
-  const client = createHttpClient({ env: () => undefined, clock });
+  const client = new HttpClient({ env: () => undefined, clock });
   const endpoint: Endpoint = {
     provider: "p",
     baseUrl: `http://127.0.0.1:${server.port}/v1`,

@@ -1,6 +1,7 @@
 /** A client without a network: answers by address, for tests of what asks small questions. */
 import { AgentcliError } from "../../src/errors.ts";
-import type { HttpClient, HttpRequest, HttpResponse } from "../../src/provider/http/client.ts";
+import type { Io } from "../../src/platform/io.ts";
+import { HttpClient, type HttpRequest, type HttpResponse } from "../../src/provider/http/client.ts";
 import type { Endpoint } from "../../src/provider/types.ts";
 
 /** What an address answers: JSON (anything that is no string), text, nothing ever, or no listener. */
@@ -41,7 +42,8 @@ export function standInClient(answers: Record<string, StandInAnswer>): { client:
       cancel: () => Promise.resolve(),
     };
   };
-  return { client: { send, close() {} }, sent };
+  const io = { env: () => undefined, clock: {} as Io["clock"] };
+  return { client: Object.assign(new HttpClient(io), { send }), sent };
 }
 
 /** A connection for tests. */

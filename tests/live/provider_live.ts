@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { denoIo } from "../../src/platform/deno_io.ts";
 import { discover } from "../../src/provider/backends/discovery.ts";
-import { createHttpClient, type HttpClient } from "../../src/provider/http/client.ts";
+import { HttpClient } from "../../src/provider/http/client.ts";
 import { listModels } from "../../src/provider/backends/model_list.ts";
 import type { Endpoint } from "../../src/provider/types.ts";
 import { findWindows, inquire } from "../../src/provider/backends/inquiry.ts";
@@ -12,7 +12,7 @@ const TIMEOUT = { timeoutMs: 5000 };
 
 /** A client that the test closes. */
 function clientOf(): HttpClient & Disposable {
-  const client = createHttpClient(denoIo());
+  const client = new HttpClient(denoIo());
   return Object.assign(client, { [Symbol.dispose]: () => client.close() });
 }
 

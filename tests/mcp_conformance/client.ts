@@ -11,7 +11,7 @@ import { withOrigin } from "../../src/mcp/configured.ts";
 import { readServers } from "../../src/mcp/server.ts";
 import type { McpTool } from "../../src/mcp/tool_info.ts";
 import { denoIo } from "../../src/platform/deno_io.ts";
-import { createHttpClient } from "../../src/provider/http/client.ts";
+import { HttpClient } from "../../src/provider/http/client.ts";
 import { fieldsOf, membersOf } from "../../src/platform/record.ts";
 
 /** Returns the answer that leaves every field as it is. */
@@ -24,7 +24,7 @@ const url = Deno.args.at(-1) ?? "";
 const scenario = Deno.env.get("MCP_CONFORMANCE_SCENARIO") ?? "";
 const context = JSON.parse(Deno.env.get("MCP_CONFORMANCE_CONTEXT") ?? "{}");
 const io = denoIo();
-const http = createHttpClient(io);
+const http = new HttpClient(io);
 const [server] = withOrigin(readServers({ mcpServers: { suite: { url } } }).servers, "command line");
 if (server === undefined) throw new Error("no address");
 const { signal } = new AbortController();

@@ -20,7 +20,7 @@ import {
 } from "../../engine/running.ts";
 import { allEngines, checkRequest, engineNamed } from "../../engine/request.ts";
 import { AgentcliError } from "../../errors.ts";
-import { createHttpClient } from "../../provider/http/client.ts";
+import { HttpClient } from "../../provider/http/client.ts";
 import type { Invocation } from "../command.ts";
 import { listenForInterrupt } from "../../runtime/interrupt.ts";
 import { prepareCommands, type Prepared, type ServeTask } from "./commands.ts";
@@ -53,7 +53,7 @@ export async function run({ options, arguments: own, context }: Invocation<typeo
   const checked = checkRequest(engine, { ...options, apiKey: key, own }, { cwd: globals.cwd });
   const { address } = checked;
   const interrupt = listenForInterrupt(io);
-  const client = createHttpClient(io);
+  const client = new HttpClient(io);
   try {
     const asking = {
       client,

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { isLocal } from "../../boundary/policy/locality.ts";
 import { demoProvider } from "../../config/find.ts";
 import type { ProviderEntry } from "../../config/types.ts";
-import { createHttpClient } from "../../provider/http/client.ts";
+import { HttpClient } from "../../provider/http/client.ts";
 import {
   type FakeServer,
   type FakeServerOptions,
@@ -26,7 +26,7 @@ async function checked(
   env: Record<string, string> = {},
 ): Promise<ProviderCheck> {
   const variable = (name: string) => env[name];
-  const client = createHttpClient({ env: variable, clock });
+  const client = new HttpClient({ env: variable, clock });
   const provider = { ...demoProvider(), name: "p", baseUrl: server.baseUrl, apiKey: undefined, models: [], ...more };
   try {
     return await checkProvider(provider, {

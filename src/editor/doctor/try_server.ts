@@ -13,7 +13,7 @@ import type { Link, LinkHandlers } from "../../mcp/link.ts";
 import { startsOwnServer } from "../../mcp/own_server.ts";
 import { readServers } from "../../mcp/server.ts";
 import { openStdio } from "../../mcp/stdio.ts";
-import { createHttpClient } from "../../provider/http/client.ts";
+import { HttpClient } from "../../provider/http/client.ts";
 
 /** The result of a trial; `tools` are those that are active, 0 where they are not known. */
 interface ServerTrial {
@@ -96,7 +96,7 @@ async function toolsAtAddress(
   { url, headers }: { url: string; headers: unknown },
   io: Io,
 ): Promise<string[]> {
-  const client = createHttpClient(io);
+  const client = new HttpClient(io);
   try {
     const { openHttp } = await import("../../mcp/http.ts");
     const [server] = withOrigin(readServers({ mcpServers: { tried: { url } } }).servers, "client");

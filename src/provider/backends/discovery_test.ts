@@ -4,7 +4,7 @@ import { endpointAt, recorded, type StandInAnswer, standInClient } from "../../.
 import { AgentcliError } from "../../errors.ts";
 import { denoIo } from "../../platform/deno_io.ts";
 import { discover, type Discovered } from "./discovery.ts";
-import { createHttpClient } from "../http/client.ts";
+import { HttpClient } from "../http/client.ts";
 
 const listed = (...ids: string[]) =>
   JSON.stringify({ object: "list", data: ids.map((id) => ({ id, object: "model", owned_by: "vllm" })) });
@@ -15,7 +15,7 @@ async function meet(
   options: { timeoutMs?: number; host?: string } = {},
 ): Promise<{ found: Discovered; received: string[] }> {
   const server = listenHttp(options.host ?? "127.0.0.1", answer);
-  const client = createHttpClient({ env: () => undefined, clock: denoIo().clock });
+  const client = new HttpClient({ env: () => undefined, clock: denoIo().clock });
   try {
     const hosts = [options.host ?? "127.0.0.1"];
     const runtimes = [{ id: "runtime_a", port: server.port, probed: true }];
@@ -125,7 +125,7 @@ Deno.test("what speaks another protocol is told as that", async () => {
       connection.close();
     }
   })();
-  const client = createHttpClient({ env: () => undefined, clock: denoIo().clock });
+  const client = new HttpClient({ env: () => undefined, clock: denoIo().clock });
   const [found] = await discover(client, { hosts: [`127.0.0.1:${listener.addr.port}`], timeoutMs: 5000 });
   assert.deepEqual([found?.state, found?.detail], ["not a model server", "it does not speak HTTP"]);
   client.close();

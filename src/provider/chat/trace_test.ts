@@ -4,7 +4,7 @@ import { listenHttp } from "../../../tests/helpers/fake_http.ts";
 import { manualClock } from "../../../tests/helpers/manual_clock.ts";
 import { chat } from "./chat.ts";
 import { ProviderFailure } from "../failure.ts";
-import { createHttpClient } from "../http/client.ts";
+import { HttpClient } from "../http/client.ts";
 import type { Endpoint } from "../types.ts";
 
 const folder = new URL("../../../tests/fixtures/traces/", import.meta.url);
@@ -106,7 +106,7 @@ async function ask(bytes: Uint8Array<ArrayBuffer>) {
   });
   const clock = manualClock();
   clock.skipBelow(10_000);
-  const client = createHttpClient({ env: () => undefined, clock });
+  const client = new HttpClient({ env: () => undefined, clock });
   const endpoint: Endpoint = {
     provider: "p",
     baseUrl: `http://127.0.0.1:${server.port}/v1`,

@@ -73,42 +73,32 @@ export interface HttpResponse extends RawResponse {
   cancel(): Promise<void>;
 }
 
-/** Sends requests; holds the connections of one process or session. */
-export interface HttpClient {
-  /**
-   * Sends a request; any status but a redirect is a response. Failures are {@link AgentcliError}s; an abort throws the
-   * signal's reason. A connect cannot be told from a slow server by `fetch`: on loopback it is immediate, refused, or
-   * waits for a server that is stopped, so only the wait for headers is bounded there; elsewhere, after the time to connect of
-   * silence a second connection shows whether the address answers at all.
-   */
-  send(endpoint: Endpoint, request: HttpRequest): Promise<HttpResponse>;
-  /** Closes idle connections; the client cannot be used after it. */
-  close(): void;
-}
-
 interface Sent {
   endpoint: Endpoint;
   request: HttpRequest;
   url: URL;
 }
 
-/** Creates a client; the proxy variables are read now and once. */
-export function createHttpClient(io: Pick<Io, "env" | "clock">): HttpClient {
-  return new ProxyAwareClient(io);
-}
-
-class ProxyAwareClient implements HttpClient {
+/** Sends requests; holds the connections of one process or session. */
+export class HttpClient {
   readonly #clock: Io["clock"];
   readonly #proxies: ProxySettings;
   readonly #clients = new Map<string, FetchClient>();
   /** Origin → index of the route that responded last: `localhost` is not tried again at an address that refuses. */
   readonly #reachable = new Map<string, number>();
 
+  /** The proxy variables are read now and once. */
   constructor(io: Pick<Io, "env" | "clock">) {
     this.#clock = io.clock;
     this.#proxies = readProxySettings(io.env);
   }
 
+  /**
+   * Sends a request; any status but a redirect is a response. Failures are {@link AgentcliError}s; an abort throws the
+   * signal's reason. A connect cannot be told from a slow server by `fetch`: on loopback it is immediate, refused, or
+   * waits for a server that is stopped, so only the wait for headers is bounded there; elsewhere, after the time to connect of
+   * silence a second connection shows whether the address answers at all.
+   */
   async send(endpoint: Endpoint, request: HttpRequest): Promise<HttpResponse> {
     const sent: Sent = { endpoint, request, url: urlOf(endpoint, request) };
     const routes = routesTo(sent.url, endpoint, this.#proxies);
@@ -134,6 +124,7 @@ class ProxyAwareClient implements HttpClient {
     throw refusal;
   }
 
+  /** Closes idle connections; the client cannot be used after it. */
   close(): void {
     for (const client of this.#clients.values()) client.close();
     this.#clients.clear();

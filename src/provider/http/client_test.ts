@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { listenHttp } from "../../../tests/helpers/fake_http.ts";
 import { manualClock } from "../../../tests/helpers/manual_clock.ts";
 import { AgentcliError } from "../../errors.ts";
-import { createHttpClient, type HttpClient, type HttpRequest } from "./client.ts";
+import { HttpClient, type HttpRequest } from "./client.ts";
 import type { Endpoint } from "../types.ts";
 
 const models: HttpRequest = { method: "GET", path: "/models" };
@@ -26,7 +26,7 @@ function clientWith(
   variables: Record<string, string> = {},
 ): HttpClient & Disposable & { clock: ReturnType<typeof manualClock> } {
   const clock = manualClock();
-  const client = createHttpClient({ env: (name) => variables[name], clock });
+  const client = new HttpClient({ env: (name) => variables[name], clock });
   return Object.assign(client, { clock, [Symbol.dispose]: () => client.close() });
 }
 
@@ -56,12 +56,12 @@ Deno.test("local servers are reached directly, whatever the proxy variables of t
   await using recorder = named("127.0.0.2", "recorder");
   const proxy = `127.0.0.2:${recorder.port}`;
   const program = `
-    import { createHttpClient } from ${JSON.stringify(import.meta.resolve("./client.ts"))};
+    import { HttpClient } from ${JSON.stringify(import.meta.resolve("./client.ts"))};
     const clock = { now: Date.now, monotonic: Date.now, sleep: (ms, signal) => new Promise((resolve, reject) => {
       const timer = setTimeout(resolve, ms); signal?.addEventListener("abort", () => { clearTimeout(timer); reject(signal.reason); });
     }) };
     await fetch("http://127.0.0.2:${recorder.port}/control").then((response) => response.text());
-    const client = createHttpClient({ env: (name) => Deno.env.get(name), clock });
+    const client = new HttpClient({ env: (name) => Deno.env.get(name), clock });
     for (const host of ["localhost:${loopback.port}", "127.0.0.1:${loopback.port}", "127.0.0.2:${optedIn.port}"]) {
       const endpoint = { provider: "p", baseUrl: "http://" + host + "/v1", keySource: "none", headers: {}, caCerts: [],
         timeout: { connect: 10, firstByte: 60, idle: 60 }, local: true };

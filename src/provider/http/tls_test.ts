@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { manualClock } from "../../../tests/helpers/manual_clock.ts";
-import { createHttpClient, type HttpClient } from "./client.ts";
+import { HttpClient } from "./client.ts";
 import { ProviderFailure } from "../failure.ts";
 import type { Endpoint } from "../types.ts";
 
@@ -8,7 +8,7 @@ const FIXTURES = new URL("../../../tests/fixtures/tls/", import.meta.url);
 
 function clientTo(port: number, more: Partial<Endpoint> = {}) {
   const clock = manualClock();
-  const client: HttpClient = createHttpClient({ env: () => undefined, clock });
+  const client: HttpClient = new HttpClient({ env: () => undefined, clock });
   const endpoint: Endpoint = {
     provider: "p",
     baseUrl: `https://127.0.0.1:${port}/v1`,

@@ -10,7 +10,7 @@ import { type Abilities, probedModel } from "../../../tests/helpers/probed_model
 import { endpointAt } from "../../../tests/helpers/stand_in_client.ts";
 import { AgentcliError } from "../../errors.ts";
 import { denoIo } from "../../platform/deno_io.ts";
-import { createHttpClient } from "../http/client.ts";
+import { HttpClient } from "../http/client.ts";
 import { type BatteryOptions, runBattery } from "./battery.ts";
 import { type Findings, foundIn, learnt, probeError, type ProbeReport, verdictOf } from "./findings.ts";
 import { checkStop } from "./reply_checks.ts";
@@ -21,7 +21,7 @@ const LIST = (window: number) => ({ object: "list", data: [{ id: "fake", owned_b
 /** Runs the battery against a server; its clock is the real one, and nothing is asserted of times. */
 async function probe(server: FakeServer, more: Partial<BatteryOptions> = {}): Promise<ProbeReport> {
   const clock = more.clock ?? denoIo().clock;
-  const client = createHttpClient({ env: () => undefined, clock });
+  const client = new HttpClient({ env: () => undefined, clock });
   try {
     return await runBattery({
       history: { keepsReasoning: false, fields: {} },
@@ -264,7 +264,7 @@ Deno.test("an interrupt keeps what was found and leaves the rest unmeasured", as
 Deno.test("the broken-off reply is left at its first piece, and the next is asked for", async () => {
   await using server = startFakeServer({ script: probedModel() });
   const clock = denoIo().clock;
-  const client = createHttpClient({ env: () => undefined, clock });
+  const client = new HttpClient({ env: () => undefined, clock });
   const endpoint = endpointAt(server.baseUrl, { timeout: { connect: 600, firstByte: 600, idle: 600 } });
   const subject = new Subject({ client, endpoint, model: "fake", clock });
   const { signal } = new AbortController();
