@@ -54,7 +54,7 @@ export async function run(
       holdsProtected,
     }),
     protection,
-    git: protection.any ? "hidden" : "open",
+    git: !protection.any,
     network,
   });
   if (sandboxed.kind === "refused") {

@@ -5,7 +5,6 @@ import { serverClass } from "./server_admission.ts";
 import { findProgram, programNamed } from "../boundary/programs.ts";
 import { sandboxEnvironment } from "../boundary/sandbox/environment.ts";
 import {
-  gitAccess,
   SANDBOX_REASONS,
   type SandboxReason,
   sandboxReason,
@@ -102,7 +101,7 @@ async function sandboxed(
     argv,
     env,
     protection,
-    git: gitAccess(isolation),
+    git: isolation !== "project",
     network: server.network || isolation === "external",
   }) ?? { kind: "refused", missing: true, reason: "there is no sandbox", hint: "see agentcli doctor" };
   if (wrapped.kind === "refused") {

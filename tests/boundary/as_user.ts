@@ -23,7 +23,7 @@ const sandboxed = await sandbox.wrapCommand({
   argv: ["/bin/bash", "-c", command],
   env: { PATH: "/usr/bin:/bin" },
   protection,
-  git: "hidden",
+  git: false,
   network: false,
 });
 if (sandboxed.kind === "refused") console.log(JSON.stringify(sandboxed));

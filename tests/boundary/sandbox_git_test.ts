@@ -69,7 +69,7 @@ Deno.test(
       const name = "-c user.name=t -c user.email=t@example.com";
       const command =
         `git add pub.txt; git ${name} commit -qm one && git config core.hooksPath hooks; mkdir x; git init -q x`;
-      const { report } = await project.sandboxed(command, { git: "open" });
+      const { report } = await project.sandboxed(command, { git: true });
       assert.equal(report.quarantined, null);
       assert.match(project.read(".git/config") ?? "", /hooksPath = hooks/);
       assert.match(project.git("log", "--oneline"), /one/);

@@ -31,7 +31,7 @@ Deno.test("on Windows the command is refused", async () => {
     argv: ["x"] as [string],
     env: {},
     protection: new ProtectedSet([]),
-    git: "hidden" as const,
+    git: false,
     network: false,
   };
   assert.match((await refusal(sandbox, request)).reason, /Windows/);

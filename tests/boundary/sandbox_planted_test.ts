@@ -206,7 +206,7 @@ Deno.test(
         project.write(`${project.userHome}/.config/git/${name}`, "");
       }
       const hide = await new ProtectedSet([project.root]).hidden();
-      const { text } = await project.sandboxed("ls ~/.config/git", { git: "open", hide });
+      const { text } = await project.sandboxed("ls ~/.config/git", { git: true, hide });
       assert.equal(text, "config\nignore\n");
     }),
 );

@@ -111,7 +111,7 @@ function makeProject(base: string, choice: SandboxChoice): SandboxProject {
       argv: ["/bin/bash", "-c", command],
       env: { PATH: choice.path ?? PATH, HOME: userHome, LANG: "C.UTF-8" },
       protection: hide === undefined ? protection : { markers, refresh() {}, hidden },
-      git: "hidden",
+      git: false,
       network: false,
       ...more,
     };

@@ -1,6 +1,5 @@
 /** Makes a session's sandbox with the first backend that passes the self-check, and wraps commands in it. */
-import { AgentcliError } from "../../errors.ts";
-import { lstatSync } from "../../platform/files.ts";
+import { statSync } from "../../platform/files.ts";
 import { endingWithUs } from "../../platform/process_group.ts";
 import type { Io } from "../../platform/io.ts";
 import { quietly, realOrNamed } from "../../platform/real_path.ts";
@@ -14,17 +13,16 @@ import { HardLinkSearch } from "./hard_links.ts";
 import { type BoundPlaces, findBoundPlaces } from "./places.ts";
 import { quarantine } from "./quarantine.ts";
 import {
-  type GitAccess,
   gitUserOf,
+  refuse,
   type SandboxedCommand,
   type SandboxRefusal,
-  type SessionSandbox,
   type SessionSandboxOptions,
 } from "./sandbox.ts";
 import { findCheckedBackend } from "./self_check.ts";
 import { madeSince, StartedLater } from "./started_later.ts";
 import { noteProgram } from "./unfinished.ts";
-import { buildView, refuse, type ViewBase } from "./view.ts";
+import { buildView, type ViewBase } from "./view.ts";
 
 /** A command to run in a sandbox. All paths are absolute. */
 export interface SandboxRequest {
@@ -39,7 +37,11 @@ export interface SandboxRequest {
   env: Readonly<Record<string, string>>;
   /** The command cannot see its paths or change its markers. */
   protection: Pick<ProtectedSet, "refresh" | "hidden" | "markers">;
-  git: GitAccess;
+  /**
+   * Whether it sees repositories and may change settings of git and editors, as outside a sandbox. Not where something is
+   * protected: history holds former content of protected files, which no scan knows.
+   */
+  git: boolean;
   network: boolean;
   /**
    * Only for the Git tool, which runs no program that a repository names and so is not watched: how it sees the roots,
@@ -52,43 +54,42 @@ export interface SandboxRequest {
   };
 }
 
-interface Ready {
-  kind: "ready";
-  backend: SandboxBackend;
-  base: ViewBase;
-  bound: BoundPlaces;
-  tamper: StartedLater;
-  user: GitUser;
-}
-
-/** Returns the function that wraps commands. Searches for a backend at the first call. */
-export function openSandbox(options: SessionSandboxOptions): SessionSandbox["wrapCommand"] {
-  let ready: Promise<Ready | SandboxRefusal> | null = null;
-  return async (request) => {
-    try {
-      const found = await (ready ??= prepare(options));
-      return found.kind === "refused" ? found : await wrap(request, found);
-    } catch (error) {
-      // Without a place to test a sandbox, or for the quarantine, commands are refused; everything else works.
-      if (!(error instanceof AgentcliError)) throw error;
-      return refuse(error.message, error.hint ?? "see agentcli doctor");
-    }
-  };
+/** Returns the function that wraps commands in the first sandbox that passes its check, or why there is none. */
+export async function openSandbox(
+  options: SessionSandboxOptions,
+): Promise<SandboxRefusal | ((request: SandboxRequest) => Promise<SandboxedCommand | SandboxRefusal>)> {
+  const { io, roots, settings: { read, write }, projects } = options;
+  const found = await findCheckedBackend({ ...options, os: io.os });
+  if ("problems" in found) return { ...noSandbox(io.os, found.problems), missing: true };
+  const { backend, system } = found;
+  const home = realOrNamed(options.home);
+  const user = gitUserOf(io);
+  const { userHome } = user;
+  const wanted = { path: io.env("PATH") ?? "", read, write };
+  const bound = findBoundPlaces(wanted, { roots, home, userHome }, projects?.all);
+  const base = { system, bound: bound.steps, home, userHome, links: new HardLinkSearch() };
+  const startedLater = new StartedLater(userHome);
+  return (request) => wrap(request, { backend, base, bound, startedLater, user });
 }
 
 /** Wraps one command; the result can check what the command made. */
-async function wrap(request: SandboxRequest, ready: Ready): Promise<SandboxedCommand | SandboxRefusal> {
-  const { base, bound, backend, tamper } = ready;
+async function wrap(
+  request: SandboxRequest,
+  { backend, base, bound, startedLater, user }: {
+    backend: SandboxBackend;
+    base: ViewBase;
+    bound: BoundPlaces;
+    startedLater: StartedLater;
+    user: GitUser;
+  },
+): Promise<SandboxedCommand | SandboxRefusal> {
   const { protection } = request;
-  // With `git: "open"`, settings of git and editors can be changed as outside a sandbox.
-  const isWatched = request.git !== "open";
-  const roots = [request.root, ...request.additional, ...isWatched ? bound.written : []] as const;
-  const found = (await protection.hidden()).add(await bound.walk());
-  const programs = isWatched && request.gitTool?.roots !== "read"
-    ? gitPrograms(found, { roots, user: ready.user })
-    : [];
+  const walk = async () => (await protection.hidden()).add(await bound.walk());
+  const roots = [request.root, ...request.additional, ...request.git ? [] : bound.written] as const;
+  const found = await walk();
+  const programs = request.git || request.gitTool?.roots === "read" ? [] : gitPrograms(found, { roots, user });
   if (programs === null) return refuse("git has more settings here than can be read", "look at git config --list");
-  const before = isWatched ? tamper.watch(found, { roots, programs }) : null;
+  const before = request.git ? null : startedLater.watch(found, { roots, programs });
   const frozen = [...protection.markers, ...bound.readOnly(), ...before?.present ?? []];
   const view = buildView({ ...request, found, frozen }, base);
   if ("kind" in view) return view;
@@ -97,13 +98,10 @@ async function wrap(request: SandboxRequest, ready: Ready): Promise<SandboxedCom
     const hint = "rename files whose names hold control characters";
     return refuse(`${backend.name} cannot express a path of this project`, hint);
   }
-  const place = { home: base.home, root: request.root };
-  const note = request.gitTool === undefined ? await noteProgram(base.home, { roots, before }) : null;
-  const identities = new Map(view.hidden.map((path) => [path, entryIdentity(path)]));
-  const known = new Set(protectedPaths(found));
+  const covered = identitiesOf(found);
   return {
     kind: "ready",
-    note,
+    note: request.gitTool === undefined ? await noteProgram(base.home, { roots, before }) : null,
     written: bound.written,
     // Killed with us: a command that survives could create files after the next session has checked for them.
     argv: [...endingWithUs(line.argv)],
@@ -115,50 +113,23 @@ async function wrap(request: SandboxRequest, ready: Ready): Promise<SandboxedCom
     ],
     async look() {
       protection.refresh();
-      const now = (await protection.hidden()).add(await bound.walk());
+      const now = await walk();
       // A file replaced from outside is no longer covered by its mount, so the command can read it; the same is true of a
       // file that became protected meanwhile.
-      const replaced = view.hidden.filter((path) => entryIdentity(path) !== identities.get(path));
-      const added = protectedPaths(now).filter((path) => !known.has(path));
-      const exposed = [...new Set([...replaced, ...added])];
-      const made = before === null ? [] : madeSince(before, tamper.watch(now, { roots, programs }));
-      const quarantined = made.length === 0 ? null : await quarantine(made, { ...place, now: Date.now() });
-      return { quarantined, exposed };
+      const exposed = [...identitiesOf(now)].filter(([path, file]) => covered.get(path) !== file).map(([path]) => path);
+      const made = before === null ? [] : madeSince(before, startedLater.watch(now, { roots, programs }));
+      const place = { home: base.home, root: request.root, now: Date.now() };
+      return { quarantined: made.length === 0 ? null : await quarantine(made, place), exposed };
     },
   };
 }
 
-function protectedPaths({ files, directories }: ProtectedPlaces): string[] {
-  return [...files, ...directories];
-}
-
-/** Returns the identity of an entry, without following links; null if it does not exist. */
-function entryIdentity(path: string): string | null {
-  const status = quietly(() => lstatSync(path));
-  return status === null ? null : lastingIdentityOf(status);
-}
-
-async function prepare(options: SessionSandboxOptions): Promise<Ready | SandboxRefusal> {
-  const { io, roots, settings: { read, write } } = options;
-  const found = await findCheckedBackend({ ...options, os: io.os });
-  if ("problems" in found) return { ...noSandbox(io.os, found.problems), missing: true };
-  const { backend, system } = found;
-  const home = realOrNamed(options.home);
-  const user = gitUserOf(io);
-  const { userHome } = user;
-  const bound = findBoundPlaces(
-    { path: io.env("PATH") ?? "", read, write },
-    { roots, home, userHome },
-    options.projects?.all,
-  );
-  return {
-    kind: "ready",
-    backend,
-    base: { system, bound: bound.steps, home, userHome, links: new HardLinkSearch() },
-    bound,
-    tamper: new StartedLater(userHome),
-    user,
-  };
+/** Returns the protected paths, each with the identity of what is there, behind links. */
+function identitiesOf({ files, directories }: ProtectedPlaces): Map<string, string> {
+  return new Map([...files, ...directories].map((path) => {
+    const status = quietly(() => statSync(path));
+    return [path, status === null ? "" : lastingIdentityOf(status)];
+  }));
 }
 
 function noSandbox(os: Io["os"], problems: readonly string[]): SandboxRefusal {

@@ -13,15 +13,9 @@ import type { KnownProject } from "../policy/project_record_files.ts";
 import type { Label } from "../policy/label.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 import type { BackendOptions } from "./backend.ts";
-import type { SandboxRequest } from "./open_sandbox.ts";
+import type { openSandbox, SandboxRequest } from "./open_sandbox.ts";
 import type { ProgramNote, UnfinishedJudge } from "./unfinished.ts";
 import type { WatchedProgram } from "./watched_run.ts";
-
-/**
- * What commands see of repositories. `hidden`: nothing, since history holds former content of protected files, which no
- * scan knows. `open`: in roots without a marker, where git and its settings work as outside a sandbox.
- */
-export type GitAccess = "hidden" | "open";
 
 /** A command in its sandbox. */
 export interface SandboxedCommand extends WatchedProgram {
@@ -41,6 +35,14 @@ export interface SandboxRefusal {
   hint: string;
   /** True if this machine can make no sandbox for any command, whatever is in the project and the home. */
   missing?: true;
+}
+
+/** Makes a refusal. */
+export function refuse(
+  reason: string,
+  hint = "start in the directory of one project, or protect less of it",
+): SandboxRefusal {
+  return { kind: "refused", reason, hint };
 }
 
 /** Why programs run in a sandbox. */
@@ -67,11 +69,6 @@ export async function sandboxReason(
   if (sandbox.settings.mode === "always") return "always";
   // An endpoint that this project trusts is nothing to others.
   return !workspace.isHere && await sandbox.protectsElsewhere() ? "external" : null;
-}
-
-/** Returns what a sandboxed program sees of repositories. */
-export function gitAccess(reason: SandboxReason): GitAccess {
-  return reason === "project" ? "hidden" : "open";
 }
 
 /** The user's settings for sandboxes. */
@@ -129,8 +126,7 @@ export function gitUserOf(io: Pick<Io, "os" | "env">): GitUser {
 
 /** Returns a sandbox, which costs nothing until it is used. */
 export function createSessionSandbox(options: SessionSandboxOptions): SessionSandbox {
-  let opened: Promise<SessionSandbox["wrapCommand"]> | null = null;
-  const open = () => opened ??= import("./open_sandbox.ts").then(({ openSandbox }) => openSandbox(options));
+  let opened: ReturnType<typeof openSandbox> | null = null;
   const told = new Set<string>();
   let written: readonly string[] = [];
   return {
@@ -156,12 +152,19 @@ export function createSessionSandbox(options: SessionSandboxOptions): SessionSan
       });
     },
     async wrapCommand(request) {
-      const wrapped = await (await open())(request);
-      if (wrapped.kind === "refused") return wrapped;
-      written = wrapped.written;
-      const notices = wrapped.notices.filter((notice) => !told.has(notice));
-      for (const notice of notices) told.add(notice);
-      return { ...wrapped, notices };
+      try {
+        const wrap = await (opened ??= import("./open_sandbox.ts").then(({ openSandbox }) => openSandbox(options)));
+        const wrapped = typeof wrap === "function" ? await wrap(request) : wrap;
+        if (wrapped.kind === "refused") return wrapped;
+        written = wrapped.written;
+        const notices = wrapped.notices.filter((notice) => !told.has(notice));
+        for (const notice of notices) told.add(notice);
+        return { ...wrapped, notices };
+      } catch (error) {
+        // Without a place to test a sandbox, or for the quarantine, commands are refused; everything else works.
+        if (!(error instanceof AgentcliError)) throw error;
+        return refuse(error.message, error.hint ?? "see agentcli doctor");
+      }
     },
   };
 }

@@ -73,7 +73,7 @@ async function selfCheck(backend: SandboxBackend, system: ViewBase["system"]): P
       cwd: root,
       argv: [sh, "-c", PROBE, "sh", home],
       env: { PATH: "/usr/bin:/bin" },
-      git: "hidden",
+      git: false,
       network: false,
       found: new ProtectedPlaces().add({
         files: [join(root, ".env"), join(root, "deep/down/key")],

@@ -9,7 +9,7 @@ import type { ProtectedPlaces } from "../policy/protected_tree.ts";
 import type { PlanStep, SandboxPlan } from "./backend.ts";
 import type { HardLinkSearch } from "./hard_links.ts";
 import type { SandboxRequest } from "./open_sandbox.ts";
-import type { SandboxRefusal } from "./sandbox.ts";
+import { refuse, type SandboxRefusal } from "./sandbox.ts";
 
 /** The part of views that stays the same for a session. */
 export interface ViewBase {
@@ -27,8 +27,6 @@ export interface ViewBase {
 /** A plan and what it covers. */
 interface View {
   plan: SandboxPlan;
-  /** Real paths of the protected places that are covered. */
-  hidden: readonly string[];
   /** Directories covered as a whole because their content cannot be judged, as far as a command would see them. */
   unjudged: readonly UnjudgedPlace[];
 }
@@ -46,7 +44,6 @@ const NO_HOME = ["/usr", "/bin", "/sbin", "/lib", "/lib64", "/proc", "/dev", "/s
 const NO_ROOT = ["/", "/usr", "/etc", "/proc", "/sys", "/dev", "/tmp", "/home", "/var", "/run"];
 /** Without a network, package managers would retry silently for minutes. */
 const NO_RETRIES = { npm_config_fetch_retries: "0", PIP_RETRIES: "0", CARGO_NET_RETRY: "0" };
-const PROTECT_LESS = "start in the directory of one project, or protect less of it";
 /** Bubblewrap accepts 9,000 arguments, and a step has up to six. */
 const MOST_STEPS = 1_500;
 
@@ -70,7 +67,7 @@ export function buildView(request: ViewRequest, base: ViewBase): View | SandboxR
     ...base.bound,
     ...roots.map((path): PlanStep => ({ kind: gitTool?.roots ?? "write", path })),
     ...gitTool?.places ?? [],
-    ...request.git === "open" && home.step.length > 0 ? gitSettingsOf(home.path, base) : [],
+    ...request.git && home.step.length > 0 ? gitSettingsOf(home.path, base) : [],
   ]);
   const shown = shownBy([...base.system, ...visible]);
   const cover = new Cover(shown);
@@ -81,7 +78,7 @@ export function buildView(request: ViewRequest, base: ViewBase): View | SandboxR
     const real = realOrNull(store) ?? store;
     return gitTool?.places.some(({ path }) => isWithin(real, path) || isWithin(path, real)) ?? false;
   };
-  for (const store of request.git === "hidden" ? found.repositories : []) {
+  for (const store of request.git ? [] : found.repositories) {
     if (isStore(store) && !isAsked(store)) cover.add(store);
   }
   const covered = {
@@ -119,12 +116,7 @@ export function buildView(request: ViewRequest, base: ViewBase): View | SandboxR
   const { cwd, argv, network } = request;
   const env = { ...network ? {} : NO_RETRIES, ...request.env, HOME: home.path, TMPDIR: "/tmp" };
   const unjudged = cover.unjudged.filter(({ directory }) => cover.placesOf([directory]).length > 0);
-  return { plan: { steps, cwd, env, argv, network }, hidden: [...cover.protects], unjudged };
-}
-
-/** Makes a refusal. */
-export function refuse(reason: string, hint = PROTECT_LESS): SandboxRefusal {
-  return { kind: "refused", reason, hint };
+  return { plan: { steps, cwd, env, argv, network }, unjudged };
 }
 
 function shownBy(steps: readonly PlanStep[]): Shown[] {

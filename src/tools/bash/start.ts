@@ -6,7 +6,6 @@ import { harmlessEnvironment } from "../../boundary/policy/leaky_environment.ts"
 import { highestLabel, labelOf } from "../../boundary/policy/label.ts";
 import { sandboxEnvironment } from "../../boundary/sandbox/environment.ts";
 import {
-  gitAccess,
   SANDBOX_REASONS,
   type SandboxedCommand,
   type SandboxReason,
@@ -134,7 +133,7 @@ async function inSandbox(
     secret: context.secretVariables,
     holdsProtected: holdsProtected(context, false),
   });
-  const git = gitAccess(reason);
+  const git = reason !== "project";
   // What a person saves at a protected path while a command runs is there for it, and sent at once: no look is soon enough.
   const closed = reason === "project" && !workspace.local && sandbox.settings.network;
   if (closed) await notifyOnce(context, CLOSED_NETWORK);
@@ -157,7 +156,7 @@ async function inSandbox(
       `${sandboxed.hint}. Use Read, Grep and Glob to look, Edit and Write to change.`;
   }
   const { notices } = sandboxed;
-  return { program: sandboxed, notices, misses: { git: git === "hidden", network: !network } };
+  return { program: sandboxed, notices, misses: { git: !git, network: !network } };
 }
 
 /** Returns how what a command left is dealt with. */

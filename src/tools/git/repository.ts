@@ -291,7 +291,7 @@ function requestOf(
     argv,
     env,
     protection: workspace.protection,
-    git: "hidden",
+    git: false,
     network: false,
     gitTool: {
       roots: access === "tree" ? "write" : "read",
