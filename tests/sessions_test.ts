@@ -38,14 +38,31 @@ Deno.test("sessions list shows this project's sessions, and all with --all", asy
   await using home = await temporaryHome();
   await store(home, [userItem("Fix \x1b[31mthe\nbug"), answer("Done")]);
   await store(home, [userItem("Other")], { sessionId: OTHER_SESSION, projectRoot: `${home.root}/deleted` });
+  const short = SESSION.slice(0, 8);
   const listed = await runInProcess(["sessions", "list"], { home });
   assert.equal(listed.code, 0, listed.stderr);
-  assert.match(listed.stdout, new RegExp(`${SESSION}.*1 .*fake.*open.*Fix \\\\x1b\\[31mthe bug\n`));
+  assert.match(
+    listed.stdout,
+    new RegExp(`^${short} +(?:just now|\\d+[mhd] ago) +1 +fake +Fix \\\\x1b\\[31mthe bug\n$`, "m"),
+  );
   assert.ok(!listed.stdout.includes(OTHER_SESSION) && !listed.stdout.includes("\x1b"));
   const all = await runInProcess(["sessions", "list", "--all"], { home });
-  assert.match(all.stdout, new RegExp(`${OTHER_SESSION}.*deleted \\(gone\\)`));
+  assert.match(all.stdout, new RegExp(`${OTHER_SESSION.slice(0, 8)}.*deleted \\(gone\\)`));
   const json = JSON.parse((await runInProcess(["sessions", "list", "--json"], { home })).stdout);
   assert.deepEqual(json.sessions.map((session: { id: string }) => session.id), [SESSION]);
+});
+
+Deno.test("sessions list has room for the words in 80 columns, and a label where one is not open", async () => {
+  await using home = await temporaryHome();
+  const words = "Explain how the pump is started";
+  await store(home, [userItem(words)], { model: "/srv/models/Qwen3-4B.gguf" });
+  const list = async () => (await runInProcess(["sessions", "list"], { home })).stdout;
+  const open = await list();
+  assert.match(open, new RegExp(` Qwen3-4B +${words}\n$`));
+  assert.doesNotMatch(open, /LABEL|open/);
+  assert.ok(open.split("\n").every((line) => line.length <= 80), open);
+  await store(home, [{ ...userItem("CANARY"), label: "no-cloud" }], { sessionId: OTHER_SESSION });
+  assert.match(await list(), /MODEL +LABEL +NAME[^]* no-cloud +/);
 });
 
 Deno.test("sessions list without any says so and creates nothing", async () => {
@@ -99,6 +116,9 @@ Deno.test("an unknown session is exit 3 with what is near", async () => {
   const unknown = await runInProcess(["sessions", "show", SESSION.replace("1111", "1112")], { home });
   assert.equal(unknown.code, 3);
   assert.match(unknown.stderr, new RegExp(`did you mean ${SESSION}`));
+  await runInProcess(["sessions", "rename", SESSION, "Port of the pump"], { home });
+  const named = await runInProcess(["sessions", "show", "port of"], { home });
+  assert.match(named.stderr, /did you mean Port of the pump\?/);
 });
 
 Deno.test("sessions delete asks first; with --yes the session is gone; one in use stays", async () => {

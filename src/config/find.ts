@@ -117,11 +117,18 @@ export function findProvider(
   });
 }
 
+/** Returns the id of a model as a line has room for it: of a file, its name. */
+export function modelName(id: string): string {
+  if (!/^(?:[\\/~]|[A-Za-z]:[\\/])|\.gguf$/i.test(id)) return id;
+  const name = id.replace(/^.*[\\/](?=.)/s, "").replace(/(?:-\d{5}-of-\d{5})?\.gguf$/i, "");
+  return name === "" ? id : name;
+}
+
 /** Asks whether a configured model was meant, named here by its id, its alias or the name of its file. */
 function nearModels({ providers }: Configuration, word: string): string | undefined {
   const models = providers.flatMap(({ name, models }) =>
     models.flatMap(({ id, aliases }) =>
-      [id, ...aliases, id.slice(id.lastIndexOf("/") + 1)].map((spelled) => ({ spelled, selector: `${name}:${id}` }))
+      [id, ...aliases, modelName(id)].map((spelled) => ({ spelled, selector: `${name}:${id}` }))
     )
   );
   const near = closest(word, models.map(({ spelled }) => spelled));

@@ -130,7 +130,8 @@ async function hintFor(home: Home, wanted: string, scope: SessionScope): Promise
       : `, ${end}; read it with: agentcli sessions show --all ${other.id}`;
     return `it belongs to ${root ?? "another project"}${way}`;
   }
-  const near = didYouMean(wanted, (await sessionFiles(home, scope)).map((file) => file.id));
+  const names = (await listSessions(home, scope)).flatMap(({ id, title }) => title === "" ? [id] : [id, title]);
+  const near = didYouMean(wanted, names);
   const see = scope === "all" ? "agentcli sessions list --all" : "agentcli sessions list";
   return near === undefined ? `see: ${see}` : `${near} See: ${see}`;
 }

@@ -3,6 +3,7 @@ import { projectRootOf } from "../../boundary/policy/project.ts";
 import { lstatSync, statSync, writeAtomically } from "../../platform/files.ts";
 import { quietly } from "../../platform/real_path.ts";
 import { findSession, listSessions, type SessionScope, type SessionSummary } from "../../session/list.ts";
+import { modelName } from "../../config/find.ts";
 import { clean, cleanLine } from "../../terminal/clean.ts";
 import { confirmed, notice, print, warn } from "../result.ts";
 import type { ExportFormat } from "./document.ts";
@@ -10,7 +11,7 @@ import type { Context, Invocation } from "../command.ts";
 import type { EXPORT_OPTIONS, LIST_OPTIONS, PRUNE_OPTIONS } from "../conversation_commands.ts";
 import { sessionMarkdown, sessionValue } from "../../session/export.ts";
 import { AgentcliError } from "../../errors.ts";
-import { counted, sizeText } from "../../platform/number.ts";
+import { ageText, counted, sizeText } from "../../platform/number.ts";
 import { resolve } from "../../platform/path.ts";
 import { failureReason } from "../../platform/disk_failure.ts";
 import { deleteSession } from "../../session/open_transcript.ts";
@@ -21,29 +22,21 @@ import { type Home, openHome } from "../../platform/home.ts";
 export async function listStored({ options, context }: Invocation<typeof LIST_OPTIONS>): Promise<void> {
   const { home, scope } = await openScope(context, options);
   const sessions = await listSessions(home, scope);
-  const heading = [
-    "ID",
-    "UPDATED (UTC)",
-    "TURNS",
-    "SIZE",
-    "MODEL",
-    "LABEL",
-    ...options.all ? ["PROJECT"] : [],
-    "NAME OR PROMPT",
-  ];
-  const rows = sessions.map((session) => sessionRow(session, options));
+  const hasProtected = sessions.some(({ label }) => label !== "open");
+  const extra = <T>(label: T, project: T) => [...hasProtected ? [label] : [], ...options.all ? [project] : []];
+  const heading = ["ID", "UPDATED", "TURNS", "MODEL", ...extra("LABEL", "PROJECT"), "NAME OR PROMPT"];
+  const now = context.io.clock.now();
+  const rows = sessions.map((session) => {
+    const { id, updated, turns, provider, model, label, title, firstPrompt } = session;
+    const named = `${provider === undefined ? "" : `${provider}:`}${modelName(model)}`;
+    const words = cleanLine(title || firstPrompt);
+    const more = extra(label, projectText(session));
+    return [id.slice(0, 8), ageText(now - updated), String(turns), clean(named), ...more, words];
+  });
   const none = options.all
     ? "no sessions are stored"
     : "no sessions in this project; --all lists those of all projects";
   await print(context, { json: { sessions: sessions.map(summaryJson) }, table: [heading, ...rows], none });
-}
-
-function sessionRow(session: SessionSummary, { all }: { all: boolean }): string[] {
-  const { id, updated, turns, size, provider, model, label, title, firstPrompt } = session;
-  const named = provider === undefined ? model : `${provider}:${model}`;
-  const prompt = cleanLine(title || firstPrompt);
-  const project = all ? [projectText(session)] : [];
-  return [id, minute(updated), String(turns), sizeText(size), clean(named), label, ...project, prompt];
 }
 
 function projectText({ projectRoot }: SessionSummary): string {
@@ -188,11 +181,6 @@ async function openNamed(
 ): Promise<{ home: Home; session: SessionSummary }> {
   const { home, scope } = await openScope(context, options);
   return { home, session: await findSession(home, id, scope) };
-}
-
-/** Milliseconds since 1970 as `2026-01-31 23:59`, in UTC. */
-function minute(milliseconds: number): string {
-  return new Date(milliseconds).toISOString().slice(0, 16).replace("T", " ");
 }
 
 function summaryJson(session: SessionSummary): Record<string, unknown> {

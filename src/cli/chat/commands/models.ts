@@ -21,13 +21,13 @@ import type { OpenSession } from "../../../runtime/open_session.ts";
 import { costText } from "../view/activity.ts";
 import type { CommandTarget } from "./commands.ts";
 import { entryRows } from "../view/event_rows.ts";
-import { defaultSelector, DEMO } from "../../../config/find.ts";
+import { defaultSelector, DEMO, modelName } from "../../../config/find.ts";
 import { openHome } from "../../../platform/home.ts";
 import { discover, type Discovered } from "../../../provider/backends/discovery.ts";
 import type { Choice } from "../../../terminal/picker.ts";
 import { mergeFound, setDefaultModel } from "../../init_providers/run.ts";
 import { modelText as servedText } from "../../init_providers/report.ts";
-import { modelName, modelText } from "../view/first_screen.ts";
+import { modelText } from "../view/first_screen.ts";
 import type { ChatView } from "../begin.ts";
 import { withClient } from "../../result.ts";
 

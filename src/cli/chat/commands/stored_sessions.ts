@@ -1,7 +1,7 @@
 /** Sessions of a chat as a whole: going on with a stored one, another one, the name and the export of this one. Loaded with the first. */
 import { isLocalProvider } from "../../../config/endpoint.ts";
 import { openHome } from "../../../platform/home.ts";
-import { counted } from "../../../platform/number.ts";
+import { ageText, counted } from "../../../platform/number.ts";
 import { findProjectContext } from "../../../runtime/project_context.ts";
 import { listSessions, type SessionSummary } from "../../../session/list.ts";
 import { releaseIn } from "../../../session/item.ts";
@@ -11,7 +11,6 @@ import { row } from "../../../terminal/style.ts";
 import type { Choice } from "../../../terminal/picker.ts";
 import { fit } from "../../../terminal/table.ts";
 import type { CommandTarget } from "./commands.ts";
-import { ageText } from "../view/replay.ts";
 
 /** Cells of the first words. */
 const WORDS = 60;

@@ -12,7 +12,7 @@ import { fit } from "../../../terminal/table.ts";
 import type { LiveRows } from "../../../terminal/screen.ts";
 import type { QueuedMessage } from "../../../runtime/prompts.ts";
 import { isOwnLine } from "../input/typed_line.ts";
-import { modelName } from "../view/first_screen.ts";
+import { modelName } from "../../../config/find.ts";
 
 /** Drawing again is put off by this, so that a fast model costs no more than thirty drawings a second. Milliseconds. */
 const FRAME_MS = 33;

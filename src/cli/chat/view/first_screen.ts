@@ -1,4 +1,5 @@
 /** The beginning of a chat: where one is, which model answers, and what it was told of the project. */
+import { modelName } from "../../../config/find.ts";
 import { currentBranch } from "../../../boundary/policy/git_directory.ts";
 import { productOf } from "../../../config/base_url.ts";
 import type { SessionModel } from "../../../agent/session.ts";
@@ -18,13 +19,6 @@ const INSTRUCTIONS = /^Instructions from ((?:.*\/)?(?:AGENTS\.md|\.ide-rules|\.i
 const DRAWN_KEYS = ["/help commands and keys", "Esc stops", "Ctrl-D leaves", "@ files"];
 /** Where the terminal itself edits the line. */
 export const LINE_KEYS: readonly string[] = ["/help commands", "Ctrl-C stops", "Ctrl-D leaves", "@ files"];
-
-/** Returns the id of a model as a line of the chat has room for it: of a file, its name. */
-export function modelName(id: string): string {
-  if (!/^(?:[\\/~]|[A-Za-z]:[\\/])|\.gguf$/i.test(id)) return id;
-  const name = id.replace(/^.*[\\/](?=.)/s, "").replace(/(?:-\d{5}-of-\d{5})?\.gguf$/i, "");
-  return name === "" ? id : name;
-}
 
 /** Returns a model as a person calls it: `Ollama (runtime_a) · qwen3:8b`; of a provider that they named, its selector. */
 export function modelText(

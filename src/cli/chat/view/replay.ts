@@ -1,6 +1,6 @@
 /** Draws the end of a session that goes on, as it looked when it was told. Loaded when one is taken up. */
 import { openHome } from "../../../platform/home.ts";
-import { counted } from "../../../platform/number.ts";
+import { ageText, counted } from "../../../platform/number.ts";
 import { findSession } from "../../../session/list.ts";
 import {
   isPrompt,
@@ -86,15 +86,6 @@ async function sessionHead(opened: OpenSession, { io }: Context): Promise<string
     clean(root),
   ];
   return parts.join(" · ");
-}
-
-/** How long something is past, as people say it. */
-export function ageText(milliseconds: number): string {
-  const minutes = Math.floor(Math.max(0, milliseconds) / 60_000);
-  if (minutes < 1) return "just now";
-  if (minutes < 60) return `${minutes}m ago`;
-  if (minutes < 48 * 60) return `${Math.floor(minutes / 60)}h ago`;
-  return `${Math.floor(minutes / (24 * 60))}d ago`;
 }
 
 /**
