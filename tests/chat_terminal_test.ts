@@ -7,7 +7,7 @@ function terminalTest(name: string, fn: () => Promise<void>): void {
   Deno.test({ name, ignore: !HAS_TMUX, fn });
 }
 
-terminalTest("an answer is rendered, the status tells where the model runs, and Ctrl-D leaves with 0", async () => {
+terminalTest("an answer is rendered, the status tells where the model runs, and Ctrl-D exits with 0", async () => {
   await using home = await temporaryHome();
   await using server = startFakeServer({ script: [say("# Title\n\nSome **bold** words.\n\n- item\n")] });
   await configure(home, { loc: { baseUrl: server.baseUrl } });
@@ -20,7 +20,7 @@ terminalTest("an answer is rendered, the status tells where the model runs, and 
   assert.match(shown, /^Title$/m);
   assert.match(shown, /^Some bold words\.$/m);
   await terminal.press("C-d");
-  assert.match(await terminal.shows(/EXIT \d+/), /go on with: agentcli chat --resume [0-9a-f]{8}\nEXIT 0/);
+  assert.match(await terminal.shows(/EXIT \d+/), /continue with: agentcli chat --resume [0-9a-f]{8}\nEXIT 0/);
 });
 
 terminalTest("Ctrl-C stops the turn, gives back what waited, and again it leaves", async () => {
@@ -166,7 +166,7 @@ terminalTest("with nothing configured the demo is offered and works", async () =
   await terminal.press("Enter");
   await terminal.shows(/headings: Sample/);
   await terminal.press("C-d");
-  const shown = await terminal.shows(/go on with: agentcli chat --resume \w{8} --model demo:demo\nEXIT 0/);
+  const shown = await terminal.shows(/continue with: agentcli chat --resume \w{8} --model demo:demo\nEXIT 0/);
   const [, id = ""] = /--resume (\w{8})/.exec(shown) ?? [];
   await using later = await openTerminal(["chat", "--resume", id, "--model", "demo:demo"], { home });
   await later.shows(/demo:demo {2}local, window of/);
@@ -199,7 +199,7 @@ terminalTest("a tainted session is not sent to a remote model; a fork from befor
   await terminal.shows(/I read it\.[^]*local · near:fake · no-cloud/);
   await terminal.type("/model far:fake");
   await terminal.press("Enter");
-  await terminal.shows(/is remote: none of it may\s+go\s+there/);
+  await terminal.shows(/is remote,\s+so\s+it\s+cannot\s+continue/);
   await terminal.press("Down", "Enter");
   await terminal.shows(/remote · far:fake · \d/);
   await terminal.type("hello");

@@ -375,7 +375,7 @@ Deno.test("MCP servers that are not started are told as that, to a person and in
     plain.stderr,
     /^agentcli: the MCP server files is left out: it could not be started: there is no program/m,
   );
-  assert.match(plain.stderr, /^agentcli: --mcp-config more\.json is left out: it is no JSON/m);
+  assert.match(plain.stderr, /^agentcli: --mcp-config more\.json is ignored: it is neither JSON nor/m);
   const events = await runInProcess(["run", "hi", "--model", "demo", ...servers, "--output-format", "stream-json"], {
     home,
   });

@@ -223,13 +223,15 @@ Deno.test("a session that read protected content goes on locally with placeholde
   assert.equal((await results(["hi", "--session-id", ID], home)).result.label, "open");
   const first = await results(["read it", "--resume", ID], home);
   assert.equal(first.result.label, "no-cloud");
+  const shown = await runInProcess(["sessions", "show", ID], { home });
+  assert.match(shown.stdout, /\[redacted: \.env is protected \(\.agentclisecret:1 no-cloud: \.env\) and not stored\]/);
   const refused = await results(["go on", "--resume", ID, "--model", "rem"], home);
   assert.equal(refused.done.code, 6, refused.done.stderr);
   assert.match(refused.result.hint, /--fork-session/);
   assert.equal(remote.chats().length, 0);
   const forked = await results(["go on", "--resume", ID, "--model", "rem", "--fork-session"], home);
   assert.equal(forked.result.result, "Copied.", forked.done.stderr);
-  assert.match(forked.done.stderr, /a copy from before protected content was met: 2 of 6 parts go along/);
+  assert.match(forked.done.stderr, /a copy from before protected content was read, with 2 of 6 items/);
   const sent = remote.chats()[0]?.json.messages.slice(1).map(({ content }: { content: string }) => content);
   assert.deepEqual(sent, ["hi", "Hello.", "go on"]);
   const resumed = await results(["go on", "--resume", ID], home);

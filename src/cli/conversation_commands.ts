@@ -5,7 +5,7 @@ import { choice, command, flag, group, integer, text, type Values } from "./comm
 export const chatCommand = command({
   brief: "Talk with a model, turn by turn",
   detail:
-    "Answers render as they stream; what you type meanwhile goes to the model after the next tool result, or after the turn. Ctrl-C stops the turn, twice it leaves; Ctrl-D leaves. Type / for the commands, workflows and skills of the project among them, @ to attach a file or directory, ! to run a command; ? shows the keys. With piped input each line is a turn.",
+    "Answers render as they stream; what you type meanwhile goes to the model after the next tool result, or after the turn. Ctrl-C stops the turn, twice it exits; Ctrl-D exits. Type / for the commands, workflows and skills of the project among them, @ to attach a file or directory, ! to run a command; ? shows the keys. With piped input each line is a turn.",
   arguments: [{ name: "prompt", brief: "The first thing to say", optional: true }],
   options: RUN_OPTIONS,
   examples: [

@@ -22,7 +22,9 @@ export function readMcpConfig(values: readonly string[], cwd: string): GivenServ
   for (const value of values) {
     const parsed = parseJson(/^\s*\{/.test(value) ? value : textOfFile(value, cwd));
     if (parsed === undefined) {
-      given.problems.push(`--mcp-config ${value.slice(0, 200)} is left out: it is no JSON, and names no file of it`);
+      given.problems.push(
+        `--mcp-config ${value.slice(0, 200)} is ignored: it is neither JSON nor the name of a JSON file`,
+      );
     }
     const config = fieldsOf(parsed);
     const entries = Object.entries(fieldsOf(config.mcpServers ?? config));

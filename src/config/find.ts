@@ -1,7 +1,7 @@
 /** Finds providers and models by selector, and builds the errors that list what there is. */
 import { AgentcliError } from "../errors.ts";
 import { providerLabel, type Runtime, runtimeCalled, RUNTIMES, STUDIO } from "./base_url.ts";
-import { askWhich, closest, didYouMean } from "./suggest.ts";
+import { askWhich, didYouMean } from "./suggest.ts";
 import type { Configuration, ModelEntry, ProviderEntry } from "./types.ts";
 
 /** Valid provider names. No colon: the selector is split there. */
@@ -94,7 +94,9 @@ export function findProvider(
   const products = RUNTIMES.filter((known) => names.includes(known.id)).flatMap(({ aliases }) => aliases);
   // A model id where the provider belongs is the likeliest slip: `--model qwen3:8b` for `runtime_a:qwen3:8b`.
   const id = model === undefined ? name : `${name}:${model}`;
-  const isModel = selector !== undefined && names.length > 0;
+  const models = configuration.providers.flatMap((provider) =>
+    provider.models.flatMap((entry) => [entry.id, ...entry.aliases, modelName(entry.id)])
+  );
   const owners = configuration.providers.filter((provider) => findModel(provider, id) !== undefined);
   // Other tools write `provider/model`.
   const before = [...names, ...products].find((known) => id.startsWith(`${known}/`));
@@ -106,14 +108,16 @@ export function findProvider(
     ? `\`agentcli init-providers\` adds it once it runs here or ${STUDIO.keyVariable} is set`
     : runtime !== undefined
     ? `${providerLabel(runtime.id)} is not configured: start it, then run \`${addingCommand(runtime)}\``
-    : didYouMean(name, [...names, ...products, DEMO]) ?? (isModel ? nearModels(configuration, id) : undefined);
-  const unknown = isModel ? `no provider or configured model is called ${id}` : `unknown provider ${name}`;
-  const [first] = names;
+    : didYouMean(name, [...names, ...products, DEMO]) ?? didYouMean(id, models);
+  // A name without a provider may have been meant as a model of any.
+  const unknown = selector !== undefined && model === undefined && names.length > 0
+    ? `no provider or configured model is called ${name}`
+    : `unknown provider ${name}`;
   throw new AgentcliError("unknown_provider", `${unknown}; configured: ${listed(names)}`, {
     hint: meant ??
-      (isModel
-        ? `name the provider, too, if providers.yaml lacks the model, for example ${first}:${id}`
-        : "see `agentcli providers list`; add one with `agentcli providers add`"),
+      (selector === undefined || names[0] === undefined
+        ? "see `agentcli providers list`; add one with `agentcli providers add`"
+        : `see \`agentcli providers list\`; a model is named with its provider: ${names[0]}:${id}`),
   });
 }
 
@@ -122,18 +126,6 @@ export function modelName(id: string): string {
   if (!/^(?:[\\/~]|[A-Za-z]:[\\/])|\.gguf$/i.test(id)) return id;
   const name = id.replace(/^.*[\\/](?=.)/s, "").replace(/(?:-\d{5}-of-\d{5})?\.gguf$/i, "");
   return name === "" ? id : name;
-}
-
-/** Asks whether a configured model was meant, named here by its id, its alias or the name of its file. */
-function nearModels({ providers }: Configuration, word: string): string | undefined {
-  const models = providers.flatMap(({ name, models }) =>
-    models.flatMap(({ id, aliases }) =>
-      [id, ...aliases, modelName(id)].map((spelled) => ({ spelled, selector: `${name}:${id}` }))
-    )
-  );
-  const near = closest(word, models.map(({ spelled }) => spelled));
-  const selectors = near.flatMap((one) => models.filter(({ spelled }) => spelled === one));
-  return askWhich([...new Set(selectors.map(({ selector }) => selector))].slice(0, 3));
 }
 
 /** Like {@link findProvider}, for edits and checks: the built-in demonstration is none of the configured ones. */
@@ -146,10 +138,10 @@ export function findConfigured(configuration: Configuration, name: string): Prov
   return findProvider(configuration, name);
 }
 
-/** The configured model of that id, else of that alias. */
-export function findModel(provider: ProviderEntry, name: string): ModelEntry | undefined {
-  return provider.models.find((model) => model.id === name) ??
-    provider.models.find((model) => model.aliases.includes(name));
+/** Returns the configured model of that id, else of that alias, else of the name of its file. */
+export function findModel({ models }: ProviderEntry, name: string): ModelEntry | undefined {
+  return models.find(({ id }) => id === name) ?? models.find(({ aliases }) => aliases.includes(name)) ??
+    models.find(({ id }) => modelName(id) === name);
 }
 
 /**

@@ -78,7 +78,7 @@ const mcpServer = z.strictObject({
   enabled: z.boolean().optional(),
   timeout: seconds.optional().describe("Seconds that one call may take without a sign of life; default 60."),
   tools: z.record(z.string(), z.enum(EXPOSURES)).optional()
-    .describe("By tool, * for the others: direct (a function of its own), search (through McpFind), off."),
+    .describe("By tool, * for the others: direct (each declared as a function), search (through McpFind), off."),
   network: z.union([z.boolean(), z.enum(["yes", "no"])], { error: "expected yes or no" }).optional()
     .describe("Whether a program keeps the network where paths are protected; it does not see the project then."),
   local: z.boolean().optional().describe("A server on loopback passes nothing on to others."),

@@ -69,7 +69,7 @@ export async function judged(
     items: items.map((item, at) => {
       if (at < from) return item;
       const isNamed = at === named && item.kind !== "assistant" && source !== undefined;
-      return { ...item, label: "no-cloud", ...isNamed ? { source } : {} };
+      return { ...item, label: "no-cloud", ...isNamed ? { source: item.source ?? source } : {} };
     }),
     context: isSystem && context !== null ? { ...context, system: { ...context.system, label: "no-cloud" } } : context,
     label: "no-cloud",

@@ -80,7 +80,7 @@ export function checkStoreOptions(options: StoreOptions): void {
   }
   if (sessionId !== undefined && goesOn && !fork && sessionId.toLowerCase() !== resume?.toLowerCase()) {
     throw new AgentcliError("usage", "--session-id names a new session, --resume or --continue an old one", {
-      hint: "add --fork-session to go on in a copy of that id",
+      hint: "add --fork-session to continue in a copy with that id",
     });
   }
 }

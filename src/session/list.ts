@@ -88,7 +88,7 @@ async function* summaries(home: Home, scope: SessionScope, beginning = ""): Asyn
 export async function findSession(home: Home, id: string, scope: SessionScope): Promise<SessionSummary> {
   if (id === "latest") {
     for await (const summary of summaries(home, scope)) return summary;
-    throw new AgentcliError("unknown_session", "there is no session to go on with in this project", {
+    throw new AgentcliError("unknown_session", "this project has no session to continue", {
       hint: "see all: agentcli sessions list --all",
     });
   }
@@ -108,6 +108,15 @@ export async function findSession(home: Home, id: string, scope: SessionScope): 
   throw new AgentcliError("unknown_session", `no session "${id.slice(0, 64)}"${scope === "all" ? "" : " here"}`, {
     hint: await hintFor(home, wanted, scope),
   });
+}
+
+/** Returns how long ago something was, as people say it. */
+export function ageText(milliseconds: number): string {
+  const minutes = Math.floor(Math.max(0, milliseconds) / 60_000);
+  if (minutes < 1) return "just now";
+  if (minutes < 60) return `${minutes}m ago`;
+  if (minutes < 48 * 60) return `${Math.floor(minutes / 60)}h ago`;
+  return `${Math.floor(minutes / (24 * 60))}d ago`;
 }
 
 /** Returns the sessions of a name, ignoring case. */

@@ -277,7 +277,7 @@ function repaired(items: readonly SessionItem[]): SessionItem[] {
 export function openPart(stored: StoredSession): StoredSession {
   const items = stored.items.slice(0, itemsBeforeProtected(stored.items));
   if (items.length === stored.items.length) return stored;
-  const said = `a copy from before protected content was met: ${items.length} of ${stored.items.length} parts go along`;
+  const said = `a copy from before protected content was read, with ${items.length} of ${stored.items.length} items`;
   // The system message can hold instructions that the first prompt tells to be protected.
   return { ...stored, items, context: null, redacted: 0, problems: [...stored.problems, said] };
 }

@@ -18,7 +18,7 @@ async function takeLock(home: Home, place: { slug: string; id: string }): Promis
   }
   if (lock !== null) return lock;
   throw new AgentcliError("session_in_use", `the session ${place.id} is in use by another process`, {
-    hint: "end that process, or go on in a copy: --resume with --fork-session",
+    hint: "end that process first, or prompt a copy of the session with --fork-session",
   });
 }
 
@@ -37,7 +37,7 @@ export async function openTranscript(
   const lock = await takeLock(home, { slug, id });
   try {
     if (await home.status(transcriptName(slug, id)) !== null) {
-      throw new AgentcliError("usage", `the session ${id} exists already`, { hint: `go on with it: --resume ${id}` });
+      throw new AgentcliError("usage", `the session ${id} exists already`, { hint: `continue it with --resume ${id}` });
     }
     return new FileTranscript(home, { ...options, sessionId: id, slug, lock, origin, stored: null });
   } catch (error) {

@@ -177,7 +177,7 @@ for (const way of Object.keys(WAYS)) {
     assert.equal(whole.done.code, 6, "control: not without a copy");
     const copy = await stage.play("loc", { ...play, argv: [...argv, "--fork-session"], prompt: null, script: [] });
     assert.equal(copy.done.code, 0, copy.done.stderr);
-    assert.match(copy.done.stderr, /2 of 6 parts go along/);
+    assert.match(copy.done.stderr, /with 2 of 6 items/);
     assert.match(got(), /the first words/);
     assert.ok(!got().includes(stage.canary("env")));
   });

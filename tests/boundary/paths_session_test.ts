@@ -49,7 +49,7 @@ Deno.test("a fork for a remote model has only what came before the protected con
   const remote = await stage.play("rem", { script: HELLO, args });
   assert.equal(remote.done.code, 0, remote.done.stderr);
   assertSealed(remote);
-  assert.match(remote.done.stderr, /a copy from before protected content was met/);
+  assert.match(remote.done.stderr, /a copy from before protected content was read/);
   assert.ok(remote.sent.includes("Read the open one.") && remote.sent.includes("PUB_marker"), "control");
   assert.ok(!/\.env|Read it\.|redacted/.test(remote.sent), "nothing from the turn that met it on");
   const local = await stage.play("loc", { script: HELLO, args });

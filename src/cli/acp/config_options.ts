@@ -113,7 +113,7 @@ export function readModel(value: unknown, { models, isProtected, source, model: 
     const what = source === undefined ? "no-cloud content" : `${source.path} (${source.rule})`;
     throw new AgentcliError(
       "policy_refused",
-      `this session has read ${what}, and ${found.value} is remote: none of it may go there`,
+      `this session has read ${what}, and ${found.value} is remote, so it cannot continue there`,
       { hint: "choose a local model, or begin a new session" },
     );
   }

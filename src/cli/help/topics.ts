@@ -63,7 +63,7 @@ const configuration: Topic = {
       ["AGENTCLI_HOME", "the home, an absolute path; it must belong to the user who runs agentcli, including root"],
       ["AGENTCLI_MODEL", "the model to use without --model"],
       ["STUDIO_F_BASE_URL", "overrides the base URL of studio_f"],
-      ["STUDIO_F_API_KEY", "the key of studio_f as it is shipped"],
+      ["STUDIO_F_API_KEY", "the key of the preconfigured provider studio_f"],
       [
         "HTTP_PROXY, HTTPS_PROXY, ALL_PROXY, NO_PROXY",
         "how remote providers are reached; local ones never use a proxy",

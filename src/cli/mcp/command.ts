@@ -184,7 +184,7 @@ export const mcpCommand = group({
       load: async () => (await import("./install.ts")).installAssistant,
     }),
     uninstall: command({
-      brief: "Remove what install added and nobody changed since",
+      brief: "Remove what install added, unless it was changed since",
       arguments: [ASSISTANT],
       options: UNINSTALL_OPTIONS,
       examples: ["agentcli mcp uninstall claude", "agentcli mcp uninstall windsurf --keep-guard"],

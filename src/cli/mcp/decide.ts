@@ -63,7 +63,7 @@ export async function pending({ context }: Invocation): Promise<void> {
     const text = await held.text(id).catch((error) => `(${error.message})`);
     await io.stdout.write(await marked(text, context) + "\n");
   }
-  await notice(context, "agentcli mcp release ID lets one go, with --lines A-B a part of it; mcp keep ID keeps it");
+  await notice(context, "agentcli mcp release ID sends one (with --lines A-B a part of it); mcp keep ID keeps it here");
 }
 
 /** Runs `mcp release`. */

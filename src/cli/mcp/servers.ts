@@ -117,7 +117,7 @@ function shownRow({ state, tools }: Row): string {
     ...manifest.prompts.map(({ name }) => `  prompt  ${clean(name)}`),
     ...manifest.resources.slice(0, 20).map(({ uri }) => `  resource ${clean(uri)}`),
   ];
-  const total = `tools: ${tools.length}, ${grouped(tokensOf(tools))} tokens if each were a function of its own`;
+  const total = `tools: ${tools.length}, ${grouped(tokensOf(tools))} tokens if each were declared as a function`;
   return [clean(server.name), ...lines.map((line) => `  ${line}`), `  ${total}`, ...shown, ...others, ""].join("\n");
 }
 

@@ -2,7 +2,7 @@
 import { projectRootOf } from "../../boundary/policy/project.ts";
 import { lstatSync, statSync, writeAtomically } from "../../platform/files.ts";
 import { quietly } from "../../platform/real_path.ts";
-import { findSession, listSessions, type SessionScope, type SessionSummary } from "../../session/list.ts";
+import { ageText, findSession, listSessions, type SessionScope, type SessionSummary } from "../../session/list.ts";
 import { modelName } from "../../config/find.ts";
 import { clean, cleanLine } from "../../terminal/clean.ts";
 import { confirmed, notice, print, warn } from "../result.ts";
@@ -11,7 +11,7 @@ import type { Context, Invocation } from "../command.ts";
 import type { EXPORT_OPTIONS, LIST_OPTIONS, PRUNE_OPTIONS } from "../conversation_commands.ts";
 import { sessionMarkdown, sessionValue } from "../../session/export.ts";
 import { AgentcliError } from "../../errors.ts";
-import { ageText, counted, sizeText } from "../../platform/number.ts";
+import { counted, sizeText } from "../../platform/number.ts";
 import { resolve } from "../../platform/path.ts";
 import { failureReason } from "../../platform/disk_failure.ts";
 import { deleteSession } from "../../session/open_transcript.ts";
@@ -126,7 +126,7 @@ export async function renameOne(invocation: Invocation<typeof LIST_OPTIONS>): Pr
   const title = await titleOf(name, { home });
   await renameSession(home, session, { title, version: VERSION, clock: context.io.clock });
   const { id } = session;
-  const text = title === "" ? `${id} has no name any more\n` : `${id} is now named ${clean(title)}\n`;
+  const text = title === "" ? `${id} no longer has a name\n` : `${id} is now named ${clean(title)}\n`;
   await print(context, { json: { id, title: title === "" ? null : title }, text });
 }
 

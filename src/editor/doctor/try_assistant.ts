@@ -85,7 +85,7 @@ async function tryGuard(
   const subject = `${ASSISTANTS[id].label}, ${event} (${scope})`;
   const fix = `agentcli mcp install ${id}${scope === "user" ? " --user" : ""} --force`;
   const failure = (message: string): Finding => ({ level: "failure", subject, message, fix });
-  if (line === null) return failure("the guard is gone or not as it was written, so nothing shows that it blocks");
+  if (line === null) return failure("the guard is missing or was changed, so nothing shows that it blocks");
   await progress(`guard of ${subject}`);
   const environment = { ...io.environment(), CLAUDE_PROJECT_DIR: root };
   const ask = (input: string) => runLine(line, input, { cwd: root, root, io, environment });

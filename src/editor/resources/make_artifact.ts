@@ -282,7 +282,7 @@ export function makeSection(
   const text = content.replaceAll("\r\n", "\n").trim();
   const { begin, end } = ownMarks(name);
   if (text.includes(begin) || text.includes(end)) {
-    throw new AgentcliError("usage", `${kind} ${name}: its text holds the marks of its own section`, {
+    throw new AgentcliError("usage", `${kind} ${name}: its text contains the markers of its own section`, {
       hint: "give the text without them",
     });
   }

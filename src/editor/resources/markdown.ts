@@ -85,7 +85,7 @@ export function ruleProblems(text: string): string[] {
   const matter = readFrontmatter(text);
   const problems = [lengthProblem(text, LIMITS.rule), ...matter.repeated.map((key) => `${key} appears twice`)];
   const trigger = fieldText(matter, "trigger");
-  if (matter.fields === null || trigger === null) problems.push("it has no trigger, so it is never active by itself");
+  if (matter.fields === null || trigger === null) problems.push("it has no trigger, so it never becomes active");
   else if (!(TRIGGERS as readonly string[]).includes(trigger)) {
     problems.push(`its trigger is none of ${TRIGGERS.join(", ")}`);
   } else if (trigger === "glob") problems.push(globsProblem(fieldText(matter, "globs") ?? ""));

@@ -141,7 +141,7 @@ export async function switchModel(
   const kept = itemsBeforeProtected(session.items);
   view.print([
     row(
-      `This session has read protected content, and ${clean(selector)} is remote: none of it may go there.`,
+      `This session has read protected content, and ${clean(selector)} is remote, so it cannot continue there.`,
       "warning",
     ),
   ]);
@@ -149,7 +149,7 @@ export async function switchModel(
     title: "What now?",
     choices: [
       { label: "stay with the local model", note: before ?? "" },
-      { label: "fork from before the protected content", note: `${kept} of ${session.items.length} items go along` },
+      { label: "fork before the protected content", note: `keeps ${kept} of ${session.items.length} items` },
     ],
   });
   if (choice === 1) {

@@ -73,7 +73,7 @@ export async function retry(_: string, { chat, view }: CommandTarget): Promise<v
   if (point === undefined) throw new AgentcliError("usage", "there is no prompt to send again");
   const words = wordsToSendAgain(point.prompt);
   if (words === null) {
-    throw new AgentcliError("usage", "the last prompt is protected: what was typed of it is not stored", {
+    throw new AgentcliError("usage", "the last prompt is protected, so its text was not stored", {
       hint: "type it again",
     });
   }
@@ -88,7 +88,7 @@ async function askParts(view: CommandTarget["view"]): Promise<RewindParts | null
   const all: readonly (RewindParts & { label: string; note: string })[] = [
     { label: "words and files", note: "as if the turns had not been", words: true, files: true },
     { label: "words only", note: "the files stay as they are", words: true, files: false },
-    { label: "files only", note: "the model is told so", words: false, files: true },
+    { label: "files only", note: "the model is told", words: false, files: true },
   ];
   return all[await view.pick({ title: "What goes back?", choices: all }) ?? -1] ?? null;
 }

@@ -99,7 +99,7 @@ export async function showStatus(_: string, { chat, view }: CommandTarget): Prom
 /** Sets how much the model reasons, from the next turn on; without a word tells what can be said. */
 export async function think(word: string, { chat, view }: CommandTarget): Promise<void> {
   if (word === "") {
-    const now = chat.thinking ?? "as the model does by itself";
+    const now = chat.thinking ?? "the model's default";
     return view.print([row(`reasoning: ${now}; /think ${THINKING.join("|")}`, "dim")]);
   }
   if (!isThinking(word)) {

@@ -1,9 +1,9 @@
 /** Sessions of a chat as a whole: going on with a stored one, another one, the name and the export of this one. Loaded with the first. */
 import { isLocalProvider } from "../../../config/endpoint.ts";
 import { openHome } from "../../../platform/home.ts";
-import { ageText, counted } from "../../../platform/number.ts";
+import { counted } from "../../../platform/number.ts";
 import { findProjectContext } from "../../../runtime/project_context.ts";
-import { listSessions, type SessionSummary } from "../../../session/list.ts";
+import { ageText, listSessions, type SessionSummary } from "../../../session/list.ts";
 import { releaseIn } from "../../../session/item.ts";
 import { clean, cleanLine } from "../../../terminal/clean.ts";
 import { textRows } from "../view/event_rows.ts";
@@ -66,7 +66,7 @@ export async function rename(argument: string, { chat, view }: CommandTarget): P
   const said = !isStored
     ? "this session is not stored, so it has no name"
     : name.trim() === ""
-    ? "the session has no name any more"
+    ? "the session no longer has a name"
     : `the session is named ${clean(name.trim())}`;
   view.print(textRows(said, { width: view.width(), style: "dim" }));
 }

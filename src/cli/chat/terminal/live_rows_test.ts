@@ -8,7 +8,7 @@ const parts = {
   todos: [],
   activity: row("reading the prompt, 1 s"),
   waiting: [{ text: "one" }, { text: "/two" }, { text: "three", isForLater: true }, { text: "four" }],
-  hint: "Ctrl-C again leaves",
+  hint: "Ctrl-C again exits",
   line: { rows: [row("> typed")], cursor: { row: 0, column: 7 } },
   status: row("local"),
 };
@@ -22,7 +22,7 @@ Deno.test("with room all parts stand above the line, the open block set off, and
   const { texts, cursor } = shown(20);
   assert.deepEqual(texts, [
     ...["a", "b", "c", "", "reading the prompt, 1 s"],
-    ...["steering: one", "queued: /two", "queued: three", "Ctrl-C again leaves"],
+    ...["steering: one", "queued: /two", "queued: three", "Ctrl-C again exits"],
     ...["> typed", "local"],
   ]);
   assert.deepEqual(cursor, { row: 9, column: 7 });

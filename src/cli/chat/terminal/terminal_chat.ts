@@ -254,7 +254,7 @@ export class TerminalChat {
 
   #interrupt(): void {
     if (this.#view.lent.until !== null) return;
-    if (!this.#work.interrupt()) this.#view.hint = "Ctrl-C again leaves";
+    if (!this.#work.interrupt()) this.#view.hint = "Ctrl-C again exits";
   }
 
   /** Stops the turn; between turns, twice on an empty line goes back to an earlier one. */

@@ -19,7 +19,7 @@ export function farewell(prepared: OpenSession, { chosen }: { chosen: boolean })
   if (transcriptFile === null || session.items.length === 0) return null;
   const model = chosen ? ["--model", clean(selectorOf(prepared))] : [];
   const argv = ["agentcli", "chat", "--resume", session.id.slice(0, 8), ...model];
-  return `go on with: ${shownCommand({ argv, variables: [] }, "linux")}\n`;
+  return `continue with: ${shownCommand({ argv, variables: [] }, "linux")}\n`;
 }
 
 /** Longest echo, in rows and in characters. */

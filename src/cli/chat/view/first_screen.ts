@@ -16,9 +16,9 @@ import { firstParts, GAP } from "./activity.ts";
 /** How the system prompt names the files whose instructions it holds. */
 const INSTRUCTIONS = /^Instructions from ((?:.*\/)?(?:AGENTS\.md|\.ide-rules|\.ide\/rules\/.+\.md)):$/gm;
 
-const DRAWN_KEYS = ["/help commands and keys", "Esc stops", "Ctrl-D leaves", "@ files"];
+const DRAWN_KEYS = ["/help commands and keys", "Esc stops", "Ctrl-D exits", "@ files"];
 /** Where the terminal itself edits the line. */
-export const LINE_KEYS: readonly string[] = ["/help commands", "Ctrl-C stops", "Ctrl-D leaves", "@ files"];
+export const LINE_KEYS: readonly string[] = ["/help commands", "Ctrl-C stops", "Ctrl-D exits", "@ files"];
 
 /** Returns a model as a person calls it: `Ollama (runtime_a) · qwen3:8b`; of a provider that they named, its selector. */
 export function modelText(

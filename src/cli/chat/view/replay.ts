@@ -1,7 +1,7 @@
 /** Draws the end of a session that goes on, as it looked when it was told. Loaded when one is taken up. */
 import { openHome } from "../../../platform/home.ts";
-import { ageText, counted } from "../../../platform/number.ts";
-import { findSession } from "../../../session/list.ts";
+import { counted } from "../../../platform/number.ts";
+import { ageText, findSession } from "../../../session/list.ts";
 import {
   isPrompt,
   type SessionItem,
