@@ -54,14 +54,10 @@ function withoutEscapes(path: string): string {
   return path.replace(/\\[^]/g, "_");
 }
 
-/**
- * Returns a path as a marker line can hold it: special characters are escaped, forbidden ones become `?`. Never throws.
- * A path with a backslash gets `?` instead of escapes, which covers it, too.
- */
+/** Returns a path as a marker line can hold it: special characters are escaped, forbidden ones become `?`. Never throws. */
 export function escapedPath(path: string): string {
   const plain = path.replace(/[\p{Cc}\u2028\u2029]/gu, "?");
-  if (plain.includes("\\")) return plain.replace(/[,[\]{}#]|^[!\s]|\s$/gu, "?").replace(OUTER_QUOTES, "?");
-  return plain.replace(/[,[\]{}#]|^[!\s]|\s$/gu, "\\$&").replace(OUTER_QUOTES, "\\$&");
+  return plain.replace(/[\\,[\]{}#]|^[!\s]|\s$/gu, "\\$&").replace(OUTER_QUOTES, "\\$&");
 }
 
 function pathProblem(path: string): string | null {

@@ -17,10 +17,8 @@ interface Place extends Coverage {
   worktree: { at: string; main: string } | null;
 }
 
-/** Limits of all markers together: they nest, and every name below them is matched against every wildcard. */
+/** The most lines of all markers together. One with a wildcard counts as ten: every name is matched against each. */
 const LINE_LIMIT = 10_000;
-const WILD_LIMIT = 1_000;
-const TOO_MANY = `with it the markers have more than ${LINE_LIMIT} lines, or more than ${WILD_LIMIT} wildcards`;
 
 /** Reads the markers at a root (a real path), above it, and in the main tree of a linked worktree. */
 export function findMarkers(root: string): PathRules {
@@ -57,13 +55,11 @@ export class PathRules {
   readonly #markers = new Map<string, Map<string, ProtectionRule>>();
   /** By starting directory: the directory of a marker, or one that a marker line reaches through a link. */
   readonly #patterns = new Map<string, Patterns>();
-  /** Keys of the patterns already added. */
-  readonly #started = new Set<string>();
   readonly #warnings = new Set<string>();
   /** Path → rule of an unusable marker, as of the last refresh. */
   readonly #damaged = new Map<string, ProtectionRule>();
-  /** Path of a usable marker → how many lines it has, and how many of them have wildcards. */
-  readonly #counts = new Map<string, { lines: number; wild: number }>();
+  /** Path of a usable marker → its lines, as {@link LINE_LIMIT} counts them. */
+  readonly #counts = new Map<string, number>();
   #standingEndpoints: readonly string[] = [];
   /** Grows with each new rule; cached results of older versions are recomputed. */
   #version = 0;
@@ -263,11 +259,11 @@ export class PathRules {
 
   /** Counts the lines of a marker. Returns why it is unusable beside the others, or undefined. */
   #counted(marker: string, entries: readonly MarkerEntry[]): string | undefined {
-    const own = { lines: entries.length, wild: entries.filter(({ path }) => /[*?]/.test(path)).length };
-    const all = [own, ...this.#counts.values()];
-    const sum = (key: "lines" | "wild") => all.reduce((total, count) => total + count[key], 0);
-    if (sum("lines") > LINE_LIMIT || sum("wild") > WILD_LIMIT) return TOO_MANY;
-    this.#counts.set(marker, own);
+    const count = (sum: number, { path }: MarkerEntry) => sum + (/[*?]/.test(path) ? 10 : 1);
+    this.#counts.set(marker, entries.reduce(count, 0));
+    if ([...this.#counts.values()].reduce((sum, lines) => sum + lines) <= LINE_LIMIT) return undefined;
+    this.#counts.delete(marker);
+    return `with it the markers have more than ${LINE_LIMIT} lines, those with wildcards counted ten times`;
   }
 
   #take(path: string, { entries, remembered }: { entries: readonly MarkerEntry[]; remembered: boolean }): void {
@@ -302,12 +298,8 @@ export class PathRules {
   }
 
   #start(directory: string, rule: ProtectionRule, pattern: Pattern): void {
-    const key = JSON.stringify([directory, rule.tier, rule.pattern, pattern]);
-    if (this.#started.has(key)) return;
-    this.#started.add(key);
     const patterns = this.#patterns.get(directory) ?? new Patterns();
     this.#patterns.set(directory, patterns);
-    patterns.add(rule, pattern);
-    this.#version++;
+    if (patterns.add(rule, pattern)) this.#version++;
   }
 }

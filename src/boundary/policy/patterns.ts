@@ -33,17 +33,17 @@ export function withWildcards(text: string): string {
 }
 
 /**
- * Returns every meaning of a marker line: as `.gitignore` reads it, with backslash escapes. A line with a backslash
- * also means a path with literal backslashes, and a path separated by them as on Windows.
+ * Returns every meaning of a marker line: as `.gitignore` reads it, with backslash escapes, and with backslashes that
+ * separate names as on Windows.
  */
 export function compilePatterns(text: string): Pattern[] {
   const escaped = text.replace(
     /\\?[^]/gu,
     (sign) => sign.length > 1 && sign[0] === "\\" ? LITERAL[sign.slice(1)] ?? sign.slice(1) : withWildcards(sign),
   );
-  if (!text.includes("\\")) return [patternOf(escaped, "/")];
-  const plain = withWildcards(text);
-  return [patternOf(escaped, "/"), patternOf(plain, "/"), patternOf(plain, /[/\\]/)];
+  const meanings = [patternOf(escaped, "/")];
+  if (text.includes("\\")) meanings.push(patternOf(withWildcards(text), /[/\\]/));
+  return meanings;
 }
 
 function patternOf(text: string, separator: string | RegExp): Pattern {
@@ -73,46 +73,45 @@ function compared(name: string): ComparedName {
   return { text, stripped: strippedName(text) || text };
 }
 
-/** A name with wildcards, character by character. */
+/** A name with wildcards. */
 interface Wild {
-  signs: readonly string[];
+  /** The text before the first star, those between stars in order, and the text after the last; of fewer, none. */
+  pieces: readonly RegExp[];
   /** The text after the last wildcard, which rules out most names. */
   end: string;
+  node: Node;
 }
 
-function wildOf(pieces: readonly string[]): Wild {
-  const text = pieces.join("");
-  return { signs: [...text], end: text.slice(Math.max(text.lastIndexOf(STAR), text.lastIndexOf(ONE)) + 1) };
+function wildOf(name: string): Wild {
+  const folded = name.split(WILDCARD).map((piece, at) => at % 2 === 1 ? piece : unescaped(foldedText(piece)));
+  const text = folded.join("").replace(/(?<![. ])[. ]+$/, "");
+  const pieces = text.split(new RegExp(`${STAR}+`)).map((piece, at, { length }) => {
+    const source = piece.replace(/[.*+?^${}()|[\]\\]/g, "\\$&").replaceAll(ONE, ".");
+    return new RegExp(
+      `${at === 0 ? "^" : ""}${source}${at === length - 1 ? "[. ]*$" : ""}`,
+      piece.includes(ONE) ? "gsu" : "g",
+    );
+  });
+  const end = text.slice(Math.max(text.lastIndexOf(STAR), text.lastIndexOf(ONE)) + 1);
+  return { pieces, end, node: new Node() };
 }
 
-/** Matches `*` and `?` in one name. Backtracks only to the last star, so it takes at most length × length steps. */
-function matches({ signs, end }: Wild, name: string): boolean {
-  if (!name.endsWith(end)) return false;
-  // Most names are ASCII and need no splitting into characters.
-  const letters = /^[\x20-\x7e]*$/.test(name) ? name : [...name];
-  let [at, star, retry] = [0, -1, 0];
-  for (let letter = 0; letter < letters.length;) {
-    const sign = signs[at];
-    if (sign === STAR) {
-      star = at++;
-      retry = letter;
-    } else if (sign !== undefined && (sign === ONE || sign === letters[letter])) {
-      at++;
-      letter++;
-    } else if (star >= 0) {
-      at = star + 1;
-      letter = ++retry;
-    } else return false;
-  }
-  while (signs[at] === STAR) at++;
-  return at === signs.length;
+/** Finds each piece at the first place behind the one before it: no other needs to be tried. */
+function matches({ pieces, end }: Wild, name: string): boolean {
+  let at = 0;
+  return name.endsWith(end) && pieces.every((piece) => {
+    piece.lastIndex = at;
+    const isThere = piece.test(name);
+    at = piece.lastIndex;
+    return isThere;
+  });
 }
 
 class Node {
   /** The strictest rule of the patterns that end here. */
   rule: ProtectionRule | null = null;
   readonly names = new Map<string, Node>();
-  readonly wilds: { text: Wild; stripped: Wild; node: Node }[] = [];
+  readonly wilds = new Map<string, Wild>();
   /** The node after `**`, which matches any number of names. */
   any: Node | null = null;
   /** True for a node after `**`: every name leads to it again. */
@@ -131,15 +130,9 @@ class Node {
       this.names.set(stripped, found);
       return found;
     }
-    // Full-width characters that fold to `*` or `?` match any one character.
-    const pieces = name.split(WILDCARD).map((piece, index) =>
-      index % 2 === 1 ? piece : unescaped(foldedText(piece).replace(/[*?]/g, ONE))
-    );
-    const last = pieces.length - 1;
-    const stripped = pieces.map((piece, index) => index === last ? piece.replace(/(?<![. ])[. ]+$/, "") : piece);
-    const node = new Node();
-    this.wilds.push({ text: wildOf(pieces), stripped: wildOf(stripped), node });
-    return node;
+    const wild = this.wilds.get(name) ?? wildOf(name);
+    this.wilds.set(name, wild);
+    return wild.node;
   }
 
   /** Calls `meet` with each node that a name leads to. Without `dots`, a leading wildcard does not match hidden names. */
@@ -148,9 +141,10 @@ class Node {
     if (this.stays && !isHidden) meet(this);
     const plain = this.names.get(name.stripped);
     if (plain !== undefined) meet(plain);
-    for (const { text, stripped, node } of this.wilds) {
-      if (isHidden && text.signs[0] !== ".") continue;
-      if (matches(text, name.text) || matches(stripped, name.stripped)) meet(node);
+    for (const [text, wild] of this.wilds) {
+      if (isHidden && !text.startsWith(".")) continue;
+      const isMet = matches(wild, name.text) || (name.stripped !== name.text && matches(wild, name.stripped));
+      if (isMet) meet(wild.node);
     }
   }
 }
@@ -159,10 +153,13 @@ class Node {
 export class Patterns {
   readonly #root = new Node();
 
-  add(rule: ProtectionRule, { names, anywhere = false }: Pattern): void {
+  /** Returns whether that changes anything. */
+  add(rule: ProtectionRule, { names, anywhere = false }: Pattern): boolean {
     let node = anywhere ? this.#root.child(STAR + STAR) : this.#root;
     for (const name of names) node = node.child(name);
-    node.rule = stricter(node.rule, rule);
+    const before = node.rule;
+    node.rule = stricter(before, rule);
+    return node.rule !== before;
   }
 
   /** The scope at the directory of the patterns. */
@@ -190,7 +187,7 @@ export class Scope {
 
   /** Whether a pattern can still cover something below. */
   get leadsOn(): boolean {
-    return this.#nodes.some(({ names, wilds }) => names.size + wilds.length > 0);
+    return this.#nodes.some(({ names, wilds }) => names.size + wilds.size > 0);
   }
 
   /** Returns the scope one name further down. Linear in the number of partial matches. */
@@ -210,24 +207,13 @@ export interface Coverage {
   scopes: readonly Scope[];
 }
 
-/**
- * The suffixes of files that programs leave next to a file: backups, swap and undo files of editors, sides of a merge,
- * compressed and numbered copies. Some keep the extension last.
- */
-const COMPANION_END = new RegExp(
-  "(?:~|\\.~\\d+~|[.](?:bak|old|orig|rej|save|tmp|un~|sw[a-z]|kate-swp|dpkg-[a-z]+|rpm[a-z]+|gz|bz2|xz|zst|zip)\\d*" +
-    "|[.]\\d+|[._](?:LOCAL|REMOTE|BASE|BACKUP)[._]\\d+|___jb_[a-z]+___| copy(?: \\d+)?| \\(\\d+\\)|#)([.][^.#]+)?$",
-  "i",
-);
+/** The names of files that editors and people leave next to a file: `X~`, `X.bak`, `.X.swp`, `#X#`. */
+const COMPANION = /^(.+?)(?:~|#|\.(?:bak|old|orig|save|sw[a-z]))$/i;
 
 /** Returns the other names that a file is judged by: for a temporary file, its final name; for a companion, the original. */
-function otherNamesOf(name: string): (string | undefined)[] {
-  const shall = nameBehindTemporary(name);
-  if (shall !== null) return [shall];
-  const end = COMPANION_END.exec(name);
-  if (end === null) return [];
-  const kept = name.slice(0, end.index) + (end[1] ?? "");
-  return [kept, /^[.#]/.test(kept) ? kept.slice(1) : undefined];
+function otherNamesOf(name: string): string[] {
+  const final = nameBehindTemporary(name) ?? COMPANION.exec(name)?.[1];
+  return final === undefined ? [] : [final, final.replace(/^[.#]/, "")];
 }
 
 /**
@@ -240,7 +226,7 @@ export function ruleBelow({ covered, scopes }: Coverage, name: string): Protecti
   let found = covered;
   for (const scope of scopes) {
     found = stricter(found, scope.below(name).rule);
-    for (const other of others) if (other !== undefined) found = stricter(found, scope.below(other).rule);
+    for (const other of others) found = stricter(found, scope.below(other).rule);
   }
   return found;
 }

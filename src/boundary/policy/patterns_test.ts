@@ -38,16 +38,14 @@ function isIgnored(pattern: string, path: string): boolean {
   return regex.test(path);
 }
 
-/** Whether the matcher before this one covered it: from the marker's directory alone, name by name. */
+/** Whether the matcher before this one covered it: from the marker's directory alone, name by name, as on Windows. */
 function wasCovered(pattern: string, path: string): boolean {
-  return (pattern.includes("\\") ? [/\//, /[/\\]/] : [/\//]).some((separator) => {
-    const names: string[] = [];
-    for (const name of pattern.split(separator)) {
-      if (name === "..") names.pop();
-      else if (name !== "" && name !== ".") names.push(name);
-    }
-    return covers(names, path.split("/"));
-  });
+  const names: string[] = [];
+  for (const name of pattern.split(/[/\\]/)) {
+    if (name === "..") names.pop();
+    else if (name !== "" && name !== ".") names.push(name);
+  }
+  return covers(names, path.split("/"));
 }
 
 function covers(parts: readonly string[], names: readonly string[]): boolean {
@@ -65,10 +63,7 @@ function meansName(part: string, name: string): boolean {
   const regex = (text: string) => {
     const signs = text.split(/([*?])/).map((piece, index) => {
       if (index % 2 === 1) return piece === "*" ? ".*" : ".";
-      return foldedText(piece).replaceAll("*", "?").replace(
-        /[^]/gu,
-        (sign) => sign === "?" ? "." : `\\u{${sign.codePointAt(0)?.toString(16)}}`,
-      );
+      return foldedText(piece).replace(/[^]/gu, (sign) => `\\u{${sign.codePointAt(0)?.toString(16)}}`);
     });
     return new RegExp(`^${signs.join("")}$`, "us");
   };
@@ -138,14 +133,20 @@ Deno.test("what programs leave beside a protected file is protected with it, and
   const patterns = new Patterns();
   for (const line of [".env", "key.pem"]) for (const meaning of compilePatterns(line)) patterns.add(rule, meaning);
   const isLeft = (name: string) => ruleBelow({ covered: null, scopes: [patterns.start] }, name) !== null;
-  const companions = [
-    ...[".env~", ".env.bak", ".env.bak1", ".env.old", ".env.save", ".env.~1~", ".env.1", ".env.rej", "..env.un~"],
-    ...[".env.swp", "..env.swp", "..env.kate-swp", ".env.kate-swp", ".env___jb_old___", ".env.tmp", ".env.rpmsave"],
-    ...[".env_LOCAL_71", ".env.BASE.71", "key_REMOTE_71.pem", ".env.gz", ".env copy", "key copy 2.pem", "key (1).pem"],
-    "#.env#",
-  ];
+  const companions = [".env~", ".env.bak", ".env.old", ".env.save", ".env.swp", "..env.swp", "#.env#"];
   for (const name of companions) assert.ok(isLeft(name), name);
-  for (const name of [".env.example", ".env.local", "env~", "key.pem.md", "monkey.pem", ".environment"]) {
+  for (
+    const name of [
+      ".env.example",
+      ".env.local",
+      ".env.gz",
+      ".env copy",
+      "env~",
+      "key.pem.md",
+      "monkey.pem",
+      ".environment",
+    ]
+  ) {
     assert.ok(!isLeft(name), name);
   }
 });

@@ -47,7 +47,8 @@ const CASES: [string, string[], string[]][] = [
   ["no-cloud: se\u0301crets", ["s\u00e9crets"], ["secrets"]],
   ["no-cloud: secrets", ["\uff53ecrets/x", "sec\u200brets", "se\u00adcrets"], []],
   ["no-cloud: stra\u00dfe", ["STRASSE", "strasse", "Stra\u00dfe/x"], ["strase"]],
-  ["no-cloud: a\\b", ["a\\b", "a/b"], ["a", "b"]],
+  ["no-cloud: a\\b", ["ab", "a/b"], ["a", "b"]],
+  ["no-cloud: a\\\\b", ["a\\b", "a/b"], ["a", "b", "ab"]],
   ["no-cloud: foo*.", ["foobar.", "foobar"], ["barfoo"]],
   ["top-secret: keys", ["keys/a"], ["key"]],
   ["no-cloud: a\nno-cloud: b/c\n\nlist-only: d", ["a", "b/c", "d/e"], ["b"]],
@@ -111,12 +112,7 @@ Deno.test("a file that is written under a temporary name is covered as under its
   const temporary = (name: string) => `.${name}.${crypto.randomUUID()}.tmp`;
   const [plain, deep, wild, open] = [temporary(".env"), `a/${temporary("key")}`, temporary("x.pem"), temporary("open")];
   const lines = "no-cloud: .env\nno-cloud: a/key\nno-cloud: *.pem\n";
-  assert.deepEqual(await covered(lines, [plain, deep, wild, open, ".x.pem.tmp"]), [
-    plain,
-    deep,
-    wild,
-    ".x.pem.tmp",
-  ]);
+  assert.deepEqual(await covered(lines, [plain, deep, wild, open, ".x.pem.tmp"]), [plain, deep, wild]);
   await inTemporary(async (root) => {
     write(`${root}/.agentclisecret`, lines);
     write(`${root}/${plain}`);
@@ -357,7 +353,7 @@ Deno.test("more lines than anybody writes, in one marker or nested ones, are a d
       assert.ok(set.any);
       for (let again = 0; again < 20; again++) set.refresh();
       if (!isTooMany) assert.equal(set.damaged, null, "lines that are read again are counted once");
-      else assert.match(set.damaged?.damaged ?? "", /^with it the markers have .* more than 1000 wildcards/);
+      else assert.match(set.damaged?.damaged ?? "", /^with it the markers have more than 10000 lines/);
       assert.equal(set.rule(`${root}/anything`) !== null, isTooMany, "everything counts as protected");
       write(`${at}/.agentclisecret`, "no-cloud: one\n");
       set.refresh();

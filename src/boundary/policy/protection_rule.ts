@@ -70,9 +70,9 @@ export function ruleOfHeld(directory: string): ProtectionRule | null {
   return { tier: "no-cloud", pattern: HELD_DIRECTORY, marker: join(dirname(directory), MARKER_NAME), line: 0 };
 }
 
-/** Returns the stricter of two rules, of equal ones that of a name; null if both are null. */
+/** Returns the stricter of two rules, of equal ones that of a name, else the first; null if both are null. */
 export function stricter(one: ProtectionRule | null, other: ProtectionRule | null): ProtectionRule | null {
   if (one === null || other === null) return one ?? other;
   if (one.tier !== other.tier) return one.tier === "list-only" ? one : other;
-  return one.copyOf === undefined ? one : other;
+  return one.copyOf === undefined || other.copyOf !== undefined ? one : other;
 }
