@@ -15,7 +15,7 @@ import type { SessionOptions } from "./session_options.ts";
 import type { RewindParts, RewindPoint, Rewound, UndoneTurn } from "./rewind.ts";
 import type { Restored } from "../session/undo_entry.ts";
 import { splitRules } from "./tools_and_rules.ts";
-import { MessageQueue, PromptAdmission, type PromptInput, type QueuedMessage } from "./prompts.ts";
+import { MessageQueue, PromptAdmission, type PromptInput } from "./prompts.ts";
 import { type OpenSession, openSession } from "./open_session.ts";
 import type { WarmUp } from "./warm_up.ts";
 
@@ -23,7 +23,7 @@ const NEW_SESSION = { resume: undefined, continue: false, forkSession: false, se
 
 /** One session, and those that replace it. It does one thing at a time: a turn, a change of the session, or nothing. */
 export class AgentSession {
-  /** Messages that wait. A running turn takes those that it can use, the surface takes the rest. */
+  /** Messages that wait. A running turn takes those that it can use after tool results, the surface takes the rest. */
   readonly queue: MessageQueue = new MessageQueue();
   readonly #host: Host;
   /** Absent unless the model is configured with `warm_up`. */
@@ -92,14 +92,6 @@ export class AgentSession {
     }
   }
 
-  /**
-   * Queues a message. A running turn passes it to the model after the next tool results; otherwise it becomes a prompt of its
-   * own ({@link MessageQueue.next}). Resolves when there is room for more.
-   */
-  async steer(message: QueuedMessage, size?: number): Promise<void> {
-    await this.queue.push(message, size);
-  }
-
   /** Restores the files of the last turn that changed any, which the next prompt tells the model; null where none did. */
   async undo(): Promise<UndoneTurn | null> {
     const { undoLastTurn } = await import("./rewind.ts");
@@ -137,7 +129,7 @@ export class AgentSession {
     this.#rewound = null;
     if (rewound === null) return null;
     const { redo } = await import("./rewind.ts");
-    return await this.#between((opened) => redo(opened, rewound, { settle: () => opened.recorder.settle() }));
+    return await this.#between((opened) => redo(opened, rewound));
   }
 
   /** Changes the session between turns, and then updates the transcript. */
@@ -167,21 +159,15 @@ export class AgentSession {
     return done;
   }
 
-  /** Changes options, which take effect when a session is opened next. */
+  /** Changes options: the model and its reasoning from the next turn on, others when a session is opened next. */
   configure(options: Partial<SessionOptions>): void {
     this.#options = { ...this.#options, ...options };
+    this.#isModelStale ||= "model" in options || "thinking" in options;
   }
 
   /** The reasoning effort to request; undefined for the model's default. */
   get thinking(): SessionOptions["thinking"] {
     return this.#options.thinking;
-  }
-
-  /** Sets how much the model reasons from here on. */
-  async setThinking(thinking: SessionOptions["thinking"]): Promise<void> {
-    this.configure({ thinking });
-    this.#isModelStale = true;
-    await this.ready();
   }
 
   /** Sets the permission mode from the next call on. */
@@ -223,17 +209,11 @@ export class AgentSession {
     return await recorder.rename(title);
   }
 
-  /** Changes the model from the next turn on; undefined for the configured one. */
-  chooseModel(selector: string | undefined): void {
-    this.configure({ model: selector });
-    this.#isModelStale = true;
-  }
-
   /** Changes the model now. If that fails, the session keeps the one that it had. */
   async setModel(selector: string): Promise<OpenSession> {
     const before = this.#options;
     const previous = this.#open;
-    this.chooseModel(selector);
+    this.configure({ model: selector });
     try {
       return await this.ready();
     } catch (error) {

@@ -146,12 +146,11 @@ export async function rewind(
 
 /**
  * Takes a rewind back: the words, and each file that nobody has changed since. Returns null if there was a prompt since; the
- * output of the user's own commands stays at the end. `settle` updates the transcript.
+ * output of the user's own commands stays at the end.
  */
 export async function redo(
-  { session, undo }: OpenSession,
+  { session, undo, recorder }: OpenSession,
   { changes, taken, note, length, last }: Rewound,
-  { settle }: { settle(): Promise<void> },
 ): Promise<readonly Restored[] | null> {
   const { items } = session;
   const isNote = (item: SessionItem) => item.kind === "user" && item.origin === "note";
@@ -159,11 +158,11 @@ export async function redo(
   const since = items.splice(length);
   if (note !== null) items.pop();
   // The transcript is updated first, so that readers can tell what was appended from what was inserted.
-  await settle();
+  await recorder.settle();
   items.push(...taken, ...since);
   session.context.removed -= taken.length;
   forgetFiles(session);
-  await settle();
+  await recorder.settle();
   return onePerFile(await (await undo()).redo(changes, session.workspace));
 }
 

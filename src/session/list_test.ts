@@ -13,8 +13,7 @@ import {
 } from "../../tests/helpers/transcripts.ts";
 import type { ToolHome } from "../../tests/helpers/tool_home.ts";
 import { AgentcliError } from "../errors.ts";
-import { sessionMarkdown, sessionValue } from "./export.ts";
-import { sessionHtml } from "./export_html.ts";
+import { sessionHtml, sessionMarkdown, sessionValue } from "./export.ts";
 import { deleteSession, forkSession, openTranscript } from "./open_transcript.ts";
 import { itemsBeforeProtected, type SessionItem } from "./item.ts";
 import { findSession, listSessions } from "./list.ts";

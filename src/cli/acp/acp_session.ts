@@ -288,10 +288,7 @@ export class AcpSession {
     this.#model = model;
     this.#thinking = thinking;
     this.#isModelOpen = false;
-    const change = () => {
-      this.#agent.configure({ thinking });
-      return Promise.resolve(this.#agent.chooseModel(model ?? undefined));
-    };
+    const change = () => Promise.resolve(this.#agent.configure({ thinking, model: model ?? undefined }));
     // One that is closed before has no next turn.
     this.#alone(change, this.#life.signal).catch(() => {});
   }

@@ -192,7 +192,7 @@ class Conversation {
       ...await this.#words(text),
       images: encoded.length === 0 ? [] : await (await import("./client_tools.ts")).clientImages(encoded),
     });
-    await this.#session.steer({ text, id, toPrompt }, size);
+    await this.#session.queue.push({ text, id, toPrompt }, size);
   }
 
   /** The prompt of a message: its own words, or those of the workflow or skill of the project that it begins with. */
@@ -250,7 +250,7 @@ class Conversation {
         const name = textOf(fields.model) ?? undefined;
         await checkModelName(name, this.#context.io);
         // From the next turn on.
-        this.#session.chooseModel(name);
+        this.#session.configure({ model: name });
         return { response: {} };
       }
       case "set_permission_mode": {

@@ -1,7 +1,7 @@
 /** A stored session as a document: all that was said, without what may not be written down. Loaded with show and export. */
 import type { Home } from "../../platform/home.ts";
 import { judged } from "../../runtime/reopen_store.ts";
-import { sessionMarkdown, sessionValue } from "../../session/export.ts";
+import { sessionHtml, sessionMarkdown, sessionValue } from "../../session/export.ts";
 import { storedForm } from "../../session/line.ts";
 import type { SessionSummary } from "../../session/list.ts";
 import { loadTranscript, type StoredSession } from "../../session/load.ts";
@@ -32,9 +32,7 @@ export async function openDocument(
 }
 
 /** Returns the text of the document. */
-export async function documentText(stored: StoredSession, format: ExportFormat): Promise<string> {
+export function documentText(stored: StoredSession, format: ExportFormat): string {
   if (format === "json") return jsonText(sessionValue(stored));
-  if (format === "markdown") return sessionMarkdown(stored);
-  const { sessionHtml } = await import("../../session/export_html.ts");
-  return sessionHtml(stored);
+  return format === "markdown" ? sessionMarkdown(stored) : sessionHtml(stored);
 }

@@ -66,7 +66,7 @@ export async function exportStored(invocation: Invocation<typeof EXPORT_OPTIONS>
   const { documentText, openDocument } = await import("./document.ts");
   const stored = await openDocument(home, session);
   const format = options.html ? "html" : options.format ?? (globals.json ? "json" : formatOf(options.output ?? ""));
-  const text = await documentText(stored, format);
+  const text = documentText(stored, format);
   if (options.output === undefined) {
     await io.stdout.write(io.stdout.isTerminal ? clean(text, { multiline: true }) : text);
   } else {

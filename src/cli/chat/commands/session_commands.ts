@@ -105,7 +105,8 @@ export async function think(word: string, { chat, view }: CommandTarget): Promis
   if (!isThinking(word)) {
     throw new AgentcliError("usage", `/think takes ${THINKING.join(", ")}, not "${clean(word)}"`);
   }
-  await view.during("telling the model", chat.setThinking(word));
+  chat.configure({ thinking: word });
+  await view.during("telling the model", chat.ready());
   view.print([row(`reasoning: ${word}, from the next turn on`, "dim")]);
 }
 

@@ -91,7 +91,7 @@ export async function exportSession(argument: string, { chat, view, context }: C
   const format = formatOf(word === "" ? path : `.${word}`);
   const home = await openHome(context.io);
   const found = await findSession(home, session.id, { projectRoot: session.workspace.root });
-  const text = await documentText(await openDocument(home, found), format);
+  const text = documentText(await openDocument(home, found), format);
   const name = exportName(session.id, format, context.io.clock.now());
   if (path === "") await home.write(name, text);
   else await writeExport(path, text, context);
