@@ -4,6 +4,7 @@ import type { PermissionMode } from "../config/types.ts";
 import { AgentcliError } from "../errors.ts";
 import type { McpServer } from "../mcp/server.ts";
 import type { Thinking } from "../provider/profiles/profile.ts";
+import { isSessionId } from "../session/paths.ts";
 
 /** The options of one session, which each surface reads in its own way; lists are empty by default. */
 export interface SessionOptions extends StoreOptions {
@@ -52,18 +53,16 @@ export function sessionToResume({ resume, continue: last }: StoreOptions): strin
   return resume ?? (last ? "latest" : undefined);
 }
 
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
-
 /** Returns the id that events name until a session is open: the one that the options give it, otherwise a new one. */
 export function eventSessionId({ sessionId, resume, forkSession }: StoreOptions): string {
-  const named = sessionId ?? (forkSession ? undefined : resume);
-  return named !== undefined && UUID.test(named) ? named.toLowerCase() : crypto.randomUUID();
+  const named = (sessionId ?? (forkSession ? "" : resume ?? "")).toLowerCase();
+  return isSessionId(named) ? named : crypto.randomUUID();
 }
 
 /** Throws `usage` for options that contradict each other. */
 export function checkStoreOptions(options: StoreOptions): void {
   const { resume, sessionId, forkSession: fork } = options;
-  if (sessionId !== undefined && !UUID.test(sessionId)) {
+  if (sessionId !== undefined && !isSessionId(sessionId.toLowerCase())) {
     throw new AgentcliError("usage", "--session-id is not a UUID", { hint: "leave it out to have one made" });
   }
   if (resume === "") {

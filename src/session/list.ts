@@ -5,10 +5,10 @@ import { MARKER_NAME } from "../boundary/policy/marker.ts";
 import { AgentcliError } from "../errors.ts";
 import { listSync } from "../platform/files.ts";
 import type { Home } from "../platform/home.ts";
-import { readPart, readPieces } from "../platform/journal.ts";
+import { readPart } from "../platform/journal.ts";
 import { isWithin, join } from "../platform/path.ts";
 import { exists } from "../platform/real_path.ts";
-import { typedText } from "./item.ts";
+import { isPrompt, typedText, type UserItem } from "./item.ts";
 import { loadTranscript } from "./load.ts";
 import { isSessionId, PROJECTS, projectSlug, transcriptName } from "./paths.ts";
 import { readBegunPrompt, readLine } from "./read_line.ts";
@@ -157,12 +157,12 @@ async function summarize(home: Home, file: SessionFile): Promise<SessionSummary 
   // The lines are longer than what was read, or damaged: read the whole file.
   const stored = await loadTranscript(home, file);
   if (stored.items.length === 0) return null;
-  const first = stored.items.find((item) => item.kind === "user" && item.origin === undefined);
+  const first = stored.items.find(isPrompt);
   return {
     ...base,
     projectRoot: stored.meta?.projectRoot ?? null,
     created: stored.meta?.timestamp ?? "",
-    firstPrompt: first?.kind === "user" ? shown(typedText(first)) : "",
+    firstPrompt: first === undefined ? "" : beginningOf(first),
     title: stored.title ?? "",
     turns: stored.turns,
     model: stored.model,
@@ -179,7 +179,8 @@ interface Head {
 
 async function headOf(home: Home, name: string): Promise<Head> {
   const facts: Head["facts"] = { projectRoot: null, created: "", firstPrompt: "" };
-  const lines = (await beginningOf(home, name)).split("\n");
+  const bytes = await readPart(home, name, { at: 0, length: END_LENGTH });
+  const lines = new TextDecoder().decode(bytes ?? new Uint8Array()).split("\n");
   const begun = lines.pop() ?? "";
   for (const text of lines) {
     const line = readLine(text);
@@ -187,23 +188,13 @@ async function headOf(home: Home, name: string): Promise<Head> {
       facts.projectRoot = line.meta.projectRoot;
       facts.created = line.meta.timestamp;
     }
-    if (line?.kind !== "item" || line.named.item.kind !== "user" || line.named.item.origin !== undefined) continue;
-    facts.firstPrompt = shown(typedText(line.named.item));
+    if (line?.kind !== "item" || !isPrompt(line.named.item)) continue;
+    facts.firstPrompt = beginningOf(line.named.item);
     return { facts, said: facts.projectRoot !== null };
   }
   const words = readBegunPrompt(begun);
-  if (words !== null) facts.firstPrompt = shown(typedText({ text: words }));
+  if (words !== null) facts.firstPrompt = beginningOf({ text: words });
   return { facts, said: words !== null && facts.projectRoot !== null };
-}
-
-async function beginningOf(home: Home, name: string): Promise<string> {
-  const decoder = new TextDecoder();
-  let text = "";
-  for await (const piece of readPieces(home, name)) {
-    text += decoder.decode(piece, { stream: true });
-    if (text.length >= END_LENGTH) break;
-  }
-  return text;
 }
 
 /** Returns the state at the last whole line; null when it is longer than what is read. */
@@ -218,6 +209,7 @@ async function tailOf(home: Home, name: string) {
   return null;
 }
 
-function shown(text: string): string {
-  return text.length > PROMPT_LIMIT ? text.slice(0, PROMPT_LIMIT) : text;
+/** Returns the beginning of what a person typed of a prompt. */
+function beginningOf(prompt: Pick<UserItem, "text" | "typed">): string {
+  return typedText(prompt).slice(0, PROMPT_LIMIT);
 }

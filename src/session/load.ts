@@ -61,7 +61,6 @@ function decode(decoder: TextDecoder, parts: readonly Uint8Array[], length: numb
 
 export interface StoredSession {
   id: string;
-  slug: string;
   /** Null when the first line is gone. */
   meta: MetaLine | null;
   /** As they were sent last, with placeholders for protected content and for results that are missing. */
@@ -83,7 +82,6 @@ export interface StoredSession {
   /** ISO 8601 of the last line; empty when there is none. */
   updated: string;
   redacted: number;
-  notes: Record<string, unknown>[];
   /** Items that could not be read or copied, one sentence each. */
   problems: string[];
   /** For the writer that resumes it. */
@@ -120,7 +118,7 @@ export async function loadTranscript(home: Home, place: { slug: string; id: stri
     else replay.take(read, line.number);
     [size, ended] = [line.end, line.ended];
   }
-  return replay.result({ ...place, size, ended });
+  return replay.result({ size, ended });
 }
 
 class Replay {
@@ -138,7 +136,6 @@ class Replay {
   #turns = 0;
   #parent: string | null = null;
   #updated = "";
-  readonly #notes: Record<string, unknown>[] = [];
   readonly #problems: string[] = [];
   #unreadable = 0;
 
@@ -174,8 +171,6 @@ class Replay {
       case "context":
         this.#context = line.context;
         return;
-      case "note":
-        return void this.#notes.push(line.fields);
       case "rewritten":
         return this.#rewrite(line.items, number);
     }
@@ -215,7 +210,7 @@ class Replay {
     }
   }
 
-  result(file: { slug: string; id: string; size: number; ended: boolean }): StoredSession {
+  result({ size, ended }: { size: number; ended: boolean }): StoredSession {
     const stored = this.#items.map((named) => named.item);
     const items = repaired(stored);
     if (items.length !== stored.length && this.#unreadable > 0) {
@@ -223,8 +218,7 @@ class Replay {
     }
     if (this.#meta === null) this.#problems.push("the first line is missing");
     return {
-      id: file.id,
-      slug: file.slug,
+      id: this.id,
       meta: this.#meta,
       items,
       whole: [...this.#whole.values()],
@@ -240,9 +234,8 @@ class Replay {
       turns: this.#turns,
       updated: this.#updated,
       redacted: items.filter((item) => item.label !== "open").length,
-      notes: this.#notes,
       problems: this.#problems,
-      end: { named: this.#items, parent: this.#parent, size: file.size, ended: file.ended },
+      end: { named: this.#items, parent: this.#parent, size, ended },
     };
   }
 }

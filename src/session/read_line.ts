@@ -1,41 +1,29 @@
 /** Reads the lines of a transcript: `unknown` in, checked parts out. Anything that does not fit is null. */
 import { type Label, labelOf } from "../boundary/policy/label.ts";
 import { IMAGE_TYPES, type ShownImage } from "../provider/chat/content.ts";
-import { isRecord, parseJson } from "../platform/record.ts";
+import { fieldsOf, isRecord, type JsonRecord, membersOf, parseJson, textOf } from "../platform/record.ts";
 import type { ToolSchema } from "../provider/types.ts";
 import type { ProtectedSource, SessionItem, ToolCall, UsedFiles } from "./item.ts";
 import { FORMAT, type LineState, type MetaLine, type NamedItem, type SessionContext } from "./line.ts";
 
 export type ReadLine =
   | { kind: "meta"; sessionId: string; meta: MetaLine }
-  | { kind: "item"; named: NamedItem; timestamp: string | null; state: LineState | null; model: string | null }
+  | { kind: "item"; named: NamedItem; timestamp: string | null; state: LineState | null }
   | { kind: "context"; context: SessionContext | null; state: LineState | null; timestamp: string | null }
   | { kind: "rewritten"; items: (string | NamedItem)[]; state: LineState | null; timestamp: string | null }
-  | { kind: "note"; fields: Record<string, unknown>; state: LineState | null; timestamp: string | null };
-
-type Fields = Record<string, unknown>;
-
-function fieldsOf(value: unknown): Fields | null {
-  return isRecord(value) ? value : null;
-}
-
-function textOf(value: unknown): string | null {
-  return typeof value === "string" ? value : null;
-}
+  /** For people who read the file. */
+  | { kind: "note"; state: LineState | null; timestamp: string | null };
 
 /** Reads one line; null when it is no line of a transcript. */
 export function readLine(text: string): ReadLine | null {
   const line = fieldsOf(parseJson(text));
-  if (line === null) return null;
   switch (line.type) {
     case "meta":
       return readMeta(line);
     case "user":
     case "assistant": {
       const named = readItem(line);
-      if (named === null) return null;
-      const model = line.type === "assistant" ? textOf(fieldsOf(line.message)?.model) : null;
-      return { kind: "item", named, model, ...common(line) };
+      return named === null ? null : { kind: "item", named, ...common(line) };
     }
     case "agentcli":
       return readOwn(line);
@@ -57,13 +45,13 @@ export function readBegunPrompt(text: string): string | null {
   return words === undefined ? null : textOf(JSON.parse(words));
 }
 
-function common(line: Fields): { timestamp: string | null; state: LineState | null } {
+function common(line: JsonRecord): { timestamp: string | null; state: LineState | null } {
   return { timestamp: textOf(line.timestamp), state: readLineState(line.agentcli) };
 }
 
 function readLineState(value: unknown): LineState | null {
   const fields = fieldsOf(value);
-  if (fields === null || typeof fields.turn !== "number" || typeof fields.model !== "string") return null;
+  if (typeof fields.turn !== "number" || typeof fields.model !== "string") return null;
   return {
     turn: fields.turn,
     model: fields.model,
@@ -78,7 +66,7 @@ function readLabel(value: unknown): Label {
   return labelOf({ label: value === "open" ? "open" : "no-cloud" });
 }
 
-function readMeta(line: Fields): ReadLine | null {
+function readMeta(line: JsonRecord): ReadLine | null {
   const { sessionId, projectRoot, cwd, version, model, timestamp, removed, forkedFrom } = line;
   if (typeof line.format !== "number" || line.format > FORMAT) return null;
   if (typeof sessionId !== "string" || typeof projectRoot !== "string" || typeof timestamp !== "string") return null;
@@ -97,7 +85,7 @@ function readMeta(line: Fields): ReadLine | null {
   };
 }
 
-function readOwn(line: Fields): ReadLine | null {
+function readOwn(line: JsonRecord): ReadLine | null {
   switch (line.subtype) {
     case "context":
       return { kind: "context", context: readContext(line), ...common(line) };
@@ -105,33 +93,29 @@ function readOwn(line: Fields): ReadLine | null {
       if (!Array.isArray(line.items)) return null;
       const items = line.items.map((entry) => {
         if (typeof entry === "string") return entry;
-        const inner = fieldsOf(entry);
-        return inner === null ? null : readItem(inner);
+        return readItem(fieldsOf(entry));
       });
       // An entry that cannot be read would leave a gap: the caller keeps the items that it has.
       return items.includes(null)
         ? null
         : { kind: "rewritten", items: items as (string | NamedItem)[], ...common(line) };
     }
-    case "note": {
-      const fields = fieldsOf(line.note);
-      return fields === null ? null : { kind: "note", fields, ...common(line) };
-    }
+    case "note":
+      return isRecord(line.note) ? { kind: "note", ...common(line) } : null;
     default:
       return null;
   }
 }
 
 /** Null where the system message was protected, and so was not stored. */
-function readContext(line: Fields): SessionContext | null {
+function readContext(line: JsonRecord): SessionContext | null {
   const system = fieldsOf(line.system);
-  if (typeof system?.text !== "string" || !Array.isArray(line.tools)) return null;
+  if (typeof system.text !== "string" || !Array.isArray(line.tools)) return null;
   const tools: ToolSchema[] = [];
   for (const entry of line.tools) {
-    const tool = fieldsOf(fieldsOf(entry)?.function);
-    const parameters = fieldsOf(tool?.parameters);
-    if (typeof tool?.name !== "string" || typeof tool.description !== "string" || parameters === null) return null;
-    tools.push({ type: "function", function: { name: tool.name, description: tool.description, parameters } });
+    const { name, description, parameters } = fieldsOf(fieldsOf(entry).function);
+    if (typeof name !== "string" || typeof description !== "string" || !isRecord(parameters)) return null;
+    tools.push({ type: "function", function: { name, description, parameters } });
   }
   return {
     system: { text: system.text, label: readLabel(system.label), ...readFiles(system.files) },
@@ -140,19 +124,18 @@ function readContext(line: Fields): SessionContext | null {
   };
 }
 
-function readItem(line: Fields): NamedItem | null {
+function readItem(line: JsonRecord): NamedItem | null {
   const uuid = textOf(line.uuid);
-  const message = fieldsOf(line.message);
-  if (uuid === null || message === null) return null;
-  const parts = { message, label: readLabel(line.label), extras: fieldsOf(line.agentcli) ?? {} };
+  if (uuid === null) return null;
+  const parts = { message: fieldsOf(line.message), label: readLabel(line.label), extras: fieldsOf(line.agentcli) };
   const item = line.type === "assistant" ? readAssistant(parts) : readUser(parts);
   return item === null ? null : { uuid, item };
 }
 
 interface ItemParts {
-  message: Fields;
+  message: JsonRecord;
   label: Label;
-  extras: Fields;
+  extras: JsonRecord;
 }
 
 function readUser({ message, label, extras }: ItemParts): SessionItem | null {
@@ -170,9 +153,9 @@ function readUser({ message, label, extras }: ItemParts): SessionItem | null {
       ...known,
     };
   }
-  const block = Array.isArray(message.content) ? fieldsOf(message.content[0]) : null;
-  const shown = readContent(block?.content, extras.images);
-  if (block?.type !== "tool_result" || typeof block.tool_use_id !== "string" || shown === null) return null;
+  const block = fieldsOf(membersOf(message.content)[0]);
+  const shown = readContent(block.content, extras.images);
+  if (block.type !== "tool_result" || typeof block.tool_use_id !== "string" || shown === null) return null;
   const { text, ...images } = shown;
   return {
     kind: "tool_result",
@@ -192,29 +175,29 @@ function readContent(value: unknown, facts: unknown): { text: string; images?: S
   if (!Array.isArray(value)) return null;
   const [first, ...rest] = value.map(fieldsOf);
   if (first?.type !== "text" || typeof first.text !== "string") return null;
-  const told = Array.isArray(facts) ? facts : [];
+  const told = membersOf(facts);
   const images = rest.map((block, at) => readImage(block, fieldsOf(told[at])));
   if (!images.every((image) => image !== null)) return null;
   return { text: first.text, ...(images.length === 0 ? {} : { images }) };
 }
 
-function readImage(block: Fields | null, facts: Fields | null): ShownImage | null {
-  const source = fieldsOf(block?.source);
-  const mediaType = IMAGE_TYPES.find((type) => type === source?.media_type);
-  if (block?.type !== "image" || mediaType === undefined || typeof source?.data !== "string") return null;
+function readImage(block: JsonRecord, facts: JsonRecord): ShownImage | null {
+  const source = fieldsOf(block.source);
+  const mediaType = IMAGE_TYPES.find((type) => type === source.media_type);
+  if (block.type !== "image" || mediaType === undefined || typeof source.data !== "string") return null;
   const side = (value: unknown) => typeof value === "number" && value >= 1 ? value : 1;
   return {
     mediaType,
     data: source.data,
-    width: side(facts?.width),
-    height: side(facts?.height),
-    name: textOf(facts?.name) ?? "",
+    width: side(facts.width),
+    height: side(facts.height),
+    name: textOf(facts.name) ?? "",
   };
 }
 
 function readSource(value: unknown): { source?: ProtectedSource } {
   const source = fieldsOf(value);
-  if (typeof source?.path !== "string" || typeof source.rule !== "string") return {};
+  if (typeof source.path !== "string" || typeof source.rule !== "string") return {};
   return { source: { path: source.path, rule: source.rule } };
 }
 
@@ -226,12 +209,12 @@ function readAssistant({ message, label, extras }: ItemParts): SessionItem | nul
   if (typeof message.id !== "string" || !Array.isArray(message.content)) return null;
   let [text, reasoning] = ["", ""];
   const calls: ToolCall[] = [];
-  const odd = Array.isArray(extras.calls) ? extras.calls : [];
+  const odd = membersOf(extras.calls);
   for (const entry of message.content) {
     const block = fieldsOf(entry);
-    if (block?.type === "text" && typeof block.text === "string") text += block.text;
-    else if (block?.type === "thinking" && typeof block.thinking === "string") reasoning += block.thinking;
-    else if (block?.type === "tool_use") {
+    if (block.type === "text" && typeof block.text === "string") text += block.text;
+    else if (block.type === "thinking" && typeof block.thinking === "string") reasoning += block.thinking;
+    else if (block.type === "tool_use") {
       const call = readCall(block, fieldsOf(odd[calls.length]));
       if (call === null) return null;
       calls.push(call);
@@ -240,13 +223,12 @@ function readAssistant({ message, label, extras }: ItemParts): SessionItem | nul
   return { kind: "assistant", id: message.id, text, reasoning, calls, label };
 }
 
-function readCall(block: Fields, odd: Fields | null): ToolCall | null {
-  const input = fieldsOf(block.input);
-  if (typeof block.id !== "string" || typeof block.name !== "string" || input === null) return null;
+function readCall({ id, name, input }: JsonRecord, odd: JsonRecord): ToolCall | null {
+  if (typeof id !== "string" || typeof name !== "string" || !isRecord(input)) return null;
   return {
-    id: block.id,
-    name: block.name,
-    input: odd?.unread === true ? null : input,
-    ...(typeof odd?.problem === "string" ? { problem: odd.problem } : {}),
+    id,
+    name,
+    input: odd.unread === true ? null : input,
+    ...(typeof odd.problem === "string" ? { problem: odd.problem } : {}),
   };
 }
