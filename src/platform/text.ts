@@ -29,6 +29,11 @@ export function pathOfAddress(address: string): string | null {
   return Deno.build.os === "windows" && path !== null ? path.replace(/^\/(?=[A-Za-z]:)/, "") : path;
 }
 
+/** Returns the port of an address, also where it is that of its scheme. */
+export function portOf({ port, protocol }: URL): number {
+  return Number(port || (protocol === "https:" ? 443 : 80));
+}
+
 /** Returns whether two contents are the same. */
 export function sameBytes(one: Uint8Array, other: Uint8Array): boolean {
   return one.length === other.length && one.every((byte, at) => byte === other[at]);

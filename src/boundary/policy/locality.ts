@@ -1,4 +1,5 @@
 /** Which addresses count as this machine or as the user's own. Source: specification of the boundary, "Local". */
+import { portOf } from "../../platform/text.ts";
 
 /** The names of loopback that count, as `new URL` writes them; no others, whatever they resolve to. */
 const LOOPBACK_HOSTS: readonly string[] = ["localhost", "127.0.0.1", "[::1]"];
@@ -46,7 +47,7 @@ export function isLocal(url: string, optedIn: readonly string[]): boolean {
   if (parsed === null || !/^https?:$/.test(parsed.protocol)) return false;
   if (parsed.username !== "" || parsed.password !== "") return false;
   if (LOOPBACK_HOSTS.includes(parsed.hostname)) return true;
-  const port = parsed.port === "" ? (parsed.protocol === "https:" ? 443 : 80) : Number(parsed.port);
+  const port = portOf(parsed);
   return optedIn.some((value) => {
     const endpoint = parseLocalEndpoint(value);
     return endpoint !== null && endpoint.host === parsed.hostname &&

@@ -16,7 +16,7 @@ import { backendOf } from "../../provider/backends/backends.ts";
 import { inquire } from "../../provider/backends/inquiry.ts";
 import { createLocalities } from "../../provider/backends/localities.ts";
 import type { HttpClient } from "../../provider/http/client.ts";
-import { effectivePort } from "../../provider/http/route.ts";
+import { portOf } from "../../platform/text.ts";
 import type { ProviderCheck } from "../providers/check.ts";
 
 /** Models of one provider whose place is asked for. */
@@ -65,7 +65,7 @@ export interface Listening {
 /** Null for other addresses, and where the system does not tell. */
 export async function listeningAt(baseUrl: string): Promise<Listening | null> {
   if (!isLocal(baseUrl, [])) return null;
-  const found = await listenerOn(Number(effectivePort(new URL(baseUrl))));
+  const found = await listenerOn(portOf(new URL(baseUrl)));
   if (found === null) return null;
   const { pid, program, owner } = found;
   if (pid === null) {

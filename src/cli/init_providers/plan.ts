@@ -3,7 +3,7 @@ import { type Runtime, RUNTIMES, STUDIO } from "../../config/base_url.ts";
 import type { ModelChange } from "../../config/edit.ts";
 import { backendOf } from "../../provider/backends/backends.ts";
 import type { Discovered, DiscoveredModel } from "../../provider/backends/discovery.ts";
-import { effectivePort } from "../../provider/http/route.ts";
+import { portOf } from "../../platform/text.ts";
 
 /** Models of a new provider that are written; the rest is served all the same. */
 const MODEL_LIMIT = 500;
@@ -184,5 +184,5 @@ export function addressOf(baseUrl: string): string {
   const url = URL.parse(baseUrl);
   if (url === null) return baseUrl;
   const host = ["localhost", "127.0.0.1", "[::1]"].includes(url.hostname) ? "localhost" : url.hostname;
-  return `${url.protocol}//${host}:${effectivePort(url)}${url.pathname.replace(/\/+$/, "")}`;
+  return `${url.protocol}//${host}:${portOf(url)}${url.pathname.replace(/\/+$/, "")}`;
 }

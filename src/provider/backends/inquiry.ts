@@ -4,8 +4,8 @@
  */
 import type { HttpClient } from "../http/client.ts";
 import { fetchJson, type Limits, orNull, withDeadline } from "../http/fetch_json.ts";
-import { effectivePort } from "../http/route.ts";
 import { fieldsOf } from "../../platform/record.ts";
+import { portOf } from "../../platform/text.ts";
 import type { Endpoint } from "../types.ts";
 import {
   type Backend,
@@ -97,7 +97,7 @@ function recognized(backend: Backend): Recognized {
 function factsOf(endpoint: Endpoint, answer: ModelListResponse | null): Facts {
   const models = answer?.kind === "list" ? answer.models : [];
   return {
-    port: Number(effectivePort(new URL(endpoint.baseUrl))),
+    port: portOf(new URL(endpoint.baseUrl)),
     headers: answer?.headers ?? new Map(),
     owners: new Set(models.flatMap(({ owner }) => owner === null ? [] : [owner.toLowerCase()])),
     entries: answer?.kind === "list" ? rawEntries(answer.json) : [],

@@ -1,8 +1,8 @@
 /** Asks servers where their models run, before each request, and hears what their responses say of it. */
 import { isLocal } from "../../boundary/policy/locality.ts";
 import type { Io } from "../../platform/io.ts";
+import { portOf } from "../../platform/text.ts";
 import type { HttpClient } from "../http/client.ts";
-import { effectivePort } from "../http/route.ts";
 import type { Endpoint } from "../types.ts";
 import type { ModelLocality } from "./backend.ts";
 import { type Answer, countsFor, namesCloudModel, reasonFor, type Sign, signOfElsewhere } from "./elsewhere.ts";
@@ -71,7 +71,7 @@ export class HeardSigns {
 /** Tells servers apart by the port on loopback, whose names mean one machine, and elsewhere by host and port. */
 function serverAt(baseUrl: string): string {
   const url = new URL(baseUrl);
-  return `${isLocal(baseUrl, []) ? "" : url.hostname}:${effectivePort(url)}`;
+  return `${isLocal(baseUrl, []) ? "" : url.hostname}:${portOf(url)}`;
 }
 
 const HEARD = new WeakMap<Io["clock"], HeardSigns>();

@@ -43,8 +43,8 @@ export class MessageAccumulator {
   failure: ServerError | null = null;
   /** Null until the server gave a reason. */
   ending: FinishReason | null = null;
-  /** The start of something that is no reply at all. */
-  junk: string | null = null;
+  /** Something came that is no part of any reply. */
+  isJunk = false;
   /** Text, reasoning or a call has come. */
   started = false;
   /** As the server said last. */

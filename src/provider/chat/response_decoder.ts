@@ -21,8 +21,8 @@ export type Verdict =
   | { kind: "error"; error: ServerError }
   | { kind: "cut" }
   | { kind: "empty" }
-  /** Nothing in it was a reply; `text` is the start of what was sent. */
-  | { kind: "foreign"; text: string };
+  /** Nothing in it was a reply. */
+  | { kind: "foreign" };
 
 /** Reads one reply. `whole`: the content type says that it is one JSON document. */
 export class ResponseDecoder {
@@ -44,7 +44,7 @@ export class ResponseDecoder {
     this.#events = new EventDecoder({
       value: (value, event) => this.#read(value, event),
       done: () => this.done = true,
-      junk: (text) => this.#message.junk ??= text,
+      junk: () => this.#message.isJunk = true,
     });
     this.#lines = new LineDecoder((line) => this.#events.line(line));
   }
@@ -92,7 +92,7 @@ export class ResponseDecoder {
     if (message.failure !== null) return { kind: "error", error: message.failure };
     if (message.ending === null && !message.started) {
       if (this.done) return { kind: "empty" };
-      return message.junk === null ? { kind: "cut" } : { kind: "foreign", text: message.junk };
+      return { kind: message.isJunk ? "foreign" : "cut" };
     }
     if (!this.finished) return { kind: "cut" };
     return { kind: "complete", reply: await message.reply() };
@@ -108,7 +108,7 @@ export class ResponseDecoder {
     if (isRecord(document)) {
       // A document that could be parsed is complete, whether it gives a reason or not.
       this.done = Array.isArray(document["choices"]) && document["choices"].length > 0;
-      if (!this.done) this.#message.junk = text.slice(0, 200);
+      this.#message.isJunk = !this.done;
       return this.#read(document, "");
     }
     // Some servers call a stream JSON.

@@ -92,13 +92,12 @@ interface EventSink {
   /** One JSON object. `event` is the name that stood before it, or empty. */
   value(value: Record<string, unknown>, event: string): void;
   done(): void;
-  /** Text that is no part of any format, once, shortened. */
-  junk(text: string): void;
+  /** A line is no part of any format. */
+  junk(): void;
 }
 
 /** Number of lines that are tried as one value before only an empty line or the end decides: keeps the work linear. */
 const ATTEMPTS = 64;
-const JUNK_LIMIT = 200;
 
 /**
  * Hands values on as soon as the lines read so far are valid JSON: servers differ in how, and whether, they end an
@@ -111,7 +110,6 @@ export class EventDecoder {
   #lines: string[] = [];
   /** The lines stand bare, without `data:`; then empty lines are part of the value. */
   #bare = false;
-  #junkSeen = false;
 
   constructor(sink: EventSink) {
     this.#sink = sink;
@@ -154,7 +152,7 @@ export class EventDecoder {
       this.#bare = true;
       this.#data(line);
     } else if (!/^(?:id|retry|data|event)(?::|$)/.test(line) && line.trim() !== "") {
-      this.#junk(line);
+      this.#sink.junk();
     }
   }
 
@@ -166,7 +164,7 @@ export class EventDecoder {
     if (this.#lines.length === 0) {
       if (this.#try(text)) return;
       if (/^\s*[{[]/.test(text)) this.#lines.push(text);
-      else if (text.trim() !== "") this.#junk(text);
+      else if (text.trim() !== "") this.#sink.junk();
       return;
     }
     if (this.#lines.length < ATTEMPTS && this.#try(this.#lines.join("\n") + "\n" + text)) {
@@ -191,12 +189,6 @@ export class EventDecoder {
 
   #hand(value: unknown): void {
     if (typeof value === "object" && value !== null) this.#sink.value(value as Record<string, unknown>, this.#event);
-  }
-
-  #junk(text: string): void {
-    if (this.#junkSeen) return;
-    this.#junkSeen = true;
-    this.#sink.junk(text.slice(0, JUNK_LIMIT));
   }
 }
 

@@ -3,7 +3,7 @@
  * say, those on this machine over a connection of our own; remote ones through the proxy the user set. Source:
  * specification of the no-cloud boundary, "Local".
  */
-import { joined } from "../../platform/text.ts";
+import { joined, portOf } from "../../platform/text.ts";
 import { sizeText } from "../../platform/number.ts";
 import { AgentcliError } from "../../errors.ts";
 import {
@@ -21,7 +21,6 @@ import { ProviderFailure } from "../failure.ts";
 import { requestHeaders } from "./headers.ts";
 import { exchange } from "./loopback.ts";
 import {
-  effectivePort,
   probedAddress,
   type ProxySettings,
   readProxySettings,
@@ -109,7 +108,7 @@ export class HttpClient {
       const route = routes[index];
       if (route === undefined) continue;
       // The second address of `localhost` is a guess of ours: never make the runtime ask the user for it.
-      if (index > 0 && !mayConnect(route.url.hostname, Number(effectivePort(route.url)))) continue;
+      if (index > 0 && !mayConnect(route.url.hostname, portOf(route.url))) continue;
       try {
         const response = await this.#attempt(route, sent);
         this.#reachable.set(sent.url.origin, index);

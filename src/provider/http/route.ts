@@ -1,6 +1,7 @@
 /** Chooses the route of a request: local servers never through the user's proxy. Source: no-cloud boundary, "Local". */
 import { AgentcliError } from "../../errors.ts";
 import { type Connection, mayConnect, type SocketAddress } from "../../platform/http_client.ts";
+import { portOf } from "../../platform/text.ts";
 import type { Endpoint } from "../types.ts";
 
 /**
@@ -42,8 +43,8 @@ export function routesTo(url: URL, endpoint: { local: boolean }, proxies: ProxyS
   if (endpoint.local && loopback !== undefined) {
     return loopback.map((address) => {
       if (url.protocol === "https:") return { url, connection: { kind: "direct", host, localAddress: bare(address) } };
-      const port = Number(effectivePort(url));
-      return { url: at(url, address), connection: { kind: "loopback", address: { hostname: bare(address), port } } };
+      const to = { hostname: bare(address), port: portOf(url) };
+      return { url: at(url, address), connection: { kind: "loopback", address: to } };
     });
   }
   if (endpoint.local) return [{ url, connection: { kind: "direct", host } }];
@@ -108,16 +109,11 @@ function isException(url: URL, entry: string): boolean {
   if (entry === "*") return true;
   const host = url.hostname.toLowerCase();
   const [, name, port] = /^(\[[^\]]*\]|[^:]*)(?::(\d+))?$/.exec(entry) ?? [null, entry, undefined];
-  if (port !== undefined && port !== effectivePort(url)) return false;
+  if (port !== undefined && Number(port) !== portOf(url)) return false;
   const wanted = (name ?? "").replace(/^\*?\./, "");
   if (wanted === "") return false;
   if (wanted.includes("/")) return isInRange(host, wanted);
   return host === wanted || host === `[${wanted}]` || (!isAddress(host) && host.endsWith(`.${wanted}`));
-}
-
-/** The port of a URL, also when it is the scheme's own. */
-export function effectivePort(url: URL): string {
-  return url.port || (url.protocol === "https:" ? "443" : "80");
 }
 
 function isAddress(host: string): boolean {
@@ -144,7 +140,7 @@ function addressNumber(host: string): number | null {
 export function securedAddress({ url, connection }: Route): SocketAddress | null {
   if (url.protocol !== "https:" || connection.kind === "loopback" || connection.kind === "proxy") return null;
   const hostname = (connection.kind === "direct" ? connection.localAddress : undefined) ?? bare(url.hostname);
-  const port = Number(effectivePort(url));
+  const port = portOf(url);
   return mayConnect(hostname, port) ? { hostname, port } : null;
 }
 
@@ -155,6 +151,6 @@ export function probedAddress({ url: target, connection }: Route): SocketAddress
   }
   const url = connection.kind === "proxy" ? new URL(connection.url) : target;
   const hostname = bare(url.hostname);
-  const port = Number(url.port || (url.protocol === "https:" ? 443 : url.protocol === "http:" ? 80 : 1080));
+  const port = /^https?:$/.test(url.protocol) ? portOf(url) : Number(url.port || 1080);
   return mayConnect(url.hostname, port) ? { hostname, port } : null;
 }
