@@ -48,17 +48,12 @@ function leadsTo(path: string, place: string): boolean {
   return one !== null && one === other;
 }
 
-/** Returns the real path of the git directory that all trees of a repository share, or null. */
-function commonDirectory(root: string): string | null {
-  return gitDirectory(join(root, ".git"))?.common ?? null;
-}
-
 /**
  * Returns the main working tree if `root` (a real path) is a linked worktree or uses another tree's repository in any
  * other way; otherwise null. A marker that git does not track exists only in the main tree.
  */
 export function mainTree(root: string): string | null {
-  const common = commonDirectory(root);
+  const common = gitDirectory(join(root, ".git"))?.common ?? null;
   return common === null || basename(common) !== ".git" || dirname(common) === root ? null : dirname(common);
 }
 

@@ -53,8 +53,6 @@ export interface Listing extends Readonly<Facts> {
   directory: string;
   /** Status of the directory itself; null if it cannot be read. */
   status: FileStatus | null;
-  /** When this status was first seen, in milliseconds. */
-  seen: number;
   /** True if it was listed long enough after its last change that its times will show the next one. */
   settled: boolean;
 }
@@ -79,13 +77,11 @@ const NOTABLE_NAME = new RegExp(
 const LONGEST_PATH = 3_500;
 
 /**
- * A listing is trusted once the directory has looked unchanged for this long, in milliseconds: a second change right
- * after the first can leave the times as they are. The coarsest file system clock has steps of two seconds (FAT), and
- * the runtime reports change times in whole seconds (measured with Deno 2.9.6).
+ * A listing is trusted if the directory was at rest for this long before, in milliseconds: a second change right after
+ * the first can leave the times as they are. The coarsest clock of a file system has steps of two seconds (FAT), the
+ * runtime reports change times in whole seconds (measured with Deno 2.9.6), and network disks have a clock of their own.
  */
-const SEEN_MS = 3_000;
-/** The same for a directory seen for the first time, by its own times. Longer, since network disks have their own clock. */
-const RACY_MS = 60_000;
+const AT_REST_MS = 10_000;
 
 /** Returns whether paths below the directory are too long for a view. */
 export function isTooLong(directory: string): boolean {
@@ -111,14 +107,10 @@ export class Listings {
   of(directory: string): Listing {
     const status = quietly(() => lstatSync(directory));
     const known = this.#known.get(directory);
-    const same = known !== undefined && isUnchanged(known.status, status) ? known : null;
-    if (same?.settled) return same;
+    if (known?.settled && isUnchanged(known.status, status)) return known;
     // The clock is read between `lstat` and the listing.
-    const now = this.#clock.now();
-    const seen = same?.seen ?? now;
-    const settled = status !== null &&
-      (now - seen >= SEEN_MS || now - Math.max(status.modified, status.changed) >= RACY_MS);
-    const listing = { directory, status, seen, settled, ...factsOf(directory) };
+    const atRest = status === null ? 0 : this.#clock.now() - Math.max(status.modified, status.changed);
+    const listing = { directory, status, settled: atRest >= AT_REST_MS, ...factsOf(directory) };
     this.#known.set(directory, listing);
     this.count++;
     return listing;

@@ -56,9 +56,8 @@ export interface WalkOptions {
 
 /** Walks repeat until no new rule appears, because each new link or marker can add rules. This is the limit. */
 const MOST_WALKS = 20;
-/** Limits of one walk outside the roots: directory entries read, and files returned. */
+/** The most directory entries that one walk outside the roots reads. */
 const ENTRY_LIMIT = 200_000;
-const FILE_LIMIT = 20_000;
 /** That walk is reused for this many times its duration, so that a pattern below a home does not cost each request a walk. */
 const REUSED_FOR = 20;
 
@@ -245,7 +244,7 @@ export class ProtectedTree {
     let entries = 0;
     // Breadth first, so that the limit does not cut off what a pattern names directly. The list grows on the way.
     for (const { directory, scopes, covered } of waiting) {
-      if (entries > ENTRY_LIMIT || found.files.length >= FILE_LIMIT) {
+      if (entries > ENTRY_LIMIT) {
         const reason = "was not reached by the search for protected files";
         if (covered === null) found.unjudged.push({ directory, reason });
         continue;

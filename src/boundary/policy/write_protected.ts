@@ -13,18 +13,10 @@ import { MARKER_NAME } from "./marker.ts";
 /** Files of editors and agents that start processes, in any directory. */
 const CONFIGURATION = [
   /(?:^|\/)(?:mcp_config|\.mcp|opencode|\.devcontainer|\.?crush)\.jsonc?$/,
-  /(?:^|\/)\.[^/]+\/(?:hooks(?:\.v\d+)?|mcp)\.json$/,
-  /(?:^|\/)\.(?:claude|factory)\/settings[^/]*\.json$/,
-  // Hook directories of any tool, known or not.
-  /(?:^|\/)\.[^/]+\/hooks(?:\/|$)/,
-  // Settings that name programs, or let assistants run commands without asking.
-  /(?:^|\/)\.(?:vscode|zed)\/(?:tasks|settings|debug)\.json$/,
-  /(?:^|\/)(?:[^/]+\.code-workspace|\.aider\.conf\.ya?ml|\.helix\/(?:config|languages)\.toml)$/,
-  // Git hooks kept in the project, and the list of submodules.
-  /(?:^|\/)\.(?:husky|githooks|git-hooks)\//,
-  /(?:^|\/)\.gitmodules$/,
-  /(?:^|\/)\.kiro\/settings(?:\/|$)/,
-  /(?:^|\/)\.amazonq\/cli-agents(?:\/|$)/,
+  // Settings of any tool, known or not, that name programs or let assistants run commands without asking.
+  /(?:^|\/)\.[^/]+\/(?:hooks|mcp|settings|tasks|debug)[^/]*\.json$/,
+  /(?:^|\/)(?:[^/]+\.code-workspace|\.aider\.conf\.ya?ml|\.helix\/(?:config|languages)\.toml|\.gitmodules)$/,
+  /(?:^|\/)\.(?:[^/]+\/hooks|husky|githooks|git-hooks|kiro\/settings|amazonq\/cli-agents)(?:\/|$)/,
   /(?:^|\/)\.(?:devcontainer|gemini|qwen|codex|opencode)(?:\/|$)/,
 ];
 
@@ -48,10 +40,8 @@ const STARTED_LATER_NAMES =
  * Hooks of editors and assistants: of the project, the user and the system. The same as in the tables of `src/editor`.
  */
 const HOOKS = [
-  /(?:^|\/)\.(?:ide|windsurf|devin)\/hooks(?:\.v\d+)?\.json$/,
-  /(?:^|\/)\.(?:ide|windsurf|devin|claude|cursor|codex)\/hooks(?:\/|$)/,
-  /(?:^|\/)\.(?:claude\/settings(?:\.local)?|(?:cursor|codex)\/hooks)\.json$/,
-  /(?:^|\/)(?:\.vendor|\.vendor\/ide|\.codeium\/windsurf|\.config\/devin)\/hooks(?:(?:\.v\d+)?\.json$|\/|$)/,
+  /(?:^|\/)\.(?:ide|windsurf|devin|claude|cursor|codex|vendor|vendor\/ide|codeium\/windsurf|config\/devin)\/hooks(?:(?:\.v\d+)?\.json$|\/|$)/,
+  /(?:^|\/)\.claude\/settings(?:\.local)?\.json$/,
   /^(?:\/etc|\/library\/application support|[a-z]:\/programdata)\/(?:windsurf|devin)\/hooks(?:\.json$|\/|$)/,
 ];
 
