@@ -58,9 +58,16 @@ function isRunning(pid: string): boolean {
 /** Starts the program in the project of the home. The exit code is shown behind `EXIT`. */
 export async function openTerminal(
   args: readonly string[],
-  options: { home: TemporaryHome; columns?: number; rows?: number; env?: Record<string, string> },
+  options: {
+    home: TemporaryHome;
+    columns?: number;
+    rows?: number;
+    env?: Record<string, string>;
+    /** What Deno permits; a binary has all permissions built in. */
+    permissions?: readonly string[];
+  },
 ): Promise<TestTerminal> {
-  const { home, columns = 80, rows = 24, env = {} } = options;
+  const { home, columns = 80, rows = 24, env = {}, permissions } = options;
   const place = await plainDirectory();
   const socket = join(place, "tmux");
   const tmux = async (words: readonly string[], input?: string) => {
@@ -89,7 +96,7 @@ export async function openTerminal(
     ...env,
   };
   const assignments = Object.entries(variables).map(([name, value]) => `${name}=${value}`);
-  const command = quoted(["env", "-u", "NO_COLOR", ...assignments, ...programCommand(), ...args]);
+  const command = quoted(["env", "-u", "NO_COLOR", ...assignments, ...programCommand(permissions), ...args]);
   const size = ["-x", String(columns), "-y", String(rows)];
   await tmux(["-u", "new-session", "-d", "-s", "t", ...size, "-c", home.project, `${command}; echo EXIT $?; cat`]);
   const screen: TestTerminal["screen"] = ({ all = false, styles = false } = {}) =>
