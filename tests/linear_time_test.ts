@@ -69,86 +69,13 @@ const READERS: Readonly<Record<string, (text: string) => unknown>> = {
 };
 
 const PIECES: readonly string[] = [
-  ...[" ", "\n", "\r", "\t", "a", "a ", "a\n", "\n\n", " \n", "\u0301\u0316", "\u0301", "\u302e\u0334", "\uff9e\u0323"],
-  ...[
-    "`",
-    "```\n",
-    "```js\na\n",
-    "~~~\n",
-    "*",
-    "**a",
-    "_",
-    "# ",
-    "- ",
-    "|",
-    "|-|\n",
-    "> ",
-    "[a](",
-    "![",
-    "<a>",
-    "<a",
-    "</a>",
-  ],
-  ...[
-    "{",
-    "}",
-    "[",
-    "]",
-    "(",
-    ")",
-    "f(",
-    '{"a":',
-    '"',
-    "'",
-    "\\",
-    '\\"',
-    "\\u0041",
-    ",",
-    ":",
-    ";",
-    "=",
-    "a=",
-    "--",
-    "...",
-    ".",
-  ],
-  ...[
-    "<tool_call>",
-    '<tool_call>{"name":"list"',
-    "</tool_call>",
-    "<function=list>",
-    "<parameter=a>",
-    "[TOOL_CALLS]",
-    "<|",
-    "<|a|>",
-  ],
-  ...[
-    "<think>",
-    "</think>",
-    "<think></think>",
-    "Action: list\nAction Input: {",
-    "list(path='a'\n",
-    "list\n",
-    "read_file\n",
-    "path: a\n",
-  ],
-  ...[
-    "&amp;",
-    "&",
-    "$(",
-    "${",
-    "&&",
-    "| ",
-    "<<A\n",
-    "\x1b[",
-    "\x1b[0m",
-    "/a",
-    "http://a:b@",
-    "I will now read. ",
-    "1",
-    "é",
-    "😀",
-  ],
+  ...[" ", "\n", "\r", "\t", "a", "a ", "a\n", "\n\n", " \n", "\u0301\u0316", "\u0301", "\u302e\u0334"],
+  ...["\uff9e\u0323", "`", "```\n", "```js\na\n", "~~~\n", "*", "**a", "_", "# ", "- ", "|", "|-|\n", "> ", "[a]("],
+  ...["![", "<a>", "<a", "</a>", "{", "}", "[", "]", "(", ")", "f(", '{"a":', '"', "'", "\\", '\\"', "\\u0041", ","],
+  ...[":", ";", "=", "a=", "--", "...", ".", "<tool_call>", '<tool_call>{"name":"list"', "</tool_call>"],
+  ...["<function=list>", "<parameter=a>", "[TOOL_CALLS]", "<|", "<|a|>", "<think>", "</think>", "<think></think>"],
+  ...["Action: list\nAction Input: {", "list(path='a'\n", "list\n", "read_file\n", "path: a\n", "&amp;", "&", "$("],
+  ...["${", "&&", "| ", "<<A\n", "\x1b[", "\x1b[0m", "/a", "http://a:b@", "I will now read. ", "1", "é", "😀"],
   ...["*** Begin Patch\n", "<<<<<<< SEARCH\n", "=======\n", "@@ -1 +1 @@\n", "key: ", "Bearer ", "%41", "TOKEN="],
 ];
 
@@ -162,13 +89,21 @@ const FREE_MS = 25;
 /** How many times the time the longer text may take: linear is 8, quadratic 64. */
 const MOST = 24;
 
-/** Rounds of which the best count: other files are tested in the same process, so a single time says little. */
-const ROUNDS = 30;
+/** Rounds of which the best count: a single one may collect what others left. */
+const ROUNDS = 10;
+
+const SCHEDULED = "/proc/thread-self/schedstat";
+const HAS_SCHEDULED = await Deno.stat(SCHEDULED).then(() => true, () => false);
+
+/** Returns the milliseconds that this thread has run; where the system does not say, those that have passed. */
+function threadTime(): number {
+  return HAS_SCHEDULED ? Number(Deno.readTextFileSync(SCHEDULED).split(" ")[0]) / 1_000_000 : performance.now();
+}
 
 async function cost(read: (text: string) => unknown, text: string): Promise<number> {
-  const before = performance.now();
+  const before = threadTime();
   await read(text);
-  return performance.now() - before;
+  return threadTime() - before;
 }
 
 /** Returns whether a reader takes more than its share for the longer text in every round. */
