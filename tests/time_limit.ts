@@ -1,10 +1,12 @@
 /**
  * Loaded before the test files (`deno task test`): every test that sets no limit of its own gets one, so that a test
- * that hangs fails by its name and the others go on.
+ * that hangs fails by its name and the others go on. Where files run in groups, the name of a test says which is its.
  */
 
 /** Milliseconds: some twenty times what the longest test takes. */
 const LIMIT = 300_000;
+
+const GROUPED = Deno.mainModule.includes("/dist/tests/");
 
 type Definition = Partial<Deno.TestDefinition>;
 
@@ -17,7 +19,14 @@ function limited(...given: readonly (string | Definition | NonNullable<Definitio
     return typeof one === "function" ? { fn: one, ...(one.name === "" ? {} : { name: one.name }) } : one;
   });
   // A name that is given counts more than that of the function behind it.
-  test(Object.assign({ timeout: LIMIT }, ...named.reverse()));
+  const whole = Object.assign({ timeout: LIMIT }, ...named.reverse());
+  test({ ...whole, name: GROUPED ? `${fileOfCaller()}: ${whole.name}` : whole.name });
+}
+
+function fileOfCaller(): string {
+  const root = new URL("../", import.meta.url).href;
+  const line = (new Error().stack ?? "").split("\n").find((one) => /_test\.tsx?:/.test(one));
+  return line?.split(root)[1]?.replace(/:.*/, "") ?? "";
 }
 
 Object.defineProperty(Deno, "test", { value: Object.assign(limited, test) });
