@@ -24,11 +24,6 @@ interface Marker {
   damaged?: string;
 }
 
-/** Returns the text, or null for UTF-16, NUL bytes and invalid UTF-8: a wrong guess could unprotect a path. */
-function decode(bytes: Uint8Array): string | null {
-  return bytes.includes(0) ? null : utf8Text(bytes);
-}
-
 /**
  * Characters that some editors show as a line break or hide, so that the text after them looks like its own line.
  * Spelled out because `\p{…}` slows down every start.
@@ -94,7 +89,8 @@ function climbsOut(parts: string[]): boolean {
  */
 export function parseMarker(bytes: Uint8Array): Marker {
   const marker: Marker = { entries: [], localEndpoints: [], warnings: [] };
-  const text = decode(bytes);
+  // A wrong guess about the encoding could unprotect a path.
+  const text = bytes.includes(0) ? null : utf8Text(bytes);
   if (text === null) return { ...marker, damaged: "it is not UTF-8 text" };
   for (const [index, content] of text.split(/\r\n|\n|\r/).entries()) {
     const line = index + 1;

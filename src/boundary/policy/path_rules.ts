@@ -209,9 +209,7 @@ export class PathRules {
     if (known !== undefined) return known;
     const up = dirname(directory);
     const above = up === directory ? null : this.#placeOf(up);
-    const scopes = above === null || above.scopes.length === 0
-      ? []
-      : above.scopes.map((scope) => scope.below(basename(directory)));
+    const scopes = above?.scopes.map((scope) => scope.below(basename(directory))) ?? [];
     const marker = join(directory, MARKER_NAME);
     // If the system refuses to say whether a marker exists, assume one.
     if (mayRule && presentOrForbidden(() => lstatSync(marker)) !== null) this.#learn(marker);
@@ -293,7 +291,7 @@ export class PathRules {
     const named = join(directory, ...start);
     const real = realOrNamed(named);
     if (real === named) return;
-    if (wild < 0) this.#start(dirname(real), rule, { names: [basename(real)] });
+    if (wild < 0) this.follow(real, rule);
     else this.#start(real, rule, { names: names.slice(wild) });
   }
 

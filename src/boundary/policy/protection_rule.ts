@@ -35,14 +35,9 @@ export function describeRule(rule: ProtectionRule, root: string): string {
 }
 
 /** Returns advice about an unusable marker. A command of an earlier session may have left it. */
-export function repairOf({ damaged = "", marker }: ProtectionRule): string {
-  const repair = damaged.startsWith("line ")
-    ? `repair that line of ${marker}`
-    : damaged.startsWith("with it ")
-    ? `take out lines of ${marker} that nobody needs`
-    : `make ${marker} a readable text file`;
-  return `${repair}; if you did not write it, remove it: what was protected before stays so (agentcli doctor names ` +
-    "every such file). A local model may be used meanwhile";
+export function repairOf({ marker }: ProtectionRule): string {
+  return `repair ${marker}; if you did not write it, remove it: what was protected before stays so (agentcli doctor ` +
+    "names every such file). A local model may be used meanwhile";
 }
 
 /** Some other letters case-fold to the letters of `.git`. */

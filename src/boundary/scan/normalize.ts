@@ -22,23 +22,14 @@ export function foldedByte(byte: number): number {
   return FOLDED[byte] ?? byte;
 }
 
-/**
- * Lower-cases the two-byte letter that ends at `last` (Western, Greek, Cyrillic). Works on bytes, so that it also works
- * amid binary noise.
- */
+/** Lower-cases the two-byte letter that ends at `last`. Works on bytes, so that it also works amid binary noise. */
 export function foldLetter(kept: Uint8Array, last: number): void {
-  const [lead, byte] = [kept[last - 1], kept[last] ?? 0];
-  if (lead === 0xc3) {
-    if (byte >= 0x80 && byte <= 0x9e && byte !== 0x97) kept[last] = byte + 0x20;
-    return;
-  }
-  const first = lead === 0xce ? 0x91 : lead === 0xd0 ? 0x90 : 0x100;
-  if (byte < first || byte > 0xaf) return;
-  if (byte < 0xa0) kept[last] = byte + 0x20;
-  else {
-    kept[last - 1] = lead === 0xce ? 0xcf : 0xd1;
-    kept[last] = byte - 0x20;
-  }
+  const [lead = 0, byte = 0] = [kept[last - 1], kept[last]];
+  if (lead < 0xc3 || lead > 0xdf || byte > 0xbf) return;
+  const lower = String.fromCharCode((lead & 0x1f) << 6 | byte & 0x3f).toLowerCase().charCodeAt(0);
+  if (lower < 0x80 || lower > 0x7ff) return;
+  kept[last - 1] = 0xc0 | lower >> 6;
+  kept[last] = 0x80 | lower & 0x3f;
 }
 
 /** The encodings of UTF-16, by the mark that a file begins with. */
