@@ -89,7 +89,7 @@ the very first one is not JSON does the program end, with exit code 2. At the en
 and the queued ones, then ends.
 
 A message that begins with \`/\` and the name of a workflow or skill of the project stands for the text of that file, with the
-words behind the name as its arguments. \`slash_commands\` of \`init\` names them all. Any other \`/word\` is text.
+words behind the name as its arguments; \`/server:prompt\` stands for a prompt of an MCP server. \`slash_commands\` of \`init\` names them all, and \`commands\` of the answer to \`initialize\` those of the project. Any other \`/word\` is text.
 
 | request | fields | answer |
 |---|---|---|

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { startClient, STREAM } from "../helpers/client.ts";
 import { ask, say, startFakeServer, want } from "../helpers/fake_server.ts";
 import { runInProcess } from "../helpers/in_process.ts";
+import { planServer } from "../helpers/mcp.ts";
 import { configure, temporaryHome } from "../helpers/program.ts";
 
 const user = (text: string) => JSON.stringify({ type: "user", message: { role: "user", content: text } }) + "\n";
@@ -42,6 +43,29 @@ Deno.test("workflows and skills of the project are told in init, and a message t
   ]);
 });
 
+Deno.test("prompts of MCP servers are told in init and can be sent, and are not told where they are only for local models", async () => {
+  const prompts = [{
+    name: "greet",
+    description: "Greet somebody.",
+    arguments: [{ name: "who", required: true }],
+    messages: [{ role: "user", content: { type: "text", text: "Say hello to {who}." } }],
+  }];
+  for (const [more, told] of [[{}, ["hub:greet"]], [{ label: "no-cloud" }, []]] as const) {
+    await using home = await temporaryHome();
+    const { entry } = await planServer(`${home.root}/servers`, "fake", { tools: [], prompts });
+    await using server = startFakeServer({ script: () => say("Done.") });
+    await configure(home, { loc: { baseUrl: server.baseUrl, models: [{ id: "fake", context_window: 32768 }] } }, {
+      mcp_servers: { hub: { ...entry, ...more } },
+    });
+    const done = await runInProcess(STREAM, { home, stdin: user("/hub:greet Ada") + user("/hub:nothing") });
+    const lines = done.stdout.trimEnd().split("\n").map((line) => JSON.parse(line));
+    assert.deepEqual(lines.find(({ subtype }) => subtype === "init").slash_commands, told);
+    assert.equal(server.chats()[0]?.json.messages.at(-1).content, "Say hello to Ada.");
+    assert.match(lines.at(-1).errors[0], /the MCP server hub has no prompt "nothing"/);
+    assert.equal(server.chats().length, 1);
+  }
+});
+
 Deno.test("run with stream-json input gives the same events as the root", async () => {
   await using home = await temporaryHome();
   await home.write("a.txt", "alpha\n");
@@ -68,18 +92,26 @@ Deno.test("run with stream-json input gives the same events as the root", async 
   for (const shape of shapes) assert.deepEqual(shape, shapes[0]);
 });
 
-Deno.test("initialize tells the models and what there is, and its prompt is the system message", async () => {
+Deno.test("initialize tells the models and the commands of the project, and its prompt is the system message", async () => {
   await using home = await temporaryHome();
   await using server = startFakeServer({ script: [say("Hi.")] });
   await configure(home, { loc: { baseUrl: server.baseUrl, models: [{ id: "fake", alias: "quick" }] } });
-  await using client = startClient([], { home });
+  await home.write(".agentclisecret", "no-cloud: keys.md\n");
+  for (const [name, brief] of [["ship", "Ship it"], ["keys", "CANARY"], ["sign", "CANARY"]]) {
+    await home.write(`.ide/workflows/${name}.md`, `---\ndescription: ${brief}\n---\nSteps.\n`);
+  }
+  await using client = startClient(["--disallowed-tools", "Read(.ide/workflows/sign.md)"], { home });
   const answer = await client.request({
     subtype: "initialize",
     systemPrompt: ["You are", "terse."],
     appendSystemPrompt: "Be kind.",
   });
   assert.deepEqual(answer.response.models.map((model: { value: string }) => model.value), ["default", "loc:fake"]);
-  assert.deepEqual(answer.response.commands, []);
+  assert.deepEqual(answer.response.commands, [
+    { name: "keys", description: "[no-cloud]", argumentHint: "what it is about" },
+    { name: "ship", description: "Ship it", argumentHint: "what it is about" },
+    { name: "sign", description: "[denied]", argumentHint: "what it is about" },
+  ]);
   await client.say("hi");
   await client.result();
   const done = await client.end();

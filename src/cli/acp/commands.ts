@@ -7,7 +7,7 @@ import type { OpenSession } from "../../runtime/open_session.ts";
 import { plainText, type Row } from "../../terminal/style.ts";
 import type { ChatView } from "../chat/begin.ts";
 import { COMMANDS } from "../chat/commands/commands.ts";
-import { commandSource, type TypedCommand, type TypedPrompt } from "../chat/input/typed_line.ts";
+import type { TypedCommand, TypedPrompt } from "../chat/input/typed_line.ts";
 import type { Context } from "../command.ts";
 import { fenced } from "../../platform/text.ts";
 import type { AvailableCommand } from "./wire.ts";
@@ -24,22 +24,10 @@ function commandOf(name: string, description: string, hint: string): AvailableCo
 
 /** The commands that a client offers; without a session, those that every session has. */
 export async function availableCommands(opened: OpenSession | null): Promise<AvailableCommand[]> {
-  const source = commandSource(opened);
-  if (source === null) return [...BUILT_IN];
-  const { briefOf, customCommands } = await import("../chat/input/custom_commands.ts");
-  const customs = await customCommands(source);
-  const described = customs.map((command) => commandOf(command.name, briefOf(command, source), "what it is about"));
-  return [...BUILT_IN, ...described, ...await serverPrompts(opened)];
-}
-
-/** The prompts of MCP servers. Where something is protected, what a server says of itself is not sent: it may quote it. */
-async function serverPrompts(opened: OpenSession | null): Promise<AvailableCommand[]> {
-  if (opened === null || opened.servers === null) return [];
-  const { servers, session: { workspace, sandbox } } = opened;
-  if (workspace.protection.any || (await sandbox?.protectsElsewhere() ?? true)) return [];
-  const { serverCommands } = await import("../chat/commands/mcp.ts");
-  return serverCommands(servers).filter(({ server }) => server.label !== "no-cloud")
-    .map(({ name, brief, hint }) => commandOf(name, brief, hint));
+  if (opened === null) return [...BUILT_IN];
+  const { sessionCommands } = await import("../chat/input/client_commands.ts");
+  const ofSession = await sessionCommands(opened);
+  return [...BUILT_IN, ...ofSession.map(({ name, brief, hint }) => commandOf(name, brief, hint))];
 }
 
 /** A command of the chat or the project in a prompt; null for a prompt that is none. Throws `usage` for one that is not offered here. */

@@ -19,6 +19,7 @@ import { aborted } from "../../platform/time_limit.ts";
 import { serverStatus } from "../../runtime/open_session.ts";
 import type { PromptInput, QueuedMessage } from "../../runtime/prompts.ts";
 import { clean } from "../../terminal/clean.ts";
+import type { ClientCommand } from "../chat/input/client_commands.ts";
 import type { Context } from "../command.ts";
 import type { GivenServers } from "../mcp_config.ts";
 import { hostOf } from "../output.ts";
@@ -195,22 +196,24 @@ class Conversation {
     await this.#session.queue.push({ text, id, toPrompt }, size);
   }
 
-  /** The prompt of a message: its own words, or those of the workflow or skill of the project that it begins with. */
+  /** The prompt of a message: its own words, or those of the workflow, skill or server's prompt that it begins with. */
   async #words(text: string): Promise<Pick<PromptInput, "text" | "typed" | "label">> {
     if (!text.startsWith("/")) return { text };
     const opened = await this.#session.ready(this.#signal);
     const { commandSource } = await import("../chat/input/typed_line.ts");
     const { readCustom } = await import("../chat/input/custom_commands.ts");
-    const prompt = await readCustom(text, commandSource(opened));
+    const { serverPrompt } = await import("../chat/commands/mcp.ts");
+    const signal = this.#signal ?? new AbortController().signal;
+    const prompt = await readCustom(text, commandSource(opened)) ?? await serverPrompt(text, opened.servers, signal);
     return prompt === null ? { text } : { typed: text, ...prompt };
   }
 
-  async #commands(): Promise<{ name: string; kind: string }[]> {
+  /** Those of the project before a session is open; none where it cannot be read, which its first turn says. */
+  async #commands(): Promise<ClientCommand[]> {
+    const { projectCommands, sessionCommands } = await import("../chat/input/client_commands.ts");
     const { opened } = this.#session;
-    if (opened === null) return [];
-    const { commandSource } = await import("../chat/input/typed_line.ts");
-    const { customCommands } = await import("../chat/input/custom_commands.ts");
-    return await customCommands(commandSource(opened));
+    if (opened !== null) return await sessionCommands(opened);
+    return await projectCommands(this.#options, this.#context).catch(() => []);
   }
 
   async #answer(request: ControlRequest): Promise<void> {
@@ -235,7 +238,11 @@ class Conversation {
         this.#initialize(fields);
         return {
           response: {
-            commands: [],
+            commands: (await this.#commands()).map(({ name, brief, hint }) => ({
+              name,
+              description: brief,
+              argumentHint: hint,
+            })),
             agents: [],
             output_style: "default",
             available_output_styles: ["default"],

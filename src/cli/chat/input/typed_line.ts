@@ -1,6 +1,6 @@
 /** Reads typed lines: words for the model, a command of the chat, or one of the project; and completes them. */
 import type { ResolvedPath, Workspace } from "../../../boundary/workspace/workspace.ts";
-import { readDenials } from "../../../tools/permission.ts";
+import { type PermissionPolicy, readDenials } from "../../../tools/permission.ts";
 import type { OpenSession } from "../../../runtime/open_session.ts";
 import { highestLabel, type Label } from "../../../boundary/policy/label.ts";
 import type { AgentSession } from "../../../runtime/agent_session.ts";
@@ -66,7 +66,12 @@ export function commandSource(prepared: OpenSession | null): CommandSource | nul
 export function commandSource(prepared: OpenSession | null): CommandSource | null {
   if (prepared === null) return null;
   const { workspace, policy } = prepared.session;
-  return { workspace, readDenied: readDenials(workspace, policy.deny) ?? (() => null) };
+  return sourceOf(workspace, policy);
+}
+
+/** The source of a workspace under these rules. */
+export function sourceOf(workspace: Workspace, { deny }: Pick<PermissionPolicy, "deny">): CommandSource {
+  return { workspace, readDenied: readDenials(workspace, deny) ?? (() => null) };
 }
 
 /** Words for the model. `from` names the file of the project that they come from; null for typed ones. */
