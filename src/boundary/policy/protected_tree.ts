@@ -8,7 +8,7 @@ import type { ProtectedFile } from "./inode_index.ts";
 import { isOfSystem, isTooLong, type Listing, Listings, NO_UTF8, type UnjudgedPlace, within } from "./listing.ts";
 import { MARKER_NAME } from "./marker.ts";
 import type { PathRules } from "./path_rules.ts";
-import { type Coverage, ruleBelow } from "./patterns.ts";
+import { ruleBelow, type Scope } from "./patterns.ts";
 import { type ProtectionRule, stricter } from "./protection_rule.ts";
 
 /** The result of walks: places that a view must hide or leave out, and open directories. Absolute paths; links are not followed. */
@@ -61,13 +61,22 @@ const ENTRY_LIMIT = 200_000;
 /** That walk is reused for this many times its duration, so that a pattern below a home does not cost each request a walk. */
 const REUSED_FOR = 20;
 
-/** The entries of a directory, sorted by the rules. Absolute paths. */
+/** A directory that a walk comes to. */
+interface Visit {
+  directory: string;
+  /** The rule that covers all of it. */
+  covered: ProtectionRule | null;
+  /** Outside of the roots: the patterns that lead there, which alone are followed. Within them: null. */
+  scopes: readonly Scope[] | null;
+}
+
+/** The entries of a directory, sorted by the rules. */
 interface Sorted {
   /** The version of the rules. */
   version: number;
-  /** Open subdirectories, and covered ones. */
-  open: readonly string[];
-  covered: readonly string[];
+  /** Subdirectories. */
+  open: readonly Visit[];
+  covered: readonly Visit[];
   files: readonly ProtectedFile[];
   /** Covered links: their targets are covered, too, and can change without a trace here. */
   links: readonly ProtectedFile[];
@@ -135,9 +144,7 @@ export class ProtectedTree {
   *#searchAll(): Generator<void> {
     for (let walk = 1;; walk++) {
       const { version } = this.#rules;
-      const places = yield* this.#walkRoots();
-      const outside = yield* this.#walkOutside();
-      places.add(outside);
+      const places = (yield* this.#walkRoots()).add(yield* this.#walkOutside());
       const isEndless = walk >= MOST_WALKS;
       if (this.#rules.version !== version && !isEndless) continue;
       const reason = "its protected links lead on without an end";
@@ -148,35 +155,43 @@ export class ProtectedTree {
   }
 
   *#walkRoots(): Generator<void, ProtectedPlaces> {
+    const unjudged = this.#roots.filter(isOfSystem).map((root) => ({
+      directory: root,
+      reason: "belongs to the system",
+    }));
+    const roots = this.#roots.filter((root) => !isOfSystem(root));
+    const visits = roots.map((root) => ({ directory: root, covered: this.#rules.named(root), scopes: null }));
+    return (yield* this.#walk(visits)).add({ unjudged });
+  }
+
+  /** Goes through directories and what is below them. `waiting` grows on the way. */
+  *#walk(waiting: Visit[]): Generator<void, ProtectedPlaces> {
     const found = new ProtectedPlaces();
-    const waiting: { directory: string; isCovered: boolean }[] = [];
-    for (const root of this.#roots) {
-      if (isOfSystem(root)) {
-        found.unjudged.push({ directory: root, reason: "belongs to the system" });
+    for (const { directory, covered } of waiting) if (covered !== null) found.directories.push(directory);
+    let entries = 0;
+    // Breadth first, so that the limit does not cut off what a pattern names directly.
+    for (const visit of waiting) {
+      const { directory, covered, scopes } = visit;
+      const isInside = scopes === null;
+      if (!isInside && entries > ENTRY_LIMIT) {
+        const reason = "was not reached by the search for protected files";
+        if (covered === null) found.unjudged.push({ directory, reason });
         continue;
       }
-      const isCovered = this.#rules.named(root) !== null;
-      if (isCovered) found.directories.push(root);
-      waiting.push({ directory: root, isCovered });
-    }
-    for (let at = waiting.pop(); at !== undefined; at = waiting.pop()) {
-      const { directory, isCovered } = at;
       const listing = this.listings.of(directory);
-      const sorted = this.#sort(listing, { isCovered });
+      entries += listing.entries?.length ?? 0;
+      const sorted = this.#sort(listing, visit);
       found.blind ||= sorted.blind;
       for (const file of sorted.files) found.protected.push(file);
-      for (const below of sorted.covered) waiting.push({ directory: below, isCovered: true });
       for (const { path, rule } of sorted.links) this.#follow(path, rule);
+      for (const below of [...sorted.covered, ...sorted.open]) waiting.push(below);
       yield;
-      if (isCovered) found.closed.push(listing);
-      if (isCovered) continue;
-      found.listings.push(listing);
-      found.special.push(...listing.special);
-      found.repositories.push(...listing.repositories);
-      found.unjudged.push(...listing.unjudged);
+      if (isInside) (covered === null ? found.listings : found.closed).push(listing);
+      if (covered !== null) continue;
       for (const { path } of sorted.files) found.files.push(path);
-      for (const below of sorted.covered) found.directories.push(below);
-      for (const below of sorted.open) waiting.push({ directory: below, isCovered: false });
+      for (const below of sorted.covered) found.directories.push(below.directory);
+      found.add({ unjudged: listing.unjudged });
+      if (isInside) found.add({ special: listing.special, repositories: listing.repositories });
     }
     return found;
   }
@@ -187,90 +202,62 @@ export class ProtectedTree {
     if (target === null) return;
     const real = normalize(target);
     // A covered directory can have thousands of links within itself. Only in the roots: the question reads markers.
-    const known = this.#roots.some((root) => isWithin(root, real)) ? this.#rules.named(real) : null;
+    const known = this.#isInRoots(real) ? this.#rules.named(real) : null;
     if (known === null || stricter(known, rule) !== known) this.#rules.follow(real, rule);
   }
 
-  #sort(listing: Listing, { isCovered }: { isCovered: boolean }): Sorted {
+  #isInRoots(path: string): boolean {
+    return this.#roots.some((root) => isWithin(root, path));
+  }
+
+  #sort(listing: Listing, { covered, scopes }: Visit): Sorted {
     const known = this.#sorted.get(listing);
     // A rule found while sorting can cover earlier entries: the old version makes the directory be sorted again.
     const { version } = this.#rules;
     if (known?.version === version) return known;
     const { directory, entries, mayRule } = listing;
-    const [open, covered, files, links]: [string[], string[], ProtectedFile[], ProtectedFile[]] = [[], [], [], []];
-    let blind = entries === null && isCovered;
-    const ruleOf = entries === null ? null : this.#rules.rulesIn(directory, mayRule);
-    const isLong = isTooLong(directory);
-    for (const entry of entries ?? []) {
-      const { name, isDirectory, isFile, isSymlink } = entry;
+    const sorted = { open: [] as Visit[], covered: [] as Visit[] };
+    const [files, links]: [ProtectedFile[], ProtectedFile[]] = [[], []];
+    const [isInside, isCovered, isLong] = [scopes === null, covered !== null, isTooLong(directory)];
+    let blind = isInside && isCovered && entries === null;
+    const rulesIn = isInside && entries !== null ? this.#rules.rulesIn(directory, mayRule) : null;
+    for (const { name, isDirectory, isFile, isSymlink } of entries ?? []) {
       // The usual case: no entry here can be covered.
-      if (ruleOf === null && !isDirectory) continue;
+      if (isInside && rulesIn === null && !isDirectory) continue;
       const path = within(directory, name);
-      const rule = ruleOf?.(path) ?? null;
+      if (!isInside && isDirectory && (isOfSystem(path) || this.#isInRoots(path))) continue;
+      const rule = scopes === null ? rulesIn?.(path) ?? null : ruleBelow({ covered, scopes }, name);
       // A name that is not UTF-8 cannot be followed, and any rule may cover something below such a directory.
-      if (name.includes(NO_UTF8)) blind ||= rule !== null || isDirectory;
+      if (name.includes(NO_UTF8)) blind ||= isInside && (rule !== null || isDirectory);
       else if (rule === null || (name === MARKER_NAME && !isCovered)) {
         // Views leave out `.git` and system directories as a whole.
         if (!isDirectory || name === ".git" || isOfSystem(path)) continue;
-        if (isLong) blind = true;
-        else open.push(path);
-      } else if (isDirectory) covered.push(path);
+        const below = scopes?.map((scope) => scope.below(name)).filter(({ leadsOn }) => leadsOn) ?? null;
+        if (isLong) blind ||= isInside;
+        else if (below?.length !== 0) sorted.open.push({ directory: path, covered: null, scopes: below });
+      } else if (isDirectory) sorted.covered.push({ directory: path, covered: rule, scopes: scopes && [] });
       else if (isSymlink) links.push({ path, rule });
       else if (isFile || !isCovered) files.push({ path, rule });
     }
-    const sorted = { version, open, covered, files, links, blind };
-    this.#sorted.set(listing, sorted);
-    return sorted;
+    const result = { version, ...sorted, files, links, blind };
+    if (isInside) this.#sorted.set(listing, result);
+    return result;
   }
 
   /**
    * Finds what markers above the roots name elsewhere, and the targets of covered links. Tools cannot read those paths,
-   * but a view may show them, and another name or a copy may lie in a root. Follows only the patterns, up to a limit,
-   * and does not enter the roots again.
+   * but a view may show them, and another name or a copy may lie in a root. Does not enter the roots again.
    */
   *#walkOutside(): Generator<void, ProtectedPlaces> {
     const { version } = this.#rules;
     const start = performance.now();
-    const last = this.#outside;
-    if (last !== null && last.version === version && start < last.until) return last.found;
-    const found = new ProtectedPlaces();
-    const isInRoots = (path: string) => this.#roots.some((root) => isWithin(root, path));
-    const waiting: (Coverage & { directory: string })[] = [];
+    if (this.#outside?.version === version && start < this.#outside.until) return this.#outside.found;
+    const visits: Visit[] = [];
     for (const [directory, { start: scope }] of this.#rules.patterns) {
-      if (isInRoots(directory)) continue;
-      waiting.push({ directory, scopes: [scope], covered: scope.rule });
-      if (scope.rule !== null) found.directories.push(directory);
+      const isDirectory = this.listings.of(directory).status?.kind === "directory";
+      if (isDirectory && !this.#isInRoots(directory)) visits.push({ directory, covered: scope.rule, scopes: [scope] });
     }
-    let entries = 0;
-    // Breadth first, so that the limit does not cut off what a pattern names directly. The list grows on the way.
-    for (const { directory, scopes, covered } of waiting) {
-      if (entries > ENTRY_LIMIT) {
-        const reason = "was not reached by the search for protected files";
-        if (covered === null) found.unjudged.push({ directory, reason });
-        continue;
-      }
-      const listing = this.listings.of(directory);
-      // Only directories have entries.
-      if (listing.status !== null && listing.status.kind !== "directory") continue;
-      if (covered === null || listing.entries === null) found.unjudged.push(...listing.unjudged);
-      entries += listing.entries?.length ?? 0;
-      for (const { name, isDirectory, isFile, isSymlink } of listing.entries ?? []) {
-        const path = within(directory, name);
-        if (isDirectory && (isOfSystem(path) || isInRoots(path))) continue;
-        const rule = ruleBelow({ scopes, covered }, name);
-        if (isDirectory && rule !== null) {
-          if (covered === null) found.directories.push(path);
-          waiting.push({ directory: path, scopes: [], covered: rule });
-        } else if (isDirectory && name !== ".git" && !isTooLong(directory)) {
-          const below = scopes.map((scope) => scope.below(name)).filter(({ leadsOn }) => leadsOn);
-          if (below.length > 0) waiting.push({ directory: path, scopes: below, covered: null });
-        } else if (isFile && rule !== null) {
-          found.files.push(path);
-          found.protected.push({ path, rule });
-        } else if (isSymlink && rule !== null) this.#follow(path, rule);
-      }
-      yield;
-    }
+    const found = yield* this.#walk(visits);
     const end = performance.now();
     this.#outside = { found, version, until: end + REUSED_FOR * (end - start) };
     return found;
