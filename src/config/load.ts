@@ -2,6 +2,7 @@
 import type { Home } from "../platform/home.ts";
 import type { Configuration } from "./types.ts";
 import type { FileStatus } from "../platform/files.ts";
+import { fieldsOf, isRecord, parseJson } from "../platform/record.ts";
 import { isLiteralKey } from "./endpoint.ts";
 
 export const PROVIDERS_FILE = "providers.yaml";
@@ -39,9 +40,7 @@ export async function loadConfiguration(home: Home): Promise<Configuration> {
   const configuration = parseConfiguration(text, home.file(PROVIDERS_FILE));
   const after = await home.status(PROVIDERS_FILE);
   // Written while it was read: the copy would belong to neither state.
-  const unchanged = after !== null && after.size === status.size && after.modified === status.modified &&
-    after.inode === status.inode;
-  if (unchanged) await writeCopy(home, status, configuration);
+  if (after !== null && keyOf(after) === keyOf(status)) await writeCopy(home, status, configuration);
   return configuration;
 }
 
@@ -51,35 +50,18 @@ const LAYOUT = 8;
 /** A file changed this short a time ago may change again within the same time stamp: it is not copied yet. */
 const SETTLED_MS = 50;
 
-interface Copy {
-  layout: number;
-  key: string;
-  configuration: Configuration;
-}
-
 function keyOf(status: FileStatus): string {
   return `${status.size}:${status.modified}:${status.device}:${status.inode}`;
 }
 
-function isCopy(value: unknown): value is Copy {
-  const copy = value as Partial<Copy> | null;
-  return typeof copy === "object" && copy !== null && copy.layout === LAYOUT && typeof copy.key === "string" &&
-    Array.isArray(copy.configuration?.providers) && Array.isArray(copy.configuration?.warnings) &&
-    typeof copy.configuration?.roles === "object" && typeof copy.configuration?.sandbox === "object" &&
-    typeof copy.configuration?.permissions === "object";
-}
-
 /** The copy that belongs to the file as it is now; null when there is none. A damaged copy counts as none. */
 async function readCopy(home: Home, status: FileStatus): Promise<Configuration | null> {
-  try {
-    const text = await home.read(NAME);
-    if (text === null) return null;
-    const value: unknown = JSON.parse(text);
-    if (!isCopy(value) || value.key !== keyOf(status)) return null;
-    return { ...value.configuration, path: home.file("providers.yaml") };
-  } catch {
-    return null;
-  }
+  const { layout, key, configuration } = fieldsOf(parseJson(await home.read(NAME).catch(() => null) ?? ""));
+  const { providers, warnings, roles, sandbox, permissions } = fieldsOf(configuration);
+  const isWhole = [providers, warnings].every(Array.isArray) && [roles, sandbox, permissions].every(isRecord);
+  if (layout !== LAYOUT || key !== keyOf(status) || !isWhole) return null;
+  // The layout says that it is one.
+  return { ...configuration as Configuration, path: home.file(PROVIDERS_FILE) };
 }
 
 /**
@@ -89,8 +71,7 @@ async function readCopy(home: Home, status: FileStatus): Promise<Configuration |
 async function writeCopy(home: Home, status: FileStatus, configuration: Configuration): Promise<void> {
   if (mayHoldKey(configuration)) return await removeCopy(home);
   if (Date.now() - status.modified < SETTLED_MS) return;
-  const copy: Copy = { layout: LAYOUT, key: keyOf(status), configuration };
-  await home.write(NAME, JSON.stringify(copy)).catch(() => {});
+  await home.write(NAME, JSON.stringify({ layout: LAYOUT, key: keyOf(status), configuration })).catch(() => {});
 }
 
 function mayHoldKey({ providers, engines = {}, mcpServers = [] }: Configuration): boolean {
