@@ -1,7 +1,7 @@
 /** Turns the items of a session into the messages of a request. The same items give the same bytes: servers cache prompts by prefix. */
 import { imageParts, imageUrl, type ShownImage, wordsOf } from "../provider/chat/content.ts";
 import type { ContentPart, WireMessage } from "../provider/types.ts";
-import { type AssistantItem, imagesOf, type SessionItem, type UserItem } from "../session/item.ts";
+import { type AssistantItem, imagesOf, type SessionItem } from "../session/item.ts";
 
 export interface HistoryOptions {
   /** Send the model's reasoning back (`reasoning: keep`). */
@@ -56,7 +56,8 @@ export function buildMessages(
       messages.push(message);
     }
     previous = message.role;
-    lead = !isLead(item) ? null : lead === null ? item.text : `${lead}\n\n${item.text}`;
+    const isLead = item.kind === "user" && (item.origin === "summary" || item.origin === "note");
+    lead = !isLead ? null : lead === null ? item.text : `${lead}\n\n${item.text}`;
   }
   showResults();
   return messages;
@@ -78,10 +79,6 @@ function withImages(text: string, images: readonly ShownImage[]): ContentPart[] 
     ...(text === "" ? [] : [{ type: "text" as const, text }]),
     ...images.map((image): ContentPart => ({ type: "image_url", image_url: { url: imageUrl(image) } })),
   ];
-}
-
-function isLead(item: SessionItem): item is UserItem {
-  return item.kind === "user" && (item.origin === "summary" || item.origin === "note");
 }
 
 function behindLead(lead: string, message: WireMessage & { role: "user" }): WireMessage {

@@ -2,7 +2,7 @@
 import { grouped } from "../platform/number.ts";
 import type { AgentcliError } from "../errors.ts";
 import { type FailureKind, ProviderFailure } from "../provider/failure.ts";
-import type { ChatResponse, RetryNotice } from "../provider/types.ts";
+import type { ChatResponse } from "../provider/types.ts";
 import { type AssistantItem, callId, showsImages, type ToolCall } from "../session/item.ts";
 import { asksForShape, estimateOf, recordRequest, requestOf, type SentRequest } from "./chat_request.ts";
 import type { Holdback } from "../provider/text_calls/holdback.ts";
@@ -67,7 +67,11 @@ async function askUntilTaken(session: Session, turn: RunningTurn, shapes: Shapes
       // A response costs more than a refusal, so it is tried again only once.
       refusals += failure.facts.dropped ? REFUSAL_LIMIT : 1;
       if (refusals > REFUSAL_LIMIT) throw error;
-      if (failure.facts.dropped) await turn.emit({ kind: "retry", notice: restartFor(failure) });
+      if (failure.facts.dropped) {
+        // The response is void: it answered a part of the prompt only.
+        const notice = { attempt: 1, maxRetries: 1, delayMs: 0, status: null, reason: failure.message } as const;
+        await turn.emit({ kind: "retry", notice: { kind: failure.kind, ...notice, restart: true } });
+      }
       await (await import("./context/calibrate.ts")).recordOverflow(session, { failure, sent }, turn);
       await turn.emit({ kind: "notice", text: "the context window of the server is full: shortening the session" });
       const { makeRoom } = await import("./context/fit_context.ts");
@@ -89,11 +93,6 @@ function mayDropCalls({ context, model, schemas }: Session, server: string): boo
 function isOverflow(failure: ProviderFailure, session: Session): boolean {
   if (failure.kind === "context") return true;
   return failure.kind === "empty" && estimateOf(session) > limitsOf(session.model).threshold;
-}
-
-/** Returns the notice that a response is void, since it answered a part of the prompt only. */
-function restartFor({ kind, message: reason }: ProviderFailure): RetryNotice {
-  return { kind, attempt: 1, maxRetries: 1, delayMs: 0, status: null, reason, restart: true };
 }
 
 /** Returns the error for a prompt that is too long: with the server's own numbers if it named them, otherwise with ours. */

@@ -60,12 +60,9 @@ function openedCall(text: string, tools: readonly ToolSchema[]): UnparsedCall | 
   if (opener === null) return null;
   const [found, mark = "", name = ""] = opener;
   // An object that is closed was read, and is no call.
-  if (mark.startsWith("{") && isClosed(found + words.slice(opener.index + found.length))) return null;
+  const object = found + words.slice(opener.index + found.length);
+  if (mark.startsWith("{") && object.split("{").length <= object.split("}").length) return null;
   return { name, ends: false };
-}
-
-function isClosed(object: string): boolean {
-  return object.split("{").length <= object.split("}").length;
 }
 
 /** Asks the model to send a call again that could not be read. */

@@ -112,11 +112,6 @@ export function rereadOf({ context: { cache } }: Session): TurnState["rereadBefo
   return { tokens: cache.rereadTokens, ms: cache.rereadMs };
 }
 
-function rereadSince(session: Session, before: TurnState["rereadBefore"]): TurnState["rereadBefore"] {
-  const now = rereadOf(session);
-  return { tokens: now.tokens - before.tokens, ms: now.ms - before.ms };
-}
-
 /** Adds the usage of a response to that of its turn. */
 export function addUsage(sum: Usage, usage: Usage): void {
   sum.promptTokens += usage.promptTokens;
@@ -126,6 +121,7 @@ export function addUsage(sum: Usage, usage: Usage): void {
 }
 
 function figures(session: Session, state: TurnState, clock: Clock): TurnResult {
+  const [before, now] = [state.rereadBefore, rereadOf(session)];
   return {
     outcome: "success",
     sessionId: session.id,
@@ -134,7 +130,7 @@ function figures(session: Session, state: TurnState, clock: Clock): TurnResult {
     apiMs: Math.round(state.apiMs),
     turns: state.responses,
     usage: state.usage,
-    reread: rereadSince(session, state.rereadBefore),
+    reread: { tokens: now.tokens - before.tokens, ms: now.ms - before.ms },
     model: session.model.entry.id,
     contextWindow: shownWindow(session.model),
     maxTokens: session.model.maxTokens,

@@ -86,16 +86,12 @@ export async function editProviders(
   return await home.locked(PROVIDERS_FILE, async () => {
     const result = await edited(home, change);
     if (result.after === result.before) return result;
-    await writeSchema(home);
+    const schema = schemaText();
+    if (await home.read(SCHEMA_FILE).catch(() => null) !== schema) await home.write(SCHEMA_FILE, schema);
     await home.write(PROVIDERS_FILE, result.after);
     await removeCopy(home);
     return result;
   });
-}
-
-async function writeSchema(home: Home): Promise<void> {
-  const text = schemaText();
-  if (await home.read(SCHEMA_FILE).catch(() => null) !== text) await home.write(SCHEMA_FILE, text);
 }
 
 /** The first line of a new file: editors complete with the schema beside it. */

@@ -178,13 +178,9 @@ function toMcpServer(name: string, server: McpServerRecord): McpServerEntry {
   };
 }
 
-function mcpServersOf(servers: ProvidersFile["mcp_servers"]): Pick<Configuration, "mcpServers"> {
-  const entries = Object.entries(servers ?? {});
-  return entries.length === 0 ? {} : { mcpServers: entries.map(([name, server]) => toMcpServer(name, server)) };
-}
-
 /** The checked file with every optional list filled in. */
 export function toConfiguration(file: ProvidersFile, path: string): Configuration {
+  const mcpServers = Object.entries(file.mcp_servers ?? {}).map(([name, server]) => toMcpServer(name, server));
   return {
     path,
     exists: true,
@@ -202,7 +198,7 @@ export function toConfiguration(file: ProvidersFile, path: string): Configuratio
       network: file.sandbox?.network ?? false,
       env: file.sandbox?.env ?? [],
     },
-    ...mcpServersOf(file.mcp_servers),
+    ...(mcpServers.length === 0 ? {} : { mcpServers }),
     // Only where there are some: their names are data, `__proto__` too, and stay own keys.
     ...(file.engines === undefined ? {} : { engines: Object.fromEntries(Object.entries(file.engines)) }),
     providers: Object.entries(file.providers ?? {}).map(([name, provider]) => toProvider(name, provider, path)),

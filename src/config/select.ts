@@ -201,7 +201,8 @@ export async function selectModel(
   const { defaultModel, roles } = configuration;
   const usual = defaultSelector(configuration);
   if (usual !== null) {
-    if (!isKnown(configuration, usual.provider)) throw unknownDefault(configuration, usual.provider);
+    const isKnown = usual.provider === DEMO || configuredProvider(configuration, usual.provider) !== undefined;
+    if (!isKnown) throw unknownDefault(configuration, usual.provider);
     return { source: "default", ...await ofSelector(configuration, usual, servedModels) };
   }
   if (defaultModel !== undefined) {
@@ -243,10 +244,6 @@ async function ofSession(
     return model ? [{ provider, model }] : [];
   });
   return owners.length === 1 ? owners[0] : undefined;
-}
-
-function isKnown(configuration: Configuration, name: string): boolean {
-  return name === DEMO || configuredProvider(configuration, name) !== undefined;
 }
 
 /** Nobody typed the name now: said is which setting holds it. */

@@ -58,11 +58,6 @@ function withoutNull(parsed: ParsedYaml): ParsedYaml {
   return parseYaml(parsed.text.slice(0, start) + parsed.text.slice(end).replace(/^[ \t]*\r?\n/, ""));
 }
 
-/** The text with the change made in place; null where the layout is not a usual one. */
-function spliced(parsed: ParsedYaml, edit: YamlEdit): string | null {
-  return edit.kind === "set" ? setIn(parsed, edit.path, edit) : removeFrom(parsed, edit.path);
-}
-
 /** Odd layouts (explicit keys, one-line lists of lists): the library writes the text anew, comments kept. */
 function rewritten({ text }: ParsedYaml, edit: YamlEdit): string {
   const { document } = parseYaml(text);
@@ -85,9 +80,10 @@ export function editYaml(before: ReadText, edit: YamlEdit): ReadText {
   const wanted = fingerprint(applied(before.value, edit));
   if (wanted === fingerprint(before.value ?? {})) return before;
   const parsed = withoutNull(before.parsed);
-  for (const changed of [spliced, rewritten]) {
+  const inPlace = () => edit.kind === "set" ? setIn(parsed, edit.path, edit) : removeFrom(parsed, edit.path);
+  for (const changed of [inPlace, () => rewritten(parsed, edit)]) {
     try {
-      const text = changed(parsed, edit);
+      const text = changed();
       if (text === null) continue;
       const after = parseYaml(text);
       const value = plainValue(after);

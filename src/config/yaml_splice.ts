@@ -128,11 +128,6 @@ export function indentedPair(entry: readonly [key: string, value: unknown], inde
   return indented(blockText(Object.fromEntries([entry])), indent);
 }
 
-/** `- value` in block style, every line indented, ending with a line feed. */
-function indentedItem(value: unknown, indent: number): string {
-  return indented(blockText([value]), indent);
-}
-
 // Words that need no quotes inside brackets and are no number, truth value or nothing in any version of YAML.
 const PLAIN = /^(?!(?:true|false|yes|no|on|off|y|n|null|nan|inf)$)[A-Za-z_][A-Za-z0-9_.\/-]*$/i;
 
@@ -297,7 +292,7 @@ function addItem({ text }: ParsedYaml, list: YAMLSeq, value: unknown): string | 
   if (dash === null) return null;
   const indent = columnOf(text, dash);
   const offset = afterComments(text, { start: afterLine(text, contentEnd(list)), indent });
-  return insertLines(text, offset, indentedItem(value, indent));
+  return insertLines(text, offset, indented(blockText([value]), indent));
 }
 
 /** Removes what stands at a path; the last thing of a collection leaves `{}` or `[]`. */

@@ -1,6 +1,6 @@
 /** Ends a turn from outside: signals such as Ctrl-C, and the time limit. */
 import { AgentcliError } from "../errors.ts";
-import type { Clock, Io, StopSignal } from "../platform/io.ts";
+import type { Clock, Io } from "../platform/io.ts";
 import { orAborted } from "../platform/sleep.ts";
 
 /**
@@ -20,11 +20,6 @@ export function startDeadline(
   return () => over.abort();
 }
 
-function errorOf(signal: StopSignal): AgentcliError {
-  if (signal === "SIGINT") return new AgentcliError("interrupted", "interrupted");
-  return new AgentcliError("terminated", "terminated by a signal");
-}
-
 /** How long the turn still has to end in good order after a second signal, in milliseconds. */
 const LEAVE_MS = 1500;
 
@@ -37,7 +32,9 @@ export function listenForInterrupt(io: Pick<Io, "onSignal" | "clock">, timeoutSe
   const forced = Promise.withResolvers<number>();
   let signals = 0;
   const remove = io.onSignal((signal) => {
-    const reason = errorOf(signal);
+    const reason = signal === "SIGINT"
+      ? new AgentcliError("interrupted", "interrupted")
+      : new AgentcliError("terminated", "terminated by a signal");
     signals++;
     if (signals === 1) controller.abort(reason);
     else if (signals > 2) forced.resolve(reason.exitCode);

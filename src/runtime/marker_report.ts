@@ -135,30 +135,33 @@ export function doubtOf(path: string): string | null {
   return DOUBTFUL.find(([sign]) => sign.test(plain))?.[1] ?? null;
 }
 
-/** Why a line covers nothing, as far as its text tells, as a sentence. */
-function describeIdle(rule: ProtectionRule, root: string): string {
-  const doubt = doubtOf(rule.pattern);
-  return `${describeRule(rule, root)}: covers nothing${doubt === null ? "" : ` (${doubt})`}`;
-}
-
 /** Returns findings for people, one sentence each. */
 export function describeReport({ idle, namesakes, unjudged }: MarkerReport, root: string): string[] {
   return [
     ...unjudged.map(({ directory, reason }) =>
       `${relativeTo(root, directory)}: ${reason}; commands do not see it, and what is protected in it is not known`
     ),
-    ...idle.map((rule) => describeIdle(rule, root)),
+    ...idle.map((rule) => {
+      const doubt = doubtOf(rule.pattern);
+      return `${describeRule(rule, root)}: covers nothing${doubt === null ? "" : ` (${doubt})`}`;
+    }),
     ...namesakes.map((path) =>
       `${relativeTo(root, path)}: no line covers it, though another one of that name is protected`
     ),
   ];
 }
 
-/** Returns the first line of a remote session. `notScanned`: files whose content would not be found. */
-export function summarizeReport(
-  { files, directories, idle, namesakes, unjudged }: MarkerReport,
-  { notScanned }: { notScanned: number },
-): string {
+/** Most entries of a project that are looked at when a session opens. */
+const OPENING_LIMIT = 20_000;
+
+/** Returns the first line of a remote session: what it does not see, and how many files are not scanned. */
+export async function hiddenNotice(
+  { root, additional, protection }: Workspace,
+  scanner: { notScanned(): Promise<readonly string[]> } | undefined,
+): Promise<string> {
+  const report = await reportMarkers(protection, { roots: [root, ...additional], limit: OPENING_LIMIT });
+  const { files, directories, idle, namesakes, unjudged } = report;
+  const notScanned = (await scanner?.notScanned() ?? []).length;
   const parts = [
     `hidden from this model: ${counted(files, "file")}, ${counted(directories, "directory", "directories")}`,
     `lines without a match: ${idle.length}`,
@@ -168,17 +171,4 @@ export function summarizeReport(
   ];
   const more = idle.length + namesakes.length + unjudged.length + notScanned > 0 ? " (agentcli secrets list)" : "";
   return parts.join("; ") + more;
-}
-
-/** Most entries of a project that are looked at when a session opens. */
-const OPENING_LIMIT = 20_000;
-
-/** Returns the line on the paths that a remote session does not see. */
-export async function hiddenNotice(
-  { root, additional, protection }: Workspace,
-  scanner: { notScanned(): Promise<readonly string[]> } | undefined,
-): Promise<string> {
-  const report = await reportMarkers(protection, { roots: [root, ...additional], limit: OPENING_LIMIT });
-  const notScanned = await scanner?.notScanned() ?? [];
-  return summarizeReport(report, { notScanned: notScanned.length });
 }

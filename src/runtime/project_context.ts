@@ -48,7 +48,9 @@ export async function findProjectContext(
   const notices = [
     ...configuration.warnings,
     ...found,
-    ...endpointNotices(localEndpoints, root),
+    ...localEndpoints.length === 0
+      ? []
+      : [`counts as local here: ${localEndpoints.join(", ")} (local-endpoints of ${join(root, MARKER_NAME)})`],
     ...warnings,
     ...damaged === null ? [] : [`${damaged.marker}: ${damaged.damaged}; everything counts as protected`],
   ];
@@ -65,10 +67,4 @@ export async function findProjectContext(
     notices,
     isProtected,
   };
-}
-
-/** Names the hosts that the project trusts. */
-function endpointNotices(localEndpoints: readonly string[], root: string): string[] {
-  if (localEndpoints.length === 0) return [];
-  return [`counts as local here: ${localEndpoints.join(", ")} (local-endpoints of ${join(root, MARKER_NAME)})`];
 }

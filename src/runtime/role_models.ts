@@ -9,7 +9,7 @@ import { selectForRole } from "../config/select.ts";
 import { chat, chatWithinLimit } from "../provider/chat/chat.ts";
 import { createChatCache } from "../provider/chat/request_body.ts";
 import type { ModelLocality } from "../provider/backends/backend.ts";
-import type { Chat, Endpoint } from "../provider/types.ts";
+import type { Chat } from "../provider/types.ts";
 import type { OpenedParts } from "./make_session.ts";
 import { findModelMetadata, locatedModel, profileOf, sessionModel, toolProtocolOf } from "./model.ts";
 
@@ -27,20 +27,20 @@ export async function findCompactModel(parts: RoleParts): Promise<SideModel | nu
   if (found === null) return null;
   const { endpoint, entry } = found;
   const local = found.place.kind === "here";
+  const findWindow = async () => {
+    const { findServerWindow } = await import("../agent/context/window.ts");
+    const search = { model: entry.id, signal: new AbortController().signal };
+    return (await findServerWindow(parts.client, endpoint, search)).window;
+  };
   return {
     chat: admitted(found.chat, found.target, parts.session),
     provider: endpoint.provider,
     local,
     id: entry.id,
-    contextWindow: entry.contextWindow ?? await windowOf(entry.id, found, parts) ?? assumedWindow({ local }),
+    contextWindow: entry.contextWindow ?? await findWindow() ?? assumedWindow({ local }),
     maxTokens: entry.maxTokens,
     params: entry.params,
   };
-}
-
-async function windowOf(model: string, { endpoint }: { endpoint: Endpoint }, { client }: RoleParts) {
-  const { findServerWindow } = await import("../agent/context/window.ts");
-  return (await findServerWindow(client, endpoint, { model, signal: new AbortController().signal })).window;
 }
 
 /** Finds the model that is configured for a role, and connects it; null for the session's own. */

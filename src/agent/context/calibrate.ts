@@ -31,7 +31,8 @@ export async function calibrate(
   response: { usage: Usage | null; sent: SentRequest },
   { emit }: { emit: TurnListener },
 ): Promise<ProviderFailure | null> {
-  const { context, model, server } = session;
+  const { context, model, server, items } = session;
+  const { history } = context;
   const isFirst = !context.answered;
   context.answered = true;
   // Asked while the tools run; taken over before the next request.
@@ -43,7 +44,7 @@ export async function calibrate(
     ...sent,
     promptTokens,
     bytesPerToken: context.bytesPerToken,
-    least: (enough) => leastTokens(textsOf(session), enough),
+    least: (enough) => leastTokens(buildMessages(session.system.text, items, history).map(wordsOf), enough),
     before,
   });
   switch (verdict.kind) {
@@ -123,10 +124,6 @@ function countedBefore(
         ? 0
         : leastTokens(items.slice(counted.items).map((item) => wordsOf(messageOf(item, history))), enough),
   };
-}
-
-function textsOf(session: Session): string[] {
-  return buildMessages(session.system.text, session.items, session.context.history).map(wordsOf);
 }
 
 /**

@@ -137,7 +137,8 @@ export function recordOf(items: readonly SessionItem[], limit: number): string {
   const take = (at: number) => {
     const item = items[at];
     if (item === undefined || pieces.has(at)) return;
-    const piece = fitted(pieceOf(item), Math.min(Math.floor(limit * shareOf(item)), left - jsonBytes(GAP)));
+    const share = isSummary(item) ? SHARES.summary : SHARES[item.kind];
+    const piece = fitted(pieceOf(item), Math.min(Math.floor(limit * share), left - jsonBytes(GAP)));
     if (piece === "") return;
     pieces.set(at, piece);
     left -= jsonBytes(piece) + jsonBytes(GAP);
@@ -156,14 +157,13 @@ export function recordOf(items: readonly SessionItem[], limit: number): string {
   return record.join(GAP);
 }
 
-function shareOf(item: SessionItem): number {
-  return item.kind === "user" && item.origin === "summary" ? SHARES.summary : SHARES[item.kind];
-}
-
 function pieceOf(item: SessionItem): string {
   switch (item.kind) {
-    case "user":
-      return item.origin === "summary" ? item.text : `User: ${item.text}${imagesNote(item)}`;
+    case "user": {
+      // A summary is made from words: that there was something to see is all it learns.
+      const images = imagesOf(item).map(({ name }) => ` [showed the image ${name}]`).join("");
+      return isSummary(item) ? item.text : `User: ${item.text}${images}`;
+    }
     case "assistant": {
       const calls = item.calls.map((call) => `called ${call.name} ${JSON.stringify(call.input ?? {})}`);
       return [`Assistant: ${item.text}`, ...calls].join("\n");
@@ -171,11 +171,6 @@ function pieceOf(item: SessionItem): string {
     case "tool_result":
       return `Result of ${item.name}${item.isError ? " (failed)" : ""}: ${item.content}`;
   }
-}
-
-/** A summary is made from words: that there was something to see is all it learns. */
-function imagesNote(item: SessionItem): string {
-  return imagesOf(item).map(({ name }) => ` [showed the image ${name}]`).join("");
 }
 
 /** The text, or its beginning and end, within so many bytes of JSON; empty when that is next to nothing. */

@@ -40,6 +40,8 @@ export interface CountedPrompt {
   } | null;
 }
 
+/** KoboldCpp, when tools are in the request: its numbers are the same for every response (wire reference, §6.5). */
+const MADE_UP = 100;
 /** Below this share of the estimate a count means that text is missing. */
 const MISSING_SHARE = 0.6;
 /** Tokens that templates differ by, from one prompt to the next. */
@@ -63,7 +65,7 @@ export function checkUsage(counted: CountedPrompt): UsageVerdict {
   if (missing !== null) return { kind: "cut", certain: !onlyFresh, fell: missing === "fell" };
   if (promptTokens < estimate * MISSING_SHARE) {
     if (onlyFresh) return { kind: "unusable" };
-    if (estimate > SMALLEST_WINDOW && !isMadeUp(promptTokens) && promptTokens < counted.least(promptTokens + 1)) {
+    if (estimate > SMALLEST_WINDOW && promptTokens !== MADE_UP && promptTokens < counted.least(promptTokens + 1)) {
       return { kind: "cut", certain: true, fell: false };
     }
   }
@@ -79,11 +81,6 @@ function missingOf({ promptTokens, before }: CountedPrompt): "fell" | "short" | 
   const room = promptTokens + TEMPLATE_SLACK + before.slack - before.promptTokens + 1;
   if (room <= 0) return "fell";
   return before.leastNew(room) >= room ? "short" : null;
-}
-
-/** KoboldCpp, when tools are in the request: its numbers are the same for every response (wire reference, §6.5). */
-function isMadeUp(promptTokens: number): boolean {
-  return promptTokens === 100;
 }
 
 /** Longest piece of text that one token may stand for, in characters. */

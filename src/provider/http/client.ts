@@ -139,7 +139,7 @@ export class HttpClient {
     const watch = this.#watchHeaders(route, sent, stop);
     try {
       const raw = await pending;
-      if (isRedirect(raw.status)) {
+      if (raw.status >= 300 && raw.status < 400) {
         await raw.body?.cancel();
         throw redirectFailure(endpoint.provider, { ...raw, url: route.url });
       }
@@ -158,8 +158,8 @@ export class HttpClient {
     { url, connection }: Route,
     { headers, sent, stop }: { headers: Record<string, string>; sent: Sent; stop: AbortController },
   ): Promise<RawResponse> {
-    const { method, signal, onSent } = sent.request;
-    const body = bytesOf(sent.request.body);
+    const { method, signal, onSent, body: given = null } = sent.request;
+    const body = typeof given === "string" ? [new TextEncoder().encode(given)] : given;
     const signals = signal === undefined ? [stop.signal] : [signal, stop.signal];
     if (connection.kind === "loopback") {
       return await exchange(connection.address, { method, url, headers, body, onSent }, signals);
@@ -274,14 +274,6 @@ function openOrExplain(connection: Connection, endpoint: Endpoint): FetchClient 
 
 /** Looks for something at an address; rejects when its signal is aborted. */
 type Look = (signal: AbortSignal) => Promise<boolean>;
-
-function bytesOf(body: HttpRequest["body"]): readonly Uint8Array<ArrayBuffer>[] | null {
-  return typeof body === "string" ? [new TextEncoder().encode(body)] : body ?? null;
-}
-
-function isRedirect(status: number): boolean {
-  return status >= 300 && status < 400;
-}
 
 function attemptOf(sent: Sent): Attempt {
   return {

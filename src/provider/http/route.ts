@@ -113,11 +113,8 @@ function isException(url: URL, entry: string): boolean {
   const wanted = (name ?? "").replace(/^\*?\./, "");
   if (wanted === "") return false;
   if (wanted.includes("/")) return isInRange(host, wanted);
-  return host === wanted || host === `[${wanted}]` || (!isAddress(host) && host.endsWith(`.${wanted}`));
-}
-
-function isAddress(host: string): boolean {
-  return host.startsWith("[") || /^\d+(\.\d+){3}$/.test(host);
+  const isAddress = /^\[|^\d+(\.\d+){3}$/.test(host);
+  return host === wanted || host === `[${wanted}]` || (!isAddress && host.endsWith(`.${wanted}`));
 }
 
 function isInRange(host: string, range: string): boolean {

@@ -75,7 +75,7 @@ export async function measureGeneration(subject: Subject, signal: AbortSignal): 
   const [first] = runs;
   return {
     tokensPerSecond: figureOf(rates),
-    estimated: runs.some(({ reply }) => !isCounted(reply.usage?.completionTokens)),
+    estimated: runs.some(({ reply }) => (reply.usage?.completionTokens ?? 0) === 0),
     firstTokenMs: figureOf(runs.map(({ firstMs }) => firstMs)) ?? { median: first.firstMs, runs: 1 },
     streaming: verdicts.includes("yes") ? "yes" : verdicts.includes("no") ? "no" : "unclear",
     pieces: most.pieces,
@@ -83,15 +83,10 @@ export async function measureGeneration(subject: Subject, signal: AbortSignal): 
   };
 }
 
-function isCounted(tokens: number | undefined): boolean {
-  return tokens !== undefined && tokens > 0;
-}
-
 /** Tokens of a reply: as the server counted, else from its length. */
 function tokensOf({ reply }: Pick<TimedReply, "reply">): number {
-  const counted = reply.usage?.completionTokens;
-  if (counted !== undefined && counted > 0) return counted;
-  return Math.ceil((reply.text.length + reply.reasoning.length) / CHARACTERS_PER_TOKEN);
+  const counted = reply.usage?.completionTokens ?? 0;
+  return counted > 0 ? counted : Math.ceil((reply.text.length + reply.reasoning.length) / CHARACTERS_PER_TOKEN);
 }
 
 /** Tokens a second from the first token on, or over the whole time where the reply came in one piece. */

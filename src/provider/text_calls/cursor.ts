@@ -53,15 +53,10 @@ export class Cursor {
   }
 }
 
-/** Offset of the first character from `at` that is not white space. */
+/** Offset of the first character from `at` that is not what JSON calls white space. */
 export function endOfSpace(text: string, at: number): number {
-  while (at < text.length && isSpace(text.charCodeAt(at))) at++;
+  while (at < text.length && " \n\r\t".includes(text.charAt(at))) at++;
   return at;
-}
-
-/** Space, tab, line feed, carriage return: what JSON calls white space. */
-function isSpace(code: number): boolean {
-  return code === 32 || code === 10 || code === 13 || code === 9;
 }
 
 export type JsonResult =
