@@ -9,7 +9,7 @@ import { HttpClient } from "../provider/http/client.ts";
 import type { Chat, Endpoint } from "../provider/types.ts";
 import { ContentScanner } from "./content_scanner.ts";
 import { admitted } from "./admission.ts";
-import { createLocalities } from "../provider/backends/localities.ts";
+import { Localities } from "../provider/backends/localities.ts";
 
 /** A scanner that notes the messages of each request it is asked about, and refuses the request of this number. */
 function notingScanner(refused: number): ContentScanner & { messages: string[] } {
@@ -56,7 +56,7 @@ Deno.test("a remote server gets the very bytes that were checked, of a long hist
   });
   const target = {
     located: { endpoint, model: "m", trusted: false },
-    localities: createLocalities(client, { clock }),
+    localities: new Localities(client, { clock }),
     own: true,
   };
   const ask: Chat = (request, asked) => chat(client, { endpoint, request }, { ...asked, clock });

@@ -16,11 +16,9 @@ import type { Home } from "../platform/home.ts";
 import type { Io } from "../platform/io.ts";
 import { chat, chatWithinLimit } from "../provider/chat/chat.ts";
 import { createChatCache } from "../provider/chat/request_body.ts";
-import type { HttpClient } from "../provider/http/client.ts";
 import { EFFORT_TOKENS, withThinking } from "../provider/profiles/profile.ts";
 import type { ModelFacts } from "../provider/backends/backend.ts";
 import type { ModelMetadata } from "../provider/backends/model_metadata.ts";
-import type { Localities } from "../provider/backends/localities.ts";
 import { currentTurn } from "../session/item.ts";
 import type { SessionContext } from "../session/line.ts";
 import type { UndoStore } from "../session/undo.ts";
@@ -29,10 +27,9 @@ import {
   type ChosenModel,
   locatedModel,
   mayHaveServers,
-  type ModelPlaces,
+  type ModelAccess,
   type PlacedModel,
   profileOf,
-  type ProviderReach,
   serverName,
   sessionModel,
   toolProtocolOf,
@@ -48,10 +45,7 @@ import type { OpenSession } from "./open_session.ts";
 export interface OpenedParts {
   host: Host;
   project: ProjectContext;
-  client: HttpClient;
-  reach: ProviderReach;
-  localities: Localities;
-  places: ModelPlaces;
+  models: ModelAccess;
   projects: ReturnType<typeof protectedProjects>;
   chosen: ChosenModel;
   known: ModelMetadata;
@@ -75,7 +69,8 @@ export async function makeSession(
   options: SessionOptions,
   parts: OpenedParts,
 ): Promise<Pick<OpenSession, "session" | "chat" | "runsHere"> & { servers: SessionServers | null }> {
-  const { host, project, client, chosen, known, workspace, store, before, previous, undo, projects } = parts;
+  const { host, project, models: { client }, chosen, known, workspace, store, before, previous, undo, projects } =
+    parts;
   const { io } = host;
   const { home, configuration } = project;
   const { provider, entry, endpoint, demo } = chosen;
@@ -186,8 +181,9 @@ export async function makeSession(
 }
 
 /** Connects the session's own model; each request is admitted by what the session that asks it holds. */
-function connectModel({ host, client, chosen, known, later, localities }: OpenedParts, session: () => Session) {
+function connectModel({ host, models, chosen, known, later }: OpenedParts, session: () => Session) {
   const { io } = host;
+  const { client, localities } = models;
   const { provider, endpoint, demo } = chosen;
   const located = locatedModel(chosen);
   const onRemote = (reason: string) => void host.warn(notLocalText(provider.name, reason));

@@ -19,7 +19,8 @@ import { findProjectContext } from "./project_context.ts";
 import { splitRules } from "./tools_and_rules.ts";
 
 /** The parts of a session that its servers are used in. */
-interface HubParts extends Pick<OpenedParts, "host" | "project" | "client" | "workspace"> {
+interface HubParts extends Pick<OpenedParts, "host" | "project" | "workspace"> {
+  client: HttpClient;
   sandbox: SessionSandbox;
   scanner: ContentScanner;
   provider: string;

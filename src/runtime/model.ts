@@ -17,7 +17,7 @@ import { effectiveBaseUrl, productOf } from "../config/base_url.ts";
 import { resolveEndpoint } from "../config/endpoint.ts";
 import type { HttpClient } from "../provider/http/client.ts";
 import type { ModelFacts, ModelLocality } from "../provider/backends/backend.ts";
-import type { Localities, LocatedModel } from "../provider/backends/localities.ts";
+import { Localities, type LocatedModel } from "../provider/backends/localities.ts";
 import { join } from "../platform/path.ts";
 import { exists } from "../platform/real_path.ts";
 import type { ProjectContext } from "./project_context.ts";
@@ -51,10 +51,10 @@ export interface SelectedModel {
  */
 export async function chooseModel(
   option: string | undefined,
-  { host, configuration, reach, opened, stored }: {
+  { host, configuration, models, opened, stored }: {
     host: Host;
     configuration: Configuration;
-    reach: ProviderReach;
+    models: ModelAccess;
     /** Closes the stand-in server. */
     opened: AsyncDisposableStack;
     /** The model that the stored session had; undefined for a new one. */
@@ -62,11 +62,11 @@ export async function chooseModel(
   },
 ): Promise<SelectedModel> {
   const wanted = { option, environment: host.io.env("AGENTCLI_MODEL"), session: stored };
-  const { provider: selected, model, source, warning } = await selectModel(configuration, wanted, reach.servedModels);
+  const { provider: selected, model, source, warning } = await selectModel(configuration, wanted, models.servedModels);
   const demo = selected.name === "demo" ? await (await import("../demo/server.ts")).startDemo() : null;
   if (demo !== null) opened.defer(() => demo.close());
   const provider = demo === null ? selected : { ...selected, baseUrl: demo.baseUrl };
-  const endpoint = await reach.endpointOf(provider);
+  const endpoint = await models.endpointOf(provider);
   // Where nothing shows the model.
   const isUnnamed = host.isSingleTurn === true && source === "only provider" && !endpoint.local;
   const unnamed = `no model was named; using ${provider.name}:${model.id} at ${endpoint.baseUrl} (remote)`;
@@ -178,34 +178,29 @@ export async function profileOf(
 /** How long a server's list of models is waited for when a model is not configured, in milliseconds. */
 const LIST_TIMEOUT_MS = 5000;
 
-export interface ProviderReach {
-  /** Throws what {@link resolveEndpoint} throws. */
-  endpointOf(provider: ProviderEntry): Promise<Endpoint>;
-  servedModels: ServedModels;
-}
-
-/** The providers of a configuration as they are seen from a project with these local endpoints. */
+/**
+ * The providers of a configuration as they are seen from a project with these local endpoints. `endpointOf` throws what
+ * {@link resolveEndpoint} throws.
+ */
 export function reachProviders(
   client: HttpClient,
   { io, localEndpoints }: { io: Io; localEndpoints: readonly string[] },
-): ProviderReach {
+) {
   const endpointOf = async (provider: ProviderEntry) => {
     const local = isLocal(effectiveBaseUrl(provider, io.env), localEndpoints);
     return await resolveEndpoint(provider, { env: io.env, local, stores: io });
   };
-  return {
-    endpointOf,
-    async servedModels(provider) {
-      try {
-        const { listModels } = await import("../provider/backends/model_list.ts");
-        const list = await listModels(client, await endpointOf(provider), { timeoutMs: LIST_TIMEOUT_MS });
-        return list.models.map((model) => model.id);
-      } catch {
-        // Whatever is wrong with the server, the turn itself says it better than its list would.
-        return null;
-      }
-    },
+  const servedModels: ServedModels = async (provider) => {
+    try {
+      const { listModels } = await import("../provider/backends/model_list.ts");
+      const list = await listModels(client, await endpointOf(provider), { timeoutMs: LIST_TIMEOUT_MS });
+      return list.models.map((model) => model.id);
+    } catch {
+      // Whatever is wrong with the server, the turn itself says it better than its list would.
+      return null;
+    }
   };
+  return { endpointOf, servedModels };
 }
 
 interface MetadataSearch {
@@ -268,32 +263,36 @@ async function askServer({ host, client, endpoint, entry }: MetadataSearch) {
   }
 }
 
-/** Where the models of a session count as running: one question, whose answer decides what they get from the first moment. */
-export interface ModelPlaces {
-  /** Returns whether anything may have to be kept from models elsewhere. */
-  matter(): Promise<boolean>;
-  /**
-   * Returns where a model counts as running: by its server's own word, or by its address and name alone where nothing has
-   * to be kept from it, since that costs no request. The server is asked when it is `ready`.
-   */
-  of(located: LocatedModel, ready?: () => Promise<unknown>): Promise<ModelLocality>;
-}
+/** How the models of a session are reached, and where they count as running. */
+export type ModelAccess = ReturnType<typeof accessModels>;
 
-/** Returns what finds the places of a session's models. */
-export function modelPlaces(
-  options: Pick<SessionOptions, "mcpServers">,
-  { localities, project, projects }: {
-    localities: Localities;
+/** Returns how the models of a session are reached, through a client. */
+export function accessModels(
+  client: HttpClient,
+  { options, io, project, projects }: {
+    options: Pick<SessionOptions, "mcpServers">;
+    io: Io;
     project: ProjectContext;
     projects: ReturnType<typeof protectedProjects>;
   },
-): ModelPlaces {
-  const matter = async () => project.isProtected || await projects.any() || await hasServersForLocal(options, project);
+) {
+  const localities = new Localities(client, io);
+  /** Returns whether anything may have to be kept from models elsewhere. */
+  const mayHoldBack = async () =>
+    project.isProtected || await projects.any() || await hasServersForLocal(options, project);
   return {
-    matter,
-    async of(located, ready = () => Promise.resolve()) {
+    client,
+    localities,
+    ...reachProviders(client, { io, localEndpoints: project.localEndpoints }),
+    mayHoldBack,
+    /**
+     * Returns where a model counts as running: by its server's own word, or by its address and name alone where nothing has
+     * to be kept from it, since that costs no request. One question, whose answer decides what the model gets from the first
+     * moment; the server is asked when it is `ready`.
+     */
+    async placeOf(located: LocatedModel, ready: () => Promise<unknown> = () => Promise.resolve()) {
       const place = localities.byAddress(located);
-      if (place.kind === "remote" || !await matter()) return place;
+      if (place.kind === "remote" || !await mayHoldBack()) return place;
       await ready();
       return await localities.of(located);
     },

@@ -11,21 +11,19 @@ import type { WantedModel } from "../config/select.ts";
 import { hasAllPermissions } from "../platform/runtime.ts";
 import type { StoredSession } from "../session/load.ts";
 import { resolve } from "../platform/path.ts";
-import { createLocalities } from "../provider/backends/localities.ts";
 import type { ModelMetadata } from "../provider/backends/model_metadata.ts";
 import { HttpClient } from "../provider/http/client.ts";
 import type { UndoStore } from "../session/undo.ts";
 import type { McpOffer } from "../mcp/offer.ts";
 import type { Tool } from "../tools/tool.ts";
 import {
+  accessModels,
   chooseModel,
   type ChosenModel,
   clientModel,
   findModelMetadata,
   locatedModel,
-  modelPlaces,
   type PlacedModel,
-  reachProviders,
 } from "./model.ts";
 import { type Host } from "./host.ts";
 import { type SessionOptions, sessionToResume } from "./session_options.ts";
@@ -77,7 +75,7 @@ export async function openSession(options: SessionOptions, host: Host, extras: O
   const { previous, tools } = extras;
   const carried = await previous?.release() ?? null;
   const project = await findProjectContext(host, options);
-  const { home, configuration, localEndpoints } = project;
+  const { home, configuration } = project;
   const opened = new AsyncDisposableStack();
   let storing: Promise<SessionStore> | null = carried === null ? null : Promise.resolve(carried);
   let opening: Session | undefined;
@@ -90,21 +88,19 @@ export async function openSession(options: SessionOptions, host: Host, extras: O
   try {
     const client = new HttpClient(io);
     opened.defer(() => client.close());
-    const reach = reachProviders(client, { io, localEndpoints });
+    const projects = protectedProjects(home);
+    const models = accessModels(client, { options, io, project, projects });
     const named = host.clientNames ? clientModel(options.model, configuration) : options.model;
     const stored = storedModel(options, project);
-    const selected = await chooseModel(named, { host, configuration, reach, opened, stored });
+    const selected = await chooseModel(named, { host, configuration, models, opened, stored });
     const { provider, entry, endpoint, demo } = selected;
-    const localities = createLocalities(client, io);
-    const projects = protectedProjects(home);
-    const places = modelPlaces(options, { localities, project, projects });
     const later = (work: Promise<unknown>) => opened.defer(() => work.then(() => {}, () => {}));
     let knowing: Promise<ModelMetadata> | undefined;
     const know = () => knowing ??= findModelMetadata({ host, home, client, endpoint, entry, later });
     // The demo is this process itself. While a server loads its model, it says nothing of it.
-    const place = demo === null ? await places.of(locatedModel(selected), know) : { kind: "here" } as const;
+    const place = demo === null ? await models.placeOf(locatedModel(selected), know) : { kind: "here" } as const;
     const chosen = { ...selected, place };
-    if (place.kind === "remote" && endpoint.local && await places.matter()) {
+    if (place.kind === "remote" && endpoint.local && await models.mayHoldBack()) {
       await host.warn(notLocalText(provider.name, place.reason));
     }
     storing ??= startStore(options, host, { project, chosen });
@@ -134,9 +130,8 @@ export async function openSession(options: SessionOptions, host: Host, extras: O
     const kept = previous?.undo ?? (() => undoStore ??= openUndo());
     const undo = async () => (await import("./rewind.ts")).withoutProtected(await kept(), made.session);
     const parts = {
-      ...{ host, project, client, reach, chosen, known, workspace, store, before, tools, undo, later, opened },
+      ...{ host, project, projects, models, chosen, known, workspace, store, before, tools, undo, later, opened },
       previous: previous?.session ?? null,
-      ...{ localities, places, projects },
       openWorkspace: (model: PlacedModel) => open(model, workspace),
     };
     const made = await makeSession(options, parts);

@@ -18,65 +18,57 @@ export interface Recorder {
 
 /** Creates a recorder; without a transcript it only passes events on. */
 export function createRecorder(session: Session, transcript: Transcript | null): Recorder {
-  if (transcript === null) {
-    return {
-      hasStored: false,
-      before: (listener) => listener,
-      settle: () => Promise.resolve(),
-      rename: () => Promise.resolve(false),
-    };
-  }
   let noted = false;
   let failed: { error: unknown } | null = null;
   const record = async (facts?: ItemFacts) => {
     if (failed !== null) throw failed.error;
-    if (releaseIn(session.items) !== undefined) return;
-    await transcript.record(session.items, facts);
+    if (releaseIn(session.items) === undefined) await transcript?.record(session.items, facts);
   };
   const keepContext = () =>
-    transcript.setContext({
+    transcript?.setContext({
       system: { text: session.system.text, label: session.system.label, files: session.system.files },
       tools: session.schemas,
       toolProtocol: session.context.toolProtocol,
     });
   return {
     get hasStored() {
-      return transcript.turns > 0;
+      return transcript !== null && transcript.turns > 0;
     },
-    before: (listener) => (event) => {
-      switch (event.kind) {
-        case "start":
-          keepContext();
-          return listener(event);
-        case "sent":
-          // The request does not wait for the disk; the first event of the response does.
-          record().catch((error) => failed = { error });
-          return listener(event);
-        case "response": {
-          const { provider, entry } = session.model;
-          const facts = { usage: event.usage, stopReason: event.stopReason, model: entry.id, provider };
-          const note = noted ? null : profileNote(session);
-          noted = true;
-          return record(facts).then(() => note === null ? undefined : transcript.note(note)).then(() =>
-            listener(event)
-          );
+    before: (listener) =>
+      transcript === null ? listener : (event) => {
+        switch (event.kind) {
+          case "start":
+            keepContext();
+            return listener(event);
+          case "sent":
+            // The request does not wait for the disk; the first event of the response does.
+            record().catch((error) => failed = { error });
+            return listener(event);
+          case "response": {
+            const { provider, entry } = session.model;
+            const facts = { usage: event.usage, stopReason: event.stopReason, model: entry.id, provider };
+            const note = noted ? null : profileNote(session);
+            noted = true;
+            return record(facts).then(() => note === null ? undefined : transcript?.note(note)).then(() =>
+              listener(event)
+            );
+          }
+          case "cache_invalidated":
+            keepContext();
+            return record().then(() => listener(event));
+          case "tool_result":
+          case "steered":
+          case "compacted":
+            return record().then(() => listener(event));
+          default:
+            return listener(event);
         }
-        case "cache_invalidated":
-          keepContext();
-          return record().then(() => listener(event));
-        case "tool_result":
-        case "steered":
-        case "compacted":
-          return record().then(() => listener(event));
-        default:
-          return listener(event);
-      }
-    },
+      },
     settle: () => record(),
     rename: async (title) => {
-      const isStored = releaseIn(session.items) === undefined;
-      if (isStored) await transcript.rename(title);
-      return isStored;
+      if (transcript === null || releaseIn(session.items) !== undefined) return false;
+      await transcript.rename(title);
+      return true;
     },
   };
 }

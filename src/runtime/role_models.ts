@@ -30,7 +30,7 @@ export async function findCompactModel(parts: RoleParts): Promise<SideModel | nu
   const findWindow = async () => {
     const { findServerWindow } = await import("../agent/context/window.ts");
     const search = { model: entry.id, signal: new AbortController().signal };
-    return (await findServerWindow(parts.client, endpoint, search)).window;
+    return (await findServerWindow(parts.models.client, endpoint, search)).window;
   };
   return {
     chat: admitted(found.chat, found.target, parts.session),
@@ -46,17 +46,17 @@ export async function findCompactModel(parts: RoleParts): Promise<SideModel | nu
 /** Finds the model that is configured for a role, and connects it; null for the session's own. */
 async function findModel(
   role: "compact" | "subagent",
-  { host, project, client, reach, chosen, workspace, places, localities }: RoleParts,
+  { host, project, models, chosen, workspace }: RoleParts,
 ) {
-  const { servedModels } = reach;
+  const { client, servedModels, localities } = models;
   const found = await selectForRole(project.configuration, role, { session: chosen.provider, servedModels });
   if (found === null) return null;
   const { provider, model: entry } = found;
-  const endpoint = await reach.endpointOf(provider);
+  const endpoint = await models.endpointOf(provider);
   const cache = createChatCache();
   const located = locatedModel({ provider, entry, endpoint });
   const place: ModelLocality = workspace.countsAsLocal(endpoint.baseUrl)
-    ? await places.of(located)
+    ? await models.placeOf(located)
     : { kind: "remote", reason: "no address of it counts as local in this session" };
   const cached: Chat = (request, options) =>
     chat(client, { endpoint, request }, { ...options, cache, clock: host.io.clock });
@@ -79,7 +79,7 @@ export async function findExplorer(
   session: Session,
   { ownOnly, ...parts }: RoleParts & { ownOnly: boolean },
 ): Promise<Explorer | null> {
-  const { host, project, client, chosen } = parts;
+  const { host, project, models: { client }, chosen } = parts;
   const { workspace, scanner, server, model, context, profile: own } = session;
   const hasRole = project.configuration.roles.subagent !== undefined ||
     chosen.provider.models.some(({ role }) => role === "subagent");

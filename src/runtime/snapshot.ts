@@ -12,7 +12,7 @@ import { type FileStatus, lstatSync } from "../platform/files.ts";
 import { grouped } from "../platform/number.ts";
 import { dirname } from "../platform/path.ts";
 import { quietly } from "../platform/real_path.ts";
-import type { Content } from "../session/undo.ts";
+import type { Content, EntryChange } from "../session/undo.ts";
 import { MOST_ENTRIES, RACY_MS, type WalkedProject, walkProject } from "./project_walk.ts";
 
 /** Bytes of one file, and of all together: the small ones come first. */
@@ -31,11 +31,7 @@ export const TOO_MANY: Content = {
   reason: `it holds more than ${grouped(MOST_ENTRIES)} files that are not ignored: what commands change stays`,
 };
 
-export interface SeenChange {
-  path: string;
-  before: Content;
-  after: Content;
-}
+export type SeenChange = Pick<EntryChange, "path" | "before" | "after">;
 
 interface Seen {
   status: FileStatus;

@@ -14,7 +14,7 @@ import { quietly } from "../../platform/real_path.ts";
 import type { Remark, RunForJson } from "../../provider/backends/backend.ts";
 import { backendOf } from "../../provider/backends/backends.ts";
 import { inquire } from "../../provider/backends/inquiry.ts";
-import { createLocalities } from "../../provider/backends/localities.ts";
+import { Localities } from "../../provider/backends/localities.ts";
 import type { HttpClient } from "../../provider/http/client.ts";
 import { portOf } from "../../platform/text.ts";
 import type { ProviderCheck } from "../providers/check.ts";
@@ -30,7 +30,7 @@ export async function signsElsewhere(
 ): Promise<string[]> {
   try {
     const endpoint = await endpointForCheck(provider, { env: io.env, local: check.local, stores: io });
-    const localities = createLocalities(client, io);
+    const localities = new Localities(client, io);
     const found = await Promise.all(
       provider.models.slice(0, MODEL_LIMIT).map(({ id }) =>
         localities.of({ endpoint, model: id, trusted: provider.local })

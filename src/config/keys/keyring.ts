@@ -25,12 +25,6 @@ interface KeyringCall {
   timeoutMs: number;
 }
 
-interface KeyringAnswer {
-  code: number;
-  stdout: string;
-  stderr: string;
-}
-
 /** Under this name entries stand in the keyring. */
 const SERVICE = "agentcli";
 /** Characters that are read; an entry has a few hundred. */
@@ -40,7 +34,7 @@ const OUTPUT_LIMIT = 64 * 1024;
  * Runs the program. One that does not answer in time is ended: a locked keyring asks with a window, and a run without a
  * person would wait for ever.
  */
-async function callKeyring(call: KeyringCall): Promise<KeyringAnswer> {
+async function callKeyring(call: KeyringCall) {
   const answer = await runForText({
     argv: call.argv,
     cwd: "/",
@@ -98,7 +92,7 @@ export function linuxKeyring(
   { env }: Pick<StoreOutside, "env">,
   options: { timeoutMs(): number; places?: string },
 ): KeyringProgram {
-  const call = async (words: string[], stdin?: string): Promise<KeyringAnswer> => {
+  const call = async (words: string[], stdin?: string) => {
     const tool = findExecutable("secret-tool", options.places ?? PLACES, { notBelow: [] });
     if (tool === null) {
       throw storeUnusable(

@@ -15,25 +15,6 @@ export interface LocatedModel {
   trusted: boolean;
 }
 
-export interface Localities {
-  /**
-   * Returns where the model counts as running as far as that is known without a question: by its address, its name and
-   * what was heard of its server.
-   */
-  byAddress(located: LocatedModel): ModelLocality;
-  /**
-   * Returns where the model runs, asked anew each time: a server can be another one the next moment. `here` takes an
-   * answer of the server to every question; no answer in time, or a failure, is `remote`. Throws only the signal's
-   * reason.
-   */
-  of(located: LocatedModel, signal?: AbortSignal): Promise<ModelLocality>;
-  /**
-   * Takes in what a response says of where it comes from. From elsewhere: nothing of that server, however its address
-   * is written, counts as local any more while the program runs, and the reason is returned; else null.
-   */
-  hear(located: LocatedModel, answer: Answer): string | null;
-}
-
 /** A server, and {@link Sign.ofServer}. */
 export type HeardElsewhere = [server: string, ofServer: boolean];
 
@@ -83,31 +64,50 @@ export function heardSigns({ clock }: Pick<Io, "clock">): HeardSigns {
   return heard;
 }
 
-/** Creates what asks and hears through a client. */
-export function createLocalities(client: HttpClient, io: Pick<Io, "clock">): Localities {
-  const heard = heardSigns(io);
-  const remote = (reason: string): ModelLocality => ({ kind: "remote", reason });
-  const byAddress = (located: LocatedModel): ModelLocality => {
+/** Where models run, as far as it is known or servers say so through a client. */
+export class Localities {
+  readonly #client: HttpClient;
+  readonly #heard: HeardSigns;
+
+  constructor(client: HttpClient, io: Pick<Io, "clock">) {
+    this.#client = client;
+    this.#heard = heardSigns(io);
+  }
+
+  /**
+   * Returns where the model counts as running as far as that is known without a question: by its address, its name and
+   * what was heard of its server.
+   */
+  byAddress(located: LocatedModel): ModelLocality {
     const { endpoint, model } = located;
+    const remote = (reason: string): ModelLocality => ({ kind: "remote", reason });
     if (!endpoint.local) return remote(`the address of ${endpoint.provider} is not local`);
     if (namesCloudModel(model)) return remote(`${model} is a cloud model by its name`);
-    const sign = heard.from(endpoint.baseUrl);
+    const sign = this.#heard.from(endpoint.baseUrl);
     return countsFor(located, sign) ? remote(`it said in a response: ${reasonFor(located, sign)}`) : { kind: "here" };
-  };
-  return {
-    byAddress,
-    async of(located, signal) {
-      const known = byAddress(located);
-      if (known.kind === "remote") return known;
-      // Most sessions have nothing to protect, and never ask.
-      const { locate } = await import("./model_locality.ts");
-      return await locate(client, located, signal);
-    },
-    hear(located, answer) {
-      const sign = located.endpoint.local ? signOfElsewhere(answer) : null;
-      if (!countsFor(located, sign)) return null;
-      heard.add(located.endpoint.baseUrl, sign);
-      return reasonFor(located, sign);
-    },
-  };
+  }
+
+  /**
+   * Returns where the model runs, asked anew each time: a server can be another one the next moment. `here` takes an
+   * answer of the server to every question; no answer in time, or a failure, is `remote`. Throws only the signal's
+   * reason.
+   */
+  async of(located: LocatedModel, signal?: AbortSignal): Promise<ModelLocality> {
+    const known = this.byAddress(located);
+    if (known.kind === "remote") return known;
+    // Most sessions have nothing to protect, and never ask.
+    const { locate } = await import("./model_locality.ts");
+    return await locate(this.#client, located, signal);
+  }
+
+  /**
+   * Takes in what a response says of where it comes from. From elsewhere: nothing of that server, however its address
+   * is written, counts as local any more while the program runs, and the reason is returned; else null.
+   */
+  hear(located: LocatedModel, answer: Answer): string | null {
+    const sign = located.endpoint.local ? signOfElsewhere(answer) : null;
+    if (!countsFor(located, sign)) return null;
+    this.#heard.add(located.endpoint.baseUrl, sign);
+    return reasonFor(located, sign);
+  }
 }

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { manualClock } from "../../../tests/helpers/manual_clock.ts";
 import { endpointAt, type StandInAnswer, standInClient } from "../../../tests/helpers/stand_in_client.ts";
-import { createLocalities } from "./localities.ts";
+import { Localities } from "./localities.ts";
 import { namesCloudModel } from "./elsewhere.ts";
 
 const BASE = "http://127.0.0.1:9/v1";
@@ -20,7 +20,7 @@ async function localityOf(answers: Record<string, StandInAnswer>, more: { model?
     ...answers,
   });
   const clock = manualClock();
-  const cache = createLocalities(client, { clock });
+  const cache = new Localities(client, { clock });
   const located = { endpoint: endpointAt(BASE), model: more.model ?? "m", trusted: more.trusted ?? false };
   return { locality: await cache.of(located), cache, clock, located, sent };
 }
@@ -185,7 +185,7 @@ Deno.test("a response from elsewhere ends the proof for the address, for later s
   assert.match(cache.hear(located, { fields: { model: "x:120b-cloud" } }) ?? "", /is a cloud model/);
   const { client } = standInClient({ [SHOW]: { body: { details: {} } }, [`${BASE}/models`]: { body: LIST } });
   for (const trusted of [false, true]) {
-    assert.equal((await createLocalities(client, { clock }).of({ ...located, trusted })).kind, "remote");
+    assert.equal((await new Localities(client, { clock }).of({ ...located, trusted })).kind, "remote");
   }
 });
 
@@ -232,7 +232,7 @@ Deno.test("the user's word outweighs a gateway that a response tells of", async 
 Deno.test("an address that is not local is elsewhere, whatever the server says", async () => {
   const { client } = standInClient({});
   const endpoint = endpointAt("http://10.0.0.1/v1", { local: false });
-  const locality = await createLocalities(client, { clock: manualClock() }).of({
+  const locality = await new Localities(client, { clock: manualClock() }).of({
     endpoint,
     model: "m",
     trusted: true,
