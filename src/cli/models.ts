@@ -122,6 +122,8 @@ export const MODELS: readonly SuggestedModel[] = [
   { name: "gpt-oss:20b", weightsGb: 14, activeB: 3.6, contextGb: 1, note: "fast; good tool calls" },
   { name: "qwen3.5:9b", weightsGb: 6.6, activeB: 9, contextGb: 1, note: "the usual choice for 8 to 12 GB" },
   { name: "qwen3.5:4b", weightsGb: 3.4, activeB: 4, contextGb: 1, note: "small tasks; expect mistakes" },
+  { name: "qwen3.5:2b", weightsGb: 2.7, activeB: 2, contextGb: 0.5, note: "single steps; expect many mistakes" },
+  { name: "qwen3.5:0.8b", weightsGb: 1, activeB: 0.8, contextGb: 0.5, note: "to see it work, not to work with" },
 ];
 
 /** The memory of a machine, in GB. */

@@ -18,12 +18,18 @@ Deno.test("what fits the card comes first, and one larger model that runs on car
 
 Deno.test("without a card only models run of which little works on one token", () => {
   assert.deepEqual(names({}), ["qwen3.5:35b processor", "gpt-oss:20b processor", "qwen3.5:4b processor"]);
-  assert.deepEqual(names({ memoryGb: 16 }), ["qwen3.5:4b processor"]);
-  assert.deepEqual(names({ memoryGb: 8 }), []);
+  assert.equal(names({ memoryGb: 16 })[0], "qwen3.5:4b processor");
+  assert.deepEqual(names({ memoryGb: 8.3 }), ["qwen3.5:2b processor", "qwen3.5:0.8b processor"]);
+  assert.deepEqual(names({ memoryGb: 8.3, graphicsGb: 4.3 }), ["qwen3.5:2b graphics", "qwen3.5:0.8b graphics"]);
+  assert.deepEqual(names({ memoryGb: 6 }), []);
 });
 
 Deno.test("memory that processor and graphics share counts once, and the system keeps its part", () => {
-  assert.deepEqual(names({ memoryGb: 17, unified: true }), ["qwen3.5:9b graphics", "qwen3.5:4b graphics"]);
+  assert.deepEqual(names({ memoryGb: 17, unified: true }), [
+    "qwen3.5:9b graphics",
+    "qwen3.5:4b graphics",
+    "qwen3.5:2b graphics",
+  ]);
   assert.equal(names({ memoryGb: 137, unified: true })[0], "qwen3.5:122b graphics");
 });
 
