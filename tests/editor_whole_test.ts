@@ -30,6 +30,18 @@ Deno.test("of a guard whose hooks file cannot be used nothing is written, and it
   }
 });
 
+Deno.test("a guard that is installed where nothing is protected says so, once something is it does not", async () => {
+  for (const words of [["init"], ["add", "hook", "no-cloud-guard"]]) {
+    await using home = await temporaryHome();
+    assert.match(
+      (await done(home, ...words, "--yes")).stderr,
+      /nothing is protected in this project yet: agentcli secrets add/,
+    );
+    await home.write(".agentclisecret", "no-cloud: .env\n");
+    assert.doesNotMatch((await done(home, ...words, "--yes")).stderr, /nothing is protected/);
+  }
+});
+
 Deno.test("of a new hook whose script is somebody else's nothing is written, until it is forced", async () => {
   await using home = await temporaryHome();
   await home.write(".ide/hooks/no-cloud-guard.sh", "exit 0\n");

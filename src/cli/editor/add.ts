@@ -29,7 +29,7 @@ import { lstatSync } from "../../platform/files.ts";
 import { join, relativeTo, resolve } from "../../platform/path.ts";
 import { findProgram } from "../../boundary/programs.ts";
 import type { Invocation, Values } from "../command.ts";
-import { planAndApply } from "./apply.ts";
+import { planAndApply, warnUnprotected } from "./apply.ts";
 import { parseServer, readContent, readFolder, refuseIdleOptions } from "./content.ts";
 import { notice, warn } from "../output.ts";
 import { type EditorContext, openEditorContext } from "./context.ts";
@@ -68,12 +68,11 @@ export async function addArtifact(
   const to = { dialect: editor.dialect, places: editor.places(scope) };
   const add = [await makeArtifact(kind, { name: given ?? "", options, editor, to })];
   const code = await planAndApply({ add, force: options.force }, editor, options);
-  if (
-    code === 0 && kind === "hook" && isScaffold(given ?? "") &&
-    !options.set.some((word) => word.startsWith("agentcli="))
-  ) {
+  if (code !== 0 || kind !== "hook") return code;
+  if (isScaffold(given ?? "") && !options.set.some((word) => word.startsWith("agentcli="))) {
     await warnMissingProgram(editor);
   }
+  if (given === "no-cloud-guard") await warnUnprotected(editor);
   return code;
 }
 
@@ -233,6 +232,7 @@ export async function initEditor({ options, context }: Invocation<typeof CHANGE_
   const hasGuard = await installedGuard(editor) !== undefined;
   if (hasGuard || options.dryRun) await warnMissingProgram(editor);
   if (hasGuard && !options.dryRun) await notice(context, "agentcli editor doctor shows that the guard blocks");
+  if (hasGuard) await warnUnprotected(editor);
   return code;
 }
 

@@ -135,6 +135,12 @@ async function warnHooksFiles({ context, dialect, around, shown }: EditorContext
   }
 }
 
+/** Says so when a guard that was installed has nothing to protect. */
+export async function warnUnprotected({ context, protection }: EditorContext): Promise<void> {
+  if ((await protection()).any) return;
+  await warn(context, "nothing is protected in this project yet: agentcli secrets add PATH");
+}
+
 async function printOutcome(plan: Plan, editor: EditorContext, { isDone }: { isDone: boolean }): Promise<number> {
   const { io, globals } = editor.context;
   const count = plan.changes.length;

@@ -29,9 +29,9 @@ import { lstatSync } from "../../platform/files.ts";
 import { isAbsolute, join } from "../../platform/path.ts";
 import { ownCommand } from "../../platform/runtime.ts";
 import type { Context, Invocation } from "../command.ts";
-import { planAndApply } from "../editor/apply.ts";
+import { planAndApply, warnUnprotected } from "../editor/apply.ts";
 import { type EditorContext, openEditorContext } from "../editor/context.ts";
-import { notice, warn } from "../output.ts";
+import { notice } from "../output.ts";
 import type { INSTALL_OPTIONS, UNINSTALL_OPTIONS } from "./command.ts";
 
 /** Artifacts of an assistant, the guard last: whoever keeps it names the others. */
@@ -56,9 +56,7 @@ export async function installAssistant(
   const code = await planAndApply({ add, force: options.force }, editor, options);
   if (context.globals.json) return code;
   for (const note of notesOf(assistant, request)) await notice(context, `note: ${note}`);
-  if (!(await editor.protection()).any) {
-    await warn(context, "nothing is protected in this project yet: agentcli secrets add PATH");
-  }
+  await warnUnprotected(editor);
   return code;
 }
 
