@@ -102,8 +102,8 @@ export async function readInstructionFile(
 ): Promise<Instructions[]> {
   const resolved = await workspace.resolve(path);
   if ("refused" in resolved) return [];
-  const [content] = workspace.readAll([resolved], { limit });
-  if (content === undefined || "refused" in content) return [];
+  const content = workspace.peek(resolved, { limit });
+  if ("refused" in content) return [];
   const name = relativeTo(workspace.root, path);
   const text = bodyOf(new TextDecoder().decode(content.bytes)).trim();
   if (text === "") return [];

@@ -133,6 +133,6 @@ function below(chain: Chain, name: string): Chain {
 
 function rulesIn(directory: string, workspace: Workspace): ReturnType<typeof parseIgnoreRules> {
   const path = within(directory, ".gitignore");
-  const [read] = workspace.readAll([{ path, real: path, display: ".gitignore" }], { limit: IGNORE_FILE_LIMIT });
-  return read === undefined || "refused" in read ? null : parseIgnoreRules(new TextDecoder().decode(read.bytes));
+  const read = workspace.peek({ path, real: path, display: ".gitignore" }, { limit: IGNORE_FILE_LIMIT });
+  return "refused" in read ? null : parseIgnoreRules(new TextDecoder().decode(read.bytes));
 }

@@ -95,8 +95,7 @@ async function changedFile(
 
 function contentOf(path: Parameters<Workspace["read"]>[0], workspace: Workspace): ChangedFile["after"] {
   // For the person alone: no item holds any of it.
-  const [read] = workspace.readAll([path], { limit: COMPARED });
-  if (read === undefined) return undefined;
+  const read = workspace.peek(path, { limit: COMPARED });
   if ("refused" in read) return read.refused === "absent" ? null : undefined;
   return read.more ? undefined : read.bytes;
 }

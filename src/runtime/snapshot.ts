@@ -111,8 +111,8 @@ export class Snapshot {
 
   #contentOf(path: string, { size }: FileStatus): Content {
     if (size > FILE_LIMIT) return TOO_LARGE;
-    const [read] = this.#workspace.readAll([{ path, real: path, display: path }], { limit: FILE_LIMIT });
-    if (read === undefined || "refused" in read) return UNREADABLE;
+    const read = this.#workspace.peek({ path, real: path, display: path }, { limit: FILE_LIMIT });
+    if ("refused" in read) return UNREADABLE;
     if (read.label !== "open") return PROTECTED;
     return read.more ? TOO_LARGE : { kind: "file", bytes: read.bytes, mode: read.status.mode };
   }

@@ -73,9 +73,7 @@ export const NO_DISK: Workspace = {
   lasts: () => Promise.resolve(false),
   resolve: () => Promise.resolve(refused),
   read: () => Promise.resolve(refused),
-  *readAll(paths) {
-    for (const _ of paths) yield refused;
-  },
+  peek: () => refused,
   lent: new Set(),
   lend: () => {},
   noteUsed: () => {},

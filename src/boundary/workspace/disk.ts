@@ -254,7 +254,7 @@ export class DiskWorkspace {
 
   // deno-lint-ignore require-await -- synchronous inside; a promise, so that callers do not depend on it
   async read(path: ResolvedPath, range: ByteRange = {}): Promise<LabeledBytes | Refusal> {
-    const read = this.#read(path, range);
+    const read = this.peek(path, range);
     // Links can have changed since the path was resolved.
     if (!("refused" in read)) this.noteUsed({ path: path.path, real: read.real });
     return read;
@@ -265,7 +265,7 @@ export class DiskWorkspace {
     this.lent.add(path);
   }
 
-  /** Notes a file whose content is used, after {@link readAll} or a read by another workspace. */
+  /** Notes a file whose content is used, after {@link peek} or a read by another workspace. */
   noteUsed({ path, real }: Pick<ResolvedPath, "path" | "real">): void {
     this.#used.add(real).add(path);
   }
@@ -281,12 +281,8 @@ export class DiskWorkspace {
     return used;
   }
 
-  /** Reads many files lazily. The caller reports those it used with {@link noteUsed}. */
-  *readAll(paths: readonly ResolvedPath[], range: ByteRange = {}): Generator<LabeledBytes | Refusal> {
-    for (const path of paths) yield this.#read(path, range);
-  }
-
-  #read(path: ResolvedPath, range: ByteRange): LabeledBytes | Refusal {
+  /** Reads a file at once. If its content is used, the caller reports that with {@link noteUsed}. */
+  peek(path: ResolvedPath, range: ByteRange = {}): LabeledBytes | Refusal {
     const { display } = path;
     let rule: ProtectionRule | null = null;
     const precheck = (real: string, status: FileStatus): Refusal | null => {

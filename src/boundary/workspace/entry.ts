@@ -59,16 +59,14 @@ export function entryPath(path: string, roots: Pick<Workspace, "root" | "additio
 /** Returns the entry at a path from {@link entryPath}, with its label. Refuses files over `limit` bytes. */
 export function readEntry(
   path: ResolvedPath,
-  { workspace, limit }: { workspace: Pick<Workspace, "readAll">; limit: number },
+  { workspace, limit }: { workspace: Pick<Workspace, "peek">; limit: number },
 ): { entry: Entry; label: Label } | Refusal {
   try {
     const status = lstatSync(path.path);
     if (status?.kind === "file") {
       // Only for comparison: no item will hold the content.
-      const [read] = workspace.readAll([path], { limit });
-      if (read === undefined || "refused" in read) {
-        return read ?? { refused: "absent", message: `${path.display} is gone` };
-      }
+      const read = workspace.peek(path, { limit });
+      if ("refused" in read) return read;
       if (read.more) return { refused: "unreadable", message: `${path.display} is too large` };
       return { entry: { kind: "file", bytes: read.bytes, mode: read.status.mode }, label: read.label };
     }

@@ -172,45 +172,21 @@ interface State {
 async function searchSome(files: readonly FoundFile[], search: TreeSearch, state: State): Promise<boolean> {
   const { glob, workspace } = search;
   const wanted = glob === null ? files : files.filter(({ names }) => glob.matches(names));
-  for (const { file, read } of beginnings(wanted, search)) {
-    if ("denied" in read) {
+  for (const file of wanted) {
+    const denied = search.readDenied?.(file.path) ?? null;
+    if (denied === null) {
+      const read = workspace.peek(file.path, { limit: FIRST_READ });
+      const isWhole = isRefusal(read) || !read.more;
+      searchFile({ file, read: isWhole ? read : await wholeText(read, file, workspace) }, search, state);
+    } else {
       state.denied++;
-      if (file.names.length === 0) state.refusal = `not searched: the rule ${read.denied} denies reading it`;
-    } else if (isRefusal(read) || !read.more) searchFile({ file, read }, search, state);
-    else searchFile({ file, read: await wholeText(read, file, workspace) }, search, state);
+      if (file.names.length === 0) state.refusal = `not searched: the rule ${denied} denies reading it`;
+    }
     search.signal.throwIfAborted();
     state.late = search.late();
     if (search.report.full || state.late) return false;
   }
   return true;
-}
-
-interface Beginning {
-  file: FoundFile;
-  read: LabeledBytes | Refusal | { denied: string };
-}
-
-function* beginnings(files: readonly FoundFile[], { workspace, readDenied }: TreeSearch): Generator<Beginning> {
-  let allowed: FoundFile[] = [];
-  for (const file of files) {
-    const denied = readDenied?.(file.path) ?? null;
-    if (denied === null) allowed.push(file);
-    else {
-      yield* readBeginnings(allowed, workspace);
-      allowed = [];
-      yield { file, read: { denied } };
-    }
-  }
-  yield* readBeginnings(allowed, workspace);
-}
-
-function* readBeginnings(files: readonly FoundFile[], workspace: Workspace): Generator<Beginning> {
-  const paths = files.map(({ path }) => path);
-  let index = 0;
-  for (const read of workspace.readAll(paths, { limit: FIRST_READ })) {
-    const file = files[index++];
-    if (file !== undefined) yield { file, read };
-  }
 }
 
 async function wholeText(

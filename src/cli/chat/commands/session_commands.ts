@@ -245,8 +245,7 @@ export async function showDiff(_: string, { chat, view }: CommandTarget): Promis
       continue;
     }
     // For the person alone: no item holds any of it.
-    const [now] = workspace.readAll([resolved], { limit: 1024 * 1024 });
-    if (now === undefined) continue;
+    const now = workspace.peek(resolved, { limit: 1024 * 1024 });
     const isProtected = label !== "open" || !("refused" in now) && now.label !== "open";
     if (isProtected && !view.isTerminal) {
       view.print([row(`  ${clean(resolved.display)}: protected, so its changes are shown on a terminal only`, "dim")]);

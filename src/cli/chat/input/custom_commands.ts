@@ -58,8 +58,7 @@ export async function customCommands({ workspace }: CommandSource): Promise<Cust
 export function briefOf({ file, kind }: CustomCommand, source: CommandSource): string {
   if (source.readDenied(file) !== null) return "[denied]";
   // Listed and in no prompt: not used.
-  const [content] = source.workspace.readAll([file], { limit: FILE_LIMIT });
-  if (content === undefined) return "[unreadable]";
+  const content = source.workspace.peek(file, { limit: FILE_LIMIT });
   if ("refused" in content) return content.refused === "protected" ? "[no-cloud]" : "[unreadable]";
   // Clients of a protocol store what they are told.
   if (content.label !== "open") return "[no-cloud]";
