@@ -59,9 +59,9 @@ function pathProblem(path: string): string | null {
   if (path === "") return "names no path";
   const foreign = FOREIGN.find(([sign]) => sign.test(withoutEscapes(path)));
   if (foreign !== undefined) return `${foreign[1]}; write \\ before a sign that belongs to a name, or ? for it`;
-  // On Windows a backslash separates names, so `..\` leads out of the directory, too.
-  const leaves = /^[A-Za-z]:/.test(path) || /^~(?:[/\\]|$)/.test(path) || climbsOut(path.split(/[/\\]/));
-  return leaves ? "names a path outside of the directory of the marker" : null;
+  // On Windows a backslash separates names.
+  const leaves = /^[A-Za-z]:|^~(?:[/\\]|$)|(?:^|[/\\])\.\.(?:[/\\]|$)/.test(path);
+  return leaves ? "holds .., ~ or a drive; name a path below the directory of the marker" : null;
 }
 
 /** Trims spaces, but keeps one escaped by a backslash at the end. */
@@ -69,16 +69,6 @@ function withoutSpaces(text: string): string {
   const value = text.trim();
   const kept = /(?:^|[^\\])(?:\\\\)*\\$/.test(value) ? text.trimStart().slice(value.length, value.length + 1) : "";
   return value + kept;
-}
-
-function climbsOut(parts: string[]): boolean {
-  let depth = 0;
-  for (const part of parts) {
-    if (part === "..") depth -= 1;
-    else if (part !== "" && part !== ".") depth += 1;
-    if (depth < 0) return true;
-  }
-  return false;
 }
 
 /**

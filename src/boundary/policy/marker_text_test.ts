@@ -36,14 +36,14 @@ Deno.test("a marker in UTF-16, with NUL bytes or invalid UTF-8 is damaged", () =
 });
 
 Deno.test("an empty path, a path that leaves and a line without a key damage the marker", () => {
-  for (const path of ["", "../x", "a/../../x", "..\\x", "~/.ssh", "~", "C:\\x", "!x", "! x"]) {
+  for (const path of ["", "../x", "a/../../x", "a/../b", "..\\x", "~/.ssh", "~", "C:\\x", "!x", "! x"]) {
     assert.match(parseMarker(bytes(`no-cloud: ${path}`)).damaged ?? "", /^line 1 /, path);
   }
   assert.match(parseMarker(bytes("\n.env\n")).damaged ?? "", /^line 2 /);
 });
 
 Deno.test("the whole project and globs may be marked", () => {
-  for (const path of [".", "*", "./secrets/", "secrets/**", "a/../b", "~backup", "/x", "\\!x", "\\#x", "a\\,b"]) {
+  for (const path of [".", "*", "./secrets/", "secrets/**", "~backup", "/x", "\\!x", "\\#x", "a\\,b"]) {
     assert.equal(parseMarker(bytes(`no-cloud: ${path}`)).entries[0]?.path, path);
   }
 });

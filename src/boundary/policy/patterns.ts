@@ -47,12 +47,9 @@ export function compilePatterns(text: string): Pattern[] {
 }
 
 function patternOf(text: string, separator: string | RegExp): Pattern {
-  const names: string[] = [];
   const written = text.split(separator);
-  for (const name of written) {
-    if (name === "..") names.pop();
-    else if (name !== "" && name !== ".") names.push(isWild(name) ? name : unescaped(name));
-  }
+  const names = written.filter((name) => name !== "" && name !== ".")
+    .map((name) => isWild(name) ? name : unescaped(name));
   // A trailing slash means a directory; files of that name are covered, too.
   return { names, anywhere: names.length === 1 && written.length <= (written.at(-1) === "" ? 2 : 1) };
 }
