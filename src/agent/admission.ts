@@ -4,7 +4,7 @@ import { imageUrl } from "../provider/chat/content.ts";
 import { imagesOf, type UserItem } from "../session/item.ts";
 import { type Session } from "./session.ts";
 import type { Tool } from "../tools/tool.ts";
-import { raiseLabels, raiseLabelsAnywhere, sessionLabel } from "./labels.ts";
+import { raiseLabels, sessionLabel } from "./labels.ts";
 import { AgentcliError } from "../errors.ts";
 import type { Localities, LocatedModel } from "../provider/backends/localities.ts";
 import { providerLabel } from "../config/base_url.ts";
@@ -45,20 +45,15 @@ export async function admitPrompt(
     const { requireVision } = await import("./context/vision.ts");
     await requireVision(session, item);
   }
-  if (session.items.length > 0) {
-    await applyMarkers(session);
-    if (!model.local) await raiseLabelsAnywhere(session);
-  }
+  if (session.items.length > 0) await applyMarkers(session);
   const { provider, local } = model;
   // A client writes the descriptions of its tools, and they stand before every message as the system message does.
   const standing = [system.text, JSON.stringify(session.schemas)];
   const prompt = [item.text, ...imagesOf(item).map(imageUrl)];
-  // Nearly always nothing is found: then one look at the files of all projects is enough.
-  const isOpen = local && (await scanner?.checkPart([...standing, ...prompt], PROMPT, model) ?? "open") === "open";
-  if (!isOpen && await scanner?.checkPart(standing, SYSTEM_PROMPT, model) === "protected") system.label = "no-cloud";
+  if (await scanner?.checkPart(standing, SYSTEM_PROMPT, model) === "protected") system.label = "no-cloud";
   // Content that the user lets through is judged as it would be for a local model.
   const destination = { provider, local: local || allowed };
-  const found = isOpen ? "open" : await scanner?.checkPart(prompt, PROMPT, destination) ?? "open";
+  const found = await scanner?.checkPart(prompt, PROMPT, destination) ?? "open";
   if ((found === "protected" && local) || sessionLabel(session) !== "open") item.label = "no-cloud";
   admitItems({ kind: "provider", name: provider, local }, [system, ...session.items, item]);
   if (found === "open" || local) return { item, admitted: found };
@@ -142,12 +137,9 @@ async function admitRequest(
   const { located, localities, isLocal } = target;
   const { provider, baseUrl } = located.endpoint;
   const isOwn = isLocal === undefined;
-  const before = isLocal ?? model.local;
   await applyMarkers(session, signal);
   const counts = (isLocal ?? model.local) && workspace.countsAsLocal(baseUrl);
   const isOpen = () => sessionLabel(session) === "open";
-  // For a remote model of the session's own the prompt did: until the next one, it gets only what it had or reads now.
-  if (!counts && (before || !isOwn)) await raiseLabelsAnywhere(session);
   // One that was started before could carry out of here what the model writes from now on.
   if (!isOpen()) await session.memory.commands?.endAll();
   if (isOpen() && !await mayHoldBack(session)) return "open";
@@ -155,7 +147,6 @@ async function admitRequest(
   if (place?.kind === "here") return "local";
   const outgoing = [system, ...items];
   if (place !== null) {
-    await raiseLabelsAnywhere(session);
     const isKept = [...outgoing, ...labeled(session.tools)].some((one) => labelOf(one) !== "open");
     // What a model of a role sees of the project was made for a local one.
     if (isKept || !isOwn) throw notLocal(located, `${place.reason}; what this session has read stays here`);
@@ -176,9 +167,10 @@ async function admitRequest(
   return "open";
 }
 
-/** Returns whether anything may have to be kept from a model elsewhere: of this project, of others, or of a tool's server. */
-async function mayHoldBack({ scanner, tools, workspace }: Session): Promise<boolean> {
-  return labeled(tools).length > 0 || (await scanner?.mayFind() ?? workspace.protection.any);
+/** Returns whether anything may have to be kept from a model elsewhere: of this project, a tool's server, or other projects. */
+async function mayHoldBack({ scanner, tools, workspace, sandbox }: Session): Promise<boolean> {
+  return labeled(tools).length > 0 || (scanner?.mayFind() ?? workspace.protection.any) ||
+    await sandbox?.protectsElsewhere() === true;
 }
 
 /** Returns the tools whose declarations are for local models alone. */

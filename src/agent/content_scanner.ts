@@ -2,14 +2,15 @@
  * The leak scanner as a session asks it: content of protected files that comes by a way no label sees (typed, pasted,
  * copied to another file) is found by looking for it. Source: specification of the boundary, "Letting out".
  */
-import type { AllowedFragments, LeakScanner, Scans } from "../boundary/scan/leak_scanner.ts";
-import type { ProtectedSet } from "../boundary/policy/protected.ts";
+import type { AllowedFragments, LeakScanner } from "../boundary/scan/leak_scanner.ts";
+import { recordsAt } from "../boundary/policy/project.ts";
+import { ProtectedSet } from "../boundary/policy/protected.ts";
 import { describeRule } from "../boundary/policy/protection_rule.ts";
-import type { RecordData } from "../boundary/policy/project_record_files.ts";
 import type { Refusal, Workspace } from "../boundary/workspace/workspace.ts";
 import type { Exposure } from "../boundary/scan/copies.ts";
 import { AgentcliError } from "../errors.ts";
 import { imageUrl } from "../provider/chat/content.ts";
+import type { Home } from "../platform/home.ts";
 import { stringsOf } from "../platform/record.ts";
 import { imagesOf, type UserItem } from "../session/item.ts";
 
@@ -35,48 +36,56 @@ interface ScannerOptions {
   allowed?: AllowedFragments;
   /** Has what files held before, if it is of the same set. */
   previous?: ContentScanner | undefined;
-  /** Of the local session that it is for a remote model of: what such a one gets can be of any project. */
+  /** That of the local session, where this one is for what its remote model of a role sees. */
   beside?: ContentScanner | undefined;
-  /** The user's projects, as the home records them. */
-  projects?: () => Promise<readonly RecordData[]>;
   /** Returns the directories besides the roots that commands could write so far. */
   written?: () => readonly string[];
   /** Tells the person of files that are protected from now on. */
   notify?: (text: string) => unknown;
 }
 
+/** Returns the scanner of a project that no session is open in. */
+export async function scannerAt(
+  home: Home,
+  root: string,
+  options: Pick<ScannerOptions, "notify"> = {},
+): Promise<ContentScanner> {
+  const records = await recordsAt(home, [root]);
+  const protection = new ProtectedSet([root], { remembered: records });
+  await protection.settle();
+  return new ContentScanner({ root, additional: [], local: false, protection, records }, options);
+}
+
+/** What is scanned for, and where what is found is recorded. */
+type ScannedProject = Pick<Workspace, "root" | "additional" | "local" | "protection" | "records">;
+
 /** The scanner of one session. Where nothing is protected, it loads and costs nothing. */
 export class ContentScanner {
-  readonly #workspace: Workspace;
+  readonly #workspace: ScannedProject;
   readonly #allowed: AllowedFragments | undefined;
   readonly #beside: ContentScanner | undefined;
-  readonly #projects: () => Promise<readonly RecordData[]>;
   readonly #written: () => readonly string[];
   readonly #notify: ScannerOptions["notify"];
-  /** Programs of a local model can see what other projects protect. */
+  /** Programs of a local model can know what it has read. */
   readonly #wasLocal: boolean;
   /** Up to then all is judged that programs of the session changed; milliseconds since 1970. */
   #judgedUntil: number;
   #outside: ProtectedSet | undefined;
   #scanner: LeakScanner | null = null;
-  #others: Scans | null = null;
 
   constructor(
-    workspace: Workspace,
-    { allowed, previous, beside, projects = () => Promise.resolve([]), written = () => [], notify }: ScannerOptions =
-      {},
+    workspace: ScannedProject,
+    { allowed, previous, beside, written = () => [], notify }: ScannerOptions = {},
   ) {
     this.#workspace = workspace;
     this.#allowed = allowed;
     this.#beside = beside;
     this.#wasLocal = workspace.local || previous !== undefined && previous.#wasLocal;
     this.#judgedUntil = previous === undefined ? Date.now() : previous.#judgedUntil;
-    this.#projects = projects;
     this.#written = written;
     this.#notify = notify;
     if (previous === undefined || previous.#workspace.protection !== workspace.protection) return;
     this.#scanner = previous.#scanner;
-    this.#others = previous.#others;
     if (this.#scanner !== null && allowed !== undefined) this.#scanner.allowed = allowed;
   }
 
@@ -88,23 +97,10 @@ export class ContentScanner {
     return this.#scanner ??= new LeakScanner(protection, { root, allowed: this.#allowed });
   }
 
-  async #openOthers(): Promise<Scans> {
-    const { scannerOfOthers } = await import("../boundary/scan/leak_scanner.ts");
-    const { root, additional } = this.#workspace;
-    return this.#others ??= scannerOfOthers(this.#projects, [root, ...additional], () => this.#scanner);
-  }
-
-  /** Returns whether texts hold what other projects protect. */
-  async #isOfOthers(texts: readonly string[]): Promise<boolean> {
-    if ((await this.#projects()).length === 0) return false;
-    return await (await this.#openOthers()).check(texts, { once: true }) !== null;
-  }
-
   /** Returns whether anything is protected that the words of a model may hold. */
-  async mayFind(): Promise<boolean> {
+  mayFind(): boolean {
     const { protection, local } = this.#workspace;
-    if ((local ? protection.anySoon : protection.any) !== false) return true;
-    return local && (await this.#projects()).length > 0;
+    return (local ? protection.anySoon : protection.any) !== false;
   }
 
   /** Judges a part of requests; `protected` is for local models alone. Throws `policy_refused` for any other provider. */
@@ -123,18 +119,7 @@ export class ContentScanner {
         { hint: subject.hint },
       );
     }
-    const isCompared = this.#workspace.local || this.#beside !== undefined;
-    const isAsked = isCompared && (hit === null || this.#workspace.hasEndpoints);
-    const isOfOthers = isAsked && await this.#isOfOthers(texts);
-    // Endpoints that this project trusts are nothing to that one.
-    if (isOfOthers && !(local && this.#workspace.local && this.#workspace.keepHere())) {
-      throw new AgentcliError(
-        "policy_refused",
-        `${subject.name} holds what another project of the user protects; the provider "${provider}" is not on this machine`,
-        { hint: "use a model on this machine" },
-      );
-    }
-    if (scanner === null || hit === null) return isOfOthers ? "protected" : "open";
+    if (scanner === null || hit === null) return "open";
     if (local) return "protected";
     throw new AgentcliError(
       "policy_refused",
@@ -163,19 +148,19 @@ export class ContentScanner {
   }
 
   /**
-   * Returns whether texts hold what a known project protects, this one or another. Before they leave for a server elsewhere
-   * (`isLeaving`) this one is walked whole, as for a remote model.
+   * Returns whether texts hold protected content. Before they leave for a server elsewhere (`isLeaving`) the project is
+   * walked whole, as for a remote model.
    */
   async holds(texts: readonly string[], options: { isLeaving?: boolean } = {}): Promise<boolean> {
     const scanner = await this.#open(options);
-    return (await scanner?.check(texts, { once: true }) ?? null) !== null || await this.#isOfOthers(texts);
+    return (await scanner?.check(texts, { once: true }) ?? null) !== null;
   }
 
   /**
-   * Returns a refusal when a text for a place that is not protected for good holds protected content; with `others`, also
-   * what other projects protect: where a local model may have met it. While a marker is unusable any text can hold some.
+   * Returns a refusal when a text for a place that is not protected for good holds protected content. While a marker is
+   * unusable any text can hold some.
    */
-  async checkWrite(text: string, { display, others }: { display: string; others: boolean }): Promise<Refusal | null> {
+  async checkWrite(text: string, display: string): Promise<Refusal | null> {
     const { protection: { damaged }, root } = this.#workspace;
     if (damaged !== null) {
       const message =
@@ -185,15 +170,10 @@ export class ContentScanner {
     }
     const scanner = await this.#open();
     const hit = await scanner?.check([text], { once: true }) ?? null;
-    const found = scanner !== null && hit !== null
-      ? scanner.describe(hit)
-      : others && this.#workspace.local && await this.#isOfOthers([text])
-      ? "what another project of the user protects"
-      : null;
-    if (found === null) return null;
+    if (scanner === null || hit === null) return null;
     return {
       refused: "protected",
-      message: `${display} is not protected, and the text holds ${found}. ` +
+      message: `${display} is not protected, and the text holds ${scanner.describe(hit)}. ` +
         "Leave that content out, refer to it by name, or tell the user to protect the file first",
     };
   }
@@ -221,20 +201,18 @@ export class ContentScanner {
   }
 
   /**
-   * Protects the files in these places that changed since then and hold what a known project protects, or cannot be looked
-   * through; with `exposed`, all that changed while a program saw a protected path. Tells the person which, and
+   * Protects the files in these places that changed since then and hold protected content, or cannot be looked through;
+   * with `exposed`, all that changed while a program saw a protected path. Tells the person which, and
    * returns whether there are any. Throws `home_unusable` where that cannot be remembered.
    */
   async protectFound(
     places: readonly string[],
     { since, exposed }: { since: number; exposed: Exposure | undefined },
   ): Promise<boolean> {
-    const own = await this.#open();
-    if (own === null && exposed === undefined && (await this.#projects()).length === 0) return false;
+    const scanner = await this.#open();
+    if (scanner === null && exposed === undefined) return false;
     const { protection, records } = this.#workspace;
     const { outsideOf, protectCopies } = await import("../boundary/scan/copies.ts");
-    const { both } = await import("../boundary/scan/leak_scanner.ts");
-    const scanner = both(own, await this.#openOthers());
     this.#outside = outsideOf(protection, places, this.#outside);
     const search = { roots: places, protection, outside: this.#outside, scanner, since, exposed };
     const notice = await protectCopies(search, records);

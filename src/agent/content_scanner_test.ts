@@ -1,6 +1,4 @@
 import assert from "node:assert/strict";
-import { identityAt } from "../boundary/policy/inode_index.ts";
-import { emptyRecord } from "../boundary/policy/project_record_files.ts";
 import { openWorkspace } from "../boundary/workspace/disk.ts";
 import { ContentScanner } from "./content_scanner.ts";
 
@@ -25,36 +23,6 @@ Deno.test("what leaves for a server elsewhere is looked through after the whole 
     assert.equal(await scanner.holds(["nothing of it"], { isLeaving: true }), false);
   } finally {
     await Deno.remove(root, { recursive: true });
-  }
-});
-
-Deno.test("of what a role's remote model gets in a local session, this project and all others are found", async () => {
-  const top = await Deno.realPath(await Deno.makeTempDir());
-  try {
-    const secret = { own: "own-canary-1234567890", other: "other-canary-0987654321" };
-    for (const [name, value] of Object.entries(secret)) {
-      await Deno.mkdir(`${top}/${name}`);
-      await Deno.writeTextFile(`${top}/${name}/.agentclisecret`, "no-cloud: .env\n");
-      await Deno.writeTextFile(`${top}/${name}/.env`, `TOKEN=${value}\n`);
-    }
-    const root = `${top}/own`;
-    const workspace = await openWorkspace({
-      ...{ root, additional: [], cwd: root, home: `${top}/home`, localEndpoints: [] },
-      provider: { local: true, name: "loc" },
-    });
-    const marker = { path: `${top}/other/.agentclisecret`, inode: 0 };
-    const markers = [{ ...marker, lines: [{ tier: "no-cloud", pattern: ".env" }] as const }];
-    const path = `${top}/other/.env`;
-    const met = [{ path, tier: "no-cloud" as const, ...identityAt(path) }];
-    const record = { ...emptyRecord(`${top}/other`), markers, met };
-    const scanner = new ContentScanner(workspace, { projects: () => Promise.resolve([record]) });
-    const send = (content: string) =>
-      scanner.checkRequest({ messages: [{ role: "user", content }] }, { provider: "far", released: [] });
-    await send("nothing of them");
-    await assert.rejects(send(`see ${secret.own}`), /line 1 of \.env/);
-    await assert.rejects(send(`see ${secret.other}`), /another project of the user/);
-  } finally {
-    await Deno.remove(top, { recursive: true });
   }
 });
 

@@ -10,7 +10,7 @@ import PROMPT from "./explore_prompt.md" with { type: "text" };
 import type { RequestProfile } from "../provider/profiles/profile.ts";
 import type { SessionServer } from "./server.ts";
 import { createSession, nextPosition, type Session, type SessionModel } from "./session.ts";
-import { raiseLabelsAnywhere, sessionLabel } from "./labels.ts";
+import { sessionLabel } from "./labels.ts";
 import type { CallOptions } from "./tool_call.ts";
 import { runTurn } from "./turn.ts";
 import type { Chat } from "../provider/types.ts";
@@ -47,17 +47,13 @@ export async function explore(
   options: CallOptions,
 ): Promise<ToolResult> {
   const { signal, hooks } = options;
-  let label = sessionLabel(session);
+  const label = sessionLabel(session);
   let searching: Session | undefined;
   try {
     if (session.explorer === undefined) throw new AgentcliError("usage", "no model is set for it");
     const explorer = await session.explorer({ ownOnly: session.context.isRefused });
     if (explorer === null) throw new AgentcliError("usage", "a model was refused something in this session");
     const { workspace } = explorer;
-    const { provider, local, entry } = explorer.model;
-    const isOwn = provider === session.model.provider && entry.id === session.model.entry.id;
-    if (!local && !isOwn) await raiseLabelsAnywhere(session);
-    label = sessionLabel(session);
     const search = searching = createSession({
       ...explorer,
       id: session.id,
@@ -65,7 +61,6 @@ export async function explore(
       tools: session.tools.filter(({ name }) => TOOLS.includes(name)),
       policy: { ...session.policy, mode: "default" },
       secretVariables: session.secretVariables,
-      protectedAnywhere: session.protectedAnywhere,
     });
     search.context.removed = POSITIONS.first + nextPosition(session) * POSITIONS.each;
     const prompt = { kind: "user", text: task, label } as const;

@@ -20,7 +20,7 @@ const refusal = () => new AgentcliError("policy_refused", "no");
 
 /** A scanner that finds `secret`, and nothing else, to be protected. */
 const scanner = Object.assign(Object.create(ContentScanner.prototype) as ContentScanner, {
-  mayFind: () => Promise.resolve(true),
+  mayFind: () => true,
   checkPart: (texts: readonly string[], _: unknown, { local }: { local: boolean }) =>
     !local && texts.some((text) => text.includes("secret")) ? Promise.reject(refusal()) : Promise.resolve("open"),
   checkRequest: (body: unknown) =>

@@ -8,17 +8,13 @@ import type { Session } from "./session.ts";
 /**
  * Protects every item from the first one on that used a file which is protected by now: no scan finds what the file held
  * then. If the system message used one, everything is protected. A file that is protected only for its content was open
- * when it was used. `isElsewhere` names more protected paths.
+ * when it was used.
  */
-export function raiseLabels(
-  { workspace: { protection, root }, system, items }: Session,
-  isElsewhere: (path: string) => boolean = () => false,
-): void {
+export function raiseLabels({ workspace: { protection, root }, system, items }: Session): void {
   const isProtected = (file: string) => {
-    const path = resolve(root, file);
     // A label stays raised, so a marker that is unusable for a moment does not count.
-    const rule = protection.named(path);
-    return rule !== null && rule.copyOf === undefined || isElsewhere(path);
+    const rule = protection.named(resolve(root, file));
+    return rule !== null && rule.copyOf === undefined;
   };
   const holds = (one: { label: Label; files?: UsedFiles }) =>
     one.label === "open" && one.files?.some(isProtected) === true;
@@ -31,22 +27,6 @@ export function raiseLabels(
   }
   if (isSystem) system.label = "no-cloud";
   for (const item of first < 0 ? [] : items.slice(first)) item.label = "no-cloud";
-}
-
-/** Raises labels by what any known project protects by now. Called before the session goes to a model that is not local. */
-export async function raiseLabelsAnywhere(session: Session): Promise<void> {
-  const protects = sessionLabel(session) === "open" ? await session.protectedAnywhere?.() : null;
-  if (protects) raiseLabels(session, memoized(protects));
-}
-
-/** Asks about each path once. */
-export function memoized(protects: (path: string) => boolean): (path: string) => boolean {
-  const known = new Map<string, boolean>();
-  return (path) => {
-    const found = known.get(path) ?? protects(path);
-    known.set(path, found);
-    return found;
-  };
 }
 
 /** Returns the highest label of anything that the session holds. */
@@ -66,8 +46,8 @@ export async function labelOfWords(
   session: Session,
   before = sessionLabel(session),
 ): Promise<Label> {
-  const { scanner, model, workspace } = session;
-  if (before !== "open" && !workspace.hasEndpoints) return before;
+  const { scanner, model } = session;
+  if (before !== "open") return before;
   const here = { provider: model.provider, local: true };
   const found = await scanner?.checkPart(texts, { name: "the response", hint: "" }, here);
   return found === "protected" ? "no-cloud" : before;
@@ -76,7 +56,7 @@ export async function labelOfWords(
 /** Returns the label of a text that comes without one: it is scanned as the result of a tool is. */
 export async function labelOfText(text: string, from: string, session: Session): Promise<Label> {
   const before = sessionLabel(session);
-  if (before !== "open" && !session.workspace.hasEndpoints) return before;
+  if (before !== "open") return before;
   const found = await session.scanner?.checkPart([text], resultOf(from), session.model);
   return found === "protected" ? "no-cloud" : before;
 }

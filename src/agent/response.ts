@@ -117,7 +117,7 @@ async function ask(
   let messageId = "";
   let arrived: string[] = [];
   let holdback = deferHoldback(false);
-  let mayHoldProtected: Promise<boolean> | undefined;
+  let isUnjudged: boolean | undefined;
   let server = "";
   const begin = () => {
     messageId = `msg_${crypto.randomUUID().replaceAll("-", "")}`;
@@ -142,8 +142,8 @@ async function ask(
       },
       onDelta(delta) {
         if (delta.kind === "tool_call") {
-          mayHoldProtected ??= session.scanner?.mayFind() ?? Promise.resolve(false);
-          return mayHoldProtected.then((isUnjudged) => turn.emit({ kind: "delta", messageId, delta, isUnjudged }));
+          isUnjudged ??= session.scanner?.mayFind() ?? false;
+          return turn.emit({ kind: "delta", messageId, delta, isUnjudged });
         }
         if (delta.kind !== "text") return turn.emit({ kind: "delta", messageId, delta });
         arrived.push(delta.text);

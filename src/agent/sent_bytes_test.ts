@@ -24,7 +24,7 @@ function notingScanner(refused: number): ContentScanner & { messages: string[] }
         : Promise.resolve();
     },
     checkPart: () => Promise.resolve("open" as const),
-    mayFind: () => Promise.resolve(true),
+    mayFind: () => true,
   });
 }
 

@@ -78,8 +78,6 @@ export interface Session {
   readonly sandbox?: SessionSandbox | undefined;
   /** Looks for protected content in what leaves; absent in tests alone. */
   readonly scanner?: ContentScanner | undefined;
-  /** Returns what tells whether a path of the session is protected in any known project; null where there is none. */
-  readonly protectedAnywhere?: (() => Promise<((path: string) => boolean) | null>) | undefined;
   /** Finds the commands that check what a turn changed; absent for none. */
   readonly findChecks?: FindChecks | undefined;
   /** Keeps what changes to files replace. */

@@ -141,9 +141,9 @@ function outcome(
 }
 
 /** Labels a result by what stands in it: an open file can hold a copy of protected content, which has no label. */
-async function labeledByContent(done: CallOutcome, { scanner, model, workspace }: Session): Promise<CallOutcome> {
+async function labeledByContent(done: CallOutcome, { scanner, model }: Session): Promise<CallOutcome> {
   const { item } = done;
-  if (item.label !== "open" && !workspace.hasEndpoints) return done;
+  if (item.label !== "open") return done;
   const parts = [item.content, ...imagesOf(item).map(imageUrl), ...item.files ?? []];
   const found = await scanner?.checkPart(parts, resultOf(item.name), model);
   return found === "protected" ? { ...done, item: { ...item, label: "no-cloud" } } : done;
@@ -211,7 +211,7 @@ function contextOf(session: Session, options: ToolRunOptions): ToolContext {
     sandbox: session.sandbox,
     sessionLabel: sessionLabel(session),
     checkWrite: session.scanner &&
-      ((text, target) => session.scanner?.checkWrite(text, target) ?? Promise.resolve(null)),
+      ((text, display) => session.scanner?.checkWrite(text, display) ?? Promise.resolve(null)),
     protectChanges: (since, exposed) => session.scanner?.protectChanges(since, exposed) ?? Promise.resolve(),
     notify: (text) => options.emit({ kind: "notice", text }),
     io: options.io,

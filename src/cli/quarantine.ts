@@ -1,16 +1,12 @@
 /** Runs `agentcli quarantine …`: lists quarantined files, and restores and protects them: a protected session can have made them. */
-import { type Home, homePath, openHome } from "../platform/home.ts";
+import { scannerAt } from "../agent/content_scanner.ts";
+import { homePath, openHome } from "../platform/home.ts";
 import { clean } from "../terminal/clean.ts";
 import { notice, print, warn } from "./result.ts";
 import type { Invocation } from "./command.ts";
 import { AgentcliError } from "../errors.ts";
-import { openProject } from "../boundary/policy/project.ts";
-import { currentProjects } from "../boundary/policy/project_record_files.ts";
-import { ProtectedSet } from "../boundary/policy/protected.ts";
 import { QUARANTINE, type QuarantineEntry, readEntry } from "../boundary/sandbox/quarantine.ts";
 import { noteProgram } from "../boundary/sandbox/unfinished.ts";
-import { outsideOf, protectCopies } from "../boundary/scan/copies.ts";
-import { scannerOfAll } from "../boundary/scan/leak_scanner.ts";
 import { listSync, lstatSync, movePath, realPathSync, removeDirectory } from "../platform/files.ts";
 import { quietly } from "../platform/real_path.ts";
 import { dirname, isWithin, join } from "../platform/path.ts";
@@ -37,9 +33,10 @@ export async function restoreEntry({ arguments: [id = ""], context }: Invocation
   // As for a program that makes these files: if they cannot be judged now, the next session there does it.
   const note = await noteProgram(home.path, { roots: [entry.root, ...new Set(entry.paths.map(dirname))] });
   const { restored, blocked } = await restoreQuarantined(home.path, entry);
-  const told = await protectRestored(home, entry, restored);
+  // Looked through as what a command changes. What was moved has its old times.
+  const scanner = await scannerAt(home, entry.root, { notify: (text) => notice(context, text) });
+  await scanner.protectFound(restored, { since: 0, exposed: undefined });
   await note.remove();
-  if (told !== null) await notice(context, told);
   await print(context, { json: { id, restored, blocked } });
   for (const path of globals.json ? [] : restored) await notice(context, `restored ${path}`);
   for (const path of globals.json ? [] : blocked) {
@@ -75,24 +72,4 @@ export async function restoreQuarantined(
   }
   if (blocked.length === 0) await removeDirectory(directory);
   return { restored, blocked };
-}
-
-/** Looks through what was put back as through what a command changes. Returns the notice for a person, or null. */
-async function protectRestored(
-  home: Home,
-  { root }: QuarantineEntry,
-  restored: readonly string[],
-): Promise<string | null> {
-  const { records } = await openProject(home, root, { create: false });
-  const protection = new ProtectedSet([root], { remembered: records });
-  await protection.settle();
-  const scanner = scannerOfAll(protection, { root, projects: currentProjects(home) });
-  const notices: string[] = [];
-  for (const path of restored) {
-    const search = { roots: [path], protection, outside: outsideOf(protection, [dirname(path)]), scanner };
-    // What was moved has its old times.
-    const notice = await protectCopies({ ...search, since: 0 }, records);
-    if (notice !== null) notices.push(notice);
-  }
-  return notices.length === 0 ? null : notices.join("; ");
 }

@@ -1,12 +1,10 @@
 /** Runs a command in the view of the project, for a person or for another program. */
 import { findProgram } from "../boundary/programs.ts";
 import { currentProjects, knownRoots } from "../boundary/policy/project_record_files.ts";
-import { outsideOf, protectCopies } from "../boundary/scan/copies.ts";
-import { scannerOfAll } from "../boundary/scan/leak_scanner.ts";
+import { ContentScanner, scannerAt } from "../agent/content_scanner.ts";
 import { sandboxEnvironment } from "../boundary/sandbox/environment.ts";
 import { UNKNOWN_PATH } from "../boundary/policy/protection_rule.ts";
 import { createSessionSandbox, type SandboxedCommand } from "../boundary/sandbox/sandbox.ts";
-import type { UnfinishedJudge } from "../boundary/sandbox/unfinished.ts";
 import { runWatched, type WatchedOutcome, type WatchOptions } from "../boundary/sandbox/watched_run.ts";
 import { keyVariables } from "../config/endpoint.ts";
 import { AgentcliError } from "../errors.ts";
@@ -34,14 +32,16 @@ export async function run(
   const projects = { any: async () => (await knownRoots(home)).length > 0, all: currentProjects(home) };
   const sandbox = createSessionSandbox({ settings, home: home.path, roots: [root], io, projects });
   protection.refresh();
-  const scanner = scannerOfAll(protection, { root, projects: projects.all });
-  const holdsProtected = async (text: string) => await scanner.check([text], { once: true }) !== null;
-  const protect: UnfinishedJudge["protect"] = async (roots, { since, exposed }) => {
-    const search = { roots, protection, outside: outsideOf(protection, roots), scanner, since, exposed };
-    const notice = await protectCopies(search, record === null ? [] : [record]);
-    if (notice !== null) await warn(context, notice);
-  };
-  for (const text of await sandbox.recoverUnfinished(root, { protect, holdsProtected })) await warn(context, text);
+  const records = record === null ? [] : [record];
+  const told = { notify: (text: string) => warn(context, text) };
+  // As for a remote model: the command sees nothing protected, unless it is exposed.
+  const scanner = new ContentScanner({ root, additional: [], local: false, protection, records }, {
+    ...told,
+    written: () => sandbox.written,
+  });
+  const holdsProtected = (text: string) => scanner.holds([text]);
+  const judgeAt = async (at: string) => at === root ? scanner : await scannerAt(home, at, told);
+  for (const text of await sandbox.recoverUnfinished(root, judgeAt)) await warn(context, text);
   const network = options.network || settings.network;
   const sandboxed = await sandbox.wrapCommand({
     root,
@@ -70,9 +70,7 @@ export async function run(
     name: "the command",
     notify: (text) => warn(context, text),
     holdsProtected,
-    // A command of the person in the sandbox sees nothing protected, unless it is exposed.
-    protectChanges: async (since, exposed) =>
-      exposed === undefined ? undefined : await protect([root, ...sandbox.written], { since, exposed }),
+    protectChanges: (since, exposed) => scanner.protectChanges(since, exposed),
   };
   const { ended, code, quarantined, exposed, unread } = await runOnOwnStreams(sandboxed, { io, watching });
   if (exposed === null) {

@@ -1,5 +1,4 @@
 /** Starts a server that is a program: behind the sandbox of commands wherever they are, and with its own variables alone. */
-import { AgentcliError } from "../errors.ts";
 import type { Label } from "../boundary/policy/label.ts";
 import { serverClass } from "./server_admission.ts";
 import { findProgram, programNamed } from "../boundary/programs.ts";
@@ -25,7 +24,7 @@ export interface SessionScope {
   sandbox: SessionSandbox | undefined;
   /** The highest label of what the session holds. */
   label(): Label;
-  /** Returns whether texts that are about to leave, or to be stored, hold protected content of any known project. */
+  /** Returns whether texts that are about to leave, or to be stored, hold protected content. */
   found(texts: readonly string[], options?: { isLeaving: boolean }): Promise<boolean>;
   /** Judges what a program changed, once it has ended: see `WatchOptions`. */
   protectChanges: WatchOptions["protectChanges"];
@@ -66,9 +65,7 @@ export function programOf(options: ProgramOptions): RunProgram {
     const cwd = [root, ...additional].some((place) => isWithin(place, wanted)) ? wanted : root;
     const plain = async () => {
       const line = { argv: [...endingWithUs(argv)] as typeof argv, env, cwd: wanted };
-      const program = await unsandboxed(line, { ...scope, accepted: isolation }).catch((error) => {
-        throw error instanceof AgentcliError ? new ServerFailed(`was not started: ${error.message}`) : error;
-      });
+      const program = await unsandboxed(line, { ...scope, accepted: isolation });
       return await runWatched(program, { ...streams, ...watching(options) });
     };
     if (isolation === null) return await plain();

@@ -204,8 +204,8 @@ export class AgentSession {
   /** Names the session in its transcript; false where it is not stored. Throws what `titleOf` throws. */
   async rename(text: string): Promise<boolean> {
     const { session, recorder } = await this.ready();
-    const [{ titleOf }, { openHome }] = await Promise.all([import("./rename.ts"), import("../platform/home.ts")]);
-    const title = await titleOf(text, { home: await openHome(this.#host.io), scanner: session.scanner });
+    const { titleOf } = await import("./rename.ts");
+    const title = await titleOf(text, session.scanner);
     return await recorder.rename(title);
   }
 

@@ -119,9 +119,9 @@ class WatchedCommands implements CommandWatch {
   /** Raises the label of changes that may not be stored: in a protected session, and with protected content. */
   async #raise(changes: readonly EntryChange[]): Promise<void> {
     const session = this.#options.session;
-    const { workspace: { protection }, scanner, sandbox } = session;
+    const { workspace: { protection }, scanner } = session;
     const isOpen = sessionLabel(session) === "open";
-    if (isOpen && !protection.any && await sandbox?.protectsElsewhere() !== true) return;
+    if (isOpen && !protection.any) return;
     let left = SCAN_LIMIT;
     for (const change of changes) {
       const texts = [change.path, textOf(change.before), textOf(change.after)];

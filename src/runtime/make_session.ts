@@ -92,7 +92,6 @@ export async function makeSession(
       allowed: allowedFragments(place, () => session, io),
       previous: before,
       beside: place === workspace ? undefined : before,
-      projects: projects.all,
       written: () => sandbox.written,
       notify: host.notice,
     });
@@ -166,11 +165,6 @@ export async function makeSession(
       ? async (limits) => await (await roles()).findExplorer(session, { ...roleParts, ...limits })
       : undefined,
     policy: await policyOf(options, project),
-    async protectedAnywhere() {
-      if (!await projects.any()) return null;
-      const { protectedAnywhere } = await import("../boundary/policy/other_projects.ts");
-      return await protectedAnywhere(home);
-    },
     scanner,
     findChecks: options.check === "none" ? undefined : async () => await (await (checks ??= loadChecks()))(),
     sandbox,

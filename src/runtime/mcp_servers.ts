@@ -80,7 +80,6 @@ function hubOf(servers: readonly McpServer[], parts: HubParts): McpHub {
       label,
       provider,
       secretVariables: keyVariables([...configuration.providers, ...configuration.mcpServers ?? []]),
-      // A server without a sandbox may have read what other projects protect, so that is looked for too.
       found: async (texts, options) => await scanner.holds([...texts], options),
       protectChanges: (since, exposed) => scanner.protectChanges(since, exposed),
     }),
@@ -100,11 +99,7 @@ export async function openProjectServers(host: Host) {
   const sandbox = sandboxOf(project, workspace, { io, projects });
   const client = new HttpClient(io);
   const { servers, problems } = configuredServers(configuration, { root, given: [] });
-  const scanner = new ContentScanner(workspace, {
-    projects: projects.all,
-    written: () => sandbox.written,
-    notify: host.notice,
-  });
+  const scanner = new ContentScanner(workspace, { written: () => sandbox.written, notify: host.notice });
   const label = () => "open" as const;
   const hub = hubOf(servers, { host, project, client, workspace, sandbox, scanner, provider: "agentcli", label });
   const close = async () => {

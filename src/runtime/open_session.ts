@@ -1,4 +1,5 @@
 /** Opens a session: from its options to one that takes prompts. */
+import { scannerAt } from "../agent/content_scanner.ts";
 import { breakdown } from "../agent/chat_request.ts";
 import { notLocalText } from "../agent/admission.ts";
 import type { Session } from "../agent/session.ts";
@@ -146,10 +147,13 @@ export async function openSession(options: SessionOptions, host: Host, extras: O
       restoreSession(session, { ...readBack, context: before });
     }
     const { sandbox, scanner } = session;
-    const unfinished = await sandbox?.recoverUnfinished(workspace.root, {
-      protect: async (places, found) => await scanner?.protectFound(places, found),
-      holdsProtected: async (text) => await scanner?.holds([text]) === true,
-    });
+    const unfinished = await sandbox?.recoverUnfinished(
+      workspace.root,
+      async (root) =>
+        scanner !== undefined && root === workspace.root
+          ? scanner
+          : await scannerAt(home, root, { notify: host.notice }),
+    );
     for (const notice of unfinished ?? []) await host.warn(notice);
     const notices = [
       ...workspace.local || !workspace.protection.any

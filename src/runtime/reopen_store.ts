@@ -1,9 +1,10 @@
 /** The stored side of a session that is resumed or forked: what was stored, and where the rest is written. */
-import { memoized } from "../agent/labels.ts";
-import { protectedAnywhere } from "../boundary/policy/other_projects.ts";
+import { recordsAt } from "../boundary/policy/project.ts";
+import { ProtectedSet } from "../boundary/policy/protected.ts";
 import { forkSession, resumeTranscript } from "../session/open_transcript.ts";
 import { findSession } from "../session/list.ts";
-import { resolve } from "../platform/path.ts";
+import { dirname, isWithin, resolve } from "../platform/path.ts";
+import { realOrNamed } from "../platform/real_path.ts";
 import { type SessionItem, sourceOfFormer, type ToolCall, type ToolResultItem } from "../session/item.ts";
 import { loadTranscript, openPart, type StoredSession } from "../session/load.ts";
 import type { SessionStore, StorePlace } from "./store.ts";
@@ -56,7 +57,11 @@ export async function judged(
   const instructions = instructionsOf(context).map((file) => resolve(root, file));
   const used = items.map((item) => usedBy(item, { starts, root, settled }));
   if ([instructions, ...used].every((paths) => paths.length === 0)) return stored;
-  const isProtected = memoized(await protectedAnywhere(place.home));
+  const elsewhere = [...instructions, ...used.flat()].map(dirname).filter((directory) => !isWithin(root, directory));
+  const roots = [root, ...new Set(elsewhere)];
+  const rules = new ProtectedSet(roots, { remembered: await recordsAt(place.home, roots) });
+  // A marker that is unusable for a moment does not count.
+  const isProtected = (path: string) => (rules.named(path) ?? rules.named(realOrNamed(path))) !== null;
   const isSystem = instructions.some(isProtected);
   const first = isSystem ? 0 : used.findIndex((paths, at) => items[at]?.label === "open" && paths.some(isProtected));
   if (first < 0) return stored;

@@ -14,7 +14,7 @@ export async function storeRules(
     await addProjectRules(await openHome(host.io), {
       root: workspace.root,
       rules,
-      holdsProtected: async (text) => await scanner?.checkWrite(text, { display: "it", others: true }) != null,
+      holdsProtected: async (text) => await scanner?.checkWrite(text, "it") != null,
     });
     return true;
   } catch (error) {

@@ -31,7 +31,7 @@ export interface ProtectedSource {
 export function sourceOfFormer(path: string, root: string): ProtectedSource {
   return {
     path: isWithin(root, path) ? relativeTo(root, path) : path,
-    rule: "protected by now, here or in another project",
+    rule: "protected by now",
   };
 }
 

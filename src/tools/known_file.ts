@@ -96,7 +96,7 @@ export async function saveFile(
   // A session that holds protected content could carry it into a file that anybody may read, now or later.
   if (context.sessionLabel !== "open" && !await context.workspace.lasts(path)) {
     for (const text of [...textsOf(bytes), path.display]) {
-      const found = await context.checkWrite?.(text, { display: path.display, others: true }) ?? null;
+      const found = await context.checkWrite?.(text, path.display) ?? null;
       if (found !== null) return found;
     }
   }
@@ -130,7 +130,7 @@ async function isFree(
   { checkWrite }: ToolContext,
 ): Promise<boolean> {
   const text = contents.flatMap((bytes) => bytes === undefined ? [] : textsOf(bytes)).join("\n");
-  return checkWrite === undefined || await checkWrite(text, { display, others: true }) === null;
+  return checkWrite === undefined || await checkWrite(text, display) === null;
 }
 
 /** Returns what an editor has for a file and has not saved, with the label of the file; null where the file on the disk is what the editor has, or nobody can be asked. */

@@ -62,8 +62,8 @@ export interface ToolContext {
   resultBytes: number;
   /** The sandbox of commands where paths are protected; without it none run there. */
   sandbox?: SessionSandbox | undefined;
-  /** Looks for protected content in a text for a file that is not protected; `others`: of other projects, too. */
-  checkWrite?: ((text: string, target: { display: string; others: boolean }) => Promise<Refusal | null>) | undefined;
+  /** Looks for protected content in a text for a file that is not protected. */
+  checkWrite?: ((text: string, display: string) => Promise<Refusal | null>) | undefined;
   /** Judges what a program changed, once it has ended: see `WatchOptions`. */
   protectChanges?: WatchOptions["protectChanges"];
   /** Tells the person something that is no error; never the model. */

@@ -247,28 +247,6 @@ Deno.test("what is replayed has placeholders, and a notice says so", async () =>
   assert.doesNotMatch(await load(open), /placeholders/);
 });
 
-Deno.test("what a command prints while it runs is not told where it may be what another project protects", async () => {
-  for (const isKnown of [true, false]) {
-    await using set = await stage([
-      say("Seen."),
-      ask(want("shell", { command: "cat ../other/.env; sleep 0.3" })),
-      say("Done."),
-    ], {
-      args: ["--permission-mode", "bypassPermissions"],
-    });
-    const { home, client } = set;
-    await Deno.remove(`${home.project}/.agentclisecret`);
-    await Deno.mkdir(`${home.root}/other`);
-    await Deno.writeTextFile(`${home.root}/other/.env`, `OTHER=${SECRET}-elsewhere\n`);
-    await Deno.writeTextFile(`${home.root}/other/.agentclisecret`, "no-cloud: .env\n");
-    await client.prompt(await client.session(isKnown ? { cwd: `${home.root}/other` } : {}), "look");
-    await client.prompt(await client.session(), "print it");
-    assert.equal(client.everything.includes("-elsewhere"), !isKnown);
-    const running = client.updates("tool_call_update").filter(({ status, content }) => !status && content);
-    assert.equal(running.length > 0, !isKnown);
-  }
-});
-
 Deno.test("lists of sessions show the words of a prompt, and nothing of a file that came before them", async () => {
   for (const words of [["what is this?"], []]) {
     await using set = await stage([say("Fine.")]);

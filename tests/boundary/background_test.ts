@@ -8,8 +8,6 @@ const block = { models: [{ id: "fake", context_window: 32_768 }] };
 const args = ["--permission-mode", "bypassPermissions"];
 const start = (command: string) => ask({ name: "Bash", input: { command, background: true } });
 const look = ask({ name: "BashOutput", input: { id: "bg1" } });
-const wait = (path: string) =>
-  ask({ name: "Bash", input: { command: `for i in $(seq 500); do [ -s ${path} ] && break; sleep 0.02; done` } });
 /** Prints the protected file when there is a file `go`, so that nothing depends on time. */
 const PRINTS = "echo up; while [ ! -e go ]; do sleep 0.02; done; cat .env; sleep 1000";
 
@@ -71,28 +69,3 @@ Deno.test("a session that holds protected content starts none, and those it has 
   await assert.rejects(Deno.stat(`${stage.project}/copy.txt`), Deno.errors.NotFound);
   assertSealed(played);
 });
-
-Deno.test(
-  "those of a project without a marker are ended once the session holds what another project protects",
-  unix,
-  async () => {
-    for (const isSecret of [true, false]) {
-      await using stage = await openStage({ bare: true, marker: null });
-      const [a, b] = [`${stage.home.root}/A`, `${stage.home.root}/B`];
-      await stage.plant(`${b}/.env`, "env", (canary) => `API_TOKEN=${canary}\n`);
-      await stage.write(`${b}/.agentclisecret`, "no-cloud: .env\n");
-      await stage.play("loc", { cwd: b, script: [say("Hello.")] });
-      await stage.write(`${a}/copy.txt`, isSecret ? `API_TOKEN=${stage.canary("env")}\n` : "an open line\n");
-      stage.exempt(`${a}/copy.txt`);
-      const read = ask({ name: "Read", input: { file_path: "copy.txt" } });
-      const script = [start("echo $$ > pid; exec sleep 1000"), wait("pid"), read, say("Done.")];
-      let isAlive: boolean | null = null;
-      const work = async () => {
-        const pid = (await Deno.readTextFile(`${a}/pid`)).trim();
-        isAlive = (await new Deno.Command("kill", { args: ["-0", pid], stderr: "null" }).output()).success;
-      };
-      const played = await stage.play("loc", { cwd: a, block, args, script, during: { index: 3, work } });
-      assert.equal(isAlive, !isSecret, `control: it goes on beside open content\n${played.done.stderr}`);
-    }
-  },
-);

@@ -165,21 +165,18 @@ const PLACES = [
 ] as const;
 
 for (const [where, go, name, path, isSeen] of PLACES) {
-  Deno.test(`what a command of another project's content leaves ${where} stays here`, sandboxed, async () => {
+  Deno.test(`what a command of protected content leaves ${where} stays here`, sandboxed, async () => {
     for (const isSecret of isSeen ? [true, false] : [true]) {
       await using stage = await openStage({ bare: true, marker: null });
-      const [a, b] = [`${stage.home.root}/A`, `${stage.home.root}/B`];
-      await stage.plant(`${b}/.env`, "env");
-      await stage.write(`${b}/.agentclisecret`, "no-cloud: .env\n");
-      await stage.write(`${b}/open.txt`, "an open line\n");
-      await stage.write(`${a}/pub.txt`, "an open line\n");
-      await stage.play("loc", { cwd: b, script: [say("Hello.")] });
-      const command = `${go}; cat '${b}/${isSecret ? ".env" : "open.txt"}' > f.txt`;
-      const local = await stage.play("loc", { cwd: a, args: COMMANDS, script: [shell(command), say("Done.")] });
+      await stage.plant(".env", "env");
+      await stage.write(".agentclisecret", "no-cloud: .env\n");
+      await stage.write("pub.txt", "an open line\n");
+      const command = `${go}; echo '${isSecret ? stage.canary("env") : "an open line"}' > f.txt`;
+      const local = await stage.play("loc", { args: COMMANDS, script: [shell(command), say("Done.")] });
       assert.equal(/protected from now on/.test(local.done.stderr), isSecret, local.done.stderr);
-      await new Deno.Command("bash", { args: ["-c", name], cwd: a }).output();
+      await new Deno.Command("bash", { args: ["-c", name], cwd: stage.project }).output();
       const reads = [ask(want("read", { path }), want("read", { path: "pub.txt" })), say("Done.")];
-      const remote = await stage.play("rem", { cwd: a, script: reads });
+      const remote = await stage.play("rem", { script: reads });
       assert.doesNotMatch(remote.sent, /CNRY_/);
       assert.match(remote.results[0] ?? "", isSecret ? /is protected|is too long or not/ : /an open line/);
       assert.match(remote.results[1] ?? "", /an open line/, "control");
@@ -187,33 +184,38 @@ for (const [where, go, name, path, isSeen] of PLACES) {
   });
 }
 
-Deno.test("a file with another project's content goes to no host that this project trusts", sandboxed, async () => {
-  for (const isSecret of [false, true]) {
-    await using stage = await openStage({ bare: true, marker: null });
-    const [a, b] = [`${stage.home.root}/A`, `${stage.home.root}/B`];
-    await stage.plant(`${b}/.env`, "env");
-    await stage.write(`${b}/.agentclisecret`, "no-cloud: .env\n");
-    await stage.write(`${b}/open.txt`, "an open line\n");
-    await stage.write(`${a}/.agentclisecret`, "local-endpoints: 127.0.0.2\n");
-    await stage.play("loc", { cwd: b, script: [say("Hello.")] });
-    // The home remembers it.
-    await stage.write(`${b}/.agentclisecret`, "# nothing\n");
-    const file = `${b}/${isSecret ? ".env" : "open.txt"}`;
-    const command = `cat '${file}' > notes.txt; ${CODED} < '${file}' >> notes.txt`;
-    await stage.play("loc", { cwd: a, args: COMMANDS, script: [shell(command), say("Done.")] });
-    const script = [ask(want("read", { path: "notes.txt" })), say("Done.")];
-    const play = () => stage.play("lan", { cwd: a, script });
-    const local = await play();
-    assert.ok(!local.sent.includes(coded(stage.canary("env"))));
-    assert.equal(
-      /no effect: .*notes\.txt holds content of .*FILE/.test(local.done.stderr),
-      isSecret,
-      local.done.stderr,
-    );
-    if (!isSecret) assert.match(local.results[0] ?? "", /an open line/, "control: the host is trusted");
-    if (!isSecret) continue;
-    await stage.play("rem", { cwd: a, argv: ["secrets", "trust", "notes.txt", "--yes"], prompt: null, script: [] });
-    await stage.write(`${b}/.env`, "API_TOKEN=another value of today\n");
-    assert.match((await play()).results[0] ?? "", new RegExp(stage.canary("env")), "control: the user's word");
-  }
-});
+Deno.test(
+  "a file with content that a command of another project left goes to no host that this project trusts",
+  sandboxed,
+  async () => {
+    for (const isSecret of [false, true]) {
+      await using stage = await openStage({ bare: true, marker: null });
+      const [a, b] = [`${stage.home.root}/A`, `${stage.home.root}/B`];
+      await stage.plant(`${b}/.env`, "env");
+      await stage.write(`${b}/.agentclisecret`, "no-cloud: .env\n");
+      await stage.write(`${b}/open.txt`, "an open line\n");
+      await stage.write(`${a}/.agentclisecret`, "local-endpoints: 127.0.0.2\n");
+      await stage.play("loc", { cwd: b, script: [say("Hello.")] });
+      // The home remembers it.
+      await stage.write(`${b}/.agentclisecret`, "# nothing\n");
+      const line = isSecret ? stage.canary("env") : "an open line";
+      const command = `echo '${line}' > '${a}/notes.txt'; echo '${line}' | ${CODED} >> '${a}/notes.txt'`;
+      const settings = { sandbox: { write: [a] } };
+      await stage.play("loc", { cwd: b, args: COMMANDS, script: [shell(command), say("Done.")], settings });
+      const script = [ask(want("read", { path: "notes.txt" })), say("Done.")];
+      const play = () => stage.play("lan", { cwd: a, script });
+      const local = await play();
+      assert.ok(!local.sent.includes(coded(stage.canary("env"))));
+      assert.equal(
+        /no effect: .*notes\.txt holds content of .*FILE/.test(local.done.stderr),
+        isSecret,
+        local.done.stderr,
+      );
+      if (!isSecret) assert.match(local.results[0] ?? "", /an open line/, "control: the host is trusted");
+      if (!isSecret) continue;
+      await stage.play("rem", { cwd: a, argv: ["secrets", "trust", "notes.txt", "--yes"], prompt: null, script: [] });
+      await stage.write(`${b}/.env`, "API_TOKEN=another value of today\n");
+      assert.match((await play()).results[0] ?? "", new RegExp(stage.canary("env")), "control: the user's word");
+    }
+  },
+);

@@ -46,52 +46,49 @@ async function saveAnew(stage: Stage, path: string, cwd: string): Promise<string
   return value;
 }
 
-/** Ways in which a program of a local session reads what another project protects and leaves it in `copy.txt`. */
+/** Ways in which a program of a local session leaves protected content in `copy.txt`. */
 const LEFT: Readonly<Record<string, (copy: string) => { script?: Script; args?: string[]; chat?: string }>> = {
   "its first command": (copy) => ({ script: [shell(copy), say("Done.")] }),
   "a command that prints none of it": (copy) => ({ script: [shell(`(${copy}) > /dev/null`), say("Done.")] }),
   "a command that ran out of time": (copy) => ({ script: [shell(`${copy}; sleep 30`)], args: ["--timeout", "2"] }),
-  "a background command that nobody asks": (copy) => ({
-    script: [background(`${copy}; echo > up; sleep 100`), shell(UNTIL("up")), say("Done.")],
-  }),
   "a command of the person": (copy) => ({ chat: `!${copy}\n` }),
   "a command of the person that the model is not told of": (copy) => ({ chat: `!!${copy}\n` }),
 };
 
 for (const [what, way] of Object.entries(LEFT)) {
-  Deno.test(`${what} leaves a copy of another project's content, which is protected`, linux, async () => {
+  Deno.test(`${what} leaves a copy of protected content, which is protected`, linux, async () => {
     await using stage = await openStage({ bare: true, marker: null });
-    const { a, b, line } = await beside(stage);
-    stage.exempt(`${a}/copy.txt`);
-    const { script = [say("ok")], args: more = [], chat } = way(`cat '${b}/.env' | tee copy.txt`);
-    const play = { cwd: a, block, script, args: [...args, ...more] };
+    const { b, line } = await beside(stage);
+    stage.exempt(`${b}/copy.txt`);
+    const { script = [say("ok")], args: more = [], chat } = way(`echo ${line} | tee copy.txt`);
+    const play = { cwd: b, block, script, args: [...args, ...more] };
     const ways = chat === undefined ? {} : { argv: ["chat", "--model", "loc", ...args], prompt: null, stdin: chat };
     const local = await stage.play("loc", { ...play, ...ways });
-    assert.ok((await Deno.readTextFile(`${a}/copy.txt`)).includes(line), `control: it is there\n${local.done.stderr}`);
+    assert.ok((await Deno.readTextFile(`${b}/copy.txt`)).includes(line), `control: it is there\n${local.done.stderr}`);
     assert.match(local.done.stderr + local.done.stdout, /protected from now on[^]*copy\.txt/);
-    assert.ok(!(await sentLater(stage, "copy.txt", { cwd: a })).includes(line));
+    assert.ok(!(await sentLater(stage, "copy.txt", { cwd: b })).includes(line));
   });
 }
 
-Deno.test("a file that is too large to be looked through is protected beside a known project, too", linux, async () => {
+Deno.test("a file that is too large to be looked through is protected, too", linux, async () => {
   await using stage = await openStage({ bare: true, marker: null });
-  const { a, line } = await beside(stage);
-  stage.exempt(`${a}/big.txt`);
+  const { b, line } = await beside(stage);
+  stage.exempt(`${b}/big.txt`);
   const script = [shell(`truncate -s 70M big.txt; echo ${line} >> big.txt`), say("Done.")];
-  const local = await stage.play("loc", { cwd: a, args, script });
+  const local = await stage.play("loc", { cwd: b, args, script });
   assert.match(local.done.stderr, /protected from now on.*big\.txt/);
 });
 
 Deno.test("a copy in an additional directory is protected there, too", linux, async () => {
   for (const isCopy of [true, false]) {
     await using stage = await openStage({ bare: true, marker: null });
-    const { a, b } = await beside(stage);
+    const { b, line } = await beside(stage);
     const added = `${stage.home.root}/added`;
     await stage.write(`${added}/open.txt`, "an open line\n");
     stage.exempt(`${added}/out.txt`);
-    const script = [shell(isCopy ? `cp '${b}/.env' '${added}/out.txt'` : `cp '${added}/open.txt' '${added}/out.txt'`)];
+    const script = [shell(`echo ${isCopy ? line : "an open line"} > '${added}/out.txt'`)];
     const more = ["--add-dir", added, "--max-turns", "1"];
-    await stage.play("loc", { cwd: a, block, args: [...args, ...more], script });
+    await stage.play("loc", { cwd: b, block, args: [...args, ...more], script });
     const sent = await sentLater(stage, "out.txt", { cwd: added });
     assert.equal(sent.includes(stage.canary("env")), false);
     assert.equal(sent.includes("an open line"), !isCopy, "control: what holds nothing is read");

@@ -295,29 +295,3 @@ Deno.test(
     assert.equal(await plays(false), true, "control: it runs until then");
   },
 );
-
-Deno.test("what a program says of another project's protected file is in no log and in no file", async () => {
-  await using stage = await openStage({ marker: null, bare: true });
-  const secret = `OTHER_${crypto.randomUUID()}`;
-  const other = `${stage.home.root}/other`;
-  await stage.write(`${other}/.env`, `KEY=${secret}\n`);
-  await stage.write(`${other}/.agentclisecret`, "no-cloud: .env\n");
-  const answer = { content: [{ type: "text", text: `${"some words ".repeat(3_000)}${secret}` }] };
-  const tools = [{ name: "get", does: "answer", answer, inputSchema: {} }];
-  const server = await planServer(`${stage.home.root}/servers`, "hub", {
-    era: "modern",
-    stderr: `read ${secret}\n`,
-    tools,
-  });
-  const settings = { mcp_servers: { hub: server.entry } };
-  const play: Play = { script: [ask(hub("get")), say("Done.")], args: ALL, settings };
-  const log = () => Deno.readTextFile(`${stage.home.agentcliHome}/logs/mcp-hub.log`).catch(() => "");
-  const control = await stage.play("loc", play);
-  assert.match(control.results[0]!, /the whole result is in /);
-  assert.match(await log(), new RegExp(secret));
-  await Deno.remove(`${stage.home.agentcliHome}/logs`, { recursive: true });
-  await stage.play("loc", { script: [say("Seen.")], cwd: other });
-  const attack = await stage.play("loc", play);
-  assert.match(attack.results[0]!, /ask hub\.get for less at once/);
-  assert.equal(await log(), "");
-});

@@ -2,7 +2,6 @@
 import assert from "node:assert/strict";
 import { ask, say, startFakeServer } from "../helpers/fake_server.ts";
 import { planServer, textArguments } from "../helpers/mcp.ts";
-import { configure } from "../helpers/program.ts";
 import { openStage, type Stage } from "./harness.ts";
 import { hasBubblewrap } from "./sandbox_project.ts";
 import { CODED, coded, standing } from "./slipped.ts";
@@ -30,25 +29,6 @@ async function copied(stage: Stage, { cwd, secret }: { cwd: string; secret: stri
   const script = [read(".env"), shell(`echo ${secret} > copy.txt`), say("Done.")];
   const played = await stage.play("loc6", { cwd, block, args, script });
   return played.done.stderr;
-}
-
-for (const known of [true, false]) {
-  const when = known ? "before" : "while";
-  Deno.test(`a result holds content of a project that the home knows since ${when} the session runs`, async () => {
-    await using stage = await openStage({ bare: true, marker: null });
-    const { root, know } = await otherProject(stage, known);
-    const work = async () => {
-      await know();
-      // The program reads no settings again: the session keeps its server.
-      await configure(stage.home, {});
-    };
-    const script = [shell("echo one"), shell(`cat "${root}/.env"`), say("Done.")];
-    const played = await stage.play("loc", { block, args, script, ...known ? {} : { during: { index: 1, work } } });
-    assert.ok(played.sent.includes(stage.canary("other")), "control: the local model got it");
-    const remote = await stage.play("rem", { block, args: ["--continue"], script: [say("Hello.")] });
-    assert.equal(remote.done.code, 6, remote.done.stderr);
-    assert.deepEqual(remote.leaks.wire, []);
-  });
 }
 
 Deno.test(

@@ -5,6 +5,8 @@ import { planServer } from "../helpers/mcp.ts";
 import { openStage, type Stage } from "./harness.ts";
 import { standing } from "./slipped.ts";
 
+const UNTIL = (path: string) => `for i in $(seq 500); do [ -e ${path} ] && break; sleep 0.02; done`;
+
 const entry = (id: string) => ({ models: [{ id, context_window: 32_768 }] });
 const read = (file_path: string) => ask({ name: "Read", input: { file_path } });
 const LIST = { object: "list", data: [{ id: "fake", object: "model", owned_by: "openai" }] };
@@ -57,16 +59,9 @@ for (const way of Object.keys(WAYS)) {
   }
 }
 
-/** Has another project come to protect `config.env`, which the session has read, and changes what stands in it. */
-async function protectElsewhere(stage: Stage): Promise<void> {
-  const settings = `${stage.home.agentcliHome}/providers.yaml`;
-  const before = await Deno.readTextFile(settings);
-  const other = `${stage.home.root}/other`;
-  await stage.write(`${other}/.agentclisecret`, "no-cloud: *.env\n");
-  await stage.write(`${other}/x.env`, "A: value-of-another-file\n");
-  await Deno.symlink(`${stage.project}/config.env`, `${other}/shared.env`);
-  await stage.play("loc6", { cwd: other, block: entry("fake"), script: [read("x.env"), say("hi")] });
-  await Deno.writeTextFile(settings, before);
+/** Protects `config.env`, which the session has read, and changes what stands in it. */
+async function protectNow(stage: Stage): Promise<void> {
+  await stage.write(".agentclisecret", "no-cloud: config.env\n");
   await stage.write("config.env", "K: another-value\n");
 }
 
@@ -89,7 +84,7 @@ for (const [route, { args = [], stdin, role, mode }] of Object.entries(ROUTES)) 
     ]] as const
   ) {
     const does = isProtected ? "stays here" : "goes (control)";
-    Deno.test(`what ${isProtected ? "another" : "no"} project protects ${does} ${route}, to a model remote ${way}`, async () => {
+    Deno.test(`what was read ${isProtected ? "before it was protected" : "and is open"} ${does} ${route}, to a model remote ${way}`, async () => {
       await using stage = await openStage({ bare: true, marker: null });
       await stage.plant("config.env", "env", (canary) => `TOKEN=${canary}\n`);
       const secret = stage.canary("env");
@@ -112,7 +107,7 @@ for (const [route, { args = [], stdin, role, mode }] of Object.entries(ROUTES)) 
         stdin: words,
         script: ({ index }) =>
           index === 0 ? read("config.env") : then[index - 1] ?? say("A longer answer. ".repeat(400)),
-        during: { index: 1, work: () => isProtected ? protectElsewhere(stage) : Promise.resolve() },
+        during: { index: 1, work: () => isProtected ? protectNow(stage) : Promise.resolve() },
       });
       assert.ok(played.sent.includes(secret), "the local model got it");
       assert.equal(got().includes(secret), !isProtected, played.done.stderr);
@@ -287,7 +282,7 @@ Deno.test("a model that turns out to run elsewhere hears nothing more of a serve
   }
 });
 
-Deno.test("a session whose model turns out to run elsewhere in a search keeps what another project protects", async () => {
+Deno.test("a session whose model turns out to run elsewhere in a search keeps what is protected by now", async () => {
   for (const isProtected of [true, false]) {
     await using stage = await openStage({ bare: true, marker: null });
     await stage.plant("config.env", "env", (canary) => `TOKEN=${canary}\n`);
@@ -297,7 +292,7 @@ Deno.test("a session whose model turns out to run elsewhere in a search keeps wh
       async script({ index }) {
         if (index === 0) return read("config.env");
         if (index > 1) return say("Done.");
-        if (isProtected) await protectElsewhere(stage);
+        if (isProtected) await protectNow(stage);
         Object.assign(routes, WAYS["by its server's word"]?.server.routes);
         return ask({ name: "Explore", input: { task: "look around" } });
       },
@@ -306,12 +301,12 @@ Deno.test("a session whose model turns out to run elsewhere in a search keeps wh
     const providers = { far: { baseUrl: far.baseUrl, ...entry("fake") } };
     const argv = ["run", "go", "--model", "far:fake"];
     const { done } = await stage.play("loc", { providers, block: entry("fake"), argv, script: [] });
-    assert.equal(far.chats().length, isProtected ? 3 : 4, done.stderr);
+    assert.equal(far.chats().length, isProtected ? 2 : 4, done.stderr);
     assert.equal(done.code, isProtected ? 6 : 0, isProtected ? "" : "control");
   }
 });
 
-Deno.test("a model that turns out to run elsewhere reads nothing that a background command copied before", {
+Deno.test("background commands without a sandbox end when their model turns out to run elsewhere", {
   ignore: Deno.build.os === "windows",
 }, async () => {
   for (const turns of [true, false]) {
@@ -322,12 +317,17 @@ Deno.test("a model that turns out to run elsewhere reads nothing that a backgrou
     await stage.write(`${a}/open.txt`, "nothing\n");
     await stage.play("loc", { cwd: b, script: [say("Hello.")] });
     const routes: NonNullable<FakeServerOptions["routes"]> = {};
-    const command = `cp '${b}/.env' x.txt; touch ready.txt; exec sleep 1000`;
+    const command = `touch ready.txt; ${UNTIL("go.txt")}; cp '${b}/.env' x.txt; touch copied.txt; exec sleep 1000`;
     const far = startFakeServer({
       routes,
       async script({ index }) {
         if (index === 0) return ask({ name: "Bash", input: { command, background: true } });
-        if (index > 1) return index === 2 ? read("x.txt") : say("Done.");
+        if (index > 2) return say("Done.");
+        if (index === 2) {
+          await stage.write(`${a}/go.txt`, "go");
+          if (!turns) await standing(`${a}/copied.txt`);
+          return read("x.txt");
+        }
         await standing(`${a}/ready.txt`);
         if (turns) Object.assign(routes, WAYS["by its server's word"]?.server.routes);
         return read("open.txt");

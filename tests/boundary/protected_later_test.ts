@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { ask, say, startFakeServer, type Step } from "../helpers/fake_server.ts";
 import { AcpClient } from "../helpers/acp_client.ts";
 import { configure } from "../helpers/program.ts";
-import { openStage, type Stage } from "./harness.ts";
+import { openStage } from "./harness.ts";
 
 const linux = { ignore: Deno.build.os !== "linux" };
 
@@ -25,41 +25,18 @@ const WAYS: Readonly<Record<string, Way>> = {
   },
 };
 
-/** How the file that was read becomes protected; what it held is gone. `there` is a session in a directory. */
-const CAUSES: Readonly<
-  Record<string, (stage: Stage, there: (cwd: string, path: string) => Promise<unknown>) => Promise<void>>
-> = {
-  "a marker came": async (stage) => void await stage.write(".agentclisecret", "no-cloud: config.env\n"),
-  "it was protected under another name": async (stage, there) => {
-    const [path, other] = [`${stage.project}/config.env`, `${stage.project}/other.env`];
-    await Deno.rename(path, other);
-    await stage.write(".agentclisecret", "no-cloud: other.env\n");
-    await there(stage.project, "other.env");
-    await Deno.rename(other, path);
-    await there(stage.project, "config.env");
-  },
-};
-
 for (const [name, { then, lines, settings }] of Object.entries(WAYS)) {
-  for (const [why, protect] of [...Object.entries(CAUSES), [null, null] as const]) {
-    const does = why === null ? "gets it while nothing is protected" : `gets nothing of what was read before ${why}`;
+  for (const isProtected of [true, false]) {
+    const does = isProtected
+      ? "gets nothing of what was read before a marker came"
+      : "gets it without a marker (control)";
     Deno.test(`${name} ${does}`, async () => {
       await using stage = await openStage({ bare: true, marker: null });
       await stage.plant("config.env", "env", (canary) => `TOKEN=${canary}\n`);
       await using remote = startFakeServer({ host: "127.0.0.2", script: [say("hello")] });
       const secret = stage.canary("env");
-      const other = `${stage.home.root}/other`;
-      await Deno.mkdir(other);
-      await stage.write(`${other}/.agentclisecret`, "no-cloud: *.env\n");
       const work = async () => {
-        const settled = `${stage.home.agentcliHome}/providers.yaml`;
-        const before = await Deno.readTextFile(settled);
-        const there = async (cwd: string, path: string) => {
-          const script = [ask({ name: "Read", input: { file_path: path } }), say("hi")];
-          await stage.play("loc6", { cwd, block, script });
-          await Deno.writeTextFile(settled, before);
-        };
-        await protect?.(stage, there);
+        if (isProtected) await stage.write(".agentclisecret", "no-cloud: config.env\n");
         await stage.write("config.env", "K: another-value\n");
       };
       const chat = { argv: ["chat", "--model", "loc"], prompt: null, ...lines === undefined ? {} : { stdin: lines } };
@@ -73,8 +50,8 @@ for (const [name, { then, lines, settings }] of Object.entries(WAYS)) {
       });
       assert.ok(played.sent.includes(secret), "control: the local model got it");
       const got = await new Blob(remote.received().map((bytes) => new Uint8Array(bytes))).text();
-      assert.equal(got.includes(secret), why === null, played.done.stderr);
-      if (why === null || lines === undefined) return;
+      assert.equal(got.includes(secret), !isProtected, played.done.stderr);
+      if (!isProtected || lines === undefined) return;
       assert.match(played.done.stderr, /this session has read config\.env \(protected by now/);
     });
   }
@@ -89,7 +66,7 @@ Deno.test("a refused stored session tells of the file that it is about", async (
   await stage.write(".agentclisecret", "no-cloud: config.env\n");
   const { done, sent } = await stage.play("rem", { block, args: ["--continue"], script: [say("Hello.")] });
   assert.equal(done.code, 6, done.stderr);
-  assert.match(done.stderr, /this session has read config\.env \(protected by now, here or in another project\)/);
+  assert.match(done.stderr, /this session has read config\.env \(protected by now\)/);
   assert.equal(sent.includes(stage.canary("env")), false);
 });
 

@@ -9,6 +9,7 @@ import { openStage, type Stage } from "./harness.ts";
 import { hasBubblewrap } from "./sandbox_project.ts";
 
 const ALL = ["--permission-mode", "bypassPermissions"];
+const bubblewrap = { ignore: !hasBubblewrap() };
 
 /** A server that gives a text as a prompt and as a resource, and its settings. */
 async function speaking(stage: Stage, text: string, more: Partial<ServerPlan> & { label?: string } = {}) {
@@ -20,7 +21,8 @@ async function speaking(stage: Stage, text: string, more: Partial<ServerPlan> & 
     resources: [{ uri: "mail://1", name: "the first", text }],
     ...plan,
   });
-  return { mcp_servers: { hub: { ...server.entry, ...label && { label } } } };
+  const sandbox = { read: [`${stage.home.root}/servers`] };
+  return { mcp_servers: { hub: { ...server.entry, ...label && { label } } }, sandbox };
 }
 
 /** Types lines into a chat with a local model; returns what that was sent. */
@@ -85,42 +87,39 @@ Deno.test("a protected prompt of which only the text is known is not sent again 
   assert.equal(near.chats().length, 0);
 });
 
-/** A project `A` without a marker, and another one with a protected file; `meet` lets the home know of that. */
-async function beside(stage: Stage) {
-  const other = `${stage.home.root}/B`;
-  await stage.plant(`${other}/.env`, "env", (canary) => `API_TOKEN=${canary}\n`);
-  await stage.write(`${other}/.agentclisecret`, "no-cloud: .env\n");
-  await stage.write(`${stage.home.root}/A/open.txt`, "an open line\n");
-  const meet = () => stage.play("loc", { cwd: other, script: [say("Hello.")] });
-  return { cwd: `${stage.home.root}/A`, canary: stage.canary("env"), meet };
+/** A project with a secret; `protect` adds the marker for it. */
+async function withSecret(stage: Stage) {
+  await stage.plant(".env", "env", (canary) => `API_TOKEN=${canary}\n`);
+  const protect = () => stage.write(".agentclisecret", "no-cloud: .env\n");
+  return { canary: stage.canary("env"), protect };
 }
 
 for (const line of ["/hub:mail", "look at @hub:mail://1"]) {
-  Deno.test(`what ${line} brings of another project's protected file stays here`, async () => {
+  Deno.test(`what ${line} brings of a protected file stays here`, bubblewrap, async () => {
     await using stage = await openStage({ marker: null, bare: true });
-    const { cwd, canary, meet } = await beside(stage);
+    const { canary, protect } = await withSecret(stage);
     const settings = await speaking(stage, canary);
-    for (const isKnown of [false, true]) {
-      if (isKnown) await meet();
+    for (const isProtected of [false, true]) {
+      if (isProtected) await protect();
       const kept = await keeping(stage, canary);
-      const sent = await typed(stage, [line], { settings, cwd });
+      const sent = await typed(stage, [line], { settings });
       assert.ok(sent.includes(canary), "control: the local model got it");
-      assert.equal((await keeping(stage, canary)).length - kept.length, isKnown ? 0 : 1);
-      assert.equal(await leaves(stage, canary, { settings, cwd }), !isKnown);
+      assert.equal((await keeping(stage, canary)).length - kept.length, isProtected ? 0 : 1);
+      assert.equal(await leaves(stage, canary, { settings }), !isProtected);
     }
   });
 }
 
-Deno.test("what a server lists of another project's protected file is neither stored nor sent", async () => {
+Deno.test("what a server lists of a protected file is neither stored nor sent", bubblewrap, async () => {
   await using stage = await openStage({ marker: null, bare: true });
-  const { cwd, canary, meet } = await beside(stage);
+  const { canary, protect } = await withSecret(stage);
   const tools = [{ name: "get", description: `needs ${canary}`, inputSchema: textArguments("text") }];
   const settings = await speaking(stage, "nothing", { tools, stderr: `found ${canary}\n` });
-  const play = { cwd, args: ALL, settings, script: [say("Done.")] };
+  const play = { args: ALL, settings, script: [say("Done.")] };
   const control = await stage.play("loc", play);
   assert.ok(control.sent.includes(canary), "control: the model was told");
   assert.equal((await keeping(stage, canary)).length, 3, "control: the transcript, the list and the log hold it");
-  await meet();
+  await protect();
   const remote = await stage.play("rem", play);
   assert.ok(!remote.sent.includes(canary), "the stored list was not looked through");
   await Deno.remove(`${stage.home.agentcliHome}/cache`, { recursive: true });
@@ -133,18 +132,18 @@ Deno.test("what a server lists of another project's protected file is neither st
   assert.deepEqual(await keeping(stage, canary), kept);
 });
 
-Deno.test("what an MCP server says of a failure is redacted if another project protects it", async () => {
+Deno.test("what an MCP server says of a failure is redacted if it holds protected content", bubblewrap, async () => {
   await using stage = await openStage({ marker: null, bare: true });
-  const { cwd, canary, meet } = await beside(stage);
-  for (const isKnown of [false, true]) {
-    if (isKnown) await meet();
+  const { canary, protect } = await withSecret(stage);
+  for (const isProtected of [false, true]) {
+    if (isProtected) await protect();
     for (const failing of [{ stderr: `cannot parse ${canary}\n`, exit: 1 }, { failure: `bad line: ${canary}` }]) {
       const settings = await speaking(stage, "nothing", failing);
       const lines = { argv: ["chat", "--model", "loc"], prompt: null, stdin: "look at @hub:mail://2\n" };
-      const { done } = await stage.play("loc", { cwd, settings, ...lines, script: () => say("Fine.") });
+      const { done } = await stage.play("loc", { settings, ...lines, script: () => say("Fine.") });
       const shown = done.stdout + done.stderr;
-      assert.equal(shown.includes(canary), !isKnown, shown);
-      assert.equal(shown.includes("(redacted: what it says holds protected content)"), isKnown, shown);
+      assert.equal(shown.includes(canary), !isProtected, shown);
+      assert.equal(shown.includes("(redacted: what it says holds protected content)"), isProtected, shown);
       await Deno.remove(`${stage.home.agentcliHome}/cache`, { recursive: true }).catch(() => {});
     }
   }

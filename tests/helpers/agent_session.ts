@@ -67,8 +67,6 @@ export const NO_DISK: Workspace = {
   beforeCall: () => Promise.resolve(),
   countsAsLocal: () => true,
   becomeRemote: () => {},
-  keepHere: () => true,
-  hasEndpoints: false,
   ruleAt: () => null,
   lasts: () => Promise.resolve(false),
   resolve: () => Promise.resolve(refused),

@@ -89,7 +89,11 @@ export async function rememberedAt(
   roots: readonly string[],
 ): Promise<readonly ProjectRecord[]> {
   const home = await openHome(io).catch(() => null);
-  if (home === null) return [];
+  return home === null ? [] : await recordsAt(home, roots);
+}
+
+/** The same with a home. */
+export async function recordsAt(home: Home, roots: readonly string[]): Promise<readonly ProjectRecord[]> {
   const records = await Promise.all(roots.map((root) => ProjectRecord.open(home, root, { create: false })));
   for (const { problem } of records) if (problem !== null) throw problem;
   return records;

@@ -41,7 +41,7 @@ export class ProtectedSet extends PathRules {
   readonly moved = new Set<string>();
   /** The rules behind {@link lasts}; null when they have to be collected anew. */
   #lasting: PathRules | null = null;
-  /** True once the session holds what another project protects: from then on no `local-endpoints:` of this one count. */
+  /** True once a file came in that another project protects: from then on no `local-endpoints:` of this one count. */
   holdsOthers = false;
   /** The walk that the index was built from. */
   #identified: object | null = null;
@@ -133,11 +133,6 @@ export class ProtectedSet extends PathRules {
   /** As for the rules, also while the home remembers a protected file or a copy, which can be known by identity alone. */
   override get met(): boolean {
     return super.met || this.#met.length > 0 || this.patterns.size > 0;
-  }
-
-  /** Paths of protected files that the home knows, the oldest first. */
-  get known(): readonly string[] {
-    return this.#met.map(({ path }) => path);
   }
 
   /** Returns protected files that the home was not told of as they are; at most a few hundred. */

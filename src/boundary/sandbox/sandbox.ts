@@ -108,11 +108,11 @@ export interface SessionSandbox {
    * Goes on with programs in a project that ended without their changes being judged, since agentcli was killed or could
    * not record what it found: quarantines what they must not create, and has the rest judged. Returns notices for the user.
    */
-  recoverUnfinished(root: string, judge: UnfinishedJudge): Promise<string[]>;
-  /**
-   * Notes that a program without a sandbox runs in these roots, the project first. If the home cannot be written: null if
-   * it knows no protected project, else throws `policy_refused`, since what the program copies could not be recorded.
-   */
+  recoverUnfinished(
+    root: string,
+    judgeAt: (project: string) => UnfinishedJudge | Promise<UnfinishedJudge>,
+  ): Promise<string[]>;
+  /** Notes that a program without a sandbox runs in these roots, the project first; null if the home cannot be written. */
   note(roots: readonly [string, ...string[]]): Promise<ProgramNote | null>;
   /** Returns the wrapped command, or why it must not run. */
   wrapCommand(request: SandboxRequest): Promise<SandboxedCommand | SandboxRefusal>;
@@ -136,18 +136,18 @@ export function createSessionSandbox(options: SessionSandboxOptions): SessionSan
       return written;
     },
     protectsElsewhere: async () => await options.projects?.any() ?? false,
-    async recoverUnfinished(root, judge) {
+    async recoverUnfinished(root, judgeAt) {
       const { home, io } = options;
       const notes = quietly(() => listSync(join(home, "unfinished")));
       return notes === null || notes.length === 0 ? [] : await (await import("./unfinished.ts")).recoverUnfinished(
         { home, root, userHome: gitUserOf(io).userHome },
-        judge,
+        judgeAt,
       );
     },
     async note(roots) {
       const { noteProgram } = await import("./unfinished.ts");
-      return await noteProgram(options.home, { roots }).catch(async (error) => {
-        if (!(error instanceof AgentcliError) || await options.projects?.any()) throw error;
+      return await noteProgram(options.home, { roots }).catch((error) => {
+        if (!(error instanceof AgentcliError)) throw error;
         return null;
       });
     },

@@ -19,11 +19,12 @@ const UNFINISHED = "unfinished";
 /** Ends the names of notes whose program could see a protected path. A full disk lets a file be renamed, not written. */
 const EXPOSED = ".exposed.json";
 
-/** Judges what a program left. */
+/** Judges what a program of a project left. */
 export interface UnfinishedJudge {
   /** Protects what changed in places since a time and holds protected content; with `exposed`, all of it. */
-  protect(places: readonly string[], changed: { since: number; exposed: Exposure | undefined }): Promise<unknown>;
-  holdsProtected(text: string): Promise<boolean>;
+  protectFound(places: readonly string[], changed: { since: number; exposed: Exposure | undefined }): Promise<unknown>;
+  /** Returns whether texts hold protected content. */
+  holds(texts: readonly string[]): Promise<boolean>;
 }
 
 /** The note of a running program in the home. */
@@ -75,11 +76,12 @@ export async function noteProgram(
 
 /**
  * Judges what programs of dead agentcli processes changed in a project or around it, and what exposed ones did, and
- * removes their notes. Returns notices for the user. Throws why that is not possible; the notes stay then.
+ * removes their notes. Each is judged by the project that its program ran in. Returns notices for the user. Throws why
+ * that is not possible; the notes stay then.
  */
 export async function recoverUnfinished(
   { home, root, userHome }: { home: string; root: string; userHome: string | null },
-  { protect, holdsProtected }: UnfinishedJudge,
+  judgeAt: (project: string) => UnfinishedJudge | Promise<UnfinishedJudge>,
 ): Promise<string[]> {
   const notices: string[] = [];
   const touches = (place: string) => isWithin(place, root) || isWithin(root, place);
@@ -91,6 +93,7 @@ export async function recoverUnfinished(
     const exposed = name.endsWith(EXPOSED) ? { path: UNKNOWN_PATH, since } : undefined;
     const isRunning = typeof process === "string" && await processIdentity(parseInt(process)) === process;
     if (isRunning && exposed === undefined) continue;
+    const judge = await judgeAt(roots[0]);
     if (watched !== undefined) {
       const protection = new ProtectedSet(roots);
       protection.refresh();
@@ -98,9 +101,10 @@ export async function recoverUnfinished(
       const after = new StartedLater(userHome).watch(await protection.hidden(), { roots, programs });
       const made = madeSince({ known: new Map(known) }, after);
       const entry = made.length > 0 ? await quarantine(made, { home, root: roots[0], now: Date.now() }) : null;
-      if (entry !== null) notices.push(await quarantineNotice("a command that was broken off", entry, holdsProtected));
+      const holds = (text: string) => judge.holds([text]);
+      if (entry !== null) notices.push(await quarantineNotice("a command that was broken off", entry, holds));
     }
-    await protect(roots, { since, exposed });
+    await judge.protectFound(roots, { since, exposed });
     await removeFile(path);
   }
   return notices;

@@ -24,18 +24,13 @@ export function unitsOfText(bytes: Uint8Array): string[] {
   return [...new Set([...content.wholes.keys(), ...forms.flatMap(unitsOf)])];
 }
 
-/** Returns a filter for the fragments that the record lets leave. */
+/** Returns a filter for the fragments of which the record lets every stretch leave. */
 export function allowedByRecord(record: Pick<ProjectRecord, "allows">): AllowedFragments {
-  return allowedByUnits((unit) => record.allows(unit));
-}
-
-/** Returns a filter for the fragments of which every stretch is allowed. */
-export function allowedByUnits(allows: (unit: string) => Promise<boolean> | boolean): AllowedFragments {
   return async (fragments) => {
     const allowed = new Set<string>();
     for (const { normalized } of fragments) {
       let every = true;
-      for (const unit of unitsOf(normalized)) every &&= await allows(unit);
+      for (const unit of unitsOf(normalized)) every &&= await record.allows(unit);
       if (every) allowed.add(normalized);
     }
     return allowed;

@@ -2,8 +2,8 @@
  * Finds files with protected content, in their bytes or their name, that a command of a protected session left behind.
  * No label follows a process, so the files are scanned. Source: specification of the boundary, second design §4.
  */
-import { type FileStatus, lstatSync } from "../../platform/files.ts";
-import { basename, isWithin, join, relativeTo } from "../../platform/path.ts";
+import { type FileStatus, lstatSync, statSync } from "../../platform/files.ts";
+import { basename, dirname, isWithin, join, relativeTo } from "../../platform/path.ts";
 import { quietly } from "../../platform/real_path.ts";
 import { type Listing, within } from "../policy/listing.ts";
 import type { ProjectRecord } from "../policy/project_record.ts";
@@ -13,7 +13,7 @@ import { UNKNOWN_PATH } from "../policy/protection_rule.ts";
 import { readRegularFile } from "../reader.ts";
 import type { ScanHit } from "./fragment_finder.ts";
 import { textsOf } from "./normalize.ts";
-import type { Scans } from "./leak_scanner.ts";
+import type { LeakScanner } from "./leak_scanner.ts";
 
 /** Bytes that are scanned after one command; files beyond are protected without a look. */
 const SCAN_LIMIT = 128 * 1024 * 1024;
@@ -34,7 +34,8 @@ interface CopySearch {
   protection: ProtectedSet;
   /** Covers those of the roots that are outside of the project. */
   outside?: ProtectedSet | undefined;
-  scanner: Scans;
+  /** Null where nothing is protected. */
+  scanner: Pick<LeakScanner, "check"> | null;
   /** When the program started, in milliseconds since 1970. */
   since: number;
   exposed?: Exposure | undefined;
@@ -71,7 +72,8 @@ export function outsideOf(
   places: readonly string[],
   before?: ProtectedSet,
 ): ProtectedSet | undefined {
-  const outside = places.filter((place) => !roots.some((root) => isWithin(root, place)));
+  const outside = places.filter((place) => !roots.some((root) => isWithin(root, place)))
+    .map((place) => quietly(() => statSync(place))?.kind === "directory" ? place : dirname(place));
   if (outside.length === 0) return undefined;
   return before?.isOf(outside) ? before : new ProtectedSet(outside);
 }
@@ -81,7 +83,7 @@ async function findCopies(search: CopySearch): Promise<DerivedFile[]> {
   const { roots, protection, outside, scanner, since, exposed } = search;
   const source = exposed?.path ?? [...protection.files()][0] ?? UNKNOWN_PATH;
   const started = performance.now();
-  const holding = (...texts: string[]) => scanner.check(texts, { once: true, since: started });
+  const holding = async (...texts: string[]) => await scanner?.check(texts, { once: true, since: started }) ?? null;
   const found: DerivedFile[] = [];
   let left = SCAN_LIMIT;
   outside?.refresh();

@@ -1,7 +1,7 @@
 /** Finds fragments of protected files in a text, in the encodings that text is copied in. */
 import { type Place, ProtectedContent } from "./protected_content.ts";
 import { FragmentIndex, type Shared } from "./fragment_index.ts";
-import { bytesOfKey, keyOf } from "./normalize.ts";
+import { keyOf } from "./normalize.ts";
 import { type Form, variantsOf } from "./variants.ts";
 
 /** How an image starts in a request. */
@@ -94,14 +94,6 @@ export class FragmentFinder {
     }
     const fragments = [...found.values()];
     return isImageAddress(text) && left > 0 ? this.#withoutChance(fragments) : fragments;
-  }
-
-  /** Returns whether normalized bytes, as {@link keyOf} gives them, are in the content as they are, stop words too. */
-  holds(normalized: string): boolean {
-    let isHeld = false;
-    this.#index ??= new FragmentIndex(this.content);
-    this.#index.search(bytesOfKey(normalized), ({ start, end }) => isHeld ||= end - start === normalized.length);
-    return isHeld;
   }
 
   /** Returns the fragments of an image without those that any two images share. */

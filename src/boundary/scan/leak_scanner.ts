@@ -3,15 +3,13 @@
  * second line of defense behind labels. Source: specification of the boundary, "Letting out".
  */
 import { type FileStatus, lstatSync } from "../../platform/files.ts";
-import { isWithin, relativeTo } from "../../platform/path.ts";
+import { relativeTo } from "../../platform/path.ts";
 import { quietly } from "../../platform/real_path.ts";
 import { isUnchanged } from "../policy/inode_index.ts";
-import type { RecordData } from "../policy/project_record_files.ts";
 import type { ProtectedSet } from "../policy/protected.ts";
 import { describeRule } from "../policy/protection_rule.ts";
 import { pacer } from "../../platform/sleep.ts";
 import { READ_LIMIT, readRegularFile } from "../reader.ts";
-import { allowedByUnits } from "./allowed_fragments.ts";
 import { type Fragment, FragmentFinder, type ScanHit } from "./fragment_finder.ts";
 
 /** Fragments of a text that are checked against the allowed ones; a text with more new ones shares too much to leave. */
@@ -23,72 +21,7 @@ const FRAGMENT_LIMIT = 500;
  */
 export type AllowedFragments = (fragments: readonly Fragment[]) => Promise<ReadonlySet<string>>;
 
-/** Judges whether texts hold protected content. */
-export type Scans = Pick<LeakScanner, "check">;
-
-/** `known` are paths that the home knows, the oldest first. */
-type ScannedFiles = Pick<ProtectedSet, "named" | "version"> & {
-  files(): Iterable<string>;
-  readonly known?: Iterable<string>;
-};
-
-/**
- * Returns a scanner for the protected files of known projects outside of `roots`, as their records name them.
- * A fragment all of which the `own` one knows, too, is no hit.
- */
-export function scannerOfOthers(
-  projects: () => Promise<readonly RecordData[]>,
-  roots: readonly string[],
-  own: () => LeakScanner | null = () => null,
-): Scans {
-  let known: readonly RecordData[] = [];
-  let files: readonly string[] = [];
-  let version = 0;
-  const allowed = allowedByUnits((unit) => own()?.holds(unit) ?? false);
-  const named = {
-    files: () => files,
-    named: () => null,
-    get known() {
-      return files;
-    },
-    get version() {
-      return version;
-    },
-  };
-  const scanner = new LeakScanner(named, { root: "/", allowed });
-  return {
-    async check(texts, options) {
-      const now = await projects();
-      if (now === known) return await scanner.check(texts, options);
-      known = now;
-      version += 1;
-      files = [...new Set(now.flatMap((project) => filesOf(project, roots)))];
-      return await scanner.check(texts, { ...options, since: undefined });
-    },
-  };
-}
-
-/** Returns the recorded files of a project; of one around or inside the roots those outside of them. */
-function filesOf({ root, met, derived }: RecordData, roots: readonly string[]): string[] {
-  const isRelated = roots.some((at) => isWithin(at, root) || isWithin(root, at));
-  const paths = [...met, ...derived].map(({ path }) => path);
-  return isRelated ? paths.filter((path) => !roots.some((at) => isWithin(at, path))) : paths;
-}
-
-/** Returns a scanner for the content of all known projects and of this one, which need not be known. */
-export function scannerOfAll(
-  protection: ProtectedSet,
-  { root, projects }: { root: string; projects: () => Promise<readonly RecordData[]> },
-): Scans {
-  return both(new LeakScanner(protection, { root }), scannerOfOthers(projects, [root]));
-}
-
-/** Returns what judges by one scanner, then by another. */
-export function both(one: Scans | null, other: Scans): Scans {
-  return {
-    check: async (texts, options) => await one?.check(texts, options) ?? await other.check(texts, options),
-  };
-}
+type ScannedFiles = Pick<ProtectedSet, "named" | "version"> & { files(): Iterable<string> };
 
 /**
  * Looks for the content of the protected files of a set. Reads nothing before the first check. Every check compares
@@ -159,11 +92,6 @@ export class LeakScanner {
     return null;
   }
 
-  /** Returns whether a normalized fragment is in the files, as of the last check. */
-  holds(normalized: string): boolean {
-    return this.#finder.holds(normalized);
-  }
-
   /** Reads changed files, one check after another: reading has pauses, and a second check must not see half of it. */
   async #upToDate(signal?: AbortSignal): Promise<void> {
     const reading = this.#reading.then(() => this.#readChanged(signal));
@@ -206,8 +134,8 @@ export class LeakScanner {
   }
 
   /**
-   * Reads those first that the home knows longest, up to three quarters of the room: a command can make any number of
-   * others. Then small files first: a marker of a repository can cover more than fits, and secrets are small.
+   * Reads the oldest files first, up to three quarters of the room: a command can make any number of new ones. Then small
+   * files first: a marker of a repository can cover more than fits, and secrets are small.
    */
   async #add(
     paths: readonly string[],
@@ -215,14 +143,15 @@ export class LeakScanner {
   ): Promise<void> {
     const sizeOf = (path: string) => Math.min(present.get(path)?.size ?? 0, READ_LIMIT);
     const pause = pacer(signal);
-    const wanted = new Set(paths);
+    const bornOf = (path: string) => present.get(path)?.born || Infinity;
     let room = this.#finder.content.limit * 0.75;
-    const oldest = [...new Set(this.#protection.known ?? [])].filter((path) => {
-      const fits = wanted.has(path) && sizeOf(path) <= room;
+    const oldest = paths.filter((path) => bornOf(path) < Infinity).sort((one, other) => bornOf(one) - bornOf(other));
+    const first = oldest.filter((path) => {
+      const fits = sizeOf(path) <= room;
       if (fits) room -= sizeOf(path);
       return fits;
     });
-    for (const path of new Set([...oldest, ...paths.toSorted((one, other) => sizeOf(one) - sizeOf(other))])) {
+    for (const path of new Set([...first, ...paths.toSorted((one, other) => sizeOf(one) - sizeOf(other))])) {
       if (!this.#finder.content.hasRoomFor(sizeOf(path))) {
         this.#finder.content.leftOut.push(path);
         continue;

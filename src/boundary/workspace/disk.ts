@@ -192,17 +192,6 @@ export class DiskWorkspace {
     return this.local && isLocal(this.#options.provider.baseUrl ?? "http://localhost", []);
   }
 
-  /** Whether servers beyond this machine may count as local: then it matters whose content a session holds. */
-  get hasEndpoints(): boolean {
-    return this.#localEndpoints.length > 0 && !this.protection.holdsOthers;
-  }
-
-  /** Called when content of another project comes in, which trusts no endpoint of this one. Returns whether the provider is still local. */
-  keepHere(): boolean {
-    this.protection.holdsOthers = true;
-    return this.local &&= this.countsAsLocal();
-  }
-
   /** Called when the provider turns out not to run its model here: for the rest of the session it is remote. */
   becomeRemote(): void {
     this.local = false;

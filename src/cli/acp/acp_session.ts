@@ -86,9 +86,8 @@ export class AcpSession {
       now: () => context.io.clock.monotonic(),
       place: () => {
         const { session } = this.#opened();
-        const { workspace, tools, model, sandbox } = session;
-        const protectsElsewhere = async () => await sandbox?.protectsElsewhere() ?? true;
-        return { workspace, tools, cwd: workspace.cwd, contextWindow: model.contextWindow, protectsElsewhere };
+        const { workspace, tools, model } = session;
+        return { workspace, tools, cwd: workspace.cwd, contextWindow: model.contextWindow };
       },
     });
   }

@@ -4,8 +4,9 @@
  */
 import { pathOfAddress, percentDecoded } from "../../platform/text.ts";
 import { highestLabel, type Label } from "../../boundary/policy/label.ts";
-import { findMarkers } from "../../boundary/policy/path_rules.ts";
-import { describeRule } from "../../boundary/policy/protection_rule.ts";
+import { rememberedAt } from "../../boundary/policy/project.ts";
+import { ProtectedSet } from "../../boundary/policy/protected.ts";
+import { describeRule, type ProtectionRule } from "../../boundary/policy/protection_rule.ts";
 import type { ResolvedPath } from "../../boundary/workspace/workspace.ts";
 import { AgentcliError } from "../../errors.ts";
 import { openHome } from "../../platform/home.ts";
@@ -143,21 +144,24 @@ async function placeOf(uri: string | null, context: PartContext): Promise<Place>
 }
 
 async function placeAt(path: string, { opened, io }: PartContext): Promise<Place> {
-  const { workspace, policy, model } = opened.session;
+  const { workspace, policy } = opened.session;
   const resolved = await workspace.resolve(path);
   if ("refused" in resolved) {
     if (resolved.refused === "protected") throw mayNotAttach(path, resolved);
     if (isAbsolute(path) && isWithin((await openHome(io)).path, realOrNamed(path))) {
       throw new AgentcliError("policy_refused", `cannot attach ${path}: it belongs to agentcli itself`);
     }
-    // Outside of this project: a marker elsewhere may cover it.
-    if (!isAbsolute(path) || !await isProtectedElsewhere(path, io)) {
-      return { label: "open", display: null };
+    const rule = isAbsolute(path) ? await ruleElsewhere(path, io) : null;
+    if (rule === null) return { label: "open", display: null };
+    if (workspace.isHere && rule.tier === "no-cloud") {
+      // The endpoints that this project trusts are nothing to that one.
+      workspace.protection.holdsOthers = true;
+      return { label: "no-cloud", display: path };
     }
-    if (model.local && workspace.local) return { label: "no-cloud", display: path };
-    throw new AgentcliError("policy_refused", `cannot attach ${path}: another project protects it`, {
-      hint: "use a local model",
-    });
+    const [why, hint] = rule.tier === "no-cloud"
+      ? ["and this model does not run on this machine", "use a model on this machine"]
+      : ["and its content is for no model", "leave it out"];
+    throw new AgentcliError("policy_refused", `cannot attach ${path}: another project protects it, ${why}`, { hint });
   }
   const rule = readDenials(workspace, policy.deny)?.(resolved) ?? null;
   if (rule !== null) {
@@ -172,11 +176,10 @@ async function placeAt(path: string, { opened, io }: PartContext): Promise<Place
   return { label: await labelAt(resolved, opened), display: resolved.display };
 }
 
-async function isProtectedElsewhere(path: string, io: Io): Promise<boolean> {
-  // While a marker above it is unusable, nobody knows what it covers.
-  if (findMarkers(dirname(path)).damaged !== null) return true;
-  const { protectedAnywhere } = await import("../../boundary/policy/other_projects.ts");
-  return (await protectedAnywhere(await openHome(io)))(path);
+/** Returns the rule of a file outside of the project: by the markers above it, and what is known of the project around it. */
+async function ruleElsewhere(path: string, io: Io): Promise<ProtectionRule | null> {
+  const directory = dirname(path);
+  return new ProtectedSet([directory], { remembered: await rememberedAt(io, [directory]) }).rule(path);
 }
 
 async function labelAt(path: ResolvedPath, { session: { workspace } }: OpenSession): Promise<Label> {

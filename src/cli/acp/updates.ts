@@ -23,7 +23,7 @@ interface UpdateOptions {
   /** Milliseconds that only grow. */
   now(): number;
   /** The session as it is now. */
-  place(): CallPlace & { workspace: Workspace; contextWindow: number; protectsElsewhere(): Promise<boolean> };
+  place(): CallPlace & { workspace: Workspace; contextWindow: number };
 }
 
 interface OpenCall {
@@ -181,8 +181,7 @@ export class TurnUpdates {
     const tail = (text + new TextDecoder().decode(bytes)).slice(-TAIL);
     const isDue = now() - shown >= TAIL_PAUSE_MS;
     call.tail = { text: tail, shown: isDue ? now() : shown };
-    // A command without a sandbox can print what another project protects.
-    if (!isDue || await place().protectsElsewhere()) return;
+    if (!isDue) return;
     await send({ sessionUpdate: "tool_call_update", toolCallId: callId, content: [textContent(fenced(tail))] });
   }
 

@@ -119,11 +119,13 @@ export async function deleteOne(invocation: Invocation<typeof LIST_OPTIONS>): Pr
 export async function renameOne(invocation: Invocation<typeof LIST_OPTIONS>): Promise<void> {
   const { arguments: [, name = ""], context } = invocation;
   const { home, session } = await openNamed(invocation);
-  const [{ titleOf }, { renameSession }] = await Promise.all([
+  const [{ titleOf }, { scannerAt }, { renameSession }] = await Promise.all([
     import("../../runtime/rename.ts"),
+    import("../../agent/content_scanner.ts"),
     import("../../session/open_transcript.ts"),
   ]);
-  const title = await titleOf(name, { home });
+  const root = session.projectRoot ?? projectRootOf(context.globals.cwd, context.io);
+  const title = await titleOf(name, await scannerAt(home, root));
   await renameSession(home, session, { title, version: VERSION, clock: context.io.clock });
   const { id } = session;
   const text = title === "" ? `${id} no longer has a name\n` : `${id} is now named ${clean(title)}\n`;

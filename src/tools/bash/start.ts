@@ -1,5 +1,4 @@
 /** Starts commands: their shell, their environment, and the session's sandbox. */
-import { AgentcliError } from "../../errors.ts";
 import { findProgram, type ProgramSearch } from "../../boundary/programs.ts";
 import type { Io } from "../../platform/io.ts";
 import { harmlessEnvironment } from "../../boundary/policy/leaky_environment.ts";
@@ -96,23 +95,15 @@ export async function readyCommand(line: CommandLine, context: ToolContext): Pro
   return sandboxed ?? await withoutSandbox(line, reason, context);
 }
 
-/**
- * Returns a command as it runs where nothing is protected, or no sandbox can be made for the reason `accepted`; or, as text
- * for the model, why it does not run.
- */
+/** Returns a command as it runs where nothing is protected, or no sandbox can be made for the reason `accepted`. */
 export async function withoutSandbox(
   { env = {}, ...line }: CommandLine,
   accepted: SandboxReason | null,
   { workspace, sandbox, io, secretVariables }: ToolContext,
-): Promise<ReadyCommand | string> {
+): Promise<ReadyCommand> {
   const variables = { ...childEnvironment(io.environment(), secretVariables), ...env };
-  try {
-    const program = await unsandboxed({ ...line, env: variables }, { workspace, sandbox, accepted });
-    return { program, notices: [], misses: { git: false, network: false } };
-  } catch (error) {
-    if (!(error instanceof AgentcliError)) throw error;
-    return `The command was not run: ${error.message}. Tell the user: ${error.hint}.`;
-  }
+  const program = await unsandboxed({ ...line, env: variables }, { workspace, sandbox, accepted });
+  return { program, notices: [], misses: { git: false, network: false } };
 }
 
 /** The command in the sandbox; or, as text for the model, why it does not run; null where it may run without one. */
@@ -131,7 +122,7 @@ async function inSandbox(
   const environment = await sandboxEnvironment(context.io.environment(), {
     named: sandbox.settings.env,
     secret: context.secretVariables,
-    holdsProtected: holdsProtected(context, false),
+    holdsProtected: holdsProtected(context),
   });
   const git = reason !== "project";
   // What a person saves at a protected path while a command runs is there for it, and sent at once: no look is soon enough.
@@ -162,12 +153,12 @@ async function inSandbox(
 /** Returns how what a command left is dealt with. */
 export function watchOptions(context: ToolContext): WatchOptions {
   const { notify, protectChanges } = context;
-  return { name: "a command", notify, protectChanges, holdsProtected: holdsProtected(context, true) };
+  return { name: "a command", notify, protectChanges, holdsProtected: holdsProtected(context) };
 }
 
-/** Returns what looks for protected content of this project in a text, and with `others` of other projects. */
-function holdsProtected({ checkWrite }: ToolContext, others: boolean): WatchOptions["holdsProtected"] {
-  return checkWrite && (async (text) => await checkWrite(text, { display: "it", others }) !== null);
+/** Returns what looks for protected content in a text. */
+function holdsProtected({ checkWrite }: ToolContext): WatchOptions["holdsProtected"] {
+  return checkWrite && (async (text) => await checkWrite(text, "it") !== null);
 }
 
 const CLOSED_NETWORK =

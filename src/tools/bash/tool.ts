@@ -107,7 +107,6 @@ async function startInBackground(
   const commands = context.memory.commands ??= new BackgroundCommands();
   const ending = endingWithUs(argv, { group: true });
   const ready = await withoutSandbox({ argv: [...ending], cwd: context.workspace.root }, null, context);
-  if (typeof ready === "string") return failure(ready, context);
   const id = commands.start(ready.program, { stdin, context });
   if (id === null) {
     const ids = commands.ids().join(", ");

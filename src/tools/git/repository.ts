@@ -172,8 +172,7 @@ export class GitWork {
    * could otherwise guess protected content and ask whether it is right.
    */
   async refuseText(text: string, display: string): Promise<ToolResult | null> {
-    const refusal = await this.context.checkWrite?.(text, { display, others: this.context.sessionLabel !== "open" }) ??
-      null;
+    const refusal = await this.context.checkWrite?.(text, display) ?? null;
     if (refusal === null) return null;
     if (!this.context.workspace.local) throw new AgentcliError("policy_refused", refusal.message);
     return failure(`${refusal.message}.`, this.context);

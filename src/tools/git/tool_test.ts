@@ -306,7 +306,7 @@ Deno.test(
   () =>
     withRepository(async (project) => {
       const asked: [string, string][] = [];
-      project.context.checkWrite = (text, { display }) => {
+      project.context.checkWrite = (text, display) => {
         asked.push([display, text]);
         const held = /CANARY/.test(text);
         return Promise.resolve(held ? { refused: "protected", message: `${display} holds protected content` } : null);

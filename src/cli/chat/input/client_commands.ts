@@ -47,8 +47,8 @@ async function ofProject(source: CommandSource): Promise<ClientCommand[]> {
 }
 
 /** The prompts of MCP servers. Where something is protected, what a server says of itself is not sent: it may quote it. */
-async function ofServers({ servers, session: { workspace, sandbox } }: OpenSession): Promise<ClientCommand[]> {
-  if (servers === null || workspace.protection.any || (await sandbox?.protectsElsewhere() ?? true)) return [];
+async function ofServers({ servers, session: { workspace } }: OpenSession): Promise<ClientCommand[]> {
+  if (servers === null || workspace.protection.any) return [];
   const { serverCommands } = await import("../commands/mcp.ts");
   return serverCommands(servers).filter(({ server }) => server.label !== "no-cloud")
     .map(({ name, brief, hint }) => ({ name, kind: "prompt", brief, hint }));
