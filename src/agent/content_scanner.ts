@@ -56,7 +56,7 @@ export async function scannerAt(
   return new ContentScanner({ root, additional: [], local: false, protection, records }, options);
 }
 
-/** What is scanned for, and where what is found is recorded. */
+/** The project whose protected content is looked for, and where copies of it are recorded. */
 type ScannedProject = Pick<Workspace, "root" | "additional" | "local" | "protection" | "records">;
 
 /** The scanner of one session. Where nothing is protected, it loads and costs nothing. */
