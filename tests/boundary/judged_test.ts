@@ -112,6 +112,18 @@ Deno.test("a copy below sandbox.write is protected for all projects", bubblewrap
   }
 });
 
+Deno.test("what a killed command left below sandbox.write is judged by its own project", linux, async () => {
+  for (const hasNote of [true, false]) {
+    await using stage = await openStage({ bare: true, marker: null });
+    const { a, b, line } = await beside(stage);
+    await stage.write(`${a}/copy.txt`, `${line}\n`);
+    const note = JSON.stringify({ process: null, since: Date.now() - 60_000, roots: [b, a] });
+    if (hasNote) await stage.write(`${stage.home.agentcliHome}/unfinished/1.json`, note);
+    const sent = await sentLater(stage, "copy.txt", { cwd: a });
+    assert.equal(sent.includes(line), !hasNote, "control: nothing else tells of it");
+  }
+});
+
 for (const isExposed of [true, false]) {
   const does = isExposed ? "is protected in a project without a marker" : "stays open when nothing was exposed";
   Deno.test(`what a remote command changed beside another project's file ${does}`, bubblewrap, async () => {
