@@ -19,8 +19,6 @@ interface ScanSubject {
   /** `the result of Read`. */
   name: string;
   hint: string;
-  /** It may tell of files as they were a moment ago. */
-  isResult?: boolean;
 }
 
 /** Returns what a tool gave, or a hook said, as a subject. */
@@ -28,7 +26,6 @@ export function resultOf(tool: string): ScanSubject {
   return {
     name: `the result of ${tool}`,
     hint: "continue with a local model, or protect that file too",
-    isResult: true,
   };
 }
 
@@ -36,8 +33,6 @@ interface ScannerOptions {
   allowed?: AllowedFragments;
   /** Has what files held before, if it is of the same set. */
   previous?: ContentScanner | undefined;
-  /** That of the local session, where this one is for what its remote model of a role sees. */
-  beside?: ContentScanner | undefined;
   /** Returns the directories besides the roots that commands could write so far. */
   written?: () => readonly string[];
   /** Tells the person of files that are protected from now on. */
@@ -63,25 +58,20 @@ type ScannedProject = Pick<Workspace, "root" | "additional" | "local" | "protect
 export class ContentScanner {
   readonly #workspace: ScannedProject;
   readonly #allowed: AllowedFragments | undefined;
-  readonly #beside: ContentScanner | undefined;
   readonly #written: () => readonly string[];
   readonly #notify: ScannerOptions["notify"];
   /** Programs of a local model can know what it has read. */
   readonly #wasLocal: boolean;
-  /** Up to then all is judged that programs of the session changed; milliseconds since 1970. */
-  #judgedUntil: number;
   #outside: ProtectedSet | undefined;
   #scanner: LeakScanner | null = null;
 
   constructor(
     workspace: ScannedProject,
-    { allowed, previous, beside, written = () => [], notify }: ScannerOptions = {},
+    { allowed, previous, written = () => [], notify }: ScannerOptions = {},
   ) {
     this.#workspace = workspace;
     this.#allowed = allowed;
-    this.#beside = beside;
     this.#wasLocal = workspace.local || previous !== undefined && previous.#wasLocal;
-    this.#judgedUntil = previous === undefined ? Date.now() : previous.#judgedUntil;
     this.#written = written;
     this.#notify = notify;
     if (previous === undefined || previous.#workspace.protection !== workspace.protection) return;
@@ -111,14 +101,6 @@ export class ContentScanner {
   ): Promise<"open" | "protected"> {
     const scanner = await this.#open();
     const hit = await scanner?.check(texts, { signal }) ?? null;
-    // As for the output of a command: what a running program left meanwhile may be in it, in parts that no scan finds.
-    if (subject.isResult && await this.#beside?.protectChangesSoFar()) {
-      throw new AgentcliError(
-        "policy_refused",
-        `meanwhile protected content came into files that ${subject.name} can be from; the provider "${provider}" is not local`,
-        { hint: subject.hint },
-      );
-    }
     if (scanner === null || hit === null) return "open";
     if (local) return "protected";
     throw new AgentcliError(
@@ -184,14 +166,6 @@ export class ContentScanner {
    */
   async protectChanges(since: number, exposed?: Exposure): Promise<void> {
     if (this.#wasLocal || exposed !== undefined) await this.protectFound(this.#places, { since, exposed });
-  }
-
-  /** Judges what programs that may still run have changed so far; returns whether any of it is protected from now on. */
-  async protectChangesSoFar(): Promise<boolean> {
-    const now = Date.now();
-    const isFound = await this.protectFound(this.#places, { since: this.#judgedUntil, exposed: undefined });
-    this.#judgedUntil = now;
-    return isFound;
   }
 
   /** The places that programs of the session can write. */

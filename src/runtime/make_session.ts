@@ -91,7 +91,6 @@ export async function makeSession(
     new ContentScanner(place, {
       allowed: allowedFragments(place, () => session, io),
       previous: before,
-      beside: place === workspace ? undefined : before,
       written: () => sandbox.written,
       notify: host.notice,
     });

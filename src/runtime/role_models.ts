@@ -105,7 +105,6 @@ export async function findExplorer(
   const profile = await profileOf(subagent, { model: side, server: known.server, told: known.told ?? {} });
   const isBeside = workspace.local && !side.local;
   side.local &&= workspace.local;
-  if (isBeside) await scanner?.protectChangesSoFar();
   const seen = isBeside ? await parts.openWorkspace(subagent) : workspace;
   const limited: Chat = (request, options) => chatWithinLimit(found.chat, { request, profile }, options);
   return {

@@ -1,7 +1,6 @@
 /** Searches: what one reads labels the session that asked, and a remote model of searches is told nothing protected. */
 import assert from "node:assert/strict";
 import { ask, say, type Script, startFakeServer, type Step } from "../helpers/fake_server.ts";
-import { planServer } from "../helpers/mcp.ts";
 import { assertArrived, assertSealed, openStage, type Play, type Stage } from "./harness.ts";
 import { LeakScan } from "./leakscan.ts";
 
@@ -170,86 +169,13 @@ Deno.test("a refused summary of a remote model ends searches by remote models, a
   }
 });
 
-Deno.test("what a running program of the session has left is judged before a search of a remote model", async () => {
-  const args = ["--permission-mode", "bypassPermissions"];
-  const pieces = ask({ name: "Grep", input: { pattern: "TOKEN", path: "copy.txt", output_mode: "content" } });
-  const ways = {
-    "a background command": (from: string) => [
-      ask({ name: "Bash", input: { command: `cp '${from}' copy.txt; echo ready; sleep 20`, background: true } }),
-      ask({ name: "BashOutput", input: { id: "bg1" } }),
-    ],
-    "an MCP server": (from: string, to: string) => [ask({ name: "mcp__hub__copy_file", input: { from, to } })],
-    "control, a command": (from: string) => [ask({ name: "Bash", input: { command: `cp '${from}' copy.txt` } })],
-    "control, nothing protected": () => [ask({ name: "Bash", input: { command: "echo TOKEN=none > copy.txt" } })],
-  };
-  for (const [way, steps] of Object.entries(ways)) {
-    await using stage = await openStage({ bare: true, marker: null });
-    const [a, b] = [`${stage.home.root}/A`, `${stage.home.root}/B`];
-    await stage.plant(`${b}/.env`, "env", (canary) => `API_TOKEN=${canary}\n`);
-    await stage.write(`${b}/.agentclisecret`, "no-cloud: .env\n");
-    await stage.write(`${a}/open.txt`, "an open line\n");
-    stage.exempt(`${a}/copy.txt`);
-    await stage.play("loc", { cwd: b, script: [say("Hello.")] });
-    const schema = { type: "object", properties: { from: { type: "string" }, to: { type: "string" } } };
-    const tool = { name: "copy_file", does: "copy", inputSchema: schema };
-    const server = await planServer(`${stage.home.root}/servers`, "hub", { era: "legacy", tools: [tool] });
-    const script = [...steps(`${b}/.env`, `${a}/copy.txt`), explore("the configuration"), say("Done.")];
-    const searches = [read("copy.txt"), pieces, say("seen")];
-    const settings = { mcp_servers: { hub: server.entry } };
-    const found = await withRemoteSearch(stage, { script, searches, cwd: a, args, settings });
-    assert.deepEqual(found.leaked, [], way);
-    assert.equal(found.chats.length, 3, `${way}: ${found.played.done.stderr}`);
-    if (way === "control, nothing protected") assert.match(found.got, /TOKEN=none/);
-    else assert.match(found.chats[1]?.text ?? "", /copy\.txt is protected/, way);
-  }
-});
-
-/** Makes a project with an open file, beside one that the home knows, with a protected file; returns its path. */
-async function openBesideKnown(stage: Stage): Promise<string> {
-  const [a, b] = [`${stage.home.root}/A`, `${stage.home.root}/B`];
-  await stage.plant(`${b}/.env`, "env", (canary) => `API_TOKEN=${canary}\n`);
-  await stage.write(`${b}/.agentclisecret`, "no-cloud: .env\n");
-  await stage.play("loc", { cwd: b, script: [say("Hello.")] });
-  await stage.write(`${a}/open.txt`, "an open line\n");
-  return a;
-}
-
-Deno.test("what passes between a local session and a remote model of searches is compared with all projects", async () => {
-  await using stage = await openStage({ bare: true, marker: null });
-  const a = await openBesideKnown(stage);
-  for (const [pattern, requests] of [[stage.canary("env"), 1], ["open line", 2]] as const) {
+Deno.test("what a remote model of searches says is looked through in a local session, too", async () => {
+  await using stage = await openStage();
+  for (const [pattern, requests] of [[stage.canary("env"), 1], ["PUB_marker", 2]] as const) {
     const searches = [ask({ name: "Grep", input: { pattern } }), say("seen")];
-    const { leaked, chats } = await withRemoteSearch(stage, {
-      script: [explore("look"), say("Done.")],
-      searches,
-      cwd: a,
-    });
+    const script = [explore("look"), say("Done.")];
+    const { leaked, chats } = await withRemoteSearch(stage, { script, searches });
     assert.deepEqual(leaked, []);
     assert.equal(chats.length, requests, pattern);
-  }
-});
-
-Deno.test("a search of a remote model learns nothing of what a program leaves while it runs", async () => {
-  await using stage = await openStage({ bare: true, marker: null });
-  const a = await openBesideKnown(stage);
-  for (const text of ["nothing that is protected by anybody", stage.canary("env")]) {
-    // Parts that no scan of what leaves finds.
-    const parts = text.match(/.{1,6}/g) ?? [];
-    const piece = parts.at(-2) ?? "";
-    const steps = [
-      read("open.txt"),
-      ask({ name: "Read", input: { file_path: "copy.txt", offset: parts.length - 1, limit: 1 } }),
-    ];
-    let at = 0;
-    const searches: Script = () => {
-      if (at === 1) Deno.writeTextFileSync(`${a}/copy.txt`, `${parts.join("\n")}\n`);
-      return steps[at++] ?? say("seen");
-    };
-    stage.exempt(`${a}/copy.txt`);
-    const { got, chats } = await withRemoteSearch(stage, { script: [explore("look"), say("Done.")], searches, cwd: a });
-    const isProtected = text === stage.canary("env");
-    assert.equal(got.includes(piece), !isProtected, isProtected ? "" : "control");
-    assert.equal(chats.length, isProtected ? 2 : 3);
-    await Deno.remove(`${a}/copy.txt`);
   }
 });

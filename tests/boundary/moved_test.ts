@@ -253,38 +253,6 @@ Deno.test("files that are known by their number are known after a restart", linu
   }
 });
 
-Deno.test("what a file of a project around holds is known by its number in one inside of it", linux, async () => {
-  for (const isRenamed of [false, true]) {
-    await using stage = await openRepository();
-    const { root } = stage.home;
-    const around = `${root}/around`;
-    await stage.plant(`${around}/shared/.env`, "env", (canary) => `API_TOKEN=${canary}\n`);
-    await stage.write(`${around}/.agentclisecret`, "no-cloud: .env\n");
-    await stage.write(`${around}/shared/lib.txt`, "LIB_marker\n");
-    await user(stage, "mkdir around/sub; cd around/sub; git init -q");
-    await stage.play("loc", { ...HELLO, cwd: around });
-    const path = `${around}/shared/${isRenamed ? "keys.txt" : ".env"}`;
-    if (isRenamed) await user(stage, "mv around/shared/.env around/shared/keys.txt");
-    stage.exempt(path);
-    await stage.play("loc", { ...HELLO, cwd: around });
-    const cwd = `${around}/sub`;
-    const canary = stage.canary("env");
-    const local = await stage.play("loc", { ...HELLO, cwd, prompt: `use API_TOKEN=${canary}` });
-    assert.ok(local.sent.includes(canary), "control: a local model gets it");
-    assert.deepEqual(local.leaks.disk, []);
-    const later = await stage.play("rem", { ...HELLO, cwd, args: ["--continue"] });
-    assert.equal(later.done.code, 6, later.done.stderr);
-    const settings = { sandbox: { read: [`${around}/shared`] } };
-    const command = `cat '${around}/shared/lib.txt'; ${CODED} < '${path}'; true`;
-    const args = ["--permission-mode", "bypassPermissions"];
-    const script = [ask(want("shell", { command })), say("Done.")];
-    const remote = await stage.play("rem", { cwd, args, settings, script });
-    assert.match(remote.results[0] ?? "", /LIB_marker/, "control");
-    assert.ok(!(later.sent + remote.sent).includes(canary));
-    assert.ok(!remote.sent.includes(coded(canary)));
-  }
-});
-
 Deno.test("commands of remote models run in a sandbox while a project is known whose place is not", linux, async () => {
   for (const isKnown of [true, false]) {
     await using stage = await openStage({ bare: true, marker: null });
