@@ -1,6 +1,6 @@
 /** Runs a command in the view of the project, for a person or for another program. */
 import { findProgram } from "../boundary/programs.ts";
-import { currentProjects, knownRoots } from "../boundary/policy/project_record_files.ts";
+import { protectedProjects } from "../boundary/policy/project_record_files.ts";
 import { ContentScanner, scannerAt } from "../agent/content_scanner.ts";
 import { sandboxEnvironment } from "../boundary/sandbox/environment.ts";
 import { UNKNOWN_PATH } from "../boundary/policy/protection_rule.ts";
@@ -29,7 +29,7 @@ export async function run(
   for (const text of notices) await warn(context, text);
   const { home, configuration } = await configured(context);
   const settings = configuration.sandbox;
-  const projects = { any: async () => (await knownRoots(home)).length > 0, all: currentProjects(home) };
+  const projects = protectedProjects(home);
   const sandbox = createSessionSandbox({ settings, home: home.path, roots: [root], io, projects });
   protection.refresh();
   const records = record === null ? [] : [record];

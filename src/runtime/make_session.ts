@@ -7,12 +7,11 @@ import { sessionLabel } from "../agent/labels.ts";
 import { admitted, notLocalText } from "../agent/admission.ts";
 import type { FindChecks } from "../agent/ending/turn_check.ts";
 import type { Chat } from "../provider/types.ts";
-import type { RecordData } from "../boundary/policy/project_record_files.ts";
+import type { ProtectedProjects } from "../boundary/policy/project_record_files.ts";
 import { createSessionSandbox, type SessionSandbox } from "../boundary/sandbox/sandbox.ts";
 import type { AllowedFragments } from "../boundary/scan/leak_scanner.ts";
 import type { Workspace } from "../boundary/workspace/workspace.ts";
 import { keyVariables } from "../config/endpoint.ts";
-import type { Home } from "../platform/home.ts";
 import type { Io } from "../platform/io.ts";
 import { chat, chatWithinLimit } from "../provider/chat/chat.ts";
 import { createChatCache } from "../provider/chat/request_body.ts";
@@ -46,7 +45,7 @@ export interface OpenedParts {
   host: Host;
   project: ProjectContext;
   models: ModelAccess;
-  projects: ReturnType<typeof protectedProjects>;
+  projects: ProtectedProjects;
   chosen: ChosenModel;
   known: ModelMetadata;
   workspace: Workspace;
@@ -201,7 +200,7 @@ function connectModel({ host, models, chosen, known, later }: OpenedParts, sessi
 export function sandboxOf(
   { home, configuration }: ProjectContext,
   { root, additional }: Workspace,
-  { io, projects }: { io: Io; projects: ReturnType<typeof protectedProjects> },
+  { io, projects }: { io: Io; projects: ProtectedProjects },
 ): SessionSandbox {
   const { sandbox: settings } = configuration;
   return createSessionSandbox({ settings, home: home.path, roots: [root, ...additional], io, projects });
@@ -221,15 +220,5 @@ function allowedFragments(workspace: Workspace, session: () => Session, io: Io):
     const { signal } = new AbortController();
     const context = { workspace, memory, sandbox, secretVariables, io, signal, resultBytes: 0 };
     return allowed.union(await standingInCommit(record, left, context));
-  };
-}
-
-/** Loaded with the first command. */
-export function protectedProjects(home: Home): { any(): Promise<boolean>; all(): Promise<readonly RecordData[]> } {
-  const records = () => import("../boundary/policy/project_record_files.ts");
-  let current: (() => Promise<readonly RecordData[]>) | null = null;
-  return {
-    any: async () => (await (await records()).knownRoots(home)).length > 0,
-    all: async () => await (current ??= (await records()).currentProjects(home))(),
   };
 }

@@ -83,7 +83,7 @@ Deno.test("a protected prompt of which only the text is known is not sent again 
   await using near = startFakeServer({ script: () => say("Fine.") });
   await configure(stage.home, { loc: { baseUrl: near.baseUrl } }, { default_provider: "loc" });
   const later = await runInProcess(["chat", "--continue"], { home: stage.home, stdin: "/retry\n", terminal: true });
-  assert.match(later.stderr, /the last prompt is protected: what was typed of it is not stored/);
+  assert.match(later.stderr, /the last prompt is protected, so its text was not stored/);
   assert.equal(near.chats().length, 0);
 });
 

@@ -114,13 +114,23 @@ export async function knownProjects(
   }));
 }
 
-/** Returns a function that gives {@link knownProjects}: the same list until a record changes. */
-export function currentProjects(home: Home): () => Promise<readonly RecordData[]> {
+/** The user's projects with protected paths. */
+export interface ProtectedProjects {
+  any(): Promise<boolean>;
+  /** The same list until a record changes. */
+  all(): Promise<readonly RecordData[]>;
+}
+
+/** Reads nothing until it is asked. */
+export function protectedProjects(home: Home): ProtectedProjects {
   let last: { version: string; projects: readonly RecordData[] } | null = null;
-  return async () => {
-    const version = await recordsVersion(home);
-    if (last?.version !== version) last = { version, projects: await knownProjects(home) };
-    return last.projects;
+  return {
+    any: async () => (await knownRoots(home)).length > 0,
+    async all() {
+      const version = await recordsVersion(home);
+      if (last?.version !== version) last = { version, projects: await knownProjects(home) };
+      return last.projects;
+    },
   };
 }
 
