@@ -40,8 +40,8 @@ export async function run(
     written: () => sandbox.written,
   });
   const holdsProtected = (text: string) => scanner.holds([text]);
-  const judgeAt = async (at: string) => at === root ? scanner : await scannerAt(home, at, told);
-  for (const text of await sandbox.recoverUnfinished(root, judgeAt)) await warn(context, text);
+  const openJudge = async (at: string) => at === root ? scanner : await scannerAt(home, at, told);
+  for (const text of await sandbox.recoverUnfinished(root, openJudge)) await warn(context, text);
   const network = options.network || settings.network;
   const sandboxed = await sandbox.wrapCommand({
     root,

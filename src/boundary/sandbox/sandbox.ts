@@ -110,7 +110,7 @@ export interface SessionSandbox {
    */
   recoverUnfinished(
     root: string,
-    judgeAt: (project: string) => UnfinishedJudge | Promise<UnfinishedJudge>,
+    openJudge: (project: string) => UnfinishedJudge | Promise<UnfinishedJudge>,
   ): Promise<string[]>;
   /** Notes that a program without a sandbox runs in these roots, the project first; null if the home cannot be written. */
   note(roots: readonly [string, ...string[]]): Promise<ProgramNote | null>;
@@ -136,12 +136,12 @@ export function createSessionSandbox(options: SessionSandboxOptions): SessionSan
       return written;
     },
     protectsElsewhere: async () => await options.projects?.any() ?? false,
-    async recoverUnfinished(root, judgeAt) {
+    async recoverUnfinished(root, openJudge) {
       const { home, io } = options;
       const notes = quietly(() => listSync(join(home, "unfinished")));
       return notes === null || notes.length === 0 ? [] : await (await import("./unfinished.ts")).recoverUnfinished(
         { home, root, userHome: gitUserOf(io).userHome },
-        judgeAt,
+        openJudge,
       );
     },
     async note(roots) {

@@ -81,7 +81,7 @@ export async function noteProgram(
  */
 export async function recoverUnfinished(
   { home, root, userHome }: { home: string; root: string; userHome: string | null },
-  judgeAt: (project: string) => UnfinishedJudge | Promise<UnfinishedJudge>,
+  openJudge: (project: string) => UnfinishedJudge | Promise<UnfinishedJudge>,
 ): Promise<string[]> {
   const notices: string[] = [];
   const touches = (place: string) => isWithin(place, root) || isWithin(root, place);
@@ -93,7 +93,7 @@ export async function recoverUnfinished(
     const exposed = name.endsWith(EXPOSED) ? { path: UNKNOWN_PATH, since } : undefined;
     const isRunning = typeof process === "string" && await processIdentity(parseInt(process)) === process;
     if (isRunning && exposed === undefined) continue;
-    const judge = await judgeAt(roots[0]);
+    const judge = await openJudge(roots[0]);
     if (watched !== undefined) {
       const protection = new ProtectedSet(roots);
       protection.refresh();
