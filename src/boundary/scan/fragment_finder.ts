@@ -54,7 +54,7 @@ const IMAGE_SHARE = 1 / 8;
  * Scans texts for the content of the added files. A hit is a run of 12 or more normalized bytes, or a whole value or
  * line of 8 or more; `normalize.ts` says what normalized means, and `variants.ts` lists the encodings. Stretches of one
  * or two different characters (rulers, zeros) and stop words do not count, and an image counts from an eighth of it on.
- * Measured on a busy virtual core: 10 MB of source indexed in 2.5 s, 1 MB of it scanned in 0.2 s.
+ * Measured on a busy virtual core: 10 MB of source indexed in 1.2 s, 1 MB of other text scanned in 0.2 s.
  */
 export class FragmentFinder {
   readonly content: ProtectedContent;
