@@ -1,6 +1,6 @@
 /** Finds fragments of protected files in a text, in the encodings that text is copied in. */
 import { type Place, ProtectedContent } from "./protected_content.ts";
-import { FragmentIndex, type Shared } from "./fragment_index.ts";
+import { FragmentIndex, type Shared, SHORTEST_FRAGMENT } from "./fragment_index.ts";
 import { keyOf } from "./normalize.ts";
 import { type Form, variantsOf } from "./variants.ts";
 
@@ -22,12 +22,16 @@ const PHRASES: readonly string[] =
     "https://github.com/ https://api. localhost 127.0.0.1 0.0.0.0:8080 production development " +
     "postgresql:// postgresql mongodb://localhost redis://localhost: application/json text/plain " +
     "undefined disabled password username us-east-1 eu-west-1 changeme information #!/bin/bash " +
-    "#!/usr/bin/envbash #!/usr/bin/envpython ---trigger:always_on ---trigger:manual " +
-    "---trigger:model_decision").split(" ");
+    "#!/usr/bin/envbash #!/usr/bin/envpython always_on model_decision").split(" ");
 
-/** Returns whether a normalized fragment consists of stop words. */
+/** The fields with which the front matter of rules and workflows starts. */
+const FRONT_MATTER = /^-{0,3}(?:trigger:(?:always_on|model_decision|manual|glob)-{0,3}|globs:|description:)+/;
+
+/** Returns whether a normalized fragment consists of stop words, or of front matter and too little else. */
 function stopWords(normalized: string): boolean {
-  return PHRASES.some((phrase) => phrase.includes(normalized));
+  const { length } = FRONT_MATTER.exec(normalized)?.[0] ?? "";
+  return length > 0 && normalized.length - length < SHORTEST_FRAGMENT ||
+    PHRASES.some((phrase) => phrase.includes(normalized));
 }
 
 /** Says where in a protected file a fragment comes from. Contains nothing of the content. */

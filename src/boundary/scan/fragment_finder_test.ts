@@ -204,6 +204,22 @@ Deno.test("rulers, zeros and stopWords words are no hits", () => {
   assert.ok(scan(scanner, "www.example.test") !== null);
 });
 
+Deno.test("the head of a file with front matter is no hit; what follows in it is, as without it", () => {
+  const scanner = scannerOf({
+    "reviewer.md": "---\ndescription: Reviews the quarterly numbers\nname: reviewer\n---\nLook.\n",
+    "rule.md": "---\ntrigger: always_on\ndescription: hunter2pw\n---\nLook.\n",
+  });
+  const open = [
+    "---\ndescription: Runs all tests\n---\n",
+    "---\ntrigger: always_on\ndescription: says how to write\n---\n",
+    "---\ntrigger: always_on\n---\n\nLook at it.\n",
+    "description: Reviews them",
+  ];
+  for (const text of open) assert.equal(scan(scanner, text), null, text);
+  const hits = ["---\ndescription: Reviews the qu", "Reviews the quarterly", "description: hunter2pw"];
+  for (const text of hits) assert.notEqual(scan(scanner, text), null, text);
+});
+
 Deno.test("two files are not one text: what ends one and begins the next is no fragment", () => {
   const scanner = scannerOf({ a: "abcdefg1", b: "2hijklmn" });
   assert.equal(scan(scanner, "bcdefg12hijklm"), null);
