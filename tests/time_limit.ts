@@ -1,7 +1,9 @@
 /**
  * Loaded before the test files (`deno task test`): every test that sets no limit of its own gets one, so that a test
  * that hangs fails by its name and the others go on. Where files run in groups, the name of a test says which is its.
+ * Nothing of git's environment reaches a test: in a hook or under `git bisect`, it names this repository.
  */
+for (const name of Object.keys(Deno.env.toObject())) if (/^GIT_/.test(name)) Deno.env.delete(name);
 
 /** Milliseconds: some twenty times what the longest test takes. */
 const LIMIT = 300_000;
