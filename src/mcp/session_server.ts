@@ -24,8 +24,6 @@ const START_SECONDS = 90;
 const MOST_ENDS = 2;
 /** Bytes that are kept of what a server writes to its standard error, the last ones. */
 const MOST_BYTES = 64 * 1024;
-/** Milliseconds between looks whether something is protected now, while a program runs that could see it. */
-const WATCH_MS = 1_000;
 
 /** The servers of a session, and the parts of it that they use. */
 export interface HubOptions {
@@ -71,7 +69,6 @@ export class SessionServer {
   /** When a protected session first told it something, milliseconds since 1970: it knows, whatever the session forgets. */
   #told: number | null = null;
   readonly #log = new ServerLog();
-  readonly #closing = new AbortController();
 
   constructor(
     { server, hash, manifest, problem }: Pick<SessionServer, "server" | "hash" | "manifest" | "problem">,
@@ -208,20 +205,7 @@ export class SessionServer {
     }
     client.onChange = () => void this.forget();
     this.#client = client;
-    if (server.url === undefined && this.#isolation !== "project") void this.#watch(client);
     return client;
-  }
-
-  /** Ends a program that was started where nothing was protected, soon after something came to be. */
-  async #watch(client: McpClient): Promise<void> {
-    const { clock } = this.#options.io;
-    while (this.#client === client && client.ended === null) {
-      await clock.sleep(WATCH_MS, this.#closing.signal).catch(() => {});
-      if (this.#closing.signal.aborted) return;
-      // What cannot be looked at counts as protected, as for commands.
-      if (await this.#fits().catch(() => false)) continue;
-      return this.#client === client ? await this.drop() : undefined;
-    }
   }
 
   async #open(): Promise<McpClient> {
@@ -282,7 +266,6 @@ export class SessionServer {
 
   /** Ends it for good, and keeps what it wrote to its standard error. */
   async close(): Promise<void> {
-    this.#closing.abort();
     await this.drop();
     const { text } = this.#log;
     if (text === "" || await this.#options.scope().found([text])) return;
