@@ -20,7 +20,7 @@ import {
   type SessionSandboxOptions,
 } from "./sandbox.ts";
 import { findCheckedBackend } from "./self_check.ts";
-import { madeSince, StartedLater } from "./started_later.ts";
+import { StartedLater } from "./started_later.ts";
 import { noteProgram } from "./unfinished.ts";
 import { buildView, type ViewBase } from "./view.ts";
 
@@ -117,9 +117,8 @@ async function wrap(
       // A file replaced from outside is no longer covered by its mount, so the command can read it; the same is true of a
       // file that became protected meanwhile.
       const exposed = [...identitiesOf(now)].filter(([path, file]) => covered.get(path) !== file).map(([path]) => path);
-      const made = before === null ? [] : madeSince(before, startedLater.watch(now, { roots, programs }));
-      const place = { home: base.home, root: request.root, now: Date.now() };
-      return { quarantined: made.length === 0 ? null : await quarantine(made, place), exposed };
+      const made = before === null ? [] : startedLater.madeSince(before, now);
+      return { quarantined: await quarantine(made, { home: base.home, root: request.root, now: Date.now() }), exposed };
     },
   };
 }

@@ -46,13 +46,14 @@ export async function quarantineNotice(
 }
 
 /**
- * Moves paths of a project into the home. Returns null if they are all gone already. Throws `policy_refused` if one
+ * Moves paths of a project into the home. Returns null if there are none, or all are gone already. Throws `policy_refused` if one
  * cannot be moved: the turn must not continue then.
  */
 export async function quarantine(
   paths: readonly string[],
   { home, root, now }: { home: string; root: string; now: number },
 ): Promise<QuarantineEntry | null> {
+  if (paths.length === 0) return null;
   const day = new Date(now).toISOString().replace(/[-:]|\..*/g, "").replace("T", "-");
   const taken = new Set((listSync(join(home, QUARANTINE)) ?? []).map(({ name }) => name));
   let number = 1;

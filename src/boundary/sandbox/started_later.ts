@@ -12,11 +12,12 @@ import { MARKER_NAME } from "../policy/marker.ts";
 import type { ProtectedPlaces } from "../policy/protected_tree.ts";
 import { commandProtection } from "../policy/write_protected.ts";
 
-/** The watched files in the roots at one time. */
+/** The watched files in the roots at one time. Absolute paths. */
 export interface WatchedFiles {
-  /** The programs that they were looked for with. */
+  roots: readonly string[];
+  /** The files that git's settings name. */
   programs: readonly string[];
-  /** Existing absolute paths to mount read-only. */
+  /** Existing ones, to mount read-only. */
   present: readonly string[];
   /** Path → for a link its identity, target and the settings behind it; otherwise empty. */
   known: ReadonlyMap<string, string>;
@@ -32,10 +33,10 @@ export class StartedLater {
     this.#userHome = userHome;
   }
 
-  /** Returns the watched files in the roots, given the places of a walk and the `programs` that git's settings name. */
+  /** Returns the watched files, given the result of a walk. */
   watch(
-    { listings, repositories }: Pick<ProtectedPlaces, "listings" | "repositories">,
-    { roots, programs }: { roots: readonly string[]; programs: readonly string[] },
+    { listings, repositories }: ProtectedPlaces,
+    { roots, programs }: Pick<WatchedFiles, "roots" | "programs">,
   ): WatchedFiles {
     const isIn = (path: string) => roots.some((root) => isWithin(root, path));
     const present: string[] = [];
@@ -60,7 +61,13 @@ export class StartedLater {
     // Packs alone make git run nothing, and commands do not see the rest of a repository.
     for (const path of repositories) if (!ARCHIVE_NAME.test(path) && isIn(path)) known.set(path, "");
     for (const path of programs) add(path);
-    return { programs, present: outermost(present), known };
+    return { roots, programs, present: outermost(present), known };
+  }
+
+  /** Returns the outermost paths that are new or are another link now. */
+  madeSince(before: Omit<WatchedFiles, "present">, found: ProtectedPlaces): string[] {
+    const now = [...this.watch(found, before).known];
+    return outermost(now.filter(([path, link]) => before.known.get(path) !== link).map(([path]) => path));
   }
 
   #settingsOf(listing: Listing): readonly string[] {
@@ -83,9 +90,4 @@ export class StartedLater {
     if (name === MARKER_NAME || path.includes("/node_modules/")) return false;
     return commandProtection(path, this.#userHome) !== null;
   }
-}
-
-/** Returns the outermost paths that are new or are another link now. */
-export function madeSince(before: Pick<WatchedFiles, "known">, after: Pick<WatchedFiles, "known">): string[] {
-  return outermost([...after.known].filter(([path, link]) => before.known.get(path) !== link).map(([path]) => path));
 }

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { isWithin } from "../../platform/path.ts";
 import { ProtectedSet } from "../policy/protected.ts";
 import { writeProtection } from "../policy/write_protected.ts";
-import { madeSince, StartedLater, type WatchedFiles } from "./started_later.ts";
+import { StartedLater, type WatchedFiles } from "./started_later.ts";
 
 /** One of each kind that `writeProtection` knows, and of what version control makes. */
 const DECIDING = [
@@ -45,6 +45,7 @@ const DECIDING = [
 interface Place {
   root: string;
   watch(): Promise<WatchedFiles>;
+  madeSince(before: WatchedFiles): Promise<string[]>;
   write(name: string): Promise<void>;
 }
 
@@ -52,13 +53,15 @@ async function inPlace(work: (place: Place) => Promise<void>): Promise<void> {
   const root = await Deno.realPath(await Deno.makeTempDir());
   const protection = new ProtectedSet([root]);
   const check = new StartedLater(null);
+  const walk = async () => {
+    protection.refresh();
+    return await protection.hidden();
+  };
   try {
     await work({
       root,
-      async watch() {
-        protection.refresh();
-        return check.watch(await protection.hidden(), { roots: [root], programs: [] });
-      },
+      watch: async () => check.watch(await walk(), { roots: [root], programs: [] }),
+      madeSince: async (before) => check.madeSince(before, await walk()),
       async write(name) {
         await Deno.mkdir(`${root}/${name}`.replace(/\/[^/]*$/, ""), { recursive: true });
         await Deno.writeTextFile(`${root}/${name}`, "x");
@@ -70,7 +73,7 @@ async function inPlace(work: (place: Place) => Promise<void>): Promise<void> {
 }
 
 Deno.test("whatever decides what other programs run is watched, at any depth, and found when it is new", () =>
-  inPlace(async ({ root, watch, write }) => {
+  inPlace(async ({ root, watch, madeSince, write }) => {
     await write("src/open.ts");
     await write(".github/workflows/ci.yml");
     const before = await watch();
@@ -80,29 +83,29 @@ Deno.test("whatever decides what other programs run is watched, at any depth, an
       assert.ok(/\.(?:git|hg)\/|bare/.test(name) || writeProtection(`${root}/${name}`, null) !== null, name);
     }
     const after = await watch();
-    const made = madeSince(before, after);
+    const made = await madeSince(before);
     for (const name of DECIDING) {
       assert.ok(made.some((path) => isWithin(path, `${root}/${name}`)), `${name} is not among ${made.join("\n")}`);
     }
     for (const name of ["src/open.ts", ".github/workflows/ci.yml"]) {
       assert.ok(!made.some((path) => isWithin(path, `${root}/${name}`)), name);
     }
-    assert.deepEqual(madeSince(after, await watch()), []);
+    assert.deepEqual(await madeSince(after), []);
   }));
 
 Deno.test("markers, packages and what is as it was are left alone", () =>
-  inPlace(async ({ watch, write }) => {
+  inPlace(async ({ watch, madeSince, write }) => {
     await write(".vscode/tasks.json");
     const before = await watch();
     assert.equal(before.present.length, 1);
     for (const name of ["sub/.agentclisecret", "node_modules/x/.vscode/tasks.json", "x.pack", ".env.example"]) {
       await write(name);
     }
-    assert.deepEqual(madeSince(before, await watch()), []);
+    assert.deepEqual(await madeSince(before), []);
   }));
 
 Deno.test("a link with a leading dot goes when settings come to be behind it, and hinders nothing without them", () =>
-  inPlace(async ({ root, watch, write }) => {
+  inPlace(async ({ root, watch, madeSince, write }) => {
     await write("shared/readme");
     await write("venv/lib/a.py");
     await Deno.symlink("shared", `${root}/.ide`);
@@ -115,23 +118,23 @@ Deno.test("a link with a leading dot goes when settings come to be behind it, an
     await Deno.symlink("evil", `${root}/.other`);
     await Deno.symlink("evil", `${root}/plain`);
     await Deno.symlink("venv", `${root}/.next`);
-    assert.deepEqual(madeSince(before, await watch()).toSorted(), [`${root}/.ide`, `${root}/.other`]);
+    assert.deepEqual((await madeSince(before)).toSorted(), [`${root}/.ide`, `${root}/.other`]);
     const again = await watch();
     assert.deepEqual(again.present.toSorted(), [`${root}/evil`, `${root}/shared`], "what runs later is read-only");
     await write("shared/mcp.json");
-    assert.deepEqual(madeSince(again, await watch()), [`${root}/.ide`], "more behind it");
+    assert.deepEqual(await madeSince(again), [`${root}/.ide`], "more behind it");
     await Deno.remove(`${root}/.venv`);
     await Deno.symlink("evil", `${root}/.venv`);
-    assert.ok(madeSince(again, await watch()).includes(`${root}/.venv`), "a link that leads elsewhere by now");
+    assert.ok((await madeSince(again)).includes(`${root}/.venv`), "a link that leads elsewhere by now");
   }));
 
 Deno.test("a file of settings that is a link is told from another one in its place", () =>
-  inPlace(async ({ root, watch, write }) => {
+  inPlace(async ({ root, watch, madeSince, write }) => {
     await write("conf/mcp.json");
     await Deno.symlink("conf/mcp.json", `${root}/.mcp.json`);
     const before = await watch();
     assert.deepEqual(before.present, [`${root}/conf/mcp.json`]);
     await Deno.remove(`${root}/.mcp.json`);
     await write(".mcp.json");
-    assert.deepEqual(madeSince(before, await watch()), [`${root}/.mcp.json`]);
+    assert.deepEqual(await madeSince(before), [`${root}/.mcp.json`]);
   }));

@@ -12,7 +12,7 @@ import { ProtectedSet } from "../policy/protected.ts";
 import { UNKNOWN_PATH } from "../policy/protection_rule.ts";
 import type { Exposure } from "../scan/copies.ts";
 import { quarantine, quarantineNotice, readFields } from "./quarantine.ts";
-import { madeSince, StartedLater, type WatchedFiles } from "./started_later.ts";
+import { StartedLater, type WatchedFiles } from "./started_later.ts";
 
 /** Directory in the home with one file for each running program; `createSessionSandbox` knows it, too. */
 const UNFINISHED = "unfinished";
@@ -97,10 +97,9 @@ export async function recoverUnfinished(
     if (watched !== undefined) {
       const protection = new ProtectedSet(roots);
       protection.refresh();
-      const { programs, known } = watched;
-      const after = new StartedLater(userHome).watch(await protection.hidden(), { roots, programs });
-      const made = madeSince({ known: new Map(known) }, after);
-      const entry = made.length > 0 ? await quarantine(made, { home, root: roots[0], now: Date.now() }) : null;
+      const before = { roots, programs: watched.programs, known: new Map(watched.known) };
+      const made = new StartedLater(userHome).madeSince(before, await protection.hidden());
+      const entry = await quarantine(made, { home, root: roots[0], now: Date.now() });
       const holds = (text: string) => judge.holds([text]);
       if (entry !== null) notices.push(await quarantineNotice("a command that was broken off", entry, holds));
     }
