@@ -100,9 +100,7 @@ for (const where of ["read", "write"] as const) {
       if (known) await stage.plant(`${other}/lib/.env`, "other");
       await stage.play("loc", { cwd: other, script: [say("hi")] });
       const file = `"${other}/lib/.env"`;
-      const command = `cat "${other}/lib/open.txt"; echo > ready.txt; ${
-        UNTIL("go.txt")
-      }; cat ${file}; sleep 1; cat ${file}`;
+      const command = `cat "${other}/lib/open.txt"; echo > ready.txt; ${UNTIL("go.txt")}; cat ${file}`;
       const saving = saveAnew(stage, `${other}/lib/.env`);
       const settings = { sandbox: { [where]: [other] } };
       const played = await stage.play("rem", { script: [ask(want("shell", { command })), say("ok")], args, settings });
@@ -162,9 +160,7 @@ for (const [what, way] of Object.entries(LEFT)) {
     await stage.write(`${cache}/old.txt`, "stood here before\n");
     await stage.write("sub/old.txt", "stood here before\n");
     const settings = { sandbox: { write: [cache] } };
-    const command = `CACHE="${cache}"; echo > ready.txt; ${
-      UNTIL("go.txt")
-    }; ${way} && ${CODED} < .env > control.txt; sleep 1`;
+    const command = `CACHE="${cache}"; echo > ready.txt; ${UNTIL("go.txt")}; ${way} && ${CODED} < .env > control.txt`;
     const look = `cat *.txt */*.txt */.agentclisecret "${cache}"/*; echo ran`;
     const saving = saveAnew(stage);
     const script = [ask(want("shell", { command })), ask(want("shell", { command: look })), say("ok")];

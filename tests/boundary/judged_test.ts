@@ -133,7 +133,7 @@ for (const isExposed of [true, false]) {
     const settings = { sandbox: { read: [b] } };
     const saving = saveAnew(stage, isExposed ? `${b}/.env` : `${b}/open.txt`, a);
     const left = `cat "${b}/.env" "${b}/open.txt" 2>/dev/null | ${CODED} > old.txt; mkdir d; cp old.txt d/new.txt`;
-    const command = `echo > ready.txt; ${UNTIL("go.txt")}; ${left}; sleep ${isExposed ? 5 : 0}`;
+    const command = `echo > ready.txt; ${UNTIL("go.txt")}; ${left}`;
     const played = await stage.play("rem", { cwd: a, block, args, settings, script: [shell(command), say("Done.")] });
     const value = coded(await saving);
     assert.ok((await Deno.readTextFile(`${a}/old.txt`)).includes(value), "control: it was seen");
@@ -164,7 +164,7 @@ for (const isProtected of [true, false]) {
         await standing(`${stage.project}/took`);
       };
       const script = asks === "foreground"
-        ? [shell(`${command}; sleep 3`), say("Done.")]
+        ? [shell(command), say("Done.")]
         : [background(`${command}; sleep 100`), say("Done.")];
       const doing = asks === "foreground" ? work() : undefined;
       const during = asks === "foreground" ? {} : { during: { index: 1, work } };
@@ -195,7 +195,7 @@ for (const isWritable of [true, false]) {
       }
       return await saveAnew(stage, `${stage.project}/.env`, stage.project);
     })();
-    const command = `echo > ready.txt; ${UNTIL("go.txt")}; ${CODED} < .env > old.txt; sleep 5`;
+    const command = `echo > ready.txt; ${UNTIL("go.txt")}; ${CODED} < .env > old.txt`;
     const played = await stage.play("rem", { args, script: [shell(command), say("Done.")] });
     const value = coded(await saving);
     assert.equal(played.done.code === 0, isWritable, played.done.stderr);
@@ -224,7 +224,7 @@ for (const isNamed of [true, false]) {
     await using stage = await openStage();
     const saving = saveAnew(stage, `${stage.project}/.env`, stage.project);
     const name = isNamed ? '"n_$(cat .env)"' : "n_plain";
-    const command = `echo > ready.txt; ${UNTIL("go.txt")}; ${CODED} < .env > ${name}; sleep 5`;
+    const command = `echo > ready.txt; ${UNTIL("go.txt")}; ${CODED} < .env > ${name}`;
     const played = await stage.play("rem", { args, script: [shell(command), say("Done.")] });
     const value = await saving;
     const told = played.done.stderr;
