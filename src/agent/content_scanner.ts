@@ -7,7 +7,7 @@ import { recordsAt } from "../boundary/policy/project.ts";
 import { ProtectedSet } from "../boundary/policy/protected.ts";
 import { describeRule } from "../boundary/policy/protection_rule.ts";
 import type { Refusal, Workspace } from "../boundary/workspace/workspace.ts";
-import type { Exposure } from "../boundary/scan/copies.ts";
+import type { ProgramChanges } from "../boundary/scan/copies.ts";
 import { AgentcliError } from "../errors.ts";
 import { imageUrl } from "../provider/chat/content.ts";
 import type { Home } from "../platform/home.ts";
@@ -33,8 +33,6 @@ interface ScannerOptions {
   allowed?: AllowedFragments;
   /** Has what files held before, if it is of the same set. */
   previous?: ContentScanner | undefined;
-  /** Returns the directories besides the roots that commands could write so far. */
-  written?: () => readonly string[];
   /** Tells the person of files that are protected from now on. */
   notify?: (text: string) => unknown;
 }
@@ -58,7 +56,6 @@ type ScannedProject = Pick<Workspace, "root" | "additional" | "local" | "protect
 export class ContentScanner {
   readonly #workspace: ScannedProject;
   readonly #allowed: AllowedFragments | undefined;
-  readonly #written: () => readonly string[];
   readonly #notify: ScannerOptions["notify"];
   /** Programs of a local model can know what it has read. */
   readonly #wasLocal: boolean;
@@ -67,12 +64,11 @@ export class ContentScanner {
 
   constructor(
     workspace: ScannedProject,
-    { allowed, previous, written = () => [], notify }: ScannerOptions = {},
+    { allowed, previous, notify }: ScannerOptions = {},
   ) {
     this.#workspace = workspace;
     this.#allowed = allowed;
     this.#wasLocal = workspace.local || previous !== undefined && previous.#wasLocal;
-    this.#written = written;
     this.#notify = notify;
     if (previous === undefined || previous.#workspace.protection !== workspace.protection) return;
     this.#scanner = previous.#scanner;
@@ -161,17 +157,11 @@ export class ContentScanner {
   }
 
   /**
-   * Judges what a program of the session changed since its start (milliseconds since 1970). What one of a model that was
-   * remote from the first sees was looked through, unless a path is `exposed`.
+   * Judges what a program of the session changed. What one of a model that was remote from the first sees was looked
+   * through, unless a path is exposed.
    */
-  async protectChanges(since: number, exposed?: Exposure): Promise<void> {
-    if (this.#wasLocal || exposed !== undefined) await this.protectFound(this.#places, { since, exposed });
-  }
-
-  /** The places that programs of the session can write. */
-  get #places(): string[] {
-    const { root, additional } = this.#workspace;
-    return [root, ...additional, ...this.#written()];
+  async protectChanges(places: readonly string[], changes: ProgramChanges): Promise<void> {
+    if (this.#wasLocal || changes.exposed !== undefined) await this.protectFound(places, changes);
   }
 
   /**
@@ -179,10 +169,7 @@ export class ContentScanner {
    * with `exposed`, all that changed while a program saw a protected path. Tells the person which, and
    * returns whether there are any. Throws `home_unusable` where that cannot be remembered.
    */
-  async protectFound(
-    places: readonly string[],
-    { since, exposed }: { since: number; exposed: Exposure | undefined },
-  ): Promise<boolean> {
+  async protectFound(places: readonly string[], { since, exposed }: ProgramChanges): Promise<boolean> {
     const scanner = await this.#open();
     if (scanner === null && exposed === undefined) return false;
     const { protection, records } = this.#workspace;

@@ -41,7 +41,7 @@ Deno.test("what a program of a local model changed is judged when it ends, where
       const since = Date.now();
       await Deno.writeTextFile(`${root}/x.txt`, "TOKEN=canary-1234567890\n");
       if (local) workspace.becomeRemote();
-      await scanner.protectChanges(since);
+      await scanner.protectChanges([root], { since });
       assert.equal(told.length, local ? 1 : 0, "control: what a remote model's programs see was looked through");
     } finally {
       await Deno.remove(root, { recursive: true });

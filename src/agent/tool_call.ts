@@ -212,7 +212,7 @@ function contextOf(session: Session, options: ToolRunOptions): ToolContext {
     sessionLabel: sessionLabel(session),
     checkWrite: session.scanner &&
       ((text, display) => session.scanner?.checkWrite(text, display) ?? Promise.resolve(null)),
-    protectChanges: (since, exposed) => session.scanner?.protectChanges(since, exposed) ?? Promise.resolve(),
+    protectChanges: async (...changes) => await session.scanner?.protectChanges(...changes),
     notify: (text) => options.emit({ kind: "notice", text }),
     io: options.io,
     supportsImages: async () => await (await import("./context/vision.ts")).supportsImages(session),

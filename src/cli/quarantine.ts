@@ -35,7 +35,7 @@ export async function restoreEntry({ arguments: [id = ""], context }: Invocation
   const { restored, blocked } = await restoreQuarantined(home.path, entry);
   // Looked through as what a command changes. What was moved has its old times.
   const scanner = await scannerAt(home, entry.root, { notify: (text) => notice(context, text) });
-  await scanner.protectFound(restored, { since: 0, exposed: undefined });
+  await scanner.protectFound(restored, { since: 0 });
   await note.remove();
   await print(context, { json: { id, restored, blocked } });
   for (const path of globals.json ? [] : restored) await notice(context, `restored ${path}`);

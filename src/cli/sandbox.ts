@@ -35,10 +35,7 @@ export async function run(
   const records = record === null ? [] : [record];
   const told = { notify: (text: string) => warn(context, text) };
   // As for a remote model: the command sees nothing protected, unless it is exposed.
-  const scanner = new ContentScanner({ root, additional: [], local: false, protection, records }, {
-    ...told,
-    written: () => sandbox.written,
-  });
+  const scanner = new ContentScanner({ root, additional: [], local: false, protection, records }, told);
   const holdsProtected = (text: string) => scanner.holds([text]);
   const openJudge = async (at: string) => at === root ? scanner : await scannerAt(home, at, told);
   for (const text of await sandbox.recoverUnfinished(root, openJudge)) await warn(context, text);
@@ -70,7 +67,7 @@ export async function run(
     name: "the command",
     notify: (text) => warn(context, text),
     holdsProtected,
-    protectChanges: (since, exposed) => scanner.protectChanges(since, exposed),
+    protectChanges: (...changes) => scanner.protectChanges(...changes),
   };
   const { ended, code, quarantined, exposed, unread } = await runOnOwnStreams(sandboxed, { io, watching });
   if (exposed === null) {

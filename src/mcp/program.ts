@@ -65,7 +65,7 @@ export function programOf(options: ProgramOptions): RunProgram {
     const cwd = [root, ...additional].some((place) => isWithin(place, wanted)) ? wanted : root;
     const plain = async () => {
       const line = { argv: [...endingWithUs(argv)] as typeof argv, env, cwd: wanted };
-      const program = await unsandboxed(line, { ...scope, accepted: isolation });
+      const program = unsandboxed(line, { ...scope, accepted: isolation });
       return await runWatched(program, { ...streams, ...watching(options) });
     };
     if (isolation === null) return await plain();

@@ -90,7 +90,6 @@ export async function makeSession(
     new ContentScanner(place, {
       allowed: allowedFragments(place, () => session, io),
       previous: before,
-      written: () => sandbox.written,
       notify: host.notice,
     });
   const scanner = scan(workspace, previous?.scanner);

@@ -82,7 +82,7 @@ function hubOf(servers: readonly McpServer[], parts: HubParts): McpHub {
       provider,
       secretVariables: keyVariables([...configuration.providers, ...configuration.mcpServers ?? []]),
       found: async (texts, options) => await scanner.holds([...texts], options),
-      protectChanges: (since, exposed) => scanner.protectChanges(since, exposed),
+      protectChanges: (...changes) => scanner.protectChanges(...changes),
     }),
   });
 }
@@ -100,7 +100,7 @@ export async function openProjectServers(host: Host) {
   const sandbox = sandboxOf(project, workspace, { io, projects });
   const client = new HttpClient(io);
   const { servers, problems } = configuredServers(configuration, { root, given: [] });
-  const scanner = new ContentScanner(workspace, { written: () => sandbox.written, notify: host.notice });
+  const scanner = new ContentScanner(workspace, { notify: host.notice });
   const label = () => "open" as const;
   const hub = hubOf(servers, { host, project, client, workspace, sandbox, scanner, provider: "agentcli", label });
   const close = async () => {

@@ -54,13 +54,11 @@ Deno.test("what changed while a checker could see a protected path is protected"
     const sandbox: SessionSandbox = {
       settings: { mode: "auto", network: false, read: [], write: [], env: [] },
       told: new Set(),
-      written: [],
       protectsElsewhere: () => Promise.resolve(false),
       recoverUnfinished: () => Promise.resolve([]),
-      note: () => Promise.resolve(null),
       wrapCommand: () =>
         Promise.resolve({
-          ...{ kind: "ready", argv: ["/bin/true"], env: {}, cwd: "/", notices: [], note: null, written: [] },
+          ...{ kind: "ready", argv: ["/bin/true"], env: {}, cwd: "/", notices: [], note: null, roots: [] },
           look: () => Promise.resolve({ quarantined: null, exposed: ["/project/.env"] }),
         }),
     };
@@ -68,7 +66,7 @@ Deno.test("what changed while a checker could see a protected path is protected"
       ...context,
       io: { ...context.io, env: (key: string) => key === "PATH" ? place : undefined },
       sandbox,
-      protectChanges: (_, exposed) => Promise.resolve(void protectedFor.push(exposed?.path ?? "nothing")),
+      protectChanges: (_, { exposed }) => Promise.resolve(void protectedFor.push(exposed?.path ?? "nothing")),
     });
   }, { marker: "no-cloud: .env\n" });
   await Deno.remove(place, { recursive: true });

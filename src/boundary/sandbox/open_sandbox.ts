@@ -85,7 +85,7 @@ async function wrap(
 ): Promise<SandboxedCommand | SandboxRefusal> {
   const { protection } = request;
   const walk = async () => (await protection.hidden()).add(await bound.walk());
-  const roots = [request.root, ...request.additional, ...request.git ? [] : bound.written] as const;
+  const roots = [request.root, ...request.additional, ...bound.written] as const;
   const found = await walk();
   const programs = request.git || request.gitTool?.roots === "read" ? [] : gitPrograms(found, { roots, user });
   if (programs === null) return refuse("git has more settings here than can be read", "look at git config --list");
@@ -102,7 +102,7 @@ async function wrap(
   return {
     kind: "ready",
     note: request.gitTool === undefined ? await noteProgram(base.home, { roots, before }) : null,
-    written: bound.written,
+    roots,
     // Killed with us: a command that survives could create files after the next session has checked for them.
     argv: [...endingWithUs(line.argv)],
     env: line.env,

@@ -14,7 +14,7 @@ import type { Label } from "../policy/label.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 import type { BackendOptions } from "./backend.ts";
 import type { openSandbox, SandboxRequest } from "./open_sandbox.ts";
-import type { ProgramNote, UnfinishedJudge } from "./unfinished.ts";
+import type { UnfinishedJudge } from "./unfinished.ts";
 import type { WatchedProgram } from "./watched_run.ts";
 
 /** A command in its sandbox. */
@@ -22,8 +22,6 @@ export interface SandboxedCommand extends WatchedProgram {
   kind: "ready";
   /** New notices about what the command cannot see, one sentence each. */
   notices: string[];
-  /** Real paths of the `sandbox.write` directories that it sees. */
-  written: readonly string[];
 }
 
 /** Why there is no sandbox. The command must not run. */
@@ -100,8 +98,6 @@ export interface SessionSandbox {
   readonly settings: SandboxSettings;
   /** Notices that were already shown. */
   readonly told: Set<string>;
-  /** Real paths of the directories besides the roots that commands could write so far. */
-  readonly written: readonly string[];
   /** Returns whether any project of this user has protected paths. */
   protectsElsewhere(): Promise<boolean>;
   /**
@@ -112,8 +108,6 @@ export interface SessionSandbox {
     root: string,
     openJudge: (project: string) => UnfinishedJudge | Promise<UnfinishedJudge>,
   ): Promise<string[]>;
-  /** Notes that a program without a sandbox runs in these roots, the project first; null if the home cannot be written. */
-  note(roots: readonly [string, ...string[]]): Promise<ProgramNote | null>;
   /** Returns the wrapped command, or why it must not run. */
   wrapCommand(request: SandboxRequest): Promise<SandboxedCommand | SandboxRefusal>;
 }
@@ -128,13 +122,9 @@ export function gitUserOf(io: Pick<Io, "os" | "env">): GitUser {
 export function createSessionSandbox(options: SessionSandboxOptions): SessionSandbox {
   let opened: ReturnType<typeof openSandbox> | null = null;
   const told = new Set<string>();
-  let written: readonly string[] = [];
   return {
     settings: options.settings,
     told,
-    get written() {
-      return written;
-    },
     protectsElsewhere: async () => await options.projects?.any() ?? false,
     async recoverUnfinished(root, openJudge) {
       const { home, io } = options;
@@ -144,19 +134,11 @@ export function createSessionSandbox(options: SessionSandboxOptions): SessionSan
         openJudge,
       );
     },
-    async note(roots) {
-      const { noteProgram } = await import("./unfinished.ts");
-      return await noteProgram(options.home, { roots }).catch((error) => {
-        if (!(error instanceof AgentcliError)) throw error;
-        return null;
-      });
-    },
     async wrapCommand(request) {
       try {
         const wrap = await (opened ??= import("./open_sandbox.ts").then(({ openSandbox }) => openSandbox(options)));
         const wrapped = typeof wrap === "function" ? await wrap(request) : wrap;
         if (wrapped.kind === "refused") return wrapped;
-        written = wrapped.written;
         const notices = wrapped.notices.filter((notice) => !told.has(notice));
         for (const notice of notices) told.add(notice);
         return { ...wrapped, notices };

@@ -10,9 +10,9 @@ import { isWithin, join } from "../../platform/path.ts";
 import { processIdentity } from "../../platform/process_group.ts";
 import { ProtectedSet } from "../policy/protected.ts";
 import { UNKNOWN_PATH } from "../policy/protection_rule.ts";
-import type { Exposure } from "../scan/copies.ts";
 import { quarantine, quarantineNotice, readFields } from "./quarantine.ts";
 import { StartedLater, type WatchedFiles } from "./started_later.ts";
+import type { ProtectChanges } from "./watched_run.ts";
 
 /** Directory in the home with one file for each running program; `createSessionSandbox` knows it, too. */
 const UNFINISHED = "unfinished";
@@ -21,8 +21,7 @@ const EXPOSED = ".exposed.json";
 
 /** Judges what a program of a project left. */
 export interface UnfinishedJudge {
-  /** Protects what changed in places since a time and holds protected content; with `exposed`, all of it. */
-  protectFound(places: readonly string[], changed: { since: number; exposed: Exposure | undefined }): Promise<unknown>;
+  protectFound: ProtectChanges;
   /** Returns whether texts hold protected content. */
   holds(texts: readonly string[]): Promise<boolean>;
 }

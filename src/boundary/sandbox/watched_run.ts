@@ -8,7 +8,7 @@ import { type ProcessOptions, type ProcessOutcome, run } from "../../platform/pr
 import { within } from "../../platform/sleep.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 import { UNKNOWN_PATH } from "../policy/protection_rule.ts";
-import type { Exposure } from "../scan/copies.ts";
+import type { ProgramChanges } from "../scan/copies.ts";
 import { type QuarantineEntry, quarantineNotice } from "./quarantine.ts";
 import { type SandboxReason, sandboxReason, type SessionSandbox } from "./sandbox.ts";
 import type { ProgramNote } from "./unfinished.ts";
@@ -29,12 +29,14 @@ export interface WatchedProgram {
   /** For a sandboxed command: the environment of the sandbox program, not of the command, which must not see ours. */
   env: Record<string, string>;
   cwd: string;
+  /** Real paths of the directories in which what it changed is judged. */
+  roots: readonly string[];
   /**
    * Called while the program runs and after it ends: quarantines what it must not create, and reports exposed paths. If
    * it throws, assume that the program can see protected paths.
    */
   look(): Promise<LookReport>;
-  /** Removed when everything that the program changed is protected as it has to be. */
+  /** Removed when everything that the program changed is protected as it has to be; null without a sandbox. */
   note: ProgramNote | null;
 }
 
@@ -46,6 +48,9 @@ export interface LookReport {
   exposed: string[];
 }
 
+/** Protects files in places that a program changed and that hold protected content, or all if it could see some. */
+export type ProtectChanges = (places: readonly string[], changes: ProgramChanges) => Promise<unknown>;
+
 /** How to handle what a command left behind. */
 export interface WatchOptions {
   /** How notices name the command. */
@@ -53,11 +58,8 @@ export interface WatchOptions {
   notify: ((text: string) => unknown) | undefined;
   /** Returns whether a name holds protected content, so that no notice may tell it. */
   holdsProtected: ((text: string) => Promise<boolean>) | undefined;
-  /**
-   * Called when the command has ended: protects files that changed since its start (milliseconds since 1970) and hold
-   * protected content, or all that changed while the command could see some.
-   */
-  protectChanges: ((since: number, exposed?: Exposure) => Promise<unknown>) | undefined;
+  /** Called when the command has ended, with where it could write. */
+  protectChanges: ProtectChanges | undefined;
 }
 
 /** How a command ended, and what the looks found. */
@@ -82,17 +84,18 @@ class HeldOutput {
  * Returns a program that runs without a sandbox, since nothing is protected or the machine can make none for the reason
  * `accepted`. As soon as there is another reason for one, the program could see something protected.
  */
-export async function unsandboxed(
+export function unsandboxed(
   line: Pick<WatchedProgram, "argv" | "env" | "cwd">,
   { workspace, sandbox, accepted }: {
     workspace: Workspace;
     sandbox: SessionSandbox | undefined;
     accepted: SandboxReason | null;
   },
-): Promise<WatchedProgram> {
+): WatchedProgram {
   return {
     ...line,
-    note: await sandbox?.note([workspace.root, ...workspace.additional]) ?? null,
+    roots: [workspace.root, ...workspace.additional],
+    note: null,
     async look() {
       const reason = await sandboxReason({ workspace, sandbox });
       return { quarantined: null, exposed: reason === null || reason === accepted ? [] : [UNKNOWN_PATH] };
@@ -121,7 +124,7 @@ export async function runWatched(
   let since = started;
   let held = new HeldOutput();
   let passing = Promise.resolve();
-  const { argv, env, cwd } = program;
+  const { argv, env, cwd, roots } = program;
   const running = run({
     ...{ ...options, argv, env, cwd, signal: AbortSignal.any(signals) },
     onOutput(...piece) {
@@ -173,8 +176,8 @@ export async function runWatched(
   for (const entry of quarantined) {
     await attempt(async () => await notify?.(await quarantineNotice(name, entry, holdsProtected)));
   }
-  await attempt(() => protectChanges?.(started));
-  if (exposed !== null) await attempt(() => protectChanges?.(started, { path, since }));
+  await attempt(() => protectChanges?.(roots, { since: started }));
+  if (exposed !== null) await attempt(() => protectChanges?.(roots, { since: started, exposed: { path, since } }));
   await attempt(() => failure === null ? program.note?.remove() : program.note?.keep());
   const outcome = await running;
   await passing;

@@ -14,13 +14,14 @@ Deno.test(
         argv: ["/bin/sh", "-c", exposed.length > 0 ? "echo out; exec sleep 60" : "echo out"],
         env: {},
         cwd: "/",
+        roots: ["/project"],
         note: null,
         look: () => Promise.resolve({ quarantined: null, exposed: ++looks > 1 ? exposed : [] }),
       }, {
         name: "the command",
         notify: undefined,
         holdsProtected: undefined,
-        protectChanges: (since, exposure) => Promise.resolve(void judged.push([since, exposure])),
+        protectChanges: (_, { since, exposed }) => Promise.resolve(void judged.push([since, exposed])),
         onOutput: () => {},
         timeoutMs: 60_000,
       });

@@ -28,7 +28,14 @@ export interface Exposure {
   since: number;
 }
 
-interface CopySearch {
+/** The changes of a program that are judged. */
+export interface ProgramChanges {
+  /** When it started, in milliseconds since 1970. */
+  since: number;
+  exposed?: Exposure | undefined;
+}
+
+interface CopySearch extends ProgramChanges {
   /** Real paths of files and directories: only what is in them is searched. */
   roots: readonly string[];
   protection: ProtectedSet;
@@ -36,9 +43,6 @@ interface CopySearch {
   outside?: ProtectedSet | undefined;
   /** Null where nothing is protected. */
   scanner: Pick<LeakScanner, "check"> | null;
-  /** When the program started, in milliseconds since 1970. */
-  since: number;
-  exposed?: Exposure | undefined;
 }
 
 /**

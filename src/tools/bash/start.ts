@@ -92,17 +92,17 @@ interface CommandLine {
 export async function readyCommand(line: CommandLine, context: ToolContext): Promise<ReadyCommand | string> {
   const reason = await sandboxReason(context);
   const sandboxed = reason === null ? null : await inSandbox(line.argv, reason, context);
-  return sandboxed ?? await withoutSandbox(line, reason, context);
+  return sandboxed ?? withoutSandbox(line, reason, context);
 }
 
 /** Returns a command as it runs where nothing is protected, or no sandbox can be made for the reason `accepted`. */
-export async function withoutSandbox(
+export function withoutSandbox(
   { env = {}, ...line }: CommandLine,
   accepted: SandboxReason | null,
   { workspace, sandbox, io, secretVariables }: ToolContext,
-): Promise<ReadyCommand> {
+): ReadyCommand {
   const variables = { ...childEnvironment(io.environment(), secretVariables), ...env };
-  const program = await unsandboxed({ ...line, env: variables }, { workspace, sandbox, accepted });
+  const program = unsandboxed({ ...line, env: variables }, { workspace, sandbox, accepted });
   return { program, notices: [], misses: { git: false, network: false } };
 }
 

@@ -106,7 +106,7 @@ async function startInBackground(
   }
   const commands = context.memory.commands ??= new BackgroundCommands();
   const ending = endingWithUs(argv, { group: true });
-  const ready = await withoutSandbox({ argv: [...ending], cwd: context.workspace.root }, null, context);
+  const ready = withoutSandbox({ argv: [...ending], cwd: context.workspace.root }, null, context);
   const id = commands.start(ready.program, { stdin, context });
   if (id === null) {
     const ids = commands.ids().join(", ");

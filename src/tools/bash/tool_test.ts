@@ -188,10 +188,8 @@ for (const missing of [true, false]) {
         const sandbox: ToolContext["sandbox"] = {
           settings: { mode: "auto", network: false, read: [], write: [], env: [] },
           told: new Set(),
-          written: [],
           protectsElsewhere: () => Promise.resolve(true),
           recoverUnfinished: () => Promise.resolve([]),
-          note: () => Promise.resolve(null),
           wrapCommand: () =>
             Promise.resolve({ kind: "refused", reason: "no way", hint: "ask", ...missing ? { missing } : {} }),
         };
