@@ -51,8 +51,7 @@ for (const way of ["worktree", "restored"] as const) {
     else {
       await Deno.rename(cwd, `${cwd}.old`);
       await new Deno.Command("cp", { args: ["-r", `${cwd}.old`, cwd] }).output();
-      const { done } = await stage.play("loc", { script: [], argv: ["secrets", "trust", "--yes"] });
-      assert.match(done.stdout, /^trusted/);
+      await stage.play("loc", { script: [], argv: ["secrets", "trust", "--yes"] });
     }
     const played = await stage.play("rem", { script: [ask(want("read", { path: "copy.js" })), say("Done.")], cwd });
     assert.ok(!played.sent.includes(stage.canary("env")));

@@ -193,7 +193,7 @@ Deno.test("what a local session cannot remember in a home that cannot be written
   for (const isWritable of [false, true]) {
     await Deno.remove(lock);
     if (!isWritable) await Deno.symlink("/proc/self/none/none", lock);
-    await stage.plant(`secrets/${isWritable}.txt`, `${isWritable}`);
+    await stage.write(`${isWritable}/.agentclisecret`, "no-cloud: x\n");
     const local = await stage.play("loc", { script: READ, args: ["--no-session-persistence"] });
     assert.equal(local.done.code, 0, local.done.stderr);
     assertArrived(local, stage.canary("env"));

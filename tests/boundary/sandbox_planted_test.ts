@@ -92,7 +92,7 @@ Deno.test(
     try {
       await Deno.writeTextFile(`${place}/a.pem`, "remembered");
       const marker = { path: `${place}/.agentclisecret`, lines: [{ tier: "no-cloud", pattern: "*.pem" }] } as const;
-      const known = { root: place, markers: [marker], derived: [], met: [], endpoints: [] };
+      const known = { root: place, markers: [marker], derived: [], endpoints: [] };
       const projects = { any: () => Promise.resolve(true), all: () => Promise.resolve([known]) };
       await inSandboxProject(async ({ sandboxed }) => {
         const { text } = await sandboxed(`cat "${place}/a.pem"; echo done`);

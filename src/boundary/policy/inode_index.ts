@@ -1,11 +1,10 @@
 /**
  * Recognizes protected files under any name, by inode and creation time: a hard link, a bind mount or a renamed file is
- * the same file under a path that no rule names. Within a session the set only grows. For later sessions the home keeps
- * identities, never content. Source: specification of the boundary, "Reading".
+ * the same file under a path that no rule names. Within a session the set only grows. Source: specification of the
+ * boundary, "Reading".
  */
 import { type FileStatus, lstatSync, statSync } from "../../platform/files.ts";
 import { quietly } from "../../platform/real_path.ts";
-import type { Tier } from "./marker.ts";
 import { type ProtectionRule, stricter } from "./protection_rule.ts";
 
 export interface ProtectedFile {
@@ -43,11 +42,6 @@ export function rootKey(root: string): string {
   return lastingIdentityOf(identityAt(root));
 }
 
-/** Returns whether both are the same file. Inode numbers are reused, so without a creation time the answer is no. */
-export function isSameFile(one: Identity, other: Identity): boolean {
-  return one.inode !== 0 && one.born !== 0 && lastingIdentityOf(one) === lastingIdentityOf(other);
-}
-
 /** Returns whether a file or directory is unchanged since an earlier status; false if either is unknown. */
 export function isUnchanged(before: FileStatus | null, now: FileStatus | null): boolean {
   return before !== null && now !== null && before.device === now.device && before.inode === now.inode &&
@@ -58,8 +52,6 @@ export function isUnchanged(before: FileStatus | null, now: FileStatus | null): 
 export class InodeIndex {
   /** By lasting identity, for every protected file seen in this session. */
   readonly #rules = new Map<string, ProtectionRule>();
-  /** The first files found at their paths by the last {@link look}. */
-  seen: readonly MetFile[] = [];
   #present = new Set<string>();
   /** Covers every file with several names while some protected file cannot be examined, since it may be that one. */
   #blind: ProtectionRule | null = null;
@@ -86,25 +78,11 @@ export class InodeIndex {
   look(files: readonly ProtectedFile[], blind: ProtectionRule | null): void {
     this.#blind = stricter(this.#blind, blind);
     this.#present = new Set();
-    const seen: MetFile[] = [];
     for (const { path, rule } of files) {
       const status = quietly(() => lstatSync(path));
       if (status?.kind !== "file") continue;
-      if (seen.length < MOST_MET) seen.push({ path, tier: rule.tier, ...identityIn(status) });
       this.#present.add(lastingIdentityOf(status));
       this.add(status, rule);
     }
-    this.seen = seen;
   }
 }
-
-/** A protected file as the home remembers it. */
-export interface MetFile extends Identity {
-  path: string;
-  /** Absent in records of earlier versions. */
-  tier?: Tier | undefined;
-}
-
-/** Limits: files noted by a session, and files kept by a record, including files that are gone. */
-export const MOST_MET = 500;
-export const MOST_KEPT = 1_500;

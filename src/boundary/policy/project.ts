@@ -99,15 +99,9 @@ export async function recordsAt(home: Home, roots: readonly string[]): Promise<r
   return records;
 }
 
-function recordNotices({ root, movedFrom, replaced, problem }: ProjectRecord): string[] {
-  return [
-    movedFrom !== null &&
-    `the project ${movedFrom} is now at ${root}; what was known of it holds here`,
-    replaced &&
-    `${root} is another directory than the one that was known there, or what was known of it was removed; ` +
-      "what is known to be protected stays so, and nothing is trusted (agentcli secrets trust takes it as it is now)",
-    problem !== null && `what the markers of ${root} say cannot be remembered: ${problem.message}`,
-  ].filter((notice) => notice !== false);
+function recordNotices({ root, notice, problem }: ProjectRecord): string[] {
+  const unusable = problem && `what the markers of ${root} say cannot be remembered: ${problem.message}`;
+  return [notice, unusable].filter((text) => text !== null);
 }
 
 /**
@@ -133,10 +127,7 @@ export function endpointsThatCount(
     const closed = foreign.find(({ path }) => own?.opens(value, path) !== true)?.path ??
       others.find((record) => record.known && !record.trustedEndpoints.includes(value))?.root;
     if (own?.trustedEndpoints.includes(value) !== true) {
-      told(
-        value,
-        own?.outer ? `the project ${own.outer} holds this one` : "it is new in a project that is known, or around one",
-      );
+      told(value, "it is new in a project that is known, or in or around one");
     } else if (closed !== undefined) told(value, `${closed} protects paths here too`);
     else if (brought !== undefined) {
       told(
@@ -149,23 +140,14 @@ export function endpointsThatCount(
   return result;
 }
 
-/**
- * Records what a session has seen, in the records of the roots that it concerns, otherwise in the project's: new
- * markers, and protected files (the project's record has all of them).
- */
-export async function recordSeen(
-  protection: ProtectedSet,
-  records: readonly ProjectRecord[],
-  { isNew }: { isNew: boolean },
-): Promise<void> {
+/** Records the markers that a session has seen, in the records of the roots that they concern, otherwise in the project's. */
+export async function recordSeen(protection: ProtectedSet, records: readonly ProjectRecord[]): Promise<void> {
   const concerns = ({ root }: ProjectRecord, path: string) => isWithin(root, path) || isWithin(dirname(path), root);
-  const unmet = protection.takeUnmet();
   for (const [index, record] of records.entries()) {
-    const isOf = ({ path }: { path: string }) =>
-      concerns(record, path) || (index === 0 && !records.some((other) => concerns(other, path)));
-    const markers = isNew ? protection.seen.filter(isOf) : [];
-    const met = unmet.filter((file) => index === 0 || isOf(file));
-    await record.tighten({ markers, met });
+    const markers = protection.seen.filter(({ path }) =>
+      concerns(record, path) || (index === 0 && !records.some((other) => concerns(other, path)))
+    );
+    await record.tighten({ markers });
   }
-  if (isNew || unmet.length > 0) protection.remember(records);
+  protection.remember(records);
 }

@@ -1,24 +1,14 @@
 /**
- * The files of {@link ProjectRecord} in the home: `projects/<id>.json`, where the id is a digest of the root's path,
- * and an index, which tells in one read whether any project is known and which records concern a directory.
+ * The files of {@link ProjectRecord} in the home: one record for each project's directory in `projects/`, and an index,
+ * which tells in one read whether any project is known and which records concern a directory.
  */
 import { AgentcliError } from "../../errors.ts";
 import { listSync } from "../../platform/files.ts";
 import type { Home } from "../../platform/home.ts";
 import { isWithin, join, relativeTo } from "../../platform/path.ts";
 import { quietly } from "../../platform/real_path.ts";
-import { sha256 } from "../../platform/digest.ts";
 import type { Tier } from "./marker.ts";
-import {
-  type Identity,
-  identityAt,
-  identityIn,
-  isSameFile,
-  lastingIdentityOf,
-  type MetFile,
-  MOST_KEPT,
-  MOST_MET,
-} from "./inode_index.ts";
+import { type Identity, identityIn, lastingIdentityOf, rootKey } from "./inode_index.ts";
 
 const DIRECTORY = "projects";
 const INDEX = `${DIRECTORY}/index.json`;
@@ -48,16 +38,18 @@ export interface DerivedFile extends Identity {
 
 /** The rules and the trust of a known project. */
 export interface KnownProject {
+  /** Where its directory was seen last. */
   root: string;
   markers: readonly MarkerLines[];
   derived: readonly DerivedFile[];
-  /** Protected files that sessions saw, and found again by their identity. */
-  met: readonly MetFile[];
   /** The values of `local-endpoints:` that have an effect there. */
   endpoints: readonly string[];
 }
 
+/** The record of one directory, wherever it is. */
 export interface RecordData extends KnownProject, Identity {
+  /** The name of its file. */
+  id: string;
   firstHead: string | null;
   /** Rules that the user revoked: what they named may stand in that commit. */
   revoked?: readonly MarkerLines[] | undefined;
@@ -65,20 +57,17 @@ export interface RecordData extends KnownProject, Identity {
   confirmed: readonly string[];
   salt: string;
   allowed: readonly string[];
-  /** True while nobody knows where the directory is: another one has the root that it had. */
-  isLost?: boolean | undefined;
 }
 
-/** `open`: the project was seen, without anything to remember but its commit; it has no record file. */
 interface IndexEntry extends Identity {
   root: string;
+  /** True if there is nothing else to remember, and no record file. */
   open?: boolean;
   /** True if all its rules were revoked. */
   revoked?: boolean;
   firstHead?: string | null;
   /** True if it has derived files outside of the root. */
   reaches?: boolean;
-  isLost?: boolean;
 }
 
 type Index = Record<string, IndexEntry>;
@@ -89,17 +78,16 @@ export async function recordsVersion(home: Home): Promise<string> {
   return `${inode} ${modified} ${size}`;
 }
 
-/** Returns the roots of the projects that ever had a marker, unless all was revoked; also those whose place is not known. */
+/** Returns the roots of the projects that ever had a marker, unless all was revoked. */
 export async function knownRoots(home: Home): Promise<string[]> {
-  const projects = Object.values(await readIndex(home));
-  return projects.filter((project) => isProtected({ ...project, isLost: false })).map(({ root }) => root);
+  return Object.values(await readIndex(home)).filter(isProtected).map(({ root }) => root);
 }
 
-const isProtected = ({ open, revoked, isLost }: IndexEntry) => ![open, revoked, isLost].includes(true);
+const isProtected = ({ open, revoked }: IndexEntry) => open !== true && revoked !== true;
 
 /**
- * Returns the records of the projects that ever had a marker, or of the wanted ones. Throws `home_unusable` if one
- * cannot be read.
+ * Returns the records of the projects that ever had a marker, or of the wanted ones. One whose file was removed has no
+ * rules and trusts nothing. Throws `home_unusable` if one cannot be read.
  */
 export async function knownProjects(
   home: Home,
@@ -108,9 +96,8 @@ export async function knownProjects(
   const projects = Object.entries(await readIndex(home)).filter(([, project]) => wanted(project));
   return await Promise.all(projects.map(async ([id, project]) => {
     const { root, open, firstHead = null } = project;
-    return open
-      ? { ...emptyRecord(root), ...identityIn(project), firstHead }
-      : await readRecord(home, id, root) ?? emptyRecord(root);
+    const empty = { ...emptyRecord(root, project), id };
+    return open ? { ...empty, firstHead } : await readRecord(home, id, root) ?? empty;
   }));
 }
 
@@ -134,24 +121,17 @@ export function protectedProjects(home: Home): ProtectedProjects {
   };
 }
 
-/** Returns whether another directory, or none, is at the root of a known project. */
-export function isReplaced({ inode, born }: Identity, here: Identity): boolean {
-  return inode === 0 || here.inode !== inode || here.born !== born;
-}
-
 /** Returns whether a record says only that the project was seen. */
-export function isOpen({ markers, revoked = [], derived, met, endpoints, confirmed, allowed }: RecordData): boolean {
-  return [markers, revoked, derived, met, endpoints, confirmed, allowed].every((list) => list.length === 0);
+export function isOpen({ markers, revoked = [], derived, endpoints, confirmed, allowed }: RecordData): boolean {
+  return [markers, revoked, derived, endpoints, confirmed, allowed].every((list) => list.length === 0);
 }
 
-/**
- * Returns an empty record without an identity. It stands for a record that was removed: whatever directory is there now
- * counts as a replacement, and nothing in it is trusted.
- */
-export function emptyRecord(root: string): RecordData {
+/** Returns a new record of a directory. */
+export function emptyRecord(root: string, identity: Identity): RecordData {
+  const id = crypto.randomUUID().replaceAll("-", "");
   return {
-    ...{ root, ...NOWHERE, firstHead: null, salt: crypto.randomUUID() },
-    ...{ markers: [], endpoints: [], confirmed: [], allowed: [], derived: [], met: [] },
+    ...{ id, root, ...identityIn(identity), firstHead: null, salt: crypto.randomUUID() },
+    ...{ markers: [], endpoints: [], confirmed: [], allowed: [], derived: [] },
   };
 }
 
@@ -172,17 +152,18 @@ async function readIndex(home: Home): Promise<Index> {
 }
 
 function entryOf(data: RecordData): IndexEntry {
-  const { root, firstHead, derived, isLost } = data;
+  const { root, firstHead, derived } = data;
   const more = isOpen(data) ? { open: true, firstHead } : isOpen({ ...data, revoked: [] }) ? { revoked: true } : {};
   const reaches = derived.some(({ path }) => !isWithin(root, path)) ? { reaches: true } : {};
-  return { root, ...identityIn(data), ...more, ...reaches, ...isLost ? { isLost } : {} };
+  return { root, ...identityIn(data), ...more, ...reaches };
 }
 
-async function readRecord(home: Home, id: string, root = "a project"): Promise<RecordData | null> {
+/** Reads the record with an id; null if there is none. */
+export async function readRecord(home: Home, id: string, root = "a project"): Promise<RecordData | null> {
   const text = await home.read(nameOf(id));
   if (text === null) return null;
-  const data = { met: [], ...quietly(() => JSON.parse(text)) };
-  if (data.format === FORMAT && isLike(data, RECORD)) return data;
+  const data = quietly(() => JSON.parse(text));
+  if (data?.format === FORMAT && isLike(data, RECORD)) return { ...data, id };
   throw new AgentcliError(
     "home_unusable",
     `${home.file(nameOf(id))}, the record of ${root}, cannot be read`,
@@ -190,60 +171,32 @@ async function readRecord(home: Home, id: string, root = "a project"): Promise<R
   );
 }
 
-/**
- * Changes the record of `root` as it is on the disk, under a lock, and returns the new one. Starts from `before` if
- * there is no record. A project that was at `moved` takes its record along; the rules stay there, too, without identity
- * and trust, because another directory may come to that path. The record of another directory that had this path is kept
- * by the identity of that one, and counts nowhere until it is found.
- */
-export async function changeRecord(
-  home: Home,
-  { root, moved, before }: { root: string; moved: string | null; before: RecordData },
-  work: (data: RecordData) => RecordData | Promise<RecordData>,
-): Promise<RecordData> {
-  const here = identityAt(root);
-  const [id, lost] = [await idOf(root), await lostIdOf(here)];
+/** Stores the record that `work` returns. No other process changes a record meanwhile. */
+export async function storeRecord(home: Home, work: () => Promise<RecordData>): Promise<RecordData> {
   return await home.locked(INDEX, async () => {
+    const data = await work();
     const projects = await readIndex(home);
-    const standing = await readRecord(home, id, root);
-    const old = moved === null || projects[lost] !== undefined ? lost : await idOf(moved);
-    const former = moved === null ? null : await readRecord(home, old, root);
-    // It moves once: what is at the former path later is another project.
-    const taken = former !== null && isSameFile(former, here) ? former : null;
-    const data = await work(taken === null ? standing ?? before : tightened(rebased(taken, root), standing ?? {}));
-    if (standing !== null && standing.inode !== 0 && isReplaced(standing, data)) {
-      const left = { ...standing, isLost: true };
-      const other = await lostIdOf(left);
-      await writeRecord(home, other, left);
-      projects[other] = entryOf(left);
-    }
     if (isOpen(data)) {
-      await home.remove(nameOf(id));
+      await home.remove(nameOf(data.id));
       // Forget directories that are gone, so that the index does not grow without limit.
-      for (const [other, entry] of Object.entries(projects)) {
-        if (entry.open && identityAt(entry.root).inode === 0) delete projects[other];
+      for (const [id, project] of Object.entries(projects)) {
+        if (project.open && rootKey(project.root) !== lastingIdentityOf(project)) delete projects[id];
       }
-    } else await writeRecord(home, id, data);
-    projects[id] = entryOf(data);
-    if (taken?.isLost) delete projects[old];
-    else if (taken !== null) projects[old] = { root: taken.root, ...NOWHERE };
+    } else await writeRecord(home, data);
+    projects[data.id] = entryOf(data);
     await home.write(INDEX, JSON.stringify({ format: FORMAT, projects }));
-    if (taken?.isLost) await home.remove(nameOf(old));
-    else if (taken !== null) {
-      await writeRecord(home, old, { ...taken, ...NOWHERE, endpoints: [], confirmed: [], allowed: [] });
-    }
     return data;
   });
 }
 
-async function writeRecord(home: Home, id: string, data: RecordData): Promise<void> {
+async function writeRecord(home: Home, data: RecordData): Promise<void> {
   const text = JSON.stringify({ format: FORMAT, ...data });
   if (text.length > RECORD_LIMIT) {
     throw new AgentcliError("home_unusable", `the markers of ${data.root} hold more rules than can be remembered`, {
       hint: "take out lines, or markers that nobody needs",
     });
   }
-  await home.write(nameOf(id), text);
+  await home.write(nameOf(data.id), text);
 }
 
 /** Example values that show the shapes of both files; a list has one example item. */
@@ -253,7 +206,6 @@ const RECORD = {
   ...{ salt: "", endpoints: [""], confirmed: [""], allowed: [""] },
   markers: [{ path: "", lines: [{ tier: "", pattern: "" }] }],
   derived: [{ path: "", source: "", ...NOWHERE }],
-  met: [{ path: "", ...NOWHERE }],
 };
 
 /** Returns whether a value has the shape. A wrong value would otherwise crash each session of the project. */
@@ -264,44 +216,24 @@ function isLike<Shape>(value: unknown, shape: Shape): boolean {
     Object.entries(shape).every(([key, member]) => isLike((value as Record<string, unknown>)[key], member));
 }
 
-/** Returns the record of a project that moved, with its paths at the new root. Markers above it stay where they are. */
-export function rebased(data: RecordData, root: string): RecordData {
-  const moved = <Item extends { path: string }>(items: readonly Item[]) =>
-    items.map((item) => ({ ...item, path: placeOf(item.path) }));
-  const placeOf = (path: string) => isWithin(data.root, path) ? join(root, relativeTo(data.root, path)) : path;
-  const derived = moved(data.derived).map((file) => ({ ...file, source: placeOf(file.source) }));
-  const rules = { markers: moved(data.markers), revoked: moved(data.revoked ?? []) };
-  return { ...data, ...rules, root, derived, met: moved(data.met), isLost: undefined };
+/** Returns a record with its paths where its directory is now. Markers above it stay where they are. */
+export function placedAt(root: string, data: RecordData): RecordData {
+  if (root === data.root) return data;
+  const place = (path: string) => isWithin(data.root, path) ? join(root, relativeTo(data.root, path)) : path;
+  const all = (markers: readonly MarkerLines[]) => markers.map((one) => ({ ...one, path: place(one.path) }));
+  const derived = data.derived.map((file) => ({ ...file, path: place(file.path), source: place(file.source) }));
+  return { ...data, root, markers: all(data.markers), revoked: all(data.revoked ?? []), derived };
 }
 
-/** New facts that a session has seen: markers, files with copies of protected content, and protected files. */
-export type SeenFacts = Partial<Pick<RecordData, "markers" | "derived" | "met">>;
+/** New facts that a session has seen: markers, and files with copies of protected content. */
+export type SeenFacts = Partial<Pick<RecordData, "markers" | "derived">>;
 
 /** Returns a record with more rules and files; the same object if there are none. */
-export function tightened(data: RecordData, { markers = [], derived = [], met = [] }: SeenFacts): RecordData {
+export function tightened(data: RecordData, { markers = [], derived = [] }: SeenFacts): RecordData {
   const all = joined(data.markers, markers);
-  return all === data.markers && derived.length + met.length === 0 ? data : {
-    ...data,
-    markers: all,
-    derived: gathered(
-      [...data.derived.filter(({ path }) => !derived.some((file) => file.path === path)), ...derived],
-      data.root,
-    ),
-    met: kept([...data.met, ...met]),
-  };
-}
-
-/**
- * Returns protected files as a record has room for them: the oldest, because a command can make any number of files.
- * Those that are not at their paths any more have most of the room, because nothing else tells of them.
- */
-function kept(met: readonly MetFile[]): readonly MetFile[] {
-  if (met.length <= MOST_KEPT) return met;
-  const isAtPlace = (file: MetFile) => isSameFile(file, identityAt(file.path));
-  const { gone = [], present = [] } = Object.groupBy(met, (file) => isAtPlace(file) ? "present" : "gone");
-  const most = MOST_KEPT - MOST_MET;
-  const first = new Set([...gone.slice(0, most), ...present, ...gone.slice(most)].slice(0, MOST_KEPT));
-  return met.filter((file) => first.has(file));
+  if (all === data.markers && derived.length === 0) return data;
+  const others = data.derived.filter(({ path }) => !derived.some((file) => file.path === path));
+  return { ...data, markers: all, derived: gathered([...others, ...derived], data.root) };
 }
 
 /**
@@ -333,15 +265,6 @@ export function joined(before: readonly MarkerLines[], more: readonly MarkerLine
     isNew = true;
   }
   return isNew ? [...all].map(([path, lines]) => ({ path, lines })) : before;
-}
-
-async function idOf(root: string): Promise<string> {
-  return (await sha256(root)).slice(0, 32);
-}
-
-/** Returns the id of the record of a directory whose place is not known. */
-async function lostIdOf(identity: Identity): Promise<string> {
-  return await idOf(lastingIdentityOf(identity));
 }
 
 function nameOf(id: string): string {

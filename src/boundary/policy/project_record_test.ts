@@ -1,37 +1,11 @@
 import assert from "node:assert/strict";
-import { type ToolHome, toolHome } from "../../../tests/helpers/tool_home.ts";
+import { inPlace, marker, patternsOf } from "../../../tests/helpers/record_place.ts";
 import { lstatSync } from "../../platform/files.ts";
 import { ProjectRecord } from "./project_record.ts";
-import { knownProjects, knownRoots, type MarkerLines } from "./project_record_files.ts";
+import { knownProjects, knownRoots } from "./project_record_files.ts";
 
-interface Place {
-  /** A directory with an empty directory `project`. */
-  base: string;
-  home: ToolHome["home"];
-}
-
-async function inPlace(work: (place: Place) => Promise<void>): Promise<void> {
-  await using place = await toolHome(null);
-  const base = await Deno.realPath(await Deno.makeTempDir());
-  try {
-    await Deno.mkdir(`${base}/project`);
-    await work({ base, home: place.home });
-  } finally {
-    await Deno.remove(base, { recursive: true });
-  }
-}
-
-function marker(root: string, ...patterns: string[]): MarkerLines {
-  const path = `${root}/.agentclisecret`;
-  Deno.mkdirSync(root, { recursive: true });
-  Deno.writeTextFileSync(path, patterns.map((pattern) => `no-cloud: ${pattern}\n`).join(""));
-  return { path, lines: patterns.map((pattern) => ({ tier: "no-cloud", pattern })) };
-}
-
-function patternsOf(markers: readonly MarkerLines[]): string[] {
-  return markers.flatMap(({ lines }) => lines.map(({ pattern }) => pattern)).sort();
-}
-
+const isMoved = ({ notice }: ProjectRecord) => / is now at /.test(notice ?? "");
+const isReplaced = ({ notice }: ProjectRecord) => / is another directory /.test(notice ?? "");
 const NOTHING = { markers: [], endpoints: [] };
 const unix = { ignore: Deno.build.os === "windows" };
 
@@ -105,7 +79,7 @@ Deno.test("a project below a known one trusts no endpoint by itself, one that wa
       markers: [marker(after, "b")],
       endpoints: ["cloud.example"],
     });
-    assert.deepEqual([inner.outer, inner.trustedEndpoints], [root, []]);
+    assert.deepEqual(inner.trustedEndpoints, []);
     assert.deepEqual(patternsOf(inner.markers), [".env", "b"], "the rules around it hold");
     await inner.trustEndpoint("cloud.example");
     const known = await ProjectRecord.open(home, after, NOTHING);
@@ -129,20 +103,21 @@ Deno.test(
       const copy = await ProjectRecord.open(home, `${base}/copy`, NOTHING);
       assert.equal(copy.known, false);
       const moved = await ProjectRecord.open(home, `${base}/moved`, NOTHING);
-      assert.deepEqual([moved.movedFrom, moved.trustedEndpoints], [root, ["gpu.lan"]]);
+      assert.deepEqual([isMoved(moved), moved.trustedEndpoints], [true, ["gpu.lan"]]);
       assert.equal(moved.markers[0]?.path, `${base}/moved/.agentclisecret`);
       assert.equal(await moved.allows("harmless words"), true);
       const again = await ProjectRecord.open(home, `${base}/moved`, NOTHING);
-      assert.deepEqual([again.movedFrom, again.trustedEndpoints], [null, ["gpu.lan"]], "it is told once");
-      assert.deepEqual((await knownProjects(home)).map((known) => known.root), [root, `${base}/moved`]);
-      Deno.mkdirSync(root);
-      const left = await ProjectRecord.open(home, root, NOTHING);
-      assert.deepEqual([left.replaced, left.trustedEndpoints, patternsOf(left.markers)], [true, [], [".env"]]);
-      assert.equal(await left.allows("harmless words"), false);
-      Deno.removeSync(root);
+      assert.deepEqual([again.notice, again.trustedEndpoints], [null, ["gpu.lan"]], "it is told once");
+      assert.deepEqual((await knownProjects(home)).map((known) => known.root), [`${base}/moved`]);
+      const other = await ProjectRecord.open(home, root, { markers: [marker(root, "other")], endpoints: ["new.lan"] });
+      assert.deepEqual([other.notice, other.trustedEndpoints], [null, ["new.lan"]]);
+      assert.deepEqual(patternsOf(other.markers), ["other"], "nothing is left at the former path");
+      assert.equal(await other.allows("harmless words"), false);
+      Deno.removeSync(root, { recursive: true });
       Deno.renameSync(`${base}/moved`, root);
       const back = await ProjectRecord.open(home, root, NOTHING);
-      assert.deepEqual([back.movedFrom, back.replaced, back.trustedEndpoints], [`${base}/moved`, false, ["gpu.lan"]]);
+      assert.deepEqual([isMoved(back), back.trustedEndpoints], [true, ["gpu.lan"]]);
+      assert.deepEqual(patternsOf(back.markers), [".env", "other"], "the rules of what had its path meanwhile hold");
       assert.equal(await back.allows("harmless words"), true);
     }),
 );
@@ -154,27 +129,106 @@ Deno.test(
     inPlace(async ({ base, home }) => {
       const root = `${base}/project`;
       const first = await ProjectRecord.open(home, root, { markers: [marker(root, ".env")], endpoints: ["gpu.lan"] });
-      assert.equal(first.replaced, false);
+      assert.equal(first.notice, null);
       Deno.renameSync(root, `${base}/away`);
       const markers = [marker(root, "other")];
       const second = await ProjectRecord.open(home, root, { markers, endpoints: ["gpu.lan"] });
-      assert.deepEqual([second.replaced, second.trustedEndpoints], [true, []]);
+      assert.deepEqual([isReplaced(second), second.trustedEndpoints], [true, []]);
       assert.deepEqual(patternsOf(second.markers), [".env", "other"]);
       await second.trust({ markers, endpoints: ["gpu.lan"], confirmed: [], released: [] });
       const third = await ProjectRecord.open(home, root, NOTHING);
-      assert.deepEqual([third.replaced, third.trustedEndpoints, patternsOf(third.markers)], [false, ["gpu.lan"], [
+      assert.deepEqual([third.notice, third.trustedEndpoints, patternsOf(third.markers)], [null, ["gpu.lan"], [
         "other",
       ]]);
-      const records = () =>
-        [...Deno.readDirSync(home.file("projects"))].filter(({ name }) => /^[0-9a-f]{32}\.json$/.test(name));
-      assert.equal(records().length, 2, "that of the directory that went away is kept");
-      assert.equal((await knownProjects(home)).length, 1, "and counts nowhere");
+      assert.equal((await knownRoots(home)).length, 2, "a sandbox is asked for also because of the one that went away");
       const away = await ProjectRecord.open(home, `${base}/away`, NOTHING);
-      assert.deepEqual([away.movedFrom, away.trustedEndpoints], [root, ["gpu.lan"]]);
-      assert.deepEqual(patternsOf(away.markers), [".env", "other"], "until it is found");
-      assert.equal(records().length, 2);
-      await away.trust({ markers: away.markers, endpoints: [], confirmed: [], released: [] });
-      assert.equal(records().length, 2, "control: the user's word for the same directory");
+      assert.deepEqual([isMoved(away), away.trustedEndpoints], [true, ["gpu.lan"]]);
+      assert.deepEqual(patternsOf(away.markers), [".env"], "until it is found");
+      assert.equal((await knownProjects(home)).length, 2);
+    }),
+);
+
+Deno.test(
+  "a directory that was removed and made again is first seen again if there was never a marker",
+  unix,
+  () =>
+    inPlace(async ({ base, home }) => {
+      const root = `${base}/project`;
+      await (await ProjectRecord.open(home, root)).note();
+      Deno.removeSync(root);
+      const markers = [marker(root, ".env")];
+      const again = await ProjectRecord.open(home, root, { markers, endpoints: ["gpu.lan"] });
+      assert.deepEqual([again.notice, again.trustedEndpoints], [null, ["gpu.lan"]]);
+      Deno.removeSync(root, { recursive: true });
+      const other = await ProjectRecord.open(home, root, { markers: [marker(root, ".env")], endpoints: ["gpu.lan"] });
+      assert.deepEqual(
+        [isReplaced(other), other.trustedEndpoints],
+        [true, []],
+        "control: with one it is another project",
+      );
+    }),
+);
+
+Deno.test(
+  "what a session records after its project was replaced is for the directory that is there then, and trusts nothing",
+  unix,
+  () =>
+    inPlace(async ({ base, home }) => {
+      const root = `${base}/project`;
+      const markers = [marker(root, ".env")];
+      const running = await ProjectRecord.open(home, root, { markers, endpoints: ["gpu.lan"] });
+      Deno.renameSync(root, `${base}/away`);
+      Deno.mkdirSync(root);
+      const copy = { path: `${root}/copy`, source: `${root}/.env`, inode: 2, born: 3 };
+      await running.tighten({ derived: [copy] });
+      assert.deepEqual(running.trustedEndpoints, []);
+      const there = await ProjectRecord.open(home, root, NOTHING);
+      assert.deepEqual([there.derived, patternsOf(there.markers), there.trustedEndpoints], [[copy], [".env"], []]);
+      const away = await ProjectRecord.open(home, `${base}/away`, NOTHING);
+      assert.deepEqual([away.derived, away.trustedEndpoints], [[], ["gpu.lan"]]);
+    }),
+);
+
+Deno.test(
+  "what the user said of a project around counts for the directory that was there, and for no other at its path",
+  unix,
+  () =>
+    inPlace(async ({ base, home }) => {
+      const [root, inner] = [`${base}/project`, `${base}/project/inner`];
+      const above = marker(root, ".env");
+      const outer = await ProjectRecord.open(home, root, { markers: [above], endpoints: ["gpu.lan"] });
+      const opened = async () => {
+        Deno.mkdirSync(inner, { recursive: true });
+        return await ProjectRecord.open(home, inner, { markers: [above], create: false });
+      };
+      assert.equal((await opened()).opens("gpu.lan", above.path), true, "control");
+      await outer.tighten({ derived: [{ path: `${inner}/copy`, source: `${root}/.env`, inode: 2, born: 3 }] });
+      Deno.renameSync(root, `${base}/away`);
+      const other = await opened();
+      assert.deepEqual([other.opens("gpu.lan", above.path), patternsOf(other.markers)], [false, [".env", ".env"]]);
+      assert.deepEqual(other.releasable, [`${inner}/copy`], "rules and copies hold there");
+      await other.release([`${inner}/copy`]);
+      assert.deepEqual((await opened()).derived, []);
+    }),
+);
+
+Deno.test(
+  "rules go with a project that moves, also for the projects inside of it",
+  unix,
+  () =>
+    inPlace(async ({ base, home }) => {
+      const root = `${base}/project`;
+      const record = await ProjectRecord.open(home, root, { markers: [marker(root, "inner/.env")] });
+      const derived = [`${root}/inner/copy`].map((path) => ({ path, source: `${root}/.env`, inode: 2, born: 3 }));
+      await record.tighten({ derived });
+      Deno.mkdirSync(`${root}/inner`);
+      Deno.renameSync(root, `${base}/moved`);
+      const inner = await ProjectRecord.open(home, `${base}/moved/inner`, NOTHING);
+      assert.deepEqual(inner.markers.map(({ path }) => path), [`${base}/moved/.agentclisecret`]);
+      assert.deepEqual(inner.releasable, [`${base}/moved/inner/copy`]);
+      await inner.release(inner.releasable);
+      const moved = await ProjectRecord.open(home, `${base}/moved`, NOTHING);
+      assert.deepEqual([patternsOf(moved.markers), moved.derived], [["inner/.env"], []]);
     }),
 );
 
@@ -187,18 +241,18 @@ Deno.test("a record that was removed while the index knows the project is not fi
     Deno.removeSync(home.file(`projects/${name}`));
     for (const session of ["first", "second"]) {
       const lost = await ProjectRecord.open(home, root, { markers, endpoints: ["cloud.example"] });
-      assert.deepEqual([lost.replaced, lost.trustedEndpoints, lost.firstHead], [true, [], null], session);
+      assert.deepEqual([lost.trustedEndpoints, lost.firstHead], [[], null], session);
       assert.deepEqual(patternsOf(lost.markers), [".env"], "the marker protects as it is found");
     }
     const inner = await ProjectRecord.open(home, `${root}/inner`, {
       markers: [marker(`${root}/inner`, "x")],
       endpoints: ["cloud.example"],
     });
-    assert.deepEqual([inner.outer, inner.trustedEndpoints], [root, []]);
+    assert.deepEqual(inner.trustedEndpoints, []);
     const trusting = await ProjectRecord.open(home, root, { markers, endpoints: [] });
     await trusting.trust({ markers, endpoints: ["gpu.lan"], confirmed: [], released: [] });
     const after = await ProjectRecord.open(home, root, { markers, endpoints: ["gpu.lan"] });
-    assert.deepEqual([after.replaced, after.trustedEndpoints], [false, ["gpu.lan"]]);
+    assert.deepEqual(after.trustedEndpoints, ["gpu.lan"]);
   }));
 
 Deno.test("fragments are allowed by salted digests, and nothing of their text is in the home", () =>
@@ -255,7 +309,7 @@ for (const way of ["nothing", "an endpoint is trusted", "all is trusted"]) {
           const released = derived.map(({ path }) => path);
           await other.trust({ markers, endpoints: [], confirmed: [], released });
           const after = await ProjectRecord.open(home, root, NOTHING);
-          assert.deepEqual(after.derived.map(({ path }) => path), [file], "control: it releases what is there");
+          assert.deepEqual(after.derived, [], "control: it releases what is there");
         }
         const beside = await ProjectRecord.open(home, `${base}/other`, NOTHING);
         assert.deepEqual([...new Set(beside.derived.map(({ path }) => path))], [file]);
@@ -303,77 +357,6 @@ Deno.test("a linked worktree is read where the shared branches are", () =>
     const record = await ProjectRecord.open(home, root, { markers: [marker(root, "x")], endpoints: [] });
     assert.equal(record.firstHead, "a".repeat(64));
   }));
-
-Deno.test(
-  "a home that cannot be written or read is told, and a damaged index is made again",
-  unix,
-  () =>
-    inPlace(async ({ base, home }) => {
-      const root = `${base}/project`;
-      const markers = [marker(root, ".env")];
-      Deno.mkdirSync(home.path, { mode: 0o700 });
-      Deno.writeTextFileSync(home.file("projects"), "in the way");
-      const blocked = await ProjectRecord.open(home, root, { markers, endpoints: ["gpu.lan"] });
-      assert.match(blocked.problem?.message ?? "", /^cannot use the home/);
-      assert.deepEqual(blocked.trustedEndpoints, []);
-      Deno.removeSync(home.file("projects"));
-      assert.equal((await ProjectRecord.open(home, root, { markers, endpoints: ["gpu.lan"] })).problem, null);
-      Deno.writeTextFileSync(home.file("projects/index.json"), "{");
-      assert.deepEqual((await ProjectRecord.open(home, root, NOTHING)).trustedEndpoints, ["gpu.lan"]);
-      const name = [...Deno.readDirSync(home.file("projects"))].find((entry) => /^[0-9a-f]{32}/.test(entry.name))?.name;
-      Deno.writeTextFileSync(home.file(`projects/${name}`), "{}");
-      Deno.removeSync(home.file("projects/index.json"));
-      await ProjectRecord.open(home, `${base}/other`, { markers: [marker(`${base}/other`, "x")], endpoints: [] });
-      const damaged = await ProjectRecord.open(home, root, { markers, endpoints: ["gpu.lan"] });
-      assert.match(damaged.problem?.message ?? "", /record of a project, cannot be read/);
-      assert.deepEqual(damaged.trustedEndpoints, []);
-    }),
-);
-
-const RUINED: readonly ((data: { [name: string]: unknown }) => unknown)[] = [
-  (data) => data["root"] = 1,
-  (data) => data["endpoints"] = [null],
-  (data) => data["markers"] = [null],
-  (data) => data["markers"] = [{ path: "x", inode: 1, lines: [null] }],
-  (data) => data["markers"] = [{ path: "x", inode: 1, lines: [{ tier: "no-cloud", pattern: 3 }] }],
-  (data) => data["derived"] = [{ path: "x" }],
-];
-
-Deno.test("a record with a value that is none is told with the way on, whatever it is", async (test) => {
-  for (const ruin of RUINED) {
-    await test.step(String(ruin), () =>
-      inPlace(async ({ base, home }) => {
-        const root = `${base}/project`;
-        const markers = [marker(root, ".env")];
-        await ProjectRecord.open(home, root, { markers, endpoints: [] });
-        const file = [...Deno.readDirSync(home.file("projects"))].find(({ name }) => /^[0-9a-f]{32}\.json$/.test(name));
-        const path = home.file(`projects/${file?.name}`);
-        const data = JSON.parse(Deno.readTextFileSync(path));
-        ruin(data);
-        Deno.writeTextFileSync(path, JSON.stringify(data));
-        const { problem } = await ProjectRecord.open(home, root, { markers, endpoints: [] });
-        assert.match(problem?.message ?? "", /the record of .*, cannot be read/);
-        assert.match(problem?.hint ?? "", /remove that file/);
-      }));
-  }
-});
-
-Deno.test("an index with an entry that is none is made again", async (test) => {
-  for (const projects of [null, { x: null }, { x: { root: 1 } }]) {
-    await test.step(JSON.stringify(projects), () =>
-      inPlace(async ({ base, home }) => {
-        const root = `${base}/project`;
-        await ProjectRecord.open(home, root, { markers: [marker(root, ".env")], endpoints: ["gpu.lan"] });
-        Deno.writeTextFileSync(home.file("projects/index.json"), JSON.stringify({ format: 1, projects }));
-        const record = await ProjectRecord.open(home, root, NOTHING);
-        assert.deepEqual([patternsOf(record.markers), record.trustedEndpoints, record.problem], [
-          [".env"],
-          ["gpu.lan"],
-          null,
-        ]);
-      }));
-  }
-});
 
 Deno.test("sessions that see a project at the same time leave one whole record", () =>
   inPlace(async ({ base, home }) => {

@@ -2,22 +2,19 @@
  * The protected set: the files that the rules cover, by path and by identity. Within a session it only grows. Source:
  * specification of the boundary, "Reading".
  */
-import { type FileStatus, lstatSync } from "../../platform/files.ts";
+import type { FileStatus } from "../../platform/files.ts";
 import type { Clock } from "../../platform/io.ts";
-import { isWithin } from "../../platform/path.ts";
-import { quietly } from "../../platform/real_path.ts";
-import { InodeIndex, isSameFile, lastingIdentityOf, type MetFile } from "./inode_index.ts";
-import { type Listing, within } from "./listing.ts";
+import { InodeIndex } from "./inode_index.ts";
+import type { Listing } from "./listing.ts";
 import { PathRules, rememberedRules } from "./path_rules.ts";
 import type { DerivedFile, MarkerLines } from "./project_record_files.ts";
 import { ProtectedPlaces, ProtectedTree, type WalkOptions } from "./protected_tree.ts";
 import { type ProtectionRule, stricter } from "./protection_rule.ts";
 
-/** The protecting part of a project record: rules that apply whatever the markers say now, copies, and protected files that sessions saw. */
+/** The protecting part of a project record: rules that apply whatever the markers say now, and copies. */
 export interface Remembered {
   readonly markers: readonly MarkerLines[];
   readonly derived: readonly DerivedFile[];
-  readonly met: readonly MetFile[];
   /** Rereads what other sessions recorded; returns whether anything changed. */
   reread?(): Promise<boolean>;
 }
@@ -30,15 +27,6 @@ export class ProtectedSet extends PathRules {
   readonly #tree: ProtectedTree;
   readonly #identities = new InodeIndex();
   #remembered: readonly Remembered[] = [];
-  #met: readonly MetFile[] = [];
-  /** The files that the home was told of, which it keeps where it has room. */
-  readonly #told = new Set<string>();
-  /** By lasting identity, the first that the home knew of each: that tells its rule. */
-  #known: ReadonlyMap<string, MetFile> = new Map();
-  /** Listings in which all of {@link #met} were looked for. */
-  #searched = new WeakSet<Listing>();
-  /** The present paths of remembered files that no rule names; {@link settle} finds them. */
-  readonly moved = new Set<string>();
   /** The rules behind {@link lasts}; null when they have to be collected anew. */
   #lasting: PathRules | null = null;
   /** True once a file came in that another project protects: from then on no `local-endpoints:` of this one count. */
@@ -62,11 +50,6 @@ export class ProtectedSet extends PathRules {
     this.addRemembered(remembered.flatMap(({ markers }) => markers));
     this.protectCopies(remembered.flatMap(({ derived }) => derived));
     this.#remembered = remembered;
-    this.#met = remembered.flatMap(({ met }) => met);
-    // Numbers are used again: without a creation time any file could be that one.
-    const certain = this.#met.filter(({ inode, born }) => inode !== 0 && born !== 0);
-    this.#known = new Map(certain.toReversed().map((file) => [lastingIdentityOf(file), file]));
-    this.#searched = new WeakSet();
   }
 
   /** Adds what other sessions have recorded since. */
@@ -85,63 +68,16 @@ export class ProtectedSet extends PathRules {
     this.refreshRules();
   }
 
-  /**
-   * Walks the roots, with pauses, and notes which files are protected; remembered files that were moved among them.
-   * Throws the signal's reason.
-   */
+  /** Walks the roots, with pauses, and notes which files are protected. Throws the signal's reason. */
   async settle(options: WalkOptions = {}): Promise<void> {
     await this.reread();
     await this.#tree.walk(options);
-    if (this.#findMoved()) await this.#tree.walk(options);
     if (this.any) this.identify();
   }
 
-  /** Returns the rule of a file that the home remembers, whatever it is called now. */
-  #ruleOfMet(status: FileStatus): ProtectionRule | null {
-    const file = this.#known.get(lastingIdentityOf(status));
-    if (file === undefined || status.kind !== "file") return null;
-    const unnamed = { pattern: file.path, marker: file.path, line: 0, copyOf: file.path };
-    return this.named(file.path) ?? { tier: file.tier ?? "no-cloud", ...unnamed };
-  }
-
-  /** Protects remembered files that no rule names any more, at their present paths. Returns whether there are any. */
-  #findMoved(): boolean {
-    const paths = this.#met.map(({ path }) => path);
-    const isAtPlace = (file: MetFile) => {
-      const status = quietly(() => lstatSync(file.path));
-      return status !== null && isSameFile(file, status);
-    };
-    if (!this.#met.every(isAtPlace)) {
-      const unsearched = this.#tree.found.listings.filter((listing) => !this.#searched.has(listing));
-      for (const listing of unsearched) {
-        this.#searched.add(listing);
-        for (const { name, isFile } of listing.entries ?? []) if (isFile) paths.push(within(listing.directory, name));
-      }
-    }
-    const before = this.moved.size;
-    for (const path of paths) {
-      const status = quietly(() => lstatSync(path));
-      const rule = status && this.#ruleOfMet(status);
-      // What stands outside of the roots is not asked about: that would take in the markers above it.
-      if (!rule || !this.roots.some((root) => isWithin(root, path)) || this.named(path) !== null) continue;
-      this.follow(path, rule);
-      this.moved.add(path);
-    }
-    return this.moved.size > before;
-  }
-
-  /** As for the rules, also while the home remembers a protected file or a copy, which can be known by identity alone. */
+  /** As for the rules, also while the home remembers a copy, which can be known by identity alone. */
   override get met(): boolean {
-    return super.met || this.#met.length > 0 || this.patterns.size > 0;
-  }
-
-  /** Returns protected files that the home was not told of as they are; at most a few hundred. */
-  takeUnmet(): readonly MetFile[] {
-    const keyOf = (file: MetFile) => `${lastingIdentityOf(file)} ${file.path}`;
-    for (const file of this.#met) this.#told.add(keyOf(file));
-    const unmet = this.#identities.seen.filter((file) => !this.#told.has(keyOf(file)));
-    for (const file of unmet) this.#told.add(keyOf(file));
-    return unmet;
+    return super.met || this.patterns.size > 0;
   }
 
   /** Records the identities of the protected files, so that they are recognized later under any name. Walks the roots. */
@@ -161,7 +97,7 @@ export class ProtectedSet extends PathRules {
     const found = this.rule(real);
     if (found?.tier === "list-only" || (status.links < 2 && !this.met)) return found;
     this.identify();
-    return stricter(found, stricter(this.#identities.ruleOf(status), this.#ruleOfMet(status)));
+    return stricter(found, this.#identities.ruleOf(status));
   }
 
   /** Returns the places that a view must hide or leave out. Walks the roots. */

@@ -261,7 +261,7 @@ Deno.test("an unusable marker covers everything until it is gone, and only what 
     write(marker.path, "no-cloud: .env\nno-cloud: new\nlist-only: vault\n");
     for (const name of [".env", "open"]) write(`${root}/${name}`, name);
     const derived = [{ path: `${root}/copy`, source: `${root}/.env`, inode: 0, born: 0 }];
-    const set = new ProtectedSet([root], { remembered: [{ markers: [marker], derived, met: [] }] });
+    const set = new ProtectedSet([root], { remembered: [{ markers: [marker], derived }] });
     set.start();
     const tiers = () =>
       [".env", "new", "vault", "copy", "open"].map((name) => set.rule(`${root}/${name}`)?.tier ?? null);

@@ -106,8 +106,8 @@ export function findBoundPlaces(
     if (now === known) return;
     known = now;
     const isSeen = (path: string) => inSystem(path) || shown.some((place) => touches(place, path));
-    const others = now.filter(({ root, derived, met }) =>
-      [root, ...[...derived, ...met].map(({ path }) => path)].some(isSeen) &&
+    const others = now.filter(({ root, derived }) =>
+      [root, ...derived.map(({ path }) => path)].some(isSeen) &&
       !bounds.roots.includes(root)
     );
     const roots = [...shown, ...others.map(({ root }) => root).filter(inSystem)];

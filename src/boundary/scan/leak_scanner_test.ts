@@ -124,7 +124,7 @@ Deno.test("a file with a copy counts as a whole, also when its source holds noth
   await given.write("app.js", `const key = "${SECRET}";\nconst nothing = "of a secret at all";\n`);
   const file = { path: `${given.root}/app.js`, source: `${given.root}/.env`, inode: 0, born: 0 };
   for (const derived of [[file], []]) {
-    const remembered = [{ markers: given.protection.seen, derived, met: [] }];
+    const remembered = [{ markers: given.protection.seen, derived }];
     const scanner = new LeakScanner(new ProtectedSet([given.root], { remembered }), { root: given.root });
     const isFound = async (text: string) => await scanner.check([text]) !== null;
     assert.equal(await isFound(`the key ${SECRET}`), derived.length > 0);

@@ -201,7 +201,7 @@ export class DiskWorkspace {
   async #remember(): Promise<void> {
     const { version } = this.protection;
     const before = this.#problem();
-    await recordSeen(this.protection, this.records, { isNew: version !== this.#remembered });
+    if (version !== this.#remembered) await recordSeen(this.protection, this.records);
     this.#remembered = version;
     const problem = this.local && before === null ? this.#problem() : null;
     if (problem !== null) this.#options.notify?.(`what is protected here cannot be remembered: ${problem.message}`);

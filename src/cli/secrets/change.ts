@@ -49,7 +49,7 @@ export async function addPaths({ options, arguments: words, context }: Invocatio
   await trustHosts(hosts, project);
   protection.refresh();
   await protection.settle();
-  if (record !== null && record.own !== null) await recordSeen(protection, [record], { isNew: true });
+  if (record !== null && record.own !== null) await recordSeen(protection, [record]);
   const trusted = trustedHosts(hosts, project);
   const lines: string[] = [];
   for (const { word, path } of paths) {
@@ -177,13 +177,10 @@ function placeIn(word: string): { path: string; first: number; last: number } {
 interface Difference {
   /** Rules that no marker has any longer. */
   gone: ProtectionRule[];
-  /** Recorded files that they covered, absolute paths. */
-  covered: string[];
   /** `local-endpoints:` without an effect. */
   endpoints: string[];
   /** Files that hold protected content, absolute paths. */
   derived: string[];
-  replaced: boolean;
 }
 
 /** Returns 1 if the user declined. With paths only these files are released. */
@@ -203,15 +200,14 @@ export async function trustProject({ arguments: words, context }: Invocation): P
         "run this there; without a path, all changes are accepted",
     });
   }
-  const change = named.length === 0 ? found : { gone: [], covered: [], endpoints: [], derived: named, replaced: false };
+  const change = named.length === 0 ? found : { gone: [], endpoints: [], derived: named };
   const json = {
     root,
     rules: change.gone.map((rule) => ruleJson(rule, root)),
     local_endpoints: change.endpoints,
     released: change.derived,
-    replaced: change.replaced,
   };
-  if (change.gone.length + change.endpoints.length + change.derived.length === 0 && !change.replaced) {
+  if (change.gone.length + change.endpoints.length + change.derived.length === 0) {
     const told = "nothing to accept: the project matches what is recorded";
     await print(context, { json: { ...json, trusted: false }, told });
     return 0;
@@ -228,7 +224,7 @@ export async function trustProject({ arguments: words, context }: Invocation): P
       markers: now.seen,
       endpoints: now.standingEndpoints,
       confirmed: change.endpoints,
-      released: [...change.derived, ...change.covered.filter((path) => now.rule(path) === null)],
+      released: change.derived,
     });
   }
   await print(context, { json: { ...json, trusted: true }, text: `trusted: ${clean(root)}\n` });
@@ -243,18 +239,15 @@ function differenceOf({ root, protection, localEndpoints, record }: ProjectConte
       path === marker && lines.some((line) => line.tier === tier && line.pattern === pattern)
     ) === true;
   const gone = protection.rules.filter((rule) => rule.remembered === true && isOwn(rule));
-  const isGone = (rule: ProtectionRule | null) => rule !== null && gone.includes(rule);
   const standing = findMarkers(root).standingEndpoints;
   return {
     gone,
-    covered: (own?.met ?? []).map(({ path }) => path).filter((path) => isGone(protection.rule(path))),
     endpoints: [...new Set(standing)].filter((value) => !localEndpoints.includes(value)),
-    derived: [...record?.releasable ?? [], ...protection.moved],
-    replaced: record?.replaced === true,
+    derived: [...record?.releasable ?? []],
   };
 }
 
-function textOf({ gone, endpoints, derived, replaced }: Difference, root: string): string {
+function textOf({ gone, endpoints, derived }: Difference, root: string): string {
   const shown = (path: string) => isWithin(root, path) ? relativeTo(root, path) : path;
   const part = (title: string, lines: readonly string[]) =>
     lines.length === 0 ? "" : `${title}\n${lines.map((line) => `  ${clean(line)}\n`).join("")}`;
@@ -263,6 +256,5 @@ function textOf({ gone, endpoints, derived, replaced }: Difference, root: string
     gone.map((rule) => describeRule(rule, root)),
   ) +
     part("counts as local, and may receive protected content:", endpoints) +
-    part("released, although they hold protected content:", derived.map(shown)) +
-    (replaced ? `a different directory than before: ${clean(root)}\n` : "");
+    part("released, although they hold protected content:", derived.map(shown));
 }

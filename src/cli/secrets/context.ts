@@ -45,7 +45,7 @@ export async function openProjectContext(
   const protection = new ProtectedSet([root], { remembered: records });
   await protection.settle();
   // Other projects know the protected files of this one by its record.
-  if (create) await recordSeen(protection, records, { isNew: true });
+  if (create) await recordSeen(protection, records);
   const cwd = normalize(realPathSync(context.globals.cwd) ?? context.globals.cwd);
   return { root, cwd, protection, localEndpoints, record: records[0] ?? null, notices };
 }
