@@ -314,14 +314,25 @@ Deno.test({
     await using home = await temporaryHome();
     const silent = { kind: "silence", beforeHead: true } as const;
     await using server = startFakeServer({ script: [silent], routes: { "/v1/models": silent } });
-    await configure(home, { slow: { baseUrl: server.baseUrl, models: [{ id: "fake", context_window: 4096 }] } });
+    await configure(home, { slow: { baseUrl: server.baseUrl, models: [{ id: "fake" }] } });
     await using checking = await openTerminal(["providers", "validate", "slow"], { home });
     await checking.shows(/asking slow, \d+ s/);
     await checking.press("C-c");
     await using running = await openTerminal(["run", "hi", "--model", "slow"], { home, env: { TERM: "dumb" } });
-    await running.shows(/reading the prompt \.\.\./);
+    await running.shows(/connecting \.\.\.\n[^]*reading the prompt \.\.\./);
     await running.press("C-c");
     await running.shows(/EXIT/);
+    const { port } = server;
+    for (
+      const [words, waits] of [
+        [["doctor"], /checking providers \.\.\./],
+        [["init-providers", "--host", `127.0.0.1:${port}`], /looking for model servers \.\.\./],
+        [["providers", "add", "other", "--base-url", server.baseUrl], /asking other \.\.\./],
+      ] as const
+    ) {
+      await using asking = await openTerminal(words, { home, env: { TERM: "dumb" } });
+      await asking.shows(waits);
+    }
   },
 });
 

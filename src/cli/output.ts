@@ -42,7 +42,11 @@ export async function showError(
 
 /** Returns the host of a command; `more` is what the surface does in another way. */
 export function hostOf({ io, globals }: Context, more: Partial<Host> = {}): Host {
-  const warn = (text: string) => io.stderr.write(`agentcli: ${clean(text)}\n`);
+  const progress = createProgress(io, globals);
+  const warn = async (text: string) => {
+    await progress.stop();
+    await io.stderr.write(`agentcli: ${clean(text)}\n`);
+  };
   return {
     io,
     cwd: globals.cwd,
@@ -50,9 +54,9 @@ export function hostOf({ io, globals }: Context, more: Partial<Host> = {}): Host
     verbose: globals.verbose,
     notice: globals.quiet ? () => {} : warn,
     warn,
-    loading() {
-      const progress = createProgress(io, { quiet: globals.quiet });
-      progress.start("loading the model");
+    waiting(label) {
+      void progress.stop();
+      progress.start(label);
       return () => progress.stop();
     },
     ...more,

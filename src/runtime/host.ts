@@ -28,8 +28,8 @@ export interface Host {
   notice(text: string): void | Promise<void>;
   /** Shows a warning, which nothing hides. */
   warn(text: string): void | Promise<void>;
-  /** Shows that the server loads its model, until the returned function is called. */
-  loading?(): () => Promise<void>;
+  /** Shows what is waited for, until the returned function is called or something else is shown. */
+  waiting?(label: string): () => Promise<void>;
 }
 
 /** How a surface watches one turn, and answers for it. */

@@ -204,7 +204,7 @@ export function reachProviders(
 }
 
 interface MetadataSearch {
-  host: Pick<Host, "io" | "loading">;
+  host: Pick<Host, "io" | "waiting">;
   home: Home;
   client: HttpClient;
   endpoint: Endpoint;
@@ -255,7 +255,9 @@ async function askServer({ host, client, endpoint, entry }: MetadataSearch) {
     return await findServerWindow(client, endpoint, {
       model: entry.id,
       signal: stopping.signal,
-      ...(entry.contextWindow === undefined ? { load: { onLoading: () => void (loaded ??= host.loading?.()) } } : {}),
+      ...(entry.contextWindow === undefined
+        ? { load: { onLoading: () => void (loaded ??= host.waiting?.("loading the model")) } }
+        : {}),
     });
   } finally {
     await loaded?.();

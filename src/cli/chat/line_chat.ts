@@ -52,7 +52,7 @@ export class LineChat implements ChatView {
     this.#chat = new AgentSession(
       options,
       hostOf(context, {
-        ...{ notice, warn: notice, loading: undefined },
+        ...{ notice, warn: notice, waiting: undefined },
         elicit: this.#atTerminal ? elicitInChat(this) : undefined,
       }),
     );

@@ -25,7 +25,7 @@ import type { Io } from "../../platform/io.ts";
 import { join } from "../../platform/path.ts";
 import { countOf, fieldsOf, parseJson } from "../../platform/record.ts";
 import { withTemporaryDirectory } from "../../platform/temporary.ts";
-import { withClient } from "../result.ts";
+import { during, withClient } from "../result.ts";
 import { checkProvider, type ProviderCheck } from "../providers/check.ts";
 import { localityOf } from "../secrets/context.ts";
 import { type Listening, listeningAt, remarkOf, signsElsewhere } from "./where.ts";
@@ -43,8 +43,8 @@ export async function run({ context }: Invocation): Promise<number> {
   const { io, globals } = context;
   const checks: Check[] = [];
   await withClient(context, async (client) => {
-    for (const group of startGroups(context, client)) {
-      for (const one of await group) {
+    for (const [id, group] of startGroups(context, client)) {
+      for (const one of await during(context, `checking ${id.replace("_", " ")}`, () => group)) {
         checks.push(one);
         if (!globals.json) await io.stdout.write(checkText(one));
       }
@@ -57,7 +57,7 @@ export async function run({ context }: Invocation): Promise<number> {
 }
 
 /** Everything is started at once, in the order in which it is shown. */
-function startGroups(context: Context, client: HttpClient): Promise<Check[]>[] {
+function startGroups(context: Context, client: HttpClient): [Check["id"], Promise<Check[]>][] {
   const { io, globals } = context;
   const configuration = readConfiguration(io);
   const configured = (work: (found: Configuration) => Promise<Check[]>) =>
@@ -80,7 +80,7 @@ function startGroups(context: Context, client: HttpClient): Promise<Check[]>[] {
     const bounded = Promise.race([told, tooLate(id, context)]);
     // A bug in one shows when its turn comes; until then it must not end the process.
     bounded.catch(() => {});
-    return bounded;
+    return [id, bounded];
   });
 }
 

@@ -24,7 +24,7 @@ import { changeLines, discoveryTable, jsonReport, modelText, nextSteps } from ".
 import type { INIT_PROVIDERS_OPTIONS } from "../program_commands.ts";
 import type { Configuration } from "../../config/types.ts";
 import { askLine } from "../../terminal/prompt.ts";
-import { print, withClient } from "../result.ts";
+import { during, print, withClient } from "../result.ts";
 
 /** Milliseconds for one address. */
 const TIMEOUT = 2000;
@@ -38,10 +38,15 @@ export async function run({ options, context }: Invocation<typeof INIT_PROVIDERS
   await withClient(context, async (client) => {
     const { dryRun } = options;
     const timeoutMs = options.timeout ?? TIMEOUT;
-    const found = options.host.length > 0
-      ? await discover(client, { hosts: options.host, timeoutMs })
-      : (await Promise.all([discover(client, { hosts: ["localhost"], timeoutMs }), findStudio(client, timeoutMs)]))
-        .flat();
+    const found = await during(
+      context,
+      "looking for model servers",
+      async () =>
+        options.host.length > 0
+          ? await discover(client, { hosts: options.host, timeoutMs })
+          : (await Promise.all([discover(client, { hosts: ["localhost"], timeoutMs }), findStudio(client, timeoutMs)]))
+            .flat(),
+    );
     const { before, after, existed, plan, configuration } = await mergeFound(home, found, { dryRun, env: io.env });
     let diff = "";
     if (dryRun && before !== after) {

@@ -92,7 +92,8 @@ async function nextSteps(provider: ProviderEntry, context: Invocation["context"]
     try {
       const endpoint = await resolveEndpoint(provider, { env: io.env, local: true, stores: io });
       const { signal } = new AbortController();
-      const { models } = await listModels(client, endpoint, { timeoutMs: FIRST_ANSWER_MS, signal });
+      const ask = () => listModels(client, endpoint, { timeoutMs: FIRST_ANSWER_MS, signal });
+      const { models } = await during(context, `asking ${name}`, ask);
       const ids = models.map(({ id }) => clean(id));
       await notice(context, `it answers, with ${counted(ids.length, "model")}: ${listed(ids, NAMED_MODELS)}`);
       await notice(context, `next: ${clean(chat(configured?.id ?? ids[0]))}`);

@@ -57,7 +57,7 @@ async function turn(
   const session = new AgentSession({ ...options, mcpServers: given.servers, timeout: undefined }, host);
   try {
     for (const problem of given.problems) await host.warn(problem);
-    const opened = await session.ready(signal);
+    const opened = await session.ready(signal).finally(host.waiting?.("connecting"));
     const output = await outputOf(format, context, { ...opened, partial: options.includePartialMessages });
     const mcpServers = [...serverStatus(opened), ...given.own.map((name) => ({ name, status: "failed" }))];
     // What is piped in is no typed text: a diff is full of such signs.

@@ -64,7 +64,7 @@ export class TerminalChat {
     this.#context = { ...context, io: { ...io, stderr } };
     const notice = (text: string) => this.#view.notice(text);
     const elicit: ReturnType<typeof elicitInChat> = (form, signal) => elicitInChat(this.#view)(form, signal);
-    this.#chat = new AgentSession(options, hostOf(this.#context, { notice, warn: notice, loading: undefined, elicit }));
+    this.#chat = new AgentSession(options, hostOf(this.#context, { notice, warn: notice, waiting: undefined, elicit }));
     this.#input = new ChatInput(io, {
       running: () => this.#work.isRunning,
       interrupt: () => this.#interrupt(),
