@@ -49,7 +49,7 @@ terminalTest(
     await terminal.press("Escape");
     await terminal.shows(/> write b\.txt two {2}b\.txt \+1 \(new\)\n {2}write a\.txt one {2}a\.txt \+1 \(new\)/);
     await terminal.press("Down", "Enter");
-    await terminal.shows(/What goes back\?[^]*words only/);
+    await terminal.shows(/Rewind what\?[^]*words only/);
     await terminal.press("Enter");
     await terminal.shows(
       /went back 2 turns \(words and files\)[^]*removed [^]*b\.txt[^]*removed [^]*a\.txt[^]*^> write a\.txt one$/m,

@@ -179,7 +179,7 @@ terminalTest(
     const shown = await terminal.shows(/answer 4[^]*local · loc:fake/, { all: true });
     assert.match(shown, /line 5 cannot be read\s+and is left out/);
     await terminal.press("Escape", "Escape");
-    await terminal.shows(/Go back to before which prompt\?[^]*> question 4/);
+    await terminal.shows(/Rewind to which prompt\?[^]*> question 4/);
     await terminal.resize(30, 8);
     await terminal.press("Down", "Enter");
     await terminal.shows(/^> question 3$/m);

@@ -67,7 +67,7 @@ export const COMMANDS = {
   skills: beside("list the workflows and skills of the project", lists, ["skills", ""]),
   compact: command("summarize the older part now: /compact [what to keep]", session, ["compact", "what to keep"]),
   clear: command("begin a new session", stored, ["clear"]),
-  rewind: command("go back to before a turn: words, files or both", turns, ["rewind"]),
+  rewind: command("go back to an earlier prompt: words, files or both", turns, ["rewind"]),
   redo: command("take /rewind or /undo back", turns, ["redo"]),
   undo: command("restore the files that the last turn changed", turns, ["undo", ""]),
   diff: beside("show the changes of this session", session, ["showDiff", ""]),
@@ -78,7 +78,7 @@ export const COMMANDS = {
     "a file name, or json",
   ]),
   secrets: command("list the protected paths", session, ["showSecrets", ""]),
-  exit: command("leave; also /quit, exit and quit", stored, ["exit"]),
+  exit: command("exit; also /quit, exit and quit", stored, ["exit"]),
 } as const;
 
 export type CommandName = keyof typeof COMMANDS;

@@ -65,9 +65,9 @@ const KEYS: readonly (readonly [string, string])[] = [
   ["Ctrl-O", "unfold the last output, and fold it; 2 Ctrl-O: #2"],
   ["Shift-Tab", "next permission mode"],
   ["Esc", "stop the turn"],
-  ["Esc Esc", "between turns: go back to before a turn"],
-  ["Ctrl-C", "stop the turn; again: leave"],
-  ["Ctrl-D", "leave"],
+  ["Esc Esc", "between turns: go back to an earlier prompt"],
+  ["Ctrl-C", "stop the turn; again: exit"],
+  ["Ctrl-D", "exit"],
 ];
 
 /** The commands of the project, under a line that says so. */

@@ -31,7 +31,7 @@ export async function rewind(_: string, { chat, view }: CommandTarget): Promise<
     label: wordsOf(point).slice(0, WORDS),
     note: changesText(point),
   }));
-  const title = "Go back to before which prompt? (the server has to process nothing again)";
+  const title = "Rewind to which prompt? (nothing has to be processed again)";
   const chosen = await view.pick({ title, choices });
   const point = points[chosen ?? -1];
   if (chosen === null || point === undefined) return;
@@ -86,11 +86,11 @@ export async function retry(_: string, { chat, view }: CommandTarget): Promise<v
 /** Asks what goes back; null for nothing. */
 async function askParts(view: CommandTarget["view"]): Promise<RewindParts | null> {
   const all: readonly (RewindParts & { label: string; note: string })[] = [
-    { label: "words and files", note: "as if the turns had not been", words: true, files: true },
+    { label: "words and files", note: "as if these turns had not happened", words: true, files: true },
     { label: "words only", note: "the files stay as they are", words: true, files: false },
     { label: "files only", note: "the model is told", words: false, files: true },
   ];
-  return all[await view.pick({ title: "What goes back?", choices: all }) ?? -1] ?? null;
+  return all[await view.pick({ title: "Rewind what?", choices: all }) ?? -1] ?? null;
 }
 
 function wordsOf({ prompt }: RewindPoint): string {

@@ -34,7 +34,7 @@ const KNOWN_ELSEWHERE: readonly (readonly [hint: string, ...names: string[]])[] 
   ["! in front of a command runs it: !npm test", "run", "test", "bash", "shell", "sh"],
   ["Ctrl-G opens the line in $EDITOR", "editor", "edit"],
   ["/compact summarizes the older part", "summarize", "compress"],
-  ["/rewind goes back to before a prompt", "checkpoints", "restore", "timeline"],
+  ["/rewind goes back to an earlier prompt", "checkpoints", "restore", "timeline"],
   ["/export writes the session to a file", "save", "share"],
 ];
 
