@@ -50,7 +50,7 @@ export interface ContextState {
   readonly history: HistoryOptions;
   /** Bytes of an item in a request; an image counts as the bytes that its tokens would have as text. */
   sizeOf(item: SessionItem): number;
-  /** Bytes of the first `count` of the items together. Costs nothing to speak of for items that were counted before. */
+  /** Bytes of the first `count` of the items together. */
   sizeOfFirst(count: number, items: readonly SessionItem[]): number;
   /** Bytes of the system message and the tools in a request; without tools in it, `schemas` is null. */
   sizeOfBase(system: string, schemas: readonly ToolSchema[] | null): number;
@@ -71,11 +71,6 @@ export function createContextState(
   { keepReasoning, vision }: { keepReasoning: boolean; vision: boolean | null },
 ): ContextState {
   const sizes = new WeakMap<SessionItem | ToolSchema, number>();
-  // The items that were counted last, and the bytes up to and with each: histories of thousands are asked about several
-  // times a response, and only grow.
-  const counted: { items: SessionItem[]; sums: number[] } = { items: [], sums: [] };
-  // What stands first is asked for several times a response and hardly ever changes.
-  let measured = { system: "", bytes: jsonBytes("") };
   const history: HistoryOptions = { keepReasoning, made: new WeakMap(), shown: new WeakMap() };
   const sizeOf = (item: SessionItem) => remembered(sizes, item, () => itemBytes(item, history));
   return {
@@ -96,22 +91,12 @@ export function createContextState(
     said: new Set(),
     history,
     sizeOf,
-    sizeOfFirst(count, items) {
-      let same = 0;
-      while (same < count && same < counted.items.length && counted.items[same] === items[same]) same++;
-      if (same < Math.min(count, counted.items.length)) counted.items.length = counted.sums.length = same;
-      for (const item of items.slice(counted.items.length, count)) {
-        counted.sums.push((counted.sums.at(-1) ?? 0) + sizeOf(item));
-        counted.items.push(item);
-      }
-      return count === 0 ? 0 : counted.sums[count - 1] ?? 0;
-    },
+    sizeOfFirst: (count, items) => items.slice(0, count).reduce((sum, item) => sum + sizeOf(item), 0),
     sizeOfBase(system, schemas) {
-      if (system !== measured.system) measured = { system, bytes: jsonBytes(system) };
-      if (schemas === null) return measured.bytes;
+      if (schemas === null) return jsonBytes(system);
       const each = schemas.map((schema) => remembered(sizes, schema, () => jsonBytes(schema)));
       const commas = Math.max(schemas.length - 1, 0);
-      return each.reduce((sum, bytes) => sum + bytes, measured.bytes + commas + "[]".length);
+      return each.reduce((sum, bytes) => sum + bytes, jsonBytes(system) + commas + "[]".length);
     },
   };
 }

@@ -1,5 +1,6 @@
 /** Tokens: how many bytes make one, what a response's usage proves, and what a window leaves room for. No tokenizer is known here: the ratio starts at a usual value and follows the server's counts. Source: specification of the session engine, "Context". */
 import type { ModelEntry } from "../../config/types.ts";
+import { MARGIN, SMALLEST_RESPONSE } from "../../provider/chat/request_body.ts";
 
 /** Bytes of a request for one token, before any response taught better: English and code, JSON quoting included. */
 export const USUAL_RATIO = 4;
@@ -114,12 +115,8 @@ export function assumedWindow({ local }: { local: boolean }): number {
 
 /** No response needs more; some servers refuse larger limits. */
 const RESPONSE_LIMIT = 32_768;
-/** A response shorter than this is not worth asking for. */
-const SMALLEST_RESPONSE = 64;
 /** A response that reasons and then writes a file needs this much, in tokens. */
 const USUAL_RESPONSE = 8192;
-/** Kept free below the window, for what a server counts and nobody sees. Tokens. */
-const MARGIN = 16;
 
 /**
  * Response limit in tokens: what was asked for, else what the model's entry says, else a quarter of the window, and more

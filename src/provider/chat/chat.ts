@@ -127,7 +127,7 @@ class Attempts {
     if (field !== null) {
       this.#cache.refused.add(field);
       // Messages are written without it from here on.
-      if (field === this.#cache.reasoningField) this.#cache.history = createChatCache().history;
+      if (field === this.#cache.reasoningField) this.#cache.serialized = new WeakMap();
       this.#cache.onRefused?.([...this.#cache.refused]);
       return { ...again, reason: `${reason}; sent again without ${field}` };
     }

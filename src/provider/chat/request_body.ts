@@ -22,15 +22,15 @@ export interface ChatCache {
   onRefused?: ((refused: readonly string[]) => void) | undefined;
   /** The field of a message in which reasoning goes back: the one in which it came. */
   reasoningField: string;
-  /** The beginning of the last request, as bytes. */
-  history: SerializedHistory;
+  /** Messages as they were sent, each as bytes with a comma in front. */
+  serialized: WeakMap<WireMessage, Uint8Array<ArrayBuffer>>;
 }
 
 /** Creates an empty cache; `refused` are fields that the server is known not to take. */
 export function createChatCache(
   { refused = [], onRefused }: { refused?: readonly string[] | undefined; onRefused?: ChatCache["onRefused"] } = {},
 ): ChatCache {
-  return { refused: new Set(refused), onRefused, reasoningField: REASONING, history: new SerializedHistory() };
+  return { refused: new Set(refused), onRefused, reasoningField: REASONING, serialized: new WeakMap() };
 }
 
 /** The usual name for the reasoning of a message. */
@@ -38,11 +38,11 @@ const REASONING = "reasoning_content";
 
 /**
  * Serializes a request. `refused` are fields that this server does not take; a refused `max_tokens` goes out under its
- * newer name, until that is refused too. Messages keep their bytes from request to request: each is serialized once,
- * since a session of a thousand rounds sends its history a thousand times. What changes stands behind them.
+ * newer name, until that is refused too. Messages do not change, and keep their bytes from request to request: each is
+ * serialized once, since a session of a thousand rounds sends its history a thousand times. What changes stands behind them.
  */
 export function requestBody(request: ChatRequest, cache: ChatCache): RequestBody {
-  const { refused, history, reasoningField } = cache;
+  const { refused, serialized, reasoningField } = cache;
   const optional: Record<string, unknown> = { ...request.params };
   if (request.temperature !== undefined) optional["temperature"] = request.temperature;
   if (request.maxTokens !== undefined) optional["max_tokens"] = request.maxTokens;
@@ -53,12 +53,22 @@ export function requestBody(request: ChatRequest, cache: ChatCache): RequestBody
   for (const name of Object.keys(optional)) {
     if (REQUIRED.has(name) || refused.has(name)) delete optional[name];
   }
+  const encoder = new TextEncoder();
   const head = JSON.stringify({ model: request.model, ...(request.tools.length > 0 ? { tools: request.tools } : {}) });
   const tail = JSON.stringify({ stream: true, ...optional });
   const field = refused.has(reasoningField) ? null : reasoningField;
-  const textOf = (message: WireMessage) => JSON.stringify(withReasoningAs(field, wellFormed(message)));
-  const pieces = history.write({ head: `${head.slice(0, -1)},"messages":[`, messages: request.messages, textOf });
-  pieces.push(new TextEncoder().encode(`],${tail.slice(1)}`));
+  const bytesOf = (message: WireMessage) => {
+    const known = serialized.get(message);
+    if (known !== undefined) return known;
+    const bytes = encoder.encode(`,${JSON.stringify(withReasoningAs(field, wellFormed(message)))}`);
+    serialized.set(message, bytes);
+    return bytes;
+  };
+  const pieces = [
+    encoder.encode(`${head.slice(0, -1)},"messages":[`),
+    ...request.messages.map((message, at) => at === 0 ? bytesOf(message).subarray(1) : bytesOf(message)),
+    encoder.encode(`],${tail.slice(1)}`),
+  ];
   const reasons = field !== null && request.messages.some((message) => "reasoning_content" in message);
   return { pieces, optional: [...Object.keys(optional), ...(reasons ? [field] : [])] };
 }
@@ -100,9 +110,9 @@ export function refusedField(error: ServerError, optional: readonly string[]): s
 }
 
 /** Tokens kept free below the window, for what a server counts and does not tell. */
-const MARGIN = 16;
+export const MARGIN = 16;
 /** A response shorter than this is not worth a request. */
-const SMALLEST_RESPONSE = 64;
+export const SMALLEST_RESPONSE = 64;
 
 /**
  * The reply limit that would fit, when the server refused only because prompt and reply together are too long
@@ -113,115 +123,4 @@ export function fittingMaxTokens(failure: ProviderFailure, request: ChatRequest)
   if (failure.kind !== "context" || contextWindow === undefined || promptTokens === undefined) return null;
   const room = contextWindow - promptTokens - MARGIN;
   return request.maxTokens !== undefined && room >= SMALLEST_RESPONSE && room < request.maxTokens ? room : null;
-}
-
-/** Bytes of a piece; also what the runtime takes of a body at a time. */
-const PIECE = 64 * 1024;
-
-/** The end of a message: pieces that are full by then, and bytes of the next. */
-interface Place {
-  full: number;
-  used: number;
-}
-
-/** A request up to and with its last message. */
-interface Beginning {
-  /** All that stands before the first message. */
-  head: string;
-  messages: readonly WireMessage[];
-  /** Returns a message as JSON; called once for each. */
-  textOf(message: WireMessage): string;
-}
-
-/** The bytes of one history. */
-export class SerializedHistory {
-  #head: string | null = null;
-  readonly #messages: WireMessage[] = [];
-  /** Of the head, then of each message. */
-  #ends: Place[] = [];
-  #full: Uint8Array<ArrayBuffer>[] = [];
-  #open = new Uint8Array(0);
-  #used = 0;
-
-  /**
-   * The head and the messages with commas between them, in pieces. What was asked for last is written anew only from
-   * the first message on that is another one; messages are never changed once they were given here. The bytes of
-   * earlier answers stay as they are: a request on its way may still be reading them.
-   */
-  write({ head, messages, textOf }: Beginning): Uint8Array<ArrayBuffer>[] {
-    if (head === this.#head) this.#cut(sameStart(this.#messages, messages));
-    else this.#begin(head);
-    for (const message of messages.slice(this.#messages.length)) {
-      const text = textOf(message);
-      this.#append(this.#messages.length === 0 ? text : `,${text}`);
-      this.#messages.push(message);
-      this.#mark();
-    }
-    return [...this.#full, this.#open.subarray(0, this.#used)];
-  }
-
-  #begin(head: string): void {
-    this.#head = head;
-    this.#messages.length = 0;
-    this.#ends = [];
-    this.#full = [];
-    this.#open = new Uint8Array(PIECE);
-    this.#used = 0;
-    this.#append(head);
-    this.#mark();
-  }
-
-  #mark(): void {
-    this.#ends.push({ full: this.#full.length, used: this.#used });
-  }
-
-  /** Forgets all messages but the first `count`. */
-  #cut(count: number): void {
-    const end = this.#ends[count];
-    if (end === undefined || count === this.#messages.length) return;
-    this.#messages.length = count;
-    this.#ends.length = count + 1;
-    const last = this.#full[end.full] ?? this.#open;
-    this.#full.length = end.full;
-    this.#open = new Uint8Array(PIECE);
-    this.#open.set(last.subarray(0, end.used));
-    this.#used = end.used;
-  }
-
-  #append(text: string): void {
-    let rest = text;
-    for (;;) {
-      const { read, written } = encoder.encodeInto(rest, this.#open.subarray(this.#used));
-      this.#used += written;
-      if (read === rest.length) return;
-      // Full but for a character that has no room.
-      rest = rest.slice(read);
-      this.#full.push(this.#open.subarray(0, this.#used));
-      this.#open = new Uint8Array(PIECE);
-      this.#used = 0;
-    }
-  }
-}
-
-const encoder = new TextEncoder();
-
-/** Returns the number of messages that both begin with. */
-function sameStart(one: readonly WireMessage[], other: readonly WireMessage[]): number {
-  let at = 0;
-  for (; at < one.length && at < other.length; at++) {
-    const [before, now] = [one[at], other[at]];
-    if (before === undefined || now === undefined || !sameMessage(before, now)) break;
-  }
-  return at;
-}
-
-/** Returns whether both are serialized alike, without writing them: some are made anew for each request. */
-function sameMessage(one: WireMessage, other: WireMessage): boolean {
-  if (one === other) return true;
-  return isPlain(one) && isPlain(other) && one.role === other.role && one.content === other.content;
-}
-
-/** A role and a text, and nothing else. */
-function isPlain(message: WireMessage): boolean {
-  return message.role !== "tool" && typeof message.content === "string" && Object.keys(message).length === 2;
 }

@@ -1,5 +1,5 @@
 import { joined } from "../../platform/text.ts";
-import { type ChatCache, createChatCache, requestBody, SerializedHistory } from "./request_body.ts";
+import { type ChatCache, createChatCache, requestBody } from "./request_body.ts";
 import type { ChatRequest, WireMessage } from "../types.ts";
 import assert from "node:assert/strict";
 import * as fc from "../../../tests/property.ts";
@@ -53,20 +53,6 @@ Deno.test("half a surrogate pair is replaced in what is sent", () => {
   assert.equal(JSON.parse(text).messages[0].content, "a\ufffdb");
 });
 
-const HEAD = '{"messages":[';
-
-function serialized(message: WireMessage): string {
-  return JSON.stringify(message);
-}
-
-function whole(messages: readonly WireMessage[], head = HEAD): string {
-  return head + messages.map(serialized).join(",");
-}
-
-function decoded(pieces: readonly Uint8Array[]): string {
-  return new TextDecoder("utf-8", { fatal: true }).decode(joined(pieces));
-}
-
 const text = fc.oneof(
   fc.string({ unit: fc.codePoint }),
   fc.tuple(fc.constantFrom("a", "ä", "€", "\u{1f600}"), fc.integer({ min: 0, max: 70_000 }))
@@ -83,51 +69,27 @@ const step = fc.record({ kept: fc.nat({ max: 12 }), added: fc.array(message, { m
 Deno.test("whatever becomes of a history, its bytes are those of all its messages, and earlier ones stay", () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 8 }), (steps) => {
-      const history = new SerializedHistory();
-      const earlier: { pieces: Uint8Array[]; expected: string }[] = [];
+      const known = createChatCache();
+      const earlier: { pieces: Uint8Array[]; messages: WireMessage[] }[] = [];
       let messages: WireMessage[] = [];
       for (const { kept, added, copied } of steps) {
         const start = messages.slice(0, kept);
         messages = [...copied ? start.map((each) => ({ ...each })) : start, ...added];
-        earlier.push({
-          pieces: history.write({ head: HEAD, messages, textOf: serialized }),
-          expected: whole(messages),
-        });
-        for (const { pieces, expected } of earlier) assert.equal(decoded(pieces), expected);
+        earlier.push({ pieces: requestBody(request(messages), known).pieces, messages });
+        for (const { pieces, messages } of earlier) {
+          const decoded = new TextDecoder("utf-8", { fatal: true }).decode(joined(pieces));
+          assert.deepEqual(JSON.parse(decoded).messages, JSON.parse(JSON.stringify(messages)));
+        }
       }
     }),
     { numRuns: 60 },
   );
 });
 
-Deno.test("another head begins anew, and so does what follows it", () => {
-  const history = new SerializedHistory();
-  const messages: WireMessage[] = [{ role: "user", content: "a" }];
-  history.write({ head: HEAD, messages, textOf: serialized });
-  const head = '{"tools":[],"messages":[';
-  assert.equal(decoded(history.write({ head, messages, textOf: serialized })), whole(messages, head));
-  messages.push({ role: "user", content: "b" });
-  assert.equal(decoded(history.write({ head, messages, textOf: serialized })), whole(messages, head));
-});
-
-Deno.test("a message that cannot be written leaves no half of it behind", () => {
-  const history = new SerializedHistory();
-  const [good, bad]: WireMessage[] = [{ role: "user", content: "a" }, { role: "user", content: "b" }];
-  assert(good !== undefined && bad !== undefined);
-  const refusing = (each: WireMessage) => each === bad ? assert.fail("no") : serialized(each);
-  assert.throws(() => history.write({ head: HEAD, messages: [good, bad], textOf: refusing }));
-  assert.equal(
-    decoded(history.write({ head: HEAD, messages: [good, bad, good], textOf: serialized })),
-    whole([good, bad, good]),
-  );
-});
-
 Deno.test("bytes of messages that were there before are not made again", () => {
-  const history = new SerializedHistory();
-  const messages: WireMessage[] = Array.from({ length: 300 }, () => ({ role: "user", content: "x".repeat(1000) }));
-  const before = history.write({ head: HEAD, messages, textOf: serialized });
-  messages.push({ role: "user", content: "more" });
-  const after = history.write({ head: HEAD, messages, textOf: (each) => `${serialized(each)}` });
-  assert(before.length > 3);
-  assert.deepEqual(after.slice(0, 3).map(({ buffer }) => buffer), before.slice(0, 3).map(({ buffer }) => buffer));
+  const known = createChatCache();
+  const messages: WireMessage[] = [{ role: "user", content: "one" }, { role: "assistant", content: "two" }];
+  const before = requestBody(request(messages), known).pieces;
+  const after = requestBody(request([...messages, { role: "user", content: "more" }]), known).pieces;
+  assert.deepEqual(after.slice(1, 3).map(({ buffer }) => buffer), before.slice(1, 3).map(({ buffer }) => buffer));
 });

@@ -27,8 +27,8 @@ export interface LoopbackRequest {
   onSent?: (() => void) | undefined;
 }
 
-/** Bytes of a request that are sent in one piece. */
-const SINGLE_WRITE_LIMIT = 64 * 1024;
+/** Bytes that are sent at a time. */
+const WRITE_SIZE = 64 * 1024;
 
 /** Formats that are unpacked. None is asked for, but some proxies in front of a server pack anyway. */
 const PACKED: Readonly<Record<string, CompressionFormat>> = { gzip: "gzip", "x-gzip": "gzip", deflate: "deflate" };
@@ -77,14 +77,21 @@ function plain(body: ByteSource, headers: ReceivedHeaders): ByteSource {
   return unpacked(body, format);
 }
 
-/** Sends a request. What is small goes out in one piece; of what is large nothing is copied. */
+/** Sends a request, in pieces of about {@link WRITE_SIZE}. */
 async function send(socket: Socket, request: LoopbackRequest): Promise<void> {
   const { body } = request;
   const size = body?.reduce((sum, piece) => sum + piece.length, 0) ?? null;
-  const head = latin1Bytes(requestHead(request, size));
-  const pieces = [head, ...body ?? []];
-  if (head.length + (size ?? 0) <= SINGLE_WRITE_LIMIT) return await socket.write(joined(pieces));
-  for (const piece of pieces) await socket.write(piece);
+  let batch = [latin1Bytes(requestHead(request, size))];
+  let filled = batch[0]?.length ?? 0;
+  for (const piece of body ?? []) {
+    if (filled + piece.length > WRITE_SIZE) {
+      await socket.write(joined(batch));
+      [batch, filled] = [[], 0];
+    }
+    batch.push(piece);
+    filled += piece.length;
+  }
+  await socket.write(joined(batch));
 }
 
 /** One byte a letter, as headers are read; `fetch` writes them so, too. */
