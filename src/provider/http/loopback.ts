@@ -3,7 +3,6 @@
  * hosts files and resolvers have no say, and there is nothing that would follow a redirect. And it is quick: the first
  * `fetch` of a process costs 4 ms, which is a third of a start (docs/performance.md).
  */
-import { joined } from "../../platform/text.ts";
 import { openSocket, type Socket, type SocketAddress } from "../../platform/http_client.ts";
 import { type BodyDecoder, bodyDecoder, BUFFER_SIZE, type ByteSource, type RawResponse, unpacked } from "./body.ts";
 import {
@@ -77,21 +76,24 @@ function plain(body: ByteSource, headers: ReceivedHeaders): ByteSource {
   return unpacked(body, format);
 }
 
-/** Sends a request, in pieces of about {@link WRITE_SIZE}. */
+/** Sends a request: small pieces together, and nothing of a large one is copied. */
 async function send(socket: Socket, request: LoopbackRequest): Promise<void> {
   const { body } = request;
   const size = body?.reduce((sum, piece) => sum + piece.length, 0) ?? null;
-  let batch = [latin1Bytes(requestHead(request, size))];
-  let filled = batch[0]?.length ?? 0;
-  for (const piece of body ?? []) {
+  const buffer = new Uint8Array(WRITE_SIZE);
+  let filled = 0;
+  for (const piece of [latin1Bytes(requestHead(request, size)), ...body ?? []]) {
     if (filled + piece.length > WRITE_SIZE) {
-      await socket.write(joined(batch));
-      [batch, filled] = [[], 0];
+      await socket.write(buffer.subarray(0, filled));
+      filled = 0;
     }
-    batch.push(piece);
-    filled += piece.length;
+    if (piece.length > WRITE_SIZE) await socket.write(piece);
+    else {
+      buffer.set(piece, filled);
+      filled += piece.length;
+    }
   }
-  await socket.write(joined(batch));
+  await socket.write(buffer.subarray(0, filled));
 }
 
 /** One byte a letter, as headers are read; `fetch` writes them so, too. */
