@@ -1,15 +1,10 @@
 /** Runs a search in a session of its own: another window, tools that only read, and one short answer for the session that asked. */
-import type { Workspace } from "../boundary/workspace/workspace.ts";
 import { AgentcliError } from "../errors.ts";
 import { resolve } from "../platform/path.ts";
 import type { ToolResult } from "../tools/tool.ts";
 import { admitPrompt } from "./admission.ts";
-import type { ToolProtocol } from "./chat_request.ts";
-import type { ContentScanner } from "./content_scanner.ts";
 import PROMPT from "./explore_prompt.md" with { type: "text" };
-import type { RequestProfile } from "../provider/profiles/profile.ts";
-import type { SessionServer } from "./server.ts";
-import { createSession, nextPosition, type Session, type SessionModel } from "./session.ts";
+import { createSession, nextPosition, type Session, type SessionParts } from "./session.ts";
 import { sessionLabel } from "./labels.ts";
 import type { CallOptions } from "./tool_call.ts";
 import { runTurn } from "./turn.ts";
@@ -26,13 +21,8 @@ const ANSWER_LIMIT = 1500;
 const POSITIONS = { first: 400_000, each: 50 };
 
 /** The model of searches, and what it may see: the session's own, or that of role `subagent`. */
-export interface Explorer {
-  model: SessionModel;
-  server: SessionServer;
-  profile: RequestProfile;
-  toolProtocol: ToolProtocol;
-  workspace: Workspace;
-  scanner: ContentScanner | undefined;
+export interface Explorer
+  extends Pick<SessionParts, "model" | "server" | "profile" | "toolProtocol" | "workspace" | "scanner"> {
   /** Every request is admitted by what the session of the search holds. */
   chat(session: () => Session): Chat;
 }

@@ -108,7 +108,7 @@ export class AgentSession {
     command: string,
     { signal, onEvent, isTold }: Pick<TurnSurface, "signal" | "onEvent"> & { isTold: boolean },
   ): Promise<void> {
-    const { runUserCommand } = await import("./user_command.ts");
+    const { runUserCommand } = await import("./user_input.ts");
     const call = { io: this.#host.io, signal, emit: onEvent, isTold };
     await this.#between(({ session }) => runUserCommand(command, session, call));
   }
@@ -191,7 +191,7 @@ export class AgentSession {
   async allowAlways(rules: readonly string[]): Promise<boolean> {
     for (const rule of rules) await this.allow(rule);
     const { session } = await this.ready();
-    return await (await import("./store_rules.ts")).storeRules(rules, { session, host: this.#host });
+    return await (await import("./user_input.ts")).storeRules(rules, { session, host: this.#host });
   }
 
   /** Removes a rule that allowed something, from the next call on. */
@@ -204,7 +204,7 @@ export class AgentSession {
   /** Names the session in its transcript; false where it is not stored. Throws what `titleOf` throws. */
   async rename(text: string): Promise<boolean> {
     const { session, recorder } = await this.ready();
-    const { titleOf } = await import("./rename.ts");
+    const { titleOf } = await import("./user_input.ts");
     const title = await titleOf(text, session.scanner);
     return await recorder.rename(title);
   }

@@ -120,7 +120,7 @@ export async function renameOne(invocation: Invocation<typeof LIST_OPTIONS>): Pr
   const { arguments: [, name = ""], context } = invocation;
   const { home, session } = await openNamed(invocation);
   const [{ titleOf }, { scannerAt }, { renameSession }] = await Promise.all([
-    import("../../runtime/rename.ts"),
+    import("../../runtime/user_input.ts"),
     import("../../agent/content_scanner.ts"),
     import("../../session/open_transcript.ts"),
   ]);
