@@ -37,8 +37,8 @@ Deno.test("a short turn loads no more than it did, and no leak scanner where not
   for (const path of ["main.ts", "src/cli/run/run.ts", "src/session/transcript.ts"]) assert.ok(loaded.includes(path));
   const bytes = loaded.reduce((sum, path) => sum + Deno.statSync(new URL(path, ROOT)).size, 0);
   // Load what is new where it is first needed; raise these for what every turn needs.
-  assert.ok(loaded.length <= 125, `${loaded.length} modules: ${loaded.join(" ")}`);
-  assert.ok(bytes <= 853_000, `${bytes} bytes of sources`);
+  assert.ok(loaded.length <= 123, `${loaded.length} modules: ${loaded.join(" ")}`);
+  assert.ok(bytes <= 835_000, `${bytes} bytes of sources`);
   assert.deepEqual(loaded.filter((path) => path.startsWith("src/boundary/scan/")), []);
 });
 
