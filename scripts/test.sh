@@ -24,7 +24,7 @@ trap 'exit 143' TERM
 
 if grep -q '\.\.\. ignored' "$work/log"; then
   echo "Skipped here:"
-  sed -n 's/ \.\.\. ignored.*//p' "$work/log" | sed 's/^/  /'
+  sed -n 's/ \.\.\. ignored.*//p' "$work/log" | sed 's/^\(.* => \)\{0,1\}/  /'
 fi
 for tool in rg bwrap git; do
   command -v "$tool" >/dev/null 2>&1 || echo "$tool is not installed: tests that compare with it are left out"
