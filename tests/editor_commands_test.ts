@@ -40,7 +40,10 @@ Deno.test("content comes from standard input for every kind that has some", asyn
     assert.equal(await home.read(file), same);
     const nothing = await withInput(home, "", "add", ...words, "--yes");
     assert.equal(nothing.code, 2);
-    assert.match(nothing.stderr, /content is missing|needs --command, --server-url or its JSON/);
+    assert.match(
+      nothing.stderr,
+      /content is missing|needs --command, --server-url or its JSON|needs --dir, or the text/,
+    );
   }
   await done(home, "check");
   for (const [words] of cases) {

@@ -144,7 +144,10 @@ async function addSkill(request: Request): Promise<Artifact> {
   const { name, options, editor, to } = request;
   const directory = options.shared ? join(to.places.base, ".agents/skills") : undefined;
   if (options.dir !== undefined) return makeSkill(name, await readFolder(options.dir, editor), { to, directory });
-  return makeSkill(name, skillFile(await contentOf(request)), { to, directory });
+  return makeSkill(name, skillFile(await contentOf(request, "a skill needs --dir, or the text of its SKILL.md")), {
+    to,
+    directory,
+  });
 }
 
 /** Returns a skill that is a text alone. */

@@ -78,7 +78,7 @@ const models: Topic = {
   brief: "How the model is chosen, and what roles models have",
   sections: [
     text(
-      "A model is named <provider>[:<model or alias>]. The name is split at its first colon, so ids with colons stay whole: runtime_a:qwen3:8b. Without a model the provider's model with role main is taken, or its only one.",
+      "A model is named <provider>[:<model or alias>]. The name is split at its first colon, so ids with colons stay whole: runtime_a:qwen3:8b. A model that only one provider has can be named alone, and a model file without its directory. Without a model the provider's model with role main is taken, or its only one.",
     ),
     rows("The first of these that is set decides:", [
       ["1", "--model"],
@@ -176,6 +176,7 @@ const permissions: Topic = {
     rows("Where rules come from:", [
       ["--allowed-tools, --disallowed-tools", "for one run"],
       ["permissions.allow, permissions.deny", "settings, for every run"],
+      ["'always' in a chat", "for this project, kept in the home; /permissions removes them"],
     ]),
     text(
       "Without a terminal, nobody can be asked: a call that no rule allows is denied, the model is told, and the turn continues. The exit code is 6 if the last call of any tool was denied this way.",
