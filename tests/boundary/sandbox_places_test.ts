@@ -38,15 +38,17 @@ Deno.test("on Windows the command is refused", async () => {
 });
 
 Deno.test(
-  "a program that lets everything through does not pass the canary",
+  "a program that lets everything through does not pass the canary, and nothing is tried where it goes",
   bubblewrap,
   () =>
     inSandboxProject(async (project) => {
       // A root-owned impostor that only runs what comes after the two dashes.
       const directory = `${project.base}/impostor`;
+      const marker = `${project.base}/elsewhere/.agentclisecret`;
+      project.write(marker, "no-cloud: x\n");
       project.write(
         `${directory}/bwrap`,
-        '#!/bin/bash\nwhile [ "$1" != -- ]; do shift; done; shift; cd /; exec "$@"\n',
+        '#!/bin/bash\nwhile [ "$1" != -- ]; do shift; done; shift; cd "${0%/*}/../elsewhere"; exec "$@"\n',
       );
       await Deno.chmod(`${directory}/bwrap`, 0o755);
       const sandbox = createSessionSandbox({
@@ -60,6 +62,7 @@ Deno.test(
         (await refusal(sandbox, await project.request("cat .env"))).reason,
         /no sandbox can be made here|neither/,
       );
+      assert.equal(project.read(marker), "no-cloud: x\n");
     }),
 );
 

@@ -17,8 +17,9 @@ const PROOF_DEADLINE_MS = 60_000;
 const SHOWN_ERROR = 200;
 const MARKER = "project/.agentclisecret";
 
-/** Tries everything that must be impossible; failures print nothing. */
+/** Tries everything that must be impossible, in the project alone, wherever it is started; failures print nothing. */
 const PROBE = `cat open.txt
+cd "$2" || exit
 { cat .env list/key other-name deep/down/key "$1/key"; ls list "$1"; tr '\\0' '\\n' < /proc/1/environ
 tr '\\0' '\\n' < "/proc/$PPID/environ"; mv list moved; cat moved/key; mv deep moved; cat moved/down/key; mv .env moved
 umount "$PWD/.env"; umount "$PWD/list"; cat .env list/key; cat /proc/*/root"$PWD/.env"
@@ -71,7 +72,7 @@ async function selfCheck(backend: SandboxBackend, system: ViewBase["system"]): P
       root,
       additional: [],
       cwd: root,
-      argv: [sh, "-c", PROBE, "sh", home],
+      argv: [sh, "-c", PROBE, "sh", home, root],
       env: { PATH: "/usr/bin:/bin" },
       git: false,
       network: false,
