@@ -1,6 +1,6 @@
 /** Finds what a sandboxed command may see outside the project: system directories, PATH, and the user's settings. */
 import { lstatSync, realPathSync, statSync } from "../../platform/files.ts";
-import { quietly } from "../../platform/real_path.ts";
+import { quietly, realOrNamed } from "../../platform/real_path.ts";
 import { dirname, isAbsolute, isWithin, join, normalize } from "../../platform/path.ts";
 import { ProtectedSet } from "../policy/protected.ts";
 import type { KnownProject } from "../policy/project_record_files.ts";
@@ -106,10 +106,7 @@ export function findBoundPlaces(
     if (now === known) return;
     known = now;
     const isSeen = (path: string) => inSystem(path) || shown.some((place) => touches(place, path));
-    const others = now.filter(({ root, derived }) =>
-      [root, ...derived.map(({ path }) => path)].some(isSeen) &&
-      !bounds.roots.includes(root)
-    );
+    const others = now.filter((project) => !bounds.roots.includes(project.root) && placesOf(project).some(isSeen));
     const roots = [...shown, ...others.map(({ root }) => root).filter(inSystem)];
     if (!protection.isOf(roots)) protection = new ProtectedSet(roots);
     protection.remember(others);
@@ -125,6 +122,12 @@ export function findBoundPlaces(
     },
     readOnly: () => [...protection.markers, ...programs],
   };
+}
+
+/** Returns where the protected files of a project can be, also behind links. */
+function placesOf({ root, derived, markers }: KnownProject): string[] {
+  const named = markers.flatMap(({ path, lines }) => lines.map(({ pattern }) => join(dirname(path), pattern)));
+  return [root, ...derived.map(({ path }) => path), ...named.map(realOrNamed)];
 }
 
 function expand(directory: string, userHome: string | null): string {
