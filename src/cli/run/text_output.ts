@@ -228,10 +228,14 @@ function cut(text: string): string {
   return line.length > SUBJECT_LIMIT || line !== text ? `${line.slice(0, SUBJECT_LIMIT)} ...` : line;
 }
 
-/** That a request is sent again. Null where that is said already: a large model takes minutes to load. */
+/**
+ * Says that a request is sent again. Null where that is said already, since a large model takes minutes to load, and for a
+ * wait that is over before it is read: a server that is down answers with the error itself.
+ */
 function retryText({ kind, reason, restart, delayMs, attempt, maxRetries }: RetryNotice): string | null {
   if (restart) return `${reason}; retrying, the text so far is discarded`;
   if (kind === "loading") return attempt > 1 ? null : `${reason}; retrying until it is ready`;
+  if (delayMs < 1000) return null;
   return `${reason}; retrying in ${(delayMs / 1000).toFixed(1)} s (${attempt} of ${maxRetries})`;
 }
 
