@@ -72,6 +72,13 @@ const find = (name: string) => findExecutable(name, Deno.env.get("PATH") ?? "", 
 const [zsh, fish, pwsh] = [find("zsh"), find("fish"), find("pwsh")];
 const skipped = (program: string | null) => program === null ? " (skipped: not installed)" : "";
 
+Deno.test("providers are offered with the name of their server and their address", async () => {
+  await using home = await openHome();
+  const { stdout } = await runInProcess(["__complete", "--word=", "--", "run", "--model"], { home });
+  assert.match(stdout, /^runtime_a\tOllama, http:\/\/127\.0\.0\.1:9\/v1$/m);
+  assert.match(stdout, /^hosted\thttp:\/\/127\.0\.0\.2:9\/v1$/m);
+});
+
 Deno.test("bash completes words that it splits itself", { ignore: Deno.build.os === "windows" }, async () => {
   await using home = await openHome();
   for (const { typed, offered } of CASES) {

@@ -1,4 +1,5 @@
 /** Finds what can stand at the cursor, from the words before it and the declarations of the commands, for the completion scripts. */
+import { productOf } from "../../config/base_url.ts";
 import { DEMO } from "../../config/find.ts";
 import { SETTINGS } from "../../config/settings.ts";
 import { type Configuration, type ModelEntry, ROLES } from "../../config/types.ts";
@@ -123,7 +124,10 @@ async function engines(configuration: Configuration): Promise<Candidate[]> {
 }
 
 function providers(configuration: Configuration): Candidate[] {
-  return configuration.providers.map(({ name, baseUrl }) => ({ value: name, brief: baseUrl }));
+  return configuration.providers.map(({ name, baseUrl }) => {
+    const product = productOf(name);
+    return { value: name, brief: product === "" ? baseUrl : `${product}, ${baseUrl}` };
+  });
 }
 
 function names(model: ModelEntry): Candidate[] {
