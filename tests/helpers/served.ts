@@ -30,7 +30,7 @@ export interface Served extends AsyncDisposable {
 }
 
 /** Goes on with what is slept; the time for a model's work passes as it does. */
-export function skippingClock(): ServiceClock & { skipped: number } {
+function skippingClock(): ServiceClock & { skipped: number } {
   const { clock } = denoIo();
   const skipping = {
     skipped: 0,

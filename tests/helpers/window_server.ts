@@ -56,7 +56,7 @@ export interface WindowServer extends FakeServer {
 }
 
 /** Tokens of a text: short pieces of words, single digits and short runs of signs. Dense where real tokenizers are. */
-export function countTokens(text: string): number {
+function countTokens(text: string): number {
   return text.match(/ ?\p{L}{1,6}|\p{N}| ?[^\s\p{L}\p{N}]{1,3}|\s+/gu)?.length ?? 0;
 }
 
