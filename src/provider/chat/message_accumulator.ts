@@ -5,7 +5,6 @@ import type { ChatDelta, ChatResponse, FinishReason, ReplyCall, Usage } from "..
 import { readArguments } from "./arguments.ts";
 import type { PromptProgress, Timings } from "./response_decoder.ts";
 import { type ServerError, serverErrorFromBody } from "./server_error.ts";
-import { TextCollector } from "./sse.ts";
 import { ThinkSplitter } from "./think.ts";
 import { type CollectedCall, ToolCallCollector, type ToolPiece } from "./tool_deltas.ts";
 
@@ -53,8 +52,8 @@ export class MessageAccumulator {
   model: string | null = null;
   /** Not handed on yet. */
   progress: PromptProgress | null = null;
-  readonly #text = new TextCollector();
-  readonly #reasoning = new TextCollector();
+  #text = "";
+  #reasoning = "";
   readonly #calls = new ToolCallCollector();
   readonly #think = new ThinkSplitter({
     text: (text) => this.#addText(text),
@@ -133,7 +132,7 @@ export class MessageAccumulator {
 
   partial(): PartialReply {
     this.#keepNew();
-    return { text: this.#text.text(), reasoning: this.#reasoning.text() };
+    return { text: this.#text, reasoning: this.#reasoning };
   }
 
   async reply(): Promise<ChatResponse> {
@@ -170,8 +169,8 @@ export class MessageAccumulator {
   }
 
   #reclassify(rest: string): void {
-    const text = (this.#text.take() + this.#newText + rest).trimEnd();
-    this.#newText = "";
+    const text = (this.#text + this.#newText + rest).trimEnd();
+    this.#text = this.#newText = "";
     this.#hasText = false;
     this.#indent = "";
     if (text !== "") this.#addReasoning(text);
@@ -198,10 +197,9 @@ export class MessageAccumulator {
   }
 
   #keepNew(): void {
-    if (this.#newReasoning !== "") this.#reasoning.push(this.#newReasoning);
-    if (this.#newText !== "") this.#text.push(this.#newText);
-    this.#newReasoning = "";
-    this.#newText = "";
+    this.#reasoning += this.#newReasoning;
+    this.#text += this.#newText;
+    this.#newReasoning = this.#newText = "";
   }
 }
 

@@ -1,6 +1,6 @@
 /** Decodes a response while it arrives: bytes in, deltas and in the end a verdict out. Source: wire reference, §6. */
 import { MessageAccumulator, tooLong } from "./message_accumulator.ts";
-import { EventDecoder, LineDecoder, TextCollector } from "./sse.ts";
+import { EventDecoder, LineDecoder } from "./sse.ts";
 import { countOf, isRecord, type JsonRecord, parseJson, textOf } from "../../platform/record.ts";
 import { type ServerError, serverErrorIn, serverErrorOf } from "./server_error.ts";
 import type { ChatDelta, ChatResponse } from "../types.ts";
@@ -30,7 +30,7 @@ export class ResponseDecoder {
   readonly #events: EventDecoder;
   readonly #message = new MessageAccumulator();
   /** The bytes of a document that is read whole. */
-  readonly #whole: { decoder: TextDecoder; text: TextCollector } | null;
+  readonly #whole: { decoder: TextDecoder; text: string } | null;
   #bytes = 0;
   /** `[DONE]` came: nothing of the reply follows. */
   done = false;
@@ -40,7 +40,7 @@ export class ResponseDecoder {
   /** `onFields` is called with each piece of JSON before anything of it is taken. */
   constructor(options: { whole: boolean; onFields?(fields: JsonRecord): void }) {
     this.#onFields = (fields) => options.onFields?.(fields);
-    this.#whole = options.whole ? { decoder: new TextDecoder(), text: new TextCollector() } : null;
+    this.#whole = options.whole ? { decoder: new TextDecoder(), text: "" } : null;
     this.#events = new EventDecoder({
       value: (value, event) => this.#read(value, event),
       done: () => this.done = true,
@@ -54,12 +54,13 @@ export class ResponseDecoder {
     this.#bytes += bytes.byteLength;
     if (this.#bytes > (this.#whole === null ? WIRE_LIMIT : DOCUMENT_LIMIT)) throw tooLong();
     if (this.#whole !== null) {
-      this.#whole.text.push(this.#whole.decoder.decode(bytes, { stream: true }));
+      this.#whole.text += this.#whole.decoder.decode(bytes, { stream: true });
       return;
     }
     this.#lines.feed(bytes);
     // Kobold closes, others keep the connection: the last line may never get its end.
-    if (!this.done && this.#lines.shortRest(DONE_LENGTH).trim() === "data: [DONE]") this.done = true;
+    const { rest } = this.#lines;
+    if (rest.length <= DONE_LENGTH && rest.trim() === "data: [DONE]") this.done = true;
   }
 
   /** The server said that the reply is complete. */
@@ -74,7 +75,7 @@ export class ResponseDecoder {
 
   /** Ends the reading; `takeDeltas` once more gives what was held back. */
   end(): void {
-    if (this.#whole !== null) this.#endWhole(this.#whole.text.take() + this.#whole.decoder.decode());
+    if (this.#whole !== null) this.#endWhole(this.#whole.text + this.#whole.decoder.decode());
     else {
       this.#lines.end();
       this.#events.end();

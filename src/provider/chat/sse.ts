@@ -13,7 +13,7 @@ export class LineDecoder {
   readonly #decoder = new TextDecoder();
   readonly #onLine: (line: string) => void;
   /** The line that has not ended. */
-  readonly #pending = new TextCollector();
+  #pending = "";
   /** The last chunk ended in CR: a LF that follows belongs to it. */
   #afterReturn = false;
 
@@ -29,12 +29,13 @@ export class LineDecoder {
   /** Hands on what stands after the last line end, if anything. */
   end(): void {
     this.#split(this.#decoder.decode());
-    if (this.#pending.length > 0) this.#onLine(this.#pending.take());
+    if (this.#pending !== "") this.#onLine(this.#pending);
+    this.#pending = "";
   }
 
-  /** The start of a line that has not ended; joined only when short, else empty. */
-  shortRest(limit: number): string {
-    return this.#pending.length <= limit ? this.#pending.text() : "";
+  /** The start of a line that has not ended. */
+  get rest(): string {
+    return this.#pending;
   }
 
   #split(decoded: string): void {
@@ -44,49 +45,16 @@ export class LineDecoder {
     if (text.includes("\r")) text = text.replace(/\r\n?/g, "\n");
     let start = 0;
     for (let end = text.indexOf("\n"); end >= 0; end = text.indexOf("\n", start)) {
-      const line = text.slice(start, end);
-      if (this.#pending.length > 0) this.#pending.push(line);
-      this.#onLine(this.#pending.length > 0 ? this.#pending.take() : line);
+      const line = this.#pending + text.slice(start, end);
+      this.#pending = "";
+      this.#onLine(line);
       start = end + 1;
     }
-    if (start === text.length) return;
-    this.#pending.push(text.slice(start));
+    this.#pending += text.slice(start);
     if (this.#pending.length <= LINE_LIMIT) return;
     throw new ProviderFailure("invalid_reply", "the server sent a line of more than 16 MiB", { kind: "invalid" });
   }
 }
-
-/** A text that grows by small pieces, in flat memory: pieces are joined in batches, the whole only on demand. */
-export class TextCollector {
-  #blocks: string[] = [];
-  #pieces: string[] = [];
-  /** Characters. */
-  length = 0;
-
-  push(piece: string): void {
-    this.length += piece.length;
-    this.#pieces.push(piece);
-    if (this.#pieces.length === BATCH) {
-      this.#blocks.push(this.#pieces.join(""));
-      this.#pieces = [];
-    }
-  }
-
-  text(): string {
-    return this.#blocks.join("") + this.#pieces.join("");
-  }
-
-  /** Gives the text and starts anew. */
-  take(): string {
-    const text = this.text();
-    this.#blocks = [];
-    this.#pieces = [];
-    this.length = 0;
-    return text;
-  }
-}
-
-const BATCH = 1024;
 
 interface EventSink {
   /** One JSON object. `event` is the name that stood before it, or empty. */
