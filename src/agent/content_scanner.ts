@@ -12,6 +12,7 @@ import { AgentcliError } from "../errors.ts";
 import { imageUrl } from "../provider/chat/content.ts";
 import type { Home } from "../platform/home.ts";
 import { stringsOf } from "../platform/record.ts";
+import type { ChatRequest } from "../provider/types.ts";
 import { imagesOf, type UserItem } from "../session/item.ts";
 
 /** A part of requests, for messages. */
@@ -107,17 +108,17 @@ export class ContentScanner {
   }
 
   /**
-   * Throws `policy_refused` when a body for a model that is not proven local holds protected content. `released` are the
+   * Throws `policy_refused` when a request to a model that is not proven local holds protected content. `released` are the
    * prompts that the user let through: messages of the user that are one of them pass, and nothing else does.
    */
   async checkRequest(
-    body: unknown,
+    request: Pick<ChatRequest, "messages">,
     { provider, released, signal }: { provider: string; released: readonly UserItem[]; signal?: AbortSignal },
   ): Promise<void> {
     const texts = new Set(released.flatMap((item) => [item.text, ...imagesOf(item).map(imageUrl)]));
     // An image alone has no words, and every message holds those.
     texts.delete("");
-    const checked = texts.size === 0 ? body : (await import("./released_prompts.ts")).withoutPrompts(body, texts);
+    const checked = texts.size === 0 ? request : withoutPrompts(request, texts);
     await this.checkPart([...stringsOf(checked)], {
       name: `the request to "${provider}"`,
       hint: "continue with a local model, or start a session without that text; lines that are no secret: " +
@@ -187,4 +188,22 @@ export class ContentScanner {
     await scanner?.check([]);
     return scanner?.notScanned ?? [];
   }
+}
+
+/** A request without these prompts of the user: alone, or behind a summary that they were put together with. */
+function withoutPrompts(request: Pick<ChatRequest, "messages">, prompts: ReadonlySet<string>): unknown {
+  const without = (text: string) => {
+    if (prompts.has(text)) return "";
+    const behind = [...prompts].find((prompt) => text.endsWith(`\n\n${prompt}`));
+    return behind === undefined ? text : text.slice(0, -behind.length);
+  };
+  const messages = request.messages.map((message) => {
+    if (message.role !== "user") return message;
+    if (typeof message.content === "string") return without(message.content);
+    // A prompt with images is one message of several parts.
+    return message.content.map((part) =>
+      part.type === "text" ? without(part.text) : prompts.has(part.image_url.url) ? "" : part
+    );
+  });
+  return { ...request, messages };
 }
