@@ -2,7 +2,7 @@
 import { AgentcliError } from "../errors.ts";
 import { OutputClosed } from "../platform/io.ts";
 import type { TurnListener, TurnResult } from "../protocol/turn_event.ts";
-import { type AssistantItem, isUsersWords } from "../session/item.ts";
+import { isUsersWords } from "../session/item.ts";
 import type { AdmittedPrompt } from "./admission.ts";
 import type { UnfinishedPrompts } from "./ending/unfinished.ts";
 import { nextResponse } from "./response.ts";
@@ -120,7 +120,8 @@ async function converse(session: Session, turn: RunningTurn): Promise<void> {
       session.items.push({ kind: "user", origin: "engine", text: more, label });
       continue;
     }
-    const what = missingAnswer(item, state.stopReason);
+    const isThought = item.reasoning.trim() !== "";
+    const what = state.stopReason === "max_tokens" ? "cut" : isThought ? "reasoning" : "nothing";
     silences++;
     if (isContinued) {
       const { cutForSilence } = await import("./context/fit_context.ts");
@@ -190,11 +191,6 @@ async function takeSteered(session: Session, { steered, emit }: RunningTurn): Pr
     session.guard?.reset();
     await emit({ kind: "steered", ...message });
   }
-}
-
-function missingAnswer(item: AssistantItem, stopReason: string | null): keyof typeof CONTINUE_PROMPTS {
-  if (stopReason === "max_tokens") return "cut";
-  return item.reasoning.trim() === "" ? "nothing" : "reasoning";
 }
 
 function noAnswer(what: keyof typeof CONTINUE_PROMPTS): AgentcliError {

@@ -153,12 +153,6 @@ function toProvider(name: string, provider: ProviderRecord, file: string): Provi
   };
 }
 
-function checkOf(check: ProvidersFile["check"]): Pick<Configuration, "check"> {
-  if (check === undefined) return {};
-  const { command, timeout_s: timeout } = typeof check === "string" ? { command: check, timeout_s: undefined } : check;
-  return { check: { command, timeout: timeout ?? CHECK_TIMEOUT } };
-}
-
 /** Seconds that a call of an MCP server may take where nothing else is said. */
 const MCP_TIMEOUT = 60;
 
@@ -180,6 +174,7 @@ function toMcpServer(name: string, server: McpServerRecord): McpServerEntry {
 
 /** The checked file with every optional list filled in. */
 export function toConfiguration(file: ProvidersFile, path: string): Configuration {
+  const check = typeof file.check === "string" ? { command: file.check, timeout_s: undefined } : file.check;
   const mcpServers = Object.entries(file.mcp_servers ?? {}).map(([name, server]) => toMcpServer(name, server));
   return {
     path,
@@ -188,7 +183,7 @@ export function toConfiguration(file: ProvidersFile, path: string): Configuratio
     defaultModel: file.default_model,
     roles: { ...file.roles },
     permissions: { allow: file.permissions?.allow ?? [], deny: file.permissions?.deny ?? [] },
-    ...checkOf(file.check),
+    ...(check === undefined ? {} : { check: { command: check.command, timeout: check.timeout_s ?? CHECK_TIMEOUT } }),
     notify: file.notify,
     ...(file.acp?.show_protected === undefined ? {} : { acp: { showProtected: file.acp.show_protected } }),
     sandbox: {

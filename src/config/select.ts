@@ -148,12 +148,6 @@ async function ofModelAlone(configuration: Configuration, name: string, servedMo
   );
 }
 
-/** The only provider that has models; null when there are several, or none. */
-function onlyProvider({ providers }: Configuration): ProviderEntry | null {
-  const [only, other] = providers.filter((provider) => provider.models.length > 0);
-  return other === undefined ? only ?? null : null;
-}
-
 function servedModel([id = ""]: readonly string[]): ModelEntry {
   return { id, aliases: [] };
 }
@@ -209,12 +203,13 @@ export async function selectModel(
     return { source: "default", ...await ofModelAlone(configuration, defaultModel, servedModels) };
   }
   if (roles.main !== undefined) return await named(roles.main, "roles.main");
-  const only = onlyProvider(configuration);
-  const model = only === null ? undefined : usualModel(only, configuration);
-  if (only !== null && model !== undefined) return { source: "only provider", provider: only, model };
+  const [first, ...others] = configuration.providers.filter((provider) => provider.models.length > 0);
+  const only = others.length === 0 ? first : undefined;
+  const model = only && usualModel(only, configuration);
+  if (only !== undefined && model !== undefined) return { source: "only provider", provider: only, model };
   const found = wanted.session && await ofSession(configuration, await wanted.session(), servedModels);
   if (found) return { source: "session", ...found };
-  if (only !== null) await usualModelOf(only, configuration, servedModels);
+  if (only !== undefined) await usualModelOf(only, configuration, servedModels);
   return { source: "only provider", ...await onlyServed(configuration, servedModels) };
 }
 

@@ -269,8 +269,11 @@ export function serverFailure(error: ServerError, request: FailedRequest): Provi
   const { status } = request;
   const kind = classify(error, status, request);
   const key = request.endpoint.key?.trim() ?? "";
-  const shownError = request.images === true ? withoutData(error) : error;
-  const message = shownMessage(shownError, key === "" ? request.texts : [...request.texts, key]);
+  // An error may quote the data of an image: long runs of base64 are no words of a server.
+  const words = request.images === true
+    ? error.message.replace(/(?:data:image\/\w*;base64,)?[\w+/]{32,}={0,2}/g, "…")
+    : error.message;
+  const message = shownMessage(words, key === "" ? request.texts : [...request.texts, key]);
   const shown: Shown = {
     endpoint: request.endpoint,
     model: request.model,
@@ -291,11 +294,6 @@ export function serverFailure(error: ServerError, request: FailedRequest): Provi
     ...(error.promptTokens === null ? {} : { promptTokens: error.promptTokens }),
     ...(error.failedGeneration === null ? {} : { failedGeneration: error.failedGeneration }),
   });
-}
-
-/** An error may quote the data of an image: long runs of base64 are no words of a server. */
-function withoutData(error: ServerError): ServerError {
-  return { ...error, message: error.message.replace(/(?:data:image\/\w*;base64,)?[\w+/]{32,}={0,2}/g, "…") };
 }
 
 function withoutKey(message: string, endpoint: Endpoint): string {
@@ -329,7 +327,7 @@ function wordsAboutKey(
   texts: readonly string[] = [],
 ): string {
   const secrets = [key, ...Object.values(headers)].map((secret) => secret.trim()).filter((secret) => secret !== "");
-  const message = shownMessage(error, [...texts, ...secrets]);
+  const message = shownMessage(error.message, [...texts, ...secrets]);
   const pieces = new Set(secrets.flatMap((secret) => piecesOf(secret)));
   const shown = message.replace(/[^\s"'`,;()<>[\]{}]+/g, (word) => {
     const isPart = /\*{2}|\.{3}|\u2026|^sk-/.test(word) || piecesOf(word).some((piece) => pieces.has(piece));

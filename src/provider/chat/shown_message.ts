@@ -1,6 +1,6 @@
 /** The message of a server's error as people may see it: servers echo the request in parts. Loaded with an error. */
 import { variantsOf } from "../../boundary/scan/variants.ts";
-import { CONTROL, type ServerError } from "./server_error.ts";
+import { CONTROL } from "./server_error.ts";
 
 /** Characters of a message that are shown. */
 const SHOWN_LIMIT = 300;
@@ -10,9 +10,9 @@ const SHOWN_LIMIT = 300;
  * parts. `texts` are those of the request, and the key. A message with control characters is not shown: what they
  * cut in pieces cannot be recognized.
  */
-export function shownMessage(error: ServerError, texts: readonly string[]): string {
-  if (error.message.includes(CONTROL)) return "";
-  const message = withoutEcho(error.message.replace(/(last read: )'.*/s, "$1…"), texts);
+export function shownMessage(said: string, texts: readonly string[]): string {
+  if (said.includes(CONTROL)) return "";
+  const message = withoutEcho(said.replace(/(last read: )'.*/s, "$1…"), texts);
   return message.length > SHOWN_LIMIT ? message.slice(0, SHOWN_LIMIT).toWellFormed() + "…" : message;
 }
 
