@@ -47,7 +47,7 @@ const READERS: Readonly<Record<string, (text: string) => unknown>> = {
   "text that may become a call": (text) => createHoldback(true).push(text),
   "reasoning in a reply": (text) => new ThinkSplitter({ text() {}, reasoning() {}, reclassify() {} }).push(text),
   "arguments of a call": readArguments,
-  "the body of an error": (text) => shownMessage(serverErrorFromBody(text), [text.slice(0, 1000)]),
+  "the body of an error": (text) => shownMessage(serverErrorFromBody(text).message, [text.slice(0, 1000)]),
   "the end of a turn": (text) => [
     announcesStep({ text, prompt: "fix a.ts" }),
     emptyClaim({ text, prompt: "fix a.ts", done: { changes: 0, commands: 0, failed: false }, workedBefore: false }),
