@@ -5,11 +5,10 @@
 import type { Backend } from "./backend.ts";
 import { docker } from "./docker.ts";
 import { freeToken } from "./freetoken.ts";
-import { newApi, oneApi, portkey } from "./gateways.ts";
+import { liteLlm, newApi, oneApi, portkey } from "./gateways.ts";
 import { jan } from "./jan.ts";
 import { koboldCpp } from "./kobold_cpp.ts";
 import { lemonade } from "./lemonade.ts";
-import { liteLlm } from "./lite_llm.ts";
 import { llamaCpp } from "./llama_cpp.ts";
 import { llamaSwap, llamaSwapWithPeers } from "./llama_swap.ts";
 import { lmStudio } from "./lm_studio.ts";
