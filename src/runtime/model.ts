@@ -35,7 +35,7 @@ export interface ChosenModel extends SelectedModel {
 /** The part of it that the project is opened for. */
 export type PlacedModel = Pick<ChosenModel, "provider" | "endpoint" | "place">;
 
-export interface SelectedModel {
+interface SelectedModel {
   provider: ProviderEntry;
   entry: ModelEntry;
   endpoint: Endpoint;

@@ -20,7 +20,7 @@ import { listModels } from "../backends/model_list.ts";
 import { providerLabel } from "../../config/base_url.ts";
 
 /** Kinds that a server itself can report. */
-export type ServerErrorKind = Exclude<
+type ServerErrorKind = Exclude<
   FailureKind,
   "refused" | "unreachable" | "lost" | "timeout" | "invalid" | "empty"
 >;
