@@ -91,7 +91,7 @@ terminalTest("/help is two columns whose rows stay in them, below each other on 
   await terminal.shows(/^local/m);
   await terminal.type("/help");
   await terminal.press("Enter");
-  const wide = await terminal.shows(/^ {2}Ctrl-D {2,}leave$/m);
+  const wide = await terminal.shows(/^ {2}Ctrl-D {2,}exit$/m);
   assert.match(wide, /^ {2}\/think {9}set how much .*\n {17}\w/m);
   const list = (shown: string) => shown.slice(shown.indexOf("  /help "), shown.indexOf("  Ctrl-D")).split("\n");
   assert.deepEqual(list(wide).filter((line) => /^\S/.test(line)), []);
@@ -100,5 +100,5 @@ terminalTest("/help is two columns whose rows stay in them, below each other on 
   await terminal.resize(40, 90);
   await terminal.type("/help keys");
   await terminal.press("Enter");
-  await terminal.shows(/^ {2}Ctrl-D\n {4}leave$/m);
+  await terminal.shows(/^ {2}Ctrl-D\n {4}exit$/m);
 });
