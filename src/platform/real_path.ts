@@ -16,10 +16,16 @@ export function exists(path: string): boolean {
   return quietly(() => lstatSync(path)) !== null;
 }
 
+/** The real path; null if it leads nowhere or cannot be looked at. */
+export function realOrNull(path: string): string | null {
+  const real = quietly(() => realPathSync(path));
+  return real === null ? null : normalize(real);
+}
+
 /** The real path; of what does not exist yet, its existing part is resolved. */
 export function realOrNamed(path: string): string {
-  const real = quietly(() => realPathSync(path));
-  if (real !== null) return normalize(real);
+  const real = realOrNull(path);
+  if (real !== null) return real;
   const up = dirname(path);
   return up === path ? path : join(realOrNamed(up), basename(path));
 }

@@ -1,5 +1,7 @@
 /** What a command may leave behind that makes other programs run code: nothing, wherever it could write, however it ended. */
 import assert from "node:assert/strict";
+import { identityAt } from "../../src/boundary/policy/inode_index.ts";
+import { emptyRecord } from "../../src/boundary/policy/project_record_files.ts";
 import { ProtectedSet } from "../../src/boundary/policy/protected.ts";
 import { quarantine } from "../../src/boundary/sandbox/quarantine.ts";
 import { ask, say, want } from "../helpers/fake_server.ts";
@@ -92,7 +94,7 @@ Deno.test(
     try {
       await Deno.writeTextFile(`${place}/a.pem`, "remembered");
       const marker = { path: `${place}/.agentclisecret`, lines: [{ tier: "no-cloud", pattern: "*.pem" }] } as const;
-      const known = { root: place, markers: [marker], derived: [], endpoints: [] };
+      const known = { ...emptyRecord(place, identityAt(place)), markers: [marker] };
       const projects = { any: () => Promise.resolve(true), all: () => Promise.resolve([known]) };
       await inSandboxProject(async ({ sandboxed }) => {
         const { text } = await sandboxed(`cat "${place}/a.pem"; echo done`);

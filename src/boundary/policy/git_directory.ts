@@ -1,7 +1,7 @@
 /** Facts about a git working tree, read from git's files without starting a process. */
-import { lstatSync, realPathSync } from "../../platform/files.ts";
-import { basename, dirname, isWithin, join, normalize, resolve } from "../../platform/path.ts";
-import { quietly } from "../../platform/real_path.ts";
+import { lstatSync } from "../../platform/files.ts";
+import { basename, dirname, isWithin, join, resolve } from "../../platform/path.ts";
+import { quietly, realOrNull } from "../../platform/real_path.ts";
 import { readRegularFile } from "../reader.ts";
 
 /** Size limits in bytes: of a file with one name, and of the list of all branches. */
@@ -22,10 +22,10 @@ export function gitDirectory(place: string): GitDirectory | null {
   return quietly(() => {
     const isFile = lstatSync(place)?.kind === "file";
     const target = isFile ? /^gitdir:\s*(.+)$/m.exec(textOf(place))?.[1]?.trim() : place;
-    const directory = target === undefined ? null : realPathSync(resolve(dirname(place), target));
+    const directory = target === undefined ? null : realOrNull(resolve(dirname(place), target));
     if (directory === null || lstatSync(directory)?.kind !== "directory") return null;
-    const common = realPathSync(resolve(directory, firstLine(join(directory, "commondir")) || "."));
-    return common === null ? null : { top: dirname(place), directory: normalize(directory), common: normalize(common) };
+    const common = realOrNull(resolve(directory, firstLine(join(directory, "commondir")) || "."));
+    return common === null ? null : { top: dirname(place), directory, common };
   });
 }
 
@@ -44,7 +44,7 @@ export function pointsBack({ top, directory, common }: GitDirectory): boolean {
 }
 
 function leadsTo(path: string, place: string): boolean {
-  const [one, other] = [path, place].map((named) => quietly(() => realPathSync(named)));
+  const [one, other] = [realOrNull(path), realOrNull(place)];
   return one !== null && one === other;
 }
 

@@ -97,8 +97,6 @@ export function isUnjudged(path: string): boolean {
 export class Listings {
   readonly #clock: Pick<Clock, "now">;
   readonly #known = new Map<string, Listing>();
-  /** The number of listings made. */
-  count = 0;
 
   constructor(clock: Pick<Clock, "now"> = Date) {
     this.#clock = clock;
@@ -112,7 +110,6 @@ export class Listings {
     const atRest = status === null ? 0 : this.#clock.now() - Math.max(status.modified, status.changed);
     const listing = { directory, status, settled: atRest >= AT_REST_MS, ...factsOf(directory) };
     this.#known.set(directory, listing);
-    this.count++;
     return listing;
   }
 }

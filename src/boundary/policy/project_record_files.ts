@@ -36,20 +36,16 @@ export interface DerivedFile extends Identity {
   tier?: Tier | undefined;
 }
 
-/** The rules and the trust of a known project. */
-export interface KnownProject {
-  /** Where its directory was seen last. */
+/** The record of one directory, wherever it is: its rules and its trust. */
+export interface RecordData extends Identity {
+  /** The name of its file. */
+  id: string;
+  /** Where it was seen last. */
   root: string;
   markers: readonly MarkerLines[];
   derived: readonly DerivedFile[];
   /** The values of `local-endpoints:` that have an effect there. */
   endpoints: readonly string[];
-}
-
-/** The record of one directory, wherever it is. */
-export interface RecordData extends KnownProject, Identity {
-  /** The name of its file. */
-  id: string;
   firstHead: string | null;
   /** Rules that the user revoked: what they named may stand in that commit. */
   revoked?: readonly MarkerLines[] | undefined;
@@ -182,21 +178,19 @@ export async function storeRecord(home: Home, work: () => Promise<RecordData>): 
       for (const [id, project] of Object.entries(projects)) {
         if (project.open && rootKey(project.root) !== lastingIdentityOf(project)) delete projects[id];
       }
-    } else await writeRecord(home, data);
+    } else {
+      const text = JSON.stringify({ format: FORMAT, ...data });
+      if (text.length > RECORD_LIMIT) {
+        throw new AgentcliError("home_unusable", `the markers of ${data.root} hold more rules than can be remembered`, {
+          hint: "take out lines, or markers that nobody needs",
+        });
+      }
+      await home.write(nameOf(data.id), text);
+    }
     projects[data.id] = entryOf(data);
     await home.write(INDEX, JSON.stringify({ format: FORMAT, projects }));
     return data;
   });
-}
-
-async function writeRecord(home: Home, data: RecordData): Promise<void> {
-  const text = JSON.stringify({ format: FORMAT, ...data });
-  if (text.length > RECORD_LIMIT) {
-    throw new AgentcliError("home_unusable", `the markers of ${data.root} hold more rules than can be remembered`, {
-      hint: "take out lines, or markers that nobody needs",
-    });
-  }
-  await home.write(nameOf(data.id), text);
 }
 
 /** Example values that show the shapes of both files; a list has one example item. */

@@ -158,9 +158,4 @@ export class ProtectedSet extends PathRules {
       this.#identities.add(file, rule);
     }
   }
-
-  /** The number of directory listings made, for tests of the cache. */
-  get timesListed(): number {
-    return this.#tree.listings.count;
-  }
 }

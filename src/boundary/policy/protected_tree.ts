@@ -1,8 +1,7 @@
 /** Finds protected files: walks the trees below the roots, and follows rules to places outside them. */
-import { realPathSync } from "../../platform/files.ts";
 import type { Clock } from "../../platform/io.ts";
-import { isWithin, normalize } from "../../platform/path.ts";
-import { quietly } from "../../platform/real_path.ts";
+import { isWithin } from "../../platform/path.ts";
+import { realOrNull } from "../../platform/real_path.ts";
 import { pacer } from "../../platform/sleep.ts";
 import type { ProtectedFile } from "./inode_index.ts";
 import { isOfSystem, isTooLong, type Listing, Listings, NO_UTF8, type UnjudgedPlace, within } from "./listing.ts";
@@ -198,9 +197,8 @@ export class ProtectedTree {
 
   /** Covers the target of a covered link. Circular links and unreachable targets lead to no content. */
   #follow(link: string, rule: ProtectionRule): void {
-    const target = quietly(() => realPathSync(link));
-    if (target === null) return;
-    const real = normalize(target);
+    const real = realOrNull(link);
+    if (real === null) return;
     // A covered directory can have thousands of links within itself. Only in the roots: the question reads markers.
     const known = this.#isInRoots(real) ? this.#rules.named(real) : null;
     if (known === null || stricter(known, rule) !== known) this.#rules.follow(real, rule);

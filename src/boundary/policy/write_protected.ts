@@ -2,9 +2,9 @@
  * Files that no tool may write, because another program trusts or runs them: markers, git internals, hook and MCP
  * configuration, shell start-up files, and agentcli itself. And further files that commands may not create.
  */
-import { entriesSync, lstatSync, realPathSync, statSync } from "../../platform/files.ts";
-import { basename, dirname, isWithin, join, normalize, relativeTo } from "../../platform/path.ts";
-import { ancestors, exists, quietly, realOrNamed } from "../../platform/real_path.ts";
+import { entriesSync, lstatSync, statSync } from "../../platform/files.ts";
+import { basename, dirname, isWithin, join, relativeTo } from "../../platform/path.ts";
+import { ancestors, exists, quietly, realOrNamed, realOrNull } from "../../platform/real_path.ts";
 import { isProgramFile } from "../../platform/runtime.ts";
 import { foldedName } from "../../platform/case_folded.ts";
 import type { GitUser } from "../../shell/git.ts";
@@ -119,8 +119,7 @@ function otherNameProtection(
   const status = quietly(() => statSync(real));
   for (const place of places) {
     const found = quietly(() => lstatSync(place));
-    const target = found?.kind === "symlink" ? quietly(() => realPathSync(place)) : null;
-    const end = target === null ? null : normalize(target);
+    const end = found?.kind === "symlink" ? realOrNull(place) : null;
     const isSame = status !== null && status.links > 1 && status.inode !== 0 && found?.kind === "file" &&
       found.inode === status.inode && found.device === status.device && place !== real;
     const below = end !== null && isWithin(end, real) ? relativeTo(end, real) : isSame ? "." : null;

@@ -1,6 +1,6 @@
 /** The plan of what a command sees, and what all sandbox backends have in common. */
-import { realPathSync, statSync } from "../../platform/files.ts";
-import { quietly } from "../../platform/real_path.ts";
+import { statSync } from "../../platform/files.ts";
+import { realOrNull } from "../../platform/real_path.ts";
 import { dirname } from "../../platform/path.ts";
 
 /**
@@ -80,7 +80,7 @@ export function trustedProgram(
   options: { places?: readonly string[]; owner?: number } = {},
 ): string | null {
   for (const place of options.places ?? TRUSTED_PLACES) {
-    const real = quietly(() => realPathSync(`${place}/${name}`));
+    const real = realOrNull(`${place}/${name}`);
     if (real === null) continue;
     const owner = options.owner ?? 0;
     if (ownedBy(owner, real) && ownedBy(owner, dirname(real))) return real;

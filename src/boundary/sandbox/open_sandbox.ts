@@ -66,7 +66,7 @@ export async function openSandbox(
   const user = gitUserOf(io);
   const { userHome } = user;
   const wanted = { path: io.env("PATH") ?? "", read, write };
-  const bound = findBoundPlaces(wanted, { roots, home, userHome }, projects?.all);
+  const bound = findBoundPlaces(wanted, { roots, home, userHome }, projects);
   const base = { system, bound: bound.steps, home, userHome, links: new HardLinkSearch() };
   const startedLater = new StartedLater(userHome);
   return (request) => wrap(request, { backend, base, bound, startedLater, user });

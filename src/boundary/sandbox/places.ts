@@ -1,9 +1,9 @@
 /** Finds what a sandboxed command may see outside the project: system directories, PATH, and the user's settings. */
-import { lstatSync, realPathSync, statSync } from "../../platform/files.ts";
-import { quietly, realOrNamed } from "../../platform/real_path.ts";
+import { lstatSync, statSync } from "../../platform/files.ts";
+import { quietly, realOrNamed, realOrNull } from "../../platform/real_path.ts";
 import { dirname, isAbsolute, isWithin, join, normalize } from "../../platform/path.ts";
 import { ProtectedSet } from "../policy/protected.ts";
-import type { KnownProject } from "../policy/project_record_files.ts";
+import type { ProtectedProjects, RecordData } from "../policy/project_record_files.ts";
 import type { ProtectedPlaces } from "../policy/protected_tree.ts";
 import type { PlanStep } from "./backend.ts";
 
@@ -26,11 +26,11 @@ export function systemSteps(): PlanStep[] {
   for (const path of SYSTEM) {
     const found = lstatSync(path);
     if (found?.kind === "directory") steps.push({ kind: "read", path });
-    const source = found?.kind === "symlink" ? realPathSync(path) : null;
+    const source = found?.kind === "symlink" ? realOrNull(path) : null;
     if (source !== null) steps.push({ kind: "link", path, source });
   }
   for (const path of SETTINGS) {
-    const source = quietly(() => realPathSync(path));
+    const source = realOrNull(path);
     if (source !== null) steps.push({ kind: "read", path, source });
   }
   return steps;
@@ -69,16 +69,16 @@ const touches = (place: string, path: string) => isWithin(place, path) || isWith
 export function findBoundPlaces(
   wanted: { path: string; read: readonly string[]; write: readonly string[] },
   bounds: Bounds,
-  projects: () => Promise<readonly KnownProject[]> = () => Promise.resolve([]),
+  projects?: ProtectedProjects,
 ): BoundPlaces {
   const steps: (PlanStep & { source: string })[] = [];
   const notices: string[] = [];
   const add = (kind: "read" | "write", path: string): string | null => {
-    const source = quietly(() => realPathSync(path));
-    if (source === null || (quietly(() => statSync(source)))?.kind !== "directory") return null;
+    const source = realOrNull(path);
+    if (source === null || quietly(() => statSync(source))?.kind !== "directory") return null;
     if (steps.some((step) => isWithin(step.path, path)) || isShown(path, bounds)) return null;
-    const problem = precheck([path, normalize(source)], bounds);
-    if (problem === null) steps.push({ kind, path, source: normalize(source) });
+    const problem = precheck([path, source], bounds);
+    if (problem === null) steps.push({ kind, path, source });
     return problem;
   };
   for (const [kind, directories] of [["read", wanted.read], ["write", wanted.write]] as const) {
@@ -93,16 +93,16 @@ export function findBoundPlaces(
   const programs: string[] = [];
   for (const directory of wanted.path.split(":")) {
     if (!isAbsolute(directory)) continue;
-    const real = normalize(quietly(() => realPathSync(directory)) ?? directory);
+    const real = realOrNull(directory) ?? normalize(directory);
     if (!written.includes(real) && written.some((source) => isWithin(source, real))) programs.push(real);
     for (const path of withLibraries(normalize(directory), bounds)) add("read", path);
   }
   const inSystem = (path: string) => SYSTEM_PLACES.some((system) => isWithin(system, path));
   const shown = steps.map(({ source }) => source).filter((source) => !inSystem(source));
-  let known: readonly KnownProject[] = [];
+  let known: readonly RecordData[] = [];
   let protection = new ProtectedSet(shown);
   const update = async () => {
-    const now = await projects();
+    const now = await projects?.all() ?? known;
     if (now === known) return;
     known = now;
     const isSeen = (path: string) => inSystem(path) || shown.some((place) => touches(place, path));
@@ -125,7 +125,7 @@ export function findBoundPlaces(
 }
 
 /** Returns where the protected files of a project can be, also behind links. */
-function placesOf({ root, derived, markers }: KnownProject): string[] {
+function placesOf({ root, derived, markers }: RecordData): string[] {
   const named = markers.flatMap(({ path, lines }) => lines.map(({ pattern }) => join(dirname(path), pattern)));
   return [root, ...derived.map(({ path }) => path), ...named.map(realOrNamed)];
 }

@@ -9,7 +9,7 @@ import type { Io } from "../../platform/io.ts";
 import { isAbsolute, join } from "../../platform/path.ts";
 import { quietly, realOrNamed } from "../../platform/real_path.ts";
 import type { GitUser } from "../../shell/git.ts";
-import type { KnownProject } from "../policy/project_record_files.ts";
+import type { ProtectedProjects } from "../policy/project_record_files.ts";
 import type { Label } from "../policy/label.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 import type { BackendOptions } from "./backend.ts";
@@ -89,8 +89,7 @@ export interface SessionSandboxOptions extends Omit<BackendOptions, "os"> {
   roots: readonly string[];
   /** The system and our environment, which tells of PATH, the user's home and settings of git. */
   io: Pick<Io, "os" | "env">;
-  /** The user's projects with protected paths: whether there are any, and which. */
-  projects?: { any(): Promise<boolean>; all(): Promise<readonly KnownProject[]> } | undefined;
+  projects?: ProtectedProjects | undefined;
 }
 
 /** Runs commands in a sandbox. */

@@ -2,9 +2,9 @@
  * Watches files in the roots that decide what other programs run. A command must neither change nor create them:
  * existing ones are mounted read-only, and new ones are found by comparing.
  */
-import { entriesSync, lstatSync, realPathSync } from "../../platform/files.ts";
+import { entriesSync, lstatSync } from "../../platform/files.ts";
 import { basename, isWithin, join } from "../../platform/path.ts";
-import { outermost, quietly } from "../../platform/real_path.ts";
+import { outermost, quietly, realOrNull } from "../../platform/real_path.ts";
 import { foldedName } from "../../platform/case_folded.ts";
 import { lastingIdentityOf } from "../policy/inode_index.ts";
 import { ARCHIVE_NAME, type Listing } from "../policy/listing.ts";
@@ -44,7 +44,7 @@ export class StartedLater {
     const add = (path: string, behind: readonly string[] = []) => {
       const status = quietly(() => lstatSync(path));
       if (status === null) return;
-      const real = quietly(() => realPathSync(path));
+      const real = realOrNull(path);
       // Inode numbers can be reused within one tick of the clock, so the target is part of a link's identity.
       known.set(path, status.kind === "symlink" ? [lastingIdentityOf(status), real, ...behind].join("/") : "");
       if (real !== null && !roots.includes(real) && isIn(real)) present.push(real);

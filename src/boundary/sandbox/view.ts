@@ -2,7 +2,7 @@
 import { systemReason } from "../../platform/disk_failure.ts";
 import { isForbidden, lstatSync, realPathSync } from "../../platform/files.ts";
 import { dirname, isAbsolute, isWithin, normalize } from "../../platform/path.ts";
-import { outermost, quietly } from "../../platform/real_path.ts";
+import { outermost, realOrNull } from "../../platform/real_path.ts";
 import { ARCHIVE_NAME, NO_UTF8, type UnjudgedPlace } from "../policy/listing.ts";
 import { readRegularFile } from "../reader.ts";
 import type { ProtectedPlaces } from "../policy/protected_tree.ts";
@@ -219,12 +219,6 @@ function isStore(path: string): boolean {
   if (!ARCHIVE_NAME.test(path)) return true;
   const head = readRegularFile(path, { display: path, limit: 4 });
   return "refused" in head || ["PACK", "# v2", "# v3"].includes(new TextDecoder().decode(head.bytes));
-}
-
-/** Returns the real path, or null if it leads nowhere or cannot be examined; in that case it is covered. */
-function realOrNull(path: string): string | null {
-  const real = quietly(() => realPathSync(path));
-  return real === null ? null : normalize(real);
 }
 
 /** Returns an empty home at the user's own path, so that programs find what is bound below it, or else a separate one. */
