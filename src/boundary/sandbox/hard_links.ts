@@ -20,11 +20,11 @@ interface SearchedPlaces {
   system?: readonly string[];
 }
 
-/** A file found at a path. `file` is its device and inode, `lasting` its lasting identity. */
+/** A file found at a path, with its lasting identity. */
 interface FoundFile {
   path: string;
-  file: string;
-  lasting: string;
+  identity: string;
+  device: number;
   links: number;
 }
 
@@ -36,8 +36,7 @@ function filesAt(paths: Iterable<string>): FoundFile[] {
   return [...paths].flatMap((path) => {
     const status = quietly(() => lstatSync(path));
     if (status?.kind !== "file") return [];
-    const file = `${status.device}:${status.inode}`;
-    return [{ path, file, lasting: lastingIdentityOf(status), links: status.links }];
+    return [{ path, identity: lastingIdentityOf(status), device: status.device, links: status.links }];
   });
 }
 
@@ -56,22 +55,23 @@ export class HardLinkSearch {
     { files, directories = [], nameless = [], blind = false }: CoveredFiles,
     { own, system = [] }: SearchedPlaces,
   ): string[] {
-    const gone = new Set(nameless);
-    /** File → number of its names that are not covered yet. */
-    const missing = new Map<string, number>();
+    /** Identity of a file → its device and the number of its names that are not covered yet; of one that is gone, unknown. */
+    const missing = new Map<string, { device: number | null; names: number }>();
+    for (const identity of nameless) missing.set(identity, { device: null, names: Infinity });
     const inside = directories.flatMap((directory) => [...this.#below(directory)].flatMap(namesIn));
-    for (const { file, links } of filesAt(new Set([...files, ...inside]))) {
-      missing.set(file, (missing.get(file) ?? links) - 1);
+    for (const { identity, device, links } of filesAt(new Set([...files, ...inside]))) {
+      missing.set(identity, { device, names: (missing.get(identity)?.names ?? links) - 1 });
     }
-    if (missing.size + gone.size === 0 && !blind) return [];
+    if (missing.size === 0 && !blind) return [];
     const covered = new Set([...files, ...directories]);
     const found = new Set<string>();
-    const check = ({ path, file, lasting, links }: FoundFile) => {
+    const check = ({ path, identity, links }: FoundFile) => {
       if (covered.has(path) || found.has(path)) return;
+      const known = missing.get(identity);
       const isSuspect = blind && links > 1 && own.some((place) => isWithin(place, path));
-      if (!isSuspect && !missing.has(file) && !gone.has(lasting)) return;
+      if (known === undefined && !isSuspect) return;
       found.add(path);
-      missing.set(file, (missing.get(file) ?? 1) - 1);
+      if (known !== undefined) known.names--;
     };
     const look = (place: string) => {
       if (directories.some((directory) => isWithin(directory, place))) return;
@@ -79,14 +79,15 @@ export class HardLinkSearch {
       filesAt([place]).forEach(check);
       for (const listing of this.#below(place, covered)) this.#filesIn(listing).forEach(check);
     };
-    const unnamed = () => [...missing].filter(([, names]) => names > 0);
-    if (blind || gone.size > 0 || unnamed().length > 0) own.forEach(look);
+    const unnamed = () => [...missing.values()].filter(({ names }) => names > 0);
+    if (blind || unnamed().length > 0) own.forEach(look);
     const places = [...own, ...system];
     mountPoints().filter((point) => places.some((place) => point !== place && isWithin(place, point))).forEach(look);
     // A file that is gone was moved by its owner, who cannot write to the system: search there only for present files.
-    const devices = new Set(unnamed().map(([file]) => file.split(":")[0]));
+    const devices = new Set(unnamed().map(({ device }) => device));
     for (const place of system) {
-      if (devices.has(String(quietly(() => lstatSync(place))?.device))) look(place);
+      const status = quietly(() => lstatSync(place));
+      if (status !== null && devices.has(status.device)) look(place);
     }
     return [...found];
   }
@@ -105,10 +106,8 @@ export class HardLinkSearch {
   }
 
   #filesIn(listing: Listing): readonly FoundFile[] {
-    let found = this.#files.get(listing);
-    if (found === undefined) {
-      this.#files.set(listing, found = filesAt(namesIn(listing)));
-    }
+    const found = this.#files.get(listing) ?? filesAt(namesIn(listing));
+    this.#files.set(listing, found);
     return found;
   }
 }
