@@ -104,6 +104,8 @@ function recordNotices({ root, notice, problem }: ProjectRecord): string[] {
   return [notice, unusable].filter((text) => text !== null);
 }
 
+const HOW_TO_TRUST = "if that server is yours: agentcli secrets trust";
+
 /**
  * Returns which `local-endpoints:` of the root's marker have an effect: those present when the project was first seen,
  * and those the user trusts. They apply only to that marker's own project: if a marker elsewhere protects something
@@ -119,23 +121,18 @@ export function endpointsThatCount(
     lines.length > 0 && !isWithin(root, path)
   );
   const result = { count: [] as string[], notices: [] as string[] };
-  const told = (value: string, reason: string, hint = "if that server is yours: agentcli secrets trust") =>
-    result.notices.push(`${join(root, MARKER_NAME)}: "local-endpoints: ${value}" has no effect: ${reason}; ${hint}`);
   const isOurs = (path: string) => records.some((record) => isWithin(record.root, path));
   const brought = records.flatMap(({ derived }) => derived).find(({ path, source }) => isOurs(path) && !isOurs(source));
   for (const value of new Set(rules.standingEndpoints)) {
     const closed = foreign.find(({ path }) => own?.opens(value, path) !== true)?.path ??
       others.find((record) => record.known && !record.trustedEndpoints.includes(value))?.root;
-    if (own?.trustedEndpoints.includes(value) !== true) {
-      told(value, "it is new in a project that is known, or in or around one");
-    } else if (closed !== undefined) told(value, `${closed} protects paths here too`);
-    else if (brought !== undefined) {
-      told(
-        value,
-        `${brought.path} holds content of ${brought.source}`,
-        "agentcli secrets trust FILE releases that file",
-      );
-    } else result.count.push(value);
+    const reason = own?.trustedEndpoints.includes(value) !== true
+      ? `it is new in a project that is known, or in or around one; ${HOW_TO_TRUST}`
+      : closed !== undefined
+      ? `${closed} protects paths here too; ${HOW_TO_TRUST}`
+      : brought && `${brought.path} holds content of ${brought.source}; agentcli secrets trust FILE releases that file`;
+    if (reason === undefined) result.count.push(value);
+    else result.notices.push(`${join(root, MARKER_NAME)}: "local-endpoints: ${value}" has no effect: ${reason}`);
   }
   return result;
 }
