@@ -4,13 +4,11 @@ import { endingWithUs } from "../../platform/process_group.ts";
 import type { Io } from "../../platform/io.ts";
 import { quietly, realOrNamed } from "../../platform/real_path.ts";
 import { lastingIdentityOf } from "../policy/inode_index.ts";
-import type { GitUser } from "../../shell/git.ts";
 import type { ProtectedSet } from "../policy/protected.ts";
 import type { ProtectedPlaces } from "../policy/protected_tree.ts";
-import type { SandboxBackend } from "./backend.ts";
 import { gitPrograms } from "./git_programs.ts";
 import { HardLinkSearch } from "./hard_links.ts";
-import { type BoundPlaces, findBoundPlaces } from "./places.ts";
+import { findBoundPlaces } from "./places.ts";
 import { quarantine } from "./quarantine.ts";
 import {
   gitUserOf,
@@ -22,7 +20,7 @@ import {
 import { findCheckedBackend } from "./self_check.ts";
 import { StartedLater } from "./started_later.ts";
 import { noteProgram } from "./unfinished.ts";
-import { buildView, type ViewBase } from "./view.ts";
+import { buildView } from "./view.ts";
 
 /** A command to run in a sandbox. All paths are absolute. */
 export interface SandboxRequest {
@@ -58,68 +56,55 @@ export interface SandboxRequest {
 export async function openSandbox(
   options: SessionSandboxOptions,
 ): Promise<SandboxRefusal | ((request: SandboxRequest) => Promise<SandboxedCommand | SandboxRefusal>)> {
-  const { io, roots, settings: { read, write }, projects } = options;
-  const found = await findCheckedBackend({ ...options, os: io.os });
-  if ("problems" in found) return { ...noSandbox(io.os, found.problems), missing: true };
-  const { backend, system } = found;
+  const { io, settings: { read, write }, projects } = options;
+  const checked = await findCheckedBackend({ ...options, os: io.os });
+  if ("problems" in checked) return { ...noSandbox(io.os, checked.problems), missing: true };
+  const { backend, system } = checked;
   const home = realOrNamed(options.home);
   const user = gitUserOf(io);
   const { userHome } = user;
   const wanted = { path: io.env("PATH") ?? "", read, write };
-  const bound = findBoundPlaces(wanted, { roots, home, userHome }, projects);
+  const bound = findBoundPlaces(wanted, { roots: options.roots, home, userHome }, projects);
   const base = { system, bound: bound.steps, home, userHome, links: new HardLinkSearch() };
   const startedLater = new StartedLater(userHome);
-  return (request) => wrap(request, { backend, base, bound, startedLater, user });
-}
-
-/** Wraps one command; the result can check what the command made. */
-async function wrap(
-  request: SandboxRequest,
-  { backend, base, bound, startedLater, user }: {
-    backend: SandboxBackend;
-    base: ViewBase;
-    bound: BoundPlaces;
-    startedLater: StartedLater;
-    user: GitUser;
-  },
-): Promise<SandboxedCommand | SandboxRefusal> {
-  const { protection } = request;
-  const walk = async () => (await protection.hidden()).add(await bound.walk());
-  const roots = [request.root, ...request.additional, ...bound.written] as const;
-  const found = await walk();
-  const programs = request.git || request.gitTool?.roots === "read" ? [] : gitPrograms(found, { roots, user });
-  if (programs === null) return refuse("git has more settings here than can be read", "look at git config --list");
-  const before = request.git ? null : startedLater.watch(found, { roots, programs });
-  const frozen = [...protection.markers, ...bound.readOnly(), ...before?.present ?? []];
-  const view = buildView({ ...request, found, frozen }, base);
-  if ("kind" in view) return view;
-  const line = backend.line(view.plan);
-  if (line === null) {
-    const hint = "rename files whose names hold control characters";
-    return refuse(`${backend.name} cannot express a path of this project`, hint);
-  }
-  const covered = identitiesOf(found);
-  return {
-    kind: "ready",
-    note: request.gitTool === undefined ? await noteProgram(base.home, { roots, before }) : null,
-    roots,
-    // Killed with us: a command that survives could create files after the next session has checked for them.
-    argv: [...endingWithUs(line.argv)],
-    env: line.env,
-    cwd: "/",
-    notices: [
-      ...bound.notices,
-      ...view.unjudged.map(({ directory, reason }) => `commands do not see ${directory}: it ${reason}`),
-    ],
-    async look() {
-      protection.refresh();
-      const now = await walk();
-      // A file replaced from outside is no longer covered by its mount, so the command can read it; the same is true of a
-      // file that became protected meanwhile.
-      const exposed = [...identitiesOf(now)].filter(([path, file]) => covered.get(path) !== file).map(([path]) => path);
-      const made = before === null ? [] : startedLater.madeSince(before, now);
-      return { quarantined: await quarantine(made, { home: base.home, root: request.root, now: Date.now() }), exposed };
-    },
+  return async (request) => {
+    const { protection } = request;
+    const walk = async () => (await protection.hidden()).add(await bound.walk());
+    const roots = [request.root, ...request.additional, ...bound.written] as const;
+    const found = await walk();
+    const programs = request.git || request.gitTool?.roots === "read" ? [] : gitPrograms(found, { roots, user });
+    if (programs === null) return refuse("git has more settings here than can be read", "look at git config --list");
+    const before = request.git ? null : startedLater.watch(found, { roots, programs });
+    const frozen = [...protection.markers, ...bound.readOnly(), ...before?.present ?? []];
+    const view = buildView({ ...request, found, frozen }, base);
+    if ("kind" in view) return view;
+    const line = backend.line(view.plan);
+    if (line === null) {
+      const hint = "rename files whose names hold control characters";
+      return refuse(`${backend.name} cannot express a path of this project`, hint);
+    }
+    const covered = identitiesOf(found);
+    const hiding = view.unjudged.map(({ directory, reason }) => `commands do not see ${directory}: it ${reason}`);
+    return {
+      kind: "ready",
+      note: request.gitTool === undefined ? await noteProgram(home, { roots, before }) : null,
+      roots,
+      // Killed with us: a command that survives could create files after the next session has checked for them.
+      argv: [...endingWithUs(line.argv)],
+      env: line.env,
+      cwd: "/",
+      notices: [...bound.notices, ...hiding],
+      async look() {
+        protection.refresh();
+        const now = await walk();
+        // A file replaced from outside is no longer covered by its mount, so the command can read it; the same is true
+        // of a file that became protected meanwhile.
+        const seen = [...identitiesOf(now)].filter(([path, file]) => covered.get(path) !== file);
+        const made = before === null ? [] : startedLater.madeSince(before, now);
+        const quarantined = await quarantine(made, { home, root: request.root, now: Date.now() });
+        return { quarantined, exposed: seen.map(([path]) => path) };
+      },
+    };
   };
 }
 

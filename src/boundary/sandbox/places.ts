@@ -43,19 +43,6 @@ interface Bounds {
   userHome: string | null;
 }
 
-/** The bound directories, and what in them must be hidden. */
-export interface BoundPlaces {
-  steps: readonly PlanStep[];
-  /** The real paths of writable ones. */
-  written: readonly string[];
-  /** Why other directories are not bound, one sentence each. */
-  notices: readonly string[];
-  /** Walks them again, since the user may have protected something. */
-  walk(): Promise<ProtectedPlaces>;
-  /** Paths that commands must not change, as of the last walk: markers, and directories of PATH. */
-  readOnly(): readonly string[];
-}
-
 /** System places are visible as a whole or not at all. */
 const DEVICES = ["/proc", "/sys", "/dev"];
 const SYSTEM_PLACES = [...SYSTEM, ...DEVICES];
@@ -70,7 +57,7 @@ export function findBoundPlaces(
   wanted: { path: string; read: readonly string[]; write: readonly string[] },
   bounds: Bounds,
   projects?: ProtectedProjects,
-): BoundPlaces {
+) {
   const steps: (PlanStep & { source: string })[] = [];
   const notices: string[] = [];
   const add = (kind: "read" | "write", path: string): string | null => {
@@ -113,13 +100,17 @@ export function findBoundPlaces(
   };
   return {
     steps,
+    /** The real paths of writable ones. */
     written,
+    /** Why other directories are not bound, one sentence each. */
     notices,
-    async walk() {
+    /** Returns what must be hidden there now: the user may have protected something. */
+    async walk(): Promise<ProtectedPlaces> {
       await update();
       protection.refresh();
       return await protection.hidden();
     },
+    /** Paths that commands must not change, as of the last walk: markers, and directories of PATH. */
     readOnly: () => [...protection.markers, ...programs],
   };
 }
