@@ -65,7 +65,7 @@ export class InodeIndex {
   }
 
   /** Lasting identities of files that were seen, but not at a protected path by the last look. */
-  get nameless(): readonly string[] {
+  get nameless(): string[] {
     return [...this.#rules.keys()].filter((identity) => !this.#present.has(identity));
   }
 

@@ -32,8 +32,6 @@ export interface MarkerLines {
 export interface DerivedFile extends Identity {
   path: string;
   source: string;
-  /** Where no rule for the source says it. */
-  tier?: Tier | undefined;
 }
 
 /** The record of one directory, wherever it is: its rules and its trust. */
@@ -241,8 +239,6 @@ export function gathered(files: readonly DerivedFile[], root: string): readonly 
     if (!isWithin(root, file.path) || below.length === 0) return file;
     return { ...file, ...NOWHERE, path: join(root, first) };
   });
-  // Of those that have one directory now, the strictest counts.
-  above.sort((one, other) => Number(one.tier === "list-only") - Number(other.tier === "list-only"));
   return [...new Map(above.map((file) => [file.path, file])).values()];
 }
 

@@ -128,11 +128,3 @@ Deno.test("more files than a record has room for are kept by their directories a
   assert.deepEqual(kept.map(({ path }) => path), ["/project/d", "/project/a.txt", "/w/b"]);
   assert.deepEqual(kept.map(({ inode }) => inode), [0, 2, 2], "a directory has no identity of a file");
 });
-
-Deno.test("of files that have one directory in a record, the strictest counts", () => {
-  const files = Array.from({ length: 12_000 }, (_, at) => ({
-    ...{ path: `${deep}/${at}`, source: "/project/.env", inode: 2, born: 3 },
-    ...at === 5 ? { tier: "list-only" as const } : {},
-  }));
-  assert.deepEqual(gathered(files, "/project").map(({ tier }) => tier), ["list-only"]);
-});

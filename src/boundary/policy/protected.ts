@@ -104,7 +104,7 @@ export class ProtectedSet extends PathRules {
   async hidden(options: WalkOptions = {}): Promise<ProtectedPlaces> {
     await this.settle(options);
     const directories = this.damaged === null ? [] : [...this.roots];
-    return new ProtectedPlaces().add(this.#tree.found).add({ directories, nameless: [...this.#identities.nameless] });
+    return new ProtectedPlaces().add(this.#tree.found).add({ directories, nameless: this.#identities.nameless });
   }
 
   /**
@@ -150,9 +150,7 @@ export class ProtectedSet extends PathRules {
     const sources = new Map(files.map(({ source }) => [source, null as ProtectionRule | null]));
     for (const source of sources.keys()) sources.set(source, this.named(source));
     for (const file of files) {
-      const source = sources.get(file.source);
-      const tier = source?.tier === "list-only" ? source.tier : file.tier ?? "no-cloud";
-      const marker = source?.marker ?? file.source;
+      const { tier = "no-cloud", marker = file.source } = sources.get(file.source) ?? {};
       const rule: ProtectionRule = { tier, pattern: file.path, marker, line: 0, copyOf: file.source };
       this.follow(file.path, rule);
       this.#identities.add(file, rule);

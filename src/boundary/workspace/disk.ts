@@ -169,13 +169,13 @@ export class DiskWorkspace {
    */
   async lasts({ real }: Pick<ResolvedPath, "real">): Promise<boolean> {
     await this.#remember();
-    const rule = this.protection.named(real);
-    if (rule !== null && rule.damaged === undefined && !this.protection.lasts(real)) {
+    // No tool writes what is list-only.
+    if (this.protection.named(real)?.tier === "no-cloud" && !this.protection.lasts(real)) {
       const record = this.records.find(({ root }) => isWithin(root, real)) ?? this.records[0];
-      await record?.tighten({ derived: [{ path: real, source: real, tier: rule.tier, ...identityAt(real) }] });
+      await record?.tighten({ derived: [{ path: real, source: real, ...identityAt(real) }] });
       this.protection.remember(this.records);
-      const name = isWithin(this.root, real) ? relativeTo(this.root, real) : real;
       if (this.protection.lasts(real)) {
+        const name = relativeTo(this.root, real);
         this.#options.notify?.(`protected from now on: ${name} (agentcli secrets trust releases it)`);
       }
     }
@@ -232,7 +232,7 @@ export class DiskWorkspace {
   #ruleOfGit(path: string): ProtectionRule | null {
     const { protection } = this;
     // An additional directory can itself lie inside a `.git`.
-    if (!isOfGit(isWithin(this.root, path) ? path.slice(this.root.length) : path)) return null;
+    if (!isOfGit(relativeTo(this.root, path))) return null;
     return (this.local ? protection.anySoon : protection.any) ? ruleOfGit(protection.markers) : null;
   }
 
@@ -265,7 +265,7 @@ export class DiskWorkspace {
    * them.
    */
   takeUsed(): readonly string[] {
-    const used = [...this.#used].map((path) => isWithin(this.root, path) ? relativeTo(this.root, path) : path);
+    const used = [...this.#used].map((path) => relativeTo(this.root, path));
     this.#used.clear();
     return used;
   }
