@@ -1,6 +1,6 @@
 /** Items of a session: the conversation, labeled, before any of it becomes a request. */
 import type { Label } from "../boundary/policy/label.ts";
-import { isWithin, relativeTo } from "../platform/path.ts";
+import { relativeTo } from "../platform/path.ts";
 import type { ShownImage } from "../provider/chat/content.ts";
 
 /** A tool call of the model. `input` is null when the arguments could not be read; `problem` then tells the model why. */
@@ -29,10 +29,7 @@ export interface ProtectedSource {
 
 /** Returns the source of what was read of a file, given by its absolute path, before it was protected. */
 export function sourceOfFormer(path: string, root: string): ProtectedSource {
-  return {
-    path: isWithin(root, path) ? relativeTo(root, path) : path,
-    rule: "protected by now",
-  };
+  return { path: relativeTo(root, path), rule: "protected by now" };
 }
 
 /** The files that an item may hold content of, as the workspace names them; absent where that was not noted. */

@@ -1,6 +1,6 @@
 /** Decides whether a call may run: by its rules, its mode, and what a rule covers. */
 import type { ResolvedPath, Workspace } from "../boundary/workspace/workspace.ts";
-import { isAbsolute, isWithin, join, normalize, relativeTo } from "../platform/path.ts";
+import { isAbsolute, join, normalize, relativeTo } from "../platform/path.ts";
 import { looseWords, parseCommand, type ParsedCommand } from "../shell/command.ts";
 import { type CommandPart, commandParts } from "../shell/parts.ts";
 import { parseRules, type PathRule, type Rule } from "./permission_rule.ts";
@@ -204,7 +204,7 @@ export function ruleNames(
   path: ResolvedPath,
   { root }: Pick<Workspace, "root">,
 ): { paths: string[]; root: string } {
-  const real = isWithin(root, path.real) ? relativeTo(root, path.real) : path.real;
+  const real = relativeTo(root, path.real);
   return { paths: [...new Set([path.display, real])], root };
 }
 

@@ -1,5 +1,5 @@
 /** The rule that protects a path, and how messages name it. */
-import { basename, dirname, isWithin, join, relativeTo } from "../../platform/path.ts";
+import { basename, dirname, join, relativeTo } from "../../platform/path.ts";
 import { foldedPath } from "../../platform/case_folded.ts";
 import { MARKER_NAME, type Tier } from "./marker.ts";
 
@@ -24,11 +24,9 @@ export interface ProtectionRule {
 
 /** Returns the rule as `.agentclisecret:3 no-cloud: .env`. The marker's path is relative if it lies below `root`. */
 export function describeRule(rule: ProtectionRule, root: string): string {
-  const marker = isWithin(root, rule.marker) ? relativeTo(root, rule.marker) : rule.marker;
+  const marker = relativeTo(root, rule.marker);
   if (rule.damaged !== undefined) return `the marker ${marker} cannot be used: ${rule.damaged}`;
-  if (rule.copyOf !== undefined) {
-    return `it holds content of ${isWithin(root, rule.copyOf) ? relativeTo(root, rule.copyOf) : rule.copyOf}`;
-  }
+  if (rule.copyOf !== undefined) return `it holds content of ${relativeTo(root, rule.copyOf)}`;
   if (rule.remembered) return `${marker}, remembered: ${rule.tier}: ${rule.pattern}`;
   if (rule.line === 0) return `${rule.pattern} can hold copies of what the marker ${marker} protects`;
   return `${marker}:${rule.line} ${rule.tier}: ${rule.pattern}`;

@@ -248,7 +248,7 @@ function differenceOf({ root, protection, localEndpoints, record }: ProjectConte
 }
 
 function textOf({ gone, endpoints, derived }: Difference, root: string): string {
-  const shown = (path: string) => isWithin(root, path) ? relativeTo(root, path) : path;
+  const shown = (path: string) => relativeTo(root, path);
   const part = (title: string, lines: readonly string[]) =>
     lines.length === 0 ? "" : `${title}\n${lines.map((line) => `  ${clean(line)}\n`).join("")}`;
   return part(
