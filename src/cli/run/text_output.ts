@@ -230,12 +230,12 @@ function cut(text: string): string {
 
 /**
  * Says that a request is sent again. Null where that is said already, since a large model takes minutes to load, and for a
- * wait that is over before it is read: a server that is down answers with the error itself.
+ * connection that is refused and tried again within a second, which the error says then.
  */
 function retryText({ kind, reason, restart, delayMs, attempt, maxRetries }: RetryNotice): string | null {
   if (restart) return `${reason}; retrying, the text so far is discarded`;
   if (kind === "loading") return attempt > 1 ? null : `${reason}; retrying until it is ready`;
-  if (delayMs < 1000) return null;
+  if (kind === "refused" && delayMs < 1000) return null;
   return `${reason}; retrying in ${(delayMs / 1000).toFixed(1)} s (${attempt} of ${maxRetries})`;
 }
 

@@ -154,9 +154,9 @@ Deno.test("a model that loads is waited for without counting, and told of once i
     eventRows({ kind: "retry", notice: { ...notice, ...more } }, 80).map((row) => row.map(({ text }) => text).join(""));
   assert.match(rows({}).join(), new RegExp(told));
   assert.deepEqual(rows({ attempt: 2 }), []);
-  const busy = { kind: "busy", attempt: 2, maxRetries: 9 } as const;
-  assert.match(rows({ ...busy, delayMs: 2500 }).join(), /retrying in 2\.5 s \(2 of 9\)/);
-  assert.deepEqual(rows(busy), []);
+  assert.match(rows({ kind: "busy", attempt: 2, maxRetries: 9 }).join(), /retrying in 0\.5 s \(2 of 9\)/);
+  assert.deepEqual(rows({ kind: "refused", status: null }), []);
+  assert.match(rows({ kind: "refused", status: null, delayMs: 2500 }).join(), /retrying in 2\.5 s/);
 });
 
 Deno.test("what a search does is shown indented, what it says and reads is not", () => {
