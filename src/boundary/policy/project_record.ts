@@ -152,12 +152,9 @@ export class ProjectRecord {
    * remains, and files that nobody released.
    */
   async trust(
-    { markers, endpoints, confirmed, released }: {
-      markers: readonly MarkerLines[];
-      endpoints: readonly string[];
-      confirmed: readonly string[];
-      released: readonly string[];
-    },
+    { markers, endpoints, confirmed, released }:
+      & Pick<RecordData, "markers" | "endpoints" | "confirmed">
+      & { released: readonly string[] },
   ): Promise<void> {
     await this.#change((data) => {
       const named = [...new Set([...data.confirmed.filter((value) => endpoints.includes(value)), ...confirmed])];

@@ -86,7 +86,7 @@ interface Sorted {
 export class ProtectedTree {
   readonly #roots: readonly string[];
   readonly #rules: TreeRules;
-  readonly listings: Listings;
+  readonly #listings: Listings;
   readonly #sorted = new WeakMap<Listing, Sorted>();
   /** The last result, valid for one version of the rules. */
   #found: { places: ProtectedPlaces; version: number } | null = null;
@@ -100,7 +100,7 @@ export class ProtectedTree {
   ) {
     this.#roots = roots;
     this.#rules = rules;
-    this.listings = new Listings(clock);
+    this.#listings = new Listings(clock);
   }
 
   /** Makes the next question start a new walk. */
@@ -177,7 +177,7 @@ export class ProtectedTree {
         if (covered === null) found.unjudged.push({ directory, reason });
         continue;
       }
-      const listing = this.listings.of(directory);
+      const listing = this.#listings.of(directory);
       entries += listing.entries?.length ?? 0;
       const sorted = this.#sort(listing, visit);
       found.blind ||= sorted.blind;
@@ -252,7 +252,7 @@ export class ProtectedTree {
     if (this.#outside?.version === version && start < this.#outside.until) return this.#outside.found;
     const visits: Visit[] = [];
     for (const [directory, { start: scope }] of this.#rules.patterns) {
-      const isDirectory = this.listings.of(directory).status?.kind === "directory";
+      const isDirectory = this.#listings.of(directory).status?.kind === "directory";
       if (isDirectory && !this.#isInRoots(directory)) visits.push({ directory, covered: scope.rule, scopes: [scope] });
     }
     const found = yield* this.#walk(visits);

@@ -33,7 +33,6 @@ export class LeakScanner {
   allowed: AllowedFragments;
   readonly #protection: ScannedFiles;
   readonly #root: string;
-  readonly #limit: number | undefined;
   #finder: FragmentFinder;
   /** Path → status when it was read; null if it could not be examined. */
   #read = new Map<string, FileStatus | null>();
@@ -55,7 +54,6 @@ export class LeakScanner {
     this.#protection = protection;
     this.#root = root;
     this.allowed = allowed ?? (() => Promise.resolve(new Set()));
-    this.#limit = limit;
     this.#finder = new FragmentFinder(limit);
   }
 
@@ -123,7 +121,7 @@ export class LeakScanner {
       await this.#add(changed, { present, signal });
       if (this.#finder.content.leftOut.length > 0 && !isFirst) {
         // Former content must not displace current content.
-        this.#finder = new FragmentFinder(this.#limit);
+        this.#finder = new FragmentFinder(this.#finder.content.limit);
         await this.#add([...present.keys()], { present, signal });
       }
       this.#judged.version = NaN;
