@@ -179,7 +179,7 @@ Deno.test("a marker that is damaged for a moment takes neither the undo nor the 
 });
 
 Deno.test(
-  "a marker with too many lines is forgotten when it is gone",
+  "a marker that is too large is forgotten when it is gone",
   bubblewrap,
   async () => {
     const { stage } = await openProject();
@@ -189,7 +189,7 @@ Deno.test(
     const command = await stage.play("rem", { block, args, script });
     assert.equal(command.done.code, 6, `control: it was seen\n${command.done.stderr}`);
     const later = async () => (await stage.play("rem", { block, script: [say("Hello.")] })).done;
-    assert.match((await later()).stderr, /x\/\.agentclisecret.*more than 10000 lines[^]*remove it/);
+    assert.match((await later()).stderr, /x\/\.agentclisecret.*larger than 64 KiB[^]*remove it/);
     await removed(stage);
     assert.equal((await later()).code, 0);
   },

@@ -44,11 +44,6 @@ const FOREIGN: readonly (readonly [RegExp, string])[] = [
   [/\t/, "has a tab in its path; write one path a line"],
 ];
 
-/** Replaces each escaped character by a plain one, because it has no special meaning. */
-function withoutEscapes(path: string): string {
-  return path.replace(/\\[^]/g, "_");
-}
-
 /** Returns a path as a marker line can hold it: special characters are escaped, forbidden ones become `?`. Never throws. */
 export function escapedPath(path: string): string {
   const plain = path.replace(/[\p{Cc}\u2028\u2029]/gu, "?");
@@ -57,7 +52,9 @@ export function escapedPath(path: string): string {
 
 function pathProblem(path: string): string | null {
   if (path === "") return "names no path";
-  const foreign = FOREIGN.find(([sign]) => sign.test(withoutEscapes(path)));
+  // An escaped character has no special meaning.
+  const plain = path.replace(/\\[^]/g, "_");
+  const foreign = FOREIGN.find(([sign]) => sign.test(plain));
   if (foreign !== undefined) return `${foreign[1]}; write \\ before a sign that belongs to a name, or ? for it`;
   // On Windows a backslash separates names.
   const leaves = /^[A-Za-z]:|^~(?:[/\\]|$)|(?:^|[/\\])\.\.(?:[/\\]|$)/.test(path);
@@ -108,13 +105,13 @@ export function parseMarker(bytes: Uint8Array): Marker {
 
 export const MARKER_NAME = ".agentclisecret";
 
-/** Size limit of a marker in bytes; a larger one counts as damaged. */
-const MARKER_LIMIT = 256 * 1024;
+/** Size limit of a marker in bytes; a larger one counts as damaged. Every name is matched against each wildcard. */
+const MARKER_LIMIT = 64 * 1024;
 
 /** Reads the marker at an existing path. One that cannot be read is `damaged`. */
 export function readMarker(path: string): Marker {
   const read = readRegularFile(path, { display: path, limit: MARKER_LIMIT });
   if (!("refused" in read) && !read.more) return parseMarker(read.bytes);
-  const damaged = "refused" in read ? "it cannot be read" : "it is larger than 256 KiB";
+  const damaged = "refused" in read ? "it cannot be read" : "it is larger than 64 KiB";
   return { entries: [], localEndpoints: [], warnings: [], damaged };
 }

@@ -17,9 +17,6 @@ interface Place extends Coverage {
   worktree: { at: string; main: string } | null;
 }
 
-/** The most lines of all markers together. One with a wildcard counts as ten: every name is matched against each. */
-const LINE_LIMIT = 10_000;
-
 /** Reads the markers at a root (a real path), above it, and in the main tree of a linked worktree. */
 export function findMarkers(root: string): PathRules {
   const rules = new PathRules([root]);
@@ -58,8 +55,6 @@ export class PathRules {
   readonly #warnings = new Set<string>();
   /** Path → rule of an unusable marker, as of the last refresh. */
   readonly #damaged = new Map<string, ProtectionRule>();
-  /** Path of a usable marker → its lines, as {@link LINE_LIMIT} counts them. */
-  readonly #counts = new Map<string, number>();
   #standingEndpoints: readonly string[] = [];
   /** Grows with each new rule; cached results of older versions are recomputed. */
   #version = 0;
@@ -238,7 +233,6 @@ export class PathRules {
     if (this.#read.has(path)) return;
     this.#read.add(path);
     this.#damaged.delete(path);
-    this.#counts.delete(path);
     // A marker that was deleted keeps protecting.
     if (presentOrForbidden(() => lstatSync(path)) === null) return;
     const marker = readMarker(path);
@@ -248,20 +242,11 @@ export class PathRules {
       else marker.warnings.push(`local-endpoints has no effect: ${problem}`);
     }
     for (const warning of marker.warnings) this.#warnings.add(`${path}: ${warning}`);
-    const damaged = marker.damaged ?? this.#counted(path, marker.entries);
+    const { damaged } = marker;
     this.#take(path, { entries: damaged === undefined ? marker.entries : [], remembered: false });
     if (damaged !== undefined) {
       this.#damaged.set(path, { tier: "no-cloud", pattern: ".", marker: path, line: 0, damaged });
     }
-  }
-
-  /** Counts the lines of a marker. Returns why it is unusable beside the others, or undefined. */
-  #counted(marker: string, entries: readonly MarkerEntry[]): string | undefined {
-    const count = (sum: number, { path }: MarkerEntry) => sum + (/[*?]/.test(path) ? 10 : 1);
-    this.#counts.set(marker, entries.reduce(count, 0));
-    if ([...this.#counts.values()].reduce((sum, lines) => sum + lines) <= LINE_LIMIT) return undefined;
-    this.#counts.delete(marker);
-    return `with it the markers have more than ${LINE_LIMIT} lines, those with wildcards counted ten times`;
   }
 
   #take(path: string, { entries, remembered }: { entries: readonly MarkerEntry[]; remembered: boolean }): void {

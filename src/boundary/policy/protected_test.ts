@@ -333,44 +333,22 @@ Deno.test("a tree that is too large for a moment is known in pieces, and whole w
   }
 });
 
-Deno.test("more lines than anybody writes, in one marker or nested ones, are a damaged marker, named", async () => {
-  for (
-    const { lengths, isTooMany } of [
-      { lengths: [1_000], isTooMany: false },
-      { lengths: [1_001], isTooMany: true },
-      { lengths: [250, 250, 250, 250], isTooMany: false },
-      { lengths: [250, 250, 250, 251], isTooMany: true },
-    ]
-  ) {
+Deno.test("a marker that is larger than anybody writes is a damaged one, named, until it is repaired", async () => {
+  for (const isTooLarge of [false, true]) {
     await inTemporary((root) => {
-      let at = root;
-      for (const [depth, length] of lengths.entries()) {
-        const lines = Array.from({ length }, (_, line) => `no-cloud: *${depth}-${line}*x\n`).join("");
-        write(`${at += `/d${depth}`}/.agentclisecret`, lines);
-      }
+      const line = "no-cloud: *one*\n";
+      const lines = Math.floor(64 * 1024 / line.length) + Number(isTooLarge);
+      write(`${root}/d/.agentclisecret`, line.repeat(lines));
       const set = new ProtectedSet([root]);
       set.start();
       assert.ok(set.any);
-      for (let again = 0; again < 20; again++) set.refresh();
-      if (!isTooMany) assert.equal(set.damaged, null, "lines that are read again are counted once");
-      else assert.match(set.damaged?.damaged ?? "", /^with it the markers have more than 10000 lines/);
-      assert.equal(set.rule(`${root}/anything`) !== null, isTooMany, "everything counts as protected");
-      write(`${at}/.agentclisecret`, "no-cloud: one\n");
+      assert.equal(set.damaged?.damaged, isTooLarge ? "it is larger than 64 KiB" : undefined);
+      assert.equal(set.rule(`${root}/anything`) !== null, isTooLarge, "everything counts as protected");
+      write(`${root}/d/.agentclisecret`, "no-cloud: one\n");
       set.refresh();
       assert.equal(set.damaged, null, "it was repaired");
     });
   }
-});
-
-Deno.test("lines that the home remembers count beside as many as a marker may have", async () => {
-  await inTemporary((root) => {
-    const lines = Array.from({ length: 1_000 }, (_, line) => ({ tier: "no-cloud" as const, pattern: `*old-${line}` }));
-    write(`${root}/.agentclisecret`, lines.map(({ pattern }) => `no-cloud: new-${pattern}\n`).join(""));
-    const set = new ProtectedSet([root]);
-    set.addRemembered([{ path: `${root}/.agentclisecret`, lines }]);
-    set.start();
-    assert.deepEqual([set.damaged, set.named(`${root}/x-old-7`) !== null], [null, true]);
-  });
 });
 
 Deno.test("a file with several names may be the one that cannot be named: it is under the strictest rule there is", {
