@@ -11,8 +11,8 @@ export interface ProgramSearch {
   path: string;
   /** Real paths: the project, the session's directories, and where the program is run. */
   roots: readonly string[];
-  /** Used to find the home, which lists the user's protected projects. Null when `roots` already holds them. */
-  io: Pick<Io, "env" | "os"> | null;
+  /** Used to find the home, which lists the user's protected projects. */
+  io: Pick<Io, "env" | "os">;
 }
 
 /**
@@ -21,7 +21,7 @@ export interface ProgramSearch {
  * known projects cannot be read.
  */
 export async function findProgram(name: string, { path, roots, io }: ProgramSearch): Promise<string | null> {
-  const home = io === null ? null : await openHome(io).catch(() => null);
+  const home = await openHome(io).catch(() => null);
   const known = home === null ? [] : await knownRoots(home);
   return findExecutable(name, path, { notBelow: [...roots, ...known] });
 }
