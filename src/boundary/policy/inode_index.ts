@@ -22,14 +22,10 @@ export interface Identity {
   born: number;
 }
 
-/** Returns only the identity of something with more fields. */
-export function identityIn({ inode, born }: Identity): Identity {
-  return { inode, born };
-}
-
 /** Returns the identity of the file or directory at a path, with links followed. */
 export function identityAt(path: string): Identity {
-  return identityIn(quietly(() => statSync(path)) ?? { inode: 0, born: 0 });
+  const { inode, born } = quietly(() => statSync(path)) ?? { inode: 0, born: 0 };
+  return { inode, born };
 }
 
 /** Returns a key of a file that survives renames and deletion: a later file with the same inode has another creation time. */

@@ -8,7 +8,7 @@ import type { Home } from "../../platform/home.ts";
 import { isWithin, join, relativeTo } from "../../platform/path.ts";
 import { quietly } from "../../platform/real_path.ts";
 import type { Tier } from "./marker.ts";
-import { type Identity, identityIn, lastingIdentityOf, rootKey } from "./inode_index.ts";
+import { type Identity, lastingIdentityOf, rootKey } from "./inode_index.ts";
 
 const DIRECTORY = "projects";
 const INDEX = `${DIRECTORY}/index.json`;
@@ -96,18 +96,15 @@ export async function knownProjects(
 }
 
 /** The user's projects with protected paths. */
-export interface ProtectedProjects {
-  any(): Promise<boolean>;
-  /** The same list until a record changes. */
-  all(): Promise<readonly RecordData[]>;
-}
+export type ProtectedProjects = ReturnType<typeof protectedProjects>;
 
 /** Reads nothing until it is asked. */
-export function protectedProjects(home: Home): ProtectedProjects {
+export function protectedProjects(home: Home) {
   let last: { version: string; projects: readonly RecordData[] } | null = null;
   return {
     any: async () => (await knownRoots(home)).length > 0,
-    async all() {
+    /** Returns the same list until a record changes. */
+    async all(): Promise<readonly RecordData[]> {
       const version = await recordsVersion(home);
       if (last?.version !== version) last = { version, projects: await knownProjects(home) };
       return last.projects;
@@ -121,10 +118,10 @@ export function isOpen({ markers, revoked = [], derived, endpoints, confirmed, a
 }
 
 /** Returns a new record of a directory. */
-export function emptyRecord(root: string, identity: Identity): RecordData {
+export function emptyRecord(root: string, { inode, born }: Identity): RecordData {
   const id = crypto.randomUUID().replaceAll("-", "");
   return {
-    ...{ id, root, ...identityIn(identity), firstHead: null, salt: crypto.randomUUID() },
+    ...{ id, root, inode, born, firstHead: null, salt: crypto.randomUUID() },
     ...{ markers: [], endpoints: [], confirmed: [], allowed: [], derived: [] },
   };
 }
@@ -146,10 +143,10 @@ async function readIndex(home: Home): Promise<Index> {
 }
 
 function entryOf(data: RecordData): IndexEntry {
-  const { root, firstHead, derived } = data;
+  const { root, inode, born, firstHead, derived } = data;
   const more = isOpen(data) ? { open: true, firstHead } : isOpen({ ...data, revoked: [] }) ? { revoked: true } : {};
   const reaches = derived.some(({ path }) => !isWithin(root, path)) ? { reaches: true } : {};
-  return { root, ...identityIn(data), ...more, ...reaches };
+  return { root, inode, born, ...more, ...reaches };
 }
 
 /** Reads the record with an id; null if there is none. */

@@ -7,17 +7,13 @@ import type { Clock } from "../../platform/io.ts";
 import { InodeIndex } from "./inode_index.ts";
 import type { Listing } from "./listing.ts";
 import { PathRules, rememberedRules } from "./path_rules.ts";
-import type { DerivedFile, MarkerLines } from "./project_record_files.ts";
+import type { ProjectRecord } from "./project_record.ts";
+import type { DerivedFile } from "./project_record_files.ts";
 import { ProtectedPlaces, ProtectedTree, type WalkOptions } from "./protected_tree.ts";
 import { type ProtectionRule, stricter } from "./protection_rule.ts";
 
 /** The protecting part of a project record: rules that apply whatever the markers say now, and copies. */
-export interface Remembered {
-  readonly markers: readonly MarkerLines[];
-  readonly derived: readonly DerivedFile[];
-  /** Rereads what other sessions recorded; returns whether anything changed. */
-  reread?(): Promise<boolean>;
-}
+export type Remembered = Pick<ProjectRecord, "markers" | "derived"> & Partial<Pick<ProjectRecord, "reread">>;
 
 /** The longest walk for a local model, in milliseconds: about 60,000 files. A home or a whole disk has more. */
 const LOCAL_WALK_MS = 100;
