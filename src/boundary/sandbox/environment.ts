@@ -4,20 +4,17 @@ import { isSecretVariable } from "../policy/leaky_environment.ts";
 /** Programs need these, and none of them usually holds a key. */
 const KEPT = new Set(["PATH", "HOME", "LANG", "TERM", "TZ", "TMPDIR", "CI"]);
 
-/** The options of {@link sandboxEnvironment}. */
-interface EnvironmentOptions {
-  /** Names from the user's `sandbox.env`. */
-  named: readonly string[];
-  /** Names of variables with keys of providers, which are never passed. */
-  secret: readonly string[];
-  /** Returns whether a text contains protected content. */
-  holdsProtected?: ((text: string) => Promise<boolean>) | undefined;
-}
-
-/** Returns the variables for a command in a sandbox, taken from ours, without any that contains protected content. */
+/**
+ * Returns the variables for a command in a sandbox, taken from ours, without any that contains protected content:
+ * `named` are those of the user's `sandbox.env`, `secret` those with keys of providers, which are never passed.
+ */
 export async function sandboxEnvironment(
   environment: Readonly<Record<string, string>>,
-  { named, secret, holdsProtected }: EnvironmentOptions,
+  { named, secret, holdsProtected }: {
+    named: readonly string[];
+    secret: readonly string[];
+    holdsProtected?: ((text: string) => Promise<boolean>) | undefined;
+  },
 ): Promise<Record<string, string>> {
   const never = new Set(secret);
   const kept = Object.entries(environment).filter(([name]) =>

@@ -71,10 +71,8 @@ export class StartedLater {
   }
 
   #settingsOf(listing: Listing): readonly string[] {
-    let settings = this.#judged.get(listing);
-    if (settings === undefined) {
-      this.#judged.set(listing, settings = listing.settings.filter((path) => this.#decides(path)));
-    }
+    const settings = this.#judged.get(listing) ?? listing.settings.filter((path) => this.#decides(path));
+    this.#judged.set(listing, settings);
     return settings;
   }
 

@@ -82,12 +82,10 @@ export function unshareBackends({ programs }: BackendOptions): SandboxBackend[] 
       const holds = (place: string) => steps.some(({ kind, path }) => kind !== "scratch" && isWithin(place, path));
       const place = places.find((one) => !holds(one));
       if (place === undefined) return null;
-      const exports = Object.entries(variables).map(([name, value]) => `export ${name}=${shellQuoted(value)}`).join(
-        "; ",
-      );
+      const exports = Object.entries(variables).map(([name, value]) => `export ${name}=${shellQuoted(value)};`);
       // The shell gets the steps and the command's variables through its environment.
       const { env, text, forget } = asVariables(
-        `variables() { ${exports || ":"}; }; set -- ${steps.flatMap(words).map(shellQuoted).join(" ")} -- "$@"`,
+        `variables() { : ; ${exports.join(" ")} }; set -- ${steps.flatMap(words).map(shellQuoted).join(" ")} -- "$@"`,
       );
       const script = `${CLOSE_FILES}
 MOUNT=$1 PIVOT=$2 UMOUNT=$3 SETPRIV=$4 SETSID=$5 PROC=$6 CWD=$7 N=$8; shift 8

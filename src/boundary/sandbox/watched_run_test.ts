@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { Exposure } from "../scan/copies.ts";
+import type { ProgramChanges } from "../scan/copies.ts";
 import { runWatched } from "./watched_run.ts";
 
 Deno.test(
@@ -7,7 +7,7 @@ Deno.test(
   { ignore: Deno.build.os === "windows" },
   async () => {
     for (const exposed of [[], ["/project/.env"]]) {
-      const judged: [number, Exposure | undefined][] = [];
+      const judged: [number, ProgramChanges["exposed"]][] = [];
       let looks = 0;
       const start = Date.now();
       const outcome = await runWatched({

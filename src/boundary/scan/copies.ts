@@ -22,17 +22,12 @@ const MOST_NAMED = 20;
 /** File system clocks are coarse, and change times come in whole seconds (measured with Deno 2.9.6). */
 const SLACK_MS = 2_000;
 
-/** A protected path that a program could see since a time: what changed from then on can hold it in a form that no scan finds. */
-export interface Exposure {
-  path: string;
-  since: number;
-}
-
 /** The changes of a program that are judged. */
 export interface ProgramChanges {
   /** When it started, in milliseconds since 1970. */
   since: number;
-  exposed?: Exposure | undefined;
+  /** A protected path that it could see since a time: what changed from then on can hold it in a form that no scan finds. */
+  exposed?: { path: string; since: number } | undefined;
 }
 
 interface CopySearch extends ProgramChanges {
