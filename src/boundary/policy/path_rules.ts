@@ -20,7 +20,7 @@ interface Place extends Coverage {
 /** Reads the markers at a root (a real path), above it, and in the main tree of a linked worktree. */
 export function findMarkers(root: string): PathRules {
   const rules = new PathRules([root]);
-  rules.start();
+  rules.refresh();
   return rules;
 }
 
@@ -97,17 +97,13 @@ export class PathRules {
     return [...this.#warnings];
   }
 
-  start(): void {
-    for (const root of this.roots) this.rule(join(root, MARKER_NAME));
-  }
-
-  /** Rereads the known markers. */
-  protected refreshRules(): void {
+  /** Reads the markers at the roots and above, and those that are known, again. What was protected stays protected. */
+  refresh(): void {
     this.#places.clear();
     this.#read.clear();
     this.#standingEndpoints = [];
     for (const path of [...this.#markers.keys()]) this.#learn(path);
-    this.start();
+    for (const root of this.roots) this.rule(join(root, MARKER_NAME));
   }
 
   /** Adds the lines of markers that the home remembers. */

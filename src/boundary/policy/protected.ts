@@ -58,10 +58,10 @@ export class ProtectedSet extends PathRules {
     return roots.length === this.roots.length && roots.every((root, at) => root === this.roots[at]);
   }
 
-  /** Rereads the known markers and makes the next question walk again. What was protected stays protected. */
-  refresh(): void {
+  /** As for the rules; the next question walks again. */
+  override refresh(): void {
     this.#tree.expire();
-    this.refreshRules();
+    super.refresh();
   }
 
   /** Walks the roots, with pauses, and notes which files are protected. Throws the signal's reason. */

@@ -262,7 +262,7 @@ Deno.test("an unusable marker covers everything until it is gone, and only what 
     for (const name of [".env", "open"]) write(`${root}/${name}`, name);
     const derived = [{ path: `${root}/copy`, source: `${root}/.env`, inode: 0, born: 0 }];
     const set = new ProtectedSet([root], { remembered: [{ markers: [marker], derived }] });
-    set.start();
+    set.refresh();
     const tiers = () =>
       [".env", "new", "vault", "copy", "open"].map((name) => set.rule(`${root}/${name}`)?.tier ?? null);
     const before = ["no-cloud", "no-cloud", "list-only", "no-cloud", null];
@@ -323,7 +323,7 @@ Deno.test("a tree that is too large for a moment is known in pieces, and whole w
     while (tree.step()) steps++;
     assert.equal(steps, 92, "one more directory each time, and the end");
     const set = new ProtectedSet([root]);
-    set.start();
+    set.refresh();
     // A moment may be over before it began on a machine under load.
     let any = set.anySoon;
     for (let time = 0; time < 100 && any === null; time++) any = set.anySoon;
@@ -340,7 +340,7 @@ Deno.test("a marker that is larger than anybody writes is a damaged one, named, 
       const lines = Math.floor(64 * 1024 / line.length) + Number(isTooLarge);
       write(`${root}/d/.agentclisecret`, line.repeat(lines));
       const set = new ProtectedSet([root]);
-      set.start();
+      set.refresh();
       assert.ok(set.any);
       assert.equal(set.damaged?.damaged, isTooLarge ? "it is larger than 64 KiB" : undefined);
       assert.equal(set.rule(`${root}/anything`) !== null, isTooLarge, "everything counts as protected");

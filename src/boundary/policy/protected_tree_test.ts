@@ -31,7 +31,7 @@ function countingClock(): { later: number; listed: number; now(): number } {
 function settledSet(root: string): { set: ProtectedSet; listedAgain: number } {
   const clock = Object.assign(countingClock(), { later: 120_000 });
   const set = new ProtectedSet([root], { clock });
-  set.start();
+  set.refresh();
   if (set.any) set.identify();
   clock.listed = 0;
   set.refresh();
@@ -182,7 +182,7 @@ Deno.test("random changes: what a fresh look protects, a session that has seen t
         then.forEach(apply);
         set.refresh();
         const fresh = new ProtectedSet([root]);
-        fresh.start();
+        fresh.refresh();
         assert.ok(set.any || !fresh.any);
         for (const at of everything(root)) {
           const status = lstatSync(at);
@@ -208,7 +208,7 @@ for (const line of ["secrets", "secrets/*", "secrets/key"]) {
       if (line !== "secrets/key") Deno.symlinkSync(`${away}/other.pem`, `${root}/secrets/other`);
       Deno.writeTextFileSync(`${root}/.agentclisecret`, `no-cloud: ${line}\n`);
       const set = new ProtectedSet([root]);
-      set.start();
+      set.refresh();
       const files = [...set.files()];
       assert.ok(files.includes(`${root}/shared/key.pem`), files.join());
       assert.ok(set.rule(`${root}/shared/key.pem`) !== null);

@@ -20,7 +20,7 @@ async function project(marker = "no-cloud: .env\n"): Promise<Project> {
   };
   await write(".agentclisecret", marker);
   const protection = new ProtectedSet([root]);
-  protection.start();
+  protection.refresh();
   return {
     root,
     protection,
@@ -172,7 +172,7 @@ Deno.test("files that are made later take no room from older ones", async () => 
   const old = `${SECRET} ${words("o", 30)}`;
   await given.write("old.key", old);
   const protection = new ProtectedSet([given.root]);
-  protection.start();
+  protection.refresh();
   const scanner = new LeakScanner(protection, { root: given.root, limit: 1_000 });
   assert.ok(await scanner.check([SECRET]) !== null, "control: there is room");
   for (const isOld of [true, false]) {

@@ -214,7 +214,7 @@ export async function trustProject({ arguments: words, context }: Invocation): P
   }
   // Read before the question: what changes until it is answered was not shown.
   const now = new ProtectedSet([root]);
-  now.start();
+  now.refresh();
   void now.any;
   if (!globals.json) await io.stderr.write(textOf(change, root));
   if (!await confirmed(context, "Trust the project as it is now?")) return 1;
