@@ -7,8 +7,8 @@ import type { Invocation } from "./command.ts";
 import { AgentcliError } from "../errors.ts";
 import { QUARANTINE, type QuarantineEntry, readEntry } from "../boundary/sandbox/quarantine.ts";
 import { noteProgram } from "../boundary/sandbox/unfinished.ts";
-import { listSync, lstatSync, movePath, realPathSync, removeDirectory } from "../platform/files.ts";
-import { quietly } from "../platform/real_path.ts";
+import { listSync, lstatSync, movePath, removeDirectory } from "../platform/files.ts";
+import { quietly, realOrNull } from "../platform/real_path.ts";
 import { dirname, isWithin, join } from "../platform/path.ts";
 
 /** Runs the command. */
@@ -64,7 +64,7 @@ export async function restoreQuarantined(
     const kept = join(directory, String(index));
     if (lstatSync(kept) === null) continue;
     // A directory that is a link by now must not lead the file elsewhere; `sandbox.write` lies beside the project.
-    const parent = quietly(() => realPathSync(dirname(path)));
+    const parent = realOrNull(dirname(path));
     const stays = parent !== null && (parent === dirname(path) || isWithin(entry.root, parent));
     const free = stays && quietly(() => lstatSync(path)) === null;
     if (free) await movePath(kept, path);

@@ -5,8 +5,7 @@
 import { percentDecoded } from "../platform/text.ts";
 import type { McpServerEntry } from "../config/types.ts";
 import { isAbsolute, resolve } from "../platform/path.ts";
-import { realPathSync } from "../platform/files.ts";
-import { quietly } from "../platform/real_path.ts";
+import { realOrNull } from "../platform/real_path.ts";
 import type { Workspace } from "../boundary/workspace/workspace.ts";
 import type { Label } from "../boundary/policy/label.ts";
 import { isLocal } from "../boundary/policy/locality.ts";
@@ -60,7 +59,7 @@ export function protectedArgument(
       return `The arguments are more than ${MOST_STRINGS} strings, too many to look for protected paths`;
     }
     for (const path of pathsIn(text, [cwd, root])) {
-      const real = quietly(() => realPathSync(path));
+      const real = realOrNull(path);
       const rule = protection.rule(path) ?? (real === null ? null : protection.rule(real));
       if (rule !== null) return `An argument names a protected path (${describeRule(rule, root)})`;
     }

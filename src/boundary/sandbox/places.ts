@@ -88,9 +88,7 @@ export function findBoundPlaces(
   const shown = steps.map(({ source }) => source).filter((source) => !inSystem(source));
   let known: readonly RecordData[] = [];
   let protection = new ProtectedSet(shown);
-  const update = async () => {
-    const now = await projects?.all() ?? known;
-    if (now === known) return;
+  const take = (now: readonly RecordData[]) => {
     known = now;
     const isSeen = (path: string) => inSystem(path) || shown.some((place) => touches(place, path));
     const others = now.filter((project) => !bounds.roots.includes(project.root) && placesOf(project).some(isSeen));
@@ -106,7 +104,8 @@ export function findBoundPlaces(
     notices,
     /** Returns what must be hidden there now: the user may have protected something. */
     async walk(): Promise<ProtectedPlaces> {
-      await update();
+      const now = await projects?.all() ?? known;
+      if (now !== known) take(now);
       protection.refresh();
       return await protection.hidden();
     },
