@@ -35,6 +35,22 @@ Deno.test(
   },
 );
 
+Deno.test(
+  "a directory as standard input leads to nothing that is protected, a file is passed on",
+  bubblewrap,
+  async () => {
+    await using stage = await openStage();
+    const { home } = stage;
+    const script = "cat /proc/self/fd/0/.env /proc/self/cwd/.env; cat; echo ran";
+    const line = [...programCommand(), "sandbox", "--", "sh", "-c", script];
+    for (const [input, read] of [[".", ""], ["pub.txt", "PUB_marker public text\n"]]) {
+      await using program = startCommand(["sh", "-c", `exec "$@" < ${input}`, "sh", ...line], { home });
+      const { stdout } = await program.finished;
+      assert.equal(stdout, `${read}ran\n`);
+    }
+  },
+);
+
 Deno.test("a command that is one word is a line for a shell; a name alone is a program", bubblewrap, async () => {
   await using stage = await openStage();
   const { home } = stage;

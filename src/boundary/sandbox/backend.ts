@@ -40,11 +40,12 @@ export interface BackendOptions {
 }
 
 /**
- * Shell code that closes all file descriptors but the standard three before the sandbox starts. We inherit what our
- * caller left open, and an open directory leads past every mount. A shell that cannot close two-digit descriptors exits
- * here, and the command does not run.
+ * Shell code that closes all file descriptors but the standard three before the sandbox starts, and standard input too
+ * if it is a directory. We inherit what our caller left open, and an open directory leads past every mount. A shell that
+ * cannot close two-digit descriptors exits here, and the command does not run.
  */
-export const CLOSE_FILES = `if [ -d /proc/self/fd ]; then
+export const CLOSE_FILES = `[ ! -d /dev/stdin ] || exec < /dev/null
+if [ -d /proc/self/fd ]; then
 for f in /proc/self/fd/*; do f=\${f##*/}; [ "$f" -le 2 ] || eval "exec $f>&-"; done
 else f=3; while [ "$f" -lt 1024 ]; do eval "exec $f>&-"; f=$((f + 1)); done; fi`;
 

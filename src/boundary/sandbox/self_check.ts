@@ -88,7 +88,9 @@ async function selfCheck(backend: SandboxBackend, system: ViewBase["system"]): P
     if (line === null) return "it cannot express a path of the temporary directory";
     let output = "";
     const onOutput = (bytes: Uint8Array) => output += new TextDecoder().decode(bytes);
-    const outcome = await run({ ...line, cwd: "/", timeoutMs: PROOF_DEADLINE_MS, onOutput });
+    // A caller can hand over an open directory as standard input.
+    const argv = [sh, "-c", 'exec "$@" < "$0"', root, ...line.argv] as const;
+    const outcome = await run({ ...line, argv, cwd: "/", timeoutMs: PROOF_DEADLINE_MS, onOutput });
     if (output.includes(canary)) return "a protected file could be read through it";
     if (directory.read(MARKER) !== "rules") return "a marker could be changed through it";
     if (outcome.ended !== "exit") return `it did not end within ${PROOF_DEADLINE_MS / 1000} seconds`;
