@@ -34,7 +34,7 @@ import { parseServer, readContent, readFolder, refuseIdleOptions } from "./conte
 import { notice, warn } from "../output.ts";
 import { type EditorContext, openEditorContext } from "./context.ts";
 import type { ADD_OPTIONS, CHANGE_OPTIONS, PERSONA_OPTIONS } from "./command.ts";
-import { type Installed, readLedger } from "../../editor/plan/ledger.ts";
+import { type Installed, type Ledger, readLedger } from "../../editor/plan/ledger.ts";
 import { scaffoldAsNow } from "../../editor/hooks/upgrade.ts";
 import { fieldText, readFrontmatter } from "../../editor/resources/markdown.ts";
 import INSTRUCTIONS from "../../editor/starting_set/instructions.md" with { type: "text" };
@@ -232,15 +232,14 @@ export async function initEditor({ options, context }: Invocation<typeof CHANGE_
     makeSkill("local-model", skillFile(SKILL), { to }),
   ];
   const code = await planAndApply({ add, force: options.force }, editor, options);
-  const hasGuard = await installedGuard(editor) !== undefined;
+  const hasGuard = guardIn(await readLedger(editor.home), editor) !== undefined;
   if (hasGuard || options.dryRun) await warnMissingProgram(editor);
   if (hasGuard && !options.dryRun) await notice(context, "agentcli editor doctor shows that the guard blocks");
   if (hasGuard) await warnUnprotected(editor);
   return code;
 }
 
-async function installedGuard({ home, around, dialect }: EditorContext): Promise<Installed | undefined> {
-  const { artifacts } = await readLedger(home);
+function guardIn({ artifacts }: Ledger, { around, dialect }: EditorContext): Installed | undefined {
   return artifacts.find((one) =>
     artifactId(one) === "hook:no-cloud-guard" && one.base === around.root && one.dialect === dialect.id
   );
@@ -248,7 +247,7 @@ async function installedGuard({ home, around, dialect }: EditorContext): Promise
 
 /** The guard; one that is installed here already keeps its parameters and events. */
 async function guardOf(editor: EditorContext, to: Destination): Promise<Artifact> {
-  const installed = await installedGuard(editor);
+  const installed = guardIn(editor.ledger, editor);
   const upgraded = installed === undefined ? null : await scaffoldAsNow(installed);
   return upgraded ?? await scaffoldHook("no-cloud-guard", { options: { set: [], event: [] }, to });
 }

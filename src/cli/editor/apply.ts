@@ -16,7 +16,7 @@ import { changedLines } from "../chat/questions/preview.ts";
 import { type EditorContext, openEditorContext } from "./context.ts";
 import type { Invocation } from "../command.ts";
 import type { CHANGE_OPTIONS, PLACE_OPTIONS, REMOVE_OPTIONS } from "./command.ts";
-import { type Installed, readLedger } from "../../editor/plan/ledger.ts";
+import type { Installed } from "../../editor/plan/ledger.ts";
 import { nothingKnown, systemElsewhere } from "../../editor/plan/other_places.ts";
 import { upgradedScaffolds } from "../../editor/hooks/upgrade.ts";
 import { didYouMean } from "../../config/suggest.ts";
@@ -207,23 +207,21 @@ export async function removeArtifacts(
     throw new AgentcliError("usage", "name what to remove, or pass --all", { hint: "see: agentcli editor list" });
   }
   const editor = await openEditorContext(options, context);
-  const { artifacts } = await readLedger(editor.home);
-  const here = artifacts.filter((one) => editor.isHere(one) && (options.scope ?? one.scope) === one.scope);
+  const here = editor.installed.filter((one) => (options.scope ?? one.scope) === one.scope);
   const remove = options.all ? here : selectInstalled(words, here);
   const code = await planAndApply({ remove, force: options.force }, editor, options);
   if (!options.all) return code;
   const system = (options.scope ?? "system") === "system"
-    ? systemElsewhere({ artifacts }, { isHere: editor.isHere, command: "remove --all" })
+    ? systemElsewhere(editor.ledger, { isHere: editor.isHere, command: "remove --all" })
     : [];
-  const project = (options.scope ?? "project") === "project" ? nothingKnown({ artifacts }, editor.around.root) : [];
+  const project = (options.scope ?? "project") === "project" ? nothingKnown(editor.ledger, editor.around.root) : [];
   for (const note of [...system, ...project]) await notice(context, `note: ${note}`);
   return code;
 }
 
 /** Everything that is installed here in order, hooks of an earlier version as this one writes them. */
-async function reconcileAll({ home, isHere }: EditorContext, { force }: { force: boolean }): Promise<Wanted> {
-  const { artifacts } = await readLedger(home);
-  return { add: await upgradedScaffolds(artifacts.filter(isHere)), keep: isHere, force };
+async function reconcileAll({ installed, isHere }: EditorContext, { force }: { force: boolean }): Promise<Wanted> {
+  return { add: await upgradedScaffolds(installed), keep: isHere, force };
 }
 
 /** Those that the words name; every word has to name one. Throws `usage`. */

@@ -6,7 +6,7 @@ import { findProjectRoot } from "../../boundary/policy/project.ts";
 import { isAssistant } from "../../editor/assistants.ts";
 import type { Dialect, DialectId, Scope } from "../../editor/dialect.ts";
 import { chooseDialect, dialectsHere, type LookupOptions, type Places, placesOf } from "../../editor/places.ts";
-import { type Installed, readLedger } from "../../editor/plan/ledger.ts";
+import { type Installed, type Ledger, readLedger } from "../../editor/plan/ledger.ts";
 import { AgentcliError } from "../../errors.ts";
 import { realPathSync } from "../../platform/files.ts";
 import { type Home, openHome, userHomeOf } from "../../platform/home.ts";
@@ -25,8 +25,12 @@ export interface EditorContext {
   /** Other editors of which the project has files, where nobody said which one is meant. */
   otherDialects: readonly DialectId[];
   home: Home;
+  /** As it was when the command began. */
+  ledger: Ledger;
+  /** The artifacts of the ledger that belong to this project, this user or this machine. */
+  installed: Installed[];
   places(scope: Scope): Places;
-  /** Returns whether an installed artifact belongs to this project, this user or this machine. */
+  /** Returns whether an artifact is one of them. */
   isHere(installed: Pick<Installed, "scope" | "base">): boolean;
   /** A path for messages: relative to the project where it lies below it, else to the home as `~`. */
   shown(path: string): string;
@@ -56,22 +60,20 @@ export async function openEditorContext(
     ...(options.systemDir === undefined ? {} : { systemDirectory: resolve(globals.cwd, options.systemDir) }),
   };
   const home = await openHome(io);
-  const installed = (await readLedger(home)).artifacts.filter(({ scope, base }) =>
-    scope === "project" && base === around.root
+  const ledger = await readLedger(home);
+  const used = ledger.artifacts.flatMap(({ scope, base, dialect }) =>
+    scope === "project" && base === around.root && !isAssistant(dialect) ? [dialect] : []
   );
-  const used = installed.flatMap((one) => isAssistant(one.dialect) ? [] : [one.dialect]);
   const dialect = chooseDialect(options.dialect, around, { used });
   const isSure = options.dialect !== undefined || used.includes(dialect.id);
   const otherDialects = isSure ? [] : dialectsHere(around).filter((id) => id !== dialect.id);
-  const bases = () => [around.root, around.userHome, ...systemBase()];
-  const systemBase = () => {
-    try {
-      return [placesOf(dialect, "system", around).base];
-    } catch {
-      // A system directory that nobody knows holds nothing of ours.
-      return [];
-    }
-  };
+  const bases = [around.root, around.userHome];
+  try {
+    bases.push(placesOf(dialect, "system", around).base);
+  } catch {
+    // A system directory that nobody knows holds nothing of ours.
+  }
+  const isHere = ({ base }: Pick<Installed, "base">) => bases.includes(base);
   let protection: Promise<Protection> | null = null;
   const openProtection = async () => {
     const module = await import("./protection.ts");
@@ -83,8 +85,10 @@ export async function openEditorContext(
     dialect,
     otherDialects,
     home,
+    ledger,
+    installed: ledger.artifacts.filter(isHere),
     places: (scope) => placesOf(dialect, scope, around),
-    isHere: ({ base }) => bases().includes(base),
+    isHere,
     shown: (path) =>
       !isWithin(around.root, path) && isWithin(around.userHome, path)
         ? `~/${relativeTo(around.userHome, path)}`

@@ -4,8 +4,8 @@ import { isGuard, missingGuards, type Origin, originOf, unprovenGuard } from "..
 import { isAssistantGuard, tryAssistants } from "../../editor/doctor/try_assistant.ts";
 import { subjectOf, tryHooks } from "../../editor/doctor/try_hook.ts";
 import type { FoundArtifact, PlaceProblem } from "../../editor/resources/found.ts";
+import { artifactId } from "../../editor/resources/artifact.ts";
 import { inspect } from "../../editor/resources/inspect.ts";
-import { readLedger } from "../../editor/plan/ledger.ts";
 import { LIMITS } from "../../editor/limits.ts";
 import { earlierVersions } from "../../editor/hooks/upgrade.ts";
 import { clean } from "../../terminal/clean.ts";
@@ -19,9 +19,9 @@ import type { DOCTOR_OPTIONS } from "./command.ts";
 export async function run({ options, context }: Invocation<typeof DOCTOR_OPTIONS>): Promise<number> {
   const { io, globals } = context;
   const editor = await openEditorContext(options, context);
-  const ledger = await readLedger(editor.home);
+  const { ledger, installed } = editor;
   const { found, problems, notes } = await inspect(editor.dialect, editor.around, ledger);
-  const earlier = await earlierVersions(ledger.artifacts.filter(editor.isHere));
+  const earlier = await earlierVersions(installed);
   const findings: Finding[] = [
     ...problems.map((one) => problemOfPlace(one, editor)),
     ...[...notes, ...earlier].map((message): Finding => ({ level: "note", subject: "place", message })),
@@ -36,12 +36,13 @@ export async function run({ options, context }: Invocation<typeof DOCTOR_OPTIONS
     if (io.stderr.isTerminal && !globals.json) await notice(context, text);
   };
   findings.push(...await tryHooks(tried.hooks, { root: editor.around.root, io, progress }));
-  const here = ledger.artifacts.filter(editor.isHere);
-  findings.push(...await tryAssistants(here, { root: editor.around.root, io, progress }));
-  const installed = here.some((one) => one.kind === "hook" && one.name === "no-cloud-guard" && !isAssistantGuard(one));
+  findings.push(...await tryAssistants(installed, { root: editor.around.root, io, progress }));
+  const hasGuard = installed.some((one) => artifactId(one) === "hook:no-cloud-guard" && !isAssistantGuard(one));
   const isStopped = problems.some(({ unusable }) => unusable);
   // Whoever uses another assistant alone misses nothing of this editor.
-  if (installed || !here.some(isAssistantGuard)) findings.push(...missingGuards(found, { installed, isStopped }));
+  if (hasGuard || !installed.some(isAssistantGuard)) {
+    findings.push(...missingGuards(found, { installed: hasGuard, isStopped }));
+  }
   let tools = 0;
   for (const [index, server] of tried.servers.entries()) {
     await progress(`server ${index + 1} of ${tried.servers.length}: ${server.name}`);
@@ -108,19 +109,10 @@ async function askForOthers(count: number, { io, globals }: Context): Promise<bo
 function skipped(one: FoundArtifact, origin: Origin): Finding {
   const subject = one.kind === "hook" ? subjectOf(one) : `server ${one.name}`;
   if (one.kind === "hook" && isGuard(one.entry)) return unprovenGuard(subject, origin);
-  return origin === "changed"
-    ? {
-      level: "skipped",
-      subject,
-      message: "it was changed since it was installed, so it was not run",
-      fix: "agentcli editor check shows the difference; --foreign runs it",
-    }
-    : {
-      level: "skipped",
-      subject,
-      message: "it was written by others, so it was not run",
-      fix: "review it; --foreign runs it",
-    };
+  const [why, fix] = origin === "changed"
+    ? ["changed since it was installed", "agentcli editor check shows the difference; --foreign runs it"]
+    : ["written by others", "review it; --foreign runs it"];
+  return { level: "skipped", subject, message: `it was ${why}, so it was not run`, fix };
 }
 
 async function printFindings(findings: readonly Finding[], { context, dialect }: EditorContext): Promise<number> {

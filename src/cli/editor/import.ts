@@ -4,7 +4,6 @@ import { artifactId } from "../../editor/resources/artifact.ts";
 import { readFound } from "../../editor/plan/disk.ts";
 import { problemText } from "../../editor/resources/found.ts";
 import { inspect } from "../../editor/resources/inspect.ts";
-import { readLedger } from "../../editor/plan/ledger.ts";
 import type { Problem } from "../../editor/plan/plan.ts";
 import { type Candidate, candidatesOf } from "../../editor/plan/adopt.ts";
 import { AgentcliError } from "../../errors.ts";
@@ -23,9 +22,8 @@ export async function run(
   }
   if (options.all && words.length > 0) throw new AgentcliError("usage", "either name what to adopt, or give --all");
   const editor = await openEditorContext(options, context);
-  const ledger = await readLedger(editor.home);
-  const { found, problems, notes } = await inspect(editor.dialect, editor.around, ledger);
-  const { dialect, places } = editor;
+  const { dialect, ledger, places } = editor;
+  const { found, problems, notes } = await inspect(dialect, editor.around, ledger);
   const wanted = chosen(candidatesOf(found, { dialect, ledger, places }), words);
   const candidates = withoutProtected(wanted, await unkept(wanted, editor));
   const taken = options.take || options.all ? await takeOver(candidates, editor) : null;

@@ -1,7 +1,7 @@
 /** Runs `editor list`, `show` and `check`: shows what is there and what differs from the installed state. */
 import { type FoundArtifact, problemText, type Source, sourcesOf } from "../../editor/resources/found.ts";
 import { inspect } from "../../editor/resources/inspect.ts";
-import { type InstalledResource, interruptedPaths, readLedger } from "../../editor/plan/ledger.ts";
+import { type InstalledResource, interruptedPaths } from "../../editor/plan/ledger.ts";
 import { LIMITS } from "../../editor/limits.ts";
 import { counted } from "../../platform/number.ts";
 import { clean } from "../../terminal/clean.ts";
@@ -25,7 +25,7 @@ import { candidatesOf } from "../../editor/plan/adopt.ts";
 /** Exit 0 whatever is found. */
 export async function listArtifacts({ options, context }: Invocation<typeof PLACE_OPTIONS>): Promise<void> {
   const editor = await openEditorContext(options, context);
-  const { found, problems, notes } = await inspect(editor.dialect, editor.around, await readLedger(editor.home));
+  const { found, problems, notes } = await inspect(editor.dialect, editor.around, editor.ledger);
   const sources = sourcesOf(found, editor.dialect, editor.around);
   const isJson = context.globals.json;
   if (!isJson) await notice(context, `dialect ${editor.dialect.id}, project ${editor.around.root}`);
@@ -106,15 +106,12 @@ export async function showArtifact(
 ): Promise<void> {
   const [word = ""] = words;
   const editor = await openEditorContext(options, context);
-  const ledger = await readLedger(editor.home);
   const named = (one: { kind: string; name: string }) => `${one.kind}:${one.name}` === word || one.name === word;
-  const ours = ledger.artifacts.filter((one) => editor.isHere(one) && named(one));
-  const all = (await inspect(editor.dialect, editor.around, ledger)).found;
+  const ours = editor.installed.filter(named);
+  const all = (await inspect(editor.dialect, editor.around, editor.ledger)).found;
   const others = all.filter((one) => !one.ours && named(one));
   if (ours.length + others.length === 0) {
-    const names = [...ledger.artifacts.filter(editor.isHere), ...all].flatMap((
-      { kind, name },
-    ) => [name, `${kind}:${name}`]);
+    const names = [...editor.installed, ...all].flatMap(({ kind, name }) => [name, `${kind}:${name}`]);
     throw new AgentcliError("usage", `no artifact is named "${word}"`, {
       hint: didYouMean(word, names) ?? "see: agentcli editor list",
     });
@@ -190,18 +187,18 @@ function differenceOf({ before, after }: Change): string {
 /** Prints differences and problems. Returns 1 if there are any. */
 export async function checkArtifacts({ options, context }: Invocation<typeof PLACE_OPTIONS>): Promise<number> {
   const editor = await openEditorContext(options, context);
-  const ledger = await readLedger(editor.home);
+  const { ledger, installed } = editor;
   const plan = await planChanges(editor.home, { keep: editor.isHere });
   const inspection = await inspect(editor.dialect, editor.around, ledger);
   const { found, problems } = inspection;
   const isUnknown = found.some(({ ours, scope }) => !ours && scope === "project");
   const notes = [
     ...inspection.notes,
-    ...await earlierVersions(ledger.artifacts.filter(editor.isHere)),
+    ...await earlierVersions(installed),
     ...systemElsewhere(ledger, { isHere: editor.isHere, command: "check" }),
     ...isUnknown ? nothingKnown(ledger, editor.around.root) : [],
   ];
-  const interrupted = interruptedPaths({ ...ledger, artifacts: ledger.artifacts.filter(editor.isHere), files: {} });
+  const interrupted = interruptedPaths({ ...ledger, artifacts: installed, files: {} });
   const told = new Set(plan.problems.map(({ path }) => path));
   const findings = [
     ...interrupted.map((path) => ({
@@ -238,11 +235,9 @@ interface Word {
 export async function editorValues(of: Completion, context: Context): Promise<Word[]> {
   if (of === "hook_event") return EVENTS.map((event) => ({ value: event, brief: "" }));
   const editor = await openEditorContext({}, context);
-  const ledger = await readLedger(editor.home);
-  const ours = ledger.artifacts.filter(editor.isHere)
-    .map((one) => ({ value: artifactId(one), brief: `${one.scope}, of agentcli` }));
+  const { dialect, ledger, places } = editor;
+  const ours = editor.installed.map((one) => ({ value: artifactId(one), brief: `${one.scope}, of agentcli` }));
   if (of === "installed_artifact") return once(ours);
-  const { dialect, places } = editor;
   const candidates = candidatesOf((await inspect(dialect, editor.around, ledger)).found, { dialect, ledger, places });
   const theirs = candidates.flatMap(({ artifact }) => artifact ?? [])
     .map((one) => ({ value: artifactId(one), brief: `${one.scope}, of others` }));

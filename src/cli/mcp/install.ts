@@ -11,7 +11,7 @@ import { DIALECTS } from "../../editor/dialect.ts";
 import { filesWithoutHooks } from "../../editor/doctor/try_assistant.ts";
 import { parametersOf, scriptsOf } from "../../editor/hooks/scaffold.ts";
 import { SCAFFOLDS } from "../../editor/hooks/events.ts";
-import { type Installed, readLedger } from "../../editor/plan/ledger.ts";
+import type { Installed } from "../../editor/plan/ledger.ts";
 import { type Artifact, artifactId } from "../../editor/resources/artifact.ts";
 import { makeRule, makeScaffold, makeServer } from "../../editor/resources/make_artifact.ts";
 import {
@@ -50,7 +50,7 @@ export async function installAssistant(
   // Windsurf is one of the editors.
   const assistant = isAssistant(id) ? ASSISTANTS[id] : null;
   const program = await programOf(options.program, editor);
-  const installed = installedOf((await readLedger(editor.home)).artifacts, { id, scope, editor });
+  const installed = installedOf(editor, { id, scope });
   const request: Request = { scope, editor, program, guard: installed.find(({ kind }) => kind === "hook") };
   const add = assistant === null ? forWindsurf(request) : forAssistant(assistant, request);
   const code = await planAndApply({ add, force: options.force }, editor, options);
@@ -134,11 +134,11 @@ function forWindsurf(request: Request): Artifact[] {
 
 /** Returns what of an assistant is installed in a scope; the server of Windsurf is the user's in both. */
 function installedOf(
-  artifacts: readonly Installed[],
-  { id, scope, editor: { around } }: { id: string; scope: AssistantScope; editor: EditorContext },
+  { around, ledger }: EditorContext,
+  { id, scope }: { id: string; scope: AssistantScope },
 ): Installed[] {
   const base = scope === "project" ? around.root : around.userHome;
-  return artifacts.filter((one) =>
+  return ledger.artifacts.filter((one) =>
     one.dialect === id && NAMES.includes(artifactId(one)) &&
     ((one.scope === scope && one.base === base) || (id === "windsurf" && one.kind === "mcp"))
   );
@@ -169,14 +169,13 @@ export async function uninstallAssistant(
 ): Promise<number> {
   const editor = await editorOf(id, context);
   const scope: AssistantScope = options.user ? "user" : "project";
-  const { artifacts } = await readLedger(editor.home);
-  const all = installedOf(artifacts, { id, scope, editor });
+  const all = installedOf(editor, { id, scope });
   // The server of Windsurf is one for all places: it goes with the last of them that has the rule which names it.
   const isShared = id === "windsurf" &&
-    artifacts.some((one) => one.dialect === id && one.name === RULE_NAME && !all.includes(one));
+    editor.ledger.artifacts.some((one) => one.dialect === id && one.name === RULE_NAME && !all.includes(one));
   const remove = all.filter(({ kind }) => !(options.keepGuard && kind === "hook") && !(isShared && kind === "mcp"));
   const other: AssistantScope = options.user ? "project" : "user";
-  if (all.length === 0 && installedOf(artifacts, { id, scope: other, editor }).length > 0) {
+  if (all.length === 0 && installedOf(editor, { id, scope: other }).length > 0) {
     const command = `agentcli mcp uninstall ${id}${options.user ? "" : " --user"}`;
     await notice(context, `it is installed ${options.user ? "in this project" : "for the user"}: ${command}`);
   }
