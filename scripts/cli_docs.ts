@@ -2,8 +2,8 @@
  * `deno task docs`: writes `docs/cli.md` from the declarations of the commands.
  * With `--check` it writes nothing and exits 1 when the page is not up to date.
  */
-import { EXIT_CODES, optionUsage } from "../src/cli/help/text.ts";
-import { type Argument, type Command, GLOBAL_OPTIONS, type Group, type Options } from "../src/cli/command.ts";
+import { argumentUsage, EXIT_CODES, optionUsage } from "../src/cli/help/text.ts";
+import { type Command, GLOBAL_OPTIONS, type Group, type Options, shownCommands } from "../src/cli/command.ts";
 import { type Section, TOPICS } from "../src/cli/help/topics.ts";
 import { loadTree } from "../src/cli/tree.ts";
 import { perform, readLine, ScriptError } from "./script.ts";
@@ -27,9 +27,9 @@ async function cliDocs(): Promise<string> {
 }
 
 function commandsOf(group: Group, path: readonly string[]): string[] {
-  return Object.entries(group.commands).flatMap(([name, node]) => {
+  return shownCommands(group).flatMap(([name, node]) => {
     const words = [...path, name];
-    if (node.kind === "command") return node.hidden === true ? [] : commandText(node, words);
+    if (node.kind === "command") return commandText(node, words);
     return [`### agentcli ${words.join(" ")}`, `${node.brief}.`, prose(node.detail ?? ""), ...commandsOf(node, words)];
   });
 }
@@ -40,7 +40,7 @@ function commandText(command: Command, words: readonly string[]): string[] {
   return [
     `### ${name}`,
     `${prose(command.brief)}.`,
-    fenced("text", [`${name}${command.arguments.map((argument) => ` ${usageOf(argument)}`).join("")}${options}`]),
+    fenced("text", [`${name}${command.arguments.map((argument) => ` ${argumentUsage(argument)}`).join("")}${options}`]),
     prose(command.detail ?? ""),
     table(
       ["Argument", "Meaning"],
@@ -50,11 +50,6 @@ function commandText(command: Command, words: readonly string[]): string[] {
     command.examples.length === 0 ? "" : "Examples:",
     command.examples.length === 0 ? "" : fenced("sh", command.examples),
   ];
-}
-
-function usageOf({ name, optional, repeated }: Argument): string {
-  const word = `<${name}>${repeated === true ? "..." : ""}`;
-  return optional === true ? `[${word}]` : word;
 }
 
 function optionTable(options: Options): string {

@@ -1,7 +1,7 @@
 /** The command line that names no command: on a terminal a chat, unless it asks for something else; elsewhere an error. */
 import { closest } from "../config/suggest.ts";
 import { AgentcliError } from "../errors.ts";
-import { type Command, GLOBAL_OPTIONS, type Group } from "./command.ts";
+import { type Command, GLOBAL_OPTIONS, type Group, shownCommands } from "./command.ts";
 import { camelCase, kebabCase, meant, NO_COMMAND, normalize, type Normalized, usage } from "./command_line.ts";
 import { COMMAND_NAMES, loadTree } from "./tree.ts";
 
@@ -36,14 +36,14 @@ function knownElsewhere(word: string): string | undefined {
 }
 
 /** Returns the error for a line that names no command. */
-export function withoutCommand(line: Normalized, { commands }: Group): AgentcliError {
+export function withoutCommand(line: Normalized, group: Group): AgentcliError {
   const [word = "", option] = [line.words[0], line.options[0]?.name];
-  const near = meant(word, { names: Object.keys(commands).filter((name) => !name.startsWith("_")), prefix: "" });
+  const near = meant(word, { names: shownCommands(group).map(([name]) => name), prefix: "" });
   const atRoot = line.path.length === 0;
   if (word === "") {
     if (option === undefined) return usage(line, "no command was given");
     // Options of a prompt: without a terminal nothing stands for the chat.
-    if (atRoot && [commands["run"], commands["chat"]].some((command) => hasOption(command, option))) {
+    if (atRoot && [group.commands["run"], group.commands["chat"]].some((command) => hasOption(command, option))) {
       return new AgentcliError("usage", `a command must come before --${option}`, { hint: NO_COMMAND });
     }
     const names = Object.keys(GLOBAL_OPTIONS).map(kebabCase);

@@ -193,6 +193,11 @@ export function optionsAt(node: Command | Group): Options {
   return usual?.kind === "command" ? usual.options : {};
 }
 
+/** Returns the commands of a group that help and completions show, with their names. */
+export function shownCommands({ commands }: Group): [string, Command | Group][] {
+  return Object.entries(commands).filter(([, node]) => node.kind === "group" || node.hidden !== true);
+}
+
 /** Returns the name of the option that a letter stands for. */
 export function optionOfLetter(letter: string, options: Options): string | undefined {
   return SHORT_OPTIONS[letter] ?? Object.keys(options).find((name) => options[name]?.letter === letter);

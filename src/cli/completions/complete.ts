@@ -6,7 +6,6 @@ import { type Configuration, type ModelEntry, ROLES } from "../../config/types.t
 import { AgentcliError } from "../../errors.ts";
 import { clean } from "../../terminal/clean.ts";
 import {
-  type Argument,
   type Command,
   type Completion,
   type Context,
@@ -17,9 +16,10 @@ import {
   optionOfLetter,
   type Options,
   optionsAt,
+  shownCommands,
 } from "../command.ts";
 import type { COMPLETE_OPTIONS } from "../program_commands.ts";
-import { kebabCase } from "../command_line.ts";
+import { camelCase, kebabCase } from "../command_line.ts";
 import { configured } from "../result.ts";
 
 /** Values that no shell reads as anything but a word. Others are not offered: quoting them differs from shell to shell. */
@@ -157,13 +157,7 @@ async function sessions(context: Context): Promise<Candidate[]> {
 
 async function topics(): Promise<Candidate[]> {
   const [{ TOPICS }, { loadTree }] = await Promise.all([import("../help/topics.ts"), import("../tree.ts")]);
-  const commands = Object.entries((await loadTree()).commands).filter(([, node]) =>
-    node.kind === "group" || node.hidden !== true
-  );
-  return [
-    ...TOPICS.map(({ name, brief }) => ({ value: name, brief })),
-    ...commands.map(([value, { brief }]) => ({ value, brief })),
-  ];
+  return [...TOPICS.map(({ name, brief }) => ({ value: name, brief })), ...commandWords(await loadTree())];
 }
 
 interface Candidate {
@@ -226,9 +220,8 @@ function optionsOf(node: Command | Group): Options {
 }
 
 function optionOf(node: Command | Group, typed: string): Option | undefined {
-  const options = optionsOf(node);
-  const name = Object.keys(options).find((key) => key === typed || kebabCase(key) === typed);
-  return name === undefined ? undefined : options[name];
+  const [options, name] = [optionsOf(node), camelCase(typed)];
+  return Object.hasOwn(options, name) ? options[name] : undefined;
 }
 
 function optionWords(node: Command | Group): Candidate[] {
@@ -238,15 +231,11 @@ function optionWords(node: Command | Group): Candidate[] {
 }
 
 function commandWords(group: Group): Candidate[] {
-  return Object.entries(group.commands)
-    .filter(([, node]) => node.kind === "group" || node.hidden !== true)
-    .map(([value, node]) => ({ value, brief: node.brief }));
+  return shownCommands(group).map(([value, { brief }]) => ({ value, brief }));
 }
 
 function valueOf(option: Option, before: string): Wanted {
-  if (option.kind === "text" && option.values !== undefined) {
-    return { kind: "words", words: option.values.map((value) => ({ value: before + value, brief: "" })) };
-  }
+  if (option.kind === "text" && option.values !== undefined) return oneOf(option.values, before);
   const of = option.kind === "text" || option.kind === "list" ? option.completion : undefined;
   return of === undefined ? NOTHING : { kind: "values", of, before };
 }
@@ -254,18 +243,16 @@ function valueOf(option: Option, before: string): Wanted {
 function argumentAt(command: Command, given: readonly string[]): Wanted {
   const declared = command.arguments[given.length] ?? command.arguments.findLast(({ repeated }) => repeated === true);
   if (declared === undefined) return NOTHING;
-  if (declared.values !== undefined) {
-    return { kind: "words", words: declared.values.map((value) => ({ value, brief: "" })) };
-  }
+  if (declared.values !== undefined) return oneOf(declared.values, "");
   if (declared.completion === undefined) return NOTHING;
-  const after = decider(declared.completion, command.arguments, { given });
-  return { kind: "values", of: declared.completion, before: "", ...(after === undefined ? {} : { after }) };
+  const decider = DECIDED_BY[declared.completion];
+  const after = given.find((_, at) => decider !== undefined && command.arguments[at]?.name === decider);
+  return { kind: "values", of: declared.completion, before: "", ...after === undefined ? {} : { after } };
+}
+
+function oneOf(values: readonly string[], before: string): Wanted {
+  return { kind: "words", words: values.map((value) => ({ value: before + value, brief: "" })) };
 }
 
 /** By the name of the argument before that decides what can follow. */
 const DECIDED_BY: Partial<Record<Completion, string>> = { model: "provider", setting_value: "key", scaffold: "kind" };
-
-function decider(of: Completion, declared: readonly Argument[], { given }: { given: readonly string[] }) {
-  const name = DECIDED_BY[of];
-  return name === undefined ? undefined : given.find((_, index) => declared[index]?.name === name);
-}

@@ -2,8 +2,8 @@
 import { didYouMean } from "../../config/suggest.ts";
 import { AgentcliError } from "../../errors.ts";
 import { print } from "../result.ts";
-import { helpText, rows, wrap } from "./text.ts";
-import type { Command, Group, Invocation } from "../command.ts";
+import { columnsOf, helpText, rows, wrap } from "./text.ts";
+import { type Command, type Group, type Invocation, shownCommands } from "../command.ts";
 import { type Section, type Topic, TOPICS } from "./topics.ts";
 import { programDirectory, runtimeFacts } from "../../platform/runtime.ts";
 import { COMMIT, VERSION } from "../version.ts";
@@ -33,7 +33,7 @@ function nodeAt(tree: Group, words: readonly string[]): Command | Group {
 }
 
 function unknownTopic(word: string, { node, atRoot }: { node: Command | Group; atRoot: boolean }): AgentcliError {
-  const commands = node.kind === "group" ? Object.keys(node.commands).filter((name) => !name.startsWith("_")) : [];
+  const commands = node.kind === "group" ? shownCommands(node).map(([name]) => name) : [];
   const topics = atRoot ? TOPICS.map(({ name }) => name) : [];
   return new AgentcliError("usage", `no help on "${word}"`, {
     hint: didYouMean(word, [...topics, ...commands]) ?? `topics: ${TOPICS.map(({ name }) => name).join(", ")}`,
@@ -43,10 +43,6 @@ function unknownTopic(word: string, { node, atRoot }: { node: Command | Group; a
 function topicList(width: number): string {
   const pairs = TOPICS.map(({ name, brief }) => [name, brief] as const);
   return `${rows("Topics (agentcli help <topic>):", pairs, { width: columnsOf(width) })}\n`;
-}
-
-function columnsOf(width: number): number {
-  return Math.min(Math.max(width, 40), 100);
 }
 
 function topicText(topic: Topic, width: number): string {

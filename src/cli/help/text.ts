@@ -8,6 +8,7 @@ import {
   type Option,
   type Options,
   SHORT_OPTIONS,
+  shownCommands,
 } from "../command.ts";
 
 /** The exit codes in words, for help and documentation; the numbers belong to `src/errors.ts`. */
@@ -31,12 +32,17 @@ export function helpText(
   { more = "" }: { more?: string | undefined } = {},
 ): string {
   const name = ["agentcli", ...line.path].join(" ");
-  const columns = Math.min(Math.max(width, 40), 100);
+  const columns = columnsOf(width);
   const sections = line.node.kind === "command"
     ? commandHelp(line.node, name, columns)
     : groupHelp(line.node, name, columns);
   const rest = more.split("\n").map((line) => indented(line, columns));
   return [...sections, rest.join("\n")].filter((section) => section !== "").join("\n\n") + "\n";
+}
+
+/** Returns the columns of the help on a terminal of this width. */
+export function columnsOf(width: number): number {
+  return Math.min(Math.max(width, 40), 100);
 }
 
 function commandHelp(command: Command, name: string, width: number): string[] {
@@ -45,10 +51,8 @@ function commandHelp(command: Command, name: string, width: number): string[] {
   return [
     wrap(command.brief, { width, indent: 0 }),
     usage.join(" "),
-    ...(command.detail === undefined ? [] : [wrap(command.detail, { width, indent: 0 })]),
-    command.arguments.length === 0
-      ? ""
-      : rows("Arguments:", command.arguments.map((a) => [a.name, a.brief]), { width }),
+    wrap(command.detail ?? "", { width, indent: 0 }),
+    rows("Arguments:", command.arguments.map(({ name, brief }) => [name, brief]), { width }),
     ...optionSections({ ...command.options, ...GLOBAL_OPTIONS }, width),
     command.examples.length === 0
       ? ""
@@ -58,25 +62,25 @@ function commandHelp(command: Command, name: string, width: number): string[] {
 
 function groupHelp(group: Group, name: string, width: number): string[] {
   const root = name === "agentcli";
-  const commands = Object.entries(group.commands).filter(([, node]) => node.kind === "group" || node.hidden !== true);
   return [
     wrap(group.brief, { width, indent: 0 }),
     `Usage: ${name} <command> [arguments] [options]` +
     (group.usual === undefined ? "" : `\n       ${name} [<prompt>] [options]`),
-    ...(group.detail === undefined ? [] : [wrap(group.detail, { width, indent: 0 })]),
+    wrap(group.detail ?? "", { width, indent: 0 }),
     group.usual === undefined
       ? ""
       : wrap(`On a terminal, no command means ${group.usual}; -p (--print) means run.`, { width, indent: 0 }),
-    rows("Commands:", commands.map(([command, node]) => [command, node.brief]), { width }),
+    rows("Commands:", shownCommands(group).map(([command, node]) => [command, node.brief]), { width }),
     ...optionSections(GLOBAL_OPTIONS, width),
     root ? rows("Exit codes:", EXIT_CODES.map(([code, meaning]) => [code, meaning]), { width }) : "",
     `Help for a command: ${name} <command> --help`,
   ];
 }
 
-function argumentUsage(argument: Argument): string {
-  const word = `<${argument.name}>${argument.repeated === true ? "..." : ""}`;
-  return argument.optional === true ? `[${word}]` : word;
+/** `[<path>...]` */
+export function argumentUsage({ name, optional, repeated }: Argument): string {
+  const word = `<${name}>${repeated === true ? "..." : ""}`;
+  return optional === true ? `[${word}]` : word;
 }
 
 function optionSections(options: Options, width: number): string[] {
@@ -112,12 +116,13 @@ const LEAST_ROOM = 24;
 /** Indent of a right side that has a line of its own. */
 const BELOW = 8;
 
-/** Two columns; on a narrow terminal, and where the left side is too long, the right side is on the next line. */
+/** Two columns; on a narrow terminal, and where the left side is too long, the right side is on the next line. Empty without rows. */
 export function rows(
   heading: string,
   pairs: readonly (readonly [string, string])[],
   { width }: { width: number },
 ): string {
+  if (pairs.length === 0) return "";
   const left = Math.min(Math.max(...pairs.map(([text]) => text.length)), 30);
   const narrow = width - left - 4 < LEAST_ROOM;
   const indent = narrow ? BELOW : left + 4;
