@@ -48,6 +48,11 @@ export function createPartialBlocks(model: string, trace: LabelTrace): PartialBl
     open = null;
     return [{ type: "content_block_stop", index }];
   };
+  const piece = (delta: Extract<StreamEventBody, { type: "content_block_delta" }>["delta"]): StreamEventBody => ({
+    type: "content_block_delta",
+    index,
+    delta,
+  });
   const tell = (delta: ResponseDelta): StreamEventBody[] => {
     const events: StreamEventBody[] = [];
     const block = blockOf(delta);
@@ -57,17 +62,13 @@ export function createPartialBlocks(model: string, trace: LabelTrace): PartialBl
       index++;
       events.push({ type: "content_block_start", index, content_block: opening(delta, position, trace) });
       if (delta.kind === "tool_call" && trace.label !== "open") {
-        const piece = { type: "input_json_delta" as const, partial_json: JSON.stringify(REDACTED_INPUT) };
-        events.push({ type: "content_block_delta", index, delta: piece });
+        events.push(piece({ type: "input_json_delta", partial_json: JSON.stringify(REDACTED_INPUT) }));
       }
     }
-    if (delta.kind === "text") {
-      events.push({ type: "content_block_delta", index, delta: { type: "text_delta", text: delta.text } });
-    } else if (delta.kind === "reasoning") {
-      events.push({ type: "content_block_delta", index, delta: { type: "thinking_delta", thinking: delta.text } });
-    } else if (delta.arguments !== "" && trace.label === "open") {
-      const piece = { type: "input_json_delta" as const, partial_json: delta.arguments };
-      events.push({ type: "content_block_delta", index, delta: piece });
+    if (delta.kind === "text") events.push(piece({ type: "text_delta", text: delta.text }));
+    else if (delta.kind === "reasoning") events.push(piece({ type: "thinking_delta", thinking: delta.text }));
+    else if (delta.arguments !== "" && trace.label === "open") {
+      events.push(piece({ type: "input_json_delta", partial_json: delta.arguments }));
     }
     return events;
   };
@@ -86,16 +87,7 @@ export function createPartialBlocks(model: string, trace: LabelTrace): PartialBl
       unfinished = true;
       return [...before, {
         type: "message_start",
-        message: {
-          id,
-          type: "message",
-          role: "assistant",
-          model,
-          content: [],
-          stop_reason: null,
-          stop_sequence: null,
-          usage: messageUsage(null),
-        },
+        message: assistantMessage(id, { model, content: [], usage: messageUsage(null) }),
       }];
     },
     delta(delta, isUnjudged = false) {
@@ -110,6 +102,15 @@ export function createPartialBlocks(model: string, trace: LabelTrace): PartialBl
       return ending(stopReason, usage);
     },
   };
+}
+
+/** A message of the model, without content as it begins, or with a block of it. */
+export function assistantMessage<Content extends ContentBlock[]>(
+  id: string,
+  { model, content, usage }: { model: string; content: Content; usage: ProtocolUsage },
+) {
+  const [type, role] = ["message", "assistant"] as const;
+  return { id, type, role, model, content, stop_reason: null, stop_sequence: null, usage };
 }
 
 function ending(stopReason: string, usage: ProtocolUsage): StreamEventBody[] {

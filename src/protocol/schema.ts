@@ -31,6 +31,20 @@ const toolUseBlock = z.object({
 });
 const contentBlockSchema = z.discriminatedUnion("type", [textBlock, thinkingBlock, toolUseBlock]);
 
+/** A message of the model: as it begins, and with a block of its content. */
+function assistantMessage<C extends z.ZodType>(content: C) {
+  return z.object({
+    id: z.string(),
+    type: z.literal("message"),
+    role: z.literal("assistant"),
+    model: z.string(),
+    content: z.array(content),
+    stop_reason: z.null(),
+    stop_sequence: z.null(),
+    usage: usageSchema,
+  });
+}
+
 const initSchema = system("init", {
   cwd: z.string(),
   tools: z.array(z.string()),
@@ -120,16 +134,7 @@ const prefillSchema = system("agentcli_prefill", {
 const assistantSchema = z.object({
   type: z.literal("assistant"),
   ...base,
-  message: z.object({
-    id: z.string(),
-    type: z.literal("message"),
-    role: z.literal("assistant"),
-    model: z.string(),
-    content: z.array(contentBlockSchema),
-    stop_reason: z.null(),
-    stop_sequence: z.null(),
-    usage: usageSchema,
-  }),
+  message: assistantMessage(contentBlockSchema),
   parent_tool_use_id: z.string().nullable(),
 });
 
@@ -159,19 +164,7 @@ const replaySchema = z.object({
 });
 
 const streamEventBody = z.discriminatedUnion("type", [
-  z.object({
-    type: z.literal("message_start"),
-    message: z.object({
-      id: z.string(),
-      type: z.literal("message"),
-      role: z.literal("assistant"),
-      model: z.string(),
-      content: z.array(z.never()),
-      stop_reason: z.null(),
-      stop_sequence: z.null(),
-      usage: usageSchema,
-    }),
-  }),
+  z.object({ type: z.literal("message_start"), message: assistantMessage(z.never()) }),
   z.object({ type: z.literal("content_block_start"), index: z.number(), content_block: contentBlockSchema }),
   z.object({
     type: z.literal("content_block_delta"),

@@ -1,7 +1,7 @@
 /** From what the engine tells to the events of stream-json, one at a time, in order. */
 import { messageUsage } from "../session/line.ts";
-import { createPartialBlocks } from "./partial.ts";
-import type { ContentBlock, ProtocolEvent, ProtocolUsage, ResultEvent, StreamEventBody } from "./schema.ts";
+import { assistantMessage, createPartialBlocks } from "./partial.ts";
+import type { ContentBlock, ProtocolEvent, ResultEvent, StreamEventBody } from "./schema.ts";
 import {
   type LabelTrace,
   REDACTED_INPUT,
@@ -10,7 +10,7 @@ import {
   type TurnEvent,
   type TurnResult,
 } from "./turn_event.ts";
-import type { AssistantItem, ToolResultItem } from "../session/item.ts";
+import type { AssistantItem } from "../session/item.ts";
 
 interface WriterOptions {
   sessionId: string;
@@ -33,10 +33,6 @@ export interface ProtocolWriter {
 
 /** Stands for the result of a tool that may not leave the session (specification of the boundary, letting out). */
 const REDACTED = "[no-cloud: this result stays with the local model]";
-
-function shownResult(item: ToolResultItem): string {
-  return item.label === "open" ? item.content : REDACTED;
-}
 
 type SystemEvent = Extract<ProtocolEvent, { type: "system" }>;
 /** The fields that every event of this subtype has of its own. */
@@ -74,13 +70,16 @@ export function createProtocolWriter(options: WriterOptions): ProtocolWriter {
         }
         case "response": {
           const usage = messageUsage(event.usage);
-          const told = contentBlocks(shownWords(event.item, parent), trace).map((content) =>
-            line({ ...assistantFields(event, { content, usage }), parent_tool_use_id: parent, ...base() })
-          );
+          const { item, model } = event;
+          const told = contentBlocks(shownWords(item, parent), trace).map((content) => {
+            const message = assistantMessage(item.id, { model, content: [content], usage });
+            return line({ type: "assistant", message, parent_tool_use_id: parent, ...base() });
+          });
           return [streamed(blocks?.close()), ...told, streamed(blocks?.end(event.stopReason, usage))].join("");
         }
         case "tool_result": {
-          const { source, callId } = event.item;
+          const { source, callId, label, content, isError } = event.item;
+          const isOpen = label === "open";
           const redacted = source === undefined ? "" : system("agentcli_redacted", { tool_use_id: callId, ...source });
           return redacted + line({
             type: "user",
@@ -88,13 +87,13 @@ export function createProtocolWriter(options: WriterOptions): ProtocolWriter {
               role: "user",
               content: [{
                 type: "tool_result",
-                tool_use_id: event.item.callId,
-                content: shownResult(event.item),
-                is_error: event.item.isError,
+                tool_use_id: callId,
+                content: isOpen ? content : REDACTED,
+                is_error: isError,
               }],
             },
             parent_tool_use_id: parent,
-            tool_use_result: event.item.label === "open" ? event.details ?? event.item.content : REDACTED,
+            tool_use_result: isOpen ? event.details ?? content : REDACTED,
             ...base(),
           });
         }
@@ -217,25 +216,6 @@ function contentBlocks(item: AssistantItem, trace: LabelTrace): ContentBlock[] {
     blocks.push({ type: "tool_use", id: call.id, name: trace.toolName(call.name), input });
   }
   return blocks;
-}
-
-function assistantFields(
-  event: TurnEvent & { kind: "response" },
-  { content, usage }: { content: ContentBlock; usage: ProtocolUsage },
-) {
-  return {
-    type: "assistant" as const,
-    message: {
-      id: event.item.id,
-      type: "message" as const,
-      role: "assistant" as const,
-      model: event.model,
-      content: [content],
-      stop_reason: null,
-      stop_sequence: null,
-      usage,
-    },
-  };
 }
 
 /** The closing event of a turn; also what `--output-format json` prints. */
