@@ -105,7 +105,7 @@ function changesText({ files, commands }: RewindPoint): string {
 }
 
 function commandsText(commands: number): string[] {
-  return commands === 0 ? [] : [commands === 1 ? "1 command" : `${commands} commands`];
+  return commands === 0 ? [] : [counted(commands, "command")];
 }
 
 function fileText({ name, before, after }: ChangedFile): string {

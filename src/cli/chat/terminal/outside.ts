@@ -39,20 +39,12 @@ function editorFailed(editor: string, code: number): AgentcliError {
   );
 }
 
-/** Returns how the person's own shell runs a command. */
-function ownShell(command: string, { env, os }: Pick<Io, "env" | "os">): [string, ...string[]] {
-  if (os === "windows") return [env("COMSPEC") ?? "cmd", "/d", "/s", "/c", command];
-  return [env("SHELL") || "/bin/sh", "-c", command];
-}
-
-/** Runs a command of the person's own with the terminal; returns what to tell of it. The model hears nothing of it. */
+/** Runs a command in the person's own shell, with the terminal; returns what to tell of it. The model hears nothing of it. */
 export async function runOutside(command: string, { io, cwd }: { io: Io; cwd: string }): Promise<Row[]> {
-  const code = await runOnOwnStreams(ownShell(command, io), { env: io.environment(), io, cwd });
-  return exitRows(code);
-}
-
-/** Returns a row on an exit code that is no success. */
-function exitRows(code: number): Row[] {
+  const argv: [string, ...string[]] = io.os === "windows"
+    ? [io.env("COMSPEC") ?? "cmd", "/d", "/s", "/c", command]
+    : [io.env("SHELL") || "/bin/sh", "-c", command];
+  const code = await runOnOwnStreams(argv, { env: io.environment(), io, cwd });
   return code === 0 ? [] : [row(`  exit code ${code}`, "warning")];
 }
 
