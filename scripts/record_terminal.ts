@@ -6,7 +6,7 @@ import { ask, say, startFakeServer, type Step, want } from "../tests/helpers/fak
 import { configure, type TemporaryHome, temporaryHome } from "../tests/helpers/home.ts";
 import { openTerminal, type TestTerminal } from "../tests/helpers/terminal.ts";
 import { REPOSITORY } from "../tests/helpers/program.ts";
-import { outputOf } from "../src/platform/process.ts";
+import { outputOf } from "../src/platform/process_group.ts";
 import { type Frame, svgOf } from "./terminal_svg.ts";
 
 const SIZE = { columns: 76, rows: 22 };

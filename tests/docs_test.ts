@@ -4,7 +4,7 @@
  * `AGENTCLI_RELEASE` names the folder of a release (`deno task compile`) for the air-gapped guide to install.
  */
 import assert from "node:assert/strict";
-import { outputOf } from "../src/platform/process.ts";
+import { outputOf } from "../src/platform/process_group.ts";
 import { type Block, blocksOf, commandsOf, shownSession } from "./docs/blocks.ts";
 import type { Outcome, Plan } from "./docs/inside.ts";
 import { NOT_RUN, OTHER_PAGE, PAGES, type PageSetting, SHOWN_SETUP } from "./docs/pages.ts";

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { outputOf } from "../src/platform/process.ts";
+import { outputOf } from "../src/platform/process_group.ts";
 import { LeakScan, makeCanary } from "./boundary/leakscan.ts";
 import { startFakeServer, type Step } from "./helpers/fake_server.ts";
 import { runInProcess } from "./helpers/in_process.ts";

@@ -1,4 +1,4 @@
-import { outputOf } from "../src/platform/process.ts";
+import { outputOf } from "../src/platform/process_group.ts";
 import assert from "node:assert/strict";
 import { serveFolder } from "../scripts/release/serve_folder.ts";
 import { sha256, writeSums } from "../scripts/release/sums.ts";

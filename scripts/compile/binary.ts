@@ -1,5 +1,5 @@
 /** One standalone binary. */
-import { outputOf } from "../../src/platform/process.ts";
+import { outputOf } from "../../src/platform/process_group.ts";
 import { systemOf } from "./formats.ts";
 import { checkedSignature } from "./signature.ts";
 import { ScriptError } from "../script.ts";

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { outputOf } from "../../src/platform/process.ts";
+import { outputOf } from "../../src/platform/process_group.ts";
 import { sha256 } from "./sums.ts";
 
 const root = decodeURIComponent(new URL("../..", import.meta.url).pathname);

@@ -3,8 +3,7 @@ import { harmlessEnvironment } from "../boundary/policy/leaky_environment.ts";
 import { findProgram } from "../boundary/programs.ts";
 import type { Io } from "../platform/io.ts";
 import { runForText } from "../platform/process.ts";
-import { statSync } from "../platform/files.ts";
-import { quietly } from "../platform/real_path.ts";
+import { isFile } from "../platform/real_path.ts";
 import { isAbsolute } from "../platform/path.ts";
 import type { Command } from "./engine.ts";
 
@@ -38,7 +37,7 @@ export async function findInstalled(commands: readonly Command[], search: Search
   for (const command of commands) {
     for (const name of command.programs) {
       const program = isAbsolute(name)
-        ? fileAt(name)
+        ? isFile(name) ? name : null
         : await findProgram(name, { path: search.path, roots: [], io: search.io });
       if (program === null) continue;
       const help = await readHelp(program, command, search);
@@ -46,10 +45,6 @@ export async function findInstalled(commands: readonly Command[], search: Search
     }
   }
   return null;
-}
-
-function fileAt(path: string): string | null {
-  return (quietly(() => statSync(path)))?.kind === "file" ? path : null;
 }
 
 /** `absent`: the program is there, but not the module it was to run. */

@@ -2,6 +2,7 @@
 import { createSleep } from "./sleep.ts";
 import { AgentcliError } from "../errors.ts";
 import { type Clock, type Input, type Io, type Output, OutputClosed, type StopSignal } from "./io.ts";
+import { quietly } from "./real_path.ts";
 
 const encoder = new TextEncoder();
 
@@ -12,20 +13,8 @@ const INPUT_CHUNK = 64 * 1024;
 function output(stream: typeof Deno.stdout | typeof Deno.stderr, { notices }: { notices: boolean }): Output {
   return {
     isTerminal: stream.isTerminal(),
-    columns() {
-      try {
-        return Deno.consoleSize().columns || 80;
-      } catch {
-        return 80;
-      }
-    },
-    rows() {
-      try {
-        return Deno.consoleSize().rows || undefined;
-      } catch {
-        return undefined;
-      }
-    },
+    columns: () => quietly(() => Deno.consoleSize())?.columns || 80,
+    rows: () => quietly(() => Deno.consoleSize())?.rows || undefined,
     async write(data) {
       const bytes = typeof data === "string" ? encoder.encode(data) : data;
       try {

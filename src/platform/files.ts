@@ -250,9 +250,11 @@ export async function writePrivately(path: string, text: string): Promise<void> 
 
 /** Removes a file; one that is not there is no error. */
 export async function removeFile(path: string): Promise<void> {
-  await Deno.remove(path).catch((error) => {
-    if (!isAbsent(error)) throw error;
-  });
+  await Deno.remove(path).catch(unlessAbsent);
+}
+
+function unlessAbsent(error: unknown): void {
+  if (!isAbsent(error)) throw error;
 }
 
 /**
@@ -283,9 +285,9 @@ export async function movePath(from: string, to: string): Promise<void> {
   }
 }
 
-/** Removes a directory of our own with all that lies in it. */
+/** Removes a directory of our own with all that lies in it; one that is not there is no error. */
 export async function removeDirectory(path: string): Promise<void> {
-  await Deno.remove(path, { recursive: true });
+  await Deno.remove(path, { recursive: true }).catch(unlessAbsent);
 }
 
 async function copyPath(from: string, to: string): Promise<void> {

@@ -6,6 +6,7 @@
  */
 import { type FileKind, type FileStatus, isAbsent, lstatSync, realPathSync, statusOf, temporaryName } from "./files.ts";
 import { basename, dirname, join, normalize } from "./path.ts";
+import { quietly } from "./real_path.ts";
 import { hasAllPermissions } from "./runtime.ts";
 
 /** Thrown when another directory, or what is no regular file, stood at the path. */
@@ -143,7 +144,8 @@ function inDirectory<T>(
     const entry = (name: string) => join(directory, name);
     return work({ exact: false, entry, verify: (name, file) => verifyPlace(directory, name, file) });
   }
-  const before = whereWeAre();
+  // Null where it was removed or may not be known.
+  const before = quietly(() => Deno.cwd());
   try {
     enter(directory, make);
     return work({ exact: true, entry: (name) => name, verify: () => {} });
@@ -169,15 +171,6 @@ function enter(directory: string, make: boolean): void {
     Deno.chdir(name);
   }
   if (normalize(Deno.realPathSync(".")) !== directory) fail(false);
-}
-
-/** Returns the working directory; null when it was removed or may not be known. */
-function whereWeAre(): string | null {
-  try {
-    return Deno.cwd();
-  } catch {
-    return null;
-  }
 }
 
 /** Every path and every child of this program names its directory: where it cannot go back, another one will do. */

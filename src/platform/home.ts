@@ -20,6 +20,7 @@ import {
 } from "./files.ts";
 import type { Io } from "./io.ts";
 import { dirname, isAbsolute, join, normalize } from "./path.ts";
+import { ancestors } from "./real_path.ts";
 import { isMissingPermission } from "./runtime.ts";
 
 /** Largest file of the home that is read, in bytes. */
@@ -107,18 +108,12 @@ async function checkDirectory(path: string): Promise<void> {
   const found = statSync(path);
   if (found !== null && found.kind !== "directory") throw homeUnusable(path, new Error("it is not a directory"));
   const user = ownUser();
-  // Root can make it in anybody's directory.
-  const owner = (found ?? (user === ROOT ? statSync(existingPart(path)) : null))?.owner ?? null;
+  // Root can make it in anybody's directory: the nearest that is there tells whose.
+  const near = user === ROOT ? ancestors(path).map((place) => statSync(place)).find((one) => one !== null) : found;
+  const owner = near?.owner ?? null;
   if (user !== null && owner !== null && owner !== user) throw ofAnother(path, { user, owner });
   if (found === null) return;
   if (found.mode !== null && (found.mode & 0o077) !== 0) await setMode(path, 0o700);
-}
-
-/** Returns the nearest directory above a path that exists. */
-function existingPart(path: string): string {
-  let place = dirname(path);
-  while (place !== dirname(place) && statSync(place) === null) place = dirname(place);
-  return place;
 }
 
 const ROOT = 0;

@@ -199,15 +199,6 @@ export async function blankPart(
   }
 }
 
-/** Removes a directory of the home with all that is in it; one that is absent is no error. */
-export async function removeTree(home: Home, name: string): Promise<void> {
-  try {
-    await Deno.remove(home.file(name), { recursive: true });
-  } catch (error) {
-    if (!isAbsent(error)) throw error;
-  }
-}
-
 /** Changes the state that a file of the home holds, as JSON, while nobody else does; returns what `work` returns. */
 export async function changeState<State, Result>(
   home: Home,

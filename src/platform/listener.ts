@@ -1,5 +1,6 @@
 /** Which process listens on a port of loopback: where the system tells, and only what this user may see. */
-import { outputOf } from "./process.ts";
+import { printedBy } from "./process_group.ts";
+import { quietly } from "./real_path.ts";
 
 interface Listener {
   /** Null when it belongs to somebody else, and the system does not tell. */
@@ -60,12 +61,8 @@ async function holderOf(link: string): Promise<number | null> {
 }
 
 function entriesOf(directory: string): string[] {
-  try {
-    return [...Deno.readDirSync(directory)].map(({ name }) => name);
-  } catch {
-    // Another user's process, or one that has ended meanwhile.
-    return [];
-  }
+  // None of another user's process, nor of one that has ended meanwhile.
+  return (quietly(() => [...Deno.readDirSync(directory)]) ?? []).map(({ name }) => name);
 }
 
 /** From its command line, since the kernel's own name is cut at 15 characters. */
@@ -80,9 +77,8 @@ async function programOf(pid: number): Promise<string | null> {
 
 /** By `lsof`, which prints a field a line. Not run on macOS yet. */
 async function macosListener(port: number): Promise<Listener | null> {
-  const args = ["-nP", `-iTCP:${port}`, "-sTCP:LISTEN", "-Fpcu"];
-  const done = await outputOf(new Deno.Command("/usr/sbin/lsof", { args, stdin: "null", stderr: "null" }));
-  const fields = new Map(new TextDecoder().decode(done?.stdout).split("\n").map((line) => [line[0], line.slice(1)]));
+  const text = await printedBy("/usr/sbin/lsof", ["-nP", `-iTCP:${port}`, "-sTCP:LISTEN", "-Fpcu"]);
+  const fields = new Map(text.split("\n").map((line) => [line[0], line.slice(1)]));
   const pid = Number(fields.get("p"));
   if (!Number.isInteger(pid) || pid === 0) return null;
   return { pid, program: fields.get("c") ?? null, owner: Number(fields.get("u") ?? NaN) || null };

@@ -3,6 +3,7 @@ import { joined } from "./text.ts";
 import { isAbsolute, isWithin, join } from "./path.ts";
 import { endGroup, findSetsid, leaderOf, spawnLeader } from "./process_group.ts";
 import { realPathSync, statSync } from "./files.ts";
+import { quietly } from "./real_path.ts";
 import { ownCommand } from "./runtime.ts";
 import { after, within } from "./sleep.ts";
 
@@ -117,12 +118,8 @@ export async function runForText(
 
 /** Returns whether standard output and standard error of this process are one: the order of what comes there counts then. */
 export function isOutputJoined(): boolean {
-  try {
-    const [output, error] = [statSync("/dev/fd/1"), statSync("/dev/fd/2")];
-    return output !== null && output.device === error?.device && output.inode === error.inode;
-  } catch {
-    return false;
-  }
+  const [output, error] = [quietly(() => statSync("/dev/fd/1")), quietly(() => statSync("/dev/fd/2"))];
+  return output !== null && output.device === error?.device && output.inode === error.inode;
 }
 
 /** Returns the first of exit, abort and time limit. */
@@ -208,23 +205,10 @@ export function findExecutable(
 }
 
 function executable(path: string): string | null {
-  try {
-    const found = statSync(path);
-    if (found?.kind !== "file" || (found.mode !== null && (found.mode & 0o111) === 0)) return null;
-    return realPathSync(path);
-  } catch {
-    // A directory of PATH that may not be looked into holds nothing for us.
-    return null;
-  }
-}
-
-/** Runs `command` to its end; null when it cannot be started (Deno throws that at once, not through the promise). */
-export async function outputOf(command: Deno.Command): Promise<Deno.CommandOutput | null> {
-  try {
-    return await command.output();
-  } catch {
-    return null;
-  }
+  // A directory of PATH that may not be looked into holds nothing for us.
+  const found = quietly(() => statSync(path));
+  const isProgram = found?.kind === "file" && (found.mode === null || (found.mode & 0o111) !== 0);
+  return isProgram ? quietly(() => realPathSync(path)) : null;
 }
 
 /** A process of this program, which speaks over its standard input and output. */

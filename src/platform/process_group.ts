@@ -1,6 +1,5 @@
 /** Groups of processes, processes that outlive us, and the proof later that a process id still means the same one. */
-import { statSync } from "./files.ts";
-import { quietly } from "./real_path.ts";
+import { isFile } from "./real_path.ts";
 import { after } from "./sleep.ts";
 
 /** A process that {@link spawnLeader} started. */
@@ -20,10 +19,7 @@ const KILL_LOOKS = 250;
 /** Returns the absolute path of `setsid`; null where there is none (macOS, Windows). */
 export function findSetsid(): string | null {
   if (Deno.build.os === "windows") return null;
-  for (const place of SETSID_PLACES) {
-    if ((quietly(() => statSync(place)))?.kind === "file") return place;
-  }
-  return null;
+  return SETSID_PLACES.find(isFile) ?? null;
 }
 
 /**
@@ -177,13 +173,10 @@ export function endingWithUs(
   { group = false }: { group?: boolean } = {},
 ): readonly [string, ...string[]] {
   if (Deno.build.os !== "linux") return argv;
-  for (const place of SETPRIV_PLACES) {
-    const found = quietly(() => statSync(place));
-    if (found?.kind !== "file") continue;
-    const words = group ? ["USR1", "--", "/bin/sh", "-c", END_GROUP, "sh"] : ["TERM", "--"];
-    return [place, "--pdeathsig", ...words, ...argv];
-  }
-  return argv;
+  const setpriv = SETPRIV_PLACES.find(isFile);
+  if (setpriv === undefined) return argv;
+  const words = group ? ["USR1", "--", "/bin/sh", "-c", END_GROUP, "sh"] : ["TERM", "--"];
+  return [setpriv, "--pdeathsig", ...words, ...argv];
 }
 
 /**
@@ -194,14 +187,11 @@ export async function processIdentity(pid = Deno.pid): Promise<string | null> {
   if (!Number.isInteger(pid) || pid <= 1) return null;
   if (Deno.build.os === "linux") return await linuxIdentity(pid);
   const text = Deno.build.os === "windows"
-    ? await outputOf([
+    ? await printedBy(
       `${Deno.env.get("SYSTEMROOT") ?? "C:\\Windows"}\\System32\\WindowsPowerShell\\v1.0\\powershell.exe`,
-      "-NoProfile",
-      "-NonInteractive",
-      "-Command",
-      `(Get-Process -Id ${pid}).StartTime.ToUniversalTime().Ticks`,
-    ])
-    : await outputOf(["/bin/ps", "-o", "stat=,lstart=", "-p", String(pid)]);
+      ["-NoProfile", "-NonInteractive", "-Command", `(Get-Process -Id ${pid}).StartTime.ToUniversalTime().Ticks`],
+    )
+    : await printedBy("/bin/ps", ["-o", "stat=,lstart=", "-p", String(pid)]);
   const [, state, start] = /^\s*(?:([A-Z]\S*)\s+)?(\S.*\S)\s*$/.exec(text) ?? [];
   return start === undefined || state?.startsWith("Z") ? null : `${pid} ${start}`;
 }
@@ -217,11 +207,19 @@ async function linuxIdentity(pid: number): Promise<string | null> {
   return `${pid} ${boot.trim()} ${start}`;
 }
 
-async function outputOf(argv: readonly [string, ...string[]]): Promise<string> {
-  const [program, ...args] = argv;
-  const { stdout } = await new Deno.Command(program, { args, stdin: "null", stderr: "null" }).output()
-    .catch(() => ({ stdout: new Uint8Array() }));
-  return new TextDecoder().decode(stdout).trim();
+/** Runs `command` to its end; null when it cannot be started (Deno throws that at once, not through the promise). */
+export async function outputOf(command: Deno.Command): Promise<Deno.CommandOutput | null> {
+  try {
+    return await command.output();
+  } catch {
+    return null;
+  }
+}
+
+/** Returns what a program prints; nothing where it cannot be started. */
+export async function printedBy(program: string, args: string[]): Promise<string> {
+  const done = await outputOf(new Deno.Command(program, { args, stdin: "null", stderr: "null" }));
+  return new TextDecoder().decode(done?.stdout).trim();
 }
 
 /**

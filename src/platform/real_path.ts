@@ -1,5 +1,5 @@
 /** Paths as the system finds them: links resolved, and `..` behind a link taken from where the link leads. */
-import { lstatSync, realPathSync } from "./files.ts";
+import { lstatSync, realPathSync, statSync } from "./files.ts";
 import { basename, dirname, isAbsolute, join, normalize } from "./path.ts";
 
 /** Returns what a look at the disk gives; null where it fails: what cannot be looked at is judged by its name alone. */
@@ -9,6 +9,11 @@ export function quietly<T>(look: () => T): T | null {
   } catch {
     return null;
   }
+}
+
+/** Whether a file stands at the end of a path's links. */
+export function isFile(path: string): boolean {
+  return quietly(() => statSync(path))?.kind === "file";
 }
 
 /** Whether something stands at a path. */

@@ -1,6 +1,7 @@
 /** The runtime, the form and the sources of this program, and starting it again with another environment. */
 import { pathOfAddress } from "./text.ts";
 import { dirname, normalize } from "./path.ts";
+import { quietly } from "./real_path.ts";
 import type { Io } from "./io.ts";
 import { readTextSync } from "./files.ts";
 
@@ -112,14 +113,6 @@ function mainFile(): string | null {
   return Deno.mainModule.startsWith("file:") ? pathOfAddress(Deno.mainModule) : null;
 }
 
-function readOrNull(path: string): string | null {
-  try {
-    return readTextSync(path);
-  } catch {
-    return null;
-  }
-}
-
 /** Returns the memory of this machine. */
 export function memoryBytes(): number {
   return Deno.systemMemoryInfo().total;
@@ -127,10 +120,8 @@ export function memoryBytes(): number {
 
 /** Returns the memory of each graphics card that the kernel tells: on Linux those of AMD. */
 export function graphicsBytes(): number[] {
-  try {
-    const cards = [...Deno.readDirSync("/sys/class/drm")];
-    return cards.map(({ name }) => Number(readOrNull(`/sys/class/drm/${name}/device/mem_info_vram_total`) ?? 0));
-  } catch {
-    return [];
-  }
+  const cards = quietly(() => [...Deno.readDirSync("/sys/class/drm")]) ?? [];
+  return cards.map(({ name }) =>
+    Number(quietly(() => readTextSync(`/sys/class/drm/${name}/device/mem_info_vram_total`)) ?? 0)
+  );
 }

@@ -1,4 +1,4 @@
-import { outputOf } from "../platform/process.ts";
+import { outputOf } from "../platform/process_group.ts";
 import assert from "node:assert/strict";
 import { answer, placeOf, transcriptHome, transcriptOptions, userItem } from "../../tests/helpers/transcripts.ts";
 import { openHome } from "../platform/home.ts";

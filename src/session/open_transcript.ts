@@ -1,8 +1,9 @@
 /** Opens, copies, renames and deletes the transcript of a session under its lock: one process writes it. */
 import { AgentcliError } from "../errors.ts";
 import { isFull } from "../platform/disk_failure.ts";
+import { removeDirectory } from "../platform/files.ts";
 import { type Home, homeUnusable } from "../platform/home.ts";
-import { type HeldLock, holdLock, removeTree } from "../platform/journal.ts";
+import { type HeldLock, holdLock } from "../platform/journal.ts";
 import { isSessionId, lockName, projectSlug, transcriptName, undoName } from "./paths.ts";
 import type { StoredSession } from "./load.ts";
 import { FileTranscript, type Transcript, type TranscriptOptions, type TranscriptParts } from "./transcript.ts";
@@ -106,7 +107,7 @@ export async function renameSession(
 export async function deleteSession(home: Home, place: { slug: string; id: string }): Promise<void> {
   const lock = await takeLock(home, place);
   try {
-    await removeTree(home, undoName(place.id));
+    await removeDirectory(home.file(undoName(place.id)));
     await home.remove(transcriptName(place.slug, place.id));
   } finally {
     await lock?.release();

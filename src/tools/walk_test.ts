@@ -1,7 +1,7 @@
 import { inToolProject, type ToolProject } from "../../tests/helpers/tool_project.ts";
 import { isRefusal } from "./result.ts";
 import { parseIgnoreRules, walkFiles } from "./walk.ts";
-import { outputOf } from "../platform/process.ts";
+import { outputOf } from "../platform/process_group.ts";
 import { array, assert as check, codePoint, constantFrom, property, string } from "../../tests/property.ts";
 import assert from "node:assert/strict";
 

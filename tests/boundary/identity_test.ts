@@ -1,5 +1,5 @@
 /** A protected file is known by what it is: whatever it is called, wherever the rule stands, and after it moved. */
-import { outputOf } from "../../src/platform/process.ts";
+import { outputOf } from "../../src/platform/process_group.ts";
 import assert from "node:assert/strict";
 import { findMarkers } from "../../src/boundary/policy/path_rules.ts";
 import { openWorkspace } from "../../src/boundary/workspace/disk.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { runInProcess } from "../helpers/in_process.ts";
 import { configure, programCommand, startCommand } from "../helpers/program.ts";
-import { outputOf } from "../../src/platform/process.ts";
+import { outputOf } from "../../src/platform/process_group.ts";
 import { say } from "../helpers/fake_server.ts";
 import { HAS_TMUX, openTerminal } from "../helpers/terminal.ts";
 import { openStage } from "./harness.ts";

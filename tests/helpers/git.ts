@@ -1,5 +1,5 @@
 /** Git for tests, with no configuration but that of the repository. */
-import { outputOf } from "../../src/platform/process.ts";
+import { outputOf } from "../../src/platform/process_group.ts";
 
 /** Runs git, and throws with what it said when it fails. */
 export async function git(cwd: string, ...args: string[]): Promise<void> {

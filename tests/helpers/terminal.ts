@@ -1,5 +1,5 @@
 /** The program in a terminal of tmux, and what a person sees there. */
-import { outputOf } from "../../src/platform/process.ts";
+import { outputOf } from "../../src/platform/process_group.ts";
 import { join } from "../../src/platform/path.ts";
 import { plainDirectory } from "./plain_directory.ts";
 import { programCommand, type TemporaryHome } from "./program.ts";

@@ -1,7 +1,7 @@
 /** The step of action.yml against a scripted server, and what its inputs and outputs are called. */
 import assert from "node:assert/strict";
 import { parseYaml, plainValue } from "../../src/config/yaml.ts";
-import { outputOf } from "../../src/platform/process.ts";
+import { outputOf } from "../../src/platform/process_group.ts";
 import { ask, say, startFakeServer, want } from "../helpers/fake_server.ts";
 import { programCommand, REPOSITORY, startCommand, temporaryHome } from "../helpers/program.ts";
 

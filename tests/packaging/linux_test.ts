@@ -4,7 +4,7 @@
  */
 import assert from "node:assert/strict";
 import { writeDeb, writeRpm } from "../../scripts/packaging/linux.ts";
-import { outputOf } from "../../src/platform/process.ts";
+import { outputOf } from "../../src/platform/process_group.ts";
 
 const release = Deno.env.get("AGENTCLI_RELEASE");
 

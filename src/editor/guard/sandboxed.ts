@@ -2,9 +2,8 @@
  * The one form in which an assistant's command runs where there is a sandbox: `agentcli sandbox -- 'COMMAND'`, as one simple
  * command that every shell reads alike. What it names does not matter then: protected paths are not there for it.
  */
-import { statSync } from "../../platform/files.ts";
 import { isAbsolute, isWithin, join, resolve } from "../../platform/path.ts";
-import { quietly, realOrNamed } from "../../platform/real_path.ts";
+import { isFile, realOrNamed } from "../../platform/real_path.ts";
 import { plainWords } from "../../shell/command.ts";
 
 /** The name that the program has where nothing else is said. */
@@ -53,16 +52,14 @@ function replaceableBy(program: string, { path, cwd, roots }: CommandPlace): str
     // A relative one is another directory wherever a command runs.
     if (!isAbsolute(directory) || inRoots(directory)) return directory || ".";
     const file = join(directory, program);
-    if (quietly(() => statSync(file))?.kind === "file") return inRoots(file) ? file : null;
+    if (isFile(file)) return inRoots(file) ? file : null;
   }
   return null;
 }
 
 /** Returns whether a shell finds a program of that name. */
 export function isOnPath(name: string, { path }: CommandPlace): boolean {
-  return path.split(":").some((directory) =>
-    isAbsolute(directory) && quietly(() => statSync(join(directory, name)))?.kind === "file"
-  );
+  return path.split(":").some((directory) => isAbsolute(directory) && isFile(join(directory, name)));
 }
 
 /** Returns why a command does not run as it is, and how it does. */

@@ -2,8 +2,8 @@
 import { orProblem } from "../limits.ts";
 import { isRecord } from "../../platform/record.ts";
 import { canonical, dataOf, type JsonContainer, type JsonNode, nodeAt, parseJsonTree } from "./json_tree.ts";
-import { statSync } from "../../platform/files.ts";
 import { basename, dirname, isWithin, resolve } from "../../platform/path.ts";
+import { isFile } from "../../platform/real_path.ts";
 import { isEvent } from "../hooks/events.ts";
 
 /** Returns what runs: the entry itself, or the handlers of a group with a matcher. */
@@ -22,16 +22,12 @@ function linesOf(value: unknown, member: "command" | "powershell"): string[] {
  */
 export function keysOfHook(entry: unknown): { own: string[]; sought: string[] } {
   const [commands, powershells] = [linesOf(entry, "command"), linesOf(entry, "powershell")];
-  const shared = [entryKey(canonical(entry)), ...commands.map((line) => `command ${line}`)];
+  const shared = [`entry ${canonical(entry)}`, ...commands.map((line) => `command ${line}`)];
   const [alone, without] = [powershells.map(powershellKey), powershells.map((line) => `no command ${line}`)];
   return {
     own: [...shared, ...alone, ...(commands.length > 0 ? [] : without)],
     sought: [...shared, ...(commands.length > 0 ? without : alone)],
   };
-}
-
-function entryKey(entry: string): string {
-  return `entry ${entry}`;
 }
 
 function powershellKey(line: string): string {
@@ -123,7 +119,7 @@ export function scriptsOfHook(entry: unknown, { hooksFile, base }: { hooksFile: 
   const beside = dirname(hooksFile);
   const named = commandLines(entry).flatMap(wordsOf).filter((word) => /[\\/]/.test(word) || SCRIPT.test(word))
     .map((word) => resolve(IN_PROJECT.test(word) ? base : from, word.replace(IN_PROJECT, "").replaceAll("\\", "/")))
-    .filter((path) => path !== hooksFile && isWithin(beside, path) && statSync(path)?.kind === "file");
+    .filter((path) => path !== hooksFile && isWithin(beside, path) && isFile(path));
   return [...new Set(named)];
 }
 
