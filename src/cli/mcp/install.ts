@@ -12,7 +12,7 @@ import { filesWithoutHooks } from "../../editor/doctor/try_assistant.ts";
 import { parametersOf, scriptsOf } from "../../editor/hooks/scaffold.ts";
 import { SCAFFOLDS } from "../../editor/hooks/events.ts";
 import type { Installed } from "../../editor/plan/ledger.ts";
-import { type Artifact, artifactId } from "../../editor/resources/artifact.ts";
+import { type Artifact, artifactId, decodeBase64 } from "../../editor/resources/artifact.ts";
 import { makeRule, makeScaffold, makeServer } from "../../editor/resources/make_artifact.ts";
 import {
   GUARD_NAME,
@@ -22,7 +22,6 @@ import {
   RULE_NAME,
   RULE_TEXT,
 } from "../../editor/resources/make_assistant.ts";
-import { bytesOf } from "../../editor/resources/resource.ts";
 import { AgentcliError } from "../../errors.ts";
 import { SERVER_NAME, SERVER_WORDS } from "../../mcp/own_server.ts";
 import { lstatSync } from "../../platform/files.ts";
@@ -101,7 +100,9 @@ function guardScripts({ guard, program, scope }: Request) {
   const script = guard?.resources.map(({ resource }) => resource).find(({ path }) =>
     path.endsWith(`/${GUARD_NAME}.sh`)
   );
-  const known = script?.kind === "file" ? parametersOf(GUARD_NAME, new TextDecoder().decode(bytesOf(script))) : [];
+  const known = script?.kind === "file"
+    ? parametersOf(GUARD_NAME, new TextDecoder().decode(decodeBase64(script.content)))
+    : [];
   const agentcli = scope === "project" ? program.name : program.path;
   return scriptsOf(GUARD_NAME, new Map([...known, ["agentcli", agentcli], ["ask_private", "yes"]]));
 }

@@ -8,10 +8,8 @@ import { lookAt } from "../plan/disk.ts";
 import { hashOnDisk, textsOnDisk } from "../plan/draft.ts";
 import { handlersOf } from "../resources/hook_entry.ts";
 import { makeTrialPlace, type TrialPlace } from "./trial_place.ts";
-import { runLine, type TrialContext, untried } from "./try_hook.ts";
+import { BLOCKED, commandOn, runLine, type TrialContext, untried } from "./try_hook.ts";
 import type { Finding } from "./try_server.ts";
-
-const BLOCKED = 2;
 
 interface Guarded {
   id: AssistantId;
@@ -21,16 +19,18 @@ interface Guarded {
   line: string | null;
 }
 
+type AssistantGuard = Installed & { dialect: AssistantId };
+
 /** Returns whether an artifact is the guard of an assistant. */
-export function isAssistantGuard({ kind, dialect }: Pick<Installed, "kind" | "dialect">): boolean {
-  return kind === "hook" && isAssistant(dialect);
+export function isAssistantGuard(one: Installed): one is AssistantGuard {
+  return one.kind === "hook" && isAssistant(one.dialect);
 }
 
 /** Runs each guard with something open, something protected, and an input that is cut. */
 export async function tryAssistants(installed: readonly Installed[], context: TrialContext): Promise<Finding[]> {
-  const off = installed.flatMap((one) => isAssistantGuard(one) ? switchedOff(one, context) : []);
-  const guards = (await Promise.all(installed.filter(isAssistantGuard).map((one) => guardedEvents(one, context))))
-    .flat();
+  const own = installed.filter(isAssistantGuard);
+  const off = own.flatMap((one) => switchedOff(one, context));
+  const guards = (await Promise.all(own.map((one) => guardedEvents(one, context)))).flat();
   if (guards.length === 0) return off;
   return await withTemporaryDirectory(async (directory) => {
     const place = await makeTrialPlace(directory, { ...context, needsWorktree: false });
@@ -48,8 +48,7 @@ export function filesWithoutHooks(id: AssistantId, directories: Iterable<string>
   return files.filter((path) => off.pattern.test(lookAt(path) ?? ""));
 }
 
-function switchedOff({ dialect, resources }: Installed, { root }: TrialContext): Finding[] {
-  if (!isAssistant(dialect)) return [];
+function switchedOff({ dialect, resources }: AssistantGuard, { root }: TrialContext): Finding[] {
   const { label, directory } = ASSISTANTS[dialect];
   const hooks = resources.find(({ resource }) => resource.kind === "item")?.resource.path;
   const directories = new Set([join(root, directory), ...hooks === undefined ? [] : [dirname(hooks)]]);
@@ -61,8 +60,7 @@ function switchedOff({ dialect, resources }: Installed, { root }: TrialContext):
   }));
 }
 
-async function guardedEvents({ dialect, scope, resources }: Installed, { io }: TrialContext): Promise<Guarded[]> {
-  if (!isAssistant(dialect)) return [];
+async function guardedEvents({ dialect, scope, resources }: AssistantGuard, { io }: TrialContext): Promise<Guarded[]> {
   const texts = textsOnDisk();
   let isWhole = true;
   const events: Guarded[] = [];
@@ -107,8 +105,7 @@ async function tryGuard(
 function payloadOf(id: AssistantId, event: string, { path, place }: { path: string; place: TrialPlace }): string {
   const common = { hook_event_name: event, cwd: place.directory };
   if (/prompt/i.test(event)) return JSON.stringify({ ...common, prompt: `explain @${path}`, attachments: [] });
-  const isOpen = path === place.open;
-  const command = `${isOpen ? "agentcli sandbox -- 'cat'" : "cat"} '${path}'`;
+  const command = commandOn(path, place);
   switch (event) {
     case "beforeShellExecution":
       return JSON.stringify({ ...common, command });

@@ -17,7 +17,8 @@ const TIME_LIMIT_MS = 30_000;
 /** Longer is felt at every action of the assistant. Milliseconds. */
 const SLOW_MS = 2_000;
 const OUTPUT_LIMIT = 64 * 1024;
-const BLOCKED = 2;
+/** The exit code of a hook that blocks. */
+export const BLOCKED = 2;
 
 interface Trial {
   code: number;
@@ -91,14 +92,7 @@ async function tryHook(
   // What our own hooks keep of a trial is not the user's; the guard needs what it knows of the project.
   if (hook.ours && isScaffold(hook.name) && !isGuard(line)) environment.AGENTCLI_HOME = join(place.directory, "home");
   const work = (input: string) => runLine(line, input, { cwd, root, io, environment });
-  const touching = (path: string) =>
-    payloadOf(event, {
-      path,
-      harmless: path === place.open,
-      directory: place.directory,
-      worktree: place.worktree ?? place.directory,
-      workspace,
-    });
+  const touching = (path: string) => payloadOf(event, { path, place, workspace });
   const harmless = await work(touching(place.open));
   if (harmless === null) {
     const fix = io.os === "windows" ? "install PowerShell" : "install bash";
@@ -202,19 +196,13 @@ export async function runLine(
 
 interface Touched {
   path: string;
-  /** It is to pass: a command on it is in the form that every guard takes. */
-  harmless: boolean;
-  /** The project of the trial. */
-  directory: string;
-  /** The worktree that was made, and what it was made from. */
-  worktree: string;
+  place: TrialPlace;
+  /** The project that the worktree was made from. */
   workspace: string;
 }
 
-function toolInfo(
-  event: HookEvent,
-  { path, harmless, directory, worktree, workspace }: Touched,
-): Record<string, unknown> {
+function toolInfo(event: HookEvent, { path, place, workspace }: Touched): Record<string, unknown> {
+  const { directory } = place;
   switch (event) {
     case "pre_read_code":
     case "post_read_code":
@@ -224,7 +212,7 @@ function toolInfo(
       return { file_path: path, edits: [{ old_string: "one", new_string: "two" }] };
     case "pre_run_command":
     case "post_run_command":
-      return { command_line: `${harmless ? "agentcli sandbox -- 'cat'" : "cat"} '${path}'`, cwd: directory };
+      return { command_line: commandOn(path, place), cwd: directory };
     case "pre_mcp_tool_use":
       return { mcp_server_name: "files", mcp_tool_name: "read_file", mcp_tool_arguments: { path } };
     case "post_mcp_tool_use":
@@ -237,8 +225,13 @@ function toolInfo(
     case "post_cascade_response_with_transcript":
       return { transcript_path: `${directory}/transcript.jsonl` };
     case "post_setup_worktree":
-      return { worktree_path: worktree, root_workspace_path: workspace };
+      return { worktree_path: place.worktree ?? directory, root_workspace_path: workspace };
   }
+}
+
+/** Returns a command on a file; what is to pass is in the form that every guard takes. */
+export function commandOn(path: string, { open }: TrialPlace): string {
+  return `${path === open ? "agentcli sandbox -- 'cat'" : "cat"} '${path}'`;
 }
 
 /** Returns the input of an event, as the editor writes it. */

@@ -12,7 +12,7 @@ import { failureOf } from "../../mcp/link.ts";
 import type { Link, LinkHandlers } from "../../mcp/link.ts";
 import { startsOwnServer } from "../../mcp/own_server.ts";
 import { readServers } from "../../mcp/server.ts";
-import { openStdio } from "../../mcp/stdio.ts";
+import { StdioLink } from "../../mcp/stdio.ts";
 import { HttpClient } from "../../provider/http/client.ts";
 
 /** The result of a trial; `tools` are those that are active, 0 where they are not known. */
@@ -86,7 +86,7 @@ async function toolsOfProgram(
     env: { ...environment, ...valuesOf(env, io) },
   };
   return await toolsBy((handlers) =>
-    openStdio((streams) => run({ ...streams, ...options }), { handlers, log: () => {} })
+    new StdioLink((streams) => run({ ...streams, ...options }), { handlers, log: () => {} })
   );
 }
 

@@ -139,11 +139,6 @@ function* distinctWords(text: string, kind: TextKind): Generator<{ word: string;
       if (seen.size > WORD_LIMIT) throw new AgentcliError("usage", "the text has too many words to be looked at");
       yield { word, loose: false };
     }
-    for (const [, word = ""] of kind === "command" ? spelling.matchAll(IN_PLACE) : []) {
-      if (seen.has(word)) continue;
-      seen.add(word);
-      yield { word, loose: false };
-    }
     for (const [, word = ""] of spelling.matchAll(BEHIND_VARIABLE)) {
       if (seen.has(`$${word}`)) continue;
       seen.add(`$${word}`);
@@ -171,11 +166,8 @@ function* wordsOf(text: string, kind: TextKind): Generator<string> {
     if (/^-[^-]/.test(plain)) yield* [plain.slice(1), plain.slice(2).replace(/^@/, "")];
   }
   // `@secrets`, `"credentials"`, and `secrets/` are names even where the word alone would be language.
-  if (kind === "prose") {
-    for (const [, name = ""] of text.matchAll(/["'`]([^"'`\s/]{1,255})["'`]/g)) {
-      yield `${name}/`;
-    }
-  }
+  if (kind === "prose") { for (const [, name] of text.matchAll(/["'`]([^"'`\s/]{1,255})["'`]/g)) yield `${name}/`; }
+  else for (const [, word = ""] of text.matchAll(IN_PLACE)) yield word;
 }
 
 class NamedPaths {
@@ -221,15 +213,11 @@ class NamedPaths {
     const asPath = word.includes("/");
     const meanings = this.#lookup.meanings(path, { from: this.#from });
     // In language a bare word means a file only when it looks like one.
-    if (kind === "command" || asPath || /[._~\d-]/.test(path)) {
-      const found = this.#firstOf(meanings, { quoted: kind === "prose" });
-      if (found !== null) return found;
-    }
-    if (!path.includes("/") && this.#looksLikeName(path, { kind, asPath })) {
-      const known = this.#byName.get(foldedText(path));
-      if (known !== undefined && !meanings.some(exists)) return this.#reference(known);
-    }
-    return null;
+    if (kind === "prose" && !asPath && !/[._~\d-]/.test(path)) return null;
+    const found = this.#firstOf(meanings, { quoted: kind === "prose" });
+    if (found !== null) return found;
+    const known = path.includes("/") ? undefined : this.#byName.get(foldedText(path));
+    return known === undefined || meanings.some(exists) ? null : this.#reference(known);
   }
 
   /** A path behind a variable: it may start where the command runs, at the home, or at the root of the disk. */
@@ -263,10 +251,6 @@ class NamedPaths {
 
   #all(): readonly string[] {
     return this.#known ??= [...new Set([...this.#paths, ...this.#lookup.set.files()])];
-  }
-
-  #looksLikeName(word: string, { kind, asPath }: { kind: TextKind; asPath: boolean }): boolean {
-    return kind === "command" || asPath || /[._\d-]/.test(word);
   }
 
   /** `quoted`: programs leave `.git` out by such a pattern, and people speak of it; nothing in it is read then. */

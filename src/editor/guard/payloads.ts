@@ -2,7 +2,7 @@
  * The inputs that assistants give their hooks, and the answers that they take, as tables: what a tool does, by its name, and
  * where its arguments hold what is judged. What no table knows is judged as a call of an unknown tool.
  */
-import { fieldsOf, isRecord, parseJson, stringsOf } from "../../platform/record.ts";
+import { fieldsOf, isRecord, parseJson, stringsOf, textOf } from "../../platform/record.ts";
 import { AgentcliError } from "../../errors.ts";
 import type { AssistantId } from "../assistants.ts";
 import { type HookEvent, type HookInput, optionalField, textField } from "../hooks/events.ts";
@@ -57,11 +57,7 @@ const DEEDS = new Map(
 const PATH_NAMES = ["file_path", "notebook_path", "target_file", "path", "dir_path"];
 
 function firstText(fields: Readonly<Record<string, unknown>>, names: readonly string[]): string | null {
-  for (const name of names) {
-    const value = fields[name];
-    if (typeof value === "string" && value !== "") return value;
-  }
-  return null;
+  return names.map((name) => textOf(fields[name])).find((text) => text !== null) ?? null;
 }
 
 /** Every part of a pattern before its first sign that stands for more than itself. */
@@ -75,7 +71,7 @@ const PATCH_LINE = /^[ \t]*\*\*\* (?:(?:Add|Update|Delete) File|Move to): (.+?)\
 function actionsOf(tool: string, input: unknown): Action[] {
   const fields = fieldsOf(input);
   // Which of several the tool goes by is its business: all are judged.
-  const paths = PATH_NAMES.flatMap((name) => firstText(fields, [name]) ?? []);
+  const paths = PATH_NAMES.flatMap((name) => textOf(fields[name]) ?? []);
   const [path = null] = paths;
   const unknown: Action[] = [serverCall(tool, input)];
   switch (DEEDS.get(tool)) {
@@ -231,7 +227,7 @@ export function readPayload(
   return {
     actions: read(hook),
     cwd: optionalField(hook, "cwd") || null,
-    root: typeof started === "string" && started !== "" ? started : null,
+    root: textOf(started),
   };
 }
 

@@ -9,6 +9,7 @@ import type { Io } from "../../platform/io.ts";
 import { appendLines } from "../../platform/journal.ts";
 import { dirname, isWithin, join, relativeTo, resolve } from "../../platform/path.ts";
 import { stringsOf } from "../../platform/record.ts";
+import { joined } from "../../platform/text.ts";
 import { FILE_LIMIT, linkOnTheWay, readFound } from "../plan/disk.ts";
 import { DIALECT_IDS, DIALECTS } from "../dialect.ts";
 import { type HookInput, optionalField, type ScaffoldId, textField, WORKTREE_EVENT } from "./events.ts";
@@ -218,10 +219,7 @@ async function appendText(
       await writeAtomically(`${path}.1`, before, { mode: found?.mode ?? NEW_FILE_MODE });
       before = new Uint8Array();
     }
-    const whole = new Uint8Array(before.length + added.length);
-    whole.set(before);
-    whole.set(added, before.length);
-    await writeAtomically(path, whole, { mode: found?.mode ?? NEW_FILE_MODE });
+    await writeAtomically(path, joined([before, added]), { mode: found?.mode ?? NEW_FILE_MODE });
   });
 }
 

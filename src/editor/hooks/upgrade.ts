@@ -1,10 +1,9 @@
 /** Scaffolded hooks that an earlier version of the program wrote, as this one writes them. */
-import { type Artifact, resourceHash } from "../resources/artifact.ts";
+import { type Artifact, decodeBase64, resourceHash } from "../resources/artifact.ts";
 import { DIALECTS } from "../dialect.ts";
 import { isEvent, isScaffold, SCAFFOLDS } from "./events.ts";
 import type { Installed } from "../plan/ledger.ts";
 import { makeScaffold } from "../resources/make_artifact.ts";
-import { bytesOf } from "../resources/resource.ts";
 import { type AssistantId, ASSISTANTS, isAssistant } from "../assistants.ts";
 import { handlersOf } from "../resources/hook_entry.ts";
 import { makeAssistantGuard } from "../resources/make_assistant.ts";
@@ -24,7 +23,7 @@ export function scaffoldAsNow({ kind, name, scope, base, dialect, resources }: I
   const items = resources.flatMap(({ resource }) => resource.kind === "item" ? resource : []);
   const [first] = items;
   if (script?.kind !== "file" || first === undefined) return null;
-  const scripts = scriptsOf(name, parametersOf(name, new TextDecoder().decode(bytesOf(script))));
+  const scripts = scriptsOf(name, parametersOf(name, new TextDecoder().decode(decodeBase64(script.content))));
   const places = { scope, base, hooks: first.path, scripts: dirname(script.path) };
   if (isAssistant(dialect)) return guardAsNow(dialect, scripts, { ...places, items });
   return makeScaffold(name, scripts, {

@@ -4,6 +4,7 @@ import { sha256 } from "../../platform/digest.ts";
 import { lstatSync, removeFile, removeLeftovers } from "../../platform/files.ts";
 import type { Home } from "../../platform/home.ts";
 import { dirname } from "../../platform/path.ts";
+import { ancestors } from "../../platform/real_path.ts";
 import { stringsOf } from "../../platform/record.ts";
 import { DISK, type DiskAccess, perform, readFound, takeBack } from "./disk.ts";
 import {
@@ -20,8 +21,7 @@ import {
 } from "./ledger.ts";
 import { type Change, makePlan, type Plan } from "./plan.ts";
 import type { Wanted } from "./operations.ts";
-import { type Resource, resourceKey } from "../resources/artifact.ts";
-import { bytesOf } from "../resources/resource.ts";
+import { decodeBase64, type Resource, resourceKey } from "../resources/artifact.ts";
 
 /**
  * Reads the ledger and works out what has to be done. Nothing is written. Throws `policy_refused` where it would keep what
@@ -158,11 +158,7 @@ function pathsOf({ artifacts }: Ledger): string[] {
 
 /** Returns the directories above what is installed. */
 function directoriesOfOurs(ledger: Ledger): Set<string> {
-  const found = new Set<string>();
-  for (const path of pathsOf(ledger)) {
-    for (let at = dirname(path); !found.has(at); at = dirname(at)) found.add(at);
-  }
-  return found;
+  return new Set(pathsOf(ledger).flatMap((path) => ancestors(dirname(path))));
 }
 
 /** Returns the record of a file after a change; keeps the first original when it is our first. */
@@ -184,16 +180,6 @@ async function recordAfter(
   };
 }
 
-/** Returns the directories that have to be made for a file, the innermost first. */
-function missingAbove(path: string): string[] {
-  const missing: string[] = [];
-  for (let at = dirname(path); at !== dirname(at); at = dirname(at)) {
-    if (lstatSync(at) !== null) break;
-    missing.push(at);
-  }
-  return missing;
-}
-
 function failed(error: unknown, stay: readonly Change[]): AgentcliError {
   const { code, message, hint } = error instanceof AgentcliError
     ? error
@@ -208,17 +194,13 @@ function failed(error: unknown, stay: readonly Change[]): AgentcliError {
 
 /** Returns those of the ledger that still stand, and those that will be made. */
 function directoriesAfter(ledger: Ledger, plan: Plan): string[] {
-  const found = new Set(existing(ledger.directories));
-  for (const { path, after } of plan.changes) {
-    if (after !== null) { for (const directory of missingAbove(path)) found.add(directory); }
-  }
-  return [...found].sort();
+  const above = plan.changes.flatMap(({ path, after }) => after === null ? [] : ancestors(dirname(path)));
+  const missing = [...new Set(above)].filter((directory) => lstatSync(directory) === null);
+  return [...new Set([...existing(ledger.directories), ...missing])].sort();
 }
 
 function existing(directories: readonly string[]): string[] {
-  const found: string[] = [];
-  for (const directory of directories) if (lstatSync(directory) !== null) found.push(directory);
-  return found;
+  return directories.filter((directory) => lstatSync(directory) !== null);
 }
 
 async function removeDirectories(directories: readonly string[]): Promise<void> {
@@ -232,7 +214,7 @@ async function removeDirectories(directories: readonly string[]): Promise<void> 
 type MayKeep = (path: string, bytes: Uint8Array) => Promise<boolean>;
 
 function contentOf(resource: Resource): Uint8Array {
-  if (resource.kind === "file") return bytesOf(resource);
+  if (resource.kind === "file") return decodeBase64(resource.content);
   const text = "content" in resource ? resource.content : [...stringsOf(resource.value)].join("\n");
   return new TextEncoder().encode(text);
 }

@@ -1,5 +1,5 @@
 /** Files of an editor on the disk: read through the boundary's reader, written whole or not at all, never through links. */
-import { utf8Text } from "../../platform/text.ts";
+import { sameBytes, utf8Text } from "../../platform/text.ts";
 import { readRegularFile } from "../../boundary/reader.ts";
 import { AgentcliError } from "../../errors.ts";
 import { lstatSync, makeDirectory, removeFile, writeAtomically } from "../../platform/files.ts";
@@ -38,9 +38,8 @@ export function lookAt(path: string): string | null {
 }
 
 /** Returns whether two files have the same bytes; null: there is none. */
-export function sameBytes(one: Uint8Array | null, other: Uint8Array | null): boolean {
-  if (one === null || other === null) return one === other;
-  return one.length === other.length && one.every((byte, at) => byte === other[at]);
+export function sameFile(one: Uint8Array | null, other: Uint8Array | null): boolean {
+  return one === null || other === null ? one === other : sameBytes(one, other);
 }
 
 /**
@@ -84,7 +83,7 @@ export async function perform({ path, base, before, after, mode }: Change, disk:
     throw new AgentcliError("usage", `${path} is read-only`, { hint: "make it writable, or leave it as it is" });
   }
   const lastLook = () => {
-    if (!sameBytes(readFound(path)?.bytes ?? null, before?.bytes ?? null)) {
+    if (!sameFile(readFound(path)?.bytes ?? null, before?.bytes ?? null)) {
       throw new AgentcliError("usage", `${path} was changed by something else just now`, { hint: "run it again" });
     }
   };

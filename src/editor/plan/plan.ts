@@ -2,8 +2,8 @@
 import { AgentcliError } from "../../errors.ts";
 import { sha256 } from "../../platform/digest.ts";
 import type { Home } from "../../platform/home.ts";
-import { artifactId, artifactKey, resourceHash } from "../resources/artifact.ts";
-import { type FoundFile, isExecutable, sameBytes } from "./disk.ts";
+import { artifactId, artifactKey, decodeBase64, resourceHash } from "../resources/artifact.ts";
+import { type FoundFile, isExecutable, sameFile } from "./disk.ts";
 import { bytesNow, type Draft, LiveText, liveText, openDraft } from "./draft.ts";
 import {
   discards,
@@ -16,7 +16,6 @@ import {
 import { type Installed, type InstalledResource, type Ledger, ownStates, readOriginal } from "./ledger.ts";
 import { lengthProblem, TextProblem } from "../limits.ts";
 import {
-  bytesOf,
   findIn,
   type InPlace,
   isBare,
@@ -197,7 +196,7 @@ function edit(
   { index, noted }: { index: number; noted: InstalledResource },
 ): InstalledResource | Refused {
   if (resource.kind === "file") {
-    draft.now = puts ? bytesOf(resource) : null;
+    draft.now = puts ? decodeBase64(resource.content) : null;
     draft.live = null;
     draft.executable = puts && resource.executable;
     return noted;
@@ -239,6 +238,6 @@ async function finish(
     } else if (isOurs && after !== null && isBare(textOfFile(after) ?? "x")) after = null;
   }
   const sameMode = before?.mode === null || before?.mode === mode;
-  if (sameBytes(before?.bytes ?? null, after) && (after === null || sameMode)) return null;
+  if (sameFile(before?.bytes ?? null, after) && (after === null || sameMode)) return null;
   return { path, base, before, after, mode };
 }

@@ -48,9 +48,6 @@ export interface Inspection {
   notes: string[];
 }
 
-/** The first of the artifacts whose hooks have this; by what a hook is known by. */
-type Owners = Map<string, number>;
-
 function placed(path: string, event: string | undefined, key: string): string {
   return `${JSON.stringify([path, event])} ${key}`;
 }
@@ -62,7 +59,8 @@ function placed(path: string, event: string | undefined, key: string): string {
 export function ledgerOwners(
   { artifacts }: Pick<Ledger, "artifacts">,
 ): (found: FoundArtifact) => Ledger["artifacts"][number] | null {
-  const hooks: Owners = new Map();
+  // The first of the artifacts that has it, by what a hook is known by.
+  const hooks = new Map<string, number>();
   const others = new Map<string, { resource: Resource; at: number }[]>();
   artifacts.forEach(({ resources }, at) => {
     for (const { resource, written } of resources) {

@@ -6,7 +6,7 @@ import { parseJson } from "../../platform/record.ts";
 import { TextProblem } from "../limits.ts";
 
 /** A member of an object or an item of a list. */
-export interface JsonChild {
+interface JsonChild {
   /** White space and comments before it, from the comma or the bracket on. */
   lead: string;
   /** Of a member: its name as it is written, with all up to its value; empty for an item. */

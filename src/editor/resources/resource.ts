@@ -1,6 +1,6 @@
 /** A resource in a text: what stands there, the text with it, the text without it. */
 import { utf8Text } from "../../platform/text.ts";
-import { decodeBase64, type Resource } from "./artifact.ts";
+import type { Resource } from "./artifact.ts";
 import { addItem, removeItem, removeMember, replaceItem, restoreEmpty, setMember } from "./json_edit.ts";
 import { dataOf, type JsonNode, nodeAt } from "./json_tree.ts";
 import type { LiveText } from "../plan/draft.ts";
@@ -112,9 +112,4 @@ export function isNeeded(file: LiveText, { header, at }: Extract<Resource, { kin
 /** Returns the text of bytes; null when they are no text. */
 export function textOfFile(bytes: Uint8Array | null): string | null {
   return bytes === null ? "" : utf8Text(bytes, { stays: true });
-}
-
-/** Returns the bytes of a file resource. */
-export function bytesOf(resource: Extract<Resource, { kind: "file" }>): Uint8Array<ArrayBuffer> {
-  return decodeBase64(resource.content);
 }
