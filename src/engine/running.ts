@@ -1,6 +1,5 @@
 /** Runs engines: the child process, its log, and the record of those that go on without us. */
 import { AgentcliError } from "../errors.ts";
-import type { Clock } from "../platform/io.ts";
 import { run } from "../platform/process.ts";
 import { endingWithUs, processIdentity } from "../platform/process_group.ts";
 import { type Asking, isReady } from "./asking.ts";
@@ -87,13 +86,13 @@ export async function runCalls(
 /** Returns a service that was set up: watched by asking it, taken down by its calls. */
 export function watchService(
   engine: Engine,
-  options: RunOptions & { stop: readonly ReadyCommand[]; asking: Omit<Asking, "signal">; clock: Clock },
+  options: RunOptions & { stop: readonly ReadyCommand[]; asking: Omit<Asking, "signal"> },
 ): RunningEngine {
   const ending = new AbortController();
   const watch = async (): Promise<null> => {
     let missed = 0;
     while (missed < LOOKS) {
-      await options.clock.sleep(LOOK_MS, ending.signal);
+      await options.asking.clock.sleep(LOOK_MS, ending.signal);
       missed = await isReady(engine, { ...options.asking, signal: ending.signal }) ? 0 : missed + 1;
     }
     return null;

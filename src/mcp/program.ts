@@ -72,14 +72,13 @@ export function programOf(options: ProgramOptions): RunProgram {
     // What a person saves while a program with a network runs would be there for it, and sent at once: no look is soon
     // enough. So it sees nothing of the project.
     const isBlind = isolation === "project" && serverClass(server) === "networked";
-    const places = isBlind ? null : { root, additional, cwd };
     const start = async (within: { root: string; additional: readonly string[]; cwd: string }) => {
       const ran = await sandboxed({ ...options, isolation, argv, env, within }, streams);
       return ran === null ? await plain() : ran;
     };
-    return places === null
+    return isBlind
       ? await withTemporaryDirectory(({ path }) => start({ root: path, additional: [], cwd: path }))
-      : await start(places);
+      : await start({ root, additional, cwd });
   };
 }
 

@@ -16,7 +16,7 @@ import { forgetManifest, type Manifest, storeManifest, toolsText } from "./tool_
 import { isolationOf, programOf, type SessionScope } from "./program.ts";
 import { type McpServer, resolveServer } from "./server.ts";
 import { protectedArgument, serverClass } from "./server_admission.ts";
-import { openStdio } from "./stdio.ts";
+import { StdioLink } from "./stdio.ts";
 
 /** Seconds until a server that starts must have listed its tools: the first start of some downloads them. */
 const START_SECONDS = 90;
@@ -229,7 +229,7 @@ export class SessionServer {
     if (resolved.url !== undefined) return await openHttp(server, resolved, { client, io });
     const run = programOf({ server, resolved, scope, isolation: this.#isolation, io, notify });
     const junk = () => void notify(`the MCP server ${server.name} prints what is no message; those lines are skipped`);
-    return (handlers) => openStdio(run, { handlers: { ...handlers, junk }, log });
+    return (handlers) => new StdioLink(run, { handlers: { ...handlers, junk }, log });
   }
 
   /** Takes what the server lists now. What a project's server lists must be what was seen when it was approved. */

@@ -27,11 +27,7 @@ interface StdioOptions {
 }
 
 /** Starts a program and speaks with it. Never throws: a program that cannot be started is a link that has ended. */
-export function openStdio(run: RunProgram, options: StdioOptions): Link {
-  return new StdioLink(run, options);
-}
-
-class StdioLink implements Link {
+export class StdioLink implements Link {
   readonly #stop = new AbortController();
   readonly #input = new TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>>();
   readonly #writer: WritableStreamDefaultWriter<Uint8Array<ArrayBuffer>>;

@@ -88,7 +88,7 @@ export class Budget {
       const looked = lookIn(state, question);
       if (looked.kind !== "asked") return looked;
       state.asked = true;
-      if (looked.values) state.values.splice(state.values.indexOf(question.place), 1);
+      takeBack(state.values, question.place);
       state.entries = state.entries.filter(({ key }) => key !== question.key).concat(
         // What an earlier answer cost stays on the account.
         state.entries.filter(({ key }) => key === question.key).map(({ at, cost }) => ({ at, cost, key: "" })),
@@ -102,7 +102,7 @@ export class Budget {
   async begin(place: string): Promise<void> {
     await this.#change((state) => {
       state.asked = true;
-      if (state.values.includes(place)) state.values.splice(state.values.indexOf(place), 1);
+      takeBack(state.values, place);
     });
   }
 
@@ -117,9 +117,7 @@ export class Budget {
     return await this.#change((state) => {
       if (leftOf(state) < cost) return false;
       state.asked = true;
-      for (const places of [state.values, state.changes]) {
-        if (places.includes(place)) places.splice(places.indexOf(place), 1);
-      }
+      for (const places of [state.values, state.changes]) takeBack(places, place);
       state.entries.push({ at: state.latest, cost, key: "" });
       return true;
     });
@@ -187,6 +185,11 @@ export class Budget {
     const isCurrent = ({ at }: { at: number }) => at > latest - WINDOW_MS;
     return { ...state, latest, entries: state.entries.filter(isCurrent), added: state.added.filter(isCurrent) };
   }
+}
+
+/** Takes back one word of the user for a project. */
+function takeBack(places: string[], place: string): void {
+  if (places.includes(place)) places.splice(places.indexOf(place), 1);
 }
 
 function sum(costs: readonly { cost: number }[]): number {

@@ -67,6 +67,14 @@ function shapeEditor(input: Input): Shaped {
 
 const TEXTS: Input = { old_string: null, new_string: null, content: null };
 
+/** The argument that means one of {@link TEXTS}, whatever it is called. */
+function meantEntry(
+  entries: [name: string, value: unknown][],
+  wanted: string,
+): [name: string, value: unknown] | undefined {
+  return entries.find(([name]) => meantParameter(name, TEXTS) === wanted);
+}
+
 /**
  * The arguments with texts for texts: a list of lines is the lines, null is the empty text, and so is the absent one of the
  * tool that takes it for that.
@@ -81,13 +89,12 @@ function withTexts(input: Input, plain: string): Input {
     const text = isMissing ? "" : joined(value);
     return [name, isCode && typeof text === "string" ? withoutFence(text) : text];
   });
-  const isGiven = given.some(([name]) => meantParameter(name, TEXTS) === "new_string");
-  const isReplace = given.some(([name]) => meantParameter(name, TEXTS) === "old_string");
   // Without a new text, `str_replace` takes the old one out. Source: the documentation of the text editor tool.
-  if (isReplace && !isGiven && plain.startsWith("strreplace")) given.push(["new_string", ""]);
+  const isRemoval = plain.startsWith("strreplace") && meantEntry(given, "old_string") &&
+    !meantEntry(given, "new_string");
+  if (isRemoval) given.push(["new_string", ""]);
   if (given.every(([name, value]) => input[name] === value)) return input;
-  const find = (wanted: string) => given.find(([name]) => meantParameter(name, TEXTS) === wanted);
-  const [old, now] = [find("old_string"), find("new_string")];
+  const [old, now] = [meantEntry(given, "old_string"), meantEntry(given, "new_string")];
   // What stood in a fence ends as the text beside it does.
   if (typeof old?.[1] === "string" && typeof now?.[1] === "string" && now[1] !== "" && input[now[0]] !== now[1]) {
     if (old[1].endsWith("\n") && !now[1].endsWith("\n")) now[1] += "\n";
@@ -110,9 +117,8 @@ function joined(value: unknown): unknown {
 /** A diff as new_string, whose old side is old_string. */
 function shapeDiff(input: Input): Shaped {
   const entries = Object.entries(input);
-  const find = (wanted: string) => entries.find(([name]) => meantParameter(name, TEXTS) === wanted);
-  const [, old] = find("old_string") ?? [];
-  const [name = "", text] = find("new_string") ?? [];
+  const [, old] = meantEntry(entries, "old_string") ?? [];
+  const [name = "", text] = meantEntry(entries, "new_string") ?? [];
   if (typeof old !== "string" || typeof text !== "string" || !/^-/m.test(text) || !/^\+/m.test(text)) return null;
   const lines = text.replace(/\n$/, "").split("\n");
   if (!lines.every((line) => /^[ +-]/.test(line))) return null;
@@ -129,7 +135,7 @@ const FENCED = /^(?:[^\n`]{1,200}\n){0,2}\s*```[\w.+-]*[ \t]*\n([^]*?\n)?```\s*$
 
 /** A content as the file that it is meant to be: a list of lines, an object of JSON, without a fence or line numbers. */
 function shapeWrite(input: Input): Shaped {
-  const [name, given] = Object.entries(input).find(([name]) => meantParameter(name, TEXTS) === "content") ?? [];
+  const [name, given] = meantEntry(Object.entries(input), "content") ?? [];
   const path = pathOf(input);
   if (name === undefined || typeof path !== "string") return null;
   const file = basename(path.trim());
@@ -330,8 +336,7 @@ const CHARACTERS: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">
 
 /** Returns the command without a fence around it, without prompts before its lines, and with the characters of entities. */
 function plainCommand(command: string): string {
-  const fence = /^\s*```(?:\w+)?[ \t]*\n([^]*?)\n?```\s*$/.exec(command)?.[1];
-  let plain = fence === undefined || fence.includes("```") ? command : fence;
+  let plain = withoutFence(command);
   // No program is called `$`: what begins with it is a transcript, in which lines without it are output.
   if (/^\s*\$ \S/.test(plain)) {
     const lines = plain.trim().split("\n");

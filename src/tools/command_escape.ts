@@ -41,7 +41,10 @@ const GIT: Escape = {
     rest.some((word) => word.includes("ext::") || (argv.includes("clone") && /^-[A-Za-z]*u/.test(word))),
 };
 
-const AWK: Escape = { short: "fiElLpdDo", also: (rest) => rest.some(awkEscapes) };
+const AWK: Escape = {
+  short: "fiElLpdDo",
+  also: (rest) => rest.some((word) => /[|>@`]|system|getline|close|fflush/.test(word)),
+};
 
 const ESCAPES: ReadonlyMap<string, Escape> = new Map<string, Escape>([
   ["git", GIT],
@@ -91,7 +94,7 @@ const ESCAPES: ReadonlyMap<string, Escape> = new Map<string, Escape>([
   ["make", {
     long: LIST("eval file makefile directory include-dir"),
     short: "fCI",
-    also: (rest) => rest.some(isAssignment),
+    also: (rest) => rest.some((word) => /^\w+[:+?]*=/.test(word)),
   }],
   ["cargo", { long: ["config", "manifest-path", "out-dir"], short: "C" }],
   ["npm", { long: LIST("script-shell node-options prefix globalconfig userconfig"), short: "C" }],
@@ -102,14 +105,6 @@ const ESCAPES: ReadonlyMap<string, Escape> = new Map<string, Escape>([
 
 /** Programs that run what they read where no script is named, besides shells. */
 const INTERPRETERS = /^(?:python|node|deno|bun|perl|ruby|php|lua|tclsh|osascript|rscript|julia|ghci?)[\d.]*$/;
-
-function isAssignment(word: string): boolean {
-  return /^\w+[:+?]*=/.test(word);
-}
-
-function awkEscapes(word: string): boolean {
-  return /[|>@`]|system|getline|close|fflush/.test(word);
-}
 
 /** Scripts that only show text. */
 const PLAIN_SED: readonly RegExp[] = [

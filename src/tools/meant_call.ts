@@ -219,7 +219,7 @@ export async function meantPath(given: string, context: Context): Promise<readon
 }
 
 /** A pattern of files below a root that was guessed, as a pattern below that of the project; null for every other. */
-export async function meantPattern(given: string, context: Context): Promise<string | null> {
+async function meantPattern(given: string, context: Context): Promise<string | null> {
   const parts = given.split("/");
   const first = parts.findIndex((part) => /[*?[{]/.test(part));
   if (!given.startsWith("/") || first < 2 || !await leadsNowhere(parts.slice(0, first).join("/"), context.workspace)) {

@@ -1,4 +1,5 @@
 /** Bytes of a text file as text and back, so that what was not changed stays byte for byte what it was. */
+import { quietly } from "../platform/real_path.ts";
 
 /** The text of a file's bytes. Bytes that are not UTF-8 are Latin-1: every byte is one character. */
 type Encoding = "utf-8" | "utf-16le" | "utf-16be" | "latin-1";
@@ -15,11 +16,7 @@ export interface DecodedText {
 const BINARY_PROBE = 8192;
 
 function decodeStrictly(bytes: Uint8Array, encoding: "utf-8" | "utf-16le" | "utf-16be"): string | null {
-  try {
-    return new TextDecoder(encoding, { fatal: true, ignoreBOM: true }).decode(bytes);
-  } catch {
-    return null;
-  }
+  return quietly(() => new TextDecoder(encoding, { fatal: true, ignoreBOM: true }).decode(bytes));
 }
 
 function decodeLatin1(bytes: Uint8Array): string {

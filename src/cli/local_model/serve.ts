@@ -202,7 +202,7 @@ async function start(task: ServeTask, prepared: Prepared): Promise<Started> {
   const options = { cwd: globals.cwd, env: prepared.env, onLine: globals.quiet ? () => {} : logWriter(io) };
   const started = { pid: null, log: null, logShown: !globals.quiet, keep: detach };
   if (!isService) return { ...started, running: startChild(onlyCommand(prepared), options) };
-  const running = watchService(engine, { ...options, stop: prepared.stop, asking, clock: io.clock });
+  const running = watchService(engine, { ...options, stop: prepared.stop, asking });
   try {
     await runCalls(prepared.start, { ...options, signal: asking.signal });
   } catch (error) {

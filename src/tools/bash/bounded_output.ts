@@ -1,5 +1,6 @@
 /** Keeps the beginning and the end of what a command prints. */
 import { grouped } from "../../platform/number.ts";
+import { joined } from "../../platform/text.ts";
 
 /** Most bytes kept of the beginning, and as many of the end. */
 export const KEPT_BYTES = 10 * 1024;
@@ -42,12 +43,7 @@ export class BoundedOutput {
     const tail = this.#tail.subarray(Math.max(0, this.#tailLength - this.#kept), this.#tailLength);
     const left = this.#total - head.length - tail.length;
     const decoder = new TextDecoder();
-    if (left === 0) {
-      const all = new Uint8Array(head.length + tail.length);
-      all.set(head);
-      all.set(tail, head.length);
-      return decoder.decode(all);
-    }
+    if (left === 0) return decoder.decode(joined([head, tail]));
     // A cut can fall inside a character; its halves are worth nothing.
     const start = decoder.decode(head).replace(/\uFFFD{1,3}$/, "");
     const end = decoder.decode(tail).replace(/^\uFFFD{1,3}/, "");

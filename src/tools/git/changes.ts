@@ -2,7 +2,7 @@
 import { PLAIN_DIFF } from "./call.ts";
 import { shownName } from "../file_names.ts";
 import type { ToolResult } from "../tool.ts";
-import { showCommit } from "./look.ts";
+import { showCommit, STATUS } from "./look.ts";
 import type { GitWork } from "./repository.ts";
 
 /** Most branches or stashes of a list. */
@@ -12,8 +12,7 @@ const FROM_INPUT = ["--pathspec-from-file=-", "--pathspec-file-nul"];
 /** Adds open files at or below paths to the index; what a directory holds is added file by file. */
 export async function add(work: GitWork, paths: readonly string[]): Promise<ToolResult> {
   if (paths.length === 0) return work.fail("Name the paths to add.");
-  const status = ["status", "--porcelain", "-z", "--no-renames", "--ignore-submodules=all", "-uall"];
-  const entries = await work.names([...status, "--", ...paths]);
+  const entries = await work.names([...STATUS, "-uall", "--", ...paths]);
   if (entries === null) return work.failed("add");
   const names = entries.map((entry) => entry.slice(3)).filter((name) => !work.isCovered(name));
   // What git does not see as it is: asked for by name, it is told of.

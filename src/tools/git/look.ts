@@ -7,7 +7,7 @@ import { type GitWork, namesOf } from "./repository.ts";
 const MOST_COMMITS = 100;
 
 /** Submodules are never looked into: git would run in them, with their settings. */
-const STATUS: readonly string[] = ["status", "--porcelain", "-z", "--no-renames", "--ignore-submodules=all"];
+export const STATUS: readonly string[] = ["status", "--porcelain", "-z", "--no-renames", "--ignore-submodules=all"];
 
 /** Names what has changed, and marks what is protected. */
 export async function status(work: GitWork, paths: readonly string[]): Promise<ToolResult> {

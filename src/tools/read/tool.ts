@@ -61,7 +61,8 @@ async function file(path: ResolvedPath, call: { range: PageRange; context: ToolC
   };
   if (size === 0) return await finish(`${path.display} is empty.`, { shown: ALL_LINES });
   const head = await firstBytes(path, { current, context });
-  if (isPdf(head) || looksBinary(head) || (current.bytes === null && isUtf16(head))) {
+  // A PDF is no text although it may begin without a NUL byte.
+  if (describeType(head) === PDF || looksBinary(head) || (current.bytes === null && isUtf16(head))) {
     const shown = await showImage(current.bytes ?? head, { display: path.display, size }, context);
     if (shown !== null) return await finish(shown.content, shown.images === undefined ? {} : { images: shown.images });
     const type = isUtf16(head) ? "UTF-16 text, too long to show" : describeType(head);
@@ -145,6 +146,8 @@ function pageOf(bytes: Uint8Array, range: PageRange): { page: Page; total: numbe
   return { page, total: countLines(text) };
 }
 
+const PDF = "PDF document";
+
 /** Signatures as they are defined by the formats: bytes at an offset. `..` stands for any byte. */
 const SIGNATURES: readonly [name: string, offset: number, hex: string][] = [
   ["PNG image", 0, "89504e470d0a1a0a"],
@@ -155,7 +158,7 @@ const SIGNATURES: readonly [name: string, offset: number, hex: string][] = [
   ["TIFF image", 0, "49492a00"],
   ["TIFF image", 0, "4d4d002a"],
   ["icon", 0, "00000100"],
-  ["PDF document", 0, "255044462d"],
+  [PDF, 0, "255044462d"],
   ["zip archive (also docx, xlsx, jar)", 0, "504b0304"],
   ["gzip archive", 0, "1f8b"],
   ["xz archive", 0, "fd377a585a00"],
@@ -189,9 +192,4 @@ function matches(head: Uint8Array, offset: number, hex: string): boolean {
 /** `PNG image`, …; `binary file` when the signature is unknown. */
 function describeType(head: Uint8Array): string {
   return SIGNATURES.find(([, offset, hex]) => matches(head, offset, hex))?.[0] ?? "binary file";
-}
-
-/** Returns whether it is a PDF, which is no text although it may begin without a NUL byte. */
-function isPdf(head: Uint8Array): boolean {
-  return matches(head, 0, "255044462d");
 }
