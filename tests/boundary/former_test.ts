@@ -1,8 +1,10 @@
 /** What becomes of a protected file, and of what a session read of it, by one ordinary step between two sessions. */
 import assert from "node:assert/strict";
 import { ask, say, want } from "../helpers/fake_server.ts";
+import { runInProcess } from "../helpers/in_process.ts";
 import { ProjectRecord } from "../../src/boundary/policy/project_record.ts";
 import { openHome } from "../../src/platform/home.ts";
+import { dirname } from "../../src/platform/path.ts";
 import { openStage, type Stage } from "./harness.ts";
 import { hasBubblewrap } from "./sandbox_project.ts";
 
@@ -63,6 +65,68 @@ Deno.test(
     }
   },
 );
+
+/** What a covered link leads to, and a command that takes the link away. */
+const LINKS: readonly (readonly [link: string, target: string, command: string])[] = [
+  [".env", "envs/prod.txt", "rm .env"],
+  [".env", "envs/prod.txt", "ln -sfn ../pub.txt .env"],
+  ["conf/cur", "envs/prod.txt", "mv conf conf9"],
+  ["a.pem", "envs/prod.txt", "mv a.pem a.txt"],
+  ["sec", "store", "rm sec"],
+  ["on/way", "store", "rm -r on"],
+  ["vault", "store", "rm vault"],
+];
+
+for (const kind of ["rem", "loc"] as const) {
+  for (const [link, target, command] of LINKS) {
+    Deno.test(
+      `what ${link} led to stays protected after a command of a ${kind} model: ${command}`,
+      bubblewrap,
+      async () => {
+        const marker =
+          "no-cloud: .env\nno-cloud: *.pem\nno-cloud: sec\nno-cloud: conf/cur\nno-cloud: on/way/*.txt\nlist-only: vault\n";
+        await using stage = await openStage({ bare: true, marker });
+        const file = target === "store" ? "store/k.txt" : target;
+        await stage.plant(file, "k", (canary) => `TOKEN=${canary}\n`);
+        await stage.write("pub.txt", "PUB_marker\n");
+        await stage.write(`${dirname(`${stage.project}/${link}`)}/other.txt`, "x\n");
+        await Deno.symlink(`${stage.project}/${target}`, `${stage.project}/${link}`);
+        const first = await stage.play(kind, { args, script: [ask(want("shell", { command })), say("Done.")] });
+        assert.equal(first.done.code, 0, first.done.stderr);
+        const now = await Deno.readLink(`${stage.project}/${link}`).catch(() => null);
+        assert.notEqual(now, `${stage.project}/${target}`, "control: the link is gone");
+        const script = [ask(want("read", { path: file })), ask(want("read", { path: "pub.txt" })), say("Done.")];
+        const { results, sent } = await stage.play("rem", { args, script });
+        assert.match(results[0] ?? "", new RegExp(`is protected \\(${link.replaceAll(".", "\\.")}\\S* led to it\\)`));
+        assert.match(results[1] ?? "", /PUB_marker/, "control: what is open is read");
+        assert.doesNotMatch(sent, /CNRY_/);
+        const local = await stage.play("loc", { script: [ask(want("read", { path: file })), say("Done.")] });
+        assert.match(local.results[0] ?? "", link === "vault" ? /for no model/ : /TOKEN=/, "it keeps its tier");
+      },
+    );
+  }
+}
+
+Deno.test("secrets trust releases the target of a link once link and line are gone", bubblewrap, async () => {
+  await using stage = await openStage({ bare: true, marker: "no-cloud: .env\n" });
+  await stage.plant("prod.txt", "k");
+  stage.exempt("prod.txt");
+  await Deno.symlink("prod.txt", `${stage.project}/.env`);
+  await stage.play("rem", { script: [say("Hello.")] });
+  const trust = async () => await runInProcess(["secrets", "trust", "--yes"], { home: stage.home });
+  assert.match((await trust()).stderr, /nothing to accept/, "a link that stands is no difference");
+  await user(stage, "rm .env; : > .agentclisecret");
+  const listed = await runInProcess(["secrets", "list"], { home: stage.home });
+  assert.match(listed.stdout, /^prod\.txt +no-cloud +\.env led to it$/m);
+  const script = [ask(want("read", { path: "prod.txt" })), say("Done.")];
+  assert.match((await stage.play("rem", { script })).results[0] ?? "", /is protected/, "control: not yet");
+  const trusted = await trust();
+  assert.match(
+    trusted.stderr,
+    /^ {2}\.agentclisecret, remembered: no-cloud: \.env\nreleased:\n {2}prod\.txt \(\.env led to it\)$/m,
+  );
+  assert.match((await stage.play("rem", { script })).results[0] ?? "", /CNRY_/);
+});
 
 Deno.test("the home keeps no content of what is protected", bubblewrap, async () => {
   await using stage = await openStage();

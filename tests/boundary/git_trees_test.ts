@@ -127,3 +127,27 @@ Deno.test("a file of a worktree that is known from the main tree is released whe
   assert.match(await remote(), /a public default/);
   assert.match(await remote(), /a public default/, "and in the next session");
 });
+
+Deno.test("a local model changes a protected file in a linked worktree, as the rules of the main tree last", async () => {
+  await using stage = await openStage({ bare: true, marker: null });
+  const [main, tree] = [`${stage.home.root}/M`, `${stage.home.root}/W`];
+  await Deno.mkdir(main);
+  await git(main, "init", "-q");
+  await stage.write(`${main}/a.txt`, "an open line\n");
+  await commitAll(main);
+  await git(main, "worktree", "add", "-q", tree);
+  await stage.write(`${main}/.agentclisecret`, "no-cloud: .env\n");
+  await stage.plant(`${tree}/.env`, "env", (canary) => `TOKEN=${canary}\n`);
+  stage.exempt(`${tree}/a.txt`);
+  const edit = (path: string, text: string) => ask({ name: "Write", input: { file_path: path, content: text } });
+  const content = `KEY=${stage.canary("env")}\n`;
+  const script = [
+    ...[".env", "a.txt"].map((path) => ask(want("read", { path }))),
+    ...[".env", "a.txt"].map((path) => edit(path, content)),
+    say("Done."),
+  ];
+  const { results } = await stage.play("loc", { cwd: tree, args, script });
+  assert.match(results[2] ?? "", /^Wrote|^Updated|^Edited/);
+  assert.match(results[3] ?? "", /is not protected/, "control");
+  assert.equal(await Deno.readTextFile(`${tree}/.env`), content);
+});

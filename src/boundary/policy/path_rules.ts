@@ -5,7 +5,7 @@
 import { presentOrForbidden } from "../../platform/disk_failure.ts";
 import { lstatSync, statSync } from "../../platform/files.ts";
 import { basename, dirname, isWithin, join, relativeTo } from "../../platform/path.ts";
-import { quietly, realOrNamed } from "../../platform/real_path.ts";
+import { ancestors, quietly, realOrNamed } from "../../platform/real_path.ts";
 import { mainTree } from "./git_directory.ts";
 import { MARKER_NAME, type MarkerEntry, readMarker } from "./marker.ts";
 import { compilePatterns, type Coverage, isWild, type Pattern, Patterns, ruleBelow } from "./patterns.ts";
@@ -52,6 +52,8 @@ export class PathRules {
   readonly #markers = new Map<string, Map<string, ProtectionRule>>();
   /** By starting directory: the directory of a marker, or one that a marker line reaches through a link. */
   readonly #patterns = new Map<string, Patterns>();
+  /** By the target of a link: the covered path that leads there. */
+  readonly #links = new Map<string, string>();
   readonly #warnings = new Set<string>();
   /** Path → rule of an unusable marker, as of the last refresh. */
   readonly #damaged = new Map<string, ProtectionRule>();
@@ -190,8 +192,9 @@ export class PathRules {
     return [...this.#markers].map(([path, rules]) => ({ path, lines: [...rules.values()] }));
   }
 
-  /** Covers `real`, the target of a covered link, too. */
-  follow(real: string, rule: ProtectionRule): void {
+  /** Covers `real`, too: the target of a covered link, or a copy. */
+  follow(real: string, rule: ProtectionRule, link?: string): void {
+    if (link !== undefined) this.#noteTarget(real, link);
     this.#start(dirname(real), rule, { names: [basename(real)] });
   }
 
@@ -212,7 +215,7 @@ export class PathRules {
         above === null ? null : ruleBelow(above, basename(directory)) ?? ruleOfHeld(directory),
       ),
       scopes: scopes.filter((scope) => scope.leadsOn),
-      worktree: mayRule ? this.#worktreeOf(directory, above) : above?.worktree ?? null,
+      worktree: mayRule || !this.#isOfDisk ? this.#worktreeOf(directory, above) : above?.worktree ?? null,
     };
     this.#places.set(directory, place);
     return place;
@@ -272,8 +275,25 @@ export class PathRules {
     const named = join(directory, ...start);
     const real = realOrNamed(named);
     if (real === named) return;
-    if (wild < 0) this.follow(real, rule);
-    else this.#start(real, rule, { names: names.slice(wild) });
+    const link = join(directory, ...names);
+    if (wild < 0) return this.follow(real, rule, link);
+    this.#noteTarget(real, link);
+    this.#start(real, rule, { names: names.slice(wild) });
+  }
+
+  #noteTarget(real: string, link: string): void {
+    if (!this.#links.has(real)) this.#links.set(real, this.linkTo(link) ?? link);
+  }
+
+  /** Returns the covered path from which links lead to a real path or to a directory above it; null if none does. */
+  linkTo(real: string): string | null {
+    const target = ancestors(real).find((at) => this.#links.has(at));
+    return target === undefined ? null : this.#links.get(target) ?? null;
+  }
+
+  /** The real paths to which links of covered paths led. */
+  protected get targets(): readonly string[] {
+    return [...this.#links.keys()];
   }
 
   #start(directory: string, rule: ProtectionRule, pattern: Pattern): void {

@@ -8,6 +8,7 @@ import { ancestors, exists, quietly } from "../../platform/real_path.ts";
 import { MARKER_NAME } from "./marker.ts";
 import { findMarkers, type PathRules } from "./path_rules.ts";
 import { ProjectRecord } from "./project_record.ts";
+import type { DerivedFile } from "./project_record_files.ts";
 import type { ProtectedSet } from "./protected.ts";
 
 /**
@@ -137,7 +138,10 @@ export function endpointsThatCount(
   return result;
 }
 
-/** Records the markers that a session has seen, in the records of the roots that they concern, otherwise in the project's. */
+/**
+ * Records what a session has seen: the markers, in the records of the roots that they concern, otherwise in the
+ * project's; and the targets of their links.
+ */
 export async function recordSeen(protection: ProtectedSet, records: readonly ProjectRecord[]): Promise<void> {
   const concerns = ({ root }: ProjectRecord, path: string) => isWithin(root, path) || isWithin(dirname(path), root);
   for (const [index, record] of records.entries()) {
@@ -147,4 +151,8 @@ export async function recordSeen(protection: ProtectedSet, records: readonly Pro
     await record.tighten({ markers });
   }
   protection.remember(records);
+  const { linked } = protection;
+  const recordOf = ({ path }: DerivedFile) => records.find(({ root }) => isWithin(root, path)) ?? records[0];
+  for (const record of records) await record.tighten({ derived: linked.filter((file) => recordOf(file) === record) });
+  if (linked.length > 0) protection.remember(records);
 }

@@ -13,6 +13,7 @@ import { type Identity, identityAt, lastingIdentityOf, rootKey } from "./inode_i
 import {
   type DerivedFile,
   emptyRecord,
+  isLeftOutside,
   isOpen,
   joined,
   knownProjects,
@@ -288,6 +289,6 @@ export class ProjectRecord {
 
 /** Returns the part of a record that counts in another project: what a command of that one left there, below `sandbox.write`. */
 function leftIn(root: string, known: RecordData): RecordData {
-  const derived = known.derived.filter(({ path }) => isWithin(root, path) && !isWithin(known.root, path));
+  const derived = known.derived.filter((file) => isWithin(root, file.path) && isLeftOutside(file, known.root));
   return { ...emptyRecord(known.root, known), id: known.id, derived };
 }

@@ -32,6 +32,8 @@ export interface MarkerLines {
 export interface DerivedFile extends Identity {
   path: string;
   source: string;
+  /** True for a file or directory to which `source`, a link, led. */
+  isTarget?: true;
 }
 
 /** The record of one directory, wherever it is: its rules and its trust. */
@@ -60,7 +62,7 @@ interface IndexEntry extends Identity {
   /** True if all its rules were revoked. */
   revoked?: boolean;
   firstHead?: string | null;
-  /** True if it has derived files outside of the root. */
+  /** True if it left copies outside of the root. */
   reaches?: boolean;
 }
 
@@ -142,10 +144,15 @@ async function readIndex(home: Home): Promise<Index> {
   return found;
 }
 
+/** Returns whether a file is a copy outside of a project, which others find there. A link is followed by its own project alone. */
+export function isLeftOutside({ path, isTarget }: DerivedFile, root: string): boolean {
+  return isTarget !== true && !isWithin(root, path);
+}
+
 function entryOf(data: RecordData): IndexEntry {
   const { root, inode, born, firstHead, derived } = data;
   const more = isOpen(data) ? { open: true, firstHead } : isOpen({ ...data, revoked: [] }) ? { revoked: true } : {};
-  const reaches = derived.some(({ path }) => !isWithin(root, path)) ? { reaches: true } : {};
+  const reaches = derived.some((file) => isLeftOutside(file, root)) ? { reaches: true } : {};
   return { root, inode, born, ...more, ...reaches };
 }
 

@@ -28,7 +28,7 @@ export class ProtectedSet extends PathRules {
   /** True once a file came in that another project protects: from then on no `local-endpoints:` of this one count. */
   holdsOthers = false;
   /** The walk that the index was built from. */
-  #identified: object | null = null;
+  #identified: ProtectedPlaces | null = null;
 
   /** `roots` are real paths: the project root and the additional ones. */
   constructor(
@@ -113,6 +113,20 @@ export class ProtectedSet extends PathRules {
     return this.#lasting.named(real) !== null;
   }
 
+  /**
+   * What only links lead the rules to, as of the last walk, for the project's record: a command can take a link away,
+   * and its target would be open in the next session.
+   */
+  get linked(): readonly DerivedFile[] {
+    if (this.targets.length === 0) return [];
+    const { directories, files } = this.#identified ?? new ProtectedPlaces();
+    return [...new Set([...this.targets, ...directories, ...files])].flatMap((path) => {
+      const source = this.linkTo(path);
+      if (source === null || this.named(path) === null || this.lasts(path)) return [];
+      return [{ path, source, isTarget: true as const, inode: 0, born: 0 }];
+    });
+  }
+
   /** Whether anything inside the roots is protected, or would be if it existed. Walks the roots. */
   get any(): boolean {
     const { files, directories } = this.#tree.found;
@@ -140,14 +154,15 @@ export class ProtectedSet extends PathRules {
     return [...listings, ...closed.filter(({ directory }) => !this.lasts(directory))];
   }
 
-  /** Protects files that contain protected content. */
+  /** Protects files that contain protected content, and targets of links. */
   protectCopies(files: readonly DerivedFile[]): void {
     // Each new rule makes the next question for one expensive, and there can be thousands of files.
     const sources = new Map(files.map(({ source }) => [source, null as ProtectionRule | null]));
     for (const source of sources.keys()) sources.set(source, this.named(source));
     for (const file of files) {
       const { tier = "no-cloud", marker = file.source } = sources.get(file.source) ?? {};
-      const rule: ProtectionRule = { tier, pattern: file.path, marker, line: 0, copyOf: file.source };
+      const reason = file.isTarget ? { targetOf: file.source } : { copyOf: file.source };
+      const rule: ProtectionRule = { tier, pattern: file.path, marker, line: 0, ...reason };
       this.follow(file.path, rule);
       this.#identities.add(file, rule);
     }

@@ -201,7 +201,7 @@ export class ProtectedTree {
     if (real === null) return;
     // A covered directory can have thousands of links within itself. Only in the roots: the question reads markers.
     const known = this.#isInRoots(real) ? this.#rules.named(real) : null;
-    if (known === null || stricter(known, rule) !== known) this.#rules.follow(real, rule);
+    if (known === null || stricter(known, rule) !== known) this.#rules.follow(real, rule, link);
   }
 
   #isInRoots(path: string): boolean {

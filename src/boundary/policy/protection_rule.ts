@@ -20,6 +20,8 @@ export interface ProtectionRule {
   remembered?: boolean;
   /** Absolute path of the protected file whose content this file contains. */
   copyOf?: string;
+  /** Absolute path of the protected link that led to this file or directory. */
+  targetOf?: string;
 }
 
 /** Returns the rule as `.agentclisecret:3 no-cloud: .env`. The marker's path is relative if it lies below `root`. */
@@ -27,6 +29,7 @@ export function describeRule(rule: ProtectionRule, root: string): string {
   const marker = relativeTo(root, rule.marker);
   if (rule.damaged !== undefined) return `the marker ${marker} cannot be used: ${rule.damaged}`;
   if (rule.copyOf !== undefined) return `it holds content of ${relativeTo(root, rule.copyOf)}`;
+  if (rule.targetOf !== undefined) return `${relativeTo(root, rule.targetOf)} led to it`;
   if (rule.remembered) return `${marker}, remembered: ${rule.tier}: ${rule.pattern}`;
   if (rule.line === 0) return `${rule.pattern} can hold copies of what the marker ${marker} protects`;
   return `${marker}:${rule.line} ${rule.tier}: ${rule.pattern}`;
@@ -63,9 +66,10 @@ export function ruleOfHeld(directory: string): ProtectionRule | null {
   return { tier: "no-cloud", pattern: HELD_DIRECTORY, marker: join(dirname(directory), MARKER_NAME), line: 0 };
 }
 
-/** Returns the stricter of two rules, of equal ones that of a name, else the first; null if both are null. */
+/** Returns the stricter of two rules, of equal ones that of a line, else the first; null if both are null. */
 export function stricter(one: ProtectionRule | null, other: ProtectionRule | null): ProtectionRule | null {
   if (one === null || other === null) return one ?? other;
   if (one.tier !== other.tier) return one.tier === "list-only" ? one : other;
-  return one.copyOf === undefined || other.copyOf !== undefined ? one : other;
+  const isLine = ({ copyOf, targetOf }: ProtectionRule) => (copyOf ?? targetOf) === undefined;
+  return isLine(one) || !isLine(other) ? one : other;
 }

@@ -7,7 +7,6 @@ import { quietly, realOrNamed } from "../../platform/real_path.ts";
 import { foldedPath } from "../../platform/case_folded.ts";
 import type { Label } from "../policy/label.ts";
 import { isLocal } from "../policy/locality.ts";
-import { identityAt } from "../policy/inode_index.ts";
 import { endpointsThatCount, realDirectory, recordSeen } from "../policy/project.ts";
 import { findMarkers } from "../policy/path_rules.ts";
 import type { ProjectRecord } from "../policy/project_record.ts";
@@ -165,20 +164,10 @@ export class DiskWorkspace {
 
   /**
    * Returns whether a path is still protected when the session is over: only then may protected content be left there
-   * without a look at it. What a link or this session alone protects is recorded first.
+   * without a look at it.
    */
   async lasts({ real }: Pick<ResolvedPath, "real">): Promise<boolean> {
     await this.#remember();
-    // No tool writes what is list-only.
-    if (this.protection.named(real)?.tier === "no-cloud" && !this.protection.lasts(real)) {
-      const record = this.records.find(({ root }) => isWithin(root, real)) ?? this.records[0];
-      await record?.tighten({ derived: [{ path: real, source: real, ...identityAt(real) }] });
-      this.protection.remember(this.records);
-      if (this.protection.lasts(real)) {
-        const name = relativeTo(this.root, real);
-        this.#options.notify?.(`protected from now on: ${name} (agentcli secrets trust releases it)`);
-      }
-    }
     return this.protection.lasts(real);
   }
 
@@ -201,7 +190,9 @@ export class DiskWorkspace {
   async #remember(): Promise<void> {
     const { version } = this.protection;
     const before = this.#problem();
-    if (version !== this.#remembered) await recordSeen(this.protection, this.records);
+    if (version !== this.#remembered || this.protection.linked.length > 0) {
+      await recordSeen(this.protection, this.records);
+    }
     this.#remembered = version;
     const problem = this.local && before === null ? this.#problem() : null;
     if (problem !== null) this.#options.notify?.(`what is protected here cannot be remembered: ${problem.message}`);

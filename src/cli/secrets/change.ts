@@ -179,7 +179,7 @@ interface Difference {
   gone: ProtectionRule[];
   /** `local-endpoints:` without an effect. */
   endpoints: string[];
-  /** Files that hold protected content, absolute paths. */
+  /** Files that hold protected content, and what links led to, absolute paths. */
   derived: string[];
 }
 
@@ -190,15 +190,23 @@ export async function trustProject({ arguments: words, context }: Invocation): P
   const { root, cwd, record } = project;
   if (record === null) throw new AgentcliError("internal", "a project that is recorded has no record");
   if (record.problem !== null) throw record.problem;
-  const found = differenceOf(project);
+  // Read before the question: what changes until it is answered was not shown.
+  const now = new ProtectedSet([root]);
+  now.refresh();
+  void now.any;
+  const found = differenceOf(project, now);
   const named = words.map((word) => resolve(cwd, word));
   const stranger = named.find((path) => !found.derived.includes(path));
   if (stranger !== undefined) {
-    throw new AgentcliError("usage", `${clean(stranger)} is not recorded as a copy of protected content`, {
-      hint:
-        "`agentcli secrets list` names the files that are, and another tree of the repository may have recorded it: " +
-        "run this there; without a path, all changes are accepted",
-    });
+    throw new AgentcliError(
+      "usage",
+      `${clean(stranger)} is not recorded as a copy of protected content, or as what a link led to`,
+      {
+        hint:
+          "`agentcli secrets list` names the files that are, and another tree of the repository may have recorded it: " +
+          "run this there; without a path, all changes are accepted",
+      },
+    );
   }
   const change = named.length === 0 ? found : { gone: [], endpoints: [], derived: named };
   const json = {
@@ -212,11 +220,7 @@ export async function trustProject({ arguments: words, context }: Invocation): P
     await print(context, { json: { ...json, trusted: false }, told });
     return 0;
   }
-  // Read before the question: what changes until it is answered was not shown.
-  const now = new ProtectedSet([root]);
-  now.refresh();
-  void now.any;
-  if (!globals.json) await io.stderr.write(textOf(change, root));
+  if (!globals.json) await io.stderr.write(textOf(change, project));
   if (!await confirmed(context, "Trust the project as it is now?")) return 1;
   if (named.length > 0) await record.release(named);
   else {
@@ -232,23 +236,26 @@ export async function trustProject({ arguments: words, context }: Invocation): P
   return 0;
 }
 
-function differenceOf({ root, protection, localEndpoints, record }: ProjectContext): Difference {
+/** `now` is what the markers alone protect. */
+function differenceOf({ protection, localEndpoints, record }: ProjectContext, now: ProtectedSet): Difference {
   const own = record?.own ?? null;
   const isOwn = ({ marker, tier, pattern }: ProtectionRule) =>
     own?.markers.some(({ path, lines }) =>
       path === marker && lines.some((line) => line.tier === tier && line.pattern === pattern)
     ) === true;
   const gone = protection.rules.filter((rule) => rule.remembered === true && isOwn(rule));
-  const standing = findMarkers(root).standingEndpoints;
   return {
     gone,
-    endpoints: [...new Set(standing)].filter((value) => !localEndpoints.includes(value)),
-    derived: [...record?.releasable ?? []],
+    endpoints: [...new Set(now.standingEndpoints)].filter((value) => !localEndpoints.includes(value)),
+    derived: record?.releasable.filter((path) => now.linkTo(path) === null) ?? [],
   };
 }
 
-function textOf({ gone, endpoints, derived }: Difference, root: string): string {
-  const shown = (path: string) => relativeTo(root, path);
+function textOf({ gone, endpoints, derived }: Difference, { root, protection }: ProjectContext): string {
+  const shown = (path: string) => {
+    const rule = protection.named(path);
+    return relativeTo(root, path) + (rule === null ? "" : ` (${describeRule(rule, root)})`);
+  };
   const part = (title: string, lines: readonly string[]) =>
     lines.length === 0 ? "" : `${title}\n${lines.map((line) => `  ${clean(line)}\n`).join("")}`;
   return part(
@@ -256,5 +263,5 @@ function textOf({ gone, endpoints, derived }: Difference, root: string): string 
     gone.map((rule) => describeRule(rule, root)),
   ) +
     part("counts as local, and may receive protected content:", endpoints) +
-    part("released, although they hold protected content:", derived.map(shown));
+    part("released:", derived.map(shown));
 }
