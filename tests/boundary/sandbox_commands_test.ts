@@ -182,6 +182,39 @@ Deno.test(
 );
 
 for (const way of ["bubblewrap", "the second choice"]) {
+  Deno.test(
+    `${way} shows an empty .git, so that programs can walk the project`,
+    { ignore: !hasBubblewrap() },
+    async () => {
+      const base = await plainDirectory();
+      const programs = way === "bubblewrap" ? undefined : await secondChoice(base) ?? undefined;
+      await inSandboxProject(async (project) => {
+        project.write(".agentclisecret", "no-cloud: .env\nno-cloud: deep/down/key\n");
+        project.write("web/.git/config", project.canary);
+        project.git("init", "-q");
+        const walk = "find . -name '*canary*' && tar cf /tmp/all.tar .git web && ls -A .git web/.git";
+        assert.deepEqual(await project.sandboxed(walk).then(({ text, code }) => ({ text, code })), {
+          text: ".git:\n\nweb/.git:\n",
+          code: 0,
+        });
+        const { text, code } = await project.sandboxed(
+          "cat .git/HEAD web/.git/config; echo x > .git/hooks; rmdir .git",
+        );
+        assert.equal(code, 1);
+        assert.doesNotMatch(text, /ref:/);
+        assert.ok(!holdsCanary(text, project.canary));
+        assert.ok(holdsCanary(await project.unsandboxed("cat web/.git/config"), project.canary));
+        assert.match(
+          (await project.sandboxed("mkdir secrets; ls deep/down/key secrets/; cat deep/down/key")).text,
+          /denied/,
+        );
+      }, programs === undefined ? {} : { programs });
+      await Deno.remove(base, { recursive: true });
+    },
+  );
+}
+
+for (const way of ["bubblewrap", "the second choice"]) {
   Deno.test(`${way} hands no open directory of ours to the command`, { ignore: !hasBubblewrap() }, async () => {
     const base = await plainDirectory();
     const programs = way === "bubblewrap" ? undefined : await secondChoice(base) ?? undefined;

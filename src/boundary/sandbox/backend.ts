@@ -5,10 +5,10 @@ import { dirname } from "../../platform/path.ts";
 
 /**
  * One mount; later ones cover earlier ones. `pin` mounts a directory on itself so that it cannot be renamed, because
- * its hidden content would be visible under the new name.
+ * its hidden content would be visible under the new name. What is hidden cannot be opened; an `empty_directory` can.
  */
 export interface PlanStep {
-  kind: "read" | "write" | "pin" | "freeze" | "link" | "scratch" | "hide_file" | "hide_directory";
+  kind: "read" | "write" | "pin" | "freeze" | "link" | "scratch" | "hide_file" | "hide_directory" | "empty_directory";
   path: string;
   /** The real path of what is shown at `path`, if different; for a link its target. */
   source?: string;

@@ -20,6 +20,7 @@ const STEP: Readonly<Record<PlanStep["kind"], (path: string, source: string) => 
   // Bound without device access, so that opening it fails instead of reading as empty.
   hide_file: (path) => ["--ro-bind", "/dev/null", path],
   hide_directory: (path) => ["--perms", "0000", "--tmpfs", path, "--remount-ro", path],
+  empty_directory: (path) => ["--tmpfs", path, "--remount-ro", path],
 };
 
 /**

@@ -17,6 +17,7 @@ const STEP: Readonly<Partial<Record<PlanStep["kind"], (path: string) => string>>
   freeze: (path) => `(deny file-write* (subpath ${path}))`,
   hide_file: (path) => `(deny file-read* file-write* (literal ${path}))`,
   hide_directory: (path) => `(deny file-read* file-write* (subpath ${path}))`,
+  empty_directory: (path) => `(deny file-read* file-write* (subpath ${path}))`,
 };
 
 /** Returns a path quoted for the profile language. */

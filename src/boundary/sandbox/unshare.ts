@@ -50,6 +50,7 @@ while [ "$1" != -- ]; do
     scratch) mkdir -p "$N$2"; "$MOUNT" -t tmpfs -o mode=0755,nosuid,nodev sandbox "$N$2";;
     hide_file) "$MOUNT" --bind /dev/null "$N$2"; fix "$2" ro,nosuid,nodev;;
     hide_directory) "$MOUNT" -t tmpfs -o mode=0000,ro,nosuid,nodev sandbox "$N$2";;
+    empty_directory) "$MOUNT" -t tmpfs -o mode=0755,ro,nosuid,nodev sandbox "$N$2";;
     *) exit 125;;
   esac
   shift 3

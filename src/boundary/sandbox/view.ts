@@ -1,7 +1,7 @@
 /** Plans what a command sees. The order of the steps matters: later ones cover earlier ones. */
 import { systemReason } from "../../platform/disk_failure.ts";
 import { isForbidden, lstatSync, realPathSync } from "../../platform/files.ts";
-import { dirname, isAbsolute, isWithin, normalize } from "../../platform/path.ts";
+import { basename, dirname, isAbsolute, isWithin, normalize } from "../../platform/path.ts";
 import { outermost, realOrNull } from "../../platform/real_path.ts";
 import { ARCHIVE_NAME, NO_UTF8, type UnjudgedPlace } from "../policy/listing.ts";
 import { readRegularFile } from "../reader.ts";
@@ -107,7 +107,7 @@ export function buildView(request: ViewRequest, base: ViewBase): View | SandboxR
     ...visible,
     ...pinsOf([...directories, ...files, ...freezes], { shown, freezes }),
     ...freezes.map((path): PlanStep => ({ kind: "freeze", path })),
-    ...directories.map((path): PlanStep => ({ kind: "hide_directory", path })),
+    ...directories.map((path): PlanStep => ({ kind: hidingOf(path), path })),
     ...files.map((path): PlanStep => ({ kind: "hide_file", path })),
   ];
   if (steps.length > MOST_STEPS) {
@@ -117,6 +117,11 @@ export function buildView(request: ViewRequest, base: ViewBase): View | SandboxR
   const env = { ...network ? {} : NO_RETRIES, ...request.env, HOME: home.path, TMPDIR: "/tmp" };
   const unjudged = cover.unjudged.filter(({ directory }) => cover.placesOf([directory]).length > 0);
   return { plan: { steps, cwd, env, argv, network }, unjudged };
+}
+
+/** Returns how a directory is hidden. Programs that walk a project end at what they cannot open, and most have a `.git`. */
+function hidingOf(directory: string): PlanStep["kind"] {
+  return basename(directory) === ".git" ? "empty_directory" : "hide_directory";
 }
 
 function shownBy(steps: readonly PlanStep[]): Shown[] {
