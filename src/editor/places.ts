@@ -36,18 +36,14 @@ export interface Places {
   instructions: string | null;
 }
 
-function contentOf(path: string): string {
-  return (lookAt(path) ?? "").replace(/^\ufeff/, "").trim();
-}
-
 function hasContent(path: string): boolean {
-  return contentOf(path) !== "";
+  return (lookAt(path) ?? "").trim() !== "";
 }
 
 /** Returns whether the text of a hooks file holds a hook; one that cannot be read may. */
 function holdsHook(path: string): boolean {
-  const text = contentOf(path);
-  if (text === "") return false;
+  const text = lookAt(path) ?? "";
+  if (text.trim() === "") return false;
   return orProblem(() => {
     const hooks = nodeAt(parseJsonTree(text), ["hooks"]);
     return hooks?.kind === "object" &&
@@ -86,16 +82,11 @@ export function hooksFileProblems(dialect: Dialect, root: string): PlaceProblem[
   return [...before, ...after];
 }
 
-/** Returns the directory of the system scope. Throws `usage` where it is not known. */
-function systemDirectory(dialect: Dialect, { os, programData, systemDirectory }: LookupOptions): string {
-  if (systemDirectory !== undefined) return systemDirectory;
-  const named = dialect.systemDirectories[os];
-  if (named === null || (named.startsWith("%") && programData === undefined)) {
-    throw new AgentcliError("usage", `the system directory of the dialect ${dialect.id} is not known here`, {
-      hint: "name it with --system-dir",
-    });
-  }
-  return named.replace("%ProgramData%", programData ?? "");
+/** Returns the directory of the system scope; null where it is not known. */
+export function systemDirectory(dialect: Dialect, { os, programData, systemDirectory }: LookupOptions): string | null {
+  const named = systemDirectory ?? dialect.systemDirectories[os];
+  if (systemDirectory !== undefined || !named?.startsWith("%")) return named;
+  return programData === undefined ? null : named.replace("%ProgramData%", programData);
 }
 
 /** Returns the places of a scope. Throws `usage` for a system directory that is not known. */
@@ -129,6 +120,11 @@ export function placesOf(dialect: Dialect, scope: Scope, around: LookupOptions):
     };
   }
   const own = systemDirectory(dialect, around);
+  if (own === null) {
+    throw new AgentcliError("usage", `the system directory of the dialect ${dialect.id} is not known here`, {
+      hint: "name it with --system-dir",
+    });
+  }
   return { ...inside(own), base: own, instructions: null };
 }
 

@@ -34,7 +34,7 @@ export class LiveText {
 
   /** Returns whether it has nothing but white space, a byte order mark aside. */
   get isBlank(): boolean {
-    return this.#text !== null && this.#text.replace(/^\ufeff/, "").trim() === "";
+    return this.#text?.trim() === "";
   }
 
   /** As a tree; whoever changes the tree calls `changed`. Throws {@link TextProblem}. */

@@ -6,7 +6,7 @@ import { lookAt } from "./disk.ts";
 import type { Installed, Ledger } from "./ledger.ts";
 import { hashOnDisk, textsOnDisk } from "./draft.ts";
 import { mainTree } from "../../boundary/policy/git_directory.ts";
-import { artifactId, type Resource } from "../resources/artifact.ts";
+import { artifactId } from "../resources/artifact.ts";
 
 /** Returns what is installed for all users in directories that nobody named, one sentence each. `command`: what would reach it. */
 export function systemElsewhere(
@@ -47,17 +47,17 @@ export function worktreesAround(root: string): Worktrees {
   return { main, linked };
 }
 
-function moved<T extends Resource>(resource: T, { from, to }: { from: string; to: string }): T {
-  return isWithin(from, resource.path) ? { ...resource, path: join(to, relativeTo(from, resource.path)) } : resource;
-}
-
 /** Returns the artifacts of the main tree as they would be in the worktree `root`. */
 export function artifactsInWorktree({ artifacts }: Ledger, root: string, { main }: Worktrees): Installed[] {
   if (main === null) return [];
+  const moved = (path: string) => isWithin(main, path) ? join(root, relativeTo(main, path)) : path;
   return artifacts.filter(({ scope, base }) => scope === "project" && base === main).map((one) => ({
     ...one,
     base: root,
-    resources: one.resources.map((entry) => ({ ...entry, resource: moved(entry.resource, { from: main, to: root }) })),
+    resources: one.resources.map((entry) => ({
+      ...entry,
+      resource: { ...entry.resource, path: moved(entry.resource.path) },
+    })),
   }));
 }
 

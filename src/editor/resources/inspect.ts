@@ -11,11 +11,9 @@ import { dataOf, nodeAt, parseJsonTree } from "./json_tree.ts";
 import type { Ledger } from "../plan/ledger.ts";
 import { lengthProblem, LIMITS, orProblem } from "../limits.ts";
 import { ruleProblems, skillProblems, workflowProblems } from "./markdown.ts";
-import { hooksFileProblems, type LookupOptions, type Places, placesOf } from "../places.ts";
+import { hooksFileProblems, type LookupOptions, type Places, placesOf, systemDirectory } from "../places.ts";
 import { hasOwnText, sectionsIn } from "./section.ts";
 import { artifactsInWorktree, missingHere, type Worktrees, worktreesAround } from "../plan/other_places.ts";
-
-export type { FoundArtifact, Inspection } from "./found.ts";
 
 interface Context {
   dialect: Dialect;
@@ -29,7 +27,7 @@ export async function inspect(dialect: Dialect, around: LookupOptions, ledger: L
   const context = { dialect, around, inspection };
   const worktrees = worktreesAround(around.root);
   for (const scope of SCOPES) {
-    if (scope === "system" && !knowsSystem(dialect, around)) continue;
+    if (scope === "system" && systemDirectory(dialect, around) === null) continue;
     inspectScope(placesOf(dialect, scope, around), context);
   }
   inspectOtherPlaces(context);
@@ -45,11 +43,6 @@ export async function inspect(dialect: Dialect, around: LookupOptions, ledger: L
   await inspectWorktrees(context, { worktrees, ledger });
   markPrecedence(inspection.found, dialect);
   return inspection;
-}
-
-function knowsSystem(dialect: Dialect, { systemDirectory, os, programData }: LookupOptions): boolean {
-  if (systemDirectory !== undefined) return true;
-  return dialect.systemDirectories[os] !== null && (os !== "windows" || programData !== undefined);
 }
 
 function entries(directory: string): string[] {
@@ -161,7 +154,7 @@ function membersOf(
   };
   const text = lookAt(path);
   if (text === null && lstatSync(path) !== null) return unusable(UNREADABLE);
-  if (text === null || text.replace(/^\ufeff/, "").trim() === "") return [];
+  if (text === null || text.trim() === "") return [];
   return orProblem(() => {
     const root = parseJsonTree(text);
     const node = member === null ? nodeAt(root, ["hooks"]) ?? root : nodeAt(root, [member]);

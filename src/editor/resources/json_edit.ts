@@ -27,7 +27,7 @@ export interface EditableJson extends JsonDocument {
 
 /** Returns a text to be changed; one without anything gets an empty object. Throws {@link TextProblem}. */
 export function editableJson(text: string): EditableJson {
-  const isEmpty = text.replace(/^\ufeff/, "").trim() === "";
+  const isEmpty = text.trim() === "";
   const layout = {
     newline: text.includes("\r\n") ? "\r\n" : "\n",
     indent: /^([ \t]+)["{[]/m.exec(text)?.[1] ?? "  ",

@@ -104,5 +104,5 @@ function closes(line: string, names: readonly string[]): boolean {
 export function hasOwnText(text: string): boolean {
   let rest = text;
   orProblem(() => sectionsIn(text).forEach((marks) => rest = removeSection(rest, marks)), () => {});
-  return rest.replace(/^\ufeff/, "").trim() !== "";
+  return rest.trim() !== "";
 }
