@@ -3,40 +3,43 @@
 /** Systems that install hints are for. */
 type System = "linux" | "darwin" | "windows";
 
-/** The values that stand for `{name}` in templates; one that is absent leaves out the option that needs it. */
-export interface Values {
-  /** The model as it was asked for; a path is absolute. */
-  model?: string;
-  /** The same, where it is a path that is there. */
-  model_path?: string;
-  /** The same, where it is none: an id of a hub or of the engine's own store. */
-  model_id?: string;
-  /** The model id for requests, where the model was given as a path. */
-  name?: string;
-  host: string;
-  /** The host as it stands in a URL: a v6 address in brackets. */
-  url_host: string;
-  port: string;
-  /** Tokens of one conversation. */
-  context_window?: string;
-  /** Tokens of all conversations together. */
-  context_total?: string;
-  parallel?: string;
-  /** Only ever in the environment, never in argv: everybody on a machine can list argv. */
-  api_key?: string;
-  tensor_parallel?: string;
-  pipeline_parallel?: string;
-  /** Set where Ray is to spread the model over machines. */
-  ray?: string;
-  /** Name of a parser that suits the model. */
-  tool_parser?: string;
-  /** MiB of memory for prompt caches that are not in use. */
-  cache_memory?: string;
-  /** Set unless the engine may fetch models. */
-  offline?: string;
-}
+/** The names of the values that stand for `{name}` in templates. */
+const VALUE_NAMES = [
+  // The model as it was asked for; a path is absolute.
+  "model",
+  // The same, where it is a path that is there.
+  "model_path",
+  // The same, where it is none: an id of a hub or of the engine's own store.
+  "model_id",
+  // The model id for requests, where the model was given as a path.
+  "name",
+  "host",
+  // The host as it stands in a URL: a v6 address in brackets.
+  "url_host",
+  "port",
+  // Tokens of one conversation.
+  "context_window",
+  // Tokens of all conversations together.
+  "context_total",
+  "parallel",
+  // Only ever in the environment, never in argv: everybody on a machine can list argv.
+  "api_key",
+  "tensor_parallel",
+  "pipeline_parallel",
+  // Set where Ray is to spread the model over machines.
+  "ray",
+  // Name of a parser that suits the model.
+  "tool_parser",
+  // MiB of memory for prompt caches that are not in use.
+  "cache_memory",
+  // Set unless the engine may fetch models.
+  "offline",
+] as const;
 
-export type ValueName = keyof Values;
+export type ValueName = typeof VALUE_NAMES[number];
+
+/** The values themselves; one that is absent leaves out the option that needs it. */
+export type Values = Partial<Record<ValueName, string>>;
 
 interface OptionTemplate {
   flag: string;
@@ -134,14 +137,8 @@ export function fill(text: string, values: Values): string | null {
   return absent ? null : filled;
 }
 
-const NAMES: readonly ValueName[] = [
-  ...["model", "model_path", "model_id", "name", "host", "url_host", "port", "parallel"] as const,
-  ...["context_window", "context_total", "api_key", "tensor_parallel", "pipeline_parallel"] as const,
-  ...["ray", "tool_parser", "cache_memory", "offline"] as const,
-];
-
 function isValueName(name: string): name is ValueName {
-  return (NAMES as readonly string[]).includes(name);
+  return (VALUE_NAMES as readonly string[]).includes(name);
 }
 
 function flagsOf(help: string): Set<string> {

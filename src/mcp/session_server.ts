@@ -68,7 +68,8 @@ export class SessionServer {
   #ends = 0;
   /** When a protected session first told it something, milliseconds since 1970: it knows, whatever the session forgets. */
   #told: number | null = null;
-  readonly #log = new ServerLog();
+  /** The end of what it wrote to its standard error. */
+  #log = new Uint8Array();
 
   constructor(
     { server, hash, manifest, problem }: Pick<SessionServer, "server" | "hash" | "manifest" | "problem">,
@@ -213,7 +214,7 @@ export class SessionServer {
     const log = (bytes: Uint8Array) => {
       // A log outlives the session: it holds nothing that was said while something protected was there.
       const isOpen = this.#options.scope().label() === "open" && this.server.label === undefined;
-      if (isOpen && this.#told === null) this.#log.add(bytes);
+      if (isOpen && this.#told === null) this.#log = joined([this.#log, bytes]).slice(-MOST_BYTES);
     };
     const link = await this.#openLink(log);
     // Also where nobody can fill in a form: some servers list other tools for clients without them.
@@ -267,22 +268,9 @@ export class SessionServer {
   /** Ends it for good, and keeps what it wrote to its standard error. */
   async close(): Promise<void> {
     await this.drop();
-    const { text } = this.#log;
+    const text = new TextDecoder().decode(this.#log);
     if (text === "" || await this.#options.scope().found([text])) return;
     await this.#options.home.write(logOf(this.server.name), text).catch(() => {});
-  }
-}
-
-/** The end of what one server wrote. */
-class ServerLog {
-  #bytes = new Uint8Array();
-
-  add(bytes: Uint8Array): void {
-    this.#bytes = joined([this.#bytes, bytes]).slice(-MOST_BYTES);
-  }
-
-  get text(): string {
-    return new TextDecoder().decode(this.#bytes);
   }
 }
 

@@ -1,7 +1,8 @@
 /** Returns the tools that a model is offered, and the permission rules of its tool calls. */
 import type { Configuration, ModelEntry } from "../config/types.ts";
 import { AgentcliError } from "../errors.ts";
-import type { PermissionPolicy, Rule } from "../tools/permission.ts";
+import type { PermissionPolicy } from "../tools/permission.ts";
+import type { Rule } from "../tools/permission_rule.ts";
 import { builtinTools, type Profile, profileTools, readRules, selectTools, withBackground } from "../tools/registry.ts";
 import type { Tool } from "../tools/tool.ts";
 import type { Workspace } from "../boundary/workspace/workspace.ts";

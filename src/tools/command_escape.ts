@@ -144,13 +144,14 @@ function uses(escape: Escape, rest: readonly string[], argv: readonly string[]):
     escape.also?.(rest, argv) === true;
 }
 
-function nameOf(program: string): string {
+/** Returns the name of a program without its directory, as it is compared. */
+export function programName(program: string): string {
   return program.slice(program.lastIndexOf("/") + 1).toLowerCase().replace(/\.exe$/, "");
 }
 
 /** Returns whether a command may run what another one prints: no rule for it speaks of that. */
 export function runsItsInput([program]: readonly [string, ...string[]]): boolean {
-  const name = nameOf(program);
+  const name = programName(program);
   return RUNNERS.has(name) || SHELLS.has(name) || INTERPRETERS.test(name);
 }
 
@@ -159,7 +160,7 @@ export function runsItsInput([program]: readonly [string, ...string[]]): boolean
  * prefix itself spells out was somebody's decision and is not looked at.
  */
 export function escapesPrefix(argv: readonly [string, ...string[]], prefixLength: number): boolean {
-  const name = nameOf(argv[0]);
+  const name = programName(argv[0]);
   if (RUNNERS.has(name)) return true;
   if (SHELLS.has(name)) return prefixLength < 2 || argv[1]?.startsWith("-") !== false;
   const escape = ESCAPES.get(name);

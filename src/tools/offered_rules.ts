@@ -1,7 +1,8 @@
 /** The rules that a person is offered for a call: one for each part of a command that none covers yet. */
 import { type CommandPart, commandParts } from "../shell/parts.ts";
 import { runsItsInput } from "./command_escape.ts";
-import { coveringRule, parseRules, type Rule } from "./permission.ts";
+import { coveringRule } from "./permission.ts";
+import { parseRules, type Rule } from "./permission_rule.ts";
 
 /** One part of what is asked, and what a rule can say about it. */
 export interface JudgedPart {

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import { decide, parseRules } from "./permission.ts";
+import { decide } from "./permission.ts";
+import { parseRules } from "./permission_rule.ts";
 import { judgedParts } from "./offered_rules.ts";
 
 function judged(subject: string, allow: string[] = [], toolName = "Bash") {

@@ -6,9 +6,7 @@ import { type CommandPart, commandParts } from "../shell/parts.ts";
 import { parseRules, type PathRule, type Rule } from "./permission_rule.ts";
 import type { PermissionMode } from "../config/types.ts";
 import { MCP_CALL, type Tool } from "./tool.ts";
-import { escapesPrefix, runsItsInput } from "./command_escape.ts";
-
-export { parseRules, type Rule } from "./permission_rule.ts";
+import { escapesPrefix, programName, runsItsInput } from "./command_escape.ts";
 
 /** A question to the rules: the tool, its subject, and for tools of paths the place in the project. */
 interface Asked {
@@ -178,8 +176,7 @@ function deniesCommand(rule: Rule & { kind: "command" }, subject: string, comman
 
 function sameProgram(word: string | undefined, wanted: string | undefined): boolean {
   if (word === undefined || wanted === undefined) return false;
-  const base = word.slice(word.lastIndexOf("/") + 1).toLowerCase().replace(/\.exe$/, "");
-  return word === wanted || base === wanted.toLowerCase();
+  return word === wanted || programName(word) === wanted.toLowerCase();
 }
 
 /** Returns whether the wanted words come in this order, others in between allowed. */

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { AgentcliError } from "../errors.ts";
 import type { PermissionMode } from "../config/types.ts";
-import { decide, parseRules, readDenials } from "./permission.ts";
+import { decide, readDenials } from "./permission.ts";
+import { parseRules } from "./permission_rule.ts";
 
 const BASH = { name: "Bash", kind: "execute" } as const;
 const WRITE = { name: "Write", kind: "write" } as const;

@@ -148,11 +148,10 @@ export class GitWork {
     const input = names.join("\0");
     const found = await this.names(["check-attr", "-z", "--stdin", "filter"], { input });
     if (found === null || found.length !== names.length * 3) return null;
-    const filters = names.flatMap((name, index) => {
+    return names.flatMap((name, index) => {
       const value = found[index * 3 + 2] ?? "";
       return ["unspecified", "unset"].includes(value) ? [] : [`${name}, which the program ${value} filters`];
     });
-    return filters;
   }
 
   /** Git's configuration from the user's own files. */

@@ -10,7 +10,7 @@ import { clean } from "../../../terminal/clean.ts";
 import { type Row, row, span, type Style } from "../../../terminal/style.ts";
 import { wrap } from "../../../terminal/wrap.ts";
 import { type JudgedPart, judgedParts } from "../../../tools/offered_rules.ts";
-import type { Rule } from "../../../tools/permission.ts";
+import type { Rule } from "../../../tools/permission_rule.ts";
 import type { ChatView } from "../begin.ts";
 import { previewOf } from "./preview.ts";
 import type { Question } from "./question.ts";
