@@ -4,6 +4,7 @@ import { ask, say, want } from "../helpers/fake_server.ts";
 import { openStage, type Stage } from "./harness.ts";
 import { hasBubblewrap } from "./sandbox_project.ts";
 
+const linux = { ignore: Deno.build.os !== "linux" };
 const bubblewrap = { ignore: !hasBubblewrap() };
 const args = ["--permission-mode", "bypassPermissions"];
 const SHOW = [ask({ name: "Git", input: { action: "show", rev: "HEAD" } }), say("Done.")];
@@ -151,3 +152,43 @@ Deno.test("a local model changes a protected file in a linked worktree, as the r
   assert.match(results[3] ?? "", /is not protected/, "control");
   assert.equal(await Deno.readTextFile(`${tree}/.env`), content);
 });
+
+for (const inside of ["a plain directory", "a repository", "a submodule", "a linked worktree"]) {
+  Deno.test(`the rules of a main tree hold in its linked worktree below ${inside}`, linux, async () => {
+    await using stage = await openStage({ bare: true, marker: null });
+    const [main, tree, other] = ["main", "tree", "other"].map((name) => `${stage.home.root}/${name}`) as [
+      string,
+      string,
+      string,
+    ];
+    for (const root of [main, other]) {
+      await Deno.mkdir(root);
+      await git(root, "init", "-q");
+      await stage.write(`${root}/a.txt`, "an open line\n");
+      await commitAll(root);
+    }
+    if (inside === "a submodule") {
+      await git(main, "submodule", "--quiet", "add", other, "config");
+      await commitAll(main);
+    }
+    await git(main, "worktree", "add", "-q", tree);
+    const config = `${tree}/config`;
+    if (inside === "a submodule") await git(tree, "submodule", "--quiet", "update", "--init");
+    else if (inside === "a linked worktree") await git(other, "worktree", "add", "-q", config);
+    else await stage.write(`${config}/a.txt`, "an open line\n");
+    if (inside === "a repository") await git(config, "init", "-q");
+    await stage.plant(`${config}/.env`, "env");
+    await stage.write(`${main}/.agentclisecret`, "no-cloud: .env\n");
+    await stage.play("loc", { cwd: main, script: [say("Hello.")] });
+    for (const isGone of [false, true]) {
+      if (isGone) await Deno.remove(`${main}/.agentclisecret`);
+      for (const [cwd, prefix] of [[tree, "config/"], [config, ""]] as const) {
+        const paths = [`${prefix}.env`, `${prefix}a.txt`];
+        const script = [ask(...paths.map((path) => want("read", { path }))), say("Done.")];
+        const { results } = await stage.play("rem", { cwd, script });
+        assert.match(results[0] ?? "", /is protected/, `${cwd}, ${isGone}`);
+        assert.match(results[1] ?? "", /an open line/, "control: an open file");
+      }
+    }
+  });
+}

@@ -20,8 +20,9 @@ export interface GitDirectory {
 /** Returns the repository at a path named `.git` or of a bare repository; null if it leads nowhere. */
 export function gitDirectory(place: string): GitDirectory | null {
   return quietly(() => {
-    const isFile = lstatSync(place)?.kind === "file";
-    const target = isFile ? /^gitdir:\s*(.+)$/m.exec(textOf(place))?.[1]?.trim() : place;
+    const kind = lstatSync(place)?.kind;
+    if (kind === undefined) return null;
+    const target = kind === "file" ? /^gitdir:\s*(.+)$/m.exec(textOf(place))?.[1]?.trim() : place;
     const directory = target === undefined ? null : realOrNull(resolve(dirname(place), target));
     if (directory === null || lstatSync(directory)?.kind !== "directory") return null;
     const common = realOrNull(resolve(directory, firstLine(join(directory, "commondir")) || "."));

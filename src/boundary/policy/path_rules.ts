@@ -3,7 +3,7 @@
  * linked git worktrees, too. Rules are never dropped. Source: specification of the boundary, "The marker".
  */
 import { presentOrForbidden } from "../../platform/disk_failure.ts";
-import { lstatSync, statSync } from "../../platform/files.ts";
+import { lstatSync } from "../../platform/files.ts";
 import { basename, dirname, isWithin, join, relativeTo } from "../../platform/path.ts";
 import { ancestors, quietly, realOrNamed } from "../../platform/real_path.ts";
 import { mainTree } from "./git_directory.ts";
@@ -13,8 +13,8 @@ import type { DerivedFile, MarkerLines } from "./project_record_files.ts";
 import { type ProtectionRule, ruleOfHeld, stricter } from "./protection_rule.ts";
 
 interface Place extends Coverage {
-  /** The linked worktree around it, and the main tree whose rules apply there, too. */
-  worktree: { at: string; main: string } | null;
+  /** The linked worktrees around it, each with the main tree whose rules apply there, too. */
+  worktrees: readonly { at: string; main: string }[];
 }
 
 /** Reads the markers at a root (a real path), above it, and in the main tree of a linked worktree. */
@@ -142,8 +142,8 @@ export class PathRules {
    * can. `mayRule` comes from its listing.
    */
   rulesIn(directory: string, mayRule: boolean): ((path: string) => ProtectionRule | null) | null {
-    const { covered, scopes, worktree } = this.#settled(() => this.#placeOf(directory, mayRule));
-    const isRuled = covered !== null || scopes.length > 0 || worktree !== null;
+    const { covered, scopes, worktrees } = this.#settled(() => this.#placeOf(directory, mayRule));
+    const isRuled = covered !== null || scopes.length + worktrees.length > 0;
     return isRuled ? (path) => this.named(path) : null;
   }
 
@@ -164,10 +164,10 @@ export class PathRules {
     if (directory === real) return this.#placeOf(real).covered;
     const place = this.#placeOf(directory);
     const found = ruleBelow(place, real.slice(end + 1));
-    if (place.worktree === null || found?.tier === "list-only") return found;
-    const { at, main } = place.worktree;
-    const twin = join(main, relativeTo(at, real));
-    return stricter(found, ruleBelow(this.#placeOf(dirname(twin)), basename(twin)));
+    return place.worktrees.reduce((rule, { at, main }) => {
+      const twin = join(main, relativeTo(at, real));
+      return stricter(rule, ruleBelow(this.#placeOf(dirname(twin)), basename(twin)));
+    }, found);
   }
 
   /**
@@ -215,17 +215,15 @@ export class PathRules {
         above === null ? null : ruleBelow(above, basename(directory)) ?? ruleOfHeld(directory),
       ),
       scopes: scopes.filter((scope) => scope.leadsOn),
-      worktree: mayRule || !this.#isOfDisk ? this.#worktreeOf(directory, above) : above?.worktree ?? null,
+      worktrees: [...above?.worktrees ?? [], ...mayRule || !this.#isOfDisk ? this.#worktreeAt(directory) : []],
     };
     this.#places.set(directory, place);
     return place;
   }
 
-  #worktreeOf(directory: string, above: Place | null): Place["worktree"] {
-    const git = presentOrForbidden(() => statSync(join(directory, ".git")));
-    if (git === null || git === "forbidden") return above?.worktree ?? null;
+  #worktreeAt(directory: string): Place["worktrees"] {
     const main = mainTree(directory);
-    return main === null || isWithin(directory, main) ? null : { at: directory, main };
+    return main === null || isWithin(directory, main) ? [] : [{ at: directory, main }];
   }
 
   #learn(path: string): void {

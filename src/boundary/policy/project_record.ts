@@ -218,8 +218,8 @@ export class ProjectRecord {
   async #find(): Promise<RecordData | null> {
     const { root } = this;
     this.#version = await recordsVersion(this.#home);
-    const main = mainTree(root);
-    const near = main === null ? ancestors(root) : [...ancestors(root), main];
+    const near = ancestors(root);
+    near.push(...near.map(mainTree).filter((main) => main !== null));
     const around = new Map(near.toReversed().map((at) => [rootKey(at), at]));
     /** Returns where the directory of a record is: found by its identity, else where it was last seen. */
     const placeOf = (known: Identity & { root: string }) =>
