@@ -128,3 +128,22 @@ Deno.test("a project in /dev/shm is protected from commands and tools", bubblewr
     await Deno.remove(root, { recursive: true });
   }
 });
+
+for (const isFirst of [true, false]) {
+  const what = isFirst
+    ? "of a directory that was not seen counts"
+    : "of one that was seen, and then moved, does not count";
+  Deno.test(`a first marker ${what} after a session elsewhere`, linux, async () => {
+    await using stage = await openStage({ bare: true, marker: null });
+    const { root } = stage.home;
+    for (const path of ["seen/pub.txt", "other/pub.txt"]) await stage.write(`${root}/${path}`, "PUB_marker\n");
+    const look = [ask(want("read", { path: "pub.txt" })), say("Done.")];
+    if (!isFirst) await stage.play("rem", { script: look, cwd: `${root}/seen` });
+    await Deno.rename(`${root}/seen`, `${root}/moved`);
+    await stage.play("loc", { script: look, cwd: `${root}/other` });
+    await stage.plant(`${root}/moved/.env`, "env");
+    await stage.write(`${root}/moved/.agentclisecret`, "no-cloud: .env\nlocal-endpoints: 127.0.0.2\n");
+    const { sent, done } = await stage.play("lan", { script: READ, cwd: `${root}/moved` });
+    assert.equal(sent.includes(stage.canary("env")), isFirst, done.stderr);
+  });
+}

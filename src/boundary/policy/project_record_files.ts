@@ -19,6 +19,8 @@ const FORMAT = 1;
 const RECORD_LIMIT = 4 * 1024 * 1024;
 /** The most characters of derived files in a record; more of them are recorded by their directories. */
 const DERIVED_LIMIT = 2 * 1024 * 1024;
+/** Beyond this number, directories that were only seen and are gone are forgotten: the index is read at each start. */
+const MOST_SEEN = 1_000;
 /** Stands for an identity that nothing has. */
 const NOWHERE = { inode: 0, born: 0 };
 
@@ -176,10 +178,9 @@ export async function storeRecord(home: Home, work: () => Promise<RecordData>): 
     const projects = await readIndex(home);
     if (isOpen(data)) {
       await home.remove(nameOf(data.id));
-      // Forget directories that are gone, so that the index does not grow without limit.
-      for (const [id, project] of Object.entries(projects)) {
-        if (project.open && rootKey(project.root) !== lastingIdentityOf(project)) delete projects[id];
-      }
+      const seen = Object.entries(projects).filter(([, project]) => project.open);
+      const gone = seen.filter(([, project]) => rootKey(project.root) !== lastingIdentityOf(project));
+      for (const [id] of gone.slice(0, Math.max(0, seen.length - MOST_SEEN))) delete projects[id];
     } else {
       const text = JSON.stringify({ format: FORMAT, ...data });
       if (text.length > RECORD_LIMIT) {

@@ -128,3 +128,30 @@ Deno.test("more files than a record has room for are kept by their directories a
   assert.deepEqual(kept.map(({ path }) => path), ["/project/d", "/project/a.txt", "/w/b"]);
   assert.deepEqual(kept.map(({ inode }) => inode), [0, 2, 2], "a directory has no identity of a file");
 });
+
+Deno.test("of more than a thousand directories that were only seen, the oldest that are gone are forgotten", () =>
+  inPlace(async ({ base, home }) => {
+    const index = () => JSON.parse(Deno.readTextFileSync(home.file("projects/index.json")));
+    const note = async (root: string) => {
+      Deno.mkdirSync(root, { recursive: true });
+      await (await ProjectRecord.open(home, root, { ...NOTHING })).note();
+    };
+    const there = `${base}/there`;
+    await note(there);
+    const { format, projects } = index();
+    for (let at = 0; at < 999; at++) {
+      projects[`gone ${at}`] = { root: `${base}/gone ${at}`, inode: 1, born: 1, open: true };
+    }
+    Deno.writeTextFileSync(home.file("projects/index.json"), JSON.stringify({ format, projects }));
+    for (const [name, oldest] of [["one", "gone 0"], ["two", "gone 1"]] as const) {
+      assert.equal(index().projects[oldest]?.open, true, "control: it is remembered before");
+      await note(`${base}/${name}`);
+    }
+    const roots = Object.values<{ root: string }>(index().projects).map(({ root }) => root);
+    assert.deepEqual(["there", "gone 0", "gone 1", "gone 2"].map((name) => roots.includes(`${base}/${name}`)), [
+      true,
+      false,
+      true,
+      true,
+    ]);
+  }));
