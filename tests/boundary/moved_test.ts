@@ -3,7 +3,8 @@ import assert from "node:assert/strict";
 import { ask, say, want } from "../helpers/fake_server.ts";
 import { runInProcess } from "../helpers/in_process.ts";
 import { openStage, type Stage } from "./harness.ts";
-import { CODED, coded } from "./slipped.ts";
+import { hasBubblewrap } from "./sandbox_project.ts";
+import { CODED, coded, standing } from "./slipped.ts";
 
 const linux = { ignore: Deno.build.os !== "linux" };
 const HELLO = { script: [say("Hello.")] };
@@ -236,3 +237,82 @@ Deno.test("commands of remote models run in a sandbox while a project is known w
     assert.equal(sent.includes(coded(stage.canary("env"))), !isKnown, "control: otherwise it is an open file");
   }
 });
+
+for (const what of ["nothing", "the project", "a directory of sandbox.write"]) {
+  const ends = what === "nothing" ? "goes on while nothing is moved" : `ends when ${what} is moved meanwhile`;
+  Deno.test(`a command ${ends}`, { ignore: !hasBubblewrap() }, async () => {
+    await using stage = await openStage({ bare: true, marker: "no-cloud: .env*\n" });
+    const { root } = stage.home;
+    await stage.plant(".env", "env");
+    const cache = `${root}/cache`;
+    await stage.write(`${cache}/.agentclisecret`, "no-cloud: .env*\n");
+    const isProject = what === "the project";
+    const [from, to] = [isProject ? stage.project : cache, `${root}/moved`];
+    const settings = { sandbox: { write: [cache] } };
+    const take = `${CODED} < "${isProject ? "." : cache}/.env.new" > took.txt; cat took.txt; echo > done.txt`;
+    const waits = "for i in $(seq 1500); do [ -e go ] && break; sleep 0.02; done";
+    const command = `echo > ready.txt; ${waits}; ${what === "nothing" ? "echo went on" : take}`;
+    const args = ["--permission-mode", "bypassPermissions"];
+    const running = stage.play("rem", {
+      ...{ args, settings },
+      script: [ask(want("shell", { command })), ask(want("read", { path: "took.txt" })), say("Done.")],
+    });
+    await standing(`${stage.project}/ready.txt`);
+    if (what !== "nothing") await Deno.rename(from, to);
+    const project = isProject ? to : stage.project;
+    await stage.plant(what === "nothing" ? "later.txt" : `${to}/.env.new`, "new");
+    await stage.write(`${project}/go`, "");
+    const { results, sent, done } = await running;
+    if (what === "nothing") return assert.match(results[0] ?? "", /went on/);
+    const value = coded(stage.canary("new"));
+    assert.ok((await Deno.readTextFile(`${project}/took.txt`)).includes(value), "control: it was seen");
+    assert.equal(done.code, 6);
+    assert.match(done.stderr, /was moved or replaced since this session began/);
+    if (!isProject) await Deno.rename(to, from);
+    const later = await stage.play("rem", { script: read("took.txt"), cwd: project, settings });
+    assert.match(later.results[0] ?? "", /is protected/, later.done.stderr);
+    assert.ok(!(sent + later.sent).includes(value));
+  });
+}
+
+for (const isReplaced of [false, true]) {
+  const does = isReplaced ? "ends when another directory comes to its path" : "goes on while it is there";
+  Deno.test(`a session of a project ${does}`, linux, async () => {
+    await using stage = await openStage({ bare: true, marker: "no-cloud: .env\nlocal-endpoints: 127.0.0.2\n" });
+    await stage.write("pub.txt", "PUB_marker\n");
+    await stage.play("loc", HELLO);
+    const work = async () => {
+      if (isReplaced) await user(stage, "mv project aside; mkdir project; cp aside/.agentclisecret project");
+      await stage.plant(".env", "env");
+    };
+    const script = [ask(want("read", { path: "pub.txt" })), ask(want("read", { path: ".env" })), say("Done.")];
+    const { sent, done } = await stage.play("lan", { script, during: { index: 1, work } });
+    assert.equal(sent.includes(stage.canary("env")), !isReplaced);
+    assert.equal(/was moved or replaced/.test(done.stderr), isReplaced, done.stderr);
+  });
+}
+
+for (const where of ["at its path", "where it was moved to"]) {
+  Deno.test(`what a killed command left is judged when its project is there again: ${where}`, linux, async () => {
+    await using stage = await openStage({ bare: true, marker: "no-cloud: .env\n" });
+    const { root } = stage.home;
+    await stage.plant(".env", "env");
+    await stage.play("loc", HELLO);
+    const { ino: inode, birthtime } = await Deno.stat(stage.project);
+    const place = { roots: [stage.project], project: { inode, born: birthtime?.getTime() } };
+    const note = JSON.stringify({ process: null, since: Date.now() - 500, ...place });
+    await stage.write(`${stage.home.agentcliHome}/unfinished/1.json`, note);
+    const value = stage.canary("env");
+    await stage.plant("notes.txt", "env", () => `k ${value}\n`);
+    await user(stage, "mkdir away; mv project away/project; mkdir project");
+    await stage.play("loc", HELLO);
+    await stage.play("loc", { ...HELLO, cwd: root });
+    if (where === "at its path") await user(stage, "rmdir project; mv away/project project");
+    const cwd = where === "at its path" ? stage.project : `${root}/away/project`;
+    await stage.play("loc", { ...HELLO, cwd });
+    await stage.write(`${cwd}/.env`, "the content that it has since then\n");
+    const { results, sent } = await stage.play("rem", { script: read("notes.txt"), cwd });
+    assert.match(results[0] ?? "", /is protected/);
+    assert.ok(!sent.includes(value));
+  });
+}

@@ -2,9 +2,10 @@
  * The protected set: the files that the rules cover, by path and by identity. Within a session it only grows. Source:
  * specification of the boundary, "Reading".
  */
+import { AgentcliError } from "../../errors.ts";
 import type { FileStatus } from "../../platform/files.ts";
 import type { Clock } from "../../platform/io.ts";
-import { InodeIndex } from "./inode_index.ts";
+import { identityAt, InodeIndex } from "./inode_index.ts";
 import type { Listing } from "./listing.ts";
 import { PathRules, rememberedRules } from "./path_rules.ts";
 import type { ProjectRecord } from "./project_record.ts";
@@ -21,6 +22,8 @@ const LOCAL_WALK_MS = 100;
 /** The set of one session. Reads nothing until it is asked. */
 export class ProtectedSet extends PathRules {
   readonly #tree: ProtectedTree;
+  /** The directories at the roots, by number; 0 if that is unknown. Not by creation time: on an overlay, the first write changes it. */
+  readonly #directories: readonly number[];
   readonly #identities = new InodeIndex();
   #remembered: readonly Remembered[] = [];
   /** The rules behind {@link lasts}; null when they have to be collected anew. */
@@ -36,6 +39,7 @@ export class ProtectedSet extends PathRules {
     { clock, remembered = [] }: { clock?: Pick<Clock, "now">; remembered?: readonly Remembered[] } = {},
   ) {
     super(roots);
+    this.#directories = roots.map((root) => identityAt(root).inode);
     this.#tree = new ProtectedTree(roots, { rules: this, clock });
     this.remember(remembered);
   }
@@ -58,8 +62,21 @@ export class ProtectedSet extends PathRules {
     return roots.length === this.roots.length && roots.every((root, at) => root === this.roots[at]);
   }
 
-  /** As for the rules; the next question walks again. */
+  /**
+   * Throws `policy_refused` if another directory is at a root, or none: what is known of the root does not count there,
+   * and a sandbox still shows the one that was moved.
+   */
+  checkRoots(): void {
+    const gone = this.roots.find((root, at) => ![0, identityAt(root).inode].includes(this.#directories[at] ?? 0));
+    if (gone === undefined) return;
+    throw new AgentcliError("policy_refused", `${gone} was moved or replaced since this session began`, {
+      hint: "start again where it is now",
+    });
+  }
+
+  /** As for the rules, after {@link checkRoots}; the next question walks again. */
   override refresh(): void {
+    this.checkRoots();
     this.#tree.expire();
     super.refresh();
   }

@@ -6,8 +6,10 @@
 import { AgentcliError } from "../../errors.ts";
 import { systemReason } from "../../platform/disk_failure.ts";
 import { listSync, makePrivateDirectory, movePath, removeFile, writePrivately } from "../../platform/files.ts";
-import { isWithin, join } from "../../platform/path.ts";
+import { isWithin, join, relativeTo } from "../../platform/path.ts";
 import { processIdentity } from "../../platform/process_group.ts";
+import { ancestors, exists } from "../../platform/real_path.ts";
+import { type Identity, identityAt, lastingIdentityOf, rootKey } from "../policy/inode_index.ts";
 import { ProtectedSet } from "../policy/protected.ts";
 import { UNKNOWN_PATH } from "../policy/protection_rule.ts";
 import { quarantine, quarantineNotice, readFields } from "./quarantine.ts";
@@ -40,7 +42,9 @@ interface Note {
   /** When it started, in milliseconds since 1970. */
   since: number;
   /** Where the program can write, the project first. Absolute paths. */
-  roots: readonly [string, ...string[]];
+  roots: readonly string[];
+  /** The directory of the project. */
+  project: Identity;
   /** Only of programs that may not make what could run code later: which of it was there. */
   watched?: { programs: readonly string[]; known: [path: string, link: string][] } | undefined;
 }
@@ -48,12 +52,13 @@ interface Note {
 /** Writes the note of a program before it runs. Throws `policy_refused` if the home cannot be written. */
 export async function noteProgram(
   home: string,
-  { roots, before = null }: { roots: Note["roots"]; before?: WatchedFiles | null },
+  { roots, before = null }: { roots: readonly [string, ...string[]]; before?: WatchedFiles | null },
 ): Promise<ProgramNote> {
   const id = join(home, UNFINISHED, crypto.randomUUID());
   let path = `${id}.json`;
   const watched = before === null ? undefined : { programs: before.programs, known: [...before.known] };
-  const note: Note = { process: await processIdentity(), since: Date.now(), roots, watched };
+  const [process, project] = [await processIdentity(), identityAt(roots[0])];
+  const note: Note = { process, since: Date.now(), roots, project, watched };
   try {
     await makePrivateDirectory(join(home, UNFINISHED));
     await writePrivately(path, JSON.stringify(note));
@@ -75,8 +80,8 @@ export async function noteProgram(
 
 /**
  * Judges what programs of dead agentcli processes changed in a project or around it, and what exposed ones did, and
- * removes their notes. Each is judged by the project that its program ran in. Returns notices for the user. Throws why
- * that is not possible; the notes stay then.
+ * removes their notes. Each is judged by the project that its program ran in, and waits until that is there. Returns
+ * notices for the user. Throws why that is not possible; the notes stay then.
  */
 export async function recoverUnfinished(
   { home, root, userHome }: { home: string; root: string; userHome: string | null },
@@ -86,19 +91,25 @@ export async function recoverUnfinished(
   const touches = (place: string) => isWithin(place, root) || isWithin(root, place);
   for (const { name } of listSync(join(home, UNFINISHED)) ?? []) {
     const path = join(home, UNFINISHED, name);
-    const { process, since, roots, watched } = readFields(path) as Partial<Note>;
+    const { process, since, roots: [before, ...others] = [], project, watched }: Partial<Note> = readFields(path);
     // The program of an incomplete note had not started.
-    if (since === undefined || !roots?.some(touches)) continue;
+    if (since === undefined || before === undefined) continue;
+    const place = placeOf(before, project, root);
+    const moved = (path: string) =>
+      place !== null && isWithin(before, path) ? join(place, relativeTo(before, path)) : path;
+    const roots = [before, ...others].map(moved);
+    if (place === null || !roots.some(touches)) continue;
     const exposed = name.endsWith(EXPOSED) ? { path: UNKNOWN_PATH, since } : undefined;
     const isRunning = typeof process === "string" && await processIdentity(parseInt(process)) === process;
     if (isRunning && exposed === undefined) continue;
-    const judge = await openJudge(roots[0]);
+    const judge = await openJudge(place);
     if (watched !== undefined) {
       const protection = new ProtectedSet(roots);
       protection.refresh();
-      const before = { roots, programs: watched.programs, known: new Map(watched.known) };
-      const made = new StartedLater(userHome).madeSince(before, await protection.hidden());
-      const entry = await quarantine(made, { home, root: roots[0], now: Date.now() });
+      const known = new Map(watched.known.map(([path, link]) => [moved(path), link]));
+      const files = { roots, programs: watched.programs.map(moved), known };
+      const made = new StartedLater(userHome).madeSince(files, await protection.hidden());
+      const entry = await quarantine(made, { home, root: place, now: Date.now() });
       const holds = (text: string) => judge.holds([text]);
       if (entry !== null) notices.push(await quarantineNotice("a command that was broken off", entry, holds));
     }
@@ -106,4 +117,12 @@ export async function recoverUnfinished(
     await removeFile(path);
   }
   return notices;
+}
+
+/** Returns where the directory of a project is, as far as a session at `root` can tell; null if it is away. */
+function placeOf(noted: string, project: Identity | undefined, root: string): string | null {
+  if (project === undefined || project.inode === 0) return exists(noted) ? noted : null;
+  // As in `checkRoots`, the number is enough at its own path.
+  if (identityAt(noted).inode === project.inode) return noted;
+  return ancestors(root).find((at) => rootKey(at) === lastingIdentityOf(project)) ?? null;
 }

@@ -156,6 +156,7 @@ export class DiskWorkspace {
 
   /** Called before each tool call: rereads what other sessions recorded, and records that the project was seen. */
   async beforeCall(): Promise<void> {
+    this.protection.checkRoots();
     await this.protection.reread();
     // What a local model reads is stored before the next request refreshes the rules.
     if (this.local) this.protection.refresh();
