@@ -95,6 +95,8 @@ Deno.test("secrets add writes the marker, keeps what is in it, and does not repe
   assert.match(second.stdout, /^x: added .*:3 no-cloud: sub\/x\)\n\.\.\/\.env: was already protected \(.*:2 /m);
   // A typing error is seen where it is made; a pattern names nothing by itself.
   assert.match(second.stdout, /^ y: added .*:4 no-cloud: sub\/ y\); nothing is there yet$/m);
+  const deep = await runInProcess(["secrets", "add", "deep"], { home });
+  assert.match(deep.stdout, /^deep: added .*; nothing is there yet; every deep below is covered$/m);
   assert.doesNotMatch(first.stdout, /^keys.*nothing is there/m);
 });
 

@@ -52,12 +52,13 @@ export async function addPaths({ options, arguments: words, context }: Invocatio
   if (record !== null && record.own !== null) await recordSeen(protection, [record]);
   const trusted = trustedHosts(hosts, project);
   const lines: string[] = [];
-  for (const { word, path } of paths) {
+  for (const { word, path, value } of paths) {
     const rule = protection.rule(path);
     const said = open.some((one) => one.word === word) ? "added" : "was already protected";
     const isThere = said !== "added" || /[*?[]/.test(word) || lstatSync(path) !== null;
+    const absent = `nothing is there yet${value.includes("/") ? "" : `; every ${clean(word)} below is covered`}`;
     const by = rule === null ? "" : clean(describeRule(rule, root));
-    lines.push(`${clean(word)}: ${said} (${by})${isThere ? "" : "; nothing is there yet"}\n`);
+    lines.push(`${clean(word)}: ${said} (${by})${isThere ? "" : `; ${absent}`}\n`);
   }
   for (const { host, from } of trusted) {
     lines.push(`${clean(host)}: counts as local here and may get what is protected (${clean(from)})\n`);

@@ -136,7 +136,10 @@ export async function stash(
   const kept = await work.commit(name);
   if (kept === null) return work.fail(`There is no ${name}.`);
   if (action === "show") return await showCommit(work, { commit: kept, paths });
-  const names = await work.names(["diff-tree", "-r", ...PLAIN_DIFF, "--name-only", "-z", `${kept}^1`, kept]);
+  const changed = await work.names(["diff-tree", "-r", ...PLAIN_DIFF, "--name-only", "-z", `${kept}^1`, kept]);
+  const other = await work.names(["diff", ...PLAIN_DIFF, "--name-only", "-z", kept]);
+  // What is there as the stash has it, such as a marker that was staged, does not change.
+  const names = other === null ? null : changed?.filter((name) => other.includes(name)) ?? null;
   const untracked = await work.commit(`${kept}^3`);
   const more = untracked === null ? [] : await work.names(["ls-tree", "-r", "--name-only", "-z", untracked]);
   if (names === null || more === null) return work.failed("stash");

@@ -6,7 +6,7 @@ import type { ProtectedPlaces } from "../../boundary/policy/protected_tree.ts";
 import type { SandboxRequest } from "../../boundary/sandbox/open_sandbox.ts";
 import { findProgram } from "../../boundary/programs.ts";
 import { AgentcliError } from "../../errors.ts";
-import { lstatSync } from "../../platform/files.ts";
+import { lstatSync, statSync } from "../../platform/files.ts";
 import { isWithin, join, relativeTo } from "../../platform/path.ts";
 import { quietly, realOrNamed } from "../../platform/real_path.ts";
 import { askGit, callGit, filtersOff, type GitCall, parseSettings, type PlainCall, type Repository } from "./call.ts";
@@ -115,6 +115,11 @@ export class GitWork {
     if ((readDenied?.(path) ?? null) !== null) return "denied by a rule";
     const read = await workspace.read(path, { limit: 0 });
     if (!isRefusal(read)) return read.label === "open" ? null : "protected";
+    // Of a link to a directory git keeps the target alone.
+    const isLink = read.refused === "not_a_file" && lstatSync(path.path)?.kind === "symlink";
+    if (isLink && statSync(path.real)?.kind === "directory") {
+      return workspace.protection.rule(path.real) === null ? null : "protected";
+    }
     if (read.refused !== "absent") return read.refused;
     // A commit can have it all the same.
     workspace.noteUsed(path);

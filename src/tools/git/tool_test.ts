@@ -1,51 +1,8 @@
 import assert from "node:assert/strict";
-import { createSessionSandbox } from "../../boundary/sandbox/sandbox.ts";
-import { hasBubblewrap } from "../../../tests/boundary/sandbox_project.ts";
-import { inToolProject, type ToolProject } from "../../../tests/helpers/tool_project.ts";
+import { inToolProject } from "../../../tests/helpers/tool_project.ts";
+import { git, marker, run, sandboxed, withRepository } from "../../../tests/helpers/git_tool.ts";
 import { offersGit } from "../../runtime/tools_and_rules.ts";
 import type { GitInput } from "../declarations.ts";
-import { gitTool } from "./tool.ts";
-
-const sandboxed = { ignore: !hasBubblewrap() };
-const marker = "no-cloud: .env\nno-cloud: secrets\n";
-
-async function withRepository(work: (project: ToolProject) => Promise<void>): Promise<void> {
-  await inToolProject(async (project) => {
-    await project.write(".env", "A=CANARY\n");
-    await project.write("secrets/k.txt", "CANARY\n");
-    await project.write("pub.txt", "one\n");
-    const setup = [
-      "init -q -b main",
-      "config user.name t",
-      "config user.email t@example.com",
-      "add -A",
-      "commit -qm first",
-    ];
-    for (const line of setup) await git(project, ...line.split(" "));
-    const { root, context } = project;
-    context.sandbox = createSessionSandbox({
-      io: { os: "linux", env: (name: string) => ({ PATH: "/usr/bin:/bin" } as Record<string, string>)[name] },
-      settings: { mode: "auto", network: false, read: [], write: [], env: [] },
-      home: `${root}/../never-made-home`,
-      roots: [root],
-    });
-    await work(project);
-  }, { marker });
-}
-
-async function git(project: ToolProject, ...args: string[]): Promise<string> {
-  const { stdout } = await new Deno.Command("git", {
-    args: ["-c", "safe.directory=*", ...args],
-    cwd: project.root,
-    clearEnv: true,
-    env: { PATH: "/usr/bin:/bin", HOME: "/nonexistent" },
-  }).output();
-  return new TextDecoder().decode(stdout);
-}
-
-function run(project: ToolProject, input: GitInput) {
-  return project.run(gitTool, input);
-}
 
 Deno.test("status names what changed and marks what is protected", sandboxed, () =>
   withRepository(async (project) => {
@@ -219,86 +176,6 @@ Deno.test(
       assert.match(await git(project, "show", "HEAD"), /CANARY2/);
     }),
 );
-
-Deno.test(
-  "branches are made, listed and switched to, where no protected file changes",
-  sandboxed,
-  () =>
-    withRepository(async (project) => {
-      assert.equal((await run(project, { action: "switch", rev: "work", create: true })).content, "on work");
-      await project.write("pub.txt", "work\n");
-      await run(project, { action: "add", paths: ["pub.txt"] });
-      await run(project, { action: "commit", message: "on work" });
-      assert.equal((await run(project, { action: "switch", rev: "main" })).content, "on main");
-      assert.equal(await project.text("pub.txt"), "one\n");
-      assert.equal((await run(project, { action: "branch", rev: "other" })).content, "made the branch other");
-      const listed = (await run(project, { action: "branch" })).content;
-      assert.match(listed, /^\* main [0-9a-f]+ first\n {2}other [0-9a-f]+ first\n {2}work [0-9a-f]+ on work$/m);
-      for (const rev of ["-x", "a..b", "--detach", "a b", "HEAD~1", "nowhere", ""]) {
-        assert.ok((await run(project, { action: "switch", rev })).isError, rev);
-      }
-      // What the working tree would lose is kept by git itself.
-      await project.write("pub.txt", "mine\n");
-      assert.ok((await run(project, { action: "switch", rev: "work" })).isError);
-      assert.equal(await project.text("pub.txt"), "mine\n");
-    }),
-);
-
-Deno.test(
-  "a switch that would write or remove what is protected, or what runs, is left to the user",
-  sandboxed,
-  () =>
-    withRepository(async (project) => {
-      const cases: [string, () => Promise<unknown>][] = [
-        [".env", () => project.write(".env", "A=CANARY_OLD\n")],
-        ["secrets/new.txt", () => project.write("secrets/new.txt", "CANARY_OLD\n")],
-        [".agentclisecret", () => project.write(".agentclisecret", "no-cloud: nothing\n")],
-        [".vscode/mcp.json", () => project.write(".vscode/mcp.json", "{}\n")],
-        [".gitattributes", () => project.write(".gitattributes", "*.txt filter=lfs\n")],
-      ];
-      for (const [index, [name, change]] of cases.entries()) {
-        await git(project, "switch", "-q", "-c", `b${index}`);
-        await change();
-        await git(project, "add", "-Af");
-        await git(project, "commit", "-qm", "x");
-        await git(project, "switch", "-q", "main");
-        const { content, isError } = await run(project, { action: "switch", rev: `b${index}` });
-        assert.ok(isError, name);
-        assert.match(content, new RegExp(`would change ${name.replaceAll(".", "\\.")}.*git switch b${index}`), name);
-        assert.doesNotMatch(content, /CANARY/);
-        assert.equal((await run(project, { action: "status" })).content, "on main, nothing changed");
-      }
-      assert.equal(await project.text(".env"), "A=CANARY\n");
-    }),
-);
-
-Deno.test("a stash takes open files alone, and gives them back", sandboxed, () =>
-  withRepository(async (project) => {
-    await project.write("pub.txt", "two\n");
-    await project.write(".env", "A=CANARY2\n");
-    const pushed = await run(project, { action: "stash", message: "half done" });
-    assert.equal(pushed.content, "stashed pub.txt");
-    assert.equal(await project.text("pub.txt"), "one\n");
-    assert.equal(await project.text(".env"), "A=CANARY2\n");
-    assert.match((await run(project, { action: "stash", rev: "list" })).content, /^stash@\{0\}: .*half done$/);
-    assert.match((await run(project, { action: "stash", rev: "show" })).content, /-one\n\+two/);
-    assert.equal((await run(project, { action: "stash", rev: "pop" })).content, "pop: done");
-    assert.equal(await project.text("pub.txt"), "two\n");
-    assert.equal(await project.text(".env"), "A=CANARY2\n");
-    // A stash of the user's own holds both.
-    await git(project, "stash", "-q");
-    await project.write(".env", "A=CANARY3\n");
-    for (const rev of ["pop", "apply", "apply 0", "pop stash@{0}"]) {
-      const { content, isError } = await run(project, { action: "stash", rev });
-      assert.ok(isError, rev);
-      assert.match(content, /would change \.env, which is protected.*git stash/);
-    }
-    assert.doesNotMatch((await run(project, { action: "stash", rev: "show" })).content, /CANARY/);
-    assert.equal(await project.text(".env"), "A=CANARY3\n");
-    assert.equal(await project.text("pub.txt"), "one\n");
-    assert.match((await run(project, { action: "stash", rev: "drop" })).content, /push, list, show, apply or pop/);
-    assert.ok((await run(project, { action: "stash", rev: "push" })).isError, "nothing is left to stash");
-  }));
 
 Deno.test(
   "words for the repository are scanned before they are used",
