@@ -72,8 +72,8 @@ const KEYS: readonly (readonly [string, string])[] = [
 
 /** The commands of the project, under a line that says so. */
 async function customRows(chat: AgentSession, width: number): Promise<Row[]> {
+  if (chat.opened === null) return [];
   const source = commandSource(chat.opened);
-  if (source === null) return [];
   const { briefOf, customCommands } = await import("../input/custom_commands.ts");
   const rows: Row[] = [];
   for (const command of await customCommands(source)) {

@@ -69,15 +69,20 @@ export function briefOf({ file, kind }: CustomCommand, source: CommandSource): s
 }
 
 /**
- * The prompt that a command stands for, with what was typed behind its name, and the label of its file. Throws
- * `policy_refused` for a protected file, `permission_denied` where a deny rule of Read covers it, `usage` for one that
- * cannot be sent.
+ * The prompt that a line stands for which begins with a command of the project: the text of its file, with what was typed
+ * behind its name; null for any other line. Throws `policy_refused` for a protected file, `permission_denied` where a deny
+ * rule of Read covers it, `usage` for one that cannot be sent.
  */
-export async function customPrompt(
-  { command, argument }: { command: CustomCommand; argument: string },
-  { workspace, readDenied }: CommandSource,
-): Promise<{ text: string; label: Label }> {
+export async function readCustom(
+  line: string,
+  source: CommandSource,
+): Promise<{ text: string; label: Label; from: string } | null> {
+  const [, word = "", typed = ""] = CUSTOM.exec(line.trim()) ?? [];
+  const command = (await customCommands(source)).find(({ name }) => name === word);
+  if (command === undefined) return null;
+  const { workspace, readDenied } = source;
   const { file, kind } = command;
+  const argument = typed.trim();
   const rule = readDenied(file);
   if (rule !== null) {
     throw new AgentcliError("permission_denied", `/${command.name}: the rule ${rule} denies reading it`, {
@@ -98,14 +103,7 @@ export async function customPrompt(
     ...kind === "skill" ? [`Files that this names lie beside ${file.display}.`] : [],
     ...argument === "" ? [] : [`Arguments: ${argument}`],
   ];
-  return { text: parts.join("\n\n"), label: highestLabel([content.label]) };
-}
-
-/** The prompt that a text stands for that begins with a command of the project; null for any other text. */
-export async function readCustom(text: string, source: CommandSource): Promise<{ text: string; label: Label } | null> {
-  const [, word = "", argument = ""] = CUSTOM.exec(text.trim()) ?? [];
-  const command = (await customCommands(source)).find(({ name }) => name === word);
-  return command === undefined ? null : await customPrompt({ command, argument: argument.trim() }, source);
+  return { text: parts.join("\n\n"), label: highestLabel([content.label]), from: file.display };
 }
 
 async function namesIn(directory: string, workspace: Workspace): Promise<string[]> {

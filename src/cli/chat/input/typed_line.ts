@@ -60,12 +60,8 @@ export interface CommandSource {
   readDenied(path: ResolvedPath): string | null;
 }
 
-/** The source of a session; null before it is prepared. */
-export function commandSource(prepared: OpenSession): CommandSource;
-export function commandSource(prepared: OpenSession | null): CommandSource | null;
-export function commandSource(prepared: OpenSession | null): CommandSource | null {
-  if (prepared === null) return null;
-  const { workspace, policy } = prepared.session;
+/** The source of a session. */
+export function commandSource({ session: { workspace, policy } }: OpenSession): CommandSource {
   return sourceOf(workspace, policy);
 }
 
@@ -135,7 +131,7 @@ export function readBeside(line: string): TypedCommand | null {
 
 /**
  * Reads a line; a command of the chat goes before one of the project, and a space in front makes any line words.
- * Throws `usage` for a command that is not known, and what {@link customPrompt} throws.
+ * Throws `usage` for a command that is not known, and what reading the file of one throws.
  */
 export async function readTyped(line: string, chat: AgentSession): Promise<TypedLine> {
   // As shells have it: nobody means a model by these words alone.
@@ -147,20 +143,16 @@ export async function readTyped(line: string, chat: AgentSession): Promise<Typed
   if (named !== null) return named;
   const typed = CUSTOM.exec(line.trim());
   if (line.startsWith(" ") || typed === null) return words;
-  const [, word = "", argument = ""] = typed;
+  const [, word = ""] = typed;
   if (isTaken(word)) return readCommand(line) ?? words;
   const source = commandSource(await chat.ready());
-  const { customCommands, customPrompt } = await import("./custom_commands.ts");
-  const customs = await customCommands(source);
-  const command = customs.find(({ name }) => name === word);
-  if (command === undefined) {
-    // A path that was pasted in front is no command.
-    if (knownElsewhere(word) === undefined && quietly(() => lstatSync(`/${word}`)) !== null) return words;
-    readCommand(line, customs.map(({ name }) => name));
-    return words;
-  }
-  const prompt = await customPrompt({ command, argument: argument.trim() }, source);
-  return { kind: "prompt", typed: line, ...prompt, from: command.file.display };
+  const { customCommands, readCustom } = await import("./custom_commands.ts");
+  const prompt = await readCustom(line, source);
+  if (prompt !== null) return { kind: "prompt", typed: line, ...prompt };
+  // A path that was pasted in front is no command.
+  if (knownElsewhere(word) === undefined && quietly(() => lstatSync(`/${word}`)) !== null) return words;
+  readCommand(line, (await customCommands(source)).map(({ name }) => name));
+  return words;
 }
 
 /** A prompt of an MCP server, `/server:prompt`; null for a line that names none. */
@@ -204,7 +196,7 @@ export async function candidatesFor(
   opened: OpenSession | null,
   options: Pick<SearchOptions, "clock">,
 ): Promise<Candidate[]> {
-  const own = await ownCandidates(query, commandSource(opened), options);
+  const own = await ownCandidates(query, opened, options);
   if (opened === null || opened.servers === null) return own;
   const { serverCandidates } = await import("../commands/mcp.ts");
   return [...own, ...serverCandidates(query, opened.servers).slice(0, MOST_OFFERS)];
@@ -213,17 +205,17 @@ export async function candidatesFor(
 /** Those of the chat and of the project. */
 async function ownCandidates(
   query: CompletionQuery,
-  source: CommandSource | null,
+  opened: OpenSession | null,
   { clock }: Pick<SearchOptions, "clock">,
 ): Promise<Candidate[]> {
   if (query.kind === "command") {
     const known = Object.entries(COMMANDS).filter(([name]) => name.startsWith(query.word));
     const offers = known.map(([name, { brief }]) => ({ text: `/${name}`, note: brief }));
-    return source === null ? offers : [...offers, ...await customs(query.word, source)];
+    return opened === null ? offers : [...offers, ...await customs(query.word, commandSource(opened))];
   }
-  if (source === null) return [];
+  if (opened === null) return [];
   const { findPaths } = await import("./path_search.ts");
-  return await findPaths(query.word, source.workspace, { most: MOST_OFFERS, clock });
+  return await findPaths(query.word, opened.session.workspace, { most: MOST_OFFERS, clock });
 }
 
 async function customs(word: string, source: CommandSource): Promise<Candidate[]> {
