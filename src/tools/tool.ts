@@ -146,6 +146,16 @@ export interface Tool<Input = any> {
   precheck?(input: Input, context: ToolContext): Promise<ToolResult | null>;
 }
 
+/** Returns the subject of a call whose arguments nobody has checked; null where the tool does not know what to make of them. */
+export function subjectOfUnchecked(tool: Tool | undefined, input: Record<string, unknown>): string | null {
+  try {
+    const subject: unknown = tool?.subject(input);
+    return typeof subject === "string" ? subject : null;
+  } catch {
+    return null;
+  }
+}
+
 /** A tool without what it does. */
 // deno-lint-ignore no-explicit-any -- as in Tool
 export type ToolDeclaration<Input = any> = Omit<Tool<Input>, "run" | "precheck">;

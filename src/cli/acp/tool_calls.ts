@@ -4,7 +4,7 @@ import { isRecord } from "../../platform/record.ts";
 import { resolve } from "../../platform/path.ts";
 import { REDACTED_INPUT, REDACTED_TEXT } from "../../protocol/turn_event.ts";
 import type { ToolCall, ToolResultItem } from "../../session/item.ts";
-import type { FileChange, Tool } from "../../tools/tool.ts";
+import { type FileChange, subjectOfUnchecked, type Tool } from "../../tools/tool.ts";
 import { cleanLine } from "../../terminal/clean.ts";
 import { textBlock, type ToolCallContent, type ToolCallFields, type ToolKind } from "./wire.ts";
 
@@ -55,23 +55,13 @@ export function openedCall(
   }
   return {
     toolCallId,
-    title: titleOf(name, input === null ? "" : subjectOf(tool, input)),
+    title: titleOf(name, input === null ? "" : subjectOfUnchecked(tool, input) ?? ""),
     name,
     kind: kindOf(name),
     status: "pending",
     rawInput: input ?? {},
     locations: locationsOf(input, cwd),
   };
-}
-
-/** Arguments of a call are not checked yet: a tool may not know what to make of them. */
-function subjectOf(tool: Tool | undefined, input: Record<string, unknown>): string {
-  try {
-    const subject: unknown = tool?.subject(input);
-    return typeof subject === "string" ? subject : "";
-  } catch {
-    return "";
-  }
 }
 
 function locationsOf(input: Record<string, unknown> | null, cwd: string): { path: string; line?: number }[] {

@@ -23,6 +23,7 @@ import type { ChatView } from "../begin.ts";
 import type { TurnView } from "./turn_view.ts";
 import type { TurnEvent } from "../../../protocol/turn_event.ts";
 import type { TurnChange } from "../../../session/undo.ts";
+import { subjectOfUnchecked } from "../../../tools/tool.ts";
 import { editedText } from "../questions/preview.ts";
 
 const MOST_TURNS = 6;
@@ -136,13 +137,8 @@ function endOf({ name, content, isError }: ToolResultItem): Record<string, unkno
 /** Returns the subject of a call as it was shown. The input of a stored call may fit no tool of now. */
 function subjectOf({ name, input }: ToolCall, { tools }: Session): string {
   if (input === null || Object.keys(input).length === 0) return "";
-  try {
-    const subject: unknown = tools.find((tool) => tool.name === name)?.subject(input);
-    if (typeof subject === "string") return subject;
-  } catch {
-    // The first of its words stand for it.
-  }
-  return Object.values(input).find((value) => typeof value === "string") ?? "";
+  const subject = subjectOfUnchecked(tools.find((tool) => tool.name === name), input);
+  return subject ?? Object.values(input).find((value) => typeof value === "string") ?? "";
 }
 
 /** A change as events tell it. */
