@@ -36,18 +36,19 @@ export async function addServer(
     ...namesIn(options.direct).map((tool): [string, Exposure] => [tool, "direct"]),
     ...namesIn(options.off).map((tool): [string, Exposure] => [tool, "off"]),
   ];
-  const server: McpServerRecord = {
-    ...program === undefined ? {} : { command: program, ...args.length === 0 ? {} : { args } },
-    ...url === undefined ? {} : { url },
-    ...optional("env", pairs(options.env, "=")),
-    ...optional("headers", pairs(options.header, ":")),
-    ...apiKey === undefined ? {} : { api_key: apiKey },
-    ...timeout === undefined ? {} : { timeout },
-    ...network ? { network: true } : {},
-    ...local ? { local: true } : {},
-    ...noCloud ? { label: "no-cloud" as const } : {},
-    ...optional("tools", Object.fromEntries(tools)),
-  };
+  const server = filled({
+    command: program,
+    args,
+    url,
+    env: pairs(options.env, "="),
+    headers: pairs(options.header, ":"),
+    api_key: apiKey,
+    timeout,
+    network: network || undefined,
+    local: local || undefined,
+    label: noCloud ? "no-cloud" : undefined,
+    tools: Object.fromEntries(tools),
+  });
   await edit(context, (document) => {
     const exists = Object.hasOwn(document.value().mcp_servers ?? {}, name);
     if (exists && !replace) throw taken(name);
@@ -67,8 +68,11 @@ function namesIn(values: readonly string[]): string[] {
   return values.flatMap((value) => value.split(",")).map((name) => name.trim()).filter((name) => name !== "");
 }
 
-function optional<T extends object>(key: string, value: T): Record<string, T> {
-  return Object.keys(value).length === 0 ? {} : { [key]: value };
+/** Returns the fields that say something: no undefined ones, no empty lists and tables. */
+function filled(fields: { [K in keyof McpServerRecord]: McpServerRecord[K] | undefined }): McpServerRecord {
+  const isEmpty = (value: unknown) =>
+    value === undefined || (typeof value === "object" && value !== null && Object.keys(value).length === 0);
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => !isEmpty(value)));
 }
 
 function pairs(values: readonly string[], sign: string): Record<string, string> {
@@ -156,20 +160,12 @@ async function dataOf(file: string, { io, globals }: Context): Promise<unknown> 
 function recordOf(server: McpServerEntry): McpServerRecord {
   const { command, args, env, cwd, url, headers, apiKey, enabled, timeout, tools, network, label, description } =
     server;
-  return {
-    ...command === undefined ? {} : { command, ...args.length === 0 ? {} : { args } },
-    ...url === undefined ? {} : { url },
-    ...optional("env", env),
-    ...cwd === undefined ? {} : { cwd },
-    ...optional("headers", headers),
-    ...apiKey === undefined ? {} : { api_key: apiKey },
-    ...enabled ? {} : { enabled },
-    ...timeout === 60 ? {} : { timeout },
-    ...optional("tools", tools),
-    ...network ? { network } : {},
-    ...label === undefined ? {} : { label },
-    ...description === undefined ? {} : { description },
-  };
+  return filled({
+    ...{ command, args, url, env, cwd, headers, api_key: apiKey },
+    enabled: enabled ? undefined : false,
+    timeout: timeout === 60 ? undefined : timeout,
+    ...{ tools, network: network || undefined, label, description },
+  });
 }
 
 /** Runs the command. A store that cannot be used is `key_store_unusable`: there is no other place it would fall back to. */
