@@ -121,6 +121,11 @@ export function tableFor(
   return columnsOf(shown, { width: output.isTerminal ? output.columns() : Infinity });
 }
 
+/** Returns the first lines of many, and how many more there are. */
+export function firstOf(lines: readonly string[], most: number): string[] {
+  return lines.length > most ? [...lines.slice(0, most), `and ${lines.length - most} more`] : [...lines];
+}
+
 /** Returns data with the names of JSON; times and rates are rounded to three digits behind the point. */
 export function snakeKeys(value: unknown): unknown {
   if (typeof value === "number") return Math.round(value * 1000) / 1000;

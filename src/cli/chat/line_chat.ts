@@ -247,9 +247,8 @@ export class LineChat implements ChatView {
     return this.#attempt(async (signal) => {
       const typed = await readTyped(text, this.#chat);
       const output = textOutput(io, globals);
-      const emit = (event: Parameters<typeof output.event>[0]) => output.event(event);
       if (typed.kind !== "prompt") {
-        const told = (event: TurnEvent) => typed.kind === "shell" ? this.#shellEvent(event) : emit(event);
+        const told = (event: TurnEvent) => typed.kind === "shell" ? this.#shellEvent(event) : output.event(event);
         await runLine(typed, { chat: this.#chat, view: this, context: this.#context, signal, emit: told });
         return this.#code;
       }
@@ -258,7 +257,7 @@ export class LineChat implements ChatView {
       const input = await promptOf(typed, this.#chat, (text) => this.#write(`agentcli: ${clean(text)}\n`));
       signal.throwIfAborted();
       const onEvent = async (event: TurnEvent) => {
-        await emit(event);
+        await output.event(event);
         await this.#changed(event);
       };
       const result = await this.#chat.prompt(input, { signal, onEvent, ask });

@@ -6,6 +6,7 @@ import { productOf, providerLabel, RUNTIMES } from "../../config/base_url.ts";
 import { clean } from "../../terminal/clean.ts";
 import type { Plan } from "./plan.ts";
 import { table } from "../../terminal/table.ts";
+import { firstOf } from "../result.ts";
 
 export interface Outcome {
   /** Of providers.yaml. */
@@ -163,7 +164,7 @@ const ID_SHOWN = 100;
 /** The table with its heading; `width` as for {@link table}. Everything from servers is cleaned. */
 export function discoveryTable(found: readonly Discovered[], options: { width: number }): string {
   const rows = found.flatMap((server) => {
-    const [first = "", ...more] = modelLines(server.models);
+    const [first = "", ...more] = firstOf(server.models.map(modelText), SHOWN);
     const { runtime } = server;
     const name = server.server === null ? productOf(runtime ?? "") || "-" : clean(server.server.label);
     return [
@@ -176,11 +177,6 @@ export function discoveryTable(found: readonly Discovered[], options: { width: n
 
 function stateText(server: Discovered): string {
   return server.detail === "" ? server.state : `${server.state} (${clean(server.detail)})`;
-}
-
-function modelLines(models: readonly DiscoveredModel[]): string[] {
-  const shown = models.slice(0, SHOWN).map(modelText);
-  return models.length > SHOWN ? [...shown, `and ${models.length - SHOWN} more`] : shown;
 }
 
 /** `qwen3:8b (32,768 tokens)`; the id alone where the window is unknown. */

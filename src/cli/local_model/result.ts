@@ -11,7 +11,7 @@ import { editProviders } from "../../config/edit.ts";
 import { addressOf, recordOf } from "../init_providers/plan.ts";
 import type { Checked } from "../../engine/request.ts";
 import { basename } from "../../platform/path.ts";
-import { notice, print, warn } from "../result.ts";
+import { firstOf, notice, print, warn } from "../result.ts";
 
 /** Models that are named. */
 const SHOWN = 12;
@@ -104,10 +104,10 @@ async function warnShortWindow({ context, checked }: ServeTask, models: readonly
 }
 
 function modelLines(models: readonly DiscoveredModel[]): string[] {
-  const shown = models.slice(0, SHOWN).map(({ id, contextWindow }) =>
-    `  model ${id}${contextWindow === null ? "" : `, window ${grouped(contextWindow)} tokens`}`
+  const lines = models.map(({ id, contextWindow }) =>
+    `model ${id}${contextWindow === null ? "" : `, window ${grouped(contextWindow)} tokens`}`
   );
-  return models.length > SHOWN ? [...shown, `  and ${models.length - SHOWN} more`] : shown;
+  return firstOf(lines, SHOWN).map((line) => `  ${line}`);
 }
 
 /** Writes lines of a log to stderr, cleaned. Lines that nobody takes in time are counted and left out. */

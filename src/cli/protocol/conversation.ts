@@ -18,7 +18,6 @@ import { interruptible } from "../../runtime/interrupt.ts";
 import { aborted } from "../../platform/time_limit.ts";
 import { serverStatus } from "../../runtime/open_session.ts";
 import type { PromptInput, QueuedMessage } from "../../runtime/prompts.ts";
-import { clean } from "../../terminal/clean.ts";
 import type { ClientCommand } from "../chat/input/client_commands.ts";
 import type { Context } from "../command.ts";
 import type { GivenServers } from "../mcp_config.ts";
@@ -58,6 +57,7 @@ const ENDED_BY_CLIENT: ReadonlySet<string> = new Set(["interrupted", "permission
 class Conversation {
   readonly #options: RunOptions;
   readonly #context: Context;
+  readonly #host: ReturnType<typeof hostOf>;
   readonly #output: ReturnType<typeof createClientOutput>;
   readonly #requests: ReturnType<typeof createClientRequests>;
   readonly #session: AgentSession;
@@ -81,13 +81,11 @@ class Conversation {
     this.#fallbackId = eventSessionId(options);
     this.#ownServers = given.own;
     // A client's turns have a time limit of their own, which holds for what is prepared as well.
-    this.#session = new AgentSession(
-      { ...options, mcpServers: given.servers },
-      hostOf(context, {
-        clientNames: true,
-        tools: async (signal) => (await this.#connected(signal)).flatMap((server) => server.tools),
-      }),
-    );
+    this.#host = hostOf(context, {
+      clientNames: true,
+      tools: async (signal) => (await this.#connected(signal)).flatMap((server) => server.tools),
+    });
+    this.#session = new AgentSession({ ...options, mcpServers: given.servers }, this.#host);
   }
 
   /** Takes the input and the turns, until both are over. */
@@ -178,9 +176,7 @@ class Conversation {
         // One to a question that was never asked, or is answered, means nothing.
         return void this.#requests.answer(message);
       case "broken":
-        return await this.#context.io.stderr.write(
-          `agentcli: a line of standard input is ignored: ${message.problem}\n`,
-        );
+        return await this.#host.warn(`a line of standard input is ignored: ${message.problem}`);
       case "cancel":
       case "ignored":
         return;
@@ -311,11 +307,7 @@ class Conversation {
   }
 
   async #emit(event: TurnEvent): Promise<void> {
-    if (event.kind === "notice") {
-      const { io, globals } = this.#context;
-      if (!globals.quiet) await io.stderr.write(`agentcli: ${clean(event.text)}\n`);
-      return;
-    }
+    if (event.kind === "notice") return await this.#host.notice(event.text);
     if (event.kind === "start") this.#turnWriter = this.#writer(await this.#commands());
     const shown = event.kind === "start" ? { ...event, mcpServers: this.#serverStates() } : event;
     const lines = (this.#turnWriter ??= this.#writer()).lines(shown);

@@ -23,7 +23,7 @@ import { AgentcliError, asAgentcliError, type ErrorCode } from "../../errors.ts"
 import { isLocal } from "../../boundary/policy/locality.ts";
 import { counted } from "../../platform/number.ts";
 import { clean, jsonText } from "../../terminal/clean.ts";
-import { configured, confirmed, during, edit, notice, print, snakeKeys, warn, withClient } from "../result.ts";
+import { configured, confirmed, during, edit, firstOf, notice, print, snakeKeys, warn, withClient } from "../result.ts";
 import type { Invocation } from "../command.ts";
 import { dropStoredKey } from "./keys.ts";
 import type { ADD_OPTIONS } from "./command.ts";
@@ -208,9 +208,7 @@ function rowJson({ provider, isDefault, baseUrl, local, key }: Row): Record<stri
 }
 
 function rowLines({ provider, isDefault, baseUrl, local, key }: Row): string[][] {
-  const models = provider.models.slice(0, SHOWN).map(modelText);
-  if (provider.models.length > SHOWN) models.push(`and ${provider.models.length - SHOWN} more`);
-  const [first = "none", ...more] = models;
+  const [first = "none", ...more] = firstOf(provider.models.map(modelText), SHOWN);
   const keyText = key.problem === undefined || key.source === "absent" ? key.source : `${key.source} (missing)`;
   const place = local ? "local" : "remote";
   return [
