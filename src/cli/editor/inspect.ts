@@ -128,6 +128,10 @@ export async function showArtifact(
     );
     return await print(context, { json: { ours: shownOurs, others: shownOthers } });
   }
+  const show = async (heading: string, path: string, text: () => string) => {
+    const shown = covers(path) ? PROTECTED : text();
+    await io.stdout.write(`${heading}\n${clean(shown.trimEnd(), { multiline: true })}\n`);
+  };
   for (const one of ours) {
     await io.stdout.write(`${one.kind}:${one.name}, ${one.scope}, written by agentcli (${one.dialect})\n`);
     for (const { resource, written } of one.resources) {
@@ -137,25 +141,16 @@ export async function showArtifact(
         ? ` (section ${resource.name})`
         : ` (${resource.at.join(".")})`;
       const note = written === null ? ", existed before" : "";
-      await io.stdout.write(`\n${clean(editor.shown(resource.path))}${clean(where)}${note}\n`);
-      const text = covers(resource.path)
-        ? PROTECTED
-        : resource.kind === "file"
-        ? lookAt(resource.path) ?? "(no text)"
-        : "content" in resource
-        ? resource.content
-        : JSON.stringify(hideKeysOf(resource.value), null, 2);
-      await io.stdout.write(clean(text.trimEnd(), { multiline: true }) + "\n");
+      await show(`\n${clean(editor.shown(resource.path))}${clean(where)}${note}`, resource.path, () => {
+        if (resource.kind === "file") return lookAt(resource.path) ?? "(no text)";
+        return "content" in resource ? resource.content : JSON.stringify(hideKeysOf(resource.value), null, 2);
+      });
     }
   }
   for (const { kind, name, scope, path, entry } of others) {
-    await io.stdout.write(`${kind}:${clean(name)}, ${scope}, written by others: ${clean(editor.shown(path))}\n`);
-    const text = covers(path)
-      ? PROTECTED
-      : entry === undefined
-      ? hideKeys(lookAt(path) ?? "(no text)")
-      : JSON.stringify(hideKeysOf(entry), null, 2);
-    await io.stdout.write(clean(text.trimEnd(), { multiline: true }) + "\n");
+    const heading = `${kind}:${clean(name)}, ${scope}, written by others: ${clean(editor.shown(path))}`;
+    const text = () => JSON.stringify(hideKeysOf(entry), null, 2);
+    await show(heading, path, entry === undefined ? () => hideKeys(lookAt(path) ?? "(no text)") : text);
   }
 }
 
