@@ -112,7 +112,7 @@ export async function confirmed(context: Context, question: string): Promise<boo
  * Returns rows below a heading as columns, cut to the width of a terminal; a pipe gets them whole. A column that has nothing
  * but its heading is left out.
  */
-export function tableFor(
+function tableFor(
   output: Pick<Io["stdout"], "isTerminal" | "columns">,
   [heading = [], ...rows]: readonly (readonly string[])[],
 ): string {

@@ -217,7 +217,7 @@ interface RowChange {
 const MOVE_COST = 12;
 
 /** Returns the changes from above to below, so that as much text as possible stays. Rows are compared as they are written. */
-export function rowChanges(old: readonly string[], now: readonly string[]): RowChange[] {
+function rowChanges(old: readonly string[], now: readonly string[]): RowChange[] {
   let [top, oldEnd, nowEnd] = [0, old.length, now.length];
   while (top < Math.min(oldEnd, nowEnd) && old[top] === now[top]) top++;
   while (oldEnd > top && nowEnd > top && old[oldEnd - 1] === now[nowEnd - 1]) {
@@ -263,7 +263,7 @@ export function rowChanges(old: readonly string[], now: readonly string[]): RowC
  * Returns how many columns at the beginning of a row look the same in another. Only of plain ASCII: how wide other
  * characters are, terminals do not agree on, and one may belong to the character before it.
  */
-export function keptColumns(old: Row, now: Row): number {
+function keptColumns(old: Row, now: Row): number {
   let kept = 0;
   let [span, at] = [0, 0];
   for (const { text, style } of old) {
@@ -287,12 +287,12 @@ function endsBefore(next: string | undefined): boolean {
 }
 
 /** Whether a text takes one column for each character on every terminal. */
-export function isAscii(text: string): boolean {
+function isAscii(text: string): boolean {
   return /^[ -~]*$/.test(text);
 }
 
 /** Returns the row from a column on; what comes before is ASCII. */
-export function behindColumn(row: Row, column: number): Row {
+function behindColumn(row: Row, column: number): Row {
   let left = column;
   return row.flatMap((span) => {
     const text = span.text.slice(left);

@@ -283,8 +283,10 @@ export async function checkBoundary(context: Context): Promise<Check[]> {
 /** Checks the sandbox by running its self-check, and reports the settings that weaken it. */
 async function checkSandbox(context: Context, { needed }: { needed: boolean }): Promise<Check> {
   const { io } = context;
-  const settings = await settingsOf(io);
-  const facts = { mode: settings?.mode ?? "auto", network: settings?.network ?? false };
+  const configuration = await readConfiguration(io);
+  // One that cannot be read has its own line.
+  const { mode, network } = "id" in configuration ? { mode: "auto", network: false } : configuration.sandbox;
+  const facts = { mode, network };
   const notes = [
     ...facts.mode === "never" ? ["sandbox.mode is never: outside of protected projects commands see everything"] : [],
     ...facts.network ? ["sandbox.network is true: commands can reach services of this machine"] : [],
@@ -307,16 +309,6 @@ async function checkSandbox(context: Context, { needed }: { needed: boolean }): 
     hint: needed ? advice : undefined,
     facts: { backend: null, ...facts },
   });
-}
-
-/** Null where the configuration cannot be read, which has its own line. */
-async function settingsOf(io: Io) {
-  try {
-    return (await configured({ io })).configuration.sandbox;
-  } catch (error) {
-    if (error instanceof AgentcliError) return null;
-    throw error;
-  }
 }
 
 async function checkedBackend(io: Io): ReturnType<typeof findCheckedBackend> {

@@ -55,7 +55,9 @@ export interface QuestionRoom {
 export function answer(state: QuestionState, key: Key, room: QuestionRoom): QuestionStep {
   const { held } = state;
   const fresh: QuestionState = { ...state, held: null };
-  if (held !== null && (key.kind !== "named" || key.name === "enter")) return toLine(fresh, held.letter, key);
+  if (held !== null && (key.kind !== "named" || key.name === "enter")) {
+    return toLine(fresh, held.letter + (key.kind === "text" ? key.text : ""));
+  }
   if (key.kind === "text") return letter(fresh, key.text);
   if (key.kind === "paste") return { kind: "passed", state: { ...fresh, selected: null, confirming: null } };
   return named(fresh, key.name, room);
@@ -77,10 +79,8 @@ export function setAside(state: QuestionState): QuestionState {
   return { ...state, selected: null, confirming: null, held: null };
 }
 
-function toLine(state: QuestionState, before: string, key: Key): QuestionStep {
-  const aside = setAside(state);
-  if (key.kind === "text") return { kind: "line", text: before + key.text, state: aside };
-  return { kind: "line", text: before, state: aside };
+function toLine(state: QuestionState, text: string): QuestionStep {
+  return { kind: "line", text, state: setAside(state) };
 }
 
 function letter(state: QuestionState, text: string): QuestionStep {
@@ -88,7 +88,7 @@ function letter(state: QuestionState, text: string): QuestionStep {
   const asked = confirming === null ? undefined : question.choices[confirming];
   if (confirming !== null && asked !== undefined) {
     const said = ({ y: "yes", n: "no" } as const)[text.toLowerCase()];
-    if (said === undefined) return toLine(state, asked.key, { kind: "text", text });
+    if (said === undefined) return toLine(state, asked.key + text);
     return {
       kind: "open",
       state: { ...state, held: { letter: asked.key + text, choice: confirming, confirms: said } },
@@ -97,7 +97,7 @@ function letter(state: QuestionState, text: string): QuestionStep {
   const choice = question.choices.findIndex(({ key }, index) =>
     text.toLowerCase() === key || text === String(index + 1)
   );
-  if (choice < 0) return { kind: "line", text, state: setAside(state) };
+  if (choice < 0) return toLine(state, text);
   return { kind: "open", state: { ...state, held: { letter: text, choice, confirms: null } } };
 }
 
@@ -200,7 +200,7 @@ export function viewQuestion(
     ...rows.slice(offset, offset + window),
     ...hasPlace ? [row(fit(place, width), "dim")] : [],
     ...isTitled ? [row(fit(title, width), "bold")] : [],
-    ...confirming === null ? [...choices] : isSmall ? [] : choices,
+    ...confirming !== null && isSmall ? [] : choices,
     ...told,
   ].slice(-Math.max(1, height));
 }

@@ -69,8 +69,7 @@ function noteStyle(event: TurnEvent): Style {
 /** Returns the error and its hint. An interrupt is no failure. */
 export function failureRows(result: TurnResult, width: number): Row[] {
   if (result.errorCode === "interrupted") return textRows("stopped", { width, style: "warning" });
-  const rows = textRows(result.errors.join("; "), { width, style: "error" });
-  return result.hint === null ? rows : [...rows, ...textRows(result.hint, { width, style: "dim" })];
+  return messageRows(result.errors.join("; "), result.hint, width);
 }
 
 /** Text from anywhere as indented rows; `first` stands before it. */
@@ -92,9 +91,11 @@ export function entryRows(name: string, text: string, { column, width }: { colum
 
 /** Returns the rows of a failure outside of a turn: what it is, and what to do. */
 export function errorRows(error: unknown, width: number): Row[] {
-  const { message, hint } = asAgentcliError(error);
-  return [
-    ...textRows(message, { width, style: "error" }),
-    ...hint === undefined ? [] : textRows(hint, { width, style: "dim" }),
-  ];
+  const { message, hint = null } = asAgentcliError(error);
+  return messageRows(message, hint, width);
+}
+
+function messageRows(message: string, hint: string | null, width: number): Row[] {
+  const rows = textRows(message, { width, style: "error" });
+  return hint === null ? rows : [...rows, ...textRows(hint, { width, style: "dim" })];
 }
