@@ -1,6 +1,6 @@
 /** Runs a command in the view of the project, for a person or for another program. */
 import { findProgram } from "../boundary/programs.ts";
-import { protectedProjects } from "../boundary/policy/project_record_files.ts";
+import { protectedProjects } from "../boundary/policy/project.ts";
 import { ContentScanner, scannerAt } from "../agent/content_scanner.ts";
 import { sandboxEnvironment } from "../boundary/sandbox/environment.ts";
 import { UNKNOWN_PATH } from "../boundary/policy/protection_rule.ts";
@@ -25,7 +25,6 @@ export async function run(
 ): Promise<number> {
   const { io } = context;
   const { root, cwd, protection, record, notices } = await openProjectContext(context, { create: true });
-  await record?.note();
   for (const text of notices) await warn(context, text);
   const { home, configuration } = await configured(context);
   const settings = configuration.sandbox;

@@ -7,7 +7,7 @@ import { sessionLabel } from "../agent/labels.ts";
 import { admitted, notLocalText } from "../agent/admission.ts";
 import type { FindChecks } from "../agent/ending/turn_check.ts";
 import type { Chat } from "../provider/types.ts";
-import type { ProtectedProjects } from "../boundary/policy/project_record_files.ts";
+import type { ProtectedProjects } from "../boundary/policy/project.ts";
 import { createSessionSandbox, type SessionSandbox } from "../boundary/sandbox/sandbox.ts";
 import type { AllowedFragments } from "../boundary/scan/leak_scanner.ts";
 import type { Workspace } from "../boundary/workspace/workspace.ts";

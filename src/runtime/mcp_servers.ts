@@ -15,7 +15,7 @@ import type { Tool } from "../tools/tool.ts";
 import type { Host } from "./host.ts";
 import type { SessionOptions } from "./session_options.ts";
 import { type OpenedParts, sandboxOf } from "./make_session.ts";
-import { protectedProjects } from "../boundary/policy/project_record_files.ts";
+import { protectedProjects } from "../boundary/policy/project.ts";
 import { findProjectContext } from "./project_context.ts";
 import { splitRules } from "./tools_and_rules.ts";
 

@@ -21,7 +21,7 @@ import { Localities, type LocatedModel } from "../provider/backends/localities.t
 import { join } from "../platform/path.ts";
 import { exists } from "../platform/real_path.ts";
 import type { ProjectContext } from "./project_context.ts";
-import type { ProtectedProjects } from "../boundary/policy/project_record_files.ts";
+import type { ProtectedProjects } from "../boundary/policy/project.ts";
 import { familyOf } from "../provider/profiles/families.ts";
 import { plainProfile, type RequestProfile, requestProfile } from "../provider/profiles/profile.ts";
 import type { Home } from "../platform/home.ts";

@@ -29,7 +29,7 @@ import {
 import { type Host } from "./host.ts";
 import { type SessionOptions, sessionToResume } from "./session_options.ts";
 import { makeSession } from "./make_session.ts";
-import { protectedProjects } from "../boundary/policy/project_record_files.ts";
+import { protectedProjects } from "../boundary/policy/project.ts";
 import { findProjectContext, type ProjectContext } from "./project_context.ts";
 import { createRecorder, type Recorder } from "./recorder.ts";
 import type { SessionStore } from "./store.ts";

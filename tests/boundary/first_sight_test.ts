@@ -42,6 +42,41 @@ for (
   });
 }
 
+for (
+  const [name, below, prepare] of [
+    ["a directory of sandbox.write", "", null],
+    ["a directory below one", "/a/b", null],
+    ["a directory below one that replaces a known one", "/x", "/x"],
+  ] as const
+) {
+  Deno.test(`a first marker that a command leaves in ${name} opens nothing there`, bubblewrap, async () => {
+    for (const isPlanted of [true, false]) {
+      await using stage = await openStage();
+      const shared = `${stage.home.root}/shared`;
+      const place = shared + below;
+      await Deno.mkdir(shared + (prepare ?? ""), { recursive: true });
+      const settings = { sandbox: { write: [shared] } };
+      if (prepare !== null && isPlanted) {
+        const look = [ask({ name: "Glob", input: { pattern: "*" } }), say("Done.")];
+        await stage.play("rem", { settings, args, cwd: place, script: look });
+      }
+      const marker = "no-cloud: .env\nlocal-endpoints: 127.0.0.2\n";
+      const plant = `rm -rf '${shared}'/*; mkdir -p '${place}'; printf '${marker}' > '${place}/.agentclisecret'`;
+      const script = [ask(want("shell", { command: plant })), say("Done.")];
+      if (isPlanted) await stage.play("rem", { settings, args, script });
+      else {
+        await Deno.mkdir(place, { recursive: true });
+        await Deno.writeTextFile(`${place}/.agentclisecret`, marker);
+      }
+      assert.equal(await Deno.readTextFile(`${place}/.agentclisecret`), marker, "control: it was left");
+      await stage.plant(`${place}/.env`, "there");
+      const { sent, done } = await stage.play("rem", { settings, cwd: place, script: READ });
+      assert.equal(sent.includes(stage.canary("there")), !isPlanted, `control: that of the user counts ${done.stderr}`);
+      if (isPlanted) assert.match(done.stderr, /127\.0\.0\.2" has no effect: it is new/);
+    }
+  });
+}
+
 Deno.test("a session that only read has seen the project, one without a call has not", linux, async () => {
   for (
     const [isSeen, script] of [[true, [ask(want("read", { path: "pub.txt" })), say("Done.")]], [false, []]] as const

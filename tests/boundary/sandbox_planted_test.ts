@@ -95,7 +95,8 @@ Deno.test(
       await Deno.writeTextFile(`${place}/a.pem`, "remembered");
       const marker = { path: `${place}/.agentclisecret`, lines: [{ tier: "no-cloud", pattern: "*.pem" }] } as const;
       const known = { ...emptyRecord(place, identityAt(place)), markers: [marker] };
-      const projects = { any: () => Promise.resolve(true), all: () => Promise.resolve([known]) };
+      const done = Promise.resolve();
+      const projects = { any: () => Promise.resolve(true), all: () => Promise.resolve([known]), note: () => done };
       await inSandboxProject(async ({ sandboxed }) => {
         const { text } = await sandboxed(`cat "${place}/a.pem"; echo done`);
         assert.doesNotMatch(text, /remembered/);

@@ -8,7 +8,13 @@ import { ancestors, exists, quietly } from "../../platform/real_path.ts";
 import { MARKER_NAME } from "./marker.ts";
 import { findMarkers, type PathRules } from "./path_rules.ts";
 import { ProjectRecord } from "./project_record.ts";
-import type { DerivedFile } from "./project_record_files.ts";
+import {
+  type DerivedFile,
+  knownProjects,
+  knownRoots,
+  type RecordData,
+  recordsVersion,
+} from "./project_record_files.ts";
 import type { ProtectedSet } from "./protected.ts";
 
 /**
@@ -79,6 +85,29 @@ export async function openProject(
   }
   const { count, notices } = endpointsThatCount(rules, records);
   return { root, rules, localEndpoints: count, records, notices: [...records.flatMap(recordNotices), ...notices] };
+}
+
+/** The user's projects with protected paths. */
+export type ProtectedProjects = ReturnType<typeof protectedProjects>;
+
+/** Reads nothing until it is asked. */
+export function protectedProjects(home: Home) {
+  let last: { version: string; projects: readonly RecordData[] } | null = null;
+  return {
+    any: async () => (await knownRoots(home)).length > 0,
+    /** Returns the same list until a record changes. */
+    async all(): Promise<readonly RecordData[]> {
+      const version = await recordsVersion(home);
+      if (last?.version !== version) last = { version, projects: await knownProjects(home) };
+      return last.projects;
+    },
+    /** Records that directories were seen, before a command can write what a session there would trust. */
+    async note(directories: readonly string[]): Promise<void> {
+      for (const directory of directories) {
+        for (const record of (await openProject(home, directory, { create: true })).records) await record.note();
+      }
+    },
+  };
 }
 
 /**

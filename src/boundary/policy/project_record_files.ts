@@ -99,23 +99,6 @@ export async function knownProjects(
   }));
 }
 
-/** The user's projects with protected paths. */
-export type ProtectedProjects = ReturnType<typeof protectedProjects>;
-
-/** Reads nothing until it is asked. */
-export function protectedProjects(home: Home) {
-  let last: { version: string; projects: readonly RecordData[] } | null = null;
-  return {
-    any: async () => (await knownRoots(home)).length > 0,
-    /** Returns the same list until a record changes. */
-    async all(): Promise<readonly RecordData[]> {
-      const version = await recordsVersion(home);
-      if (last?.version !== version) last = { version, projects: await knownProjects(home) };
-      return last.projects;
-    },
-  };
-}
-
 /** Returns whether a record says only that the project was seen. */
 export function isOpen({ markers, revoked = [], derived, endpoints, confirmed, allowed }: RecordData): boolean {
   return [markers, revoked, derived, endpoints, confirmed, allowed].every((list) => list.length === 0);

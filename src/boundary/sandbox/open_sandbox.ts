@@ -65,6 +65,7 @@ export async function openSandbox(
   const { userHome } = user;
   const wanted = { path: io.env("PATH") ?? "", read, write };
   const bound = findBoundPlaces(wanted, { roots: options.roots, home, userHome }, projects);
+  await projects?.note([...options.roots, ...bound.written]);
   const base = { system, bound: bound.steps, home, userHome, links: new HardLinkSearch() };
   const startedLater = new StartedLater(userHome);
   return async (request) => {

@@ -3,7 +3,8 @@ import { lstatSync, statSync } from "../../platform/files.ts";
 import { quietly, realOrNamed, realOrNull } from "../../platform/real_path.ts";
 import { dirname, isAbsolute, isWithin, join, normalize } from "../../platform/path.ts";
 import { ProtectedSet } from "../policy/protected.ts";
-import type { ProtectedProjects, RecordData } from "../policy/project_record_files.ts";
+import type { ProtectedProjects } from "../policy/project.ts";
+import type { RecordData } from "../policy/project_record_files.ts";
 import type { ProtectedPlaces } from "../policy/protected_tree.ts";
 import type { PlanStep } from "./backend.ts";
 

@@ -9,7 +9,7 @@ import type { Io } from "../../platform/io.ts";
 import { isAbsolute, join } from "../../platform/path.ts";
 import { quietly, realOrNamed } from "../../platform/real_path.ts";
 import type { GitUser } from "../../shell/git.ts";
-import type { ProtectedProjects } from "../policy/project_record_files.ts";
+import type { ProtectedProjects } from "../policy/project.ts";
 import type { Label } from "../policy/label.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 import type { BackendOptions } from "./backend.ts";
