@@ -74,14 +74,15 @@ function compared(name: string): ComparedName {
 interface Wild {
   /** The text before the first star, those between stars in order, and the text after the last; of fewer, none. */
   pieces: readonly RegExp[];
-  /** The text after the last wildcard, which rules out most names. */
+  /** The text after the last wildcard, which rules out most names; empty if it ends in dots or spaces. */
   end: string;
   node: Node;
 }
 
 function wildOf(name: string): Wild {
   const folded = name.split(WILDCARD).map((piece, at) => at % 2 === 1 ? piece : unescaped(foldedText(piece)));
-  const text = folded.join("").replace(/(?<![. ])[. ]+$/, "");
+  const whole = folded.join("");
+  const text = whole.replace(/(?<![. ])[. ]+$/, "");
   const pieces = text.split(new RegExp(`${STAR}+`)).map((piece, at, { length }) => {
     const source = piece.replace(/[.*+?^${}()|[\]\\]/g, "\\$&").replaceAll(ONE, ".");
     return new RegExp(
@@ -89,7 +90,7 @@ function wildOf(name: string): Wild {
       piece.includes(ONE) ? "gsu" : "g",
     );
   });
-  const end = text.slice(Math.max(text.lastIndexOf(STAR), text.lastIndexOf(ONE)) + 1);
+  const end = text !== whole ? "" : text.slice(Math.max(text.lastIndexOf(STAR), text.lastIndexOf(ONE)) + 1);
   return { pieces, end, node: new Node() };
 }
 

@@ -150,3 +150,10 @@ Deno.test("what programs leave beside a protected file is protected with it, and
     assert.ok(!isLeft(name), name);
   }
 });
+
+Deno.test("a pattern that ends in dots or spaces matches a name with a colon", () => {
+  for (const [line, name] of [["*etc.", "mail: x, etc."], ["?: a.", "b: a."], ["*note ..", "x:y note .."]] as const) {
+    assert.ok(isCovered(line, name), line);
+    assert.ok(!isCovered(line, `${name}x`), "control");
+  }
+});
