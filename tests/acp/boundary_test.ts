@@ -132,12 +132,15 @@ Deno.test("a rule that denies reading a file holds for what an editor sends of i
 });
 
 Deno.test("a file that another project protects, or the home of agentcli, is not attached for a remote model", async () => {
-  await using set = await stage([say("Fine.")], { isLocal: false });
+  await using set = await stage([say("Fine."), say("Fine.")], { isLocal: false });
   const { home, client } = set;
   const other = `${home.root}/other`;
   await Deno.mkdir(other);
   await Deno.writeTextFile(`${other}/.agentclisecret`, "no-cloud: plan.md\n");
-  for (const name of ["plan.md", "free.md"]) await Deno.writeTextFile(`${other}/${name}`, "text\n");
+  await Deno.mkdir(`${other}/.git`);
+  for (const name of ["plan.md", "free.md", ".git/COMMIT_EDITMSG"]) {
+    await Deno.writeTextFile(`${other}/${name}`, "text\n");
+  }
   // A session there makes the project known.
   await client.request("initialize", { protocolVersion: 1 });
   const there = await client.session({ cwd: other });
@@ -145,9 +148,17 @@ Deno.test("a file that another project protects, or the home of agentcli, is not
   const session = await client.session();
   const outside = (path: string) => [{ type: "resource", resource: { uri: `file://${path}`, text: "words of it" } }];
   assert.equal((await client.prompt(session, outside(`${other}/plan.md`))).stopReason, "refusal");
+  const message = outside(`${other}/.git/COMMIT_EDITMSG`);
+  assert.equal((await client.prompt(session, message)).stopReason, "refusal", "git keeps what is protected");
   assert.equal((await client.prompt(session, outside(`${home.agentcliHome}/providers.yaml`))).stopReason, "refusal");
   assert.equal(set.server.chats().length, 0);
   assert.equal((await client.prompt(session, outside(`${other}/free.md`))).stopReason, "end_turn");
+  const open = `${home.root}/open/.git/COMMIT_EDITMSG`;
+  assert.equal(
+    (await client.prompt(session, outside(open))).stopReason,
+    "end_turn",
+    "control: nothing is protected there",
+  );
 });
 
 for (const isHere of [true, false]) {

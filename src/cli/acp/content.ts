@@ -6,7 +6,7 @@ import { pathOfAddress, percentDecoded } from "../../platform/text.ts";
 import { highestLabel, type Label } from "../../boundary/policy/label.ts";
 import { rememberedAt } from "../../boundary/policy/project.ts";
 import { ProtectedSet } from "../../boundary/policy/protected.ts";
-import { describeRule, type ProtectionRule } from "../../boundary/policy/protection_rule.ts";
+import { describeRule, isOfGit, type ProtectionRule, ruleOfGit } from "../../boundary/policy/protection_rule.ts";
 import type { ResolvedPath } from "../../boundary/workspace/workspace.ts";
 import { AgentcliError } from "../../errors.ts";
 import { openHome } from "../../platform/home.ts";
@@ -179,7 +179,9 @@ async function placeAt(path: string, { opened, io }: PartContext): Promise<Place
 /** Returns the rule of a file outside of the project: by the markers above it, and what is known of the project around it. */
 async function ruleElsewhere(path: string, io: Io): Promise<ProtectionRule | null> {
   const directory = dirname(path);
-  return new ProtectedSet([directory], { remembered: await rememberedAt(io, [directory]) }).rule(path);
+  const protection = new ProtectedSet([directory], { remembered: await rememberedAt(io, [directory]) });
+  const rule = protection.rule(path);
+  return rule === null && isOfGit(path) && protection.patterns.size > 0 ? ruleOfGit(protection.markers) : rule;
 }
 
 async function labelAt(path: ResolvedPath, { session: { workspace } }: OpenSession): Promise<Label> {
