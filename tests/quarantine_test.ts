@@ -1,6 +1,7 @@
 /** `agentcli quarantine`, with entries that a session left. */
 import assert from "node:assert/strict";
 import { quarantine } from "../src/boundary/sandbox/quarantine.ts";
+import { noteProgram } from "../src/boundary/sandbox/unfinished.ts";
 import { listQuarantine } from "../src/cli/quarantine.ts";
 import { runInProcess } from "./helpers/in_process.ts";
 import { temporaryHome } from "./helpers/program.ts";
@@ -28,6 +29,7 @@ Deno.test("what is in quarantine is listed and goes back where it was", async ()
   await Deno.writeTextFile(`${root}/.vscode/tasks.json`, "newer\n");
   const partly = await runInProcess(["quarantine", "restore", id], { home });
   assert.equal(partly.code, 1);
+  assert.doesNotMatch(partly.stderr, /running/);
   assert.match(partly.stderr, /restored .*sub\/\.git[^]*tasks\.json stays in quarantine/);
   assert.equal(await Deno.readTextFile(`${root}/.vscode/tasks.json`), "newer\n");
   assert.equal(await Deno.readTextFile(`${root}/sub/.git/link`), "#!/bin/sh\n");
@@ -66,4 +68,15 @@ Deno.test("an index that is damaged, and a name that is none of ours, is no entr
   for (const id of ["x", "../x", "", "a/b"]) {
     assert.equal((await runInProcess(["quarantine", "restore", "--", id], { home })).code, 2, id);
   }
+});
+
+Deno.test("who restores a file while a command may be running is told that it can be taken again", async () => {
+  await using home = await temporaryHome();
+  const root = await Deno.realPath(home.project);
+  await Deno.mkdir(`${root}/.vscode`);
+  const { id = "" } = await quarantine([`${root}/.vscode`], { home: home.agentcliHome, root, now: Date.now() }) ?? {};
+  await noteProgram(home.agentcliHome, { roots: [root] });
+  const { code, stderr } = await runInProcess(["quarantine", "restore", id], { home });
+  assert.equal(code, 0, stderr);
+  assert.match(stderr, /restored .*\.vscode[^]*if a command is running there, it goes to quarantine again/);
 });

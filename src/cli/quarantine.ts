@@ -6,7 +6,7 @@ import { notice, print, warn } from "./result.ts";
 import type { Invocation } from "./command.ts";
 import { AgentcliError } from "../errors.ts";
 import { QUARANTINE, type QuarantineEntry, readEntry } from "../boundary/sandbox/quarantine.ts";
-import { noteProgram } from "../boundary/sandbox/unfinished.ts";
+import { noteProgram, UNFINISHED } from "../boundary/sandbox/unfinished.ts";
 import { listSync, lstatSync, movePath, removeDirectory } from "../platform/files.ts";
 import { quietly, realOrNull } from "../platform/real_path.ts";
 import { dirname, isWithin, join } from "../platform/path.ts";
@@ -30,6 +30,7 @@ export async function restoreEntry({ arguments: [id = ""], context }: Invocation
     });
   }
   const home = await openHome(io);
+  const isRunning = (listSync(join(home.path, UNFINISHED)) ?? []).length > 0;
   // As for a program that makes these files: if they cannot be judged now, the next session there does it.
   const note = await noteProgram(home.path, { roots: [entry.root, ...new Set(entry.paths.map(dirname))] });
   const { restored, blocked } = await restoreQuarantined(home.path, entry);
@@ -39,6 +40,9 @@ export async function restoreEntry({ arguments: [id = ""], context }: Invocation
   await note.remove();
   await print(context, { json: { id, restored, blocked } });
   for (const path of globals.json ? [] : restored) await notice(context, `restored ${path}`);
+  if (isRunning && restored.length > 0 && !globals.json) {
+    await notice(context, "if a command is running there, it goes to quarantine again: restore it after that command");
+  }
   for (const path of globals.json ? [] : blocked) {
     const kept = join(home.path, QUARANTINE, id, String(entry.paths.indexOf(path)));
     await warn(context, `${path} stays in quarantine as ${kept}: the path is taken, or its directory is gone`);

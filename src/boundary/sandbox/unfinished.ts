@@ -17,7 +17,7 @@ import { StartedLater, type WatchedFiles } from "./started_later.ts";
 import type { ProtectChanges } from "./watched_run.ts";
 
 /** Directory in the home with one file for each running program; `createSessionSandbox` knows it, too. */
-const UNFINISHED = "unfinished";
+export const UNFINISHED = "unfinished";
 /** Ends the names of notes whose program could see a protected path. A full disk lets a file be renamed, not written. */
 const EXPOSED = ".exposed.json";
 
