@@ -184,3 +184,18 @@ Deno.test("a marker that the user changed while a command ran stays open, and on
     assert.equal(notice?.includes(".agentclisecret"), since < Date.now());
   }
 });
+
+Deno.test("what a command saw makes neither a marker from right before it nor the .git of a linked worktree a copy", async () => {
+  await using stage = await openStage();
+  await stage.write(".git", "gitdir: elsewhere\n");
+  const marker = await Deno.stat(`${stage.project}/.agentclisecret`);
+  for (const before of [1, -1]) {
+    const protection = new ProtectedSet([stage.project]);
+    const since = Number(marker.birthtime) + before;
+    const exposed = { path: `${stage.project}/.env`, since };
+    const notice = await protectCopies({ roots: [stage.project], protection, scanner: null, since, exposed }, []);
+    assert.match(notice ?? "", /pub\.txt/, "control: what else changed is one");
+    assert.doesNotMatch(notice ?? "", /\.git\b/);
+    assert.equal(notice?.includes(".agentclisecret,") || notice?.includes(".agentclisecret "), before < 0);
+  }
+});

@@ -77,7 +77,7 @@ export function outsideOf(
   return before?.isOf(outside) ? before : new ProtectedSet(outside);
 }
 
-/** Returns files, and directories that cannot be judged. Does not follow links or enter `.git`, which sandboxed commands do not see. */
+/** Returns files, and directories that cannot be judged. Does not follow links or look at `.git`, which sandboxed commands cannot change. */
 async function findCopies(search: CopySearch): Promise<DerivedFile[]> {
   const { roots, protection, outside, scanner, since, exposed } = search;
   const source = exposed?.path ?? [...protection.files()][0] ?? UNKNOWN_PATH;
@@ -98,7 +98,7 @@ async function findCopies(search: CopySearch): Promise<DerivedFile[]> {
       const copy = { path: nameHit === null ? path : join(base, `file number ${inode}`), inode, born };
       if (exposed !== undefined) {
         // No sandboxed program writes a marker that was there before it: the user just did.
-        const isOld = born !== 0 && born < since - SLACK_MS;
+        const isOld = born !== 0 && born < since;
         if (isOld && source !== UNKNOWN_PATH && protection.markers.includes(path)) continue;
         found.push({ ...copy, source });
         continue;
@@ -126,7 +126,8 @@ function* changedFiles(
   { directory, entries, unjudged }: Listing,
   since: number,
 ): Generator<{ path: string; status: FileStatus }> {
-  const files = (entries ?? []).filter(({ isFile }) => isFile).map(({ name }) => within(directory, name));
+  const names = (entries ?? []).filter(({ isFile }) => isFile).map(({ name }) => name);
+  const files = names.filter((name) => name !== ".git").map((name) => within(directory, name));
   // What cannot be judged can hold anything, so the directory that can be named is protected.
   for (const path of new Set([...files, ...unjudged.map((place) => place.directory)])) {
     const status = quietly(() => lstatSync(path));
