@@ -106,9 +106,18 @@ export async function writeProtectionOnDisk(
   { path, real }: { path: string; real: string },
   { roots, markers, user }: { roots: readonly string[]; markers: readonly string[]; user: GitUser },
 ): Promise<string | null> {
-  return writeProtection(path, user.userHome) ?? writeProtection(real, user.userHome) ??
-    otherNameProtection(real, { places: [...markers, ...placesNear(roots)], ...user }) ??
+  const { userHome } = user;
+  const near = placesNear(userHome === null ? roots : [...roots, userHome]);
+  return writeProtection(path, userHome) ?? writeProtection(real, userHome) ??
+    otherNameProtection(real, { places: [...markers, ...near], userHome }) ??
     await gitProtection(real, { roots, user });
+}
+
+/** Returns the start-up files and settings that are at the top of the user's home, and may be links into a project. */
+export function ownSettings(userHome: string | null): string[] {
+  return userHome === null
+    ? []
+    : [...placesNear([userHome])].filter((path) => writeProtection(path, userHome) !== null);
 }
 
 /** Compares a file with markers and top-level settings, which may be links to it or other names of it. */

@@ -2,9 +2,9 @@
  * Finds the files inside the roots that git would run or read more settings from. Reads git's configuration files
  * itself, because git never runs outside a sandbox. Conditional includes always count.
  */
-import { lstatSync } from "../../platform/files.ts";
+import { entriesSync, lstatSync, readLinkSync } from "../../platform/files.ts";
 import { basename, dirname, isWithin, join, normalize, resolve } from "../../platform/path.ts";
-import { quietly } from "../../platform/real_path.ts";
+import { quietly, realOrNamed } from "../../platform/real_path.ts";
 import { type GitUser, settingsIn, userGitSettings } from "../../shell/git.ts";
 import { type GitDirectory, gitDirectory } from "../policy/git_directory.ts";
 import { readRegularFile } from "../reader.ts";
@@ -40,11 +40,23 @@ export function gitPrograms(
   for (const repository of repositories.map(gitDirectory).filter((found) => found !== null)) {
     const settings = settingsOf(repository, user);
     if (settings === null) return null;
-    for (const path of settings.flatMap((setting) => pathsOf(setting, { repository, user }))) {
-      if (roots.some((root) => path !== root && isWithin(root, path))) paths.add(path);
+    const own = [join(repository.common, "hooks"), join(repository.common, "config")];
+    const named = settings.flatMap((setting) => pathsOf(setting, { repository, user }));
+    for (const path of [...own, ...userGitSettings(user), ...named].flatMap(placesBehind)) {
+      if (!own.includes(path) && roots.some((root) => path !== root && isWithin(root, path))) paths.add(path);
     }
   }
   return [...paths];
+}
+
+/** Returns a path, where it really lies, and where the links in it lead if it is a directory: hooks are often links. */
+export function placesBehind(path: string): string[] {
+  const links = (quietly(() => entriesSync(path)) ?? []).filter(({ isSymlink }) => isSymlink);
+  const ends = [path, ...links.map(({ name }) => join(path, name))].map((named) => {
+    const target = quietly(() => readLinkSync(named));
+    return realOrNamed(target === null ? named : resolve(realOrNamed(dirname(named)), target));
+  });
+  return [path, ...ends];
 }
 
 function settingsOf({ directory, common }: GitDirectory, user: GitUser): Setting[] | null {

@@ -6,7 +6,8 @@ import { quietly, realOrNamed } from "../../platform/real_path.ts";
 import { lastingIdentityOf } from "../policy/inode_index.ts";
 import type { ProtectedSet } from "../policy/protected.ts";
 import type { ProtectedPlaces } from "../policy/protected_tree.ts";
-import { gitPrograms } from "./git_programs.ts";
+import { ownSettings } from "../policy/write_protected.ts";
+import { gitPrograms, placesBehind } from "./git_programs.ts";
 import { HardLinkSearch } from "./hard_links.ts";
 import { findBoundPlaces } from "./places.ts";
 import { quarantine } from "./quarantine.ts";
@@ -68,6 +69,7 @@ export async function openSandbox(
   await projects?.note([...options.roots, ...bound.written]);
   const base = { system, bound: bound.steps, home, userHome, links: new HardLinkSearch() };
   const startedLater = new StartedLater(userHome);
+  const settings = ownSettings(userHome).flatMap(placesBehind);
   return async (request) => {
     const { protection } = request;
     const walk = async () => (await protection.hidden()).add(await bound.walk());
@@ -75,7 +77,7 @@ export async function openSandbox(
     const found = await walk();
     const programs = request.git || request.gitTool?.roots === "read" ? [] : gitPrograms(found, { roots, user });
     if (programs === null) return refuse("git has more settings here than can be read", "look at git config --list");
-    const before = request.git ? null : startedLater.watch(found, { roots, programs });
+    const before = request.git ? null : startedLater.watch(found, { roots, programs: [...programs, ...settings] });
     const frozen = [...protection.markers, ...bound.readOnly(), ...before?.present ?? []];
     const view = buildView({ ...request, found, frozen }, base);
     if ("kind" in view) return view;

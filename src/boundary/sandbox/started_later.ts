@@ -15,7 +15,7 @@ import { commandProtection } from "../policy/write_protected.ts";
 /** The watched files in the roots at one time. Absolute paths. */
 export interface WatchedFiles {
   roots: readonly string[];
-  /** The files that git's settings name. */
+  /** Files that programs outside the roots run, or read settings from: git, and the user's shells and assistants. */
   programs: readonly string[];
   /** Existing ones, to mount read-only. */
   present: readonly string[];
@@ -60,7 +60,7 @@ export class StartedLater {
     }
     // Packs alone make git run nothing, and commands do not see the rest of a repository.
     for (const path of repositories) if (!ARCHIVE_NAME.test(path) && isIn(path)) known.set(path, "");
-    for (const path of programs) add(path);
+    for (const path of programs) if (isIn(path)) add(path);
     return { roots, programs, present: outermost(present), known };
   }
 
