@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { ask, say, want } from "../helpers/fake_server.ts";
 import { assertSealed, openStage, type Stage } from "./harness.ts";
-import { hasBubblewrap } from "./sandbox_project.ts";
+import { hasBubblewrap, inSandboxProject } from "./sandbox_project.ts";
 
 const bubblewrap = { ignore: !hasBubblewrap() };
 const allowed = ["--permission-mode", "bypassPermissions"];
@@ -119,6 +119,20 @@ for (const { where, make, show } of KEPT) {
     }
   });
 }
+
+Deno.test(
+  "a store of objects is hidden without a repository, and directories of everyday names are not",
+  bubblewrap,
+  () =>
+    inSandboxProject(async ({ write, sandboxed }) => {
+      const named = ["info/a.txt", "de/a.txt", "fonts/pack/a.txt", "fonts/fa/a.txt"];
+      for (const name of named) write(name, "open\n");
+      for (const name of ["pack/x", "info/x", "ab/x"]) write(`store/${name}`, "kept\n");
+      const { text } = await sandboxed(`cat ${named.join(" ")}; cat store/*/x`);
+      assert.equal(text.match(/open/g)?.length, 4, text);
+      assert.doesNotMatch(text, /kept/, "the control");
+    }),
+);
 
 /** A submodule whose own settings name a program, as somebody else's checkout can bring it. */
 const EVIL =

@@ -158,9 +158,9 @@ export function within(directory: string, name: string): string {
 
 /** Returns whether these subdirectories and entries are those of a bare repository or a git object store. */
 function isRepository(below: readonly string[], entries: readonly PlainEntry[]): boolean {
-  const isBare = below.includes("objects") && below.includes("refs") && entries.some(({ name }) => name === "HEAD");
-  return isBare ||
-    ((below.includes("pack") || below.includes("info")) && below.some((name) => /^[0-9a-f]{2}$/.test(name)));
+  const holds = (...names: string[]) => names.every((name) => below.includes(name));
+  return holds("pack", "info") && below.some((name) => /^[0-9a-f]{2}$/.test(name)) ||
+    holds("objects", "refs") && entries.some(({ name }) => name === "HEAD");
 }
 
 /**
