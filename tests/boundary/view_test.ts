@@ -325,8 +325,19 @@ Deno.test(
       assert.ok(!holdsCanary(text, project.canary));
       for (let at = 400; at < 2_000; at++) project.write(`d${at % 20}/e${at}/.env`, project.canary);
       const { reason, hint } = await refusal(project.sandbox, await project.request("true"));
-      assert.match(reason, /would have to be covered one by one/);
+      assert.match(reason, /would have to be covered or made read-only one by one/);
       assert.match(hint, /whole directories/);
+    }),
+);
+
+Deno.test(
+  "where settings are too many rather than protected files, the hint is another one",
+  bubblewrap,
+  () =>
+    inSandboxProject(async (project) => {
+      for (let at = 0; at < 800; at++) project.write(`packages/p${at}/.npmrc`, "save-exact=true\n");
+      const { hint } = await refusal(project.sandbox, await project.request("true"));
+      assert.match(hint, /start in one of its directories/);
     }),
 );
 

@@ -111,7 +111,10 @@ export function buildView(request: ViewRequest, base: ViewBase): View | SandboxR
     ...files.map((path): PlanStep => ({ kind: "hide_file", path })),
   ];
   if (steps.length > MOST_STEPS) {
-    return refuse(`${steps.length} places would have to be covered one by one`, "protect whole directories instead");
+    const hint = freezes.length < files.length + directories.length
+      ? "protect whole directories instead"
+      : "start in one of its directories: too many hold settings that commands must not change, such as .npmrc";
+    return refuse(`${steps.length} places would have to be covered or made read-only one by one`, hint);
   }
   const { cwd, argv, network } = request;
   const env = { ...network ? {} : NO_RETRIES, ...request.env, HOME: home.path, TMPDIR: "/tmp" };
