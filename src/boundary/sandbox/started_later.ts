@@ -39,6 +39,9 @@ export class StartedLater {
     { roots, programs }: Pick<WatchedFiles, "roots" | "programs">,
   ): WatchedFiles {
     const isIn = (path: string) => roots.some((root) => isWithin(root, path));
+    // No editor runs settings inside packages. A root can be one.
+    const isOwn = (directory: string) =>
+      roots.some((root) => isWithin(root, directory) && !/\/node_modules(?:\/|$)/.test(directory.slice(root.length)));
     const present: string[] = [];
     const known = new Map<string, string>();
     const add = (path: string, behind: readonly string[] = []) => {
@@ -50,7 +53,7 @@ export class StartedLater {
       if (real !== null && !roots.includes(real) && isIn(real)) present.push(real);
     };
     for (const listing of listings) {
-      if (listing.settings.length === 0 || !isIn(listing.directory)) continue;
+      if (listing.settings.length === 0 || !isOwn(listing.directory)) continue;
       const settings = this.#settingsOf(listing);
       for (const path of settings) add(path);
       for (const path of listing.dotLinks) {
@@ -82,10 +85,8 @@ export class StartedLater {
     return names.filter((name) => this.#decides(join(link, name))).sort();
   }
 
-  /** A marker can only tighten the rules, and no editor runs settings inside packages. */
+  /** A marker can only tighten the rules. */
   #decides(path: string): boolean {
-    const name = foldedName(basename(path));
-    if (name === MARKER_NAME || path.includes("/node_modules/")) return false;
-    return commandProtection(path, this.#userHome) !== null;
+    return foldedName(basename(path)) !== MARKER_NAME && commandProtection(path, this.#userHome) !== null;
   }
 }

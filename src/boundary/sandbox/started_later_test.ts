@@ -49,8 +49,10 @@ interface Place {
   write(name: string): Promise<void>;
 }
 
-async function inPlace(work: (place: Place) => Promise<void>): Promise<void> {
-  const root = await Deno.realPath(await Deno.makeTempDir());
+async function inPlace(work: (place: Place) => Promise<void>, below = ""): Promise<void> {
+  const base = await Deno.realPath(await Deno.makeTempDir());
+  const root = base + below;
+  await Deno.mkdir(root, { recursive: true });
   const protection = new ProtectedSet([root]);
   const check = new StartedLater(null);
   const walk = async () => {
@@ -68,7 +70,7 @@ async function inPlace(work: (place: Place) => Promise<void>): Promise<void> {
       },
     });
   } finally {
-    await Deno.remove(root, { recursive: true });
+    await Deno.remove(base, { recursive: true });
   }
 }
 
@@ -103,6 +105,13 @@ Deno.test("markers, packages and what is as it was are left alone", () =>
     }
     assert.deepEqual(await madeSince(before), []);
   }));
+
+Deno.test("in a root that is a package itself, settings are watched, and in its packages they are not", () =>
+  inPlace(async ({ root, watch, madeSince, write }) => {
+    const before = await watch();
+    for (const name of [".mcp.json", "node_modules/x/.mcp.json", "node_modules/.vscode/tasks.json"]) await write(name);
+    assert.deepEqual(await madeSince(before), [`${root}/.mcp.json`]);
+  }, "/node_modules/own"));
 
 Deno.test("a link with a leading dot goes when settings come to be behind it, and hinders nothing without them", () =>
   inPlace(async ({ root, watch, madeSince, write }) => {
