@@ -84,6 +84,11 @@ export class ContentScanner {
     return this.#scanner ??= new LeakScanner(protection, { root, allowed: this.#allowed });
   }
 
+  /** Returns what the home remembers of the project. */
+  get remembered(): ScannedProject["records"] {
+    return this.#workspace.records;
+  }
+
   /** Returns whether anything is protected that the words of a model may hold. */
   mayFind(): boolean {
     const { protection, local } = this.#workspace;

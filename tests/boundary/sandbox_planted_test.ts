@@ -199,6 +199,21 @@ Deno.test(
   },
 );
 
+Deno.test("nor is what lies where a line that the home alone remembers protects", bubblewrap, async () => {
+  await using stage = await openStage({ marker: "no-cloud: .env\nno-cloud: private\n" });
+  const { home, project } = stage;
+  const own = ["private/.vscode/settings.json", "private/sub/.npmrc"];
+  for (const name of own) await stage.write(name, "mine\n");
+  await runProgram(["sandbox", "--", "true"], { home });
+  await stage.write(".agentclisecret", "no-cloud: .env\n");
+  await using program = await makeBehindItsBack("echo evil > .envrc", stage);
+  program.kill("SIGKILL");
+  await program.finished;
+  const { stderr } = await runProgram(["sandbox", "--", "true"], { home });
+  assert.match(stderr, /broken off made [^,]*\.envrc, which/, "the control");
+  for (const name of own) assert.equal(await Deno.readTextFile(`${project}/${name}`), "mine\n", stderr);
+});
+
 Deno.test("a damaged note of a command holds nothing up", bubblewrap, async () => {
   await using stage = await openStage();
   const { home } = stage;

@@ -10,7 +10,7 @@ import { isWithin, join, relativeTo } from "../../platform/path.ts";
 import { processIdentity } from "../../platform/process_group.ts";
 import { ancestors, exists } from "../../platform/real_path.ts";
 import { type Identity, identityAt, lastingIdentityOf, rootKey } from "../policy/inode_index.ts";
-import { ProtectedSet } from "../policy/protected.ts";
+import { ProtectedSet, type Remembered } from "../policy/protected.ts";
 import { UNKNOWN_PATH } from "../policy/protection_rule.ts";
 import { quarantine, quarantineNotice, readFields } from "./quarantine.ts";
 import { StartedLater, type WatchedFiles } from "./started_later.ts";
@@ -23,6 +23,8 @@ const EXPOSED = ".exposed.json";
 
 /** Judges what a program of a project left. */
 export interface UnfinishedJudge {
+  /** The project as the home remembers it. */
+  remembered: readonly Remembered[];
   protectFound: ProtectChanges;
   /** Returns whether texts hold protected content. */
   holds(texts: readonly string[]): Promise<boolean>;
@@ -104,7 +106,7 @@ export async function recoverUnfinished(
     if (isRunning && exposed === undefined) continue;
     const judge = await openJudge(place);
     if (watched !== undefined) {
-      const protection = new ProtectedSet(roots);
+      const protection = new ProtectedSet(roots, judge);
       protection.refresh();
       const known = new Map(watched.known.map(([path, link]) => [moved(path), link]));
       const files = { roots, programs: watched.programs.map(moved), known };
