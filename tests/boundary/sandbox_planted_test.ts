@@ -40,6 +40,19 @@ const STARTED_LATER = [
   ".idea/startup.xml",
   "sub/.assistant/hooks/deep/x.sh",
   "x.sublime-project",
+  ".vim/coc-settings.json",
+  "sub/.lazy.lua",
+  ".pi/extensions/x.ts",
+  ".vibe/config.toml",
+  ".Rprofile",
+  ".ghci",
+  ".irbrc",
+  ".pryrc",
+  ".pdbrc",
+  ".iex.exs",
+  ".ycm_extra_conf.py",
+  ".luarc.json",
+  ".externalToolBuilders/x.launch",
 ];
 
 Deno.test(
@@ -49,7 +62,8 @@ Deno.test(
     inSandboxProject(async (project) => {
       const make = (text: string) =>
         STARTED_LATER.map((name) => `mkdir -p "$(dirname "${name}")"; echo ${text} > "${name}"`).join("\n");
-      const free = "package.json Makefile .github/workflows/ci.yml .env.example .yarn/cache/x.zip x/mise.md".split(" ");
+      const free = "package.json Makefile .github/workflows/ci.yml .env.example .yarn/cache/x.zip x/mise.md .vim/x.vim"
+        .split(" ");
       const { report } = await project.sandboxed(
         `${make("evil")}\n${free.map((name) => `mkdir -p "$(dirname ${name})"; echo x > ${name}`).join("\n")}`,
       );
