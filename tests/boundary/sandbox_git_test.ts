@@ -1,5 +1,6 @@
 /** Threat 43: what git keeps is not there for commands, and a repository that is itself the attack runs nothing. */
 import assert from "node:assert/strict";
+import { writeProtectionOnDisk } from "../../src/boundary/policy/write_protected.ts";
 import { gitLine } from "../../src/shell/git.ts";
 import { parseSettings } from "../../src/tools/git/call.ts";
 import { askGit, filtersOff, PLAIN_DIFF } from "../../src/tools/git/call.ts";
@@ -54,6 +55,47 @@ Deno.test(
       for (const command of [QUESTIONS[1] ?? "", "cat .git/config", "cat .git/rebase-apply/patch"]) {
         assert.ok(holdsCanary(await project.unsandboxed(command), project.canary), command);
       }
+    }),
+);
+
+Deno.test(
+  "what runs later stays as it is where it really lies: links from hooks, start-up files and settings of the user",
+  bubblewrap,
+  () =>
+    inSandboxProject(async ({ root, userHome, write, git, sandboxed, read }) => {
+      git("init", "-q");
+      write(`${userHome}/.gitconfig`, "[core]\nhooksPath = tools/hooks\n");
+      const links = {
+        [`${root}/.git/hooks/pre-commit`]: "scripts/pre-commit",
+        [`${root}/tools/hooks/post-merge`]: "scripts/post-merge",
+        [`${root}/.git/config.link`]: "scripts/not-run",
+        [`${userHome}/.bashrc`]: "dotfiles/bashrc",
+        [`${userHome}/.ssh/config`]: "dotfiles/ssh",
+        [`${userHome}/.claude/settings.json`]: "dotfiles/assistant",
+        [`${userHome}/.config/fish`]: "dotfiles/fish",
+        [`${userHome}/.config/git/config`]: "dotfiles/git",
+        [`${userHome}/.notes`]: "dotfiles/notes",
+      };
+      write("dotfiles/fish/config.fish", "mine\n");
+      for (const [link, name] of Object.entries(links)) {
+        if (name !== "dotfiles/fish") write(name, "mine\n");
+        await Deno.mkdir(link.replace(/\/[^/]*$/, ""), { recursive: true });
+        await Deno.symlink(`${root}/${name}`, link);
+      }
+      await Deno.symlink("../../scripts/missing", `${root}/.git/hooks/pre-push`);
+      const free = ["scripts/not-run", "dotfiles/notes"];
+      const frozen = [...Object.values(links), "dotfiles/fish/config.fish"].filter((name) => !free.includes(name));
+      const names = [...free, ...frozen, "scripts/missing", "scripts/new"];
+      const { report } = await sandboxed(names.map((name) => `echo evil > ${name}`).join("\n"));
+      for (const name of [...free, "scripts/new"]) assert.equal(read(name), "evil\n", `control: ${name}`);
+      for (const name of frozen) assert.notEqual(read(name), "evil\n", name);
+      assert.deepEqual(report.quarantined?.paths, [`${root}/scripts/missing`]);
+      const reason = (name: string) =>
+        writeProtectionOnDisk({ path: `${root}/${name}`, real: `${root}/${name}` }, {
+          ...{ roots: [root], markers: [], user: { userHome } },
+        });
+      for (const name of [...frozen, "scripts/missing"]) assert.ok(await reason(name), name);
+      for (const name of [...free, "scripts/new"]) assert.equal(await reason(name), null, `control: ${name}`);
     }),
 );
 

@@ -3,12 +3,11 @@ import assert from "node:assert/strict";
 import { identityAt } from "../../src/boundary/policy/inode_index.ts";
 import { emptyRecord } from "../../src/boundary/policy/project_record_files.ts";
 import { ProtectedSet } from "../../src/boundary/policy/protected.ts";
-import { writeProtectionOnDisk } from "../../src/boundary/policy/write_protected.ts";
 import { quarantine } from "../../src/boundary/sandbox/quarantine.ts";
 import { ask, say, want } from "../helpers/fake_server.ts";
 import { runProgram, startProgram } from "../helpers/program.ts";
 import { openStage, type Stage } from "./harness.ts";
-import { hasBubblewrap, inSandboxProject, secondChoice } from "./sandbox_project.ts";
+import { hasBubblewrap, inSandboxProject, refusal, secondChoice } from "./sandbox_project.ts";
 
 const bubblewrap = { ignore: !hasBubblewrap() };
 
@@ -77,43 +76,13 @@ Deno.test(
 );
 
 Deno.test(
-  "what runs later stays as it is where it really lies: links from hooks, start-up files and settings of the user",
+  "where settings are too many rather than protected files, the hint is another one",
   bubblewrap,
   () =>
-    inSandboxProject(async ({ root, userHome, write, git, sandboxed, read }) => {
-      git("init", "-q");
-      write(`${userHome}/.gitconfig`, "[core]\nhooksPath = tools/hooks\n");
-      const links = {
-        [`${root}/.git/hooks/pre-commit`]: "scripts/pre-commit",
-        [`${root}/tools/hooks/post-merge`]: "scripts/post-merge",
-        [`${root}/.git/config.link`]: "scripts/not-run",
-        [`${userHome}/.bashrc`]: "dotfiles/bashrc",
-        [`${userHome}/.ssh/config`]: "dotfiles/ssh",
-        [`${userHome}/.claude/settings.json`]: "dotfiles/assistant",
-        [`${userHome}/.config/fish`]: "dotfiles/fish",
-        [`${userHome}/.config/git/config`]: "dotfiles/git",
-        [`${userHome}/.notes`]: "dotfiles/notes",
-      };
-      write("dotfiles/fish/config.fish", "mine\n");
-      for (const [link, name] of Object.entries(links)) {
-        if (name !== "dotfiles/fish") write(name, "mine\n");
-        await Deno.mkdir(link.replace(/\/[^/]*$/, ""), { recursive: true });
-        await Deno.symlink(`${root}/${name}`, link);
-      }
-      await Deno.symlink("../../scripts/missing", `${root}/.git/hooks/pre-push`);
-      const free = ["scripts/not-run", "dotfiles/notes"];
-      const frozen = [...Object.values(links), "dotfiles/fish/config.fish"].filter((name) => !free.includes(name));
-      const names = [...free, ...frozen, "scripts/missing", "scripts/new"];
-      const { report } = await sandboxed(names.map((name) => `echo evil > ${name}`).join("\n"));
-      for (const name of [...free, "scripts/new"]) assert.equal(read(name), "evil\n", `control: ${name}`);
-      for (const name of frozen) assert.notEqual(read(name), "evil\n", name);
-      assert.deepEqual(report.quarantined?.paths, [`${root}/scripts/missing`]);
-      const reason = (name: string) =>
-        writeProtectionOnDisk({ path: `${root}/${name}`, real: `${root}/${name}` }, {
-          ...{ roots: [root], markers: [], user: { userHome } },
-        });
-      for (const name of [...frozen, "scripts/missing"]) assert.ok(await reason(name), name);
-      for (const name of [...free, "scripts/new"]) assert.equal(await reason(name), null, `control: ${name}`);
+    inSandboxProject(async (project) => {
+      for (let at = 0; at < 800; at++) project.write(`packages/p${at}/.npmrc`, "save-exact=true\n");
+      const { hint } = await refusal(project.sandbox, await project.request("true"));
+      assert.match(hint, /start in one of its directories/);
     }),
 );
 

@@ -330,17 +330,6 @@ Deno.test(
     }),
 );
 
-Deno.test(
-  "where settings are too many rather than protected files, the hint is another one",
-  bubblewrap,
-  () =>
-    inSandboxProject(async (project) => {
-      for (let at = 0; at < 800; at++) project.write(`packages/p${at}/.npmrc`, "save-exact=true\n");
-      const { hint } = await refusal(project.sandbox, await project.request("true"));
-      assert.match(hint, /start in one of its directories/);
-    }),
-);
-
 Deno.test("a project at a path of odd characters is one like any other", bubblewrap, async () => {
   for (const programs of [false, true]) {
     await inSandboxProject(async (project) => {
