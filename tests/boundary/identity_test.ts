@@ -342,18 +342,3 @@ async function turn(project: string): Promise<Turning> {
     [Symbol.dispose]: () => worker.terminate(),
   };
 }
-
-Deno.test("the second name of a protected file that a local model replaces stays protected", linux, async () => {
-  for (const isProtected of [true, false]) {
-    await using stage = await openStage({ bare: true, marker: `no-cloud: ${isProtected ? ".env" : "nothing"}\n` });
-    await stage.plant("h.txt", "env", (canary) => `TOKEN=${canary}\n`);
-    await Deno.link(`${stage.project}/h.txt`, `${stage.project}/.env`);
-    const write = ask({ name: "Write", input: { file_path: ".env", content: "TOKEN=rotated-value-0001\n" } });
-    const args = ["--permission-mode", "bypassPermissions"];
-    await stage.play("loc", { args, script: [ask(want("read", { path: ".env" })), write, say("Done.")] });
-    assert.match(await Deno.readTextFile(`${stage.project}/.env`), /rotated/, "control: it was written");
-    const { results, sent } = await stage.play("rem", { script: [ask(want("read", { path: "h.txt" })), say("Done.")] });
-    assert.equal(sent.includes(stage.canary("env")), !isProtected, "control: it is open where nothing is protected");
-    if (isProtected) assert.match(results[0] ?? "", /is protected \(it holds content of \.env\)/);
-  }
-});

@@ -101,7 +101,7 @@ function makeProject(base: string, choice: SandboxChoice): SandboxProject {
   });
   const protection = new ProtectedSet([root]);
   const request = (command: string, { hide, ...more }: MoreOfRequest = {}): SandboxRequest => {
-    protection.refresh();
+    (more.protection ?? protection).refresh();
     const hidden = () => Promise.resolve(new ProtectedPlaces().add(hide ?? {}));
     const markers = [`${root}/.agentclisecret`];
     return {

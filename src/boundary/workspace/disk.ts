@@ -2,7 +2,7 @@
 import { AgentcliError } from "../../errors.ts";
 import { systemReason } from "../../platform/disk_failure.ts";
 import { type DirectoryEntry, type FileStatus, listSync, realPathSync, statSync } from "../../platform/files.ts";
-import { dirname, isAbsolute, isWithin, join, normalize, relativeTo } from "../../platform/path.ts";
+import { isAbsolute, isWithin, normalize, relativeTo } from "../../platform/path.ts";
 import { quietly, realOrNamed } from "../../platform/real_path.ts";
 import { foldedPath } from "../../platform/case_folded.ts";
 import type { Label } from "../policy/label.ts";
@@ -346,16 +346,7 @@ export class DiskWorkspace {
     const content = view === undefined || this.ruleAt(path) === null ? bytes : view.restored(whole(), path, bytes);
     if ("refused" in content) return content;
     this.noteUsed(path);
-    await this.#noteFormer(path);
     return replaceFile(path, content, this.#options);
-  }
-
-  /** Records what a protected file with several names is until it is replaced: its other names keep what it held. */
-  async #noteFormer({ real }: ResolvedPath): Promise<void> {
-    const { links = 1, inode = 0, born = 0 } = quietly(() => statSync(real)) ?? {};
-    if (links < 2 || this.protection.named(real) === null) return;
-    const former = { path: join(dirname(real), `file number ${inode}`), source: real, inode, born };
-    await this.records[0]?.tighten({ derived: [former] });
   }
 
   /** Refuses paths outside the roots, in the home of agentcli, in system directories, and for remote models unjudged ones. */
