@@ -64,9 +64,10 @@ export class ProtectedSet extends PathRules {
 
   /**
    * Throws `policy_refused` if another directory is at a root, or none: what is known of the root does not count there,
-   * and a sandbox still shows the one that was moved.
+   * and a sandbox still shows the one that was moved. Where nothing is known, a command may remove the project.
    */
   checkRoots(): void {
+    if (!this.met) return;
     const gone = this.roots.find((root, at) => ![0, identityAt(root).inode].includes(this.#directories[at] ?? 0));
     if (gone === undefined) return;
     throw new AgentcliError("policy_refused", `${gone} was moved or replaced since this session began`, {
