@@ -59,15 +59,16 @@ function unescaped(text: string): string {
 }
 
 interface ComparedName {
-  /** Case-folded. */
-  text: string;
-  /** Without the trailing characters that Windows drops; empty only if the name is. */
+  /** Case-folded, without the trailing characters that Windows drops; empty only if the name is. */
   stripped: string;
+  /** What wildcards match, in any form: also with those characters, and as it is written, where a letter folds to several. */
+  forms: ReadonlySet<string>;
 }
 
 function compared(name: string): ComparedName {
   const text = foldedText(name);
-  return { text, stripped: strippedName(text) || text };
+  const stripped = strippedName(text) || text;
+  return { stripped, forms: new Set([text, stripped, name.toLowerCase()]) };
 }
 
 /** A name with wildcards. */
@@ -135,14 +136,13 @@ class Node {
 
   /** Calls `meet` with each node that a name leads to. Without `dots`, a leading wildcard does not match hidden names. */
   step(name: ComparedName, { dots, meet }: { dots: boolean; meet(node: Node): void }): void {
-    const isHidden = !dots && name.text.startsWith(".");
+    const isHidden = !dots && name.stripped.startsWith(".");
     if (this.stays && !isHidden) meet(this);
     const plain = this.names.get(name.stripped);
     if (plain !== undefined) meet(plain);
     for (const [text, wild] of this.wilds) {
       if (isHidden && !text.startsWith(".")) continue;
-      const isMet = matches(wild, name.text) || (name.stripped !== name.text && matches(wild, name.stripped));
-      if (isMet) meet(wild.node);
+      if ([...name.forms].some((form) => matches(wild, form))) meet(wild.node);
     }
   }
 }

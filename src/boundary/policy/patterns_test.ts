@@ -157,3 +157,16 @@ Deno.test("a pattern that ends in dots or spaces matches a name with a colon", (
     assert.ok(!isCovered(line, `${name}x`), "control");
   }
 });
+
+Deno.test("a wildcard matches a letter in any of its forms", () => {
+  const names: readonly (readonly [pattern: string, name: string])[] = [
+    ["cafe*", "cafe\u0301.txt"],
+    ["caf?.txt", "cafe\u0301.txt"],
+    ["stra?e.key", "stra\u00dfe.key"],
+    ["key?.pem", "key\ufb01.pem"],
+    ["a?b", "a\u00bdb"],
+    ["a?b", "a\u200db"],
+  ];
+  for (const [pattern, name] of names) assert.ok(isCovered(pattern, name), `${pattern} ${name}`);
+  assert.ok(!isCovered("stra?e.key", "stra\u00dfee.key"), "control: one letter too many");
+});
