@@ -61,7 +61,7 @@ function unescaped(text: string): string {
 interface ComparedName {
   /** Case-folded, without the trailing characters that Windows drops; empty only if the name is. */
   stripped: string;
-  /** What wildcards match, in any form: also with those characters, and as it is written, where a letter folds to several. */
+  /** The forms that wildcards match: also with those characters, and as it is written, since a letter can fold to several. */
   forms: ReadonlySet<string>;
 }
 

@@ -32,11 +32,11 @@ export interface CallBlock {
   tookMs: number | null;
   /** The calls of a search. */
   steps: readonly string[];
-  /** `stopped`: it has no result, since the turn was ended. `denied` with why. */
   /** All that a person was asked about it can be unfolded. */
   isAsked?: boolean;
   /** It never ran: its name or its arguments could not be understood. */
   isMalformed?: boolean;
+  /** `denied`: the message says why. `stopped`: the turn was ended before there was a result. */
   outcome: { kind: "result"; result: CallResult } | { kind: "denied"; message: string } | { kind: "stopped" };
 }
 
