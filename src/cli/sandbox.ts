@@ -79,7 +79,7 @@ export async function run(
   const [path = UNKNOWN_PATH] = exposed;
   throw new AgentcliError(
     "policy_refused",
-    `${path} came to be protected or was replaced while the command ran, which could see it: the command was ended, and its output ` +
+    `${path} became protected or was replaced while the command ran, which could see it: the command was ended, and its output ` +
       "from then on is redacted",
     { hint: "run the command again" },
   );

@@ -91,7 +91,7 @@ export class StdioLink implements Link {
       const said = this.#said === "" ? "" : `: ${this.#said}`;
       this.ended ??= exposed === null || exposed === undefined
         ? `ended with exit code ${code}${said}`
-        : "was ended, since a path came to be protected or was replaced, and it could see it";
+        : "was ended, since a path became protected or was replaced, and it could see it";
     } catch (error) {
       this.ended ??= error instanceof ServerFailed ? error.message : "could not be started";
     } finally {

@@ -127,7 +127,7 @@ for (const [way, work] of Object.entries(WAYS)) {
   });
 }
 
-Deno.test("what came to be protected by a command is said not to go back", unix, async () => {
+Deno.test("a notice names what cannot be undone because a command made it protected", unix, async () => {
   await inWatchedProject({ ...MARKER, "a.txt": "a\n" }, async (project) => {
     await project.sh(`echo ${CANARY} > .env`);
     const session = await project.open();

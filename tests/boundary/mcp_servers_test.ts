@@ -260,7 +260,7 @@ Deno.test("what a server for local models says of itself is neither stored nor s
 });
 
 Deno.test(
-  "a program that runs without a sandbox ends soon after something came to be protected",
+  "a program that runs without a sandbox ends soon after something became protected",
   { ignore },
   async () => {
     const plays = async (protects: boolean) => {

@@ -37,7 +37,7 @@ Deno.test("what a command wrote while a protected file was replaced is protected
   assert.match(played.results[1] ?? "", /still here/, "control: the next command ran");
   assert.match(
     played.done.stderr,
-    /protected from now on, since .*\.env came to be protected or was replaced meanwhile: .*copy\.txt/,
+    /protected from now on, since .*\.env became protected or was replaced meanwhile: .*copy\.txt/,
   );
 });
 
@@ -52,7 +52,7 @@ Deno.test("what a command wrote while a protected file came to be is protected i
   assert.ok(!played.sent.includes(coded(value)), played.results.join("\n"));
   assert.match(
     played.done.stderr,
-    /protected from now on, since .*\.env came to be protected or was replaced meanwhile: .*copy\.txt/,
+    /protected from now on, since .*\.env became protected or was replaced meanwhile: .*copy\.txt/,
   );
 });
 
@@ -120,7 +120,7 @@ for (const [name, change] of Object.entries(CHANGES)) {
     assert.equal(code, 6, stderr);
     assert.ok(durationMs < 11_000, "it was ended");
     assert.ok(!stdout.includes(value) && !stderr.includes(value), "the value was shown");
-    assert.match(stderr, /told[^]*(\.env|sub) came to be protected or was replaced while the command ran[^]*redacted/);
+    assert.match(stderr, /told[^]*(\.env|sub) became protected or was replaced while the command ran[^]*redacted/);
     const kept = await Deno.readTextFile(`${stage.project}/coded.txt`).catch(() => "");
     assert.ok(kept.includes(coded(value)), "control: it was seen");
     const after = await runProgram(["sandbox", "--", "cat coded.txt taken.txt 2>/dev/null; echo ran"], {

@@ -31,7 +31,7 @@ export function admitItems(destination: Destination, items: Iterable<Outgoing>):
   if (destination.kind === "provider" && destination.local) return;
   const refused = Array.from(items).filter((one) => labelOf(one) !== "open");
   if (refused.length === 0) return;
-  // Responses, and what follows a protected file, tell of none.
+  // Responses, and what follows a protected file, have no source.
   const source = refused.find((one) => one.source !== undefined)?.source;
   const what = source === undefined ? "protected content (no-cloud)" : `${source.path} (${source.rule})`;
   const [message, hint] = destination.kind === "store"

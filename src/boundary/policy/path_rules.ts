@@ -68,7 +68,7 @@ export class PathRules {
 
   /**
    * `roots` are the real paths of the project root and additional directories. Without `isOfDisk`, no marker is read and
-   * no link followed: the rules are those that are added.
+   * no link followed: the rules are those that are added, and those of the main tree of a worktree.
    */
   constructor(roots: readonly string[], { isOfDisk = true } = {}) {
     this.roots = roots;

@@ -17,6 +17,9 @@ import type { openSandbox, SandboxRequest } from "./open_sandbox.ts";
 import type { UnfinishedJudge } from "./unfinished.ts";
 import type { WatchedProgram } from "./watched_run.ts";
 
+/** Directory in the home with one note for each running program. */
+export const UNFINISHED = "unfinished";
+
 /** A command in its sandbox. */
 export interface SandboxedCommand extends WatchedProgram {
   kind: "ready";
@@ -87,7 +90,7 @@ export interface SessionSandboxOptions extends Omit<BackendOptions, "os"> {
   settings: SandboxSettings;
   /** Real paths of the project and of additional directories. */
   roots: readonly string[];
-  /** The system and our environment, which tells of PATH, the user's home and settings of git. */
+  /** The system and our environment: PATH, the user's home and git's settings. */
   io: Pick<Io, "os" | "env">;
   projects?: ProtectedProjects | undefined;
 }
@@ -100,8 +103,8 @@ export interface SessionSandbox {
   /** Returns whether any project of this user has protected paths. */
   protectsElsewhere(): Promise<boolean>;
   /**
-   * Goes on with programs in a project that ended without their changes being judged, since agentcli was killed or could
-   * not record what it found: quarantines what they must not create, and has the rest judged. Returns notices for the user.
+   * Takes up programs of a project whose changes were never judged, because agentcli was killed or could not record what
+   * it found: quarantines what they must not create, and has the rest judged. Returns notices for the user.
    */
   recoverUnfinished(
     root: string,
@@ -127,7 +130,7 @@ export function createSessionSandbox(options: SessionSandboxOptions): SessionSan
     protectsElsewhere: async () => await options.projects?.any() ?? false,
     async recoverUnfinished(root, openJudge) {
       const { home, io } = options;
-      const notes = quietly(() => listSync(join(home, "unfinished")));
+      const notes = quietly(() => listSync(join(home, UNFINISHED)));
       return notes === null || notes.length === 0 ? [] : await (await import("./unfinished.ts")).recoverUnfinished(
         { home, root, userHome: gitUserOf(io).userHome },
         openJudge,

@@ -13,11 +13,10 @@ import { type Identity, identityAt, lastingIdentityOf, rootKey } from "../policy
 import { ProtectedSet, type Remembered } from "../policy/protected.ts";
 import { UNKNOWN_PATH } from "../policy/protection_rule.ts";
 import { quarantine, quarantineNotice, readFields } from "./quarantine.ts";
+import { UNFINISHED } from "./sandbox.ts";
 import { StartedLater, type WatchedFiles } from "./started_later.ts";
 import type { ProtectChanges } from "./watched_run.ts";
 
-/** Directory in the home with one file for each running program; `createSessionSandbox` knows it, too. */
-export const UNFINISHED = "unfinished";
 /** Ends the names of notes whose program could see a protected path. A full disk lets a file be renamed, not written. */
 const EXPOSED = ".exposed.json";
 
@@ -121,7 +120,7 @@ export async function recoverUnfinished(
   return notices;
 }
 
-/** Returns where the directory of a project is, as far as a session at `root` can tell; null if it is away. */
+/** Returns where the directory of a project is, as far as a session at `root` knows; null if it is not there. */
 function placeOf(noted: string, project: Identity | undefined, root: string): string | null {
   if (project === undefined || project.inode === 0) return exists(noted) ? noted : null;
   // As in `checkRoots`, the number is enough at its own path.

@@ -56,7 +56,7 @@ export interface WatchOptions {
   /** How notices name the command. */
   name: string;
   notify: ((text: string) => unknown) | undefined;
-  /** Returns whether a name holds protected content, so that no notice may tell it. */
+  /** Returns whether a name holds protected content, so that no notice may show it. */
   holdsProtected: ((text: string) => Promise<boolean>) | undefined;
   /** Called when the command has ended, with where it could write. */
   protectChanges: ProtectChanges | undefined;
@@ -105,7 +105,7 @@ export function unsandboxed(
 
 /**
  * Runs a program. `onOutput` gets the output that may be passed on. If a look fails, or what the program changed cannot
- * be protected, throws that error, and the note of the program stays: the next session goes on with it.
+ * be protected, throws that error, and the note of the program stays: the next session takes it up.
  */
 export async function runWatched(
   program: WatchedProgram,

@@ -59,7 +59,7 @@ export async function protectCopies(search: CopySearch, records: readonly Projec
   protection.remember(records);
   const why = exposed === undefined
     ? "since they hold protected content"
-    : `since ${exposed.path} came to be protected or was replaced meanwhile`;
+    : `since ${exposed.path} became protected or was replaced meanwhile`;
   const more = names.length > MOST_NAMED ? ` and ${names.length - MOST_NAMED} more` : "";
   return `protected from now on, ${why}: ${names.slice(0, MOST_NAMED).join(", ")}${more} ` +
     "(agentcli secrets list shows them, agentcli secrets trust releases them)";

@@ -86,7 +86,7 @@ export class FragmentFinder {
     this.#index ??= new FragmentIndex(this.content);
     for (const { form, bytes } of variantsOf(text)) {
       this.#index.search(bytes, (shared) => {
-        if (!tells(bytes, shared)) return false;
+        if (!isVaried(bytes, shared)) return false;
         const normalized = keyOf(bytes.subarray(shared.start, shared.end));
         if (stopWords(normalized) || this.content.isName(normalized) || found.has(normalized)) return false;
         const place = this.content.placeOf(shared.at, shared.at + shared.end - shared.start);
@@ -118,7 +118,7 @@ function bytesOf(fragments: readonly Fragment[]): number {
 }
 
 /** Returns whether a stretch has more than two different bytes. */
-function tells(bytes: Uint8Array, { start, end }: Shared): boolean {
+function isVaried(bytes: Uint8Array, { start, end }: Shared): boolean {
   const stretch = bytes.subarray(start, end);
   const [first] = stretch;
   const second = stretch.find((byte) => byte !== first);

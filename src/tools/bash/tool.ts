@@ -14,7 +14,7 @@ const LONGEST_TIMEOUT_MS = 600_000;
 const LONGEST_COMMAND = 100_000;
 
 const REDACTED =
-  "[a path came to be protected or was replaced meanwhile, and the command could see it: the command was ended, its output " +
+  "[a path became protected or was replaced meanwhile, and the command could see it: the command was ended, its output " +
   "from then on is redacted, and the files that it made or changed are protected. Run the command again]";
 
 /** Runs commands; where paths are protected in the sandbox, or not at all: a command could read them past every rule. */
