@@ -11,7 +11,7 @@ Deno.test("paths of the checkout are found in backticks, with their lines", () =
   ]);
 });
 
-Deno.test("a path that is not there is told with its page and line", async () => {
+Deno.test("a path that is not there is reported with its page and line", async () => {
   const text = "`src/errors.ts`\n`src/no_such_room/x.ts`";
   assert.deepEqual(await missingPaths([{ path: "x.md", text }]), [
     "x.md:2 page: it names src/no_such_room/x.ts, which is not there",

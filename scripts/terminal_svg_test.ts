@@ -11,7 +11,7 @@ Deno.test("looks begin and end where the sequences of the screen say so", () => 
   assert.deepEqual(second, [{ column: 0, text: "dim", looks: ["dim"] }, { column: 3, text: " plain", looks: [] }]);
 });
 
-Deno.test("a color takes the place of the one before and goes on in the next line", () => {
+Deno.test("a color replaces the one before and continues on the next line", () => {
   const [first, second] = runsOf("\x1b[31mred\x1b[32mgreen\nstill\x1b[39m not");
   assert.deepEqual(first?.map(({ looks }) => looks), [["c1"], ["c2"]]);
   assert.deepEqual(second?.map(({ looks }) => looks), [["c2"], []]);

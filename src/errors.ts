@@ -74,7 +74,7 @@ export class AgentcliError extends Error {
 }
 
 /**
- * A failure that can be shown. A permission that Deno was not given is told as that; anything else that is no
+ * A failure that can be shown. A permission that Deno was not given is reported as that; anything else that is no
  * {@link AgentcliError} is a bug of ours and is said to be one, without what it was working on.
  */
 export function asAgentcliError(error: unknown): AgentcliError {

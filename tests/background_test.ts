@@ -52,7 +52,7 @@ Deno.test("a background command is read while it runs, and ended", unix, async (
   assert.ok(await isGone(home));
 });
 
-Deno.test("how it ended is told once, and what floods is cut", unix, async () => {
+Deno.test("how it ended is reported once, and a flood of output is cut", unix, async () => {
   await using home = await temporaryHome();
   const { results: given } = await results(home, [start("seq 1 200000; exit 3"), look(), look(), look()]);
   const all = given.slice(1).filter((text) => !text.startsWith("There is no")).join("\n");

@@ -79,7 +79,7 @@ terminalTest("a retry counts down to its next attempt", async () => {
   await terminal.shows(/Here now\.\ndone in [3-9]s/);
 });
 
-terminalTest("another model's cost is told before it is taken", async () => {
+terminalTest("another model's cost is shown before it is taken", async () => {
   await using home = await temporaryHome();
   await using one = startFakeServer({ script: [say("From one.")] });
   await using two = startFakeServer({ script: [say("From two.")] });
@@ -91,7 +91,7 @@ terminalTest("another model's cost is told before it is taken", async () => {
   await terminal.shows(/another model: the server has to process about [\d.]+k? tokens again\nmodel: two:fake/);
 });
 
-terminalTest("what shortened results and a summary cost is told before the server has to process them", async () => {
+terminalTest("what shortened results and a summary cost is shown before the server has to process them", async () => {
   await using home = await temporaryHome();
   const lines = Array.from({ length: 300 }, (_, index) => `line ${index} of a long file`).join("\n");
   for (const name of ["0", "1", "2", "3", "4"]) await home.write(name, lines);

@@ -55,7 +55,7 @@ terminalTest("nobody is asked about changes that cannot be made or change nothin
   assert.match(shown, /\* Write .*a\.txt\n.*nothing was written/);
 });
 
-terminalTest("a call that the person denies is told as their no, with the words they gave", async () => {
+terminalTest("a call that the person denies is reported as theirs to the model, with the words they gave", async () => {
   await using home = await temporaryHome();
   const joined = (command: string) => ask(want("shell", { command }));
   await using server = startFakeServer({ script: [joined("ls && id"), joined("ls && pwd"), say("Neither, then.")] });
@@ -208,7 +208,7 @@ terminalTest("the whole of a long change can be read before it is allowed, on a 
   assert.equal(await home.read("long.txt"), content);
 });
 
-terminalTest("on a terminal that draws nothing Enter alone is no answer, and words are told to the model", async () => {
+terminalTest("on a terminal that draws nothing Enter alone is no answer, and words go to the model", async () => {
   await using home = await temporaryHome();
   const write = ask(want("write", { path: "b.txt", content: "new\n" }));
   await using server = startFakeServer({ script: [write, write, say("Neither, then.")] });

@@ -8,7 +8,7 @@ const PLAN = ["--permission-mode", "plan"];
 const PROPOSED = say("I looked.\n\n## Plan\n\n1. Write a.txt\n");
 
 Deno.test({
-  name: "plan mode changes nothing, ends with a plan, and goes on when it is accepted",
+  name: "plan mode changes nothing, ends with a plan, and continues when it is accepted",
   ignore: !HAS_TMUX,
   fn: async () => {
     await using home = await temporaryHome();

@@ -143,7 +143,7 @@ Deno.test("what an MCP server writes into the project while it is called goes ba
 });
 
 Deno.test(
-  "a program that is killed while it takes much back goes on with it when it is asked again",
+  "a program that is killed during a large undo completes it when it is asked again",
   unix,
   async () => {
     await using home = await temporaryHome();
@@ -181,7 +181,7 @@ Deno.test("a run that is not stored keeps nothing of what its command changed", 
   });
 });
 
-Deno.test("what another session writes while a command runs is not taken back with it", unix, async () => {
+Deno.test("what another session writes while a command runs is not undone with it", unix, async () => {
   await using home = await temporaryHome();
   await home.write("a.txt", "one\n");
   await new Deno.Command("mkfifo", { args: [`${home.project}/fifo`] }).output();

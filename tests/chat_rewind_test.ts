@@ -113,7 +113,7 @@ Deno.test("files alone go back with a word to the model, those of commands too",
   assert.deepEqual([...Deno.readDirSync(home.project)], []);
 });
 
-Deno.test("a session that goes on later still knows what each turn changed", async () => {
+Deno.test("a resumed session still knows what each turn changed", async () => {
   await using home = await temporaryHome();
   await home.write("a.txt", "zero\n");
   await using server = startFakeServer({ script: obey });

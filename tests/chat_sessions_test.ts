@@ -34,7 +34,7 @@ async function storeTurns(home: TemporaryHome, turns: number): Promise<void> {
   await transcript.close();
 }
 
-terminalTest("a session that goes on is drawn as it looked: its head, its calls and its Markdown", async () => {
+terminalTest("a resumed session is drawn as it looked: its head, its calls and its Markdown", async () => {
   await using home = await temporaryHome();
   await home.write("pump.ts", "export const RATE = 3;\n");
   await using server = startFakeServer({
@@ -126,7 +126,7 @@ terminalTest("a dumb terminal gets the list and the last turns as lines", async 
   await terminal.shows(/> question 1\n+answer 1/);
 });
 
-Deno.test("/export writes into the home, or where it is told, in the form that is named or that the name ends with", async () => {
+Deno.test("/export writes into the home, or where the user says, in the form that is named or that the name ends with", async () => {
   await using home = await temporaryHome();
   await using server = startFakeServer({ script: () => say("An <b>answer</b>.") });
   await configure(home, { loc: { baseUrl: server.baseUrl } });

@@ -81,7 +81,7 @@ terminalTest("a command that only tells something does not wait for the turn tha
 });
 
 terminalTest(
-  "asking the servers for their models is stopped by Escape and by Ctrl-C, and the chat goes on",
+  "asking the servers for their models is stopped by Escape and by Ctrl-C, and the chat continues",
   async () => {
     await using home = await temporaryHome();
     await using server = startFakeServer({ script: () => say("Still here.") });
@@ -139,7 +139,7 @@ terminalTest("a paste of many lines is one message", async () => {
   assert.equal(server.chats()[0]?.json.messages.at(-1).content, pasted);
 });
 
-terminalTest("a server that breaks off mid-answer is told, and the chat goes on", async () => {
+terminalTest("a server that breaks off mid-answer is reported, and the chat continues", async () => {
   await using home = await temporaryHome();
   const broken = { kind: "cut", events: 3, message: { kind: "message", text: "I was about to say more" } } as const;
   await using server = startFakeServer({

@@ -14,7 +14,7 @@ Deno.test("each line of piped input is a turn of one session, and the answers al
   assert.deepEqual(sent?.slice(-3), ["one", "First.", "two"]);
 });
 
-Deno.test("commands work on piped input, and an unknown one is told with what was meant", async () => {
+Deno.test("commands work on piped input, and an unknown one is reported with what was meant", async () => {
   await using home = await temporaryHome();
   await using server = startFakeServer({ script: [say("First.")] });
   await configure(home, { loc: { baseUrl: server.baseUrl } });
@@ -38,7 +38,7 @@ Deno.test("exit and quit alone leave, with a space or more words they are sent",
   }
 });
 
-Deno.test("a call that nobody can allow is denied and told once, and the chat goes on with exit 6", async () => {
+Deno.test("a call that nobody can allow is denied and reported once, and the chat continues with exit 6", async () => {
   await using home = await temporaryHome();
   await using server = startFakeServer({
     script: [ask(want("write", { path: "new.txt", content: "x" })), say("I may not."), say("Hello.")],
@@ -149,7 +149,7 @@ Deno.test("undo in a later chat takes back each turn that changed files, once", 
   await assert.rejects(home.read("new.txt"));
 });
 
-Deno.test("clear begins a new session, resume goes on with the old one", async () => {
+Deno.test("clear begins a new session, resume continues the old one", async () => {
   await using home = await temporaryHome();
   await using server = startFakeServer({ script: [say("First."), say("Second."), say("Third.")] });
   await configure(home, { loc: { baseUrl: server.baseUrl } });
@@ -185,7 +185,7 @@ Deno.test("a time limit holds for each turn, and the next turn has its own", asy
   assert.equal(done.code, 0);
 });
 
-Deno.test("a message that is too long for the window is taken out again, and the chat goes on", async () => {
+Deno.test("a message that is too long for the window is removed again, and the chat continues", async () => {
   await using home = await temporaryHome();
   await using server = startFakeServer({ script: [say("Short is fine.")] });
   await configure(home, { loc: { baseUrl: server.baseUrl, models: [{ id: "fake", context_window: 4096 }] } });

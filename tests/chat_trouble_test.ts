@@ -55,7 +55,7 @@ Deno.test("undo in a later chat keeps a file that was changed by hand since", as
 });
 
 Deno.test({
-  name: "on a full disk the chat goes on, says once that it is not stored, and undo still works",
+  name: "on a full disk the chat continues, says once that it is not stored, and undo still works",
   ignore: !MAY_MOUNT,
   fn: async () => {
     await using home = await temporaryHome();

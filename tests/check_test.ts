@@ -40,7 +40,7 @@ async function project(steps: readonly Step[], { files = {}, config, window = 32
   };
 }
 
-Deno.test("a check that passes is told in a line, and in the result", async () => {
+Deno.test("a check that passes is reported in a line, and in the result", async () => {
   await using one = await project([WRITE, say("Done.")]);
   const done = await one.run("--check", "grep -q beta b.txt");
   assert.equal(done.code, 0, done.stderr);
@@ -51,7 +51,7 @@ Deno.test("a check that passes is told in a line, and in the result", async () =
   assert.deepEqual(json.check, { command: "grep -q beta b.txt", passed: true, rounds: 0 });
 });
 
-Deno.test("what is told of the check begins on a line of its own where both streams go to one file", async () => {
+Deno.test("what is said of the check begins on a line of its own where both streams go to one file", async () => {
   await using one = await project([WRITE, say("Done.")]);
   const command = programCommand().map((word) => `'${word}'`).join(" ");
   const script = `${command} run 'Do it' --allowed-tools Write --check true 2>&1 </dev/null`;
@@ -72,7 +72,7 @@ Deno.test("a failure goes back to the model, which mends it", async () => {
   );
 });
 
-Deno.test("a check that keeps failing is told twice, and ends the process with exit 8", async () => {
+Deno.test("a check that keeps failing is reported twice, and ends the process with exit 8", async () => {
   const steps = ["1", "2", "3", "4"].flatMap((content) => [write(content), say("Done.")]);
   await using one = await project(steps);
   const done = await one.run("--check", "false", "--output-format", "stream-json");
@@ -239,7 +239,7 @@ Deno.test("the limit of responses ends a turn whose check fails without another 
   assert.equal(one.server.chats().length, 2);
 });
 
-Deno.test("a check of no use in the configuration is told with its place", async () => {
+Deno.test("a useless check in the configuration is reported with its place", async () => {
   for (const config of [[], "", { command: "x", timeout_s: 0 }]) {
     await using one = await project([say("never")], { config });
     const done = await one.run();

@@ -176,7 +176,7 @@ Deno.test("a bad permission rule in the file is exit 3 with file and key path", 
   assert.ok(done.stderr.includes(`${file(home)}: permissions.deny[1]: the permission rule "Bash(x; y)"`), done.stderr);
 });
 
-Deno.test("an unknown tool on the command line is told with the one that was meant", async () => {
+Deno.test("an unknown tool on the command line is reported with the one that was meant", async () => {
   await using home = await temporaryHome();
   for (const option of ["--allowed-tools", "--disallowed-tools"]) {
     const done = await runInProcess(["run", "hi", "--model", "demo", option, "Bsh(ls:*)"], { home });

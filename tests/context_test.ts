@@ -116,7 +116,7 @@ Deno.test("tool_calls and edit of a model decide what is offered", async () => {
   }
 });
 
-Deno.test("a prompt cut by the server is told, with the command that fixes it", async () => {
+Deno.test("a prompt cut by the server is reported, with the command that fixes it", async () => {
   await using home = await temporaryHome();
   await home.write("long.txt", "Some words of a long text.\n".repeat(1500));
   for (const format of ["text", "stream-json"]) {

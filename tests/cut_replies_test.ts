@@ -90,14 +90,14 @@ Deno.test("a reply that is cut twice is exit 4, says so, and is stored as no ans
   assert.equal("result" in result, false);
 });
 
-Deno.test("a server that is gone after its first words is told as that", async () => {
+Deno.test("a server that is gone after its first words is reported as that", async () => {
   await using run = await ran([CUT, GONE, GONE]);
   assert.equal(run.done.code, 4);
   assert.match(run.done.stderr, /ended its reply before it was complete; retrying/);
   assert.doesNotMatch(run.done.stderr, /the answer above is incomplete/);
 });
 
-Deno.test("a bare [DONE] is asked for once, and the second is told with both its reasons", async () => {
+Deno.test("a bare [DONE] is asked for once, and the second is reported with both its reasons", async () => {
   await using once = await ran([EMPTY, say("Here.")]);
   assert.equal(once.done.code, 0, once.done.stderr);
   assert.equal(once.done.stdout, "Here.\n");

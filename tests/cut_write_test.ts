@@ -41,14 +41,14 @@ for (const name of ["Write", "write_file"]) {
   });
 }
 
-Deno.test("it is asked for in parts once; a second cut is told as any other", async () => {
+Deno.test("it is asked for in parts once; a second cut is reported as any other", async () => {
   const { told, written } = await ran([cut("Write"), cut("Write", 80), say("It is too long.")]);
   assert.match(told[0] ?? "", /in parts/);
   assert.match(told[1] ?? "", /^The reply was cut at the token limit/);
   assert.equal(written, null);
 });
 
-Deno.test("another call that is cut is told as such", async () => {
+Deno.test("another call that is cut is reported as such", async () => {
   const { told } = await ran([{
     kind: "message",
     finish: "length",

@@ -148,7 +148,7 @@ Deno.test("a window that the server does not give, and a model that runs elsewhe
   assert.match(of("provider").message, /runs elsewhere; it counts as remote/);
 });
 
-Deno.test("Ollama's switch for cloud models is told", async () => {
+Deno.test("Ollama's switch for cloud models is reported", async () => {
   for (const [status, told] of [[true, /cloud models are off/], [false, /cloud models are on.*OLLAMA_NO_CLOUD=1/]]) {
     await using home = await temporaryHome();
     await using server = startFakeServer({
@@ -239,7 +239,7 @@ Deno.test("a server that never answers costs seconds, not minutes", { timeout: 6
   assert.equal(of("provider").state, "fail");
 });
 
-Deno.test("markers are counted, a damaged one fails, and variables that copy text are told", async () => {
+Deno.test("markers are counted, a damaged one fails, and variables that copy text are reported", async () => {
   await using home = await temporaryHome();
   await home.write(".agentclisecret", "no-cloud: .env\n");
   const { of } = await doctor(home, { SSLKEYLOGFILE: `${home.tmp}/keys` });
@@ -261,7 +261,7 @@ Deno.test("what a server and a file supply steers no terminal", async () => {
   assert.doesNotMatch(done.stdout + done.stderr, /[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/);
 });
 
-Deno.test("what Deno does not permit is told in its place with the flag to give, and the rest is looked at", {
+Deno.test("what Deno does not permit is reported in its place with the flag to give, and the rest is checked", {
   ignore: programCommand().length < 2,
 }, async () => {
   await using home = await temporaryHome();

@@ -174,7 +174,7 @@ for (const [what, change] of CHANGES) {
   });
 }
 
-Deno.test("a missing program and a missing script are told apart", async () => {
+Deno.test("a missing program and a missing script are distinguished", async () => {
   await using home = await temporaryHome();
   await project(home);
   const given = ["--event", "post_read_code", "--set", "agentcli=/nowhere/agentcli", "--yes"];

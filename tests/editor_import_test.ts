@@ -230,7 +230,7 @@ Deno.test("entries that are equal are one to adopt, and thousands of entries are
   // Some seconds at most; a minute for 2,000 of them when each is compared with each.
 });
 
-Deno.test("a file of servers in the project, which the editor does not read, is told by import, check and doctor", async () => {
+Deno.test("import, check and doctor report a file of servers in the project, which the editor does not read", async () => {
   for (const [dialect, file] of [["devin", ".devin"], ["windsurf", ".windsurf"], ["ide", ".ide"]] as const) {
     await using home = await temporaryHome();
     const path = `${file}/mcp_config.json`;

@@ -52,7 +52,7 @@ Deno.test("what is installed for all users elsewhere is said with the command th
   await assert.rejects(Deno.stat(`${home.root}/system`), Deno.errors.NotFound);
 });
 
-Deno.test("a project of which nothing is known is told so, also where it was moved", async () => {
+Deno.test("a project of which nothing is known is reported as such, also where it was moved", async () => {
   await using home = await temporaryHome();
   assert.match((await done(home, "remove", "--all", "--yes")).stderr, /nothing is known to be installed in /);
   const [before, after] = [`${home.root}/before`, `${home.root}/after`];

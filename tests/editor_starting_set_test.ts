@@ -72,7 +72,7 @@ Deno.test("the command of the installed skill edits a file where nobody can be a
   assert.equal(await home.read("src/b.ts"), "let b = 2;\n");
 });
 
-Deno.test("before it asks, what would change is told file by file; d shows the diff, as --dry-run does", async () => {
+Deno.test("before it asks, what would change is listed file by file; d shows the diff, as --dry-run does", async () => {
   for (
     const [words, path] of [[["editor", "init"], "AGENTS.md"], [["mcp", "install", "claude"], ".mcp.json"]] as const
   ) {

@@ -43,7 +43,7 @@ for (const command of ["apply", "init"]) {
   });
 }
 
-Deno.test("what a person changed of a guard of an earlier version stays, and is told", async () => {
+Deno.test("what a person changed of a guard of an earlier version stays, and is reported", async () => {
   await using home = await temporaryHome();
   await earlierGuard(home);
   const changed = `${await home.read(SCRIPT)}# mine\n`;

@@ -1,4 +1,4 @@
-/** An artifact is written as a whole or not at all, and what is not as it should be is told with what puts it right. */
+/** An artifact is written as a whole or not at all, and what is not as it should be is reported with the fix. */
 import assert from "node:assert/strict";
 import { done, editor } from "./helpers/editor_program.ts";
 import { fileTree } from "./helpers/file_tree.ts";

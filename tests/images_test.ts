@@ -88,7 +88,7 @@ Deno.test("Read shows an image behind the results of its round, and the next tur
   assert.deepEqual([first.role, second.role, between.role, images.role], ["tool", "tool", "assistant", "user"]);
   assert.match(first.content, /^a\.png: PNG image, 640x480 pixels, [\d,]+ bytes\. It follows\.$/);
   assert.deepEqual(images.content, [{ type: "text", text: "Image a.png" }, shown(URL)]);
-  assert.ok(!done.stdout.includes(PNG.toBase64()), "clients are told of it in words");
+  assert.ok(!done.stdout.includes(PNG.toBase64()), "clients get it in words");
   const more = await runInProcess(["run", "sure?", "--continue"], { home });
   assert.equal(more.code, 0, more.stderr);
   assert.deepEqual(server.chats()[2]?.json.messages.slice(0, messages.length), messages);

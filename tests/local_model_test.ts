@@ -109,7 +109,7 @@ Deno.test("an engine that dies shows the end of its log, cleaned, and is exit 1"
 });
 
 Deno.test(
-  "detached it goes on, is listed, is reused and registered, and is ended with all it started",
+  "detached it keeps running, is listed, is reused and registered, and is ended with all it started",
   unix,
   async () => {
     await using home = await temporaryHome();

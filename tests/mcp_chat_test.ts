@@ -94,7 +94,7 @@ Deno.test({
   },
 });
 
-Deno.test("@server:uri puts a resource beside the words, and one that is not there is told about", async () => {
+Deno.test("@server:uri puts a resource beside the words, and one that is not there is reported", async () => {
   const { done, told } = await chat(["What does @hub:note://1 say?", "And @hub:note://2?"]);
   assert.equal(told[0], "What does @hub:note://1 say?\n\nResource hub:note://1:\nthe pump runs at 7");
   assert.equal(told[1], "And @hub:note://2?");

@@ -169,7 +169,7 @@ Deno.test("ask_local holds the text of an open file with a copy of a protected o
     assert.equal(await left(), 64 - 17 * (at + 1));
   }
   assert.deepEqual(leaks(canary, served.seen.stdout, served.seen.stderr), []);
-  // The control: the model is asked, and what it says of a file without a copy is told.
+  // The control: the model is asked, and what it says of a file without a copy is passed on.
   assert.equal((await told("open.md")).text, "It says:\nnothing\nand ends");
   await told("plain.md");
   // Where another such answer could not be paid for there is none at all: that would tell as much.
@@ -250,7 +250,7 @@ Deno.test("what is no file is refused without a request, and for nothing", async
   assert.equal((await served.call("ask_local", { question: "What is it?", paths: ["src/a.ts"] })).isError, false);
 });
 
-Deno.test("a failing model is told to the user, not to the client", async () => {
+Deno.test("a failing model is reported to the user, not to the client", async () => {
   const canary = SECRET;
   await using home = await project(canary);
   const script = () => ({ kind: "status" as const, status: 400, body: `{"error":{"message":"${canary.value}"}}` });

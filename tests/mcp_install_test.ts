@@ -176,7 +176,7 @@ Deno.test("the server that projects share in Windsurf goes with the last of them
   assert.equal(fileTree(home.home).size, 0);
 });
 
-Deno.test("an entry of others, a file that does not parse, and a link are told and not touched", async () => {
+Deno.test("an entry of others, a file that does not parse, and a link are reported and not touched", async () => {
   await using home = await prepared();
   const foreign: [AssistantId, string, string][] = [
     ["claude", ".mcp.json", '{"mcpServers":{"agentcli":{"command":"theirs"}}}'],
@@ -214,7 +214,7 @@ Deno.test("a file that is read-only stops all of it", async () => {
   assert.deepEqual(treeOf(home), before);
 });
 
-Deno.test("what somebody changed by hand stays and is told; --force takes it away", async () => {
+Deno.test("what somebody changed by hand stays and is reported; --force removes it", async () => {
   await using home = await prepared();
   await done(home.mcp("install", "claude", "--yes"));
   await done(home.mcp("install", "codex", "--yes"));

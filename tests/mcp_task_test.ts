@@ -154,7 +154,7 @@ Deno.test("which of the files a task made is paid for: later questions tell it",
   await using served = serve(home);
   for (const path of paths) {
     const asked = await served.call("ask_local", { question: "What is in it?", paths: [path] });
-    // Only that it is there is told, not whether it can be read.
+    // The answer says only that it is there, not whether it can be read.
     assert.equal(asked.structured.refused, chosen.includes(path) ? undefined : "path", path);
   }
   // Three statuses, and a bit for each file.

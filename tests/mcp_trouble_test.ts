@@ -1,4 +1,4 @@
-/** MCP servers that do what they should not: each costs its own tools at most, and is told about in one line. */
+/** MCP servers that do what they should not: each costs its own tools at most, and is reported in one line. */
 import assert from "node:assert/strict";
 import { ask, say, startFakeServer } from "./helpers/fake_server.ts";
 import { runInProcess } from "./helpers/in_process.ts";
@@ -58,7 +58,7 @@ Deno.test("a server that ends at its start is left out, with what it said last",
   assert.ok(!tools.some((name) => /mcp/i.test(name)));
 });
 
-Deno.test("of a crash of Node.js the error is told, not the version below its stack", async () => {
+Deno.test("of a crash of Node.js the error is shown, not the version below its stack", async () => {
   const crash =
     "/x/server.mjs:1\nthrow e\n^\n\nError: no token is set\n    at main (/x/server.mjs:1:7) {\n  code: 1\n}\n\n";
   const { done } = await calls({ tools: [ECHO], exit: 1, stderr: crash + "Node.js v20.20.2\n" }, []);
@@ -87,7 +87,7 @@ Deno.test("a server that ends in a call is started for the next one, and after t
   assert.equal(heard.filter(({ started }) => started).length, 2);
 });
 
-Deno.test("a call that hangs ends at its time limit, is taken back, and the server goes on", async () => {
+Deno.test("a call that hangs ends at its time limit, is canceled, and the server continues", async () => {
   const { done, results, heard } = await calls(
     { era: "legacy", tools: [ECHO, { name: "hang", does: "hang", inputSchema: {} }] },
     [hub("hang"), hub("echo", { text: "a" })],
@@ -198,7 +198,7 @@ Deno.test("hostile words of a server reach neither the terminal nor the model as
   assert.doesNotMatch(done.stderr, /[\u202e\u200b\u0007\u{e0041}]|\x1b/u);
 });
 
-Deno.test("nothing of a server goes on when the session is over, not even what it left behind", async () => {
+Deno.test("nothing of a server keeps running when the session is over, not even what it left behind", async () => {
   await using home = await temporaryHome();
   const file = `${home.root}/left.pid`;
   const plan: ServerPlan = {

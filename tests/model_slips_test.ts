@@ -325,7 +325,7 @@ Deno.test("a call that stands twice in a reply is made once", async () => {
   assert.match(last.at(-1)?.content ?? "", /stands twice in your reply/);
 });
 
-Deno.test("an edit that lost its indentation leaves that of each line, and one that was made before is told so", async () => {
+Deno.test("an edit that lost its indentation leaves that of each line, and one that was made before is reported as such", async () => {
   const text = "def f(a):\n    if a:\n        return 1\n    return 2\n";
   const read = call("Read", { file_path: "a.py" });
   const edit = (old_string: string, new_string: string) => call("Edit", { file_path: "a.py", old_string, new_string });
@@ -356,7 +356,7 @@ Deno.test("a program that is not installed is answered with the tool that does i
   assert.match(results[1] ?? "", /\[python is not installed here: try python3\]/);
 });
 
-Deno.test("a change that breaks the syntax of a file is told with its line, and the next change mends it", async () => {
+Deno.test("a change that breaks the syntax of a file is reported with its line, and the next change fixes it", async () => {
   const files = { "set.json": '{\n  "a": 1\n}\n' };
   const { results, after } = await runCalls(files, [
     call("Edit", { file_path: "set.json", old_string: '"a": 1', new_string: '"a": 1\n  "b": 2' }),

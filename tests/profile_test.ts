@@ -105,7 +105,7 @@ Deno.test("what a person, the server or the model's file says stands above the f
   assert.equal(limited.reasoning_budget_tokens, 99);
 });
 
-Deno.test("a service elsewhere is told nothing about sampling and reasoning", async () => {
+Deno.test("a service elsewhere gets nothing about sampling and reasoning", async () => {
   assert.deepEqual(await fieldsFor("qwen3.6-27b", { host: "127.0.0.2" }), {});
 });
 

@@ -38,7 +38,7 @@ Deno.test("what the server says of its cache is in the closing line, the result 
   assert.deepEqual([result.reread_tokens, result.reread_ms], [0, 0]);
 });
 
-Deno.test("a cache that somebody else emptied is told once, with the time it cost and the server's flag", async () => {
+Deno.test("a cache that somebody else emptied is reported once, with the time it cost and the server's flag", async () => {
   await using home = await pages();
   await using server = startCacheServer({
     script: (index) => ({ ...reading(index), reasoning: "" }),
@@ -53,7 +53,7 @@ Deno.test("a cache that somebody else emptied is told once, with the time it cos
   assert.equal(emptied?.cached, 0);
 });
 
-Deno.test("a loss is told in the output of a run, with its cause as far as it can be known", async () => {
+Deno.test("a loss is reported in the output of a run, with its cause as far as it can be known", async () => {
   for (
     const [name, options, told] of [
       ["evicted", { evictedBefore: 4 }, /: another client used its slot.*; start llama-server with --cache-ram/],

@@ -286,7 +286,7 @@ Deno.test("what a file holds reaches the terminal without control characters", a
   }
 });
 
-Deno.test("an address that goes on to what is asked there is told when it is added", async () => {
+Deno.test("an address that includes the path asked there is reported when it is added", async () => {
   await using home = await temporaryHome();
   for (const [at, path] of ["/v1/chat/completions", "/v1/models", "/v1", ""].entries()) {
     const args = ["providers", "add", `p${at}`, "--base-url", `http://localhost:1${path}`, "--api-key", "local"];

@@ -68,7 +68,7 @@ Deno.test("a refused key is exit 5 and says where the key came from, never the k
   assert.equal(server.chats().length, 1, "a refused key is not tried again");
 });
 
-Deno.test("a refused literal key is told by the file it stands in", async () => {
+Deno.test("a refused literal key is named by the file it stands in", async () => {
   await using home = await temporaryHome();
   await using server = startFakeServer({ script: always401() });
   await configure(home, { loc: { baseUrl: server.baseUrl, apiKey: "sk-very-secret-value" } });
@@ -81,7 +81,7 @@ Deno.test("a refused literal key is told by the file it stands in", async () => 
   }
 });
 
-Deno.test("a peer that does not speak HTTP is told as that", async () => {
+Deno.test("a peer that does not speak HTTP is reported as that", async () => {
   await using home = await temporaryHome();
   using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   const answering = (async () => {
@@ -153,7 +153,7 @@ Deno.test("garbage, half a stream, HTML and nothing are failures that say so, ne
   }
 });
 
-Deno.test("wrong calls are told to the model and the turn goes on", async () => {
+Deno.test("wrong calls are reported to the model and the turn continues", async () => {
   await using home = await temporaryHome();
   await home.write("a.txt", "alpha\n");
   await Deno.writeTextFile(`${home.root}/outside.txt`, "outside\n");
@@ -180,7 +180,7 @@ Deno.test("wrong calls are told to the model and the turn goes on", async () => 
   assert.ok(!results.some((text) => text.includes("outside\n")));
 });
 
-Deno.test("what nobody can allow is denied, the turn goes on, and the end is exit 6", async () => {
+Deno.test("what nobody can allow is denied, the turn continues, and the end is exit 6", async () => {
   await using home = await temporaryHome();
   await using server = startFakeServer({
     script: [ask(want("write", { path: "new.txt", content: "x" })), say("I could not write.")],
@@ -271,7 +271,7 @@ Deno.test("a protected file is refused to a remote provider with its rule, and a
   assert.equal(JSON.parse(read.stdout).label, "no-cloud");
 });
 
-Deno.test("what cannot be attached or piped in is told to a person, with what to do", async () => {
+Deno.test("what cannot be attached or piped in is reported to a person, with what to do", async () => {
   await using home = await temporaryHome();
   await home.write(".agentclisecret", "no-cloud: .env\nlist-only: key\n");
   await home.write(".env", "CNRY_value_0123456789\n");
@@ -300,7 +300,7 @@ Deno.test("what cannot be attached or piped in is told to a person, with what to
   assert.equal(remote.chats().length, 0);
 });
 
-Deno.test("a model that loads is told of once, one that is not there with how to fetch it", async () => {
+Deno.test("a model that loads is reported once, a missing one with how to fetch it", async () => {
   await using home = await temporaryHome();
   const loading = refuse(503, "Loading model", { "retry-after-ms": "1" });
   await using server = startFakeServer({
@@ -317,7 +317,7 @@ Deno.test("a model that loads is told of once, one that is not there with how to
   assert.match(missing.stderr, /^ {2}fetch it first: ollama pull fake; or use one that it serves: big, small$/m);
 });
 
-Deno.test("a model that the server does not have is told with those that it has, nearest first", async () => {
+Deno.test("a model that the server does not have is reported with those that it has, nearest first", async () => {
   await using home = await temporaryHome();
   const missing = refuse(404, "The model `codr:7b` does not exist.");
   await using server = startFakeServer({ script: [always(missing)], models: ["big", "coder:7b", "evil\u001b[2J"] });
@@ -337,7 +337,7 @@ Deno.test("a model that the server does not have is told with those that it has,
   assert.match((await runInProcess(["run", "x"], { home })).stderr, /^ {2}see what it serves: curl /m);
 });
 
-Deno.test("a llama-server that answers with another model than asked is told, once", async () => {
+Deno.test("a llama-server that answers with another model than asked is reported, once", async () => {
   await using home = await temporaryHome();
   const answer = (model: string, text: string): Step => {
     const chunk = (delta: unknown, finish: string | null) =>
@@ -362,7 +362,7 @@ Deno.test("a llama-server that answers with another model than asked is told, on
   assert.deepEqual(await told("qwen3:8b", "qwen3:8b"), []);
 });
 
-Deno.test("MCP servers that are not started are told as that, to a person and in the first event", async () => {
+Deno.test("MCP servers that are not started are reported as that, to a person and in the first event", async () => {
   await using home = await temporaryHome();
   const servers = [
     "--mcp-config",

@@ -330,7 +330,7 @@ Deno.test("@ in the prompt attaches what it names, as in a chat; what is piped i
   assert.equal(piped, "look\n\nsee @src/pump.ts");
 });
 
-Deno.test("what the prompt names with @ as a path and is not there is told, words are not", async () => {
+Deno.test("a missing path that the prompt names with @ is reported, words are not", async () => {
   await using home = await temporaryHome();
   await home.write("src/pump.ts", "");
   await using server = startFakeServer({ script: () => say("Fine.") });

@@ -39,7 +39,7 @@ Deno.test("the transcript names the branch, but not in a project with protected 
   assert.deepEqual(await branches(ID.replace(/^1/, "2")), [undefined, undefined]);
 });
 
-Deno.test("a session of the demo goes on without a word about its model, while nothing is configured", async () => {
+Deno.test("a session of the demo is resumed without a word about its model, while nothing is configured", async () => {
   await using home = await temporaryHome();
   const first = await results(["hi", "--model", "demo"], home);
   assert.equal(first.done.code, 0, first.done.stderr);
@@ -49,7 +49,7 @@ Deno.test("a session of the demo goes on without a word about its model, while n
   assert.equal((await runInProcess(["run", "and now"], { home })).code, 3);
 });
 
-Deno.test("a session goes on at its own provider, also where two have its model or none has it configured", async () => {
+Deno.test("a session continues at its own provider, also where two have its model or none has it configured", async () => {
   await using home = await temporaryHome();
   await using one = startFakeServer({ script: [] });
   await using two = startFakeServer({
@@ -163,7 +163,7 @@ Deno.test("events of a session that could not be opened name no id but one that 
   }
 });
 
-Deno.test("a home that cannot be used is told before anything is asked", async () => {
+Deno.test("a home that cannot be used is reported before anything is asked", async () => {
   await using home = await temporaryHome();
   await using server = startFakeServer({ script: [say("Never.")] });
   await configure(home, { loc: { baseUrl: server.baseUrl } });
@@ -207,7 +207,7 @@ Deno.test("an id that is taken is refused, and the session keeps what it had", a
   assert.equal(resumed.result.result, "Two.");
 });
 
-Deno.test("a session that read protected content goes on locally with placeholders, and never elsewhere", async () => {
+Deno.test("a session that read protected content continues locally with placeholders, and never elsewhere", async () => {
   await using home = await temporaryHome();
   const canary = "CNRY_7f3a9c1e5b2d48f60a7e";
   await home.write(".agentclisecret", "no-cloud: .env\n");
@@ -241,7 +241,7 @@ Deno.test("a session that read protected content goes on locally with placeholde
   assert.match(local.chats()[3]?.text ?? "", /redacted/);
 });
 
-Deno.test("what a turn changed is kept and can be taken back by a later process, protected content excepted", async () => {
+Deno.test("what a turn changed is kept and can be undone by a later process, protected content excepted", async () => {
   await using home = await temporaryHome();
   const canary = "CNRY_0c5e7d1f9b3a2846";
   await home.write(".agentclisecret", "no-cloud: .env\n");

@@ -71,7 +71,7 @@ Deno.test("a template that refuses parallel calls in the history gets one call a
   assertStablePrefix(bodies.slice(1));
 });
 
-Deno.test("a stored session with parallel calls goes on with a server whose template refuses them", async () => {
+Deno.test("a stored session with parallel calls continues with a server whose template refuses them", async () => {
   let refuses = false;
   await using server = startFakeServer({
     script: ({ json }) => refuses && hasParallelCalls(json) ? SINGLE_CALLS : readsBoth(json),
@@ -88,7 +88,7 @@ Deno.test("a stored session with parallel calls goes on with a server whose temp
   assert.deepEqual(server.chats().slice(before).map(({ json }) => hasParallelCalls(json)), [true, false, false]);
 });
 
-Deno.test("a template that fails on the tools gets them as text; what fails in every shape is told and not kept", async () => {
+Deno.test("a template that fails on the tools gets them as text; what fails in every shape is reported and not kept", async () => {
   let isBroken = true;
   await using server = startFakeServer({
     script: ({ json }) => json.tools !== undefined || isBroken ? NO_PARSER : readsBoth(json),
@@ -235,7 +235,7 @@ Deno.test("what a template refused stays known, whatever the server tells of it"
   }
 });
 
-Deno.test("what a template drops of parallel calls is not sent together, also in a session that goes on", async () => {
+Deno.test("what a template drops of parallel calls is not sent together, also in a resumed session", async () => {
   let name = "";
   await using server = startFakeServer({
     ...llama({ tools: true, parallel: false }),

@@ -36,7 +36,7 @@ Deno.test("an announced step without a call is asked for once, and the call is m
   assert.match(run.told[0], /announces a step.*no tool call/);
 });
 
-Deno.test("a person is told, and reads both replies", async () => {
+Deno.test("a person gets a notice, and reads both replies", async () => {
   await using home = await temporaryHome();
   await using server = startFakeServer({ script: [say("Let me check:"), say("Nothing to do.")] });
   await configure(home, { loc: { baseUrl: server.baseUrl } });

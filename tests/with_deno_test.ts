@@ -52,7 +52,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "an npm that installs nothing and says nothing is told with the room that is left",
+  name: "an npm that installs nothing and says nothing is reported with the disk space that is left",
   ignore,
   fn: async () => {
     await using home = await temporaryHome();

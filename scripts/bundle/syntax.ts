@@ -1,5 +1,5 @@
 /** The syntax tree of a piece of code, as far as the bundle needs it. */
-// A parser: where functions and names stand cannot be told from lines. Small, without dependencies, not in the bundle.
+// A parser: where functions and names stand cannot be seen from lines. Small, without dependencies, not in the bundle.
 import { parse } from "npm:acorn@8.19.0";
 
 /** A node of the tree; what else it holds depends on its type (ESTree). */

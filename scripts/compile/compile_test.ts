@@ -89,7 +89,7 @@ Deno.test("a package in the bundle that the lock does not know is an error", () 
   assert.throws(() => componentList({ ...CONTENTS, lock: {} }), /does not know @scope\/one@1\.0\.0/);
 });
 
-Deno.test("a base binary that cannot be fetched is told with what to do", () => {
+Deno.test("a base binary that cannot be fetched is reported with what to do", () => {
   const stderr = "error: Writing deno compile executable\n\nCaused by:\n    0: Setting up base binary.\n";
   assert.match(
     reasonOf(stderr, { target: "x86_64-apple-darwin", version: "2.9.6" }),
@@ -117,7 +117,7 @@ Deno.test("the sums are those of all files of the folder, sorted by name", async
   }
 });
 
-Deno.test("a wrong line of the compile task is told in one line", async () => {
+Deno.test("a wrong command line of the compile task is reported in one line", async () => {
   const compile = async (
     args: string[],
     { env = {}, exit = 1 }: { env?: Record<string, string>; exit?: number } = {},

@@ -65,7 +65,7 @@ Deno.test("a call in a session without tools is answered by a whole sentence", a
   assert.deepEqual(told, ['There is no tool "Write". There are none in this session; answer in words.']);
 });
 
-Deno.test("calls above the limit of one response are told to the user and, behind the last result, to the model", async () => {
+Deno.test("calls above the limit of one response are reported to the user and, after the last result, to the model", async () => {
   const session = testSession(32_768, { tools: [testTool("Look", () => "seen")] });
   let asked = 0;
   const model: Chat = () =>

@@ -185,7 +185,7 @@ Deno.test("a prompt shows at most twenty images", async () => {
   assert.match(error.message, /21 images are more than the 20/);
 });
 
-Deno.test("a server that refuses the images of a prompt is asked once, and the session goes on without them", async () => {
+Deno.test("a server that refuses the images of a prompt is asked once, and the session continues without them", async () => {
   for (const [kind, later] of [["no_images", "usage"], ["bad_image", null], ["request", null]] as const) {
     const session = testSession(32_768);
     let asked = 0;
@@ -207,7 +207,7 @@ Deno.test("a server that refuses the images of a prompt is asked once, and the s
   }
 });
 
-Deno.test("images that a tool showed to a blind model are taken out, said, and the turn goes on", async () => {
+Deno.test("images that a tool showed to a model without vision are removed with a notice, and the turn continues", async () => {
   const session = testSession(32_768, { tools: [look], entry: { images: true } });
   let asked = 0;
   const model: Chat = (request) => {
@@ -226,7 +226,7 @@ Deno.test("images that a tool showed to a blind model are taken out, said, and t
   assert.ok(options.events.some((event) => event.kind === "notice" && /1 image left out/.test(event.text)));
 });
 
-Deno.test("the images of a session that goes on with a blind model are left out, and it is said", async () => {
+Deno.test("the images of a session resumed with a model without vision are left out, with a notice", async () => {
   const session = testSession(32_768, { entry: { images: false } });
   session.items.push(prompt("look", "a.png"), {
     kind: "assistant",

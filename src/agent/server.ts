@@ -115,7 +115,7 @@ export function connectServer(parts: ServerParts): SessionServer {
     templateNeeds: async () => (await asked()).needs,
     async learnedProfile() {
       const { told } = await asked();
-      // What was told before the session is in its profile.
+      // What was known before the session is in its profile.
       return told === null || known.told !== undefined ? null : await parts.profileWith(told);
     },
     remember: keep,

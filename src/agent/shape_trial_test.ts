@@ -23,7 +23,7 @@ function mostCalls(request: ChatRequest): number {
   return Math.max(0, ...counts);
 }
 
-/** A session with a tool, and what its server is told to remember. */
+/** A session with a tool, and what it is to remember of its server. */
 function sessionWithTool() {
   const remembered: unknown[] = [];
   const session = testSession(32_768, {

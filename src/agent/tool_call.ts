@@ -41,7 +41,7 @@ type BatchedCallOptions = ToolRunOptions & {
   isTwice: boolean;
 };
 
-/** A result with what clients of the protocol are told of it. */
+/** A result with what clients of the protocol get of it. */
 export interface CallOutcome {
   item: ToolResultItem;
   details: Record<string, unknown> | undefined;

@@ -170,7 +170,7 @@ function deferContinuePrompts(session: Session, turn: RunningTurn): (text: strin
   };
 }
 
-/** Returns the check of what the turn changed, loaded once something may have been changed; true where the turn goes on. */
+/** Returns the check of what the turn changed, loaded once something may have been changed; true where the turn continues. */
 function deferCheck(session: Session, turn: RunningTurn): () => Promise<boolean> {
   const { work, findChecks } = session;
   const before = { ...work };

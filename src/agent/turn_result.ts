@@ -7,7 +7,7 @@ import { assumedWindow } from "./context/tokens.ts";
 import { type Session, type SessionModel } from "./session.ts";
 import { sessionLabel } from "./labels.ts";
 
-/** A running turn: its counts, its answer so far, and what it was told once. */
+/** A running turn: its counts, its answer so far, and which notices it has had. */
 export interface TurnState {
   /** Monotonic milliseconds. */
   started: number;

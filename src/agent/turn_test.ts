@@ -121,7 +121,7 @@ Deno.test("the history is valid for every backend at every request and after eve
   );
 });
 
-Deno.test("a session of 1,000 rounds stays in its window, and every break of the prefix is told", async () => {
+Deno.test("a session of 1,000 rounds stays in its window, and every break of the prefix is reported", async () => {
   const window = 16_384;
   let round = 0;
   const session = testSession(window, { tools });

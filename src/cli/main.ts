@@ -23,7 +23,7 @@ export async function main(argv: readonly string[], io: Io): Promise<number> {
       return await printFailure(error, io);
     }
     const { showError } = await import("./output.ts");
-    // What cannot be written on stdout is told on stderr, whatever format was asked for.
+    // What cannot be written on stdout is reported on stderr, whatever format was asked for.
     const writable = !(error instanceof AgentcliError && error.code === "output_failed");
     return await showError(error, io, {
       json: writable && (line === undefined ? argv.includes("--json") : line.globals.json !== undefined),

@@ -35,18 +35,18 @@ export async function edit(
 interface Result {
   /** For `--json`. */
   json: unknown;
-  /** Rows below a heading; `none` is told where there are no rows. */
+  /** Rows below a heading; `none` is printed where there are no rows. */
   table?: readonly (readonly string[])[];
   none?: string | undefined;
   /** Behind the table, if there is one. */
   text?: string;
-  /** Told behind the result, one line each; programs get none of them. */
+  /** Printed after the result, one line each; programs get none of them. */
   notes?: readonly string[];
   /** In place of a result. */
   told?: string | undefined;
 }
 
-/** Prints the result of a command: JSON with `--json`, else its text or table on stdout; what is told goes to stderr. */
+/** Prints the result of a command: JSON with `--json`, else its text or table on stdout; messages go to stderr. */
 export async function print(
   context: Context,
   { json, text = "", table, none, told, notes = [] }: Result,

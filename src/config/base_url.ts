@@ -75,7 +75,7 @@ export function baseUrlProblem(text: string): string | null {
 }
 
 /**
- * A sentence when the path goes on to what the program asks for itself, or names no version (`/v1` is what most servers
+ * A sentence when the path includes what the program appends itself, or names no version (`/v1` is what most servers
  * want); undefined when it looks right.
  */
 export function baseUrlHint(text: string): string | undefined {

@@ -46,7 +46,7 @@ Deno.test("a variable that is not set does not fall back, and the error names it
   assert.match(empty.message, /MY_KEY is empty/);
 });
 
-Deno.test("a key that cannot be sent is told as that, by its source, and not shown", async () => {
+Deno.test("a key that cannot be sent is reported as that, by its source, and not shown", async () => {
   const error = await refused("key_missing", resolve({ apiKey: "$MY_KEY" }, { MY_KEY: "sk-sécret" }));
   assert.match(error.message, /^the key of p \(env:MY_KEY\) cannot be used: it contains characters/);
   const literal = await refused("key_missing", resolve({ apiKey: "sk-sécret", file: "/h/providers.yaml" }));
@@ -85,7 +85,7 @@ Deno.test("the key source says where from, without the key", () => {
   });
 });
 
-Deno.test("what is a literal key is told from what only names one", () => {
+Deno.test("a literal key is distinguished from what only names one", () => {
   for (const literal of ["sk-1", "$$x", "$1", "a$B"]) assert.equal(isLiteralKey(literal), true, literal);
   for (const other of ["$X", "${X}", "local", "none", "keyring", "file", ""]) assert.equal(isLiteralKey(other), false);
   assert.deepEqual(keyVariables([{ apiKey: "$A" }, { apiKey: "${B}" }, { apiKey: "$A" }, {}, { apiKey: "x" }]), [

@@ -177,7 +177,7 @@ async function onlyServed({ providers }: Configuration, servedModels: ServedMode
 
 /**
  * The provider and the model of a call: `--model`, `AGENTCLI_MODEL`, the defaults, `roles.main`, the only provider that
- * has models, the model of the session that goes on, the only model that the server of the only provider has; the first
+ * has models, the model of the resumed session, the only model that the server of the only provider has; the first
  * that is set decides. `servedModels` is asked for a name that is neither a configured id nor an alias, which is sent with
  * a warning when it cannot tell, and for the choices where no model is configured. Failures
  * (`unknown_provider`, `unknown_model`, `no_model`, `no_provider`) list the choices; a malformed selector is `usage`.

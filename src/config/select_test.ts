@@ -154,7 +154,7 @@ Deno.test("a server that cannot say is sent the name, with a warning", async () 
   assert.match(warning ?? "", /empty .*new/);
 });
 
-Deno.test("mistakes are told apart and answered with the nearest name", async () => {
+Deno.test("each kind of mistake is answered with the nearest name", async () => {
   const configuration = configure(TWO);
   await refused("usage", chosen(configuration, { option: "" }));
   await refused("usage", chosen(configuration, { option: "a:" }));
@@ -217,7 +217,7 @@ Deno.test("side work goes to the model of the role, else to nobody else", async 
   assert.equal(await role("subagent", configuration.providers[1]), null);
 });
 
-Deno.test("where nothing else decides, a session goes on with its own model at its own provider", async () => {
+Deno.test("where nothing else decides, a resumed session keeps its own model at its own provider", async () => {
   const session = (provider: string, model: string) => ({ session: () => Promise.resolve({ provider, model }) });
   const shared = configure(TWO + one("c", "[{ id: solo }]"));
   assert.equal(await chosen(shared, session("c", "solo")), "c:solo (session)");

@@ -165,7 +165,7 @@ export function lastLines(log: string): string[] {
 
 const DIRECTORY = "engines";
 
-/** An engine that goes on without us. */
+/** An engine that keeps running without us. */
 export interface EngineRecord {
   version: 1;
   /** Also the name of the file. */

@@ -6,7 +6,7 @@ import { RUNTIMES } from "../config/base_url.ts";
 import { fieldsOf, membersOf } from "../platform/record.ts";
 import type { Engine } from "./engine.ts";
 
-/** Tokens: what agent work needs at least, and what the engines with a small default of their own are told. */
+/** Tokens: what agent work needs at least, and what the engines with a small default of their own are started with. */
 export const AGENT_WINDOW = 65_536;
 
 function place(id: string): { id: string; port: number; product: string } {

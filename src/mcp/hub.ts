@@ -32,7 +32,7 @@ export class McpHub {
 
   /**
    * Finds out what is known of the servers. Only one whose tools are not known, or are known no longer, is started; one
-   * that fails is told about and left out. Throws the signal's reason.
+   * that fails is reported and left out. Throws the signal's reason.
    */
   async prepare(signal: AbortSignal): Promise<void> {
     await this.load();

@@ -222,7 +222,7 @@ export function shownServer({ command, args, url }: McpServerEntry): string {
 /** Returns all that decides what is started or asked: a person approves this, each field of it. */
 export function decidingFields(server: McpServerEntry) {
   const { command, args, env, cwd, url, headers, network, apiKey, label, description } = server;
-  // The description is told to the model.
+  // The description goes to the model.
   const decisive = { command, args, env: sorted(env), cwd, url, headers: sorted(headers), network, apiKey, label };
   return { ...decisive, description };
 }

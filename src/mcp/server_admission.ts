@@ -11,7 +11,7 @@ import type { Label } from "../boundary/policy/label.ts";
 import { isLocal } from "../boundary/policy/locality.ts";
 import { describeRule } from "../boundary/policy/protection_rule.ts";
 
-/** `local-only`: what it is told stays on this machine. `networked`: it may go anywhere. */
+/** `local-only`: what it receives stays on this machine. `networked`: it may go anywhere. */
 type ServerClass = "local-only" | "networked";
 
 /** The part of a server's settings that decides what it may be told. */
@@ -43,7 +43,7 @@ const MOST_STRINGS = 2_000;
 const LONGEST_PATH = 4_096;
 
 /**
- * Returns why arguments may not be told to a server that could read the paths in them itself, as the beginning of a
+ * Returns why arguments may not be sent to a server that could read the paths in them itself, as the beginning of a
  * sentence; null for none. Finds a protected path as it is, as a `file:` URL, relative to where the session or the project
  * starts, and through links.
  */

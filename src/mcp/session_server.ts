@@ -59,7 +59,7 @@ export class SessionServer {
   manifest: Manifest | null;
   /** Why it cannot be used in this session; null where it can. */
   problem: string | null;
-  /** The tools of the session are told: nothing of them changes from there on. */
+  /** The tools of the session are fixed: nothing of them changes from there on. */
   isTold = false;
   readonly #options: HubOptions;
   #client: McpClient | null = null;
@@ -138,7 +138,7 @@ export class SessionServer {
     };
   }
 
-  /** Ends a program that was told something in turns that are gone: it would tell it as something open. */
+  /** Ends a program that heard something in turns that are gone: it would pass it on as something open. */
   async dropTold(): Promise<void> {
     if (this.#told !== null && this.server.url === undefined) await this.drop();
   }

@@ -42,7 +42,7 @@ export class StdioLink implements Link {
 
   constructor(run: RunProgram, { handlers, log }: StdioOptions) {
     this.#writer = this.#input.writable.getWriter();
-    // A program that closes its input is told of by its end.
+    // A program that closes its input is reported by its end.
     this.#writer.closed.catch(() => {});
     const strategy = new ByteLengthQueuingStrategy({ highWaterMark: MOST_WAITING });
     const output = new TransformStream<Uint8Array, Uint8Array>(undefined, undefined, strategy);

@@ -219,7 +219,7 @@ export function temporaryName(name: string): string {
 
 /** Returns the name of the file that is written under this {@link temporaryName}; null for any other name. */
 export function nameBehindTemporary(name: string): string | null {
-  // Asked for every file of a project: nearly all are told by their first letter.
+  // Asked for every file of a project: nearly all are decided by their first letter.
   return name.startsWith(".") ? TEMPORARY_NAME.exec(name)?.[1] ?? null : null;
 }
 

@@ -1,5 +1,5 @@
 /**
- * Files of the home that only grow: one line an entry, flushed to the disk before the caller goes on; locks,
+ * Files of the home that only grow: one line an entry, flushed to the disk before the caller continues; locks,
  * and states that are changed under one. Kept apart from `home.ts`, which replaces whole files.
  */
 import { AgentcliError } from "../errors.ts";

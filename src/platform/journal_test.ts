@@ -21,7 +21,7 @@ Deno.test("of many that want a lock at once one has it at any time, and its file
   assert.deepEqual([...Deno.readDirSync(place.home.file("projects"))], []);
 });
 
-Deno.test("a journal goes on at the end of its file, and says when that is no longer the one of its name", async () => {
+Deno.test("a journal continues at the end of its file, and says when its name leads to another file", async () => {
   await using place = await toolHome(null);
   const name = "dir/journal";
   for (const text of ["one\n", "two\n"]) {

@@ -25,7 +25,7 @@ export function findSetsid(): string | null {
 /**
  * Starts a process that leads a group of its own (not on Windows, which has none). By `setsid` where there is one: the
  * group is then made a moment after the start, and a missing program exits with 127. `detached` makes it before, but
- * copies this whole process for it (6 ms instead of 0.3, measured with Deno 2.9.6). `outlives`: it goes on without us.
+ * copies this whole process for it (6 ms instead of 0.3, measured with Deno 2.9.6). `outlives`: it keeps running without us.
  */
 export function spawnLeader(
   argv: readonly [string, ...string[]],
@@ -118,7 +118,7 @@ async function onlyZombies({ pid }: GroupLeader): Promise<boolean> {
   }
 }
 
-/** A program to start so that it goes on without us. */
+/** A program to start so that it keeps running without us. */
 interface DetachedOptions {
   /** The program, absolute, and its arguments. */
   argv: readonly [string, ...string[]];
@@ -129,7 +129,7 @@ interface DetachedOptions {
   log: string;
 }
 
-/** A process that goes on without us. */
+/** A process that keeps running without us. */
 interface DetachedProcess {
   pid: number;
   /** Resolves with the exit code if it ends while we are there. */

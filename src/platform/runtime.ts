@@ -53,7 +53,7 @@ export function hasAllPermissions(): boolean {
 }
 
 /**
- * Returns the command that starts this program as it was started; null when that cannot be told: of the flags of the runtime
+ * Returns the command that starts this program as it was started; null when that is unknown: of the flags of the runtime
  * only "everything is permitted" can be seen from inside.
  */
 export function ownCommand(): [string, ...string[]] | null {
@@ -61,7 +61,7 @@ export function ownCommand(): [string, ...string[]] | null {
   return hasAllPermissions() ? [Deno.execPath(), "run", "--quiet", "--no-config", "-A", Deno.mainModule] : null;
 }
 
-/** Stops this process and what runs in the same job of the shell, until the shell goes on with it; false where none can. */
+/** Stops this process and its whole shell job until the shell continues it; false where that is not possible. */
 export function suspendJob(): boolean {
   if (Deno.build.os === "windows") return false;
   Deno.kill(0, "SIGTSTP");

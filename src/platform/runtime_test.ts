@@ -1,7 +1,7 @@
 import { neededRuntime } from "./runtime.ts";
 import assert from "node:assert/strict";
 
-Deno.test("a Deno that is too old for the form is told with the one that is needed", () => {
+Deno.test("a Deno that is too old for the form is reported with the version that is needed", () => {
   const needed = (version: string, form: "binary" | "bundle" | "source") =>
     neededRuntime({ version, form, system: "linux x86_64" });
   for (const old of ["1.46.3", "2.0.0", "2.7.10"]) assert.equal(needed(old, "bundle"), "2.7.11", old);

@@ -1,8 +1,8 @@
-/** Files of the home that several processes append to, each while something goes on in it: so they hear of each other. */
+/** Files of the home that several processes append to while they work, so that they hear of each other. */
 import type { Home } from "./home.ts";
 import { openLockFile } from "./journal.ts";
 
-/** A log that is open while something goes on in this process. */
+/** A log that is open while this process works. */
 export interface SharedLog {
   add(line: string): void;
   /** The lines of all since this one opened it; null where another had it open at that time or has it open now. */
@@ -13,7 +13,7 @@ export interface SharedLog {
 /** On Windows nobody can write a file that is locked: there processes do not hear of each other. */
 const HAS_ADVISORY_LOCKS = Deno.build.os !== "windows";
 
-/** Opens a log of the home, for as long as something goes on here. Throws the system's errors. */
+/** Opens a log of the home for as long as this process works. Throws the system's errors. */
 export function openSharedLog(home: Home, name: string): SharedLog {
   if (!HAS_ADVISORY_LOCKS) return { add: () => {}, lines: () => [], close: () => {} };
   const path = home.file(name);

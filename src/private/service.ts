@@ -43,7 +43,7 @@ export interface PrivateSession {
   text(question: TextQuestion, signal: AbortSignal): Promise<string>;
   /** Returns a text made of open files alone. */
   openText(question: TextQuestion, signal: AbortSignal): Promise<OpenText>;
-  /** Does a task; each of its steps is told as it happens. */
+  /** Does a task and reports each of its steps as it happens. */
   perform(task: PrivateTask, onStep: (step: TaskStep) => void, signal: AbortSignal): Promise<TaskStatus>;
   close(): Promise<void>;
 }
@@ -77,7 +77,7 @@ export interface ServiceParts {
 
 export interface PrivateCall {
   client: string;
-  /** Aborted when the client takes the call back. Where its turn has come the call goes on: its end would tell of the model. */
+  /** Aborted when the client cancels the call. Once its turn has come, the call continues: its end would reveal the model's. */
   signal: AbortSignal;
 }
 

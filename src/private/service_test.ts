@@ -6,7 +6,7 @@ import { clientResult, type Outcome } from "./outcome.ts";
 import { PrivateService, type PrivateSession, type ServiceClock, type ServiceParts } from "./service.ts";
 import type { ClosedQuestion } from "./tools.ts";
 
-/** Time that goes on as answers are held back. `late`: the time for a model's work is over at once. */
+/** Time that advances as answers are held back. `late`: the time for a model's work is over at once. */
 function testClock({ late = false } = {}): ServiceClock & { set(time: number): void; time: number } {
   const clock = {
     time: 1_000_000,
@@ -270,7 +270,7 @@ Deno.test("two clients at once are answered one after the other, and two process
   assert.deepEqual(other, { kind: "refused", code: "busy" });
 });
 
-Deno.test("nothing that fails inside is told: each refusal is one of a few fixed texts", async () => {
+Deno.test("nothing that fails inside is reported: each refusal is one of a few fixed texts", async () => {
   await using place = await toolHome(null);
   const bomb = () => Promise.reject(BOMB);
   const session = { answer: bomb, text: bomb, openText: bomb, perform: bomb, close: bomb };
@@ -323,7 +323,7 @@ async function afterCancel(isFinished: boolean): Promise<{ next: number; end: nu
   const [working, holding, going] = [1, 2, 3].map(() => Promise.withResolvers<void>());
   const { hold } = clock;
   const cancel = new AbortController();
-  // The first hold of a finished question, or the wait for its time, goes on when the others were looked at.
+  // The first hold of a finished question, or the wait for its time, continues after the others were checked.
   const wait = async () => (holding?.resolve(), await going?.promise);
   clock.hold = async (milliseconds, signal) => {
     if (milliseconds > 1_000) await wait();

@@ -124,7 +124,7 @@ function privateSession(
         const resolved = await workspace.resolve(path);
         if ("refused" in resolved) return "path";
         const found = workspace.ruleAt(resolved);
-        // That a file was recognized by its content is told nowhere but where it is paid for.
+        // That a file was recognized by its content is said only where it is paid for.
         const rule = found?.copyOf === undefined ? found : null;
         if (rule?.tier === "list-only") return "path";
         const kind = (await workspace.status(resolved))?.kind;

@@ -1,6 +1,6 @@
 /**
  * The session of a question in a process of its own, which is killed when the answer is due. Whatever the model has it do (a
- * search that takes long, or all of its memory), the server goes on, and its answers come in time.
+ * search that takes long, or all of its memory), the server continues, and its answers come in time.
  */
 import { orAborted } from "../platform/sleep.ts";
 import { fieldsOf } from "../platform/record.ts";
@@ -51,7 +51,7 @@ export async function openInProcess(
       };
     }
   } catch {
-    // As where there is none: it cannot be told which.
+    // As where there is none: nobody may know which.
   }
   await close();
   return null;

@@ -75,7 +75,7 @@ function restoredLines(
   text: string,
   { source, shown }: { source: readonly string[]; shown: readonly string[] },
 ): string[] | null {
-  // A line is told by its place.
+  // A line is identified by its place.
   if (source.length !== shown.length) return null;
   const hidden = new Map<string, string[]>();
   for (const [at, line] of shown.entries()) {

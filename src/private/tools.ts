@@ -1,4 +1,4 @@
-/** The tools of the server as clients are told of them, and their arguments once they are checked. */
+/** The tools of the server as clients see them, and their arguments once they are checked. */
 import { fieldsOf, membersOf, textOf } from "../platform/record.ts";
 import { normalized } from "../platform/text.ts";
 import { TASK_STATUSES } from "./outcome.ts";
@@ -168,8 +168,8 @@ export function readTask(given: unknown): PrivateTask | null {
 }
 
 /**
- * Returns what a task can carry, in thousandths of a bit, rounded up: its result, and which of the files are there since,
- * which any later question is told for nothing.
+ * Returns what a task can carry, in thousandths of a bit, rounded up: its result, and which of the files are there,
+ * which any later question learns at no cost.
  */
 export function costOfTask({ paths, check }: PrivateTask): number {
   const checks = check ? 3 : 1;

@@ -11,9 +11,9 @@ type ResponseDelta = Exclude<ChatDelta, { kind: "prefill" }>;
 interface PartialBlocks {
   /** `position` is the place of the response in the session, from which the ids of its calls follow. */
   start(messageId: string, position: number): StreamEventBody[];
-  /** What is unjudged is told when the label of its response is known, by {@link PartialBlocks.close}. */
+  /** What is unjudged is sent when the label of its response is known, by {@link PartialBlocks.close}. */
   delta(delta: ResponseDelta, isUnjudged?: boolean): StreamEventBody[];
-  /** Ends the open block, and tells what waited for the label. */
+  /** Ends the open block, and sends what waited for the label. */
   close(): StreamEventBody[];
   end(stopReason: string, usage: ProtocolUsage): StreamEventBody[];
 }

@@ -144,7 +144,7 @@ Deno.test("the result of a tool that is no-cloud is not on a line, neither its c
   assert.match(JSON.stringify(result), /stays with the local model/);
 });
 
-Deno.test("without partial messages nothing is told of pieces", () => {
+Deno.test("without partial messages no pieces are sent", () => {
   const writer = createProtocolWriter({ ...options, partial: false });
   assert.ok(!everything.map((event) => writer.lines(event)).join("").includes("stream_event"));
 });

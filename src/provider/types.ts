@@ -6,7 +6,7 @@ import type { ReceivedHeaders } from "./http/headers.ts";
 
 export type { Endpoint } from "../config/endpoint.ts";
 
-/** A function as the server is told of it. */
+/** A function as it is declared to the server. */
 export interface ToolSchema {
   type: "function";
   function: { name: string; description: string; parameters: Record<string, unknown> };

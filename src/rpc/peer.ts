@@ -112,7 +112,7 @@ export class RpcPeer {
     for (const controller of this.#open.values()) controller.abort(new RpcClosed());
   }
 
-  /** Asks the other side. Throws its {@link RpcError}, {@link RpcClosed}, or the signal's reason once it was told. */
+  /** Asks the other side. Throws its {@link RpcError}, {@link RpcClosed}, or the signal's reason once it was notified. */
   async request(
     method: string,
     params: RpcParams,

@@ -33,7 +33,7 @@ export class AgentSession {
   #open: OpenSession | null = null;
   /** The model of the options is not the one that the session was opened with. */
   #isModelStale = false;
-  /** The last rewind or undo that can be taken back. */
+  /** The last rewind or undo, while it can be reversed. */
   #rewound: Rewound | null = null;
 
   constructor(options: SessionOptions, host: Host) {

@@ -81,7 +81,7 @@ Deno.test(
 );
 
 Deno.test(
-  "whatever is taken back, no file that somebody else changed since is touched",
+  "whatever is undone, no file that somebody else changed in the meantime is touched",
   unix,
   async () => {
     await fc.assert(

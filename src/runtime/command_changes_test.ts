@@ -53,7 +53,7 @@ for (const [what, line] of Object.entries(COMMANDS)) {
   });
 }
 
-Deno.test("a project that a command removed as a whole is made again", unix, async () => {
+Deno.test("a project that a command removed as a whole is restored", unix, async () => {
   await inWatchedProject(TREE, async (project) => {
     const before = project.tree();
     const session = await project.open();

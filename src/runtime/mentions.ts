@@ -70,7 +70,7 @@ const MOST = 20;
 
 /**
  * Returns the paths that `text` names and that are there. What lies outside of the project, and what can only be a path but
- * is not there, is told; `@param` and `@std/assert` are left to the words. Whether a file may be read is decided where it
+ * is not there, is reported; `@param` and `@std/assert` stay plain text. Whether a file may be read is decided where it
  * is attached.
  */
 export async function findMentions(

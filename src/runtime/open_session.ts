@@ -48,7 +48,7 @@ export interface OpenSession {
   transcriptFile: string | null;
   /** Ends what was opened for the session: connections, the demo server, its transcript. */
   close(): Promise<void>;
-  /** {@link OpenSession.close} but for the transcript, which a session with another model goes on writing. */
+  /** {@link OpenSession.close} but for the transcript, which a session with another model continues. */
   release(): Promise<SessionStore>;
 }
 
@@ -64,7 +64,7 @@ export function serverStatus({ servers }: Pick<OpenSession, "servers">): { name:
 interface OpenExtras {
   /** Besides the built-in ones. */
   tools: readonly Tool[];
-  /** The session to go on with in this process; its connections are closed. */
+  /** The session to continue in this process; its connections are closed. */
   previous: OpenSession | null;
 }
 

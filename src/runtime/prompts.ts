@@ -234,7 +234,7 @@ export class PromptAdmission {
         if (error instanceof AgentcliError) return;
         throw error;
       }
-      // It may have been taken back while it was scanned.
+      // It may have been withdrawn while it was scanned.
       if (!queue.remove(next)) continue;
       yield { item: { ...item, origin: "steering" }, text: next.text, id: next.id };
     }

@@ -117,7 +117,7 @@ function usedBy(
 }
 
 function pathsOf({ name: tool, input }: ToolCall): string[] {
-  // Names may be told.
+  // Names may be shown.
   if (/^(?:glob|ls|list)/i.test(tool)) return [];
   return Object.entries(input ?? {}).flatMap(([name, value]) =>
     typeof value === "string" && PATHS.has(name.toLowerCase().replace(/[_-]/g, "")) ? [value] : []

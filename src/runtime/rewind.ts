@@ -13,7 +13,7 @@ import { relativeTo } from "../platform/path.ts";
 
 /** A file that a turn changed, before and after it; null for no file, undefined where it is not known any more. */
 export interface ChangedFile {
-  /** As people are told it. */
+  /** As people see it. */
   name: string;
   before: Uint8Array<ArrayBuffer> | null | undefined;
   after: Uint8Array<ArrayBuffer> | null | undefined;

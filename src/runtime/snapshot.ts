@@ -118,7 +118,7 @@ export class Snapshot {
   }
 }
 
-/** What became protected, or came to be as that: of a change nobody knows more than that there was one. */
+/** What became protected, or is new and protected: of its change only the fact is known. */
 function newlyProtected(
   { leftOut }: WalkedProject,
   before: { seen: ReadonlyMap<string, Seen>; leftOut: WalkedProject["leftOut"] },

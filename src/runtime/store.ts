@@ -1,4 +1,4 @@
-/** The stored side of a session: a new transcript, one to go on with, a copy of one, or none. */
+/** The stored side of a session: a new transcript, one to continue, a copy of one, or none. */
 import { currentBranch } from "../boundary/policy/git_directory.ts";
 import type { Home } from "../platform/home.ts";
 import { projectDirectory, projectSlug, transcriptName } from "../session/paths.ts";

@@ -24,7 +24,7 @@ async function unmount(path: string): Promise<void> {
   await new Deno.Command("umount", { args: ["-l", path] }).output();
 }
 
-Deno.test("on a full disk the session goes on unstored, said once, and what was stored stays whole", async (test) => {
+Deno.test("on a full disk the session continues unstored with one notice, and what was stored stays whole", async (test) => {
   await using place = await transcriptHome();
   const { path } = place.home;
   if (!await mountSmallDisk(path, "size=64k")) return;
@@ -54,7 +54,7 @@ Deno.test("on a full disk the session goes on unstored, said once, and what was 
   }
 });
 
-Deno.test("where not even a lock can be made for lack of room, the session goes on unstored", async () => {
+Deno.test("where not even a lock can be made for lack of room, the session continues unstored", async () => {
   await using place = await transcriptHome();
   const { path } = place.home;
   // The root directory takes the one inode there is.

@@ -39,7 +39,7 @@ export interface MetaLine {
   version: string;
   model: string;
   timestamp: string;
-  /** Items that are no longer there, counted from the beginning: a fork goes on counting. */
+  /** Items that are no longer there, counted from the beginning: a fork continues the count. */
   removed: number;
   forkedFrom?: string | undefined;
 }

@@ -58,7 +58,7 @@ Deno.test("the first words are what the person typed, without what was attached 
   assert.deepEqual(listed.map(({ firstPrompt }) => firstPrompt).toSorted(), ["fix it", "what is in @a.ts"]);
 });
 
-Deno.test("the first words before an image are told without reading the image", async () => {
+Deno.test("the first words before an image are listed without reading the image", async () => {
   await using place = await transcriptHome();
   const data = "QUJD".repeat(100_000);
   const text = 'what is "this\\" \u2028 here?\n';

@@ -37,7 +37,7 @@ Deno.test("what was recorded is loaded as it was, whatever the texts hold", asyn
   );
 });
 
-Deno.test("a file torn at any byte gives the whole lines before it, and goes on from there", async () => {
+Deno.test("a file torn at any byte gives the whole lines before it, and continues from there", async () => {
   await using place = await transcriptHome();
   const items = [userItem("one \u2028 äöü"), ...readCall("call00001", "text"), answer("two"), userItem("three")];
   const transcript = await openTranscript(place.home, transcriptOptions({ context: CONTEXT }));
@@ -290,7 +290,7 @@ Deno.test("files are for the owner alone, and a looser one is tightened", async 
   assert.equal(await mode(), 0o600);
 });
 
-Deno.test("a transcript that is removed while it is written is told once, and the session goes on", async () => {
+Deno.test("a transcript that is removed while it is written is reported once, and the session continues", async () => {
   await using place = await transcriptHome();
   const options = transcriptOptions();
   const transcript = await openTranscript(place.home, options);
@@ -303,7 +303,7 @@ Deno.test("a transcript that is removed while it is written is told once, and th
   await transcript.close();
 });
 
-Deno.test("a record waits until a trouble is told, since the process may end right behind it", async () => {
+Deno.test("a record waits until a problem is reported, since the process may end right after it", async () => {
   await using place = await transcriptHome();
   let isTold = false;
   const onTrouble = async () => {

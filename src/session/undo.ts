@@ -48,7 +48,7 @@ export interface ReplacedEntry extends EntryChange {
 export interface TurnChange {
   path: string;
   label: Label;
-  /** It is a directory, or was: what it holds is told by itself. */
+  /** It is a directory, or was: what it holds has entries of its own. */
   isDirectory: boolean;
   /** Reads what was there before the turn; `not_kept`: too large, or protected and of an earlier process. */
   before(): Promise<Entry | { kind: "not_kept"; reason: string }>;
@@ -75,7 +75,7 @@ const PROTECTED = "it is protected: its undo lasted as long as the process";
 /** Whose undo it is. */
 interface UndoOptions {
   sessionId: string;
-  /** Where other sessions of the project, a real path, are told which files are changed here. */
+  /** Where other sessions of the project, a real path, learn which files are changed here. */
   activity?: { home: Home; root: string } | undefined;
   onTrouble(text: string): void | Promise<void>;
 }
@@ -184,7 +184,7 @@ export class UndoStore {
 
   /**
    * Takes a turn back, entry by entry: as it was before, or not at all where it is no longer what the turn left. What was
-   * refused stays to be taken back. `onReplaced` is told what {@link UndoStore.redo} takes. Throws `usage` for a turn that
+   * refused can still be undone later. `onReplaced` gets what {@link UndoStore.redo} takes. Throws `usage` for a turn that
    * changed nothing.
    */
   async undo(

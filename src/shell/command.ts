@@ -148,7 +148,7 @@ class WordReader {
 
 /** Returns the words of a command of any form, quotes and grammar taken away: what deny rules search. Linear; never throws. */
 export function looseWords(text: string): string[] {
-  // A line that goes on in the next is one: `r\` and `m x` below it.
+  // A line continued on the next is one: `r\` and `m x` below it.
   return text.replace(/\\\r?\n|["'\\]/g, "").split(/[\s;&|()<>`${}!,=]+/).filter((word) => word !== "");
 }
 

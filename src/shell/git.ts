@@ -67,7 +67,7 @@ export function userGitSettings({ userHome, env = () => undefined }: GitUser): s
 /** Returns what a file sets; of what can be read in two ways both. */
 export function settingsIn(text: string): [key: string, value: string][] {
   const found: [string, string][] = [];
-  // A line goes on behind a backslash, unless that stands in a comment.
+  // A line continues after a backslash, except in a comment.
   for (const lines of new Set([text, text.replace(/\\\r?\n/g, "")])) {
     let section = "";
     for (let line of lines.split(/\r?\n/)) {

@@ -43,7 +43,7 @@ export type Key = { kind: "text"; text: string } | { kind: "paste"; text: string
 
 /** Longest paste that is taken, in characters; what is longer is cut. */
 const PASTE_LIMIT = 16 * 1024 * 1024;
-/** An escape sequence that goes on for longer is none. */
+/** An escape sequence that is longer is none. */
 const SEQUENCE_LIMIT = 32;
 
 const PASTE_START = "\x1b[200~";
@@ -173,7 +173,7 @@ export class KeyDecoder {
     const found = COMPLETE.exec(this.#rest);
     if (found === null) {
       if (UNFINISHED.test(this.#rest) && this.#rest.length < SEQUENCE_LIMIT) return false;
-      // Two escapes in a row, or a sequence that is none: the first is the key.
+      // Two escapes in a row, or no sequence: the first is the key.
       keys.push({ kind: "named", name: "escape" });
       this.#rest = this.#rest.slice(1);
       return true;

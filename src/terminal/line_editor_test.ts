@@ -129,7 +129,7 @@ Deno.test("control-C empties the line first, and only then is an interrupt", () 
   assert.deepEqual(type("\x04", state).effects, [{ kind: "leave" }]);
 });
 
-Deno.test("a path is completed in place, and a directory goes on", () => {
+Deno.test("a path is completed in place, and a directory can be completed further", () => {
   const { state, effects } = type("look at @sr");
   const query = effects.findLast((effect) => effect.kind === "complete");
   assert.deepEqual(query, { kind: "complete", query: { kind: "path", word: "sr", start: 8 } });

@@ -31,7 +31,7 @@ Deno.test("headings, lists, rules and quotes lose their signs and keep their sha
   ]);
 });
 
-Deno.test("indented code keeps its lines, and what is indented below an item goes on with it", () => {
+Deno.test("indented code keeps its lines, and what is indented below an item belongs to it", () => {
   assert.deepEqual(shown("Found:\n\n    a.ts:1: x * y\n    b.ts:2:   z\n\nEnd"), [
     "Found:",
     "",

@@ -29,7 +29,7 @@ export function createPacedOutput(output: Output) {
       waiting += text;
       if (writing === null && waiting !== "") {
         writing = drain();
-        // It is told to whoever writes or waits next.
+        // Whoever writes or waits next gets the error.
         writing.catch(() => failed = true);
       }
       if (failed || waiting.length > WAITING_LIMIT) return writing ?? undefined;

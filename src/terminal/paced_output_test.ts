@@ -49,7 +49,7 @@ Deno.test("a reader that is too slow is waited for", async () => {
   assert.equal(written.length, 2);
 });
 
-Deno.test("a failed write is told to the next writer and to whoever waits, and nothing is written after it", async () => {
+Deno.test("the next writer and whoever waits get a failed write's error, and nothing is written after it", async () => {
   const { output, written, open } = slowOutput();
   const paced = createPacedOutput(output);
   paced.write("a");

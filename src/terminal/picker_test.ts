@@ -37,7 +37,7 @@ Deno.test("a letter of a choice chooses it, any other letter does nothing", () =
   assert.equal(press(asked, { text: "x" }).kind, "open");
 });
 
-Deno.test("a title that is longer than the terminal is wide goes on in a second row where there is room", () => {
+Deno.test("a title that is longer than the terminal is wide continues in a second row where there is room", () => {
   const state = createPicker("Which model? (type to search, Ctrl-S makes one the default)", MODELS.choices);
   const rows = (height: number, filter = "") => viewPicker({ ...state, filter }, { width: 40, height }).map(plainText);
   assert.deepEqual(rows(9).slice(0, 3), ["Which model? (type to search, Ctrl-S", "makes one the default)", "> alpha"]);

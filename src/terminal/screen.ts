@@ -198,7 +198,7 @@ export class Screen {
   #write(text: string): void {
     const framed = `${HIDE}${text}`;
     this.#writing = this.#writing.then(() => this.#output.write(framed));
-    // It is told to whoever waits next.
+    // Whoever waits next gets the error.
     this.#writing.catch(() => {});
   }
 }

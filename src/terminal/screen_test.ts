@@ -158,7 +158,7 @@ Deno.test("more live rows than the terminal has are cut at the top", async () =>
   assert.equal(terminal.text(), "D\nE\nG");
 });
 
-Deno.test("a reader that has gone is told to whoever waits", async () => {
+Deno.test("whoever waits hears that the reader has gone", async () => {
   const output: Output = { isTerminal: true, columns: () => 80, write: () => Promise.reject(new Error("gone")) };
   const screen = new Screen(output, { color: false });
   screen.live(live(["A"]));

@@ -69,7 +69,7 @@ export async function suggestPaths(path: ResolvedPath, context: ToolContext): Pr
   return shown.length > 0 ? `Did you mean ${shown.join(" or ")}?` : await whatIsThere(directory, context);
 }
 
-/** Names that are told of a directory. */
+/** How many names of a directory are shown. */
 const TOLD_NAMES = 12;
 
 /** Returns a sentence with the names in the nearest directory that is there. */

@@ -151,7 +151,7 @@ const OTHERS: readonly (readonly [RegExp, string])[] = [
   ],
 ];
 
-/** Returns what a model is told that called a tool which is not there. */
+/** Returns the message for a model that called a tool which is not there. */
 export function unknownTool(name: string, names: readonly string[]): string {
   const [near] = closest(name, names);
   const [, way] = OTHERS.find(([pattern, text]) => {

@@ -57,7 +57,7 @@ Deno.test("our own parsers tell the line of an error in JSON and YAML, and the f
     }
   }));
 
-Deno.test("only an error that the change brought is told", () =>
+Deno.test("only an error that the change brought is reported", () =>
   inToolProject(async ({ run, write }) => {
     await write("a.json", '{\n  "a": 1\n  "b": 2,\n  "c": 3\n}\n');
     const edit = async (old_string: string, new_string: string) =>

@@ -48,7 +48,7 @@ interface PreviousVersion {
 
 /**
  * Returns what an editor has for a file; null where it has nothing to say. `modified` is the time of the file on the
- * disk, in milliseconds since 1970. Asked only for a file that the reader gave, and only its path is told.
+ * disk, in milliseconds since 1970. Asked only for a file that the reader gave, and only its path is shown.
  */
 export type UnsavedText = (path: string, file: { modified: number; signal: AbortSignal }) => Promise<string | null>;
 

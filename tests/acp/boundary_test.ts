@@ -1,4 +1,4 @@
-/** What a client may be told, and what may leave by way of it. Each rule has its control: the same where nothing is protected. */
+/** What a client may receive, and what may leave by way of it. Each rule has its control: the same where nothing is protected. */
 import assert from "node:assert/strict";
 import { AcpClient, type AcpOptions, choose, type Message } from "../helpers/acp_client.ts";
 import { ask, say, startFakeServer, type Step, want } from "../helpers/fake_server.ts";
@@ -190,7 +190,7 @@ for (const isHere of [true, false]) {
       .catch(() => {});
     const after = await client.prompt(sessionId, "and now?");
     assert.ok(!lan.chats().some(({ text }) => text.includes(SECRET)));
-    if (!isHere) assert.equal(after.stopReason, "end_turn", "control: it goes on there");
+    if (!isHere) assert.equal(after.stopReason, "end_turn", "control: it continues there");
   });
 }
 

@@ -7,7 +7,7 @@ const MODELS = [{ id: "fake", context_window: 32768 }];
 const kindsOf = (messages: readonly Message[]) =>
   messages.map(({ method, params, id }) => method === "session/update" ? params.update.sessionUpdate : `answer ${id}`);
 
-Deno.test("the answer of a new session comes before anything is told of it, and no server is asked for it", async () => {
+Deno.test("the answer of a new session comes before anything else is sent about it, and no server is asked for it", async () => {
   await using home = await temporaryHome();
   await using server = startFakeServer({ script: [] });
   await configure(home, { loc: { baseUrl: server.baseUrl, models: MODELS } });
@@ -23,7 +23,7 @@ Deno.test("the answer of a new session comes before anything is told of it, and 
   assert.ok(names.includes("compact") && names.includes("context") && !names.includes("exit"), names.join(" "));
 });
 
-Deno.test("a stored session is listed, loaded with its whole history, and goes on", async () => {
+Deno.test("a stored session is listed, loaded with its whole history, and continues", async () => {
   await using home = await temporaryHome();
   await home.write("a.txt", "alpha\n");
   const todos = [{ content: "Read it", status: "completed" }, { content: "Tell", status: "pending" }];
@@ -95,7 +95,7 @@ Deno.test("what a summary stands for is replayed too, and goes to the model as t
   assert.ok(sent.includes("In short.") && !sent.includes("first first"), sent.slice(0, 500));
 });
 
-Deno.test("a session that is resumed is not replayed, and its commands are told", async () => {
+Deno.test("a session that is resumed is not replayed, and its commands are announced", async () => {
   await using home = await temporaryHome();
   await using server = startFakeServer({ script: [say("One."), say("Two.")] });
   await configure(home, { loc: { baseUrl: server.baseUrl, models: MODELS } });
@@ -174,7 +174,7 @@ Deno.test("the list comes in pages", async () => {
   assert.equal((await client.failure("session/list", { cursor: "nothing" })).code, -32602);
 });
 
-Deno.test("mode, model and thinking are settings, the mode is told to clients that only know modes, and each counts", async () => {
+Deno.test("mode, model and thinking are settings, the mode is sent to clients that only know modes, and each counts", async () => {
   await using home = await temporaryHome();
   await using one = startFakeServer({ script: [say("From one.")] });
   await using two = startFakeServer({

@@ -28,7 +28,7 @@ async function stage(script: readonly Step[], model: Record<string, unknown> = {
 const exists = (home: TemporaryHome, name: string) =>
   Deno.stat(`${home.project}/${name}`).then(() => true, () => false);
 
-Deno.test("words, thoughts and usage are told as they come", async () => {
+Deno.test("words, thoughts and usage are sent as they come", async () => {
   await using set = await stage([{
     ...say("It is so."),
     reasoning: "Let me think.",
@@ -45,7 +45,7 @@ Deno.test("words, thoughts and usage are told as they come", async () => {
   assert.deepEqual(client.updates("usage_update")[0], { sessionUpdate: "usage_update", used: 120, size: 32768 });
 });
 
-Deno.test("a call is told with kind, place and result, and a change as a diff", async () => {
+Deno.test("a call is sent with kind, place and result, and a change as a diff", async () => {
   await using set = await stage([
     ask(want("read", { path: "src/a.ts" }), want("grep", { pattern: "nothing here" })),
     ask(want("edit", { path: "src/a.ts", old: "one", new: "two" })),
@@ -115,7 +115,7 @@ Deno.test("a permission is asked with its rule: once, for the session, for the p
   assert.ok(await exists(home, "5") && await exists(home, "6"));
 });
 
-Deno.test("a client that cannot answer denies, and the turn goes on", async () => {
+Deno.test("a client that cannot answer denies, and the turn continues", async () => {
   await using set = await stage([ask(want("shell", { command: "touch x" })), say("I could not.")]);
   for (const answer of [undefined, () => ({}), () => ({ outcome: { outcome: "cancelled" } }), () => "what?"]) {
     await using again = await stage([ask(want("shell", { command: "touch x" })), say("I could not.")]);
@@ -302,7 +302,7 @@ Deno.test("images and texts of a prompt reach a model that sees them", async () 
   }
 });
 
-Deno.test("a summary that is given up is told as failed", async () => {
+Deno.test("a summary that is given up is reported as failed", async () => {
   await using set = await stage([say("One."), say("Two."), { kind: "silence" }], { context_window: 8192 });
   await using client = new AcpClient({ home: set.home, capabilities: { session: { compaction: {} } } });
   const sessionId = await client.session();
@@ -315,7 +315,7 @@ Deno.test("a summary that is given up is told as failed", async () => {
   assert.deepEqual(told, ["compaction1 in_progress", "compaction1 failed"]);
 });
 
-Deno.test("notices and summaries are told to clients that show them, and to no other", async () => {
+Deno.test("notices and summaries are sent to clients that show them, and to no other", async () => {
   for (const capabilities of [{}, { session: { notices: {}, compaction: {} } }]) {
     await using set = await stage([say("One."), say("Two."), say("A summary of what was said.")], {
       context_window: 8192,

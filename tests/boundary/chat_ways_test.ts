@@ -42,7 +42,7 @@ Deno.test("going back to before protected content leaves nothing of it for a rem
   assert.ok(!kept.far.includes("hello"), "control: without going back the remote model gets nothing");
 });
 
-Deno.test("a session that goes on is drawn with placeholders for what was not stored", linux, async () => {
+Deno.test("a resumed session is drawn with placeholders for what was not stored", linux, async () => {
   await using stage = await openStage();
   const canary = stage.canary("env");
   const first = await converse(stage, ["read .env"], { model: "loc" });
@@ -66,7 +66,7 @@ Deno.test("a protected file that words name goes to a local model alone, and kee
     assert.ok(!far.far.includes(canary), name);
     assert.match(far.shown, /cannot attach [^]*no-cloud: \.env/, name);
     assert.ok(!far.far.includes("and @"), "what was refused is not sent without its file");
-    assert.ok(far.far.includes("hello"), "the chat goes on");
+    assert.ok(far.far.includes("hello"), "the chat continues");
   }
   const near = await converse(stage, ["look at @.env", "/model rem", "1", "hello"], { model: "loc" });
   assert.ok(near.near.includes(canary), "control: a local model gets it");
@@ -82,7 +82,7 @@ Deno.test("a command that is typed sees and tells a remote model no more than on
   for (const command of ["cat .env", "base64 -w0 .env", "cat secrets/*", `echo ${canary}`, `echo ${encoded}`]) {
     const far = await converse(stage, [`!${command}`, "hello"], { model: "rem" });
     assert.ok(!far.far.includes(canary) && !far.far.includes(encoded), command);
-    assert.ok(far.far.includes("hello"), "control: the chat goes on");
+    assert.ok(far.far.includes("hello"), "control: the chat continues");
   }
   const open = await converse(stage, ["!cat pub.txt", "hello"], { model: "rem" });
   assert.ok(open.far.includes("PUB_marker"), "control: what is open goes along");
@@ -204,7 +204,7 @@ Deno.test("a prompt that the user released is in no store, whatever is said afte
   }
 });
 
-Deno.test("a session with a prompt that the user released is summarized without it, and goes on", linux, async () => {
+Deno.test("a session with a prompt that the user released is summarized without it, and continues", linux, async () => {
   for (const when of ["by hand", "by itself"]) {
     for (const isReleased of [true, false]) {
       await using stage = await openStage();
@@ -269,7 +269,7 @@ Deno.test("a session that cannot be resumed leaves the one that is open as it wa
 const OLD_VALUE = "oldvalue-ZQ81kdLLs92mPwq";
 
 Deno.test(
-  "instructions that are protected later go to no remote model, also where their prompt was taken back",
+  "instructions that are protected later go to no remote model, also where their prompt was undone",
   linux,
   async (test) => {
     const ways = {

@@ -303,7 +303,7 @@ Deno.test(
   },
 );
 
-Deno.test("what a protected session took back is told to its model, and stored nowhere", sandboxed, async () => {
+Deno.test("what a protected session undid is reported to its model, and stored nowhere", sandboxed, async () => {
   for (const isProtected of [true, false]) {
     await using stage = await openStage();
     const played = await stage.play("loc", {

@@ -6,7 +6,7 @@ import { assertArrived, assertSealed, openStage, type Play } from "./harness.ts"
 
 const READS: Play["script"] = [ask(want("read", { path: ".env" })), say("Done.")];
 
-/** Each with a value that turns it on; `V` stands for something that is told apart. */
+/** Each with a value that turns it on; `V` stands for something that differs in each. */
 const COPYING: Record<string, (value: string) => string> = {
   SSLKEYLOGFILE: (value) => `/nonexistent/${value}`,
   NODE_DEBUG: (value) => value,

@@ -1,4 +1,4 @@
-/** Searches: what one reads labels the session that asked, and a remote model of searches is told nothing protected. */
+/** Searches: what one reads labels the session that asked, and a remote model of searches gets nothing protected. */
 import assert from "node:assert/strict";
 import { ask, say, type Script, startFakeServer, type Step } from "../helpers/fake_server.ts";
 import { assertArrived, assertSealed, openStage, type Play, type Stage } from "./harness.ts";
@@ -103,7 +103,7 @@ Deno.test("rules that deny hold for searches too", async () => {
   assertArrived(open, stage.canary("env"));
 });
 
-Deno.test("what a search of a remote model may not be told ends the turn: it learns of no guess whether it is right", async () => {
+Deno.test("what a search of a remote model may not know ends the turn: it learns of no guess whether it is right", async () => {
   await using stage = await openStage({ git: true });
   const token = `API_TOKEN=${stage.canary("env")}`;
   await stage.write("guess/right", token);

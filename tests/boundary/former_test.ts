@@ -140,7 +140,7 @@ Deno.test("the home keeps no content of what is protected", bubblewrap, async ()
 });
 
 Deno.test(
-  "a session that read a file before it was protected goes on with local models alone, or from before",
+  "a session that read a file before it was protected continues with local models alone, or from before",
   bubblewrap,
   async () => {
     await using stage = await openStage({ marker: null });
@@ -158,11 +158,11 @@ Deno.test(
     assert.equal(fork.done.code, 0, fork.done.stderr);
     assert.doesNotMatch(fork.sent, /CNRY_/);
     const local = await stage.play("loc", { args: ["--continue"], script: [say("Hello.")] });
-    assert.equal(local.done.code, 0, "control: a local model goes on");
+    assert.equal(local.done.code, 0, "control: a local model continues");
   },
 );
 
-Deno.test("a session in which a read was refused goes on with its remote model", bubblewrap, async () => {
+Deno.test("a session in which a read was refused continues with its remote model", bubblewrap, async () => {
   await using stage = await openStage();
   await stage.play("rem", { script: [ask(want("read", { path: ".env" })), say("Done.")] });
   const { done } = await stage.play("rem", { args: ["--continue"], script: [say("Hello.")] });

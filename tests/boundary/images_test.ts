@@ -159,7 +159,7 @@ Deno.test(
 );
 
 Deno.test(
-  "a session that was shown a protected image goes on elsewhere as little as one that read it",
+  "a session that was shown a protected image cannot continue elsewhere, like one that read it",
   linux,
   async () => {
     await using stage = await openStage();

@@ -135,7 +135,7 @@ Deno.test(
     const [, typo, , , copied, open] = local.results;
     assert.match(typo ?? "", /cannot be used: line 2/);
     assert.match(copied ?? "", /is not protected, and the text holds line 1 of \.env/);
-    assert.match(open ?? "", /Updated doc\.md/, "control: the session goes on");
+    assert.match(open ?? "", /Updated doc\.md/, "control: the session continues");
   },
 );
 

@@ -1,4 +1,4 @@
-/** Lines of a marker as people write them: what they cover, and that lines which cover nothing are told. */
+/** Lines of a marker as people write them: what they cover, and that lines which cover nothing are reported. */
 import assert from "node:assert/strict";
 import { ask, say, want } from "../helpers/fake_server.ts";
 import { runInProcess } from "../helpers/in_process.ts";
@@ -43,7 +43,7 @@ Deno.test("an exclamation mark damages the marker, which says so", async () => {
 const ODD = [".env .env.local", ".env; secrets", ".env // note", "- .env", "/etc/app.env"];
 
 for (const line of ODD) {
-  Deno.test(`a line that covers nothing is told: ${line}`, async () => {
+  Deno.test(`a line that covers nothing is reported: ${line}`, async () => {
     await using stage = await openStage({ marker: `no-cloud: secrets\nno-cloud: ${line}\n` });
     const { home } = stage;
     const played = await stage.play("rem", { script: [say("Hello.")] });
@@ -59,7 +59,7 @@ for (const line of ODD) {
   });
 }
 
-Deno.test("a file of the same name that no line covers is told, and lines that cover something are not", async () => {
+Deno.test("a file of the same name that no line covers is reported, and lines that cover something are not", async () => {
   await using stage = await openStage({ marker: "no-cloud: /.env\nno-cloud: secrets\nno-cloud: secrets/k.txt\n" });
   await stage.write("apps/web/.env", "X=1\n");
   await stage.write("sub/.agentclisecret", "no-cloud: **/*.pem\n");
@@ -85,7 +85,7 @@ Deno.test("a file of the same name that no line covers is told, and lines that c
   assert.doesNotMatch(local.done.stderr, /hidden from this model/);
 });
 
-Deno.test("what the scan cannot read is told at the start of a remote session", {
+Deno.test("what the scan cannot read is reported at the start of a remote session", {
   ignore: Deno.build.os === "windows",
 }, async () => {
   await using stage = await openStage();

@@ -1,4 +1,4 @@
-/** What MCP servers may be told: arguments, their copies in headers, and paths. Each attack with its control. */
+/** What MCP servers may receive: arguments, their copies in headers, and paths. Each attack with its control. */
 import assert from "node:assert/strict";
 import { ask, say, want } from "../helpers/fake_server.ts";
 import { planServer, textArguments } from "../helpers/mcp.ts";
@@ -115,7 +115,7 @@ Deno.test("an argument that is mirrored in a header is looked through like any o
   assert.equal(sent, `=?base64?${btoa(String.fromCharCode(...new TextEncoder().encode("Zürich")))}?=`);
 });
 
-Deno.test("a path that is protected is told to no networked server, however it is written", async () => {
+Deno.test("a path that is protected goes to no networked server, however it is written", async () => {
   await using stage = await openStage();
   await using http = httpServer();
   await Deno.symlink(".env", `${stage.project}/innocent.txt`);

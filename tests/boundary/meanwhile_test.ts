@@ -81,7 +81,7 @@ Deno.test("a background command of a remote model ends when the home comes to kn
 });
 
 for (const known of [true, false]) {
-  const does = known ? "ends where its own would run in a sandbox" : "goes on where nothing is protected";
+  const does = known ? "ends where its own would run in a sandbox" : "continues where nothing is protected";
   Deno.test(`a background command of a local model, with a remote model of the chat, ${does}`, async () => {
     await using stage = await openStage({ bare: true, marker: null });
     await otherProject(stage, known);
@@ -107,7 +107,7 @@ for (const known of [true, false]) {
 }
 
 for (const meanwhile of [true, false]) {
-  const does = meanwhile ? "is started again in a sandbox for its next call" : "goes on while nothing is protected";
+  const does = meanwhile ? "is started again in a sandbox for its next call" : "continues while nothing is protected";
   Deno.test(`a server of tools of a remote model ${does} once another project is known`, bubblewrap, async () => {
     await using stage = await openStage({ bare: true, marker: null });
     const { root, know } = await otherProject(stage, false);

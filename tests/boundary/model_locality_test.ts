@@ -230,7 +230,7 @@ Deno.test("after such a reply the next prompt goes nowhere, nor does a session w
   assert.equal(own.chats.length, 4, `control: ${own.done.stdout}${own.done.stderr}`);
 });
 
-Deno.test("after a reply without such a sign the turn goes on (control)", async () => {
+Deno.test("after a reply without such a sign the turn continues (control)", async () => {
   const { chats, done } = await replied(whole(readCall("open.txt"), { headers: { server: "uvicorn" } }));
   assert.equal(chats.length, 3, done.stderr);
   const trusted = await replied(whole(readCall("open.txt"), SIGNS["a header of a service"]), { local: true });

@@ -40,7 +40,7 @@ function startFar(way: string, script: Script) {
 
 for (const way of Object.keys(WAYS)) {
   for (const pin of ["3", "9"]) {
-    Deno.test(`a model of searches that is remote ${way} is told of no guess whether it is right (${pin})`, async () => {
+    Deno.test(`a model of searches that is remote ${way} learns of no guess whether it is right (${pin})`, async () => {
       await using stage = await openStage({ bare: true, marker: "no-cloud: .env\n" });
       await stage.write(".env", `PIN=${pin}\n`);
       const guesses = [..."012345678"].map((digit) =>
@@ -197,7 +197,7 @@ for (
     ["of the project (control)", {}, false],
   ] as const
 ) {
-  Deno.test(`that a search ${what} found nothing ${isLabeled ? "stays here" : "goes on"}`, async () => {
+  Deno.test(`that a search ${what} found nothing ${isLabeled ? "stays here" : "continues"}`, async () => {
     await using stage = await openStage();
     const grep = ask({ name: "Grep", input: { pattern: "nowhere", ...input } });
     const local = await stage.play("loc", { block: entry("fake"), script: [grep, say("No.")] });

@@ -95,7 +95,7 @@ Deno.test("protected digits are found in the arguments of a call, as a string an
   assert.ok(done.stdout.includes("739184"), "control: other digits are shown");
 });
 
-Deno.test("what a local model says of nothing protected is stored as it is, and a remote model goes on", async () => {
+Deno.test("what a local model says of nothing protected is stored as it is, and a remote model continues", async () => {
   await using stage = await openStage();
   await stage.play("loc", { script: [say("the sky is blue today", { reasoning: "hm" })] });
   const { sent, done } = await stage.play("rem", { args: ["--continue"], script: [say("ok")] });

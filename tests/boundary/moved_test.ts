@@ -60,7 +60,7 @@ for (
   );
 }
 
-Deno.test("a session that goes on in a moved project leaves what came to the former path alone", linux, async () => {
+Deno.test("a session resumed in a moved project leaves what came to the former path alone", linux, async () => {
   await using stage = await openRepository();
   await stage.plant(".env", "env");
   await stage.write(".agentclisecret", "no-cloud: .env\n");
@@ -239,7 +239,7 @@ Deno.test("commands of remote models run in a sandbox while a project is known w
 });
 
 for (const what of ["nothing", "the project", "a directory of sandbox.write"]) {
-  const ends = what === "nothing" ? "goes on while nothing is moved" : `ends when ${what} is moved meanwhile`;
+  const ends = what === "nothing" ? "continues while nothing is moved" : `ends when ${what} is moved meanwhile`;
   Deno.test(`a command ${ends}`, { ignore: !hasBubblewrap() }, async () => {
     await using stage = await openStage({ bare: true, marker: "no-cloud: .env*\n" });
     const { root } = stage.home;
@@ -276,7 +276,7 @@ for (const what of ["nothing", "the project", "a directory of sandbox.write"]) {
 }
 
 for (const isReplaced of [false, true]) {
-  const does = isReplaced ? "ends when another directory comes to its path" : "goes on while it is there";
+  const does = isReplaced ? "ends when another directory comes to its path" : "continues while it is there";
   Deno.test(`a session of a project ${does}`, linux, async () => {
     await using stage = await openStage({ bare: true, marker: "no-cloud: .env\nlocal-endpoints: 127.0.0.2\n" });
     await stage.write("pub.txt", "PUB_marker\n");

@@ -16,7 +16,7 @@ interface Way {
   settings?: Record<string, unknown>;
 }
 
-/** How the session goes on at a remote model. */
+/** How the session continues at a remote model. */
 const WAYS: Readonly<Record<string, Way>> = {
   "another model of a chat": { then: () => [say("Done.")], lines: "go\n/model far:fake\nhello\n" },
   "a search by a remote model": {

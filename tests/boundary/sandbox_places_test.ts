@@ -140,7 +140,7 @@ Deno.test(
 );
 
 Deno.test(
-  "a file that is replaced while the command runs is told of",
+  "a file that is replaced while the command runs is reported",
   bubblewrap,
   () =>
     inSandboxProject(async (project) => {

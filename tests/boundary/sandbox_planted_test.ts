@@ -173,7 +173,7 @@ Deno.test(
     await using program = await makeBehindItsBack("mkdir .vscode; echo evil > .vscode/tasks.json; mv conf .zed", stage);
     program.kill("SIGKILL");
     await program.finished;
-    // The user goes on with their own.
+    // The user continues with their own.
     for (const name of [".envrc", ".idea/other.xml"]) await stage.write(name, "changed since\n");
     const { stderr } = await runProgram(["sandbox", "--", "true"], { home });
     // The second was there under another name.

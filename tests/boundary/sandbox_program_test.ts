@@ -84,7 +84,7 @@ Deno.test("a tree with the repository of a protected project has its rules", bub
 });
 
 Deno.test(
-  "without a place for the proof of a sandbox the command does not run, and the turn goes on",
+  "without a place for the proof of a sandbox the command does not run, and the turn continues",
   bubblewrap,
   async () => {
     await using stage = await openStage();

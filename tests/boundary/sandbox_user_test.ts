@@ -103,7 +103,7 @@ for (const [mode, found] of [["755", "out/copy.txt"], ["311", "out"]]) {
       asNobody(async ({ canary, plain, sandboxed }) => {
         await plain("echo $C > .env");
         const { copies } = await sandboxed(`mkdir out; echo ${canary} > out/copy.txt; chmod ${mode} out`);
-        // No home remembers the rules here, so `.env` is told, too.
+        // No home remembers the rules here, so `.env` is reported, too.
         const names = /: (.*) \(/.exec(copies ?? "")?.[1]?.split(", ");
         assert.ok(names?.some((name) => name === found), `${copies}`);
       }),

@@ -49,7 +49,7 @@ async function keeping(stage: Stage, text: string): Promise<string[]> {
   return new TextDecoder().decode(stdout).split("\n").filter((line) => line !== "");
 }
 
-/** Whether a remote model that goes on with the last session is sent a text. */
+/** Whether a remote model that continues the last session is sent a text. */
 async function leaves(stage: Stage, text: string, options: { settings: Record<string, unknown>; cwd?: string }) {
   const on = await stage.play("rem", {
     script: [say("Done.")],
@@ -169,7 +169,7 @@ Deno.test("what a model server says of a failure is redacted if it holds protect
 const sandboxed = { ignore: !hasBubblewrap() };
 
 Deno.test(
-  "what a program was told in a turn that is gone, it cannot tell a session that is open again",
+  "what a program heard in a turn that is gone, it cannot tell a session that is open again",
   sandboxed,
   async () => {
     await using stage = await openStage();

@@ -80,7 +80,7 @@ Deno.test(
   },
 );
 
-Deno.test("what a broken-off command made that could run code later is told of", bubblewrap, async () => {
+Deno.test("what an interrupted command made that could run code later is reported", bubblewrap, async () => {
   await using stage = await openStage();
   const command = "mkdir .vscode; echo x > .vscode/tasks.json; echo ready > r; mv r ready.txt; sleep 60";
   await using server = startFakeServer({ host: "127.0.0.2", script: [ask(want("shell", { command })), say("Done.")] });
@@ -130,7 +130,7 @@ for (const [name, change] of Object.entries(CHANGES)) {
   });
 }
 
-Deno.test("a file that is written in place stays hidden, and the command goes on", bubblewrap, async () => {
+Deno.test("a file that is written in place stays hidden, and the command continues", bubblewrap, async () => {
   await using stage = await openStage();
   const value = `fresh-${crypto.randomUUID()}`;
   const script = "echo begun; until [ -e go ]; do sleep 0.02; done; cat .env; sleep 0.5; cat .env; echo ended";

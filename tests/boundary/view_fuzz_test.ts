@@ -1,5 +1,5 @@
 /**
- * Random trees with names of any bytes in every place that a view shows, and rules whose meaning is told from the bytes
+ * Random trees with names of any bytes in every place that a view shows, and rules whose meaning follows from the bytes
  * alone: what they cover must not come out of any place, by any name.
  */
 import assert from "node:assert/strict";

@@ -13,7 +13,7 @@ const provider = createClaudeCode({
 });
 const scenes = {};
 scenes.text = (await generateText({ model: provider("fake"), prompt: "hello" })).text;
-// So long that the program cannot read the reply at once: what arrives together is told as one piece.
+// So long that the program cannot read the reply at once: what arrives together is reported as one piece.
 const stream = streamText({ model: provider("other"), prompt: "hello again ".repeat(2_000) });
 scenes.pieces = [];
 for await (const piece of stream.textStream) scenes.pieces.push(piece);

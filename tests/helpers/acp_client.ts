@@ -135,7 +135,7 @@ export class AcpClient implements AsyncDisposable {
     return this.updates("agent_message_chunk").map(({ content }) => content.text).join("");
   }
 
-  /** The whole of what the client was told, as one text. */
+  /** Everything that the client was sent, as one text. */
   get everything(): string {
     return JSON.stringify(this.messages);
   }
@@ -195,7 +195,7 @@ export class AcpClient implements AsyncDisposable {
     return await this.request("initialize", { protocolVersion: 1, clientCapabilities });
   }
 
-  /** Begins a session; gives its id once its commands are told. */
+  /** Begins a session; gives its id once its commands are announced. */
   async session(params: Record<string, unknown> = {}): Promise<string> {
     await this.initialize();
     const result = await this.request("session/new", { cwd: this.#options.home.project, mcpServers: [], ...params });

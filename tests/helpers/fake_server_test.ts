@@ -45,7 +45,7 @@ Deno.test("a capability becomes a call of the offered tool, in pieces, and an ab
   assert.deepEqual(server.absent, ["shell"]);
 });
 
-Deno.test("the script goes on step by step, repeats at the end, and says when it is over", async () => {
+Deno.test("the script continues step by step, repeats at the end, and says when it is over", async () => {
   await using server = startFakeServer({
     script: [refuse(429, "slow down", { "retry-after": "1" }), always(say("on"))],
   });

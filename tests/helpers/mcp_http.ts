@@ -18,7 +18,7 @@ export interface HttpPlan {
   prompts?: string[];
   /** Answers come as streams of events. */
   streams?: boolean;
-  /** Answers everything first; null goes on as planned. */
+  /** Answers everything first; null falls back to the plan. */
   before?(request: HeardRequest): Response | null;
   host?: "127.0.0.1" | "127.0.0.2";
 }

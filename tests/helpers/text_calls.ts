@@ -158,7 +158,7 @@ export const FORMS: Record<string, (calls: readonly SampleCall[]) => string> = {
     }\n</tool_calls>`,
 };
 
-/** Forms that are told by the name of another one, which they are like. */
+/** Forms that are reported under the name of another one, which they are like. */
 const TOLD_AS: Readonly<Record<string, string>> = {
   "tool_code in a fence": "tool_code",
   functiongemma: "gemma",

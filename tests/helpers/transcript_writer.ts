@@ -1,5 +1,5 @@
 /**
- * A child that writes one session without end, for tests that kill it: argument 1 is the home. It goes on with the latest
+ * A child that writes one session without end, for tests that kill it: argument 1 is the home. It continues the latest
  * session, or begins one, and prints the number of each item when that is on the disk.
  */
 import { denoIo } from "../../src/platform/deno_io.ts";

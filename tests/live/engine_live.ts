@@ -36,7 +36,7 @@ Deno.test("a real llama-server is started with every option known, asked for a t
   assert.match(done.stderr, /cleaning up before exit/);
 });
 
-Deno.test("a real llama-server goes on alone, wants its key, is reused, and is ended by name", async () => {
+Deno.test("a real llama-server keeps running alone, wants its key, is reused, and is ended by name", async () => {
   const { home, env, port, words } = await realEngine();
   await using _home = home;
   const command = (...args: string[]) =>

@@ -3,7 +3,7 @@ import { pngFile } from "../helpers/images.ts";
 import { runProgram, startProgram, temporaryHome } from "../helpers/program.ts";
 import { configureLlama, isIdle, startLlama } from "./llama_server.ts";
 
-/** A reply that goes on until something ends it: the model's own end does not count. */
+/** A reply that continues until something ends it: the model's own end does not count. */
 const ENDLESS = { params: { ignore_eos: true, temperature: 0 }, max_tokens: 100_000, context_window: 200_000 };
 
 const TALK = ["run", "Count to sixty.", "--tools", "none"];
@@ -107,7 +107,7 @@ Deno.test("a model that is not configured and not served is exit 3 and names the
   assert.match(done.stderr, /tiny-agent/);
 });
 
-Deno.test("a model without eyes is told by its server, or by one refusal, and the chat goes on", async () => {
+Deno.test("a model without vision is recognized by its server, or by one refusal, and the chat continues", async () => {
   await using home = await temporaryHome();
   await using server = await startLlama();
   await home.write("a.png", pngFile({ width: 64, height: 64 }));

@@ -120,7 +120,7 @@ function test(name: string, judge: (parse: (text: string) => Node) => void): voi
   Deno.test({ name, ignore: parser === null, fn: () => judge(parser ?? assert.fail("no grammar")) });
 }
 
-test("what is no PowerShell is told apart, so that the other tests can fail", (parse) => {
+test("what is no PowerShell is recognized, so that the other tests can fail", (parse) => {
   for (const bad of ["if ($x { exit }", "'open", "try { exit 2 }}", "& ('a'", "foreach ($a in) {}"]) {
     assert.notDeepEqual(errorsIn(parse(bad)), [], bad);
   }

@@ -6,7 +6,7 @@ import { configure, type TemporaryHome, temporaryHome } from "../helpers/program
 
 const model = { id: "fake", context_window: 32768 };
 
-Deno.test("a session that read protected content is refused by a remote model and goes on with the local one", async () => {
+Deno.test("a session that read protected content is refused by a remote model and continues with the local one", async () => {
   await using home = await temporaryHome();
   const canary = "CNRY_4e8b1d70a9c3f265";
   await home.write(".agentclisecret", "no-cloud: .env\n");
@@ -53,7 +53,7 @@ Deno.test("auth status says for programs whether a session can be started, and n
   assert.ok(!(done.stdout + done.stderr).includes(key));
 });
 
-Deno.test("a client's hook is told a prompt only where it may leave the session", async () => {
+Deno.test("a client's hook gets a prompt only where it may leave the session", async () => {
   await using home = await temporaryHome();
   const canary = "CNRY_7c1d9e2f4a6b8035";
   await home.write(".agentclisecret", "no-cloud: .env\n");

@@ -23,7 +23,7 @@ Deno.test("each message is a turn with one result, and the end of input waits fo
   assert.equal(server.chats()[2]?.json.messages.length, 6);
 });
 
-Deno.test("workflows and skills of the project are told in init, and a message that begins with one is its text", async () => {
+Deno.test("workflows and skills of the project are listed in init, and a message that begins with one is its text", async () => {
   await using home = await temporaryHome();
   await home.write(".ide/workflows/ship.md", "---\ndescription: Ship it\n---\nRun the release steps.\n");
   await home.write(".agents/skills/survey/SKILL.md", "---\nname: survey\ndescription: Count\n---\nCount all.\n");
@@ -43,7 +43,7 @@ Deno.test("workflows and skills of the project are told in init, and a message t
   ]);
 });
 
-Deno.test("prompts of MCP servers are told in init and can be sent, and are not told where they are only for local models", async () => {
+Deno.test("prompts of MCP servers are listed in init and can be sent, and are not listed where they are only for local models", async () => {
   const prompts = [{
     name: "greet",
     description: "Greet somebody.",
@@ -167,7 +167,7 @@ Deno.test("the model is switched between turns and the history goes along", asyn
   assert.equal(new Set(done.lines.filter((line) => line.type === "result").map((line) => line.session_id)).size, 1);
 });
 
-Deno.test("broken lines are noted once each and the session goes on", async () => {
+Deno.test("broken lines are noted once each and the session continues", async () => {
   await using home = await temporaryHome();
   await using server = startFakeServer({ script: [say("Fine.")] });
   await configure(home, { loc: { baseUrl: server.baseUrl } });

@@ -8,7 +8,7 @@ const KILLS = Number(Deno.env.get("AGENTCLI_KILLS") ?? 8);
 /** A whole run of the program takes about so long; the kill comes at any moment of it. Milliseconds. */
 const LONGEST_LIFE = 500;
 
-Deno.test(`killed ${KILLS} times at any moment, a session goes on with all that was told to its client`, async () => {
+Deno.test(`killed ${KILLS} times at any moment, a session resumes with all that was sent to its client`, async () => {
   await using home = await temporaryHome();
   await home.write("a.txt", "alpha\n");
   await using server = startFakeServer({
@@ -51,6 +51,6 @@ Deno.test(`killed ${KILLS} times at any moment, a session goes on with all that 
   let at = 0;
   for (const text of told) {
     at = held.indexOf(text, at) + 1;
-    assert.ok(at > 0, `${text} was told and is lost; killed after ${lives} ms`);
+    assert.ok(at > 0, `${text} was sent and is lost; killed after ${lives} ms`);
   }
 });

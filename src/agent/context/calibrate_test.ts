@@ -43,7 +43,7 @@ Deno.test("a server without tools gets them described as text, once for all", as
   );
 });
 
-Deno.test("a prompt that the server cut is told once, with the command for that server", async () => {
+Deno.test("a prompt that the server cut is reported once, with the command for that server", async () => {
   const session = testSession(32_768, {
     server: {
       ...UNKNOWN_SERVER,

@@ -95,7 +95,7 @@ function dropImages(
   return { count, ...sizes };
 }
 
-/** Says that images were left out, and why: `how` goes on behind "2 images left out". */
+/** Says that images were left out, and why: `how` follows "2 images left out". */
 async function reportDropped(
   session: Session,
   turn: RunningTurn,

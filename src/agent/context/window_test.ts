@@ -58,7 +58,7 @@ Deno.test("a dead server, a stranger and an abort are no errors", async () => {
   assert.deepEqual(await findServerWindow(client, endpointAt(strange), { model: "m", signal: aborted }), nothing);
 });
 
-Deno.test("what may be told another time is not settled, what never will be is", async () => {
+Deno.test("what may be known another time is not settled, what never will be is", async () => {
   const at = "http://127.0.0.1:9999/v1";
   const settled = async (answer: { status?: number; body: unknown }, loaded = false) => {
     const { client } = standInClient({ [`${at}/models`]: answer });

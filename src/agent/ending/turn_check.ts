@@ -22,7 +22,7 @@ export interface ProjectCheck {
 /** Finds the commands that may be meant, the first that may run being the one; asked after turns that changed files. */
 export type FindChecks = () => Promise<readonly ProjectCheck[]>;
 
-/** How often a turn goes on because its check failed. */
+/** How often a turn continues because its check failed. */
 const ROUND_LIMIT = 2;
 /** Lines at the end of the output that the model is shown. */
 const LINE_LIMIT = 60;
@@ -33,7 +33,7 @@ interface TurnStart {
   at: number;
 }
 
-/** The check of one turn; what it gives is true where the turn goes on, since the model has been told of a failure. */
+/** Returns the check of one turn, which gives true where the turn continues because the model was told of a failure. */
 export function createTurnCheck(session: Session, turn: RunningTurn, start: TurnStart): () => Promise<boolean> {
   let seen = start.changes;
   let since = start.at;

@@ -30,7 +30,7 @@ Deno.test("only the marker of the root opts hosts in", () =>
     assert.equal(state.warnings.length, 1);
   }));
 
-Deno.test("a damaged marker is told by name and opens nothing", () =>
+Deno.test("a damaged marker is reported by name and opens nothing", () =>
   inTemporary(async (directory) => {
     await Deno.writeTextFile(`${directory}/.agentclisecret`, "local-endpoints: own.lan\nno-cloud:\n");
     const state = findMarkers(directory);

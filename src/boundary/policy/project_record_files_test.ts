@@ -9,7 +9,7 @@ const NOTHING = { markers: [], endpoints: [] };
 const unix = { ignore: Deno.build.os === "windows" };
 
 Deno.test(
-  "a home that cannot be written or read is told, and a damaged index is made again",
+  "a home that cannot be written or read is reported, and a damaged index is rebuilt",
   unix,
   () =>
     inPlace(async ({ base, home }) => {
@@ -43,7 +43,7 @@ const RUINED: readonly ((data: { [name: string]: unknown }) => unknown)[] = [
   (data) => data["derived"] = [{ path: "x" }],
 ];
 
-Deno.test("a record with a value that is none is told with the way on, whatever it is", async (test) => {
+Deno.test("a record with an invalid value is reported with what to do, whatever the value", async (test) => {
   for (const ruin of RUINED) {
     await test.step(String(ruin), () =>
       inPlace(async ({ base, home }) => {
@@ -62,7 +62,7 @@ Deno.test("a record with a value that is none is told with the way on, whatever 
   }
 });
 
-Deno.test("an index with an entry that is none is made again", async (test) => {
+Deno.test("an index with an invalid entry is rebuilt", async (test) => {
   for (const projects of [null, { x: null }, { x: { root: 1 } }]) {
     await test.step(JSON.stringify(projects), () =>
       inPlace(async ({ base, home }) => {

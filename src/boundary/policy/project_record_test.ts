@@ -107,7 +107,7 @@ Deno.test(
       assert.equal(moved.markers[0]?.path, `${base}/moved/.agentclisecret`);
       assert.equal(await moved.allows("harmless words"), true);
       const again = await ProjectRecord.open(home, `${base}/moved`, NOTHING);
-      assert.deepEqual([again.notice, again.trustedEndpoints], [null, ["gpu.lan"]], "it is told once");
+      assert.deepEqual([again.notice, again.trustedEndpoints], [null, ["gpu.lan"]], "it is reported once");
       assert.deepEqual((await knownProjects(home)).map((known) => known.root), [`${base}/moved`]);
       const other = await ProjectRecord.open(home, root, { markers: [marker(root, "other")], endpoints: ["new.lan"] });
       assert.deepEqual([other.notice, other.trustedEndpoints], [null, ["new.lan"]]);
@@ -149,7 +149,7 @@ Deno.test(
 );
 
 Deno.test(
-  "a directory that was removed and made again is first seen again if there was never a marker",
+  "a directory that was removed and created again is first seen again if there was never a marker",
   unix,
   () =>
     inPlace(async ({ base, home }) => {

@@ -137,7 +137,7 @@ Deno.test("a link with a leading dot goes when settings come to be behind it, an
     assert.ok((await madeSince(again)).includes(`${root}/.venv`), "a link that leads elsewhere by now");
   }));
 
-Deno.test("a file of settings that is a link is told from another one in its place", () =>
+Deno.test("a settings file that is a link is distinguished from another one in its place", () =>
   inPlace(async ({ root, watch, madeSince, write }) => {
     await write("conf/mcp.json");
     await Deno.symlink("conf/mcp.json", `${root}/.mcp.json`);

@@ -185,7 +185,7 @@ const FORMS: [Form, string][] = [
   ["base64", base64Of("4f9c2b7e1d8a60")],
 ];
 for (const [form, text] of FORMS) {
-  Deno.test(`the form ${form} is told`, () => {
+  Deno.test(`the form ${form} is named`, () => {
     assert.equal(scan(scannerOf({ a: "zq9c2b7e1d8a60 or 4f9c2b7e1d8a60" }), text)?.form, form);
   });
 }

@@ -30,7 +30,7 @@ async function project(marker = "no-cloud: .env\n"): Promise<Project> {
   };
 }
 
-Deno.test("a hit is told with file, line, rule and form, and without the fragment", async () => {
+Deno.test("a hit is reported with file, line, rule and form, and without the fragment", async () => {
   await using given = await project();
   await given.write(".env", `# settings\nTOKEN=${SECRET}\n`);
   const scanner = given.scanner();
@@ -132,7 +132,7 @@ Deno.test("a file with a copy counts as a whole, also when its source holds noth
   }
 });
 
-Deno.test("a protected file that cannot be read is told", async () => {
+Deno.test("a protected file that cannot be read is reported", async () => {
   await using given = await project("no-cloud: keys\n");
   await given.write("keys/big", "");
   await Deno.truncate(`${given.root}/keys/big`, 65 * 1024 * 1024);
@@ -215,7 +215,7 @@ Deno.test("of a thousand protected files unchanged ones are not read again", asy
   }
 });
 
-Deno.test("reading much content ends with a signal, and goes on where it is asked again", async () => {
+Deno.test("reading much content ends with a signal, and continues when it is asked again", async () => {
   await using given = await project("no-cloud: keys\n");
   const line = "a line of a large protected file, number ";
   for (let file = 0; file < 5; file++) {

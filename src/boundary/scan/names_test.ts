@@ -37,7 +37,8 @@ for (
     "# of the shop",
   ]
 ) {
-  Deno.test(`values, comments, and what goes on into a value are: ${text}`, () => assert.equal(finds(ENV, text), true));
+  Deno.test(`values, comments, and what continues into a value are: ${text}`, () =>
+    assert.equal(finds(ENV, text), true));
 }
 
 /** Lines whose first word may be a secret itself. */

@@ -110,7 +110,7 @@ Deno.test("a marker in an added directory covers what lies there", () =>
     assert.equal(refusedAs(await read(workspace, `${directory}/outside/far.txt`)), "protected");
   }));
 
-Deno.test("a marker that cannot be read is told with what to do about it", () =>
+Deno.test("a marker that cannot be read is reported with what to do about it", () =>
   inProject(async ({ root, open }) => {
     await Deno.remove(`${root}/.agentclisecret`).catch(() => {});
     await Deno.mkdir(`${root}/.agentclisecret`);
@@ -209,7 +209,7 @@ Deno.test("a host that the marker no longer opts in stops being local, and one t
     assert.equal(remote.local, false);
   }));
 
-Deno.test("paths that are no place in the project are refused with the way on", () =>
+Deno.test("paths that are no place in the project are refused with what to do instead", () =>
   inProject(async ({ directory, root, open }) => {
     const workspace = await open();
     const cases: [string, string, RegExp][] = [

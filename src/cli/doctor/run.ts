@@ -75,7 +75,7 @@ function startGroups(context: Context, client: HttpClient): [Check["id"], Promis
     ["demo", checkDemo(io).then((one) => [one])],
   ];
   return groups.map(([id, work]) => {
-    // What Deno does not permit is told in its place, and the rest is looked at all the same.
+    // What Deno does not permit is reported in its place, and the rest is checked all the same.
     const told = work.catch((error) => [failed(id, error)]);
     const bounded = Promise.race([told, tooLate(id, context)]);
     // A bug in one shows when its turn comes; until then it must not end the process.

@@ -133,7 +133,7 @@ export function rows(
   return [heading, ...lines].join("\n");
 }
 
-/** A command line; one that is too long goes on behind a backslash, as shells take it. */
+/** A command line; one that is too long continues after a backslash, as shells take it. */
 function exampleLines(example: string, width: number): string {
   const lines = [""];
   for (const word of example.match(/(?:"[^"]*"|'[^']*'|[^\s"'])+/g) ?? []) {

@@ -70,7 +70,7 @@ Deno.test("what servers say reaches neither terminal nor JSON as control charact
   assert.match(text, /\\x1b/);
 });
 
-Deno.test("what was added and kept is told", () => {
+Deno.test("what was added and kept is reported", () => {
   assert.deepEqual(changeLines(outcome([met()])), [
     "added Ollama (runtime_a), http://localhost:11434/v1: 2 models",
     "added Unsloth Studio (studio_f), http://localhost:8888/v1, as a comment: it is not running here",

@@ -62,7 +62,7 @@ Deno.test("what is found is written, and a second time nothing changes", async (
   assert.equal(await providersYaml(home), text);
 });
 
-Deno.test("what the user wrote stays byte for byte while new models are added and gone ones are told", async () => {
+Deno.test("what the user wrote stays byte for byte while new models are added and missing ones are reported", async () => {
   await using home = await temporaryHome();
   await using server = startFakeServer({ models: ["kept", "new"] });
   const before = `# mine
@@ -141,7 +141,7 @@ Deno.test("finding nothing writes the studio's comment, is no failure, and says 
   assert.match(await providersYaml(home), /^providers:\n {2}# studio_f:/m);
 });
 
-Deno.test("a broken file is told before any server is asked, and stays as it is", async () => {
+Deno.test("a broken file is reported before any server is asked, and stays as it is", async () => {
   await using home = await temporaryHome();
   await using server = startFakeServer();
   await Deno.mkdir(home.agentcliHome, { mode: 0o700 });

@@ -94,7 +94,7 @@ export async function announce(task: ServeTask, { begun, models, started }: Read
   });
 }
 
-/** A server may give less than it was told to: its model was not made for more, or the card is full. */
+/** A server may give less than it was asked for: its model was not made for more, or the card is full. */
 async function warnShortWindow({ context, checked }: ServeTask, models: readonly DiscoveredModel[]): Promise<void> {
   const asked = Number(checked.values.context_window);
   const given = models.find(({ id }) => id === checked.modelName)?.contextWindow ?? null;

@@ -3,7 +3,7 @@ import { isRequestedModel } from "./result.ts";
 
 const PLACE = { host: "127.0.0.1", url_host: "127.0.0.1", port: "8080" };
 
-Deno.test("a model is found in the list by its name, with Ollama's tag, and by its file where no name was told", () => {
+Deno.test("a model is found in the list by its name, with Ollama's tag, and by its file where no name is given", () => {
   const file = { modelName: "m", values: { ...PLACE, model: "/models/m.gguf", name: "m" } };
   assert.deepEqual(["m", "m.gguf", "/models/m.gguf", "n.gguf", "q"].map((id) => isRequestedModel(id, file)), [
     true,

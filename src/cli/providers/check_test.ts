@@ -77,7 +77,7 @@ Deno.test("a key that a llama-server with an open list rejects is an error, and 
   assert.equal((await checked(server, { apiKey: "$KEY" }, { KEY: "right" })).state, "ok");
 });
 
-Deno.test("the window of each model is told with where it is from", async () => {
+Deno.test("the window of each model is shown with where it is from", async () => {
   await using server = await serving({
     models: list([
       { id: "a", owned_by: "vllm", max_model_len: 4096 },
@@ -140,7 +140,7 @@ Deno.test("a server that lists nothing and says that it does not have the model 
   );
 });
 
-Deno.test("the server, models it does not have and windows it does not give are told", async () => {
+Deno.test("the server, models it does not have and windows it does not give are reported", async () => {
   await using server = await serving({
     models: list([{ id: "a", owned_by: "vllm", max_model_len: 4096 }, { id: "b", owned_by: "vllm" }]),
   });
@@ -211,7 +211,7 @@ Deno.test("a 200 without a model list, a missing path and a page are not reachab
   }
 });
 
-Deno.test("nobody listening, and a server that never answers, are told with what to try", async () => {
+Deno.test("a server that does not listen and one that never answers are reported with what to try", async () => {
   const closed = await serving({});
   await closed.close();
   const refused = checkText(await checked(closed, { apiKey: "$GONE" }));

@@ -55,7 +55,7 @@ Deno.test("an entry that is not there is an exit code without a word", unix, asy
   await withTool("printf found", async (place) => assert.equal(await keyringAt(place).find("p"), "found"));
 });
 
-Deno.test("what the tool complains about is told in our words, without repeating it", unix, async () => {
+Deno.test("what the tool complains about is reported in our words, without repeating it", unix, async () => {
   const complaints: [string, RegExp][] = [
     ["The name org.freedesktop.secrets was not provided by any .service files", /no keyring service/],
     ["Could not connect: No such file or directory", /cannot be reached/],

@@ -192,7 +192,7 @@ async function onlySandboxed(
   const strange = strangeMember(given, { isShell });
   const reason = await read();
   if ((bare === undefined && strange === null && reason === null) || !await hasSandbox()) return reason;
-  // A variable can look like a line: where the command itself is well, it is told what is not.
+  // A variable can look like a line: where the command itself is fine, the reason names what is not.
   const isWell = lines.some((line) => isSandboxed(line, commands));
   if (bare !== undefined && (strange === null || !isWell)) {
     const advice = sandboxAdvice(bare, commands);

@@ -117,7 +117,7 @@ function serverCall(tool: string, given: unknown): Action {
 /** A file that a person names in a prompt: the assistant adds it without asking a hook. */
 const MENTION = /(?:^|[\s("'`])@(?:"([^"]+)"|'([^']+)'|([^\s"'`]+))/g;
 
-/** Names alone pass in a prompt: whoever is to be told what is in a file has to name it. */
+/** Names alone pass in a prompt: whoever asks what is in a file has to name it. */
 function promptActions(text: string): Action[] {
   const named = [...text.matchAll(MENTION)].map(([, double, single, bare = ""]) =>
     // Lines of it, and what ends the sentence.

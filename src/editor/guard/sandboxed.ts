@@ -12,7 +12,7 @@ const USUAL_NAME = "agentcli";
 const OWN_LINES: readonly string[] = ["providers validate", "--version"];
 /** The beginning of a line that was to run in the sandbox. */
 const NEARLY_RIGHT = /^(?:\S*\/)?agentcli(?:\s+-[-\w]+)*\s+sandbox(?:\s+--?\w[-\w]*)*\s+--\s+/;
-/** A longer command is told in general how to be run. Characters. */
+/** For a longer command, the advice shows only the form. In characters. */
 const SHOWN_LIMIT = 1_000;
 
 export interface CommandPlace {

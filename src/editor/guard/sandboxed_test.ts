@@ -113,14 +113,14 @@ for (const [line, advice] of ADVICE) {
   });
 }
 
-Deno.test("a command for which no line can be told gets the rules instead", async () => {
+Deno.test("a command for which no line can be given gets the rules instead", async () => {
   const at = await project();
   for (const line of ["cat <<EOF\na\nEOF", "x ".repeat(2_000)]) {
     assert.match((await at.command(line))?.instead ?? "", /as one line: agentcli sandbox -- 'COMMAND'/);
   }
 });
 
-Deno.test("a fragment of protected content is told by no advice, and passes in no sandbox", async () => {
+Deno.test("no advice shows a fragment of protected content, and no sandbox lets it pass", async () => {
   const at = await project();
   for (const line of ["echo text of credentials", "agentcli sandbox -- echo 'text of credentials'"]) {
     const refusal = await at.command(line);

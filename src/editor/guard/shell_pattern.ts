@@ -12,7 +12,7 @@ interface PatternOptions {
   lookup: ProtectedLookup;
   /** Directories that the command goes into. */
   from: readonly string[];
-  /** Whether a star means hidden names too: some shells can be told so. */
+  /** Whether a star means hidden names too: some shells have an option for it. */
   dots: boolean;
 }
 

@@ -1,6 +1,6 @@
 /**
  * Finds changes that would switch the guard off: to the markers, the hooks of the editors, and agentcli itself. A command or
- * a tool that names one is blocked, whatever it does with it: what a program does with a name cannot be told.
+ * a tool that names one is blocked, whatever it does with it: what a program does with a name is unknown.
  */
 import { decidesProtection, writeProtection } from "../../boundary/policy/write_protected.ts";
 import { lstatSync, statSync } from "../../platform/files.ts";

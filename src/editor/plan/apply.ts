@@ -50,7 +50,7 @@ interface ApplyOptions {
 /**
  * Works the plan out again and does it, while no other agentcli does. Throws `usage` when it is not the expected one. When
  * one write fails, the others are undone and the failure is thrown. A kill at any moment leaves a ledger from which the
- * next run goes on.
+ * next run continues.
  */
 export async function applyChanges(home: Home, wanted: Wanted, options: ApplyOptions = {}): Promise<Plan> {
   return await home.locked(LEDGER, async () => {

@@ -181,7 +181,7 @@ Deno.test("what an editor writes into a file at the last moment stays, and nothi
   assert.deepEqual([...snapshot(at.base).values()], ["the editor's own\n", FOREIGN_HOOKS]);
 });
 
-Deno.test("what was written and then changed by an editor is not taken back over it, and the next run goes on", async () => {
+Deno.test("what was written and then changed by an editor is not undone, and the next run continues", async () => {
   await using at = await place();
   const disk: DiskAccess = {
     ...DISK,

@@ -233,7 +233,7 @@ Deno.test("a huge file, and one that is no text, are reported and stay", async (
   }
 });
 
-Deno.test("hooks that do the same nothing in PowerShell are told apart, and one changed by hand is known by it", async () => {
+Deno.test("hooks that do the same nothing in PowerShell are distinguished, and one changed by hand is recognized", async () => {
   await using at = await place();
   const hook = (name: string) =>
     at.artifact(name, [{

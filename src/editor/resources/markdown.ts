@@ -47,7 +47,7 @@ export function readFrontmatter(text: string): Frontmatter {
       if (fields.has(key)) repeated.push(key);
       fields.set(key, valueOf(top[2] ?? ""));
     } else if (/^\s+\S/.test(line) && typeof now === "string") {
-      // A folded text goes on; the sign that said so is no part of it.
+      // A folded text continues; the sign for it is not part of it.
       fields.set(key, `${now.replace(/^[>|][-+]?$/, "")} ${line.trim()}`.trim());
     }
   }

@@ -60,7 +60,7 @@ Deno.test("the probed ports are asked, in the order of the table, and what serve
   assert(sent.every((request) => request.endpoint.key === undefined));
 });
 
-Deno.test("a server that wants a key, or is loading, is told from nothing and recognized", async () => {
+Deno.test("a server that wants a key, or is loading, is recognized", async () => {
   const { found } = await standIn({
     "http://localhost:11434/v1/models": await recorded("llama-server/key_models_no_key"),
     "http://localhost:8080/v1/models": await recorded("llama-server/loading_chat"),
@@ -116,7 +116,7 @@ Deno.test("a listener that never answers costs the time that was given, no more"
   assert.deepEqual([found.state, found.detail], ["no response", "within 150 ms"]);
 });
 
-Deno.test("what speaks another protocol is told as that", async () => {
+Deno.test("a server that speaks another protocol is reported as that", async () => {
   using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   const answering = (async () => {
     for await (const connection of listener) {

@@ -90,7 +90,7 @@ Deno.test("a byte order mark before a list does no harm", async () => {
   assert.equal((await listModels(client, endpointAt(BASE), { timeoutMs: 1000 })).models[0]?.id, "m");
 });
 
-Deno.test("a refused key is told apart from a missing one, without the key", async () => {
+Deno.test("a refused key is distinguished from a missing one, without showing the key", async () => {
   const { client } = standInClient({ [LIST]: await recorded("llama-server/key_models_no_key") });
   await assert.rejects(
     listModels(client, endpointAt(BASE), { timeoutMs: 1000 }),

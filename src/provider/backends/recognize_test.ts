@@ -90,7 +90,7 @@ for (const [server, port, answers] of byProbe) {
   });
 }
 
-Deno.test("gateways are told from servers, whatever owner they pass on", async () => {
+Deno.test("gateways are distinguished from servers, whatever owner they pass on", async () => {
   const gateway = { headers: { "x-litellm-model-id": "x" }, ...owned("vllm") };
   assert.equal((await met(4000, { "/v1/models": gateway })).found?.gateway, true);
   assert.equal((await met(8000, { "/v1/models": owned("vllm") })).found?.gateway, false);

@@ -103,7 +103,7 @@ Deno.test("a refused key is reported in the server's words, without the key or a
   assert.doesNotMatch(failureOf("", 401).message, /it says/);
 });
 
-Deno.test("a refused key is told by its source: a variable, the file, or the placeholder", () => {
+Deno.test("a refused key is named by its source: a variable, the file, or the placeholder", () => {
   const refused = (more: Partial<Endpoint>) => {
     const failure = serverFailure(serverErrorFromBody("{}"), {
       endpoint: { ...endpoint, configFile: "/h/providers.yaml", ...more },
@@ -129,7 +129,7 @@ Deno.test("a request that is too large in bytes says so, and what to do", () => 
   assert.match(failure.hint ?? "", /request size limit .*or start with less/);
 });
 
-Deno.test("an overflow is told in the numbers of the server, and once", () => {
+Deno.test("an overflow is reported in the numbers of the server, and once", () => {
   const message = "the request exceeds the available context size. try increasing it";
   const body = { error: { code: 400, message, type: "exceed_context_size_error", n_prompt_tokens: 9000, n_ctx: 4096 } };
   assert.match(failureOf(body, 400).message, /\(HTTP 400\): 9,000 tokens are more than its window of 4,096$/);
@@ -138,7 +138,7 @@ Deno.test("an overflow is told in the numbers of the server, and once", () => {
   assert.match(failureOf(both, 400).message, /exceeds the available context size/);
 });
 
-Deno.test("a wait that is longer than ours is told as the server asked for it", () => {
+Deno.test("a wait that is longer than ours is reported as the server asked for it", () => {
   const told = (retryAfterMs: number) =>
     serverFailure(serverErrorFromBody('{"error":"slow down"}'), {
       endpoint,

@@ -82,7 +82,7 @@ export function answerMarkAt(text: string, at: number): { end: number; closers: 
   return { end: at + open.length, closers };
 }
 
-/** Returns whether a text that goes on may begin with a mark, which cannot be told yet. */
+/** Returns whether a text that is still arriving may begin with a mark. */
 export function mayBeginMark(text: string): boolean {
   if (BEGINNINGS.some((open) => open.startsWith(text))) return true;
   if (mayBeName(text)) return true;

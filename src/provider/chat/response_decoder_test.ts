@@ -137,7 +137,7 @@ Deno.test("an answer does not begin with blank lines, in no piece of it", async 
   }
 });
 
-Deno.test("events that end in a single line end are told apart", async () => {
+Deno.test("events that end in a single line end are separated", async () => {
   assert.equal(await textOf(`data: ${chunk({ content: "a" })}\ndata: ${chunk({ content: "b" }, "stop")}\n`), "ab");
 });
 
@@ -175,7 +175,7 @@ Deno.test("a damaged event does not swallow the next one", async () => {
   assert.equal(await textOf(`data: {"choices":[{"del\ndata: ${chunk({ content: "b" }, "stop")}\n\n`), "b");
 });
 
-Deno.test("a page that is no reply is told from a cut one", async () => {
+Deno.test("a page that is no reply is distinguished from a cut one", async () => {
   const page = await read([bytes("<html><body>hello</body></html>\n")], "text/html");
   assert.equal(page.verdict.kind, "foreign");
   const document = await read([bytes('{"choices":[{"message":{"cont')], "application/json");

@@ -3,7 +3,7 @@ import { manualClock } from "../../../tests/helpers/manual_clock.ts";
 import { readInto } from "./response.ts";
 import { ResponseDecoder } from "./response_decoder.ts";
 
-Deno.test("a reply that has its reason to end is over after a while, even when the server goes on sending comments", async () => {
+Deno.test("a reply with its finish reason is over after a while, even when the server continues to send comments", async () => {
   const clock = manualClock();
   const encoder = new TextEncoder();
   const chunk = { choices: [{ index: 0, delta: { content: "done" }, finish_reason: "stop" }] };
@@ -13,7 +13,7 @@ Deno.test("a reply that has its reason to end is over after a while, even when t
     async read() {
       if (reads++ === 0) return encoder.encode(`data: ${JSON.stringify(chunk)}\n\n`);
       await clock.advance(1000);
-      assert(reads < 100, "it goes on for ever");
+      assert(reads < 100, "it never ends");
       return canceled ? null : encoder.encode(": ping\n\n");
     },
     cancel() {

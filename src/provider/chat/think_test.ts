@@ -35,7 +35,7 @@ const cases: { what: string; given: string; text: string; reasoning: string }[] 
 ];
 
 for (const { what, given, text, reasoning } of cases) {
-  Deno.test(`${what} is told apart, however it is cut`, () => {
+  Deno.test(`${what} is separated, however it is cut`, () => {
     assert.deepEqual(split([given]), { text, reasoning });
     assert.deepEqual(split([...given]), { text, reasoning });
     for (let place = 0; place <= given.length; place++) {

@@ -42,7 +42,7 @@ export class ToolCallCollector {
     const known = this.#find({ id, name, index, args });
     if (known === null && id + name + args === "") return null;
     if (known === null && this.#pending.length >= CALL_LIMIT) {
-      // What comes without a name goes on with a call that was left out.
+      // What comes without a name continues a call that was left out.
       if (name !== "") this.dropped++;
       return null;
     }
@@ -109,7 +109,7 @@ function isClosed(pending: PendingCall): boolean {
   return pending.scanner.state === "closed" || pending.scanner.state === "more";
 }
 
-/** Pieces joined; where that is no JSON and every piece repeats the one before and goes on, the last piece alone. */
+/** Returns the pieces joined; where that is no JSON and every piece repeats the one before and adds to it, the last piece. */
 function rawOf(pending: PendingCall): string {
   const joined = pending.parts.join("");
   if (pending.parts.length < 2 || !pending.growing || parseJson(joined) !== undefined) return joined;

@@ -14,7 +14,7 @@ const named = (name: string, args: unknown, more: JsonRecord = {}) => ({
   function: { name, arguments: args },
 });
 
-Deno.test("a call without an index is a new one, and what has neither id nor name goes on with it", () => {
+Deno.test("a call without an index is a new one, and what has neither id nor name continues it", () => {
   const { calls } = collect(
     named("f", '{"a"', { id: "x" }),
     { function: { arguments: ":1}" } },

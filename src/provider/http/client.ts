@@ -94,7 +94,7 @@ export class HttpClient {
 
   /**
    * Sends a request; any status but a redirect is a response. Failures are {@link AgentcliError}s; an abort throws the
-   * signal's reason. A connect cannot be told from a slow server by `fetch`: on loopback it is immediate, refused, or
+   * signal's reason. `fetch` cannot distinguish a connect from a slow server: on loopback it is immediate, refused, or
    * waits for a server that is stopped, so only the wait for headers is bounded there; elsewhere, after the time to connect of
    * silence a second connection shows whether the address answers at all.
    */

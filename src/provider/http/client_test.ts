@@ -246,9 +246,9 @@ for (const [where, host] of [["on this machine", "127.0.0.1"], ["elsewhere", "12
 }
 
 for (const [where, host] of [["on this machine", "127.0.0.1"], ["elsewhere", "127.0.0.2"]] as const) {
-  Deno.test(`a request ${where} is told to be on its way before the server answers`, async () => {
+  Deno.test(`a request ${where} is reported as sent before the server answers`, async () => {
     const sent = Promise.withResolvers<boolean>();
-    // Ends the wait where nothing is told.
+    // Ends the wait where nothing is reported.
     const late = AbortSignal.timeout(10_000);
     late.addEventListener("abort", () => sent.resolve(false));
     const server = listenHttp(host, async (_, reply) => await reply.whole(200, {}, String(await sent.promise)));

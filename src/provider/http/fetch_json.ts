@@ -41,7 +41,7 @@ export async function fetchJson(client: HttpClient, endpoint: Endpoint, request:
     const response = await client.send(endpoint, { method, path, atOrigin, withoutKey, body, signal });
     const { status, headers } = response;
     const success = status >= 200 && status < 300;
-    // A refusal is told by its status; how long its body is changes nothing.
+    // A refusal is recognized by its status, however long its body is.
     const text = success
       ? await response.text(limitBytes)
       : await response.text(REFUSAL_LIMIT).catch(() => response.cancel().then(() => "").catch(() => ""));

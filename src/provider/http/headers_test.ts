@@ -74,7 +74,7 @@ for (
     ["a name with a space", "HTTP/1.1 200 OK\r\nCANARY x: 1"],
     ["a value with a zero byte", "HTTP/1.1 200 OK\r\na: CANARY\0"],
     ["a value with a carriage return in it", "HTTP/1.1 200 OK\r\na: CANARY\rb: c"],
-    ["a line that goes on in the next", "HTTP/1.1 200 OK\r\na: b\r\n CANARY: c"],
+    ["a line that continues on the next", "HTTP/1.1 200 OK\r\na: b\r\n CANARY: c"],
     ["two lengths", "HTTP/1.1 200 OK\r\ncontent-length: 1\r\ncontent-length: 2"],
     ["a negative length", "HTTP/1.1 200 OK\r\ncontent-length: -1"],
     ["a length beyond counting", "HTTP/1.1 200 OK\r\ncontent-length: 99999999999999999999"],

@@ -51,7 +51,7 @@ function silentServer() {
   };
 }
 
-Deno.test("https to a port that speaks HTTP in clear and waits for more is told within ten seconds", async () => {
+Deno.test("https to a port that speaks plain HTTP and waits for more is reported within ten seconds", async () => {
   for (const local of [true, false]) {
     await using server = silentServer();
     using client = clientTo(server.port, { local });

@@ -20,7 +20,7 @@ for (
     ["http://", "a redirect;"],
   ] as const
 ) {
-  Deno.test(`a redirect to ${location} is told without a word that the server chose`, () => {
+  Deno.test(`a redirect to ${location} is reported without a word that the server chose`, () => {
     const failure = redirectFailure("p", { status: 307, headers: new Map([["location", location]]), url });
     assert(failure.message.includes(told), failure.message);
     assert.doesNotMatch(`${failure.message}${failure.hint}`, /canary/i);

@@ -155,7 +155,7 @@ Deno.test("calls with other arguments than asked for, or none that end, are no p
   }
 });
 
-Deno.test("a schema that is ignored and one that is refused are told apart", async () => {
+Deno.test("an ignored schema is distinguished from a refused one", async () => {
   assert.equal(found(await probed({ schema: "ignored" }), "jsonSchema").support, "ignored");
   assert.equal(found(await probed({ schema: "refused" }), "jsonSchema").support, "refused");
 });
@@ -283,7 +283,7 @@ Deno.test("a server without a list of models is reachable all the same", async (
   assert.equal(verdictOf(report).fit, true);
 });
 
-Deno.test("nobody there, and a refused key, are told as such", async () => {
+Deno.test("a server that does not listen and a refused key are reported as such", async () => {
   const gone = startFakeServer();
   await gone.close();
   assert.equal(probeError(await probe(gone))?.code, "provider_unreachable");
@@ -306,7 +306,7 @@ Deno.test("the parameters of the model are sent, and every new prompt begins in 
   assert.equal(new Set(cold.map((text) => text.slice(0, 80))).size, cold.length);
 });
 
-Deno.test("a server that replies with another model is told", async () => {
+Deno.test("a server that replies with another model is reported", async () => {
   const report = await probed({}, {
     change: (body) => /Say hello/.test(body.messages[0].content) ? { kind: "raw", bytes: otherModel() } : null,
   });

@@ -25,7 +25,7 @@ Deno.test("an edit counts by the file that it gives, however much of it the mode
   assert.equal(edit(whole, whole.replace("return total", "return round(total)")), null);
 });
 
-Deno.test("an edit that cannot be applied, or gives another file, is told why", () => {
+Deno.test("an edit that cannot be applied, or gives another file, gets the reason", () => {
   assert.equal(edit("return total", "return round(total)"), "old_string stands 2 times in the file");
   assert.equal(edit("return  total", "return round(total)"), "old_string is not in the file");
   assert.equal(edit("", "x"), "old_string is not in the file");

@@ -154,7 +154,7 @@ function isOpening(mark: string): boolean {
     : mark.startsWith("]") || callMarkAt(mark, 0)?.kind === "open";
 }
 
-/** Classifies the text behind the `=` of a tag: a name, the end of the tag, and what a call goes on with. */
+/** Classifies the text behind the `=` of a tag: a name, the end of the tag, and what a call continues with. */
 function classifyTag(behind: string): Decision {
   const found = /^\s?["']?[A-Za-z_][\w.-]*["']?[^<>\n]*>\s*(?:\]<\]\w{1,24}\[>\[)?/.exec(behind);
   if (found === null) return /[<>\n]|^\s?["']?[^\w"'\s]/.test(behind) ? "other" : "open";

@@ -116,7 +116,7 @@ function positionAt(
 
 /**
  * Refuses calls that are quoted, and those that are a part of a sentence, unless the message ends with them or another
- * call follows: a sentence that goes on speaks about the call. Calls right behind each other stand and fall together.
+ * call follows: a sentence that continues speaks about the call. Calls right behind each other stand and fall together.
  */
 function refuseAmidProse(text: string, spans: readonly MarkedSpan[]): MarkedSpan[] {
   let behind: MarkedSpan | undefined;

@@ -216,7 +216,7 @@ function endOfValue(cursor: Cursor, { tags, call }: { tags: RegExp; call: Tagged
   return null;
 }
 
-/** Returns whether the call goes on or ends here; leaves the cursor in its place. */
+/** Returns whether the call continues or ends here; leaves the cursor in its place. */
 function endsArgument(cursor: Cursor, call: TaggedCall): boolean {
   const end = cursor.at;
   cursor.takePattern(GAP);

@@ -91,7 +91,7 @@ async function runCommand(
   };
 }
 
-/** Starts a command that goes on; BashOutput reads it, and the session ends it. */
+/** Starts a background command; BashOutput reads it, and the session ends it. */
 async function startInBackground(
   { argv, stdin }: NonNullable<Awaited<ReturnType<typeof shellFor>>>,
   context: ToolContext,

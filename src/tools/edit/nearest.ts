@@ -120,7 +120,7 @@ function bestBySimilarity(lines: string[], wanted: string[]): number | null {
   return best === -1 ? null : best - longest;
 }
 
-/** A reason that can be told from the two texts alone; null when there is none. */
+/** Returns a reason that the two texts alone show; null when there is none. */
 function knownReason(file: string, old: string): string | null {
   const lines = old.split("\n").filter((line) => line.trim() !== "");
   if (lines.every((line) => /^ *\d+\t/.test(line))) return "old_string holds the line numbers of Read; leave them out";

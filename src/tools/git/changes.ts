@@ -15,7 +15,7 @@ export async function add(work: GitWork, paths: readonly string[]): Promise<Tool
   const entries = await work.names([...STATUS, "-uall", "--", ...paths]);
   if (entries === null) return work.failed("add");
   const names = entries.map((entry) => entry.slice(3)).filter((name) => !work.isCovered(name));
-  // What git does not see as it is: asked for by name, it is told of.
+  // What git does not see as it is: asked for by name, it is listed.
   const unseen = [...paths, ...(await work.protectedChanges(paths)).changed].filter((name) => work.isCovered(name));
   const nested = names.filter((name) => name.endsWith("/"));
   const sorted = await work.sorted([...new Set([...names.filter((name) => !name.endsWith("/")), ...unseen])]);

@@ -49,7 +49,7 @@ Deno.test("the forms that models write are understood", async () => {
   assert.deepEqual(await lines("(?<=x)y", "xy\ny"), ["xy"]);
 });
 
-Deno.test("what cannot be read is told in one sentence", async () => {
+Deno.test("what cannot be read is reported in one sentence", async () => {
   const wrong = [
     "(",
     ")",

@@ -152,7 +152,7 @@ function inOrder(start: ResolvedPath, paths: readonly string[]): FoundFile[] {
   });
 }
 
-/** Rules between the root and the directory cannot be told to ripgrep for where they stand. */
+/** ripgrep has no option for rules that stand between the root and the directory. */
 async function hasRulesBetween(root: string, relative: string, context: ToolContext): Promise<boolean> {
   if (relative === ".") return false;
   const names = relative.split("/");

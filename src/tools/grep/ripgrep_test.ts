@@ -89,7 +89,7 @@ for (const [what, change] of CHANGES) {
           const absent = await search({ pattern: "CNRY_6" });
           const found = await search({ pattern: "CNRY_5" });
           assert.ok(!found.content.includes(SECRET));
-          // What is told must not depend on the protected content.
+          // What is said must not depend on the protected content.
           assert.equal(found.content, absent.content);
           assert.deepEqual(found, await own({ pattern: "CNRY_5" }));
           // Once more before the marker was met, if it was not ended before it could say so; and never after.

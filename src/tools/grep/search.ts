@@ -205,7 +205,7 @@ function searchFile(
 ): void {
   if (isRefusal(read) && read.refused === "protected") {
     state.redacted++;
-    // Who asked for this very file is told the rule.
+    // Whoever asked for this very file gets the rule.
     if (file.names.length === 0) state.refusal = read.message;
   } else if (isRefusal(read) || read.more) state.unread++;
   else {

@@ -135,7 +135,7 @@ const PLAN_HEADING = /^(?:#{1,6}\s*|\*\*)(?:the\s+)?plan\b/im;
 /** Tells the model that its plan was accepted. */
 const CARRY_OUT = "Carry out the plan.";
 
-/** Asks about the plan of a turn, and goes on as the person says; nothing where the turn has none. */
+/** Asks about the plan of a turn and continues as the person says; does nothing where the turn has none. */
 export async function offerPlan(
   { outcome, answer }: Pick<TurnResult, "outcome" | "answer">,
   { chat, view }: { chat: AgentSession; view: ChatView },

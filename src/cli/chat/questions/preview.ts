@@ -92,7 +92,7 @@ interface Change {
   label: Label;
 }
 
-/** Previews the changes of Write and Edit; null for other tools, and where it cannot be told before. */
+/** Previews the changes of Write and Edit; null for other tools, and where the result is not known beforehand. */
 export async function changeOf({ toolName, input }: PermissionQuestion, workspace: Workspace): Promise<Change | null> {
   const { file_path: named, content } = input;
   if ((toolName !== "Write" && toolName !== "Edit") || typeof named !== "string") return null;
@@ -109,7 +109,7 @@ export async function changeOf({ toolName, input }: PermissionQuestion, workspac
   return after === null ? null : { ...file, after };
 }
 
-/** Returns a text as the input of an Edit leaves it; null where that cannot be told. */
+/** Returns a text as the input of an Edit leaves it; null where that is not known. */
 export function editedText(before: string, input: Record<string, unknown>): string | null {
   const replacements: Replacement[] = [];
   for (const edit of Array.isArray(input.edits) ? input.edits : [input]) {

@@ -60,7 +60,7 @@ export class ChatWork {
 
   /** Queues a message: for the turn that runs, else for a turn of its own. */
   add(message: QueuedMessage): void {
-    // Who sends something goes on: the next interrupt is a first one.
+    // Whoever sends something continues: the next interrupt is a first one.
     this.#lastInterrupt = -Infinity;
     void this.#queue.push(message);
   }

@@ -51,7 +51,7 @@ export async function runOutside(command: string, { io, cwd }: { io: Io; cwd: st
 /** A stop of this process comes a moment after it was asked for. Milliseconds. */
 const SUSPENDING_MS = 50;
 
-/** Stops this process until the shell goes on with it. */
+/** Stops this process until the shell continues it. */
 export async function suspend({ io }: { io: Pick<Io, "clock"> }): Promise<void> {
   if (suspendJob()) await io.clock.sleep(SUSPENDING_MS);
 }

@@ -172,7 +172,7 @@ export class TerminalView implements ChatView {
   }
 }
 
-/** The indent of what a row goes on with: a little behind its own. */
+/** The indent of what a row continues with: a little behind its own. */
 function behind([first]: Row): Row {
   return [span(`${/^ */.exec(first?.text ?? "")?.[0] ?? ""}  `)];
 }

@@ -49,7 +49,7 @@ Deno.test("the lines of a file stand behind its name, in a row of their own wher
   const protectedRead: CallBlock = { ...read, tookMs: 10, outcome: { kind: "result", result: secret } };
   assert.deepEqual(shown(protectedRead), ["* Read src/pump.ts [no-cloud] · 2 lines (#1)"]);
   const failed: CallBlock = { ...read, tookMs: 10, outcome: { kind: "result", result: { ...result, isError: true } } };
-  assert.equal(shown(failed).length, 3, "a failure is told below");
+  assert.equal(shown(failed).length, 3, "a failure is shown below");
 });
 
 Deno.test("a bar that is written over is its last state, and colors are left out", () => {

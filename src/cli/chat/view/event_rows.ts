@@ -11,7 +11,7 @@ import type { TurnEvent, TurnResult } from "../../../protocol/turn_event.ts";
 import { noteOf } from "../../run/text_output.ts";
 
 /**
- * The command that goes on with the session; null where there is nothing to go on with. A model that was `chosen` is
+ * The command that continues the session; null where there is nothing to continue. A model that was `chosen` is
  * named, since nothing else says it the next time.
  */
 export function farewell(prepared: OpenSession, { chosen }: { chosen: boolean }): string | null {

@@ -1,4 +1,4 @@
-/** The beginning of a chat: where one is, which model answers, and what it was told of the project. */
+/** The beginning of a chat: where one is, which model answers, and what it knows of the project. */
 import { modelName } from "../../../config/find.ts";
 import { currentBranch } from "../../../boundary/policy/git_directory.ts";
 import { productOf } from "../../../config/base_url.ts";

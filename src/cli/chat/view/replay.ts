@@ -1,4 +1,4 @@
-/** Draws the end of a session that goes on, as it looked when it was told. Loaded when one is taken up. */
+/** Draws the end of a resumed session as it looked when it was live. Loaded when a session is resumed. */
 import { openHome } from "../../../platform/home.ts";
 import { counted } from "../../../platform/number.ts";
 import { ageText, findSession } from "../../../session/list.ts";

@@ -62,7 +62,7 @@ export class TurnView {
   readonly #rates: Rates = { prefill: null };
   /** Tokens that the server has read and written, so that it need not read them again; 0 where it has to. */
   #known = 0;
-  /** The row as it was told last: it changes once a second. */
+  /** The row as it was set last: it changes once a second. */
   #told: { phase: Phase; second: number; text: string } | null = null;
   /** A turn runs: something is being waited for all the time. */
   #inTurn = false;

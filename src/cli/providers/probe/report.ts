@@ -246,7 +246,7 @@ interface Told {
  * - `error`: null when the model replied, else `{code, message, hint}`.
  * - `checks`: for each check `{status: "done", found}`, `{status: "failed", error}` or `{status: "skipped", reason}`.
  *   `found` has the fields of the finding; names end in their unit (`_ms`), tokens are whole tokens, a figure over
- *   several runs is `{median, runs}`, null stands for what could not be told.
+ *   several runs is `{median, runs}`, null stands for what could not be measured.
  * - `replies`: `{count, with_reasoning}`.
  * - `learnt`: `{context_window?, tool_calls?, reasoning?}`, what `--write` stores.
  * - `profile`: how a session would ask, `{sampling | reasoning | reasoning_limit: {value, why}}`.

@@ -203,7 +203,7 @@ Deno.test("what a server says is shown as escapes", async () => {
   assert.doesNotMatch(stdout + stderr + asJson.stdout, /[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/);
 });
 
-Deno.test("a remote provider is told to be one before it is sent anything", async () => {
+Deno.test("a remote provider is announced as one before it is sent anything", async () => {
   await using home = await temporaryHome();
   await using server = serverOf({ window: 8192 }, { host: "127.0.0.2" });
   await configure(home, { box: { baseUrl: server.baseUrl, apiKey: "k" } });
