@@ -30,15 +30,19 @@ export async function reportMarkers(
   protection: ProtectedSet,
   { roots, limit }: { roots: readonly string[]; limit: number },
 ): Promise<MarkerReport> {
-  const { files, directories, unjudged } = await protection.hidden();
+  const { files, directories, unjudged, protected: covered } = await protection.hidden();
   const hidden = { files: files.length, directories: directories.length, unjudged };
   // Which of the lines a damaged marker means is not known.
   if (protection.damaged !== null) return { ...hidden, idle: [], namesakes: [] };
   const lines = protection.rules.map(lineOf);
   const isHere = ({ rule }: Line) => roots.some((root) => isWithin(root, rule.marker)) && rule.remembered !== true;
+  // Also behind links, which the walk below does not follow.
+  const effective = new Set(
+    [...covered, ...directories.map((path) => ({ rule: protection.named(path) }))].map(({ rule }) => rule),
+  );
   const names = new Set(lines.flatMap((line) => line.last ?? []));
   const walk: Walk = {
-    idle: new Set(lines.filter((line) => isHere(line) && !line.stands)),
+    idle: new Set(lines.filter((line) => isHere(line) && !line.stands && !effective.has(line.rule))),
     names,
     namesakes: new Map(),
   };

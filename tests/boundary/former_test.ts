@@ -75,6 +75,8 @@ const LINKS: readonly (readonly [link: string, target: string, command: string])
   ["sec", "store", "rm sec"],
   ["on/way", "store", "rm -r on"],
   ["vault", "store", "rm vault"],
+  ["apps/x", "store", "rm apps/x"],
+  ["a/deep/in", "store", "mv a/deep/in a/deep/out"],
 ];
 
 for (const kind of ["rem", "loc"] as const) {
@@ -84,7 +86,8 @@ for (const kind of ["rem", "loc"] as const) {
       bubblewrap,
       async () => {
         const marker =
-          "no-cloud: .env\nno-cloud: *.pem\nno-cloud: sec\nno-cloud: conf/cur\nno-cloud: on/way/*.txt\nlist-only: vault\n";
+          "no-cloud: .env\nno-cloud: *.pem\nno-cloud: sec\nno-cloud: conf/cur\nno-cloud: on/way/*.txt\nlist-only: vault\n" +
+          "no-cloud: apps/*/k.txt\nno-cloud: **/in/*.txt\n";
         await using stage = await openStage({ bare: true, marker });
         const file = target === "store" ? "store/k.txt" : target;
         await stage.plant(file, "k", (canary) => `TOKEN=${canary}\n`);

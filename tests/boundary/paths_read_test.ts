@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { dirname } from "../../src/platform/path.ts";
 import { ask, say, want } from "../helpers/fake_server.ts";
 import { reads, tryWays, type Way } from "./cases.ts";
 import { assertRefusedResult, assertSealed, openStage } from "./harness.ts";
@@ -183,6 +184,37 @@ Deno.test("a path in a marker that is a link protects what it leads to", linux, 
     ...reads("real", "link", "conf/real.txt", "other/real.txt"),
     ...reads("door", "door/k.txt", "place/k.txt"),
   ]);
+});
+
+Deno.test("a line with a wildcard covers what lies behind links to directories, by every name", linux, async () => {
+  const lines = ["apps/*/keys", "**/on/k.txt", "ways/**/w.txt", "*/way/c.txt"];
+  const marker = lines.map((line) => `no-cloud: ${line}\n`).join("");
+  await using stage = await openStage({ marker, bare: true });
+  await stage.plant("real/keys/t", "keys");
+  await stage.plant("place/k.txt", "on");
+  await stage.plant("lib/deep/w.txt", "deep");
+  await stage.plant("end/c.txt", "chain");
+  await stage.write("place/open.txt", "PUB_marker\n");
+  const links = {
+    "apps/x": "../real",
+    "a/b/on": "../../place",
+    "ways/in": "../lib",
+    "c/way": "../middle",
+    middle: "end",
+  };
+  for (const [link, target] of Object.entries(links)) {
+    await Deno.mkdir(dirname(`${stage.project}/${link}`), { recursive: true });
+    await Deno.symlink(target, `${stage.project}/${link}`);
+  }
+  await tryWays(stage, [
+    ...reads("keys", "apps/x/keys/t", "real/keys/t"),
+    ...reads("on", "a/b/on/k.txt", "place/k.txt"),
+    ...reads("deep", "ways/in/deep/w.txt", "lib/deep/w.txt"),
+    ...reads("chain", "c/way/c.txt", "middle/c.txt", "end/c.txt"),
+  ]);
+  const played = await stage.play("rem", { script: [ask(want("read", { path: "place/open.txt" })), say("Done.")] });
+  assert.match(played.results[0] ?? "", /PUB_marker/, "control: what no line names is open");
+  assert.match(played.done.stderr, /lines without a match: 0/);
 });
 
 Deno.test("search brings lines of protected files to the local model alone", linux, async () => {

@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import * as fc from "../../../tests/property.ts";
+import { quietly, realOrNull } from "../../platform/real_path.ts";
 import { findMarkers } from "./path_rules.ts";
+import { ProtectedSet } from "./protected.ts";
 import type { ResolvedPath } from "../workspace/workspace.ts";
 import { openWorkspace } from "../workspace/disk.ts";
 
@@ -117,4 +119,50 @@ Deno.test("the file that was opened counts as used, not the one that the path le
   } finally {
     await Deno.remove(root, { recursive: true });
   }
+});
+
+/** Yields the entries below a directory, also behind links, down to a depth. */
+function* entriesBehind(directory: string, depth: number): Generator<string> {
+  for (const { name, isDirectory, isSymlink } of Deno.readDirSync(directory)) {
+    const path = `${directory}/${name}`;
+    yield path;
+    const leadsOn = isDirectory || isSymlink && quietly(() => Deno.statSync(path))?.isDirectory;
+    if (leadsOn && depth > 1) yield* entriesBehind(path, depth - 1);
+  }
+}
+
+Deno.test("what a line covers behind links is covered where it really is", {
+  ignore: Deno.build.os === "windows",
+}, async () => {
+  const name = fc.constantFrom("a", "b", "keep", "deep", "k.txt", "l0", "l1", "l3", "*", "**", "l*");
+  const line = fc.array(name, { minLength: 2, maxLength: 4 }).map((names) => `no-cloud: ${names.join("/")}\n`);
+  let covered = 0;
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(link, { minLength: 1, maxLength: 6 }),
+      fc.array(line, { minLength: 1, maxLength: 3 }),
+      async (links, lines) => {
+        const root = await Deno.realPath(await Deno.makeTempDir());
+        try {
+          for (const directory of DIRECTORIES) Deno.mkdirSync(`${root}/${directory}`, { recursive: true });
+          for (const file of ["keep/deep/k.txt", "a/k.txt", "a/b/k.txt"]) Deno.writeTextFileSync(`${root}/${file}`, "");
+          for (const one of links) if (one.form !== "hard" && one.to !== "..") makeLink(root, one);
+          Deno.writeTextFileSync(`${root}/.agentclisecret`, lines.join(""));
+          const set = new ProtectedSet([root]);
+          set.refresh();
+          await set.hidden();
+          for (const path of entriesBehind(root, 5)) {
+            const real = realOrNull(path);
+            if (real === null || real === path || set.named(path) === null) continue;
+            covered++;
+            assert.ok(set.named(real), `${path} is ${real}`);
+          }
+        } finally {
+          await Deno.remove(root, { recursive: true });
+        }
+      },
+    ),
+    { numRuns: 600 },
+  );
+  assert.ok(covered > 200, `${covered}: lines cover what is behind links`);
 });

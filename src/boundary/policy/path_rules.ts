@@ -8,7 +8,7 @@ import { basename, dirname, isWithin, join, relativeTo } from "../../platform/pa
 import { ancestors, quietly, realOrNamed } from "../../platform/real_path.ts";
 import { mainTree } from "./git_directory.ts";
 import { MARKER_NAME, type MarkerEntry, readMarker } from "./marker.ts";
-import { compilePatterns, type Coverage, isWild, type Pattern, Patterns, ruleBelow } from "./patterns.ts";
+import { compilePatterns, type Coverage, isWild, type Pattern, Patterns, ruleBelow, type Scope } from "./patterns.ts";
 import type { DerivedFile, MarkerLines } from "./project_record_files.ts";
 import { type ProtectionRule, ruleOfHeld, stricter } from "./protection_rule.ts";
 
@@ -162,12 +162,29 @@ export class PathRules {
     const end = real.lastIndexOf("/");
     const directory = end > 3 ? real.slice(0, end) : dirname(real);
     if (directory === real) return this.#placeOf(real).covered;
+    const name = real.slice(end + 1);
+    return this.#placesOf(directory).map((place) => ruleBelow(place, name)).reduce(stricter, null);
+  }
+
+  /** The directory, and what it is in the main tree. */
+  #placesOf(directory: string): Place[] {
     const place = this.#placeOf(directory);
-    const found = ruleBelow(place, real.slice(end + 1));
-    return place.worktrees.reduce((rule, { at, main }) => {
-      const twin = join(main, relativeTo(at, real));
-      return stricter(rule, ruleBelow(this.#placeOf(dirname(twin)), basename(twin)));
-    }, found);
+    return [place, ...place.worktrees.map(({ at, main }) => this.#placeOf(join(main, relativeTo(at, directory))))];
+  }
+
+  /** Returns the patterns that can cover something below a directory. */
+  scopesAt(directory: string): Scope[] {
+    return this.#placesOf(directory).flatMap(({ scopes }) => scopes);
+  }
+
+  /** Covers what the rest of patterns names below `real`, too: a link leads there. */
+  followInto(real: string, rest: readonly Scope[], link: string): void {
+    const patterns = this.#patterns.get(real) ?? new Patterns();
+    if (rest.every((scope) => patterns.has(scope)) || quietly(() => lstatSync(real))?.kind === "file") return;
+    this.#patterns.set(real, patterns);
+    this.#noteTarget(real, link);
+    for (const scope of rest) patterns.join(scope);
+    this.#version++;
   }
 
   /**
@@ -261,22 +278,25 @@ export class PathRules {
         this.#version++;
         for (const pattern of patterns) this.#start(dirname(path), rule, pattern);
       } else if (rule.remembered && !remembered) Object.assign(rule, { line: entry.line, remembered: false });
-      for (const { names } of patterns) this.#followStart(dirname(path), { names, rule });
+      for (const { names } of patterns) this.#followStart(dirname(path), names, rule);
     }
   }
 
   /** Covers the target of a line whose path leads through links; checked again after each refresh. */
-  #followStart(directory: string, { names, rule }: { names: readonly string[]; rule: ProtectionRule }): void {
+  #followStart(directory: string, names: readonly string[], rule: ProtectionRule): void {
     const wild = names.findIndex(isWild);
     const start = wild < 0 ? names : names.slice(0, wild);
     if (start.length === 0 || !this.#isOfDisk) return;
     const named = join(directory, ...start);
     const real = realOrNamed(named);
     if (real === named) return;
-    const link = join(directory, ...names);
-    if (wild < 0) return this.follow(real, rule, link);
-    this.#noteTarget(real, link);
-    this.#start(real, rule, { names: names.slice(wild) });
+    if (wild < 0) return this.follow(real, rule, named);
+    const begun = this.#patterns.get(directory)?.start;
+    if (begun !== undefined) {
+      this.followInto(real, [
+        start.reduce((scope, name) => scope.below(name), begun).begun,
+      ], named);
+    }
   }
 
   #noteTarget(real: string, link: string): void {

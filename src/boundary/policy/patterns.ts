@@ -113,16 +113,26 @@ class Node {
   readonly wilds = new Map<string, Wild>();
   /** The node after `**`, which matches any number of names. */
   any: Node | null = null;
-  /** True for a node after `**`: every name leads to it again. */
-  readonly stays: boolean;
+  /** `any` is a node after `**`: every name leads to it again; `everywhere` is the one at the start of patterns. */
+  readonly kind: "start" | "named" | "any" | "everywhere";
 
-  constructor(stays = false) {
-    this.stays = stays;
+  constructor(kind: Node["kind"] = "named") {
+    this.kind = kind;
+  }
+
+  get stays(): boolean {
+    return this.kind === "any" || this.kind === "everywhere";
+  }
+
+  get leadsOn(): boolean {
+    return this.names.size + this.wilds.size > 0;
   }
 
   /** Returns the node for the next name of a pattern, and creates it if needed. */
   child(name: string): Node {
-    if (name === STAR + STAR) return this.stays ? this : this.any ??= new Node(true);
+    if (name === STAR + STAR) {
+      return this.stays ? this : this.any ??= new Node(this.kind === "start" ? "everywhere" : "any");
+    }
     if (!isWild(name)) {
       const { stripped } = compared(name);
       const found = this.names.get(stripped) ?? new Node();
@@ -149,7 +159,9 @@ class Node {
 
 /** The patterns of one directory. */
 export class Patterns {
-  readonly #root = new Node();
+  readonly #root = new Node("start");
+  /** Besides it, what other patterns have left where a link leads here. */
+  readonly #nodes = [this.#root];
 
   /** Returns whether that changes anything. */
   add(rule: ProtectionRule, { names, anywhere = false }: Pattern): boolean {
@@ -160,15 +172,25 @@ export class Patterns {
     return node.rule !== before;
   }
 
+  /** Adds the rest of other patterns. */
+  join(rest: Scope): void {
+    this.#nodes.push(...rest.nodes);
+  }
+
+  /** Whether the rest of other patterns was added. */
+  has(rest: Scope): boolean {
+    return rest.nodes.every((node) => this.#nodes.includes(node));
+  }
+
   /** The scope at the directory of the patterns. */
   get start(): Scope {
-    return new Scope([this.#root]);
+    return new Scope(this.#nodes);
   }
 }
 
 /** The patterns of a directory, as they apply at or below it. */
 export class Scope {
-  readonly #nodes: Node[] = [];
+  readonly nodes: Node[] = [];
   /** The rule that covers this directory itself, not one above it. */
   rule: ProtectionRule | null = null;
 
@@ -177,22 +199,27 @@ export class Scope {
   }
 
   #meet(node: Node): void {
-    if (this.#nodes.includes(node)) return;
-    this.#nodes.push(node);
+    if (this.nodes.includes(node)) return;
+    this.nodes.push(node);
     this.rule = stricter(this.rule, node.rule);
     if (node.any !== null) this.#meet(node.any);
   }
 
   /** Whether a pattern can still cover something below. */
   get leadsOn(): boolean {
-    return this.#nodes.some(({ names, wilds }) => names.size + wilds.size > 0);
+    return this.nodes.some((node) => node.leadsOn);
+  }
+
+  /** The patterns that lead on from here and not from everywhere in the marker's directory. */
+  get begun(): Scope {
+    return new Scope(this.nodes.filter((node) => node.leadsOn && node.kind !== "everywhere"));
   }
 
   /** Returns the scope one name further down. Linear in the number of partial matches. */
   below(name: string, { dots = true }: { dots?: boolean } = {}): Scope {
     const next = new Scope([]);
     const named = compared(name);
-    for (const node of this.#nodes) node.step(named, { dots, meet: (found) => next.#meet(found) });
+    for (const node of this.nodes) node.step(named, { dots, meet: (found) => next.#meet(found) });
     return next;
   }
 }

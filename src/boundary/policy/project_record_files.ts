@@ -34,8 +34,8 @@ export interface MarkerLines {
 export interface DerivedFile extends Identity {
   path: string;
   source: string;
-  /** True for a file or directory to which `source`, a link, led. */
-  isTarget?: true;
+  /** Only for a file or directory to which `source`, a link, led: how it was protected. */
+  tier?: Tier;
 }
 
 /** The record of one directory, wherever it is: its rules and its trust. */
@@ -130,8 +130,8 @@ async function readIndex(home: Home): Promise<Index> {
 }
 
 /** Returns whether a file is a copy outside of a project, which others find there. A link is followed by its own project alone. */
-export function isLeftOutside({ path, isTarget }: DerivedFile, root: string): boolean {
-  return isTarget !== true && !isWithin(root, path);
+export function isLeftOutside({ path, tier }: DerivedFile, root: string): boolean {
+  return tier === undefined && !isWithin(root, path);
 }
 
 function entryOf(data: RecordData): IndexEntry {

@@ -139,9 +139,9 @@ export class ProtectedSet extends PathRules {
     if (this.targets.length === 0) return [];
     const { directories, files } = this.#identified ?? new ProtectedPlaces();
     return [...new Set([...this.targets, ...directories, ...files])].flatMap((path) => {
-      const source = this.linkTo(path);
-      if (source === null || this.named(path) === null || this.lasts(path)) return [];
-      return [{ path, source, isTarget: true as const, inode: 0, born: 0 }];
+      const [source, rule] = [this.linkTo(path), this.named(path)];
+      if (source === null || rule === null || this.lasts(path)) return [];
+      return [{ path, source, tier: rule.tier, inode: 0, born: 0 }];
     });
   }
 
@@ -179,8 +179,10 @@ export class ProtectedSet extends PathRules {
     for (const source of sources.keys()) sources.set(source, this.named(source));
     for (const file of files) {
       const { tier = "no-cloud", marker = file.source } = sources.get(file.source) ?? {};
-      const reason = file.isTarget ? { targetOf: file.source } : { copyOf: file.source };
-      const rule: ProtectionRule = { tier, pattern: file.path, marker, line: 0, ...reason };
+      const reason = file.tier === undefined
+        ? { tier, copyOf: file.source }
+        : { tier: file.tier, targetOf: file.source };
+      const rule: ProtectionRule = { ...reason, pattern: file.path, marker, line: 0 };
       this.follow(file.path, rule);
       this.#identities.add(file, rule);
     }

@@ -317,7 +317,10 @@ Deno.test("a tree that is too large for a moment is known in pieces, and whole w
     for (let at = 0; at < 30; at++) await Deno.mkdir(`${root}/a${at}/b/c`, { recursive: true });
     await Deno.writeTextFile(`${root}/a7/b/c/.agentclisecret`, "no-cloud: .env\n");
     const tree = new ProtectedTree([root], {
-      rules: { version: 0, patterns: new Map(), named: () => null, rulesIn: () => null, follow: () => {} },
+      rules: {
+        ...{ version: 0, patterns: new Map(), named: () => null, rulesIn: () => null },
+        ...{ follow: () => {}, followInto: () => {}, scopesAt: () => [] },
+      },
     });
     let steps = 1;
     while (tree.step()) steps++;

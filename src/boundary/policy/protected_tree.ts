@@ -42,7 +42,7 @@ export class ProtectedPlaces {
   }
 }
 
-type TreeRules = Pick<PathRules, "version" | "patterns" | "named" | "rulesIn" | "follow">;
+type TreeRules = Pick<PathRules, "version" | "patterns" | "named" | "rulesIn" | "follow" | "followInto" | "scopesAt">;
 
 export interface WalkOptions {
   signal?: AbortSignal | undefined;
@@ -69,6 +69,14 @@ interface Visit {
   scopes: readonly Scope[] | null;
 }
 
+/** A link whose target is covered, too, or something below it. The target can change without a trace in the directory. */
+interface Link {
+  path: string;
+  rule: ProtectionRule | null;
+  /** The patterns that lead on behind it. */
+  rest: readonly Scope[];
+}
+
 /** The entries of a directory, sorted by the rules. */
 interface Sorted {
   /** The version of the rules. */
@@ -77,8 +85,7 @@ interface Sorted {
   open: readonly Visit[];
   covered: readonly Visit[];
   files: readonly ProtectedFile[];
-  /** Covered links: their targets are covered, too, and can change without a trace here. */
-  links: readonly ProtectedFile[];
+  links: readonly Link[];
   blind: boolean;
 }
 
@@ -182,7 +189,7 @@ export class ProtectedTree {
       const sorted = this.#sort(listing, visit);
       found.blind ||= sorted.blind;
       for (const file of sorted.files) found.protected.push(file);
-      for (const { path, rule } of sorted.links) this.#follow(path, rule);
+      for (const link of sorted.links) this.#follow(link);
       for (const below of [...sorted.covered, ...sorted.open]) waiting.push(below);
       yield;
       if (isInside) (covered === null ? found.listings : found.closed).push(listing);
@@ -195,13 +202,15 @@ export class ProtectedTree {
     return found;
   }
 
-  /** Covers the target of a covered link. Circular links and unreachable targets lead to no content. */
-  #follow(link: string, rule: ProtectionRule): void {
-    const real = realOrNull(link);
+  /** Covers what links lead to. Circular links and unreachable targets lead to no content. */
+  #follow({ path, rule, rest }: Link): void {
+    const real = realOrNull(path);
     if (real === null) return;
+    if (rest.length > 0) this.#rules.followInto(real, rest, path);
+    if (rule === null) return;
     // A covered directory can have thousands of links within itself. Only in the roots: the question reads markers.
     const known = this.#isInRoots(real) ? this.#rules.named(real) : null;
-    if (known === null || stricter(known, rule) !== known) this.#rules.follow(real, rule, link);
+    if (known === null || stricter(known, rule) !== known) this.#rules.follow(real, rule, path);
   }
 
   #isInRoots(path: string): boolean {
@@ -215,7 +224,7 @@ export class ProtectedTree {
     if (known?.version === version) return known;
     const { directory, entries, mayRule } = listing;
     const sorted = { open: [] as Visit[], covered: [] as Visit[] };
-    const [files, links]: [ProtectedFile[], ProtectedFile[]] = [[], []];
+    const [files, links]: [ProtectedFile[], Link[]] = [[], []];
     const [isInside, isCovered, isLong] = [scopes === null, covered !== null, isTooLong(directory)];
     let blind = isInside && isCovered && entries === null;
     const rulesIn = isInside && entries !== null ? this.#rules.rulesIn(directory, mayRule) : null;
@@ -224,18 +233,23 @@ export class ProtectedTree {
       if (isInside && rulesIn === null && !isDirectory) continue;
       const path = within(directory, name);
       if (!isInside && isDirectory && (isOfSystem(path) || this.#isInRoots(path))) continue;
-      const rule = scopes === null ? rulesIn?.(path) ?? null : ruleBelow({ covered, scopes }, name);
+      const named = scopes === null ? rulesIn?.(path) ?? null : ruleBelow({ covered, scopes }, name);
+      const rule = name === MARKER_NAME && !isCovered ? null : named;
       // A name that is not UTF-8 cannot be followed, and any rule may cover something below such a directory.
-      if (name.includes(NO_UTF8)) blind ||= isInside && (rule !== null || isDirectory);
-      else if (rule === null || (name === MARKER_NAME && !isCovered)) {
-        // Views leave out `.git` and system directories as a whole.
-        if (!isDirectory || name === ".git" || isOfSystem(path)) continue;
+      if (name.includes(NO_UTF8)) blind ||= isInside && (named !== null || isDirectory);
+      else if (isSymlink) {
+        const here = scopes ?? this.#rules.scopesAt(directory);
+        const rest = here.map((scope) => scope.below(name).begun).filter(({ leadsOn }) => leadsOn);
+        if (rule !== null || rest.length > 0) links.push({ path, rule, rest });
+      } else if (!isDirectory) {
+        if (rule !== null && (isFile || !isCovered)) files.push({ path, rule });
+      } else if (rule !== null) sorted.covered.push({ directory: path, covered: rule, scopes: scopes && [] });
+      // Views leave out `.git` and system directories as a whole.
+      else if (name !== ".git" && !isOfSystem(path)) {
         const below = scopes?.map((scope) => scope.below(name)).filter(({ leadsOn }) => leadsOn) ?? null;
         if (isLong) blind ||= isInside;
         else if (below?.length !== 0) sorted.open.push({ directory: path, covered: null, scopes: below });
-      } else if (isDirectory) sorted.covered.push({ directory: path, covered: rule, scopes: scopes && [] });
-      else if (isSymlink) links.push({ path, rule });
-      else if (isFile || !isCovered) files.push({ path, rule });
+      }
     }
     const result = { version, ...sorted, files, links, blind };
     if (isInside) this.#sorted.set(listing, result);
