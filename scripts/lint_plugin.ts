@@ -88,7 +88,7 @@ const nonNullReason: Deno.lint.Rule = {
 
 const slowTimer: Deno.lint.Rule = {
   create(context) {
-    // A chat draws many times a second: there a timer that can be taken back is worth its start.
+    // A chat draws many times a second: there a timer that can be canceled is worth its start.
     if (!isProgram(context.filename) || /[\\/]cli[\\/]chat[\\/]/.test(context.filename)) return {};
     const message = "Its first use costs milliseconds of a start: take clock.sleep, or `after` of platform/sleep.ts.";
     return {

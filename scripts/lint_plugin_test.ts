@@ -35,7 +35,7 @@ for (const source of GOOD) {
   Deno.test(`lint passes: ${source.replaceAll("\n", " ")}`, () => assert.deepEqual(rulesBroken(source), []));
 }
 
-Deno.test("a chat may have timers that are taken back", () => {
+Deno.test("a chat may have timers that are canceled", () => {
   assert.deepEqual(rulesBroken("export const a = (b: () => void) => setInterval(b, 9);", "/x/src/cli/chat/a.ts"), []);
 });
 

@@ -109,7 +109,7 @@ terminalTest("what shortened results and a summary cost is shown before the serv
   for (const name of ["1", "2", "3", "4"]) {
     await terminal.shows(/^done in .*\n\n>$/m);
     await terminal.press("C-l");
-    // Else the end of this turn is taken for that of the next.
+    // Otherwise the end of this turn is taken for that of the next.
     await terminal.shows(/^(?![^]*done in )/);
     await terminal.type(`read ${name}`);
     await terminal.press("Enter");

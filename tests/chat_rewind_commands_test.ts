@@ -1,4 +1,4 @@
-/** Going back to before what commands changed, through the whole program: in the chat, and behind a run. */
+/** Going back to before what commands changed, through the whole program: in the chat, and after a run. */
 import assert from "node:assert/strict";
 import { ask, type RecordedRequest, say, startFakeServer, type Step, want } from "./helpers/fake_server.ts";
 import { runInProcess } from "./helpers/in_process.ts";

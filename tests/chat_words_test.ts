@@ -237,7 +237,7 @@ terminalTest("what a turn says while another program has the terminal comes behi
 
 terminalTest("a !! whose turn comes while an editor has the terminal waits for its end", async () => {
   await using home = await temporaryHome();
-  // What would come to the editor instead comes soon behind the end of the turn.
+  // What would come to the editor instead comes soon after the turn's end.
   const script = "echo editing\nwhile [ ! -e marker ]; do sleep 0.05; done\nsleep 0.3\necho ready\nread words\n";
   const editor = await home.write("edit", `#!/bin/sh\n${script}echo "edited $words"\n`);
   await Deno.chmod(editor, 0o755);

@@ -1,4 +1,4 @@
-/** A server that cuts the prompt in the middle of a session: its count falls, room is made, and it is asked once more. */
+/** A server that cuts the prompt in the middle of a session: its count falls, room is made, and it is asked again. */
 import assert from "node:assert/strict";
 import { type FakeServerOptions, say, startFakeServer, type Step, want } from "./helpers/fake_server.ts";
 import { runInProcess } from "./helpers/in_process.ts";

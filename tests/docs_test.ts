@@ -140,7 +140,7 @@ Deno.test("what is said to be not run is in the pages", async () => {
   }
 });
 
-Deno.test("every file of the boundary, and every attack on it, stands behind a promise", async () => {
+Deno.test("every file of the boundary, and every attack on it, belongs to a promise", async () => {
   const page = await Deno.readTextFile(`${REPOSITORY}/docs/architecture.md`);
   const rows = page.split("## What each promise rests on")[1]?.split("\n## ")[0]?.split("\n") ?? [];
   const cells = rows.filter((row) => row.startsWith("| ")).slice(2).map((row) =>

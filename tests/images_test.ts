@@ -73,7 +73,7 @@ Deno.test("an image that cannot be sent ends the run before any request, and say
   assert.equal(server.requests.length, 0);
 });
 
-Deno.test("Read shows an image behind the results of its round, and the next turns send the same bytes", async () => {
+Deno.test("Read shows an image after the results of its round, and the next turns send the same bytes", async () => {
   await using home = await temporaryHome();
   await using server = startFakeServer({
     script: [ask(want("read", { path: "a.png" }), want("read", { path: "note.txt" })), say("Grey."), say("Yes.")],

@@ -43,7 +43,7 @@ Deno.test("/mcp lists servers, tools with their tokens, prompts and resources", 
   assert.match(text, /@hub:note:\/\/1 +First note/);
 });
 
-Deno.test({ name: "/mcp on a narrow terminal breaks its rows behind their indent", ignore: !HAS_TMUX, fn: narrow });
+Deno.test({ name: "/mcp on a narrow terminal breaks its rows after their indent", ignore: !HAS_TMUX, fn: narrow });
 
 async function narrow(): Promise<void> {
   await using home = await temporaryHome();

@@ -105,7 +105,7 @@ Deno.test("Claude Code gets a server, hooks on every tool and every prompt, and 
   assert.ok((await json(home, "H/.claude.json")).mcpServers.agentcli);
 });
 
-Deno.test("Codex gets a table behind its settings, a line for each shell, and is told to trust the hook", async () => {
+Deno.test("Codex gets a table after its settings, a line for each shell, and is told to trust the hook", async () => {
   await using home = await prepared();
   await withTheirs(home);
   const { stderr } = await done(home.mcp("install", "codex", "--yes"));

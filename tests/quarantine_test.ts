@@ -25,7 +25,7 @@ Deno.test("what is in quarantine is listed and goes back where it was", async ()
   assert.deepEqual(JSON.parse(listed.stdout).entries, [{ id, root, paths, time: "2026-03-01T10:15:00.000Z" }]);
   assert.match((await runInProcess(["quarantine", "list"], { home })).stdout, new RegExp(`${id} +.*sub/\\.git`));
 
-  // What stands there by now is left alone.
+  // What is there now is left alone.
   await Deno.writeTextFile(`${root}/.vscode/tasks.json`, "newer\n");
   const partly = await runInProcess(["quarantine", "restore", id], { home });
   assert.equal(partly.code, 1);

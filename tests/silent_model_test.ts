@@ -39,7 +39,7 @@ Deno.test("a model that long results silence gets them shorter, and those that f
   assert.match(results(requests.at(-1) ?? [])[1] ?? "", /go on with offset/);
 });
 
-Deno.test("a model that stays silent behind short results ends the turn as a failure", async () => {
+Deno.test("a model that stays silent after short results ends the turn as a failure", async () => {
   const short = await ran(({ index }) => index === 0 ? read("none.txt") : say(""));
   assert.equal(short.code, 1);
   assert.match(short.stderr, /ended its turn without an answer, twice/);

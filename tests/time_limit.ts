@@ -20,7 +20,7 @@ function limited(...given: readonly (string | Definition | NonNullable<Definitio
     if (typeof one === "string") return { name: one };
     return typeof one === "function" ? { fn: one, ...(one.name === "" ? {} : { name: one.name }) } : one;
   });
-  // A name that is given counts more than that of the function behind it.
+  // A name that is given counts more than that of the function after it.
   const whole = Object.assign({ timeout: LIMIT }, ...named.reverse());
   test({ ...whole, name: GROUPED ? `${fileOfCaller()}: ${whole.name}` : whole.name });
 }

@@ -195,7 +195,7 @@ function ratioText(ratio: number): string {
   return ratio >= 10 ? ratio.toFixed(0) : ratio.toPrecision(2);
 }
 
-/** A table of Markdown: programs in rows; each figure, and behind it how many times ours it is. */
+/** A table of Markdown: programs in rows; each figure, and after it how many times ours it is. */
 export function besideTable(figures: ReadonlyMap<string, Figures>): string {
   const columns = Object.entries(UNITS);
   const ours = figures.get(OURS) ?? {};

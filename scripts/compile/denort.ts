@@ -2,8 +2,8 @@
  * Takes out of a program what `deno compile` of Deno 2.7 or earlier put in, and keeps the base binary: so a machine that
  * reaches npm alone can compile. Usage: deno run -RW scripts/compile/denort.ts <program> <result>
  *
- * The program may be for any system: Deno puts its part behind the sections of an ELF file, into a segment `__SUI` of a
- * Mach-O file for ARM, behind the strings of one for Intel, and into a resource of a PE file.
+ * The program may be for any system: Deno puts its part after the sections of an ELF file, into a segment `__SUI` of a
+ * Mach-O file for ARM, after the strings of one for Intel, and into a resource of a PE file.
  */
 import { DENO_MARK, holdsMark, viewOf } from "./formats.ts";
 import { baseOfMachO } from "./denort_macho.ts";
@@ -19,7 +19,7 @@ export function baseBinaryOf(program: Uint8Array): Uint8Array {
   throw new Error("neither an ELF, a 64-bit Mach-O nor a PE file");
 }
 
-/** Source: ELF-64, header and section table; what Deno adds begins right behind that. */
+/** Source: ELF-64, header and section table; what Deno adds begins right after that. */
 function baseOfElf(program: Uint8Array): Uint8Array {
   const view = viewOf(program);
   const end = Number(view.getBigUint64(0x28, true)) + view.getUint16(0x3a, true) * view.getUint16(0x3c, true);

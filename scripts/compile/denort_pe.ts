@@ -7,7 +7,7 @@ const SECTION = 40;
 /** The entry of the resources among the data directories of a 64-bit program, from the optional header on. */
 const RESOURCES = 112 + 2 * 8;
 
-/** How far into the resources the mark is looked for: behind three directories and a name. */
+/** How far into the resources the mark is looked for: after three directories and a name. */
 const SEARCHED = 512;
 
 /** The base binary: without the last section, in which Deno keeps its part as a resource. Throws when there is none. */

@@ -31,7 +31,7 @@ Deno.test("what is no program has no base binary and no system", () => {
   assert.equal(systemOf(written(100, { 0: "#!/bin/sh" })), null);
 });
 
-/** A Mach-O program: `__TEXT` of 512 bytes, `__LINKEDIT` with strings behind it; for ARM with room for `__SUI`. */
+/** A Mach-O program: `__TEXT` of 512 bytes, `__LINKEDIT` with strings after it; for ARM with room for `__SUI`. */
 function machO({ processor, strings }: { processor: number; strings: number }): Uint8Array<ArrayBuffer> {
   const program = written(512 + strings, { [32 + 8]: "__TEXT", [32 + 72 + 8]: "__LINKEDIT", 512: "strings" });
   const view = viewOf(program);
@@ -64,7 +64,7 @@ Deno.test("a base binary of macOS on Intel has its strings alone at the end", ()
   assert.deepEqual(systemOf(program), { system: "apple", processor: "x86_64" });
 });
 
-Deno.test("a base binary of macOS on ARM has no segment of Deno, and what lies behind it is back in its place", () => {
+Deno.test("a base binary of macOS on ARM has no segment of Deno, and what follows it is back in its place", () => {
   const base = machO({ processor: 0x0100000c, strings: 64 });
   const program = new Uint8Array(base.length + 256);
   program.set(base.subarray(0, 512));
@@ -111,7 +111,7 @@ Deno.test("a base binary of Windows has no section for Deno's resource", () => {
   assert.deepEqual(systemOf(program), { system: "windows", processor: "x86_64" });
 });
 
-/** The program with a signature behind its 576 bytes, in pages of 512; `flags` are those of the code directory. */
+/** The program with a signature after its 576 bytes, in pages of 512; `flags` are those of the code directory. */
 async function signed(flags: number): Promise<Uint8Array<ArrayBuffer>> {
   const program = new Uint8Array(576 + 256);
   program.set(machO({ processor: 0x0100000c, strings: 64 }));

@@ -85,7 +85,7 @@ ${files.map((path) => `/${path}\n`).join("")}`,
         _binary_payload: "w2.xzdio",
         use_source_date_epoch_as_buildtime: "1",
         clamp_mtime_to_source_date_epoch: "1",
-        // A compiled program carries its code behind the executable: stripping would take it away.
+        // A compiled program carries its code after the executable: stripping would take it away.
         __os_install_post: "%{nil}",
         debug_package: "%{nil}",
         _build_id_links: "none",

@@ -1,6 +1,6 @@
 /**
  * The recipes of package managers for a release: Homebrew, Scoop, winget, AUR, Nix, and an image. Each is text made of the
- * version, the address of the files, and their sums; who publishes them checks them once more with the manager's own tool.
+ * version, the address of the files, and their sums; whoever publishes them checks them again with the manager's own tool.
  */
 import { ScriptError } from "../script.ts";
 
@@ -128,7 +128,7 @@ function aur(files: ReleaseFiles): string {
     const { url, sum } = fileOf(files, `agentcli-${arch}-unknown-linux-gnu`);
     return `source_${arch}=("agentcli-$pkgver-${arch}::${url}")\nsha256sums_${arch}=('${sum}')\n`;
   };
-  // A compiled program carries its code behind the executable: stripping would take it away.
+  // A compiled program carries its code after the executable: stripping would take it away.
   return `pkgname=agentcli-bin
 pkgver=${files.version}
 pkgrel=1

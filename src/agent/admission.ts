@@ -125,7 +125,7 @@ function notLocal({ endpoint: { provider } }: LocatedModel, why: string): Agentc
 
 /**
  * Lets a request go, as one that may hold protected content (`local`) or not, or throws `policy_refused`. Where nothing is
- * protected, everything goes, and the server is not asked. A model that counts as local is asked about once more: proven
+ * protected, everything goes, and the server is not asked. A model that counts as local is asked about again: proven
  * to run here it gets everything. Any other gets nothing protected, and its whole body is scanned, after a walk of the
  * whole project for markers.
  */

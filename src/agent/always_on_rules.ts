@@ -38,7 +38,7 @@ export async function readAlwaysOnRules(
   return [...found, { name: "rules left out", text, label: highestLabel(leftOut.map(({ label }) => label)) }];
 }
 
-/** Returns what stands behind the front matter of a rule that always holds; empty for every other text. */
+/** Returns what stands after the front matter of a rule that always holds; empty for every other text. */
 function alwaysOnBody(text: string): string {
   const { matter, body } = frontMatter(text) ?? { matter: "", body: "" };
   return /^trigger:[ \t]*(["']?)always_on\1[ \t]*\r?$/m.test(matter) ? body : "";

@@ -136,7 +136,7 @@ export function estimateOf(session: Session): number {
   return estimateTokens(requestBytes(session), session.context.bytesPerToken);
 }
 
-/** Counts the break and tells of it, where a request was sent that the next one does not begin with. */
+/** Counts and reports the break where a request was sent that the next one does not begin with. */
 export async function reportCacheInvalidation(
   session: Session,
   { emit }: { emit: TurnListener },
@@ -148,7 +148,7 @@ export async function reportCacheInvalidation(
   await emitCacheInvalidation(session, { emit }, happened);
 }
 
-/** Counts a break and tells of it, also where the request that it is about was sent since. */
+/** Counts and reports a break, also where the request that it is about has been sent meanwhile. */
 export async function emitCacheInvalidation(
   session: Session,
   { emit }: { emit: TurnListener },

@@ -195,7 +195,7 @@ export class ContentScanner {
   }
 }
 
-/** A request without these prompts of the user: alone, or behind a summary that they were put together with. */
+/** A request without these prompts of the user: alone, or after a summary that they were put together with. */
 function withoutPrompts(request: Pick<ChatRequest, "messages">, prompts: ReadonlySet<string>): unknown {
   const without = (text: string) => {
     if (prompts.has(text)) return "";

@@ -6,7 +6,7 @@ import { resultOf } from "./content_scanner.ts";
 import type { Session } from "./session.ts";
 
 /**
- * Protects every item from the first one on that used a file which is protected by now: no scan finds what the file held
+ * Protects every item from the first one that used a file which is now protected: no scan finds what the file held
  * then. If the system message used one, everything is protected. A file that is protected only for its content was open
  * when it was used.
  */

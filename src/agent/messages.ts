@@ -22,8 +22,8 @@ const LOOKING = "(looking at the images)";
 /**
  * Returns the messages of a request: the system message, then the items. Every call has exactly one result, arguments are valid
  * JSON, no message is empty, user and assistant alternate (also after results that were never answered), and the last
- * message is the user's or a tool's. A summary or a note and the user's words behind it are one message. Images of results are a
- * message of the user behind the last result of their response. The messages of a longer session begin with those of a
+ * message is the user's or a tool's. A summary or a note and the user's words after it are one message. Images of results are a
+ * message of the user after the last result of their response. The messages of a longer session begin with those of a
  * shorter one that could be sent.
  */
 export function buildMessages(

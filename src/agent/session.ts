@@ -136,7 +136,7 @@ export function nextPosition(session: Session): number {
   const counted = session.context.removed + session.items.length;
   const last = session.items.findLast((item) => item.kind === "assistant" && item.calls.length > 0);
   const id = last?.kind === "assistant" ? last.calls.at(-1)?.id : undefined;
-  // A restored session may not know how much was removed from it; the ids of its calls tell.
+  // A restored session may not know how much was removed from it; the ids of its calls show it.
   const held = id === undefined ? NaN : positionOfCall(id);
   return Number.isSafeInteger(held) ? Math.max(counted, held + 1) : counted;
 }

@@ -18,7 +18,7 @@ export async function readChatLine(argv: readonly string[]): Promise<Normalized 
   return asks !== undefined || isCommand ? null : line;
 }
 
-/** Commands of other programs, each behind what does the same here. */
+/** Commands of other programs, each after what does the same here. */
 const KNOWN_ELSEWHERE: readonly (readonly [does: string, ...names: string[]])[] = [
   ['agentcli run "<prompt>" runs one turn', "exec", "ask", "prompt"],
   ["agentcli -r lists sessions to continue, -c continues the last one", "resume", "continue"],
@@ -49,7 +49,7 @@ export function withoutCommand(line: Normalized, group: Group): AgentcliError {
     const names = Object.keys(GLOBAL_OPTIONS).map(kebabCase);
     return usage(line, `unknown option --${option}${meant(option, { names, prefix: "--" })}`);
   }
-  // An option before its command takes no value yet: the word behind it may be that.
+  // An option before its command takes no value yet: the word after it may be that.
   const problem = atRoot && option !== undefined
     ? `a command must come before --${option}`
     : `unknown command "${word}"${near}`;

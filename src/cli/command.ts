@@ -170,7 +170,7 @@ export interface Command<O extends Options = Options> {
   hidden?: boolean;
   /** Connects to providers, where it is or where clients say: in projects with protected paths its process copies nothing out. */
   connects?: "here" | "anywhere";
-  /** Paragraphs behind the help that are loaded only when it is asked for, from the options of the line. */
+  /** Paragraphs after the help that are loaded only when it is asked for, from the options of the line. */
   moreHelp?(options: readonly { name: string; value?: string | undefined }[]): Promise<string>;
   load(): Promise<Run<O>>;
 }
@@ -186,7 +186,7 @@ export interface Group {
   usual?: string;
 }
 
-/** Returns the options that can stand behind a command, or behind a group that has a usual one. */
+/** Returns the options that can stand after a command, or after a group that has a usual one. */
 export function optionsAt(node: Command | Group): Options {
   if (node.kind === "command") return node.options;
   const usual = node.usual === undefined ? undefined : node.commands[node.usual];

@@ -36,7 +36,7 @@ export interface Normalized {
   node: Command | Group;
   /** Values of the global options that were given. */
   globals: { -readonly [K in keyof typeof GLOBAL_OPTIONS]?: string | true };
-  /** In the order given; the value is that behind `=`, or the next word. */
+  /** In the order given; the value is that after `=`, or the next word. */
   options: GivenOption[];
   /** The words that are no options and not part of `path`. */
   words: string[];

@@ -32,7 +32,7 @@ export async function main(argv: readonly string[], io: Io): Promise<number> {
   }
 }
 
-/** `run` in a machine format tells every failure as a result event, a wrong command line too. */
+/** `run` in a machine format reports every failure as a result event, a wrong command line too. */
 function wantsResultEvent({ path, node, globals, options }: Normalized): boolean {
   if (path[0] !== "run" && (path.length > 0 || node.kind === "group")) return false;
   return globals.json !== undefined ||

@@ -51,14 +51,14 @@ export async function restoreEntry({ arguments: [id = ""], context }: Invocation
   return blocked.length === 0 ? 0 : 1;
 }
 
-/** Returns what lies in quarantine, the oldest first. */
+/** Returns what is in quarantine, the oldest first. */
 export function listQuarantine(home: string): QuarantineEntry[] {
   const names = (listSync(join(home, QUARANTINE)) ?? []).map(({ name }) => name);
   const entries = names.map((name) => readEntry(home, name)).filter((entry) => entry !== null);
   return entries.sort((one, other) => one.time - other.time || (one.id < other.id ? -1 : 1));
 }
 
-/** Puts an entry back where it was. Where something stands by now, or the directory is gone, the file stays in quarantine. */
+/** Puts an entry back where it was. Where something else is now, or the directory is gone, the file stays in quarantine. */
 export async function restoreQuarantined(
   home: string,
   entry: QuarantineEntry,
@@ -68,7 +68,7 @@ export async function restoreQuarantined(
   for (const [index, path] of entry.paths.entries()) {
     const kept = join(directory, String(index));
     if (lstatSync(kept) === null) continue;
-    // A directory that is a link by now must not lead the file elsewhere; `sandbox.write` lies beside the project.
+    // A directory that is now a link must not lead the file elsewhere; `sandbox.write` is beside the project.
     const parent = realOrNull(dirname(path));
     const stays = parent !== null && (parent === dirname(path) || isWithin(entry.root, parent));
     const free = stays && quietly(() => lstatSync(path)) === null;

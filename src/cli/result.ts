@@ -126,7 +126,7 @@ export function firstOf(lines: readonly string[], most: number): string[] {
   return lines.length > most ? [...lines.slice(0, most), `and ${lines.length - most} more`] : [...lines];
 }
 
-/** Returns data with the names of JSON; times and rates are rounded to three digits behind the point. */
+/** Returns data with the names of JSON; times and rates are rounded to three digits after the point. */
 export function snakeKeys(value: unknown): unknown {
   if (typeof value === "number") return Math.round(value * 1000) / 1000;
   if (Array.isArray(value)) return value.map(snakeKeys);

@@ -119,7 +119,7 @@ export interface ProvidersDocument {
   /** Adds a provider; an existing name is `config_invalid` unless it is replaced as a whole. */
   addProvider(name: string, provider: ProviderRecord, options?: { replace?: boolean }): void;
   /**
-   * Writes a provider as a comment, with a note behind its name; whether that was done. Not where one of that name is there
+   * Writes a provider as a comment, with a note after its name; whether that was done. Not where one of that name is there
    * already, as a comment too, nor where the layout has no place for it.
    */
   commentProvider(entry: CommentedProvider): boolean;

@@ -23,7 +23,7 @@ export interface KeySource {
 /** A key source with the key itself; `key` is absent for `none` and where there is a problem. */
 export interface ResolvedKey extends KeySource {
   key?: string;
-  /** Nothing was given at all, as against something that cannot be used. */
+  /** Nothing was given, as opposed to something that cannot be used. */
   missing?: true;
 }
 

@@ -7,7 +7,7 @@ export const MCP_SERVER_NAME_RULE = "at most 32 letters, digits, single _ and -"
 
 /**
  * Returns the name under which a model calls a tool: letters, digits, `_` and `-`, at most 64. What is changed or cut is
- * told apart by a digest of the whole.
+ * distinguished by a digest of the whole.
  */
 export function functionName(server: string, tool: string): string {
   const whole = `mcp__${server}__${tool}`;
@@ -15,7 +15,7 @@ export function functionName(server: string, tool: string): string {
   return plain === whole && plain.length <= 64 ? plain : `${plain.slice(0, 55)}_${digest(whole)}`;
 }
 
-/** FNV-1a over UTF-16 units, as eight hexadecimal digits: it tells names apart, and guards nothing. */
+/** FNV-1a over UTF-16 units, as eight hexadecimal digits: it distinguishes names, and guards nothing. */
 function digest(text: string): string {
   let hash = 0x811c9dc5;
   for (let at = 0; at < text.length; at++) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);

@@ -179,7 +179,7 @@ async function onlyServed({ providers }: Configuration, servedModels: ServedMode
  * The provider and the model of a call: `--model`, `AGENTCLI_MODEL`, the defaults, `roles.main`, the only provider that
  * has models, the model of the resumed session, the only model that the server of the only provider has; the first
  * that is set decides. `servedModels` is asked for a name that is neither a configured id nor an alias, which is sent with
- * a warning when it cannot tell, and for the choices where no model is configured. Failures
+ * a warning when it does not know, and for the choices where no model is configured. Failures
  * (`unknown_provider`, `unknown_model`, `no_model`, `no_provider`) list the choices; a malformed selector is `usage`.
  */
 export async function selectModel(
@@ -213,7 +213,7 @@ export async function selectModel(
   return { source: "only provider", ...await onlyServed(configuration, servedModels) };
 }
 
-/** The model that is used where `option` names none, as far as the configuration tells; asks no server. */
+/** The model that is used where `option` names none, as far as the configuration says; asks no server. */
 export async function usualSelection(
   configuration: Configuration,
   { option, env }: { option?: string | undefined; env: (name: string) => string | undefined },

@@ -26,9 +26,9 @@ function lineStart(text: string, offset: number): number {
   return text.lastIndexOf("\n", offset - 1) + 1;
 }
 
-/** Offset behind the line that `offset` stands in or ends. */
+/** Offset after the line that `offset` stands in or ends. */
 function afterLine(text: string, offset: number): number {
-  // A block text (`|`) ends behind its last line feed already.
+  // A block text (`|`) ends after its last line feed already.
   if (offset > 0 && text[offset - 1] === "\n") return offset;
   const end = text.indexOf("\n", offset);
   return end < 0 ? text.length : end + 1;
@@ -88,7 +88,7 @@ function startOf(node: unknown): number {
   return (node as Node | null)?.range?.[0] ?? 0;
 }
 
-/** Offset behind the colon of a pair, or behind its key where it has none. */
+/** Offset after the colon of a pair, or after its key where it has none. */
 function colonEnd(pair: Pair): number {
   const colon = pair.srcToken?.sep?.find((token) => token.type === "map-value-ind");
   return colon ? colon.offset + 1 : (pair.key as Node).range?.[1] ?? 0;
@@ -99,7 +99,7 @@ function dashOf(list: YAMLSeq, index: number): number | null {
   return list.srcToken.items[index]?.start.find((token) => token.type === "seq-item-ind")?.offset ?? null;
 }
 
-/** Offset behind the last character of a node's content, without the comment and line end that follow. */
+/** Offset after the last character of a node's content, without the comment and line end that follow. */
 function contentEnd(node: unknown): number {
   if (isMap(node) && !isFlow(node)) {
     const last = node.items.at(-1);

@@ -111,7 +111,7 @@ export async function occupantOf(
   return { kind: "other", label };
 }
 
-/** Returns what the engine serves; empty when it does not tell. Only the signal's reason is thrown. */
+/** Returns what the engine serves; empty when it does not say. Only the signal's reason is thrown. */
 export async function servedModels(asking: Asking): Promise<DiscoveredModel[]> {
   const { client, endpoint, signal } = asking;
   const limits = { timeoutMs: ANSWER_MS, signal };

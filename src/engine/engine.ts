@@ -53,7 +53,7 @@ interface OptionTemplate {
   inHelp?: RegExp;
   /** The help must hold the value as a word. */
   valueInHelp?: true;
-  /** Passed only to a version whose help names it, and not told otherwise: newer versions need it no more. */
+  /** Passed only to a version whose help names it, and not reported otherwise: newer versions no longer need it. */
   optional?: true;
   /** Left out together with this flag. */
   with?: string;
@@ -158,7 +158,7 @@ export function contradictions(command: Command, own: readonly string[]): string
 
 /**
  * Returns the words of a command. `help` is what the installed version printed, null where that cannot be had; options it does
- * not know are left out and told (with `unchecked` none are), and so are those that `own`, which comes last, gives itself (not told).
+ * not know are left out and reported (with `unchecked` none are); those that `own`, which comes last, gives itself are left out silently.
  */
 export function buildWords(
   command: Command,

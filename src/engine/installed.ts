@@ -25,7 +25,7 @@ export interface Installed {
 
 interface Search {
   path: string;
-  /** Leads to the home: what lies in a protected project does not count. A virtual environment elsewhere does. */
+  /** Leads to the home: what is in a protected project does not count. A virtual environment elsewhere does. */
   io: Pick<Io, "env" | "os">;
   env: Record<string, string>;
   cwd: string;

@@ -113,7 +113,7 @@ export class McpClient {
     const silence = Promise.withResolvers<null>();
     const enough = isKnown ? () => {} : after(DISCOVER_MS, () => silence.resolve(null));
     try {
-      // Not taken back when it is late: a server that knows no such request need not know either that nobody waits.
+      // Not canceled when it is late: a server that knows no such request need not know that nobody waits either.
       const asking = this.request("server/discover", {}, { signal: AbortSignal.any([signal, late.signal]) });
       asking.catch(() => {});
       const found = await Promise.race([asking, silence.promise]);

@@ -113,7 +113,7 @@ function scoreOf(
   }, 0);
 }
 
-/** Words that stand in most questions and tell nothing of a tool. */
+/** Words that stand in most questions and say nothing of a tool. */
 const STOP_WORDS: ReadonlySet<string> = new Set(
   "a an and by can for from i in is it me my of on or the this to tool with".split(" "),
 );

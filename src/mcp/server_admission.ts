@@ -51,7 +51,7 @@ export function protectedArgument(
   texts: Iterable<string>,
   { protection, root, cwd }: Pick<Workspace, "protection" | "root" | "cwd">,
 ): string | null {
-  // Where a large project is not walked yet, the markers above a path tell.
+  // Where a large project is not walked yet, the markers above a path decide.
   if (protection.anySoon === false) return null;
   let left = MOST_STRINGS;
   for (const text of texts) {

@@ -66,7 +66,7 @@ export class SessionServer {
   #isolation: SandboxReason | null = null;
   #connecting: Promise<McpClient> | null = null;
   #ends = 0;
-  /** When a protected session first told it something, milliseconds since 1970: it knows, whatever the session forgets. */
+  /** When a protected session first sent it something, milliseconds since 1970: it knows, whatever the session forgets. */
   #told: number | null = null;
   /** The end of what it wrote to its standard error. */
   #log = new Uint8Array();
@@ -186,7 +186,7 @@ export class SessionServer {
     } catch (error) {
       const { ended } = client;
       await client.close();
-      // Some end when the first thing that they hear is not the handshake, and others were taken for what they are no more.
+      // Some end when the first message is not the handshake, and others are no longer what they were taken for.
       const mayBeLegacy = ended !== null && error instanceof ServerFailed && error.kind === "gone" &&
         server.url === undefined;
       if (signal.aborted || (!mayBeLegacy && revision === null)) throw timeoutOr(error, late, signal);

@@ -13,7 +13,7 @@ export interface PlainSchema {
   enum?: string[];
 }
 
-/** Schemas nested more deeply are any value, and so are those behind this many: one can refer to itself from many places. */
+/** Schemas nested more deeply are any value, and so are those beyond this many: one can refer to itself from many places. */
 const DEPTH = 8;
 const MOST_SCHEMAS = 1_000;
 

@@ -2,7 +2,7 @@
  * Changing a file in exactly one directory, whatever others put at its path meanwhile. The runtime has no `openat`: the
  * process goes into the directory, looks where it is, works on bare names, and goes back, all without a pause, so that
  * nothing else of this process runs there. Under narrow permissions the runtime makes every name absolute again: what was
- * written is then looked at afterwards, and taken back where it lies elsewhere.
+ * written is then checked afterwards, and removed where it is elsewhere.
  */
 import { type FileKind, type FileStatus, isAbsent, lstatSync, realPathSync, statusOf, temporaryName } from "./files.ts";
 import { basename, dirname, join, normalize } from "./path.ts";
@@ -105,7 +105,7 @@ export function placeDirectory(path: string, { mode, ownProcess }: HoldOptions &
     Deno.mkdirSync(entry(name), { mode: 0o700 });
     verify(name, lstatSync(entry(name)) ?? fail(false));
   });
-  // From inside: at its name, a link may stand by now.
+  // From inside: at its name, there may be a link now.
   if (Deno.build.os === "windows") return;
   inDirectory(path, { make: false, ownProcess }, ({ entry }) => Deno.chmodSync(entry("."), mode));
 }

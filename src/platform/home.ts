@@ -53,7 +53,7 @@ export function userHomeOf(io: Pick<Io, "env" | "os">): string | undefined {
   return io.env(io.os === "windows" ? "USERPROFILE" : "HOME");
 }
 
-/** Returns where the home lies, without touching the disk. A relative or unset place is `home_unusable`. */
+/** Returns where the home is, without touching the disk. A relative or unset place is `home_unusable`. */
 export function homePath(io: Pick<Io, "env" | "os">): string {
   const named = io.env("AGENTCLI_HOME");
   if (named !== undefined && named !== "") {
@@ -108,7 +108,7 @@ async function checkDirectory(path: string): Promise<void> {
   const found = statSync(path);
   if (found !== null && found.kind !== "directory") throw homeUnusable(path, new Error("it is not a directory"));
   const user = ownUser();
-  // Root can make it in anybody's directory: the nearest that is there tells whose.
+  // Root can make it in anybody's directory: the nearest existing one shows whose.
   const near = user === ROOT ? ancestors(path).map((place) => statSync(place)).find((one) => one !== null) : found;
   const owner = near?.owner ?? null;
   if (user !== null && owner !== null && owner !== user) throw ofAnother(path, { user, owner });

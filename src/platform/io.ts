@@ -51,6 +51,6 @@ export interface Io {
   onSignal(listener: (signal: StopSignal) => void): () => void;
   /** The process is the program's alone: no other thread of it minds its working directory. Absent: it may not be. */
   ownProcess?: boolean;
-  /** Calls `listener` when the terminal was resized, until the returned function is called; absent where none tells. */
+  /** Calls `listener` when the terminal was resized, until the returned function is called; absent where no size is reported. */
   onResize?(listener: () => void): () => void;
 }

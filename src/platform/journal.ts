@@ -14,7 +14,7 @@ export interface Journal {
   /** Whether the name still leads to this file: it may have been removed, or another put in its place. */
   inPlace(): boolean;
   /**
-   * Writes bytes at the end, one behind the other, and waits until the disk has them. When that fails, what was written of them is taken
+   * Writes bytes at the end, one after the other, and waits until the disk has them. When that fails, what was written of them is taken
    * away again as far as the system lets us, and the error of the system is thrown.
    */
   append(...bytes: readonly Uint8Array[]): Promise<void>;

@@ -1,19 +1,19 @@
-/** Which process listens on a port of loopback: where the system tells, and only what this user may see. */
+/** Which process listens on a loopback port: where the system says, and only what this user may see. */
 import { printedBy } from "./process_group.ts";
 import { quietly } from "./real_path.ts";
 
 interface Listener {
-  /** Null when it belongs to somebody else, and the system does not tell. */
+  /** Null when it belongs to somebody else, and the system does not say. */
   pid: number | null;
-  /** Name of the program; null when not told. */
+  /** Name of the program; null when not known. */
   program: string | null;
-  /** Number of the user it belongs to; null when not told. */
+  /** Number of the user it belongs to; null when not known. */
   owner: number | null;
 }
 
 const TCP_LISTEN = "0A";
 
-/** Returns the process that a connection to `port` of 127.0.0.1 or [::1] reaches; null when there is none or nobody tells. */
+/** Returns the process that a connection to `port` of 127.0.0.1 or [::1] reaches; null when there is none, or it is not known. */
 export async function listenerOn(port: number): Promise<Listener | null> {
   if (Deno.build.os === "linux") return await linuxListener(port);
   if (Deno.build.os === "darwin") return await macosListener(port);

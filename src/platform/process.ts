@@ -171,7 +171,7 @@ async function feed(
   sink: WritableStream<Uint8Array<ArrayBuffer>>,
   bytes: Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array<ArrayBuffer>>,
 ): Promise<void> {
-  // Who writes hears by the stream that the child closed its input.
+  // Whoever writes learns from the stream that the child closed its input.
   if (bytes instanceof ReadableStream) return await bytes.pipeTo(sink).catch(() => {});
   const writer = sink.getWriter();
   try {
@@ -184,7 +184,7 @@ async function feed(
 
 /**
  * Returns the absolute path of a program, looked up in the absolute directories of `pathVariable` (the value of PATH); null when
- * it is not there. What lies in `notBelow` (as named or as linked) is passed over: a repository must not bring its own.
+ * it is not there. What is in `notBelow` (as named or as linked) is passed over: a repository must not bring its own.
  */
 export function findExecutable(
   name: string,

@@ -78,7 +78,7 @@ function look(): Promise<void> {
 async function isGone(leader: GroupLeader): Promise<boolean> {
   if (Deno.build.os === "windows") return !await leader.isRunning();
   const group = groupOf(leader);
-  // Mostly nothing is left, and one call tells: to look through all processes takes milliseconds.
+  // Mostly nothing is left, and one call shows that: to look through all processes takes milliseconds.
   if (signalTo(group, "SIGCONT")) return !await leader.isRunning() && await onlyZombies(leader);
   if (await leader.isRunning()) return false;
   // It may have made its group just before it ended.

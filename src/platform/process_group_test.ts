@@ -103,7 +103,7 @@ async function withDirectory(work: (directory: string) => Promise<void>): Promis
   }
 }
 
-/** Asks again and again, since the system tells of no change by itself. */
+/** Asks again and again, since the system reports no change by itself. */
 async function until(holds: () => Promise<boolean>): Promise<void> {
   const limit = performance.now() + 10_000;
   while (!await holds()) assert.ok(performance.now() < limit, "waited too long");

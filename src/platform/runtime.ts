@@ -118,7 +118,7 @@ export function memoryBytes(): number {
   return Deno.systemMemoryInfo().total;
 }
 
-/** Returns the memory of each graphics card that the kernel tells: on Linux those of AMD. */
+/** Returns the memory of each graphics card that the kernel reports: on Linux those of AMD. */
 export function graphicsBytes(): number[] {
   const cards = quietly(() => [...Deno.readDirSync("/sys/class/drm")]) ?? [];
   return cards.map(({ name }) =>

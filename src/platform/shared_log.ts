@@ -1,4 +1,4 @@
-/** Files of the home that several processes append to while they work, so that they hear of each other. */
+/** Files of the home that several processes append to while they work, so that they learn of each other. */
 import type { Home } from "./home.ts";
 import { openLockFile } from "./journal.ts";
 
@@ -10,7 +10,7 @@ export interface SharedLog {
   close(): void;
 }
 
-/** On Windows nobody can write a file that is locked: there processes do not hear of each other. */
+/** On Windows nobody can write a file that is locked: there, processes do not learn of each other. */
 const HAS_ADVISORY_LOCKS = Deno.build.os !== "windows";
 
 /** Opens a log of the home for as long as this process works. Throws the system's errors. */

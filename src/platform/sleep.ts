@@ -5,7 +5,7 @@ import type { Clock } from "./io.ts";
  * Calls `over` after so many milliseconds, unless what it returns is called before; then the timer keeps no process alive.
  *
  * By `AbortSignal.timeout`, not `setTimeout`: the first use of the latter costs a start 5 to 9 ms, of the former half a
- * millisecond. Such a timer cannot be taken back and weighs 4 KB until it is due (all measured with Deno 2.9.6).
+ * millisecond. Such a timer cannot be canceled and takes 4 KB until it is due (all measured with Deno 2.9.6).
  */
 export function after(milliseconds: number, over: () => void): () => void {
   const timer = AbortSignal.timeout(Math.max(0, Math.ceil(milliseconds)));

@@ -1,4 +1,4 @@
-/** The facts that `private_status` tells of a project, from the configuration and the markers, without a look at any other file. */
+/** The facts that `private_status` reports of a project, from the configuration and the markers alone. */
 import { rootKey } from "../boundary/policy/inode_index.ts";
 import { openProject } from "../boundary/policy/project.ts";
 import { ProtectedSet } from "../boundary/policy/protected.ts";

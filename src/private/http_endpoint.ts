@@ -41,7 +41,7 @@ export async function answerHttp(
   { port, token, server }: { port: number; token: string; server(): McpServer },
 ): Promise<Response> {
   if (!isOfThisMachine(request.headers, port)) return new Response(null, { status: 403 });
-  // The time that two digests take to compare tells nothing of the token.
+  // The time that comparing two digests takes reveals nothing of the token.
   if (await sha256(request.headers.get("authorization") ?? "") !== await sha256(`Bearer ${token}`)) {
     return new Response(null, { status: 401, headers: { "www-authenticate": "Bearer" } });
   }

@@ -69,7 +69,7 @@ export interface ServiceParts {
   clock: ServiceClock;
   /** Real path of the project. */
   root: string;
-  /** Facts that `private_status` tells: nothing protected is read for them. */
+  /** Facts that `private_status` reports: nothing protected is read for them. */
   facts(): Promise<{ ready: boolean; rules: number }>;
   /** Opens a session with a model that is proven to run here; null where none is. */
   open(rights: SessionRights, signal: AbortSignal): Promise<PrivateSession | null>;
@@ -83,13 +83,13 @@ export interface PrivateCall {
 
 /**
  * Thousandths of a bit that it costs to hear that an open file holds a copy: which of the questions of a day it was, one a
- * second. That a file holds none tells as good as nothing.
+ * second. That a file holds none reveals almost nothing.
  */
 const COPY_COST = 17_000;
 /** Ends a model's work so long before its answer is due that the end itself takes no part in when it comes. */
 const MARGIN_MS = 200;
 const SECOND_MS = 1000;
-/** One question at a time on this machine: how busy its model is tells of another question. */
+/** One question at a time on this machine: how busy its model is reveals something about another question. */
 const SLOT = "private/slot.lock";
 const [SLOT_TRIES, SLOT_WAIT_MS] = [10, 100];
 
@@ -136,7 +136,7 @@ export class PrivateService {
     return placeOf(this.#parts.root);
   }
 
-  /** Returns null for a tool that there is not. Throws only where the service is closed. */
+  /** Returns null for a tool that does not exist. Throws only where the service is closed. */
   async call(name: string, given: unknown, call: PrivateCall): Promise<Outcome | null> {
     switch (name) {
       case "private_status":
@@ -154,7 +154,7 @@ export class PrivateService {
     }
   }
 
-  /** Turns all that is thrown into a refusal: nothing of it is for a client to hear. */
+  /** Turns everything that is thrown into a refusal: a client learns nothing of it. */
   async #outcome(work: () => Promise<Outcome>): Promise<Outcome> {
     try {
       return await work();
@@ -182,7 +182,7 @@ export class PrivateService {
 
   /**
    * Runs what answers any request of a client. While a question is worked on that ends at a full second too: how busy this
-   * process is tells of the question.
+   * process is reveals something about the question.
    */
   async steady<T>(work: () => Promise<T>): Promise<T> {
     const started = this.#parts.clock.monotonic();
@@ -255,7 +255,7 @@ export class PrivateService {
     throw cost === null ? new Refused("budget") : new Refused(code, cost);
   }
 
-  /** Has a text written for the user: that there is one is all that the client hears, whatever becomes of it. */
+  /** Has a text written for the user: that there is one is all that the client learns, whatever becomes of it. */
   async #hold(
     session: PrivateSession,
     asked: TextQuestion,
@@ -318,7 +318,7 @@ export class PrivateService {
 
   /**
    * Runs `work` when nothing else runs, and ends exactly so many seconds after its turn came: when an answer comes is the
-   * caller's choice and tells nothing of how long the model took.
+   * caller's choice and reveals nothing of how long the model took.
    */
   async #inTurn(
     seconds: number,
@@ -377,7 +377,7 @@ export class PrivateService {
     try {
       const outcome = await this.#outcome(() => work(AbortSignal.any([this.#closing.signal, late.signal]), ending));
       done.abort();
-      // Not once the answer is given: when the next question has its turn would tell how long it took.
+      // Not once the answer is given: when the next question has its turn would reveal how long it took.
       closed = ending.disposeAsync();
       // What depends on nothing protected need not be waited for.
       if (outcome.kind !== "refused" && outcome.kind !== "text") {

@@ -206,7 +206,7 @@ async function openText(
   for (const path of paths) {
     const resolved = await workspace.resolve(path);
     if ("refused" in resolved) return { problem: "path" };
-    // Before anything is read: whether that succeeds tells of what is in the file.
+    // Before anything is read: whether that succeeds reveals something about the file.
     const status = await workspace.status(resolved) ?? undefined;
     const rule = workspace.ruleAt(resolved, status);
     if (rule !== null) rules.push(rule);

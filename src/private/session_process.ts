@@ -17,7 +17,7 @@ const OPTIONS = { cancel: { method: "cancel", isAnswered: false }, lineLimit: 4 
 /** How a session is opened; null where no model is proven to run here. */
 export type OpenPrivate = (rights: SessionRights, signal: AbortSignal) => Promise<PrivateSession | null>;
 
-/** Opens a session in a process that was started for it, and ends that with it. What it hears of servers outlives it in `heard`. */
+/** Opens a session in a process that was started for it, and ends that with it. What it learns of servers outlives it in `heard`. */
 export async function openInProcess(
   process: OwnProcess,
   { rights, heard }: { rights: SessionRights; heard: HeardSigns },

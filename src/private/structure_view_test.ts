@@ -147,7 +147,7 @@ Deno.test("a change that leaves a shape without its value is refused", () => {
   assert.equal(written(".env", env, (shown) => shown.replace("<32", "<31")), "protected");
   const list = "- abcd\n- efgh\n";
   assert.equal(written("a.yaml", list, (shown) => shown), list);
-  // Which of two that look alike is meant nobody can tell.
+  // Nobody can tell which of two that look alike is meant.
   assert.equal(written("a.yaml", list, (shown) => shown.split("\n").slice(1).join("\n")), "protected");
 });
 

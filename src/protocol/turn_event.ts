@@ -6,7 +6,7 @@ import type { FileChange } from "../tools/tool.ts";
 import type { PermissionMode } from "../config/types.ts";
 import type { ErrorCode } from "../errors.ts";
 
-/** Facts about the session, told at the start of every turn. */
+/** Facts about the session, sent at the start of every turn. */
 interface TurnStart {
   kind: "start";
   sessionId: string;
@@ -95,7 +95,7 @@ interface Compacted {
   preTokens: number;
   postTokens: number;
   summary: UserItem;
-  /** How many items, from the beginning, the summary stands for; the user's last words among them stay behind it. */
+  /** How many items, from the beginning, the summary stands for; the user's last words among them stay after it. */
   replaced: number;
 }
 
@@ -164,7 +164,7 @@ export const REDACTED_TEXT = "[no-cloud: this stays with the local model]";
 /** Stands for the arguments of such a call. */
 export const REDACTED_INPUT: Readonly<Record<string, unknown>> = { redacted: REDACTED_TEXT };
 
-/** The label of one session, as far as its events have told. */
+/** The label of one session, as far as its events have shown. */
 export interface LabelTrace {
   /** Takes an event in; ask afterwards. */
   follow(event: TurnEvent): void;

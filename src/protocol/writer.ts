@@ -1,4 +1,4 @@
-/** From what the engine tells to the events of stream-json, one at a time, in order. */
+/** Turns what the engine reports into the events of stream-json, one at a time, in order. */
 import { messageUsage } from "../session/line.ts";
 import { assistantMessage, createPartialBlocks } from "./partial.ts";
 import type { ContentBlock, ProtocolEvent, ResultEvent, StreamEventBody } from "./schema.ts";

@@ -94,7 +94,7 @@ const POLICIES: Partial<Record<FailureKind, Policy>> = {
   // llama.cpp cannot read what the model wrote: another sample often can.
   tool_parse: { retries: 1, first: 0, longest: 0 },
   loading: { retries: Number.POSITIVE_INFINITY, first: 500, longest: 5000 },
-  // A bare `[DONE]`: a worker that failed, or a prompt that is too long, which the second reply tells.
+  // A bare `[DONE]`: a worker that failed, or a prompt that is too long: the second reply shows which.
   empty: { retries: 1, first: 0, longest: 0 },
 };
 /**

@@ -48,7 +48,7 @@ export function meantTool(name: string, declared: readonly string[]): string | n
   return meantPlainly(name, declared) ?? meantPlainly(name.replace(BEHIND, ""), declared);
 }
 
-/** Finds what models write behind a name: a number of the call or a version, parentheses, a token of their template. */
+/** Finds what models write after a name: a number of the call or a version, parentheses, a token of their template. */
 const BEHIND = /(?:[:#]\d+|[-_ ]?v?\d+(?:\.\d+)*|<[|｜][^]*|\([^]*\)?)$/;
 
 function meantPlainly(name: string, declared: readonly string[]): string | null {

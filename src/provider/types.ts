@@ -87,7 +87,7 @@ export type ChatDelta =
   | { kind: "reasoning"; text: string }
   /** `index` counts the calls of the reply from 0. `name` is given with the first piece of a call. */
   | { kind: "tool_call"; index: number; name?: string; arguments: string }
-  /** Prompt tokens read so far, `cached` of them from before, where the server tells. */
+  /** Prompt tokens read so far, `cached` of them from before, where the server says. */
   | { kind: "prefill"; processed: number; total: number; cached?: number };
 
 /** A retry that is about to be waited for. */

@@ -38,7 +38,7 @@ export function createOrderedWrite(write: (text: string) => Promise<void>): (tex
   let last: Promise<void> = Promise.resolve();
   return (text) => {
     last = last.then(() => write(text));
-    // Whoever wrote hears of the failure; the chain itself is nobody's.
+    // Whoever wrote gets the failure; nobody awaits the chain itself.
     last.catch(() => {});
     return last;
   };

@@ -23,7 +23,7 @@ export interface RpcStream {
   write(text: string): Promise<void>;
 }
 
-/** How a request is taken back. */
+/** How a request is canceled. */
 interface CancelMethod {
   /** The notification; its parameter `requestId` names the request. */
   method: string;
@@ -52,7 +52,7 @@ export interface RpcOptions {
   lineLimit?: number;
   /** Requests of the other side that may be open at a time; what exceeds it is refused. */
   requestLimit?: number;
-  /** Hears of lines that cannot be read; `isAnswered`: the other side hears of them too. */
+  /** Called for lines that cannot be read; `isAnswered`: the other side gets an error too. */
   broken?: { isAnswered: boolean; hear(problem: string, line: { isJson: boolean }): void | Promise<void> };
   /** Hears what a handler threw that is no {@link RpcError}. */
   failed?(error: unknown, method: string): void | Promise<void>;
@@ -88,7 +88,7 @@ export class RpcPeer {
     this.#handlers = handlers;
     this.#options = options;
     this.#write = createOrderedWrite((text) => stream.write(text));
-    // Whoever wrote hears of it too; this one is for a peer that runs.
+    // Whoever wrote gets it too; this one is for a peer that runs.
     this.#writeFailed.promise.catch(() => {});
   }
 

@@ -118,7 +118,7 @@ Deno.test("a request that is cancelled ends with -32800, or without an answer wh
   }
 });
 
-Deno.test("a request of ours that is given up is taken back, and a late answer to it means nothing", async () => {
+Deno.test("a request of ours that is given up is canceled, and a late answer to it means nothing", async () => {
   const { peer, next, send, end, running } = wire({});
   const stopping = new AbortController();
   const asked = peer.request("slow", {}, stopping.signal);

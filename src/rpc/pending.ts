@@ -1,6 +1,6 @@
 /** Requests to the other side that wait for their answers. */
 
-/** How one request is sent, and taken back. */
+/** How one request is sent and canceled. */
 interface PendingRequest<Id> {
   id: Id;
   send(): Promise<void>;
@@ -17,7 +17,7 @@ export class PendingRequests<Id, Answer> {
     signal.throwIfAborted();
     const { promise, resolve, reject } = Promise.withResolvers<Answer>();
     const stop = () => reject(signal.reason);
-    // It can be stopped before we hear that the request was written: nobody waits for the answer yet.
+    // It can be stopped before the request is known to be written: nobody waits for the answer yet.
     promise.catch(() => {});
     this.#open.set(id, resolve);
     signal.addEventListener("abort", stop, { once: true });

@@ -75,7 +75,7 @@ export class AgentSession {
   }
 
   /**
-   * Runs one turn. Throws if it cannot begin, and the reason of the signal or the deadline; the result tells how it ended
+   * Runs one turn. Throws if it cannot begin, and the reason of the signal or the deadline; the result says how it ended
    * otherwise.
    */
   async prompt(input: PromptInput, surface: TurnSurface): Promise<TurnResult> {

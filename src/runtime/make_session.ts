@@ -63,7 +63,7 @@ export interface OpenedParts {
   opened: AsyncDisposableStack;
 }
 
-/** A session without items, and its model ready to be asked. Throws `usage` for tools and rules that there are not. */
+/** A session without items, and its model ready to be asked. Throws `usage` for tools and rules that do not exist. */
 export async function makeSession(
   options: SessionOptions,
   parts: OpenedParts,
@@ -149,12 +149,12 @@ export async function makeSession(
       client,
       endpoint,
       model: entry.id,
-      // What the server says may depend on what the session reads, and would tell others of it.
+      // What the server says may depend on what the session reads, and would reveal it to others.
       home: options.noSessionPersistence ? null : home,
       clock: io.clock,
       known,
       later: parts.later,
-      // Nothing else tells of a template.
+      // Nothing else says anything about a template.
       profileWith: (told) => profileWith(told, "llama.cpp"),
       findCompactModel: async () => await (await roles()).findCompactModel(roleParts),
     }),

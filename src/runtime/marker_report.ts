@@ -21,7 +21,7 @@ export interface MarkerReport {
   idle: readonly ProtectionRule[];
   /** Files and directories that no line covers, named as something that is protected; absolute paths. */
   namesakes: readonly string[];
-  /** Places that nobody can say what lies in: commands do not see them. */
+  /** Places whose content is unknown: commands do not see them. */
   unjudged: readonly UnjudgedPlace[];
 }
 

@@ -7,7 +7,7 @@ import { readTool } from "../tools/read/tool.ts";
 import { attachable, attachedImage, cannotAttach, mayNotAttach } from "./attachments.ts";
 import type { Attached, ReadingOptions } from "./prompts.ts";
 
-/** Bytes that tell an image. */
+/** Bytes that identify an image. */
 const HEAD = 64 * 1024;
 /** The last line of a file of which only the beginning fits. */
 const CUT = /\n\[lines 1-(\d+)(?: of (\d+))?; go on with offset \d+\]$/;
@@ -63,7 +63,7 @@ const DRAGGED = new RegExp(
 );
 const MENTION =
   /(?<=^|[\s(])(?:@"(?<quoted>[^"\n]+)"|(?<quote>['"])@(?<inner>[^'"\n]+)\k<quote>|@(?<bare>(?:\\\s|\S)+))/g;
-/** Signs that may stand behind a path without being part of it. */
+/** Signs that may stand after a path without being part of it. */
 const BEHIND = /(?<![,;:!?.)\]}'"])[,;:!?.)\]}'"]+$/;
 /** Paths of one line that are attached; a text that was pasted may hold any number. */
 const MOST = 20;

@@ -95,7 +95,7 @@ function instructionsOf(context: StoredSession["context"]): readonly string[] {
   return files ?? [...text.matchAll(/^Instructions from (.+):$/gm)].map(([, name = ""]) => name);
 }
 
-/** The calls of which the words tell nothing: they failed, or their results name the files that were used. */
+/** The calls that the words say nothing of: they failed, or their results name the files that were used. */
 function settledCalls(items: readonly SessionItem[]): ReadonlySet<string> {
   const isSettled = (item: ToolResultItem) => item.isError || item.files !== undefined;
   return new Set(items.flatMap((item) => item.kind === "tool_result" && isSettled(item) ? [item.callId] : []));

@@ -1,4 +1,4 @@
-/** Rewinds a session to before a turn: its words, its files, or both; and takes that back. Loaded with the first change. */
+/** Rewinds a session to before a turn: its words, its files, or both; and undoes that. Loaded with the first change. */
 import { writtenTodos } from "../agent/todos.ts";
 import { textsOf } from "../boundary/scan/normalize.ts";
 import { entryPath } from "../boundary/workspace/entry.ts";
@@ -42,7 +42,7 @@ export interface Rewound {
   /** The items removed from the session, and the items added after the rest since. */
   taken: readonly SessionItem[];
   note: SessionItem | null;
-  /** Items of the session right behind it, and the last of them. */
+  /** Items of the session right after it, and the last of them. */
   length: number;
   last: SessionItem | undefined;
 }
@@ -56,7 +56,7 @@ export async function rewindPoints({ session, undo }: OpenSession): Promise<Rewi
   const store = await undo();
   const { items, workspace } = session;
   const stored = new Set(store.turns());
-  /** The content of a file right behind the turn that is looked at. */
+  /** The content of a file right after the turn that is looked at. */
   const after = new Map<string, ChangedFile["after"]>();
   const points: RewindPoint[] = [];
   for (let at = items.length - 1, end = items.length; at >= 0; at--) {
@@ -192,7 +192,7 @@ const NOTED = 20;
 
 /**
  * Restores the files of the last turn that changed any, and tells the model; null where none has. A turn that left only
- * what was refused and told before is passed over.
+ * what was refused and reported before is passed over.
  */
 export async function undoLastTurn({ session, undo }: OpenSession): Promise<UndoneTurn | null> {
   const { items, workspace } = session;
@@ -213,7 +213,7 @@ export async function undoLastTurn({ session, undo }: OpenSession): Promise<Undo
 }
 
 /**
- * Returns what the model is told of files that were undone, as protected as they are; null where none is other than before.
+ * Returns what the model is told of files that were undone, as protected as they are; null where none has changed.
  */
 async function undoNote(restored: readonly Restored[], workspace: Workspace): Promise<UserItem | null> {
   const names = async (outcomes: readonly Restored["outcome"][]) => {
@@ -233,7 +233,7 @@ async function undoNote(restored: readonly Restored[], workspace: Workspace): Pr
   return { kind: "user", origin: "note", text, label: highestLabel(restored.map(({ label }) => label)) };
 }
 
-/** Returns the undo without what it kept of files that are protected by now: looked through whenever others are. */
+/** Returns the undo without what it kept of files that are now protected: checked whenever others are. */
 export async function withoutProtected(store: UndoStore, { workspace, scanner }: Session): Promise<UndoStore> {
   const { protection } = workspace;
   if (!protection.met) return store;

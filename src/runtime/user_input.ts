@@ -53,7 +53,7 @@ export async function storeRules(
 const CALL_ID = "typed";
 
 /**
- * Runs a command and, where the model `isTold`, puts it with its output behind what was said. No rule is asked: it is the
+ * Runs a command and, where the model `isTold`, puts it with its output after what was said. No rule is asked: it is the
  * person who wants it. What it prints is treated as what the model runs: from the sandbox where paths are protected, looked
  * through, and labeled. Throws `policy_refused` where it may not go to this model; then the session has nothing of it.
  */

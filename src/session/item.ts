@@ -3,7 +3,7 @@ import type { Label } from "../boundary/policy/label.ts";
 import { relativeTo } from "../platform/path.ts";
 import type { ShownImage } from "../provider/chat/content.ts";
 
-/** A tool call of the model. `input` is null when the arguments could not be read; `problem` then tells the model why. */
+/** A tool call of the model. `input` is null when the arguments could not be read; `problem` then says why, for the model. */
 export interface ToolCall {
   /** Unique in the session. */
   id: string;
@@ -86,7 +86,7 @@ export interface ToolResultItem {
   callId: string;
   name: string;
   content: string;
-  /** Shown behind the results of the response; absent for none. */
+  /** Shown after the results of the response; absent for none. */
   images?: readonly ShownImage[];
   isError: boolean;
   label: Label;

@@ -13,7 +13,7 @@ import { loadTranscript } from "./load.ts";
 import { isSessionId, PROJECTS, projectSlug, transcriptName } from "./paths.ts";
 import { readBegunPrompt, readLine } from "./read_line.ts";
 
-/** One stored session, as far as a list tells of it. */
+/** One stored session, as far as a list shows it. */
 export interface SessionSummary {
   id: string;
   slug: string;

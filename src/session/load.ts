@@ -271,6 +271,6 @@ export function openPart(stored: StoredSession): StoredSession {
   const items = stored.items.slice(0, itemsBeforeProtected(stored.items));
   if (items.length === stored.items.length) return stored;
   const said = `a copy from before protected content was read, with ${items.length} of ${stored.items.length} items`;
-  // The system message can hold instructions that the first prompt tells to be protected.
+  // The system message can hold instructions that the first prompt shows to be protected.
   return { ...stored, items, context: null, redacted: 0, problems: [...stored.problems, said] };
 }

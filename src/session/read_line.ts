@@ -169,7 +169,7 @@ function readUser({ message, label, extras }: ItemParts): SessionItem | null {
   };
 }
 
-/** A text, or a text block with images behind it; null for anything else. */
+/** A text, or a text block with images after it; null for anything else. */
 function readContent(value: unknown, facts: unknown): { text: string; images?: ShownImage[] } | null {
   if (typeof value === "string") return { text: value };
   if (!Array.isArray(value)) return null;

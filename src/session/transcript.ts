@@ -175,7 +175,7 @@ export class FileTranscript implements Transcript {
       this.#parent = named.uuid;
       this.#itemLabel = highestLabel([this.#itemLabel, item.label]);
       const open = labelOf(item) === "open";
-      // The counts of a protected response would tell its length.
+      // The counts of a protected response would reveal its length.
       const { usage, stopReason } = at === lastReply && open ? facts : {};
       return itemLine({ ...named, item: this.#stored(item) }, { ...this.#lineOptions(), parent, usage, stopReason });
     });

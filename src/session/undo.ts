@@ -64,7 +64,7 @@ interface Recorded {
     kind: "none";
     reason: string;
   };
-  /** It was not taken back when somebody wanted it to be. */
+  /** It was not undone when somebody asked for it. */
   isRefused?: true;
 }
 
@@ -168,7 +168,7 @@ export class UndoStore {
     });
   }
 
-  /** Returns the turns with changes that were not taken back, in order; `untold`: nor refused in this process. */
+  /** Returns the turns with changes that were not undone, in order; `untold`: nor refused in this process. */
   turns({ untold = false }: { untold?: boolean } = {}): number[] {
     const left = this.#all().filter(({ isRefused }) => !untold || isRefused !== true);
     return [...new Set(left.map(({ turn }) => turn))].sort((one, other) => one - other);
@@ -183,7 +183,7 @@ export class UndoStore {
   }
 
   /**
-   * Takes a turn back, entry by entry: as it was before, or not at all where it is no longer what the turn left. What was
+   * Undoes a turn, entry by entry: as it was before, or not at all where it is no longer what the turn left. What was
    * refused can still be undone later. `onReplaced` gets what {@link UndoStore.redo} takes. Throws `usage` for a turn that
    * changed nothing.
    */
@@ -208,7 +208,7 @@ export class UndoStore {
     return restored;
   }
 
-  /** Makes changes again that were taken back, where the entry is still what that left. */
+  /** Makes undone changes again, where the entry is still what the undo left. */
   async redo(changes: readonly ReplacedEntry[], workspace: Workspace): Promise<Restored[]> {
     const restored: Restored[] = [];
     const ready: { change: ReplacedEntry; entry: ChangedEntry }[] = [];
@@ -225,7 +225,7 @@ export class UndoStore {
     return restored;
   }
 
-  /** Forgets what was kept of entries that are protected by now; `rules` stands for all by which that is judged. */
+  /** Forgets what was kept of entries that are now protected; `rules` identifies the rules that decide it. */
   async forget(
     rules: string,
     isProtected: (path: string, content: Entry | null) => Promise<boolean>,

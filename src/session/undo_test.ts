@@ -12,7 +12,7 @@ const encoder = new TextEncoder();
 /** Opens the undo of the session as a new process would. */
 async function open(home: Home | null, troubles: string[] = []): Promise<UndoStore> {
   const onTrouble = async (text: string) => {
-    // Takes its time like a stream: the process may end right behind what told it.
+    // Takes its time like a stream: the process may end right after the notice.
     await Deno.stat(".");
     troubles.push(text);
   };

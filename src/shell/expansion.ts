@@ -76,7 +76,7 @@ const LETTERS: Readonly<Record<string, string>> = {
   v: "\v",
 };
 
-/** Returns the text with `$'\x2eenv'` as `.env` and `$"a"` as `"a"`; `mark` is put behind each. */
+/** Returns the text with `$'\x2eenv'` as `.env` and `$"a"` as `"a"`; `mark` is put after each. */
 export function ansiDecoded(text: string, mark = ""): string {
   return text.replace(ANSI_QUOTES, (_, quoted?: string) => {
     if (quoted === undefined) return mark;
@@ -108,7 +108,7 @@ function ansiText(quoted: string): string {
 
 /**
  * Returns the text with `\u002eenv` as `.env`: JSON in a text, programs, and fish write signs so, and each text around it
- * doubles `\`. `mark` is put behind each.
+ * doubles `\`. `mark` is put after each.
  */
 export function unescaped(text: string, mark = ""): string {
   return text.replace(

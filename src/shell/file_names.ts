@@ -16,7 +16,7 @@ import {
   VARIABLE,
 } from "./expansion.ts";
 
-/** A word that names files by a pattern or behind a variable, with {@link STAR} and {@link ANY} in it. */
+/** A word that names files by a pattern or after a variable, with {@link STAR} and {@link ANY} in it. */
 export interface ShellName {
   text: string;
   /** It follows a variable or the output of a command: it may start anywhere. */
@@ -34,7 +34,7 @@ export interface ShellReading {
 /** Programs that run what their arguments say as a shell does. */
 const SHELLS =
   /^(?:(?:ba|z|da|k|a|c|tc|fi)?sh|busybox|eval|ssh|su|watch|parallel|script|alias|trap|wsl|pwsh|powershell|cmd)$/i;
-/** Programs that run a language of their own: what stands in quotes behind them is no prose. */
+/** Programs that run a language of their own: what stands in quotes after them is no prose. */
 const RUNNERS = /^(?:python[\d.]*|node|deno|bun|perl|ruby|php|lua|[gmn]?awk|osascript|tclsh|rscript)$/i;
 /** They show the names alone. */
 const NAMES_ALONE = /^(?:echo|printf)$/;
@@ -347,7 +347,7 @@ class Lexer {
   #group(): boolean {
     const isRange = this.#text[this.#at] === "<";
     const [range = ""] = /^<\d*-\d*>/.exec(this.#text.slice(this.#at, this.#at + 50)) ?? [];
-    // A list, and what may be a pattern only behind another word.
+    // A list, and what may be a pattern only after another word.
     if (isRange ? range === "" || !this.#inWord : this.#word.endsWith("=")) return false;
     const { operator = true, text = "" } = this.#tokens.at(-1) ?? {};
     const isArgument = !operator || (/[<>]/.test(text) && /\s/.test(this.#text[this.#at - 1] ?? ""));

@@ -83,7 +83,7 @@ export function settingsIn(text: string): [key: string, value: string][] {
   return found;
 }
 
-/** A value without its quotes and the comment behind it. */
+/** A value without its quotes and the comment after it. */
 function unquoted(value: string): string {
   const [taken = ""] = /^(?:"(?:[^"\\]|\\.)*"?|\\.|[^"\\#;])*/.exec(value.trim()) ?? [];
   const signs: Readonly<Record<string, string>> = { n: "\n", t: "\t", b: "\b" };

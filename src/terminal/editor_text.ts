@@ -119,7 +119,7 @@ export function step(completion: Completion, direction: -1 | 1): Completion {
   return { ...completion, selected: (completion.selected + direction + length) % length };
 }
 
-/** The offer of a path; one with spaces stands in quotes, which stay open behind a directory. */
+/** The offer of a path; one with spaces stands in quotes, which stay open after a directory. */
 export function pathOffer(path: string, note: string): Candidate {
   if (!/[\s"']/.test(path)) return { text: `@${path}`, note };
   return { text: path.endsWith("/") ? `@"${path}` : `@"${path}"`, note };

@@ -204,7 +204,7 @@ function sequenceName(parameters: string, final: string): KeyName | undefined {
 
 const [SHIFT, ALTERED, CONTROLLED] = [1, 2, 4];
 
-/** The key of a code point with modifiers, as terminals send them that tell keys apart which share a control character. */
+/** The key of a code point with modifiers, from terminals that distinguish keys which share a control character. */
 function codedName(code: number, modifiers: number): KeyName | undefined {
   const character = String.fromCharCode(code);
   if (code === 13) return modifiers === 0 ? "enter" : modifiers === ALTERED ? "alt_enter" : "newline";

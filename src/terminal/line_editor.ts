@@ -109,7 +109,7 @@ function only(state: EditorState, ...effects: EditorEffect[]): Edited {
   return { state, effects };
 }
 
-/** Asks for candidates where the cursor stands behind the beginning of a path or a command. */
+/** Asks for candidates where the cursor stands after the beginning of a path or a command. */
 function completing(state: EditorState): Edited {
   const query = queryAt(state.text, state.cursor);
   if (query === null) return only({ ...state, completion: null });

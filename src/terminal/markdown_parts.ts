@@ -24,7 +24,7 @@ const HASH = new Set(
 const DASHES = new Set("sql lua haskell hs ada elm".split(" "));
 const PLAIN = new Set("text txt plain plaintext output log markdown md console".split(" "));
 
-/** The line with its looks. `language` is what stands behind the fence; an unknown one is read like most are. */
+/** The line with its looks. `language` is what stands after the fence; an unknown one is read like most are. */
 export function highlight(line: string, language: string): Row {
   const name = language.toLowerCase();
   if (name === "diff" || name === "patch") return [diffSpan(line)];

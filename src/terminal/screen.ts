@@ -14,7 +14,7 @@ const NOTHING: LiveRows = { rows: [], cursor: null };
 const HIDE = "\x1b[?25l";
 const SHOW = "\x1b[?25h";
 /**
- * Empties a row before it is written. Emptied behind the text, tmux would still count the cells of what stood there, and
+ * Empties a row before it is written. Emptied after the text, tmux would still count the cells of what stood there, and
  * break the row by them when it becomes narrower.
  */
 const EMPTY = "\x1b[K";
@@ -29,7 +29,7 @@ export class Screen {
   /** Columns and rows at the last drawing. */
   #columns = 0;
   #height = 0;
-  /** Live rows that scrolled away when the terminal became lower: it takes them back when it grows. */
+  /** Live rows that scrolled away when the terminal became shorter: they come back when it grows. */
   #lost: Row[] = [];
   #writing: Promise<void> = Promise.resolve();
 
@@ -281,7 +281,7 @@ function keptColumns(old: Row, now: Row): number {
   return endsBefore(now[span]?.text[at]) ? kept : Math.max(0, kept - 1);
 }
 
-/** Whether a character begins anew behind any other. */
+/** Whether a character begins anew after any other. */
 function endsBefore(next: string | undefined): boolean {
   return next === undefined || isAscii(next);
 }

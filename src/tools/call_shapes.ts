@@ -130,7 +130,7 @@ function shapeDiff(input: Input): Shaped {
 }
 
 const HOLDS_ANYTHING = /\.(?:md|mdx|markdown|rst|adoc|txt|text|log|csv|tsv|diff|patch|html?)$|^[^.]*$/i;
-/** One fence, behind a line or two that announce it. */
+/** One fence, after a line or two that announce it. */
 const FENCED = /^(?:[^\n`]{1,200}\n){0,2}\s*```[\w.+-]*[ \t]*\n([^]*?\n)?```\s*$/;
 
 /** A content as the file that it is meant to be: a list of lines, an object of JSON, without a fence or line numbers. */

@@ -116,7 +116,7 @@ async function keepPrevious(path: ResolvedPath, after: Uint8Array<ArrayBuffer>, 
   const before = isRefusal(read) ? null : read;
   const covered = workspace.ruleAt(path) === null ? "open" : "no-cloud";
   const known = highestLabel([before?.label ?? "open", covered, sessionLabel ?? "no-cloud"]);
-  // The model may have seen a few lines of an open file: no label tells what the others are copies of.
+  // The model may have seen a few lines of an open file: no label says what the others are copies of.
   const isOpen = known === "open" && await isFree([before?.bytes, after], path, context);
   const label = isOpen ? "open" : "no-cloud";
   const mode = before?.status.mode ?? null;

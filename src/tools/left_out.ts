@@ -66,7 +66,7 @@ const SAYS: readonly RegExp[] = [
   /(?:기존|나머지) ?(?:코드|내용|부분|함수)|^(?:생략|변경 없음)/,
 ];
 
-/** A word that, between or behind dots, says that something is left out. */
+/** A word that, between or after dots, says that something is left out. */
 const WORD = new RegExp(
   String
     .raw`\b(?:existing|rest|remain\w*|unchanged|same|previous|other|more|original|omitted|keep|snip|before|above|${NOUN})\b|[^\x00-\x7f…]{2}`,

@@ -115,7 +115,7 @@ function objectIn(value: unknown): Input | null {
   return isRecord(inner) ? inner : null;
 }
 
-/** Tags and tokens of a template behind a value, which a server took for a part of it. */
+/** Tags and tokens of a template after a value, which a server took for a part of it. */
 const TOKENS =
   /(?<!\s|<\/(?:parameter|function|tool_call|arg_value|invoke)>|<[|｜][\w▁]{1,30}[|｜]>)(?:\s*(?:<\/(?:parameter|function|tool_call|arg_value|invoke)>|<[|｜][\w▁]{1,30}[|｜]>))+\s*$/;
 
@@ -233,7 +233,7 @@ async function leadsNowhere(path: string, workspace: Workspace): Promise<boolean
   if (/^file:|^~(?:\/|$)/i.test(path)) return true;
   const resolved = await workspace.resolve(path);
   if (!isRefusal(resolved)) return await workspace.status(resolved) === null;
-  // What lies outside and is there, nobody means the project by.
+  // What exists outside does not mean the project.
   return resolved.unknown === true || resolved.refused === "not_a_directory";
 }
 

@@ -39,7 +39,7 @@ Deno.test("names that models were trained on are the tool that they mean", () =>
   }
 });
 
-Deno.test("a name that is declared, that two could mean, or that no tool is behind, is not another's", () => {
+Deno.test("a name that is declared, ambiguous, or of no tool, is not another's", () => {
   const [readTool] = TOOLS;
   assert.ok(readTool);
   const own = { ...readTool, name: "read_file" };
@@ -120,7 +120,7 @@ Deno.test("arguments of other tools are those of ours", () => {
   });
 });
 
-Deno.test("names with a number, a version, parentheses or a token behind them are the tool", () => {
+Deno.test("names with a number, a version, parentheses or a token after them are the tool", () => {
   for (
     const name of ["functions.Read:0", "Read-1.0", "read_v2", "Read()", 'Read(file_path="a")', "Read<|channel|>json"]
   ) {
@@ -154,7 +154,7 @@ Deno.test("arguments in an object of their own are the arguments", () => {
   );
 });
 
-Deno.test("names of arguments with signs around them, and values with tags of a template behind them", () => {
+Deno.test("names of arguments with signs around them, and values with tags of a template after them", () => {
   const edit = { file_path: "a.py", old_string: "x", new_string: "y" };
   const rows: readonly Record<string, unknown>[] = [
     { '"file_path"': "a.py", "`old_string`": "x", "'new_string'": "y" },

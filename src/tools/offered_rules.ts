@@ -18,7 +18,7 @@ export interface JudgedPart {
 /** Programs whose first word says little: a rule names the second too. */
 const WITH_VERBS = new Set("git npm pnpm yarn cargo go deno docker kubectl make pip uv gh dotnet".split(" "));
 
-/** They change what the commands behind them mean, for which other rules speak. */
+/** They change what the commands after them mean, for which other rules speak. */
 const MEANING = new Set("alias eval exec export enable hash trap set shopt unset builtin command declare".split(" "));
 
 /** Judges a call by its parts; a call of another tool than Bash is one part. */

@@ -7,7 +7,7 @@ import type { ResolvedPath } from "../boundary/workspace/workspace.ts";
 import { readyCommand, watchOptions } from "./bash/start.ts";
 import type { ToolContext } from "./tool.ts";
 
-/** An error as a parser tells it; the line is null where it names none. */
+/** An error as a parser reports it; the line is null where it names none. */
 interface SyntaxProblem {
   line: number | null;
   message: string;
@@ -124,7 +124,7 @@ const WITH_COMMENTS =
   /(?:^|\/)(?:[tj]sconfig[^/]*|deno|devcontainer|\.eslintrc|\.swcrc|\.babelrc)\.json$|\.vscode\/|\.zed\//;
 
 /**
- * A sentence about the errors of syntax in `after` that `before` has not, for behind the result of a change; empty for
+ * A sentence about the errors of syntax in `after` that `before` has not, for after the result of a change; empty for
  * none, for a language that is not known, and where nothing installed can tell in time. What is protected is looked at
  * by our own parsers alone.
  */

@@ -83,7 +83,7 @@ export function lineStart(text: string, at: number): number {
   return at === 0 ? 0 : text.lastIndexOf("\n", at - 1) + 1;
 }
 
-/** Where each line starts; behind a final line end one that is empty. */
+/** Where each line starts; after a final line end one that is empty. */
 export function lineStarts(text: string): number[] {
   const starts = [0];
   for (let at = text.indexOf("\n"); at !== -1; at = text.indexOf("\n", at + 1)) starts.push(at + 1);

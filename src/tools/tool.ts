@@ -23,7 +23,7 @@ export interface FileChange {
 export interface ToolResult {
   content: string;
   isError: boolean;
-  /** Shown to the model behind the results; as protected as `label` says. Absent for none. */
+  /** Shown to the model after the results; as protected as `label` says. Absent for none. */
   images?: readonly ShownImage[];
   label: Label;
   /** The protected file it shows, for placeholders and refusals; of several the first. */
@@ -70,7 +70,7 @@ export interface ToolContext {
   notify?: ((text: string) => void | Promise<void>) | undefined;
   /** Gets what a command prints while it runs, for the person; where it gives a promise the command waits. */
   onOutput?: ((bytes: Uint8Array) => void | Promise<void>) | undefined;
-  /** Keeps what a change replaces, so that it can be taken back; called before the change is made. */
+  /** Keeps what a change replaces, so that it can be undone; called before the change is made. */
   keepPrevious?: ((change: PreviousVersion) => Promise<void>) | undefined;
   /** Asks an editor for its text of a file; absent where none can be asked. See {@link UnsavedText}. */
   unsaved?: UnsavedText | undefined;
@@ -127,7 +127,7 @@ export interface Tool<Input = any> {
   kind: ToolKind;
   /** Of its declaration; absent for open. */
   label?: Label;
-  /** The same call tells something new each time. */
+  /** The same call returns something new each time. */
   mayRepeat?: true;
   /** Returns the subject that permission rules match and that a person is shown: the command, or the path as given. */
   subject(input: Input): string;

@@ -153,7 +153,7 @@ class Walk {
     if (files.length > 0) yield files;
   }
 
-  /** All here is synchronous: without a pause nobody would hear of a stop. */
+  /** All here is synchronous: without a pause nobody would notice a stop. */
   async #pause(): Promise<void> {
     const { clock, signal } = this.#options;
     if (clock.monotonic() - this.#paused > PAUSE_EVERY_MS) {

@@ -67,7 +67,7 @@ export function jpegFile({ width, height, comment }: TestImage): Uint8Array<Arra
   );
 }
 
-/** The header of a WebP in one of its forms, with some bytes behind it. */
+/** The header of a WebP in one of its forms, with some bytes after it. */
 export function webpFile(form: "VP8 " | "VP8L" | "VP8X", { width, height }: TestImage): Uint8Array<ArrayBuffer> {
   const content = {
     "VP8 ": [0, 0, 0, 0x9d, 0x01, 0x2a, ...little(width, 2), ...little(height, 2)],

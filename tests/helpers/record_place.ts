@@ -8,7 +8,7 @@ export interface Place {
   home: ToolHome["home"];
 }
 
-/** Runs work with a home and a place for projects, which are removed behind it. */
+/** Runs work with a home and a place for projects, which are removed after it. */
 export async function inPlace(work: (place: Place) => Promise<void>): Promise<void> {
   await using place = await toolHome(null);
   const base = await Deno.realPath(await Deno.makeTempDir());

@@ -55,7 +55,7 @@ function isRunning(pid: string): boolean {
   return /^State:\s+[^ZX]/m.test(statusOf(pid));
 }
 
-/** Starts the program in the project of the home. The exit code is shown behind `EXIT`. */
+/** Starts the program in the project of the home. The exit code is shown after `EXIT`. */
 export async function openTerminal(
   args: readonly string[],
   options: {

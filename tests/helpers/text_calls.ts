@@ -234,7 +234,7 @@ export const REASONING_MARKS: readonly (readonly [open: string, close: string])[
   ["Here are my reasoning steps:", "[BEGIN FINAL RESPONSE]"],
 ];
 
-/** Ways to show a call without meaning it, each with words before and behind it. */
+/** Ways to show a call without meaning it, each with words before and after it. */
 export const QUOTATIONS: Readonly<Record<string, (call: string) => string>> = {
   "a fence": (call) => `The form is:\n\`\`\`\`xml\n${call}\n\`\`\`\`\nSee?`,
   "a fence of tildes": (call) => `The form is:\n~~~\n${call}\n~~~\nSee?`,

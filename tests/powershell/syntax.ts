@@ -147,7 +147,7 @@ test("a parameter is one text, whatever it holds", (parse) => {
   }
 });
 
-test("the guard ends with 2 everywhere but behind an exit code of 0 with the answer", (parse) => {
+test("the guard ends with 2 everywhere but after an exit code of 0 with the answer", (parse) => {
   const root = parse(Deno.readTextFileSync(`${REPOSITORY}/src/editor/scaffolds/no-cloud-guard.ps1`));
   const all = [...nodesOf(root)];
   const exits = all.filter(({ type, text }) => type === "flow_control_statement" && text.startsWith("exit"));

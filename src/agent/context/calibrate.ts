@@ -15,7 +15,7 @@ export const SMALLEST_WINDOW = 512;
 
 /**
  * Takes over the window that the server tells now that the model has answered, where it was only assumed: a server that
- * was loading, or a router whose model was not loaded, did not tell it before the first request.
+ * was loading, or a router whose model was not loaded, did not report it before the first request.
  */
 export async function takeToldWindow(session: Session): Promise<void> {
   const window = await session.server.windowOnceLoaded();
@@ -24,7 +24,7 @@ export async function takeToldWindow(session: Session): Promise<void> {
 
 /**
  * Learns from the counts of a response. Where they show that the server dropped a part of the prompt, that is said, and the
- * failure given that making room and asking once more helps against; else null.
+ * failure that making room and asking again helps against; else null.
  */
 export async function calibrate(
   session: Session,
@@ -127,8 +127,8 @@ function countedBefore(
 }
 
 /**
- * Learns from a refusal as too long: the window that the server names, or tells when it is asked. Where neither helps, a
- * window that the server told stands and tokens are counted higher; any other is taken for a good deal smaller.
+ * Learns from a refusal as too long: the window that the server names, or reports when it is asked. Where neither helps, a
+ * window that the server reported stands and tokens are counted higher; any other is taken to be much smaller.
  */
 export async function recordOverflow(
   session: Session,
@@ -144,7 +144,7 @@ export async function recordOverflow(
   const named = failure.facts.contextWindow;
   const window = named !== undefined && named >= SMALLEST_WINDOW ? named : await server.findWindow();
   if (window !== null && window >= SMALLEST_WINDOW) {
-    // Where the server tells no window, or another, a cut shows about how large it is.
+    // Where the server reports no window, or another, a cut shows about how large it is.
     const isGuess = failure.facts.dropped === true && window !== context.toldWindow;
     if (model.windowSource === "configured" && window < model.contextWindow) {
       await emit({

@@ -133,7 +133,7 @@ async function summaryOf(
   { model, session, options }: { model: SideModel; session: Session; options: CompactOptions },
 ): Promise<string | null> {
   const reserve = Math.min(model.maxTokens ?? SUMMARY_TOKENS, SUMMARY_TOKENS, Math.floor(model.contextWindow / 4));
-  // A server that finds even this too long counts more tokens than was thought possible: once more with half.
+  // A server that finds even this too long counts more tokens than was thought possible: again with half.
   for (const share of [1, 0.5]) {
     const request = compactRequest(items, {
       model: model.id,

@@ -26,9 +26,9 @@ export interface ContextState {
   toldWindow?: number | null;
   /** Tokens of the longest prompt that the server took whole, by its own count. */
   provenTokens: number;
-  /** The needs of the server's chat template; null where it does not tell, undefined while it was not asked. */
+  /** The needs of the server's chat template; null where it does not say, undefined while it was not asked. */
   templateNeeds: TemplateNeeds | null | undefined;
-  /** Whether the model supports image input; null while nobody has told. */
+  /** Whether the model supports image input; null while that is not known. */
   vision: boolean | null;
   /** Items that compaction took out, so that places in the session are counted on. */
   removed: number;
@@ -58,7 +58,7 @@ export interface ContextState {
 
 /** The state of a server's prompt cache, from its token counts. */
 interface CacheTrace {
-  /** The last prompt whose counts told; null where none has. */
+  /** The last prompt with usable counts; null where there is none. */
   last: { promptTokens: number; cachedTokens: number; bytes: number } | null;
   /** Tokens that were read again although the prompt began as the one before, and the milliseconds for them. */
   rereadTokens: number;

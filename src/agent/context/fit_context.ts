@@ -126,10 +126,10 @@ async function cutLastResults(
   await turn.emit({ kind: "notice", text: `${cut.callIds.length} result(s) cut: the context window is full` });
 }
 
-/** Bytes of a result that no model was seen to fall silent behind. Source: trials of Gemma 4 26B, April 2026. */
+/** Bytes of a result that no model was seen to fall silent after. Source: trials of Gemma 4 26B, April 2026. */
 const QUIET_BYTES = 1200;
 
-/** Cuts the last results to what no model falls silent behind, and those that follow; false where they are no longer. */
+/** Cuts the last results to what no model falls silent after, and those that follow; false where they are no longer. */
 export async function cutForSilence(session: Session, turn: RunningTurn): Promise<boolean> {
   const { items, context } = session;
   const start = items.findLastIndex((item) => item.kind === "assistant" && item.calls.length > 0);

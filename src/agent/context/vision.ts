@@ -8,7 +8,7 @@ import { bytesUpTo, reportCacheInvalidation, requestBytes } from "../chat_reques
 
 const VISION_HINT =
   "choose a model that does (llama-server needs its --mmproj), or write `images: true` for it in providers.yaml if it does";
-/** Stands behind an image that is left out. */
+/** Stands after an image that is left out. */
 const NO_VISION = "the model does not support image input";
 /** Images of one prompt: with 5 MiB each, a request stays below 150 MB. */
 const PROMPT_IMAGES = 20;
@@ -56,7 +56,7 @@ export async function recordImageRefusal(
   const lastReply = items.findLastIndex((item) => item.kind === "assistant");
   const unanswered = items.slice(lastReply + 1).filter(showsImages);
   if ((failure.kind === "request" || failure.kind === "template") && unanswered.length === 0) return false;
-  // An image that cannot be read is one that this request was the first to hold; of the others a response has told.
+  // An image that cannot be read is one that this request was the first to hold; of the others a response has shown it.
   const from = hasNoVision || unanswered.length === 0 ? 0 : lastReply + 1;
   const why = hasNoVision ? NO_VISION : "the server did not take it";
   const dropped = dropImages(session, (_, at) => at < from ? null : why);

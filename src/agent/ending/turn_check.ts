@@ -60,7 +60,7 @@ export function createTurnCheck(session: Session, turn: RunningTurn, start: Turn
   };
 }
 
-/** The first command that may run. Who is not there to be asked about one of the project gets to know of it. */
+/** The first command that may run. Whoever cannot be asked about one of the project gets a notice. */
 async function choose(
   checks: readonly ProjectCheck[],
   session: Session,

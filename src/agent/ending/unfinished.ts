@@ -72,7 +72,7 @@ export function announcesStep({ text, prompt }: Pick<EndingReply, "text" | "prom
   if (/(?:[:：…]|\.\.\.)[*_\s]*$/.test(text)) return true;
   const last = sentencesOf(unquoted(text.slice(-READ))).at(-1);
   if (last === undefined || last.isListed || /[?？؟]$/.test(last.text)) return false;
-  // Code behind it is the answer to somebody who asked for code, and a file that was not written to anybody else.
+  // Code after it is the answer to somebody who asked for code, and a file that was not written to anybody else.
   if (/```\s*$/.test(text) && ![last.text, prompt].some((words) => NAMES_FILE.test(words))) return false;
   return LANGUAGES.some(({ future, but }) => future.test(last.text) && !but.test(last.text));
 }
@@ -138,7 +138,7 @@ function wantsWords(prompt: string, workedBefore: boolean): boolean {
   return workedBefore && (/[?？؟]\s*$/.test(first) || !LANGUAGES.some(({ change }) => change.test(first)));
 }
 
-/** The first paragraph, and all of it: what is attached or piped in stands behind what was typed. */
+/** The first paragraph, and all of it: what is attached or piped in stands after what was typed. */
 function wordsOfPrompt(prompt: string): [first: string, whole: string] {
   const whole = prompt.trim().toLowerCase();
   return [whole.slice(0, READ).split(/\n\s*\n/, 1)[0]?.trim() ?? "", whole.slice(-READ)];

@@ -48,7 +48,7 @@ Deno.test("the whole project and globs may be marked", () => {
   }
 });
 
-Deno.test("spaces at the end of a line are ignored, but for one behind a backslash", () => {
+Deno.test("spaces at the end of a line are ignored, but for one after a backslash", () => {
   const pathOf = (line: string) => parseMarker(bytes(`no-cloud:${line}\n`)).entries[0]?.path;
   assert.deepEqual(["  a  ", " a\\ ", " a\\   ", " a\\\\ ", " a b "].map(pathOf), [
     "a",

@@ -114,10 +114,10 @@ export class AcpSession {
     }
   }
 
-  /** Opens the session behind the client's back, and tells what is known then. Failures wait for the first prompt. */
+  /** Opens the session in the background, and sends what is known then. Failures wait for the first prompt. */
   prepare(): void {
     this.#prepare().catch((error) => {
-      // Who writes next to a client that has gone hears of that.
+      // Whoever writes next to a client that has gone gets the error.
       if (!(error instanceof OutputClosed)) return hostOf(this.#context).warn(asAgentcliError(error).message);
     });
   }

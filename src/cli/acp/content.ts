@@ -26,7 +26,7 @@ const LINK_LIMIT = 32 * 1024;
 
 interface Part {
   text?: string;
-  /** The text is that of a file: it goes behind the words, as with every other surface. */
+  /** The text is that of a file: it goes after the words, as with every other surface. */
   isFile?: true;
   label?: Label;
   file?: string;

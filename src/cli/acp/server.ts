@@ -77,7 +77,7 @@ class AcpServer implements RpcHandlers {
     } catch (error) {
       throw isTakenBack(signal) ? signal.reason : rpcError(error);
     }
-    // A prompt that was taken back is answered as that, whatever came of it.
+    // A canceled prompt is answered as canceled, whatever came of it.
     if (isTakenBack(signal)) throw signal.reason;
     return outcome;
   }

@@ -58,7 +58,7 @@ export class SessionTable {
     return { sessionId: session.id, ...session.settings() };
   }
 
-  /** Goes on with a stored session, and tells its history first where that is wanted. */
+  /** Continues a stored session, and sends its history first where that is wanted. */
   async load(
     params: RpcParams,
     call: RpcCall,

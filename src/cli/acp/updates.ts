@@ -40,7 +40,7 @@ export class TurnUpdates {
   readonly #options: UpdateOptions;
   readonly #trace = traceLabel();
   readonly #calls = new Map<string, OpenCall>();
-  /** Messages whose words were told piece by piece, or by a placeholder. */
+  /** Messages whose words were sent piece by piece, or as a placeholder. */
   readonly #told = new Set<string>();
   #checks = 0;
   #compactions = 0;
@@ -50,7 +50,7 @@ export class TurnUpdates {
     this.#options = options;
   }
 
-  /** Whether nothing protected is in the session, as far as its events told. */
+  /** Whether nothing protected is in the session, as far as its events have shown. */
   get isOpen(): boolean {
     return this.#trace.label === "open";
   }
@@ -149,7 +149,7 @@ export class TurnUpdates {
     await send({ sessionUpdate: "usage_update", used, size: place().contextWindow });
   }
 
-  /** Tells what was not told piece by piece, and the calls. */
+  /** Sends what was not sent piece by piece, and the calls. */
   async #message(item: AssistantItem): Promise<void> {
     const { send, showProtected, place } = this.#options;
     const words = [["agent_thought_chunk", item.reasoning], ["agent_message_chunk", item.text]] as const;

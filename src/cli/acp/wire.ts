@@ -1,4 +1,4 @@
-/** The shapes of the Agent Client Protocol, version 1, as far as this side writes them, and failures as clients are told of them. */
+/** The shapes of the Agent Client Protocol, version 1, as far as this side writes them, and failures as clients get them. */
 import type { Label } from "../../boundary/policy/label.ts";
 import type { PermissionMode } from "../../config/types.ts";
 import { REDACTED_TEXT } from "../../protocol/turn_event.ts";
@@ -35,7 +35,7 @@ export interface PlanEntry {
   status: "pending" | "in_progress" | "completed";
 }
 
-/** A command that the client offers behind `/`. */
+/** A command that the client offers after `/`. */
 export interface AvailableCommand {
   name: string;
   description: string;

@@ -40,7 +40,7 @@ export class LineChat implements ChatView {
   /** Of the last turn, or of a command that failed since. */
   #code = 0;
   #ended = Promise.withResolvers<number>();
-  /** Settled when all that was told is written: the process ends right behind the chat. */
+  /** Settled when all that was shown is written: the process ends right after the chat. */
   #written: Promise<unknown> = Promise.resolve();
 
   constructor(options: ChatOptions, context: Context) {
@@ -104,7 +104,7 @@ export class LineChat implements ChatView {
     return index < 0 ? null : index;
   }
 
-  /** An answer is its letter alone, what is always allowed is asked about once more; other words are for the model. */
+  /** An answer is its letter alone, what is always allowed is asked about again; other words are for the model. */
   async question({ title, body, choices }: Question): Promise<QuestionAnswer | null> {
     if (!this.#atTerminal) return null;
     this.print(body(this.width()));

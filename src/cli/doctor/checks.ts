@@ -205,7 +205,7 @@ const WANTED = [
 const HINTS = { linux: "apt install", darwin: "brew install", windows: "winget install" } as const;
 const PACKAGES = { git: "git", ripgrep: "ripgrep" } as const;
 
-/** git, ripgrep and the shell of commands. What lies in a project does not count. */
+/** git, ripgrep and the shell of commands. What is in a project does not count. */
 export async function checkPrograms(io: Io, { cwd }: { cwd: string }): Promise<Check[]> {
   const path = io.env("PATH") ?? "";
   const roots = [cwd, quietly(() => projectRootOf(cwd, io)) ?? cwd];

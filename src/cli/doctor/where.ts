@@ -1,4 +1,4 @@
-/** Where the model behind a local address runs, as far as its server, the programs of its maker and the system tell. */
+/** Where the model behind a local address runs, as far as its server, the programs of its maker and the system say. */
 import { projectRootOf } from "../../boundary/policy/project.ts";
 import { harmlessEnvironment } from "../../boundary/policy/leaky_environment.ts";
 import { isLocal } from "../../boundary/policy/locality.ts";
@@ -62,7 +62,7 @@ export interface Listening {
   forwards: boolean;
 }
 
-/** Null for other addresses, and where the system does not tell. */
+/** Null for other addresses, and where the system does not say. */
 export async function listeningAt(baseUrl: string): Promise<Listening | null> {
   if (!isLocal(baseUrl, [])) return null;
   const found = await listenerOn(portOf(new URL(baseUrl)));
@@ -78,7 +78,7 @@ export async function listeningAt(baseUrl: string): Promise<Listening | null> {
 /** Bytes of what a program prints. */
 const OUTPUT_LIMIT = 256 * 1024;
 
-/** Returns what a known server, or a program of its maker, tells besides; null where there is nothing. */
+/** Returns what a known server, or a program of its maker, says besides; null where there is nothing. */
 export async function remarkOf(
   provider: ProviderEntry,
   { io, cwd }: { io: Io; cwd: string },

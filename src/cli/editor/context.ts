@@ -32,7 +32,7 @@ export interface EditorContext {
   places(scope: Scope): Places;
   /** Returns whether an artifact is one of them. */
   isHere(installed: Pick<Installed, "scope" | "base">): boolean;
-  /** A path for messages: relative to the project where it lies below it, else to the home as `~`. */
+  /** A path for messages: relative to the project where it is below it, else to the home as `~`. */
   shown(path: string): string;
   /** Opens the protected set on first use. */
   protection(): Promise<Protection>;

@@ -13,7 +13,7 @@ const BLOCKED = 2;
 
 /**
  * Exit 0 lets the action pass, exit 2 blocks it; standard error says why, in one line without content. Standard output holds
- * the decision, and behind it what an assistant takes besides.
+ * the decision, and after it what an assistant takes besides.
  */
 export async function run({ options, arguments: words, context }: Invocation<typeof HOOK_OPTIONS>): Promise<number> {
   const { io, globals } = context;

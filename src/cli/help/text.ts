@@ -25,7 +25,7 @@ export const EXIT_CODES: readonly (readonly [string, string])[] = [
   ["130, 143", "interrupted (SIGINT), terminated (SIGTERM)"],
 ];
 
-/** The help of what `line` names, wrapped to `width` columns; `more` are paragraphs to put behind it. */
+/** The help of what `line` names, wrapped to `width` columns; `more` are paragraphs to put after it. */
 export function helpText(
   line: Pick<Normalized, "path" | "node">,
   width: number,

@@ -165,7 +165,7 @@ const permissions: Topic = {
   sections: [
     rows("Modes (--permission-mode):", Object.entries(MODE_BRIEFS)),
     text(
-      "Rules allow or deny single calls, and a deny rule always wins. A rule is the name of a tool, or a name with a pattern in parentheses: a path for tools of files, the beginning of a command for Bash. A rule for a command covers that command alone: of commands joined with ; && || or | each needs a rule, and none covers redirections into files, substitutions, or a shell behind a pipe.",
+      "Rules allow or deny single calls, and a deny rule always wins. A rule is the name of a tool, or a name with a pattern in parentheses: a path for tools of files, the beginning of a command for Bash. A rule for a command covers that command alone: of commands joined with ; && || or | each needs a rule, and none covers redirections into files, substitutions, or a shell after a pipe.",
     ),
     rows("Rules:", [
       ["Edit", "every change of the tool Edit"],

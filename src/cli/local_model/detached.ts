@@ -53,7 +53,7 @@ async function stateOf(
   try {
     engine = engineNamed(record.engine, templates);
   } catch {
-    // Its template was taken out of the configuration meanwhile: whether it answers cannot be told.
+    // Its template was removed from the configuration meanwhile: whether it answers is unknown.
     return "running";
   }
   const endpoint = engineEndpoint(engine, record);

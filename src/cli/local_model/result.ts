@@ -138,7 +138,7 @@ const MODEL_LIMIT = 200;
 
 /**
  * Adds the provider, or its new models to one that is there for the same address. Gives its name. A name that is taken
- * by another address gets the port behind it.
+ * by another address gets the port after it.
  */
 async function register(task: ServeTask, models: readonly DiscoveredModel[]): Promise<string> {
   let name = task.engine.id;
@@ -165,7 +165,7 @@ function wanted(task: ServeTask, models: readonly DiscoveredModel[]): readonly D
   return found.length > 0 ? found : models;
 }
 
-/** By its id in the list. Ollama adds its tag, llama-server takes the file for the name where it was told none. */
+/** By its id in the list. Ollama adds its tag, llama-server takes the file for the name where it was given none. */
 export function isRequestedModel(
   id: string,
   { modelName, values: { model } }: Pick<Checked, "modelName" | "values">,

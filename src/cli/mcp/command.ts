@@ -73,7 +73,7 @@ const HELD = { name: "id", brief: "An answer that waits, for example r-17" } as 
 export const mcpCommand = group({
   brief: "List, change and try MCP servers",
   detail:
-    "Servers stand under `mcp_servers:` in providers.yaml, and in the `.mcp.json` of a project once you approved them. Their tools cost a model about 110 tokens together: it finds them with McpFind and calls them with McpCall; where all fit in 600 tokens each is a function of its own. Programs run behind the sandbox of commands where paths are protected. See docs/mcp.md.",
+    "Servers stand under `mcp_servers:` in providers.yaml, and in the `.mcp.json` of a project once you approved them. Their tools cost a model about 110 tokens together: it finds them with McpFind and calls them with McpCall; where all fit in 600 tokens each is a function of its own. Programs run in the sandbox of commands where paths are protected. See docs/mcp.md.",
   commands: {
     list: command({
       brief: "List the servers, their tools and what they cost in tokens",

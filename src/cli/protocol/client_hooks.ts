@@ -25,7 +25,7 @@ interface PromptVerdict {
 }
 
 export interface ClientHooks extends TurnHooks {
-  /** `text` is null for a prompt that may not be told. */
+  /** `text` is null for a prompt that may not be sent. */
   submit(text: string | null, signal: AbortSignal): Promise<PromptVerdict>;
 }
 
@@ -173,7 +173,7 @@ type HookEvent = "PreToolUse" | "PostToolUse" | "UserPromptSubmit" | "Stop";
 
 interface HookEntry {
   callbackId: string;
-  /** Returns whether the hook wants to hear of this tool. */
+  /** Returns whether the hook wants calls of this tool. */
   matches(toolName: string): boolean;
   timeoutMs: number;
 }

@@ -29,7 +29,7 @@ export interface ClientServer {
 interface ServerConnection {
   requests: ClientRequests;
   clock: Pick<Clock, "sleep">;
-  /** Returns whether what the session holds may be told to the client's tools. */
+  /** Returns whether what the session holds may go to the client's tools. */
   isOpen(): boolean;
 }
 

@@ -25,7 +25,7 @@ interface Given {
 interface Parts {
   given: Given[];
   words: string[];
-  /** Words behind an option that is not known: its value, most likely. */
+  /** Words after an option that is not known: its value, most likely. */
   loose: string[];
   /** Place of the first word among the options; Infinity for none. */
   firstWord: number;

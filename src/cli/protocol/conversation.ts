@@ -270,7 +270,7 @@ class Conversation {
       case "list_models":
         return { response: { models: await clientModels(this.#context.io) } };
       case "mcp_message":
-        // Servers of the client tell of changes this way; tools are fixed for a session.
+        // Servers of the client announce changes this way; tools are fixed for a session.
         return { response: {} };
       default:
         return {

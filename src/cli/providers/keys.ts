@@ -50,7 +50,7 @@ export async function setKey(
   }
 }
 
-/** An entry of the file that does not open is what a new key is the cure for; writing tells about everything else. */
+/** For an entry of the file that does not open, a new key is the cure; writing reports everything else. */
 function ignoreUnreadable(error: unknown, place: KeyStoreName): null {
   if (place === "file" && error instanceof AgentcliError && error.code === "key_store_unusable") return null;
   throw error;

@@ -18,7 +18,7 @@ import { confirmed, print } from "../result.ts";
 import { ProtectedSet } from "../../boundary/policy/protected.ts";
 
 /**
- * Writes nothing when a path lies outside of the project, or a host is none. What is covered already is said and not
+ * Writes nothing when a path is outside of the project, or a host is invalid. What is covered already is reported and not
  * written again.
  */
 export async function addPaths({ options, arguments: words, context }: Invocation<typeof ADD_OPTIONS>): Promise<void> {

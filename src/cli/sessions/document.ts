@@ -12,7 +12,7 @@ export type ExportFormat = typeof EXPORT_FORMATS[number];
 
 /**
  * The session with its whole conversation, also what summaries stand for. What was read of files that are protected now,
- * and all behind it, is left out as it is in transcripts: placeholders stand for it.
+ * and all after it, is left out as it is in transcripts: placeholders stand for it.
  */
 export async function openDocument(
   home: Home,

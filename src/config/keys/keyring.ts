@@ -66,7 +66,7 @@ export function openKeyring(outside: StoreOutside): KeyStore {
       const program = programOf(outside);
       const text = storedText(stored);
       await program.keep(provider, text);
-      // Not every program tells by its exit code that it failed.
+      // Not every program shows by its exit code that it failed.
       if ((await program.find(provider))?.trim() !== text) throw storeUnusable("keyring", "it did not keep the key");
     },
     remove: (provider) => programOf(outside).drop(provider),

@@ -144,7 +144,7 @@ function checkHarmless(hook: FoundArtifact, event: HookEvent, trial: Trial): Fin
 
 /** Returns what a person can do about a line that fails. */
 function fixOf({ ours, path, name }: FoundArtifact, { code, firstLine }: { code: number; firstLine: string }): string {
-  // The script itself is gone; what the script calls is named behind its name and line.
+  // The script itself is gone; what the script calls is named after its name and line.
   const isGone = /\.(?:sh|ps1)['"]?: No such file|cannot find path/i.test(firstLine);
   if (ours && isScaffold(name) && isGone) return "agentcli editor apply";
   if (ours && /^format-on-write: there is no program/.test(firstLine)) {

@@ -64,7 +64,7 @@ function plainName(name: string): string {
 /** Names of tools and arguments that speak of a shell, and words that do so alone. */
 const SHELL_NAME = /command|cmd|shell|bash|zsh|pwsh|terminal/;
 const SHELL_WORD = /^(?:exec|execute|run|spawn|sh|ksh|dash|fish|program|executable)$/;
-/** The words behind a program, in members of their own. */
+/** The words after a program, in members of their own. */
 const WORDS_NAME = /^(?:args|argv|arguments)$/;
 /** Names of texts that an interpreter runs. */
 const CODE_NAME = /^(?:source|run|exec)?(?:script|code)$/;

@@ -81,7 +81,7 @@ interface Command extends ShellReading {
   dots: boolean;
 }
 
-/** The words behind it are looked at once more: `sh -c "cd src; …"` looks like one of these options. */
+/** The words after it are checked again: `sh -c "cd src; …"` looks like one of these options. */
 const GOES_INTO =
   /(?:^|[\s;&|(`"'])(?:cd|pushd|chdir|set-location|sl|-C|--(?:chdir|cwd|directory|prefix|work-tree|working-directory))[\s=]+(?:--\s+)?(?=("[^"]+"|'[^']+'|[^\s;&|)"'`]+))/gi;
 
@@ -123,7 +123,7 @@ function spellingsOf(given: string, kind: TextKind): Set<string> {
   return spellings;
 }
 
-/** A variable, or the end of a command whose output takes its place, and a path behind it. */
+/** A variable, or the end of a command whose output takes its place, and a path after it. */
 const BEHIND_VARIABLE = /(?:\$\w+|\$env:\w+|[)}`]|%\w+%|(?:^|[\s=:"'(])~[\w.+-]+)["']*([/\\][^\s"'`;|&<>()=,:#$]+)/gi;
 
 /** Words that a shell puts in the place of a variable that is not set, or is. */
@@ -147,7 +147,7 @@ function* distinctWords(text: string, kind: TextKind): Generator<{ word: string;
   }
 }
 
-/** Returns the words of a text, each without what may stand before or behind a name. */
+/** Returns the words of a text, each without what may stand before or after a name. */
 function* wordsOf(text: string, kind: TextKind): Generator<string> {
   // An argument of a tool may be a path as a whole; a path with spaces in a longer text stands in quotes.
   if (text.length <= 4096 && text.includes("/") && !text.includes("\n")) yield text.trim();
@@ -220,7 +220,7 @@ class NamedPaths {
     return known === undefined || meanings.some(exists) ? null : this.#reference(known);
   }
 
-  /** A path behind a variable: it may start where the command runs, at the home, or at the root of the disk. */
+  /** A path after a variable: it may start where the command runs, at the home, or at the root of the disk. */
   loose(word: string): PathReference | null {
     const bases = [
       ...this.#lookup.bases,

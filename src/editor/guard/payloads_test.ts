@@ -5,7 +5,7 @@ import { answerOf, eventsOf, readPayload } from "./payloads.ts";
 
 type Asked = [id: AssistantId, event: string, payload: Record<string, unknown>];
 
-/** A call of a tool, as Claude Code and Codex tell it. */
+/** A call of a tool, as Claude Code and Codex report it. */
 const call = (id: AssistantId, tool_name: string, tool_input: unknown): Asked => [
   id,
   id === "cursor" ? "preToolUse" : "PreToolUse",

@@ -161,7 +161,7 @@ for (const path of OPEN_PATHS) {
   });
 }
 
-Deno.test("what stands behind the real agentcli on PATH does not matter", async () => {
+Deno.test("what follows the real agentcli on PATH does not matter", async () => {
   await using at = await guardedProject({ sandbox: true, path: "/H/bin:/P/node_modules/.bin:." });
   Deno.mkdirSync(`${at.home}/bin`);
   Deno.writeTextFileSync(`${at.home}/bin/agentcli`, "#!/bin/sh\n");

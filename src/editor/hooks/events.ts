@@ -87,7 +87,7 @@ interface ScaffoldFacts {
   brief: string;
   /** Those that it is installed on when nobody names others. */
   events: readonly HookEvent[];
-  /** Further events that tell it what it has to know. */
+  /** Further events that it needs to know of. */
   more?: readonly HookEvent[];
   /** The parameters at the top of its scripts, by the name in bash; in PowerShell in camel case. */
   parameters: readonly string[];

@@ -175,7 +175,7 @@ async function copyInto(
     const waiting = [start];
     for (let path = waiting.pop(); path !== undefined && left > 0; path = waiting.pop()) {
       const kind = lstatSync(path)?.kind;
-      // A log belongs to the place whose actions it tells.
+      // A log belongs to the place whose actions it records.
       if (path?.endsWith(`/${AUDIT_LOG}`)) continue;
       if (path !== start && lookup.ruleAt(path) !== null) skipped += 1;
       else if (kind === "directory") {

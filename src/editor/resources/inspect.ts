@@ -37,7 +37,7 @@ export async function inspect(dialect: Dialect, around: LookupOptions, ledger: L
   for (const one of inspection.found) {
     const owner = ownerOf(one);
     one.ours = owner !== null;
-    // A rule for all projects is a section, which does not tell of what kind it is.
+    // A rule for all projects is a section, which does not say of what kind it is.
     if (owner !== null) [one.kind, one.name] = [owner.kind, owner.name];
   }
   await inspectWorktrees(context, { worktrees, ledger });
@@ -165,7 +165,7 @@ function membersOf(
   }, ({ message }) => unusable(`it cannot be read: ${message}`));
 }
 
-/** Places of the editor's other agent, places that are named for what lies elsewhere, and files that are not read. */
+/** Places of the editor's other agent, places named for what is elsewhere, and files that are not read. */
 function inspectOtherPlaces(context: Context): void {
   const { dialect, around, inspection } = context;
   const other = dialect.otherHooks === null ? null : join(around.root, dialect.otherHooks);

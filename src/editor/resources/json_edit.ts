@@ -35,7 +35,7 @@ export function editableJson(text: string): EditableJson {
   return { ...parseJsonDocument(isEmpty ? `${text.replace(/(?<![ \t\r\n])[ \t\r\n]+$/, "")}{}\n` : text), layout };
 }
 
-/** Returns a value as it is written behind `before`, the white space that its line begins with. */
+/** Returns a value as it is written after `before`, the white space that its line begins with. */
 function rendered(value: unknown, { newline, indent }: Layout, before: string): JsonNode {
   return parseJsonTree(before + JSON.stringify(value, null, indent).split("\n").join(newline + before));
 }
@@ -47,7 +47,7 @@ function containerAt(json: EditableJson, path: readonly string[], kind: JsonCont
   throw new TextProblem(`there is a value where ${kind === "array" ? "a list" : "an object"} is needed`);
 }
 
-/** Puts a value behind the last child of a container, as the member `key` or as an item. */
+/** Puts a value after the last child of a container, as the member `key` or as an item. */
 function append(
   container: JsonContainer,
   { key, value }: { key: string | null; value: unknown },

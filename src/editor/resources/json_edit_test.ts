@@ -58,7 +58,7 @@ for (
     "a list where an object is needed": "[]",
     "no end": '{"a": 1',
     "a name that stands twice": '{"mcpServers": {}, "mcpServers": {}}',
-    "something behind the value": "{} {}",
+    "something after the value": "{} {}",
     "a number with a leading zero": '{"a": 01}',
     "a raw line end in a text": '{"a": "b\nc"}',
   })

@@ -37,7 +37,7 @@ export type JsonNode =
   | JsonContainer
   | { kind: "plain"; value: string | number | boolean | null; text: string; indent: string };
 
-/** A whole text: its value, and what stands before and behind. */
+/** A whole text: its value, and what stands before and after. */
 export interface JsonDocument {
   head: string;
   root: JsonNode;

@@ -19,7 +19,7 @@ export interface TextPart {
   end: number;
 }
 
-/** Returns the text with the part set to lines: in its place, or behind everything with an empty line between. */
+/** Returns the text with the part set to lines: in its place, or after everything with an empty line between. */
 export function setPart(text: string, place: TextPart | null, { content }: { content: string }): string {
   const newline = text.includes("\r\n") ? "\r\n" : "\n";
   const part = content.replaceAll("\n", newline);

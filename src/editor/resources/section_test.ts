@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import * as fc from "../../../tests/property.ts";
 import { hasOwnText, ownMarks, readSection, removeSection, sectionsIn, writeSection } from "./section.ts";
 
-Deno.test("a section is written behind what is there, changed in place, and taken out again", () => {
+Deno.test("a section is written after what is there, changed in place, and removed again", () => {
   const before = "# Mine\r\n\r\ntext\r\n";
   const once = writeSection(before, ownMarks("usage"), { content: "one\ntwo" });
   assert.equal(

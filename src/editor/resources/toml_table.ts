@@ -10,7 +10,7 @@ import { cutPart, setPart, type TextPart } from "./section.ts";
 interface Statement {
   start: number;
   end: number;
-  /** What stands behind the name: of an assignment its value. */
+  /** What stands after the name: of an assignment its value. */
   rest: string;
   /** The whole name: of a header that of the table, of an assignment with that of its table. */
   names: string[];

@@ -22,7 +22,7 @@ const FILES: Readonly<Record<string, string>> = {
 };
 
 for (const [name, text] of Object.entries(FILES)) {
-  Deno.test(`a table is put behind ${name}, read, replaced and taken out again`, () => {
+  Deno.test(`a table is put after ${name}, read, replaced and removed again`, () => {
     assert.equal(readTable(text, AT), null);
     const once = writeTable(text, AT, { content: TABLE });
     assert.ok(once.startsWith(text));
@@ -34,7 +34,7 @@ for (const [name, text] of Object.entries(FILES)) {
   });
 }
 
-Deno.test("what others wrote behind it stays, and comments between", () => {
+Deno.test("what others wrote after it stays, and comments between", () => {
   const text = `a = 1\n\n${TABLE}\n\n# theirs\n[mcp_servers.theirs]\ncommand = "x"\n`;
   assert.equal(removeTable(text, AT), 'a = 1\n\n# theirs\n[mcp_servers.theirs]\ncommand = "x"\n');
 });

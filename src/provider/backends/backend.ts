@@ -6,7 +6,7 @@ import type { ModelList } from "./model_list.ts";
 import type { TemplateNeeds } from "./model_metadata.ts";
 
 /**
- * A kind of model server. Everything but how it is detected is left out where the server tells nothing, or needs
+ * A kind of model server. Everything but how it is detected is left out where the server says nothing, or needs
  * nothing. Facts are those of the wire reference, §2 to §4 and §9, unless a file says otherwise.
  */
 export interface Backend {
@@ -23,7 +23,7 @@ export interface Backend {
   owners?: readonly string[];
   /** Anything else in its list, a refusal or the headers. */
   shows?(facts: Facts): boolean;
-  /** Asked where neither tells. */
+  /** Asked where neither says. */
   probe?: Probe;
 
   /** Checks the key, where its list of models may be open to everybody: from the origin. */
@@ -47,9 +47,9 @@ export interface Backend {
   vision?(inquiry: Inquiry, model: string): Promise<boolean | null>;
   /** Returns the form of tool calls that its chat template needs; null where it is not reported. Loads nothing. */
   templateNeeds?(inquiry: Inquiry, model: string): Promise<TemplateNeeds | null>;
-  /** Returns what it tells of a model besides its window; null where it tells nothing. Loads nothing. */
+  /** Returns what it says of a model besides its window; null where it says nothing. Loads nothing. */
   facts?(inquiry: Inquiry, model: string): Promise<ModelFacts | null>;
-  /** Returns what it tells of its models for people who choose one, by id. Loads nothing. */
+  /** Returns what it says of its models for people who choose one, by id. Loads nothing. */
   traits?(inquiry: Inquiry): Promise<ReadonlyMap<unknown, ModelTraits>>;
   /** Its names of sampling fields besides temperature and top_p; `zeros`: off is not its default, and is sent. */
   sampling?: { topK?: string; minP?: string; repeat?: string; zeros?: true };
@@ -71,7 +71,7 @@ export interface Backend {
    * be.
    */
   locality?(fetch: LocalityFetch, model: string): Promise<ModelLocality | null>;
-  /** Returns what else it tells of where its models run: for people, it decides nothing. */
+  /** Returns what else it says of where its models run: for people, it decides nothing. */
   remark?(inquiry: Inquiry, run: RunForJson): Promise<Remark | null>;
   /** One name for all that mean the same model. */
   modelName?(id: string): string;

@@ -24,7 +24,7 @@ type DiscoveryState =
 export interface DiscoveredModel {
   /** As the server spells it; not cleaned for a terminal. */
   id: string;
-  /** Tokens in force, where the server tells. */
+  /** Tokens in force, where the server says. */
   contextWindow: number | null;
 }
 

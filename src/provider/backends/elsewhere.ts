@@ -69,7 +69,7 @@ export function signOfElsewhere({ headers, fields }: Answer): Sign | null {
 
 /**
  * Returns whether a model's name says that Ollama runs it in its cloud: `x:cloud`, `x:120b-cloud`, `x-cloud:latest`, each
- * also with a digest behind it, in any case.
+ * also with a digest after it, in any case.
  */
 export function namesCloudModel(model: string): boolean {
   return /[:-]cloud(?::latest)?(?:@.*)?$/i.test(model.trim());

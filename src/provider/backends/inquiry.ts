@@ -118,7 +118,7 @@ function suspects(facts: Facts): ProbedBackend[] {
 }
 
 /**
- * Returns the windows of models in one batch; those that the server does not tell are absent. Loads no model. Throws only
+ * Returns the windows of models in one batch; those that the server does not report are absent. Loads no model. Throws only
  * the signal's reason.
  */
 export async function findWindows(
@@ -173,7 +173,7 @@ function listedVision(list: ModelList, model: string): boolean | null {
 }
 
 /**
- * Returns the form of calls that the chat template needs, and what the same answers tell besides; null where the server
+ * Returns the form of calls that the chat template needs, and what the same answers say besides; null where the server
  * does not report it within a second and a half. Makes no server load a model. Only the signal's reason is thrown.
  */
 export async function findTemplate(

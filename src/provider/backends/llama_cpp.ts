@@ -121,7 +121,7 @@ const TEMPLATE_NEEDS: readonly { capability: string; toolCalls: ToolCallFallback
 
 /** Its own sampling values; others come from the command line or from the model's file. */
 const BUILT_IN: Readonly<Record<string, number>> = { temperature: 0.8, top_k: 40, top_p: 0.95, min_p: 0.05 };
-/** It tells numbers of four bytes in decimal. */
+/** It writes numbers of four bytes in decimal. */
 const ROUNDING = 0.001;
 
 async function facts(inquiry: Inquiry, model: string): Promise<ModelFacts | null> {
@@ -149,7 +149,7 @@ async function propsFor({ get }: Inquiry, model: string): Promise<Record<string,
 }
 
 /**
- * The server tries its template when it starts, and tells in `chat_template_caps` what came out; tools that a template
+ * The server tries its template when it starts, and reports the outcome in `chat_template_caps`; tools that a template
  * knows nothing of it drops without a word.
  */
 async function templateNeeds(inquiry: Inquiry, model: string): Promise<TemplateNeeds | null> {

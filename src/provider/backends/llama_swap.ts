@@ -10,7 +10,7 @@ export const llamaSwap: Backend = {
   window: "list",
 };
 
-/** llama-swap with models of other machines, which `meta.llamaswap` of their entries tells. */
+/** llama-swap with models of other machines, which `meta.llamaswap` of their entries shows. */
 export const llamaSwapWithPeers: Backend = {
   id: "llama-swap",
   label: "llama-swap with peers",

@@ -88,7 +88,7 @@ async function loadedWindows(inquiry: Inquiry, models: readonly string[]): Promi
   return windowsOf(models, (model) => windows.get(model), { source: "/api/v0/models" });
 }
 
-/** The older API has no capabilities; its type tells. */
+/** The older API has no capabilities; its type says. */
 async function supportsImages(inquiry: Inquiry, model: string): Promise<boolean | null> {
   const entry = (await newerModels(inquiry)).find((fields) =>
     fields["key"] === model || rowsIn(fields, "loaded_instances").some((instance) => instance["id"] === model)

@@ -1,4 +1,4 @@
-/** Asks servers where their models run, before each request, and hears what their responses say of it. */
+/** Asks servers where their models run before each request, and reads what their responses say of it. */
 import { isLocal } from "../../boundary/policy/locality.ts";
 import type { Io } from "../../platform/io.ts";
 import { portOf } from "../../platform/text.ts";
@@ -11,7 +11,7 @@ export interface LocatedModel {
   endpoint: Endpoint;
   /** As the server knows it. */
   model: string;
-  /** The provider entry says `local: true`: the user's word for a server that cannot tell. */
+  /** The provider entry says `local: true`: the user's word for a server that does not say. */
   trusted: boolean;
 }
 

@@ -48,7 +48,7 @@ export async function locate(
   if (localities.every((one) => one !== null)) {
     return localities.find((one) => one?.kind === "here" && one.doubt !== undefined) ?? HERE;
   }
-  // The user's word stands for a server that cannot tell.
+  // The user's word counts for a server that does not say.
   if (trusted) return HERE;
   const reason = isThere
     ? `the server of ${endpoint.provider} did not say in time where ${model} runs${unlessTrusted(endpoint)}`

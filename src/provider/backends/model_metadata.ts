@@ -44,7 +44,7 @@ export interface ModelMetadata {
   window?: number | null;
   /** Tokens; the server refused a longer prompt. */
   refusedWindow?: number;
-  /** The same, from longer ago: for a server that tells nothing by itself. */
+  /** The same, from longer ago: for a server that reports nothing by itself. */
   formerWindow?: number;
   /** Id of its backend; null: not recognized. */
   server?: string | null;

@@ -104,7 +104,7 @@ function described(answer: JsonResponse | null): ModelLocality | null {
   return "details" in fields || "model_info" in fields ? localityIn(fields) : null;
 }
 
-/** Reads the list, which tells where a model runs too; null where the model is not in it. */
+/** Reads the list, which also says where a model runs; null where the model is not in it. */
 function listed(tags: JsonResponse | null, model: string): ModelLocality | null {
   const wanted = completeName(model);
   const entry = rowsIn(tags?.json, "models")

@@ -61,7 +61,7 @@ function withoutDecoration(text: string): string {
   const fence = /^```[a-z]*\n([\s\S]*?)\n?```$/i.exec(bare);
   if (fence?.[1] !== undefined) bare = fence[1].trim();
   bare = bare.replace(/^(?:json|arguments?:?)\s*(?=\{)/i, "").replace(/(?<=\})(?:\s*<\/[\w|｜]{1,30}>)+$/, "");
-  // The same object twice, as some parsers send what they streamed once more at the end.
+  // The same object twice, as some parsers send what they streamed again at the end.
   const half = bare.slice(0, Math.ceil(bare.length / 2)).trim();
   if (bare.length <= DOUBLED_LIMIT && half.endsWith("}") && bare.slice(half.length).trim() === half) bare = half;
   return /^\{\s*\}\s*\{/.test(bare) ? bare.replace(/^\{\s*\}\s*/, "") : bare;

@@ -74,7 +74,7 @@ Deno.test("a connection that is closed before any answer is tried once more", as
 
 Deno.test("a refused connection is tried once more after a short while, then reported", async () => {
   await using talk = conversation(answers);
-  // A port that was given back may be another test's by now; nobody listens on this one.
+  // A released port may be another test's now; nobody listens on this one.
   talk.endpoint.baseUrl = "http://127.0.0.1:1/v1";
   const failure = await talk.failure();
   assert.equal(failure.code, "provider_unreachable");

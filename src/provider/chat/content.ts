@@ -54,7 +54,7 @@ type Assistant = WireMessage & { role: "assistant" };
 const split = new WeakMap<WireMessage, Assistant[]>();
 
 /**
- * The same history with each call in a message of its own, its result behind it: words and reasoning stay with the
+ * The same history with each call in a message of its own, its result after it: words and reasoning stay with the
  * first. Messages without several calls are passed on as they are. A longer history begins with the same messages.
  */
 export function oneCallEach(messages: readonly WireMessage[]): WireMessage[] {

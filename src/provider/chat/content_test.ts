@@ -86,7 +86,7 @@ const messages: WireMessage[] = [
   { role: "user", content: "more" },
 ];
 
-Deno.test("each call stands in a message of its own with its result behind it, words and reasoning with the first", () => {
+Deno.test("each call stands in a message of its own with its result after it, words and reasoning with the first", () => {
   assert.deepEqual(oneCallEach(messages), [
     ...messages.slice(0, 2),
     { role: "assistant", content: "I look.", reasoning_content: "hm", tool_calls: [call("a")] },

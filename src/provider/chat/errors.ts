@@ -317,7 +317,7 @@ export function keyRefused(endpoint: Given, where: string): string {
 const PIECE = 4;
 
 /**
- * The server's own words about a key, to stand behind {@link keyRefused}; empty where it has none. Beside what
+ * The server's own words about a key, to stand after {@link keyRefused}; empty where it has none. Beside what
  * {@link shownMessage} leaves out, every word goes that has four letters in a row in common with the key or a header,
  * or in which the server itself left some out.
  */

@@ -67,7 +67,7 @@ export class MessageAccumulator {
   #choice: number | null = null;
   /** Something but white space has come of the text. */
   #hasText = false;
-  /** White space in front of the text, behind its last line end. */
+  /** White space in front of the text, after its last line end. */
   #indent = "";
   #newReasoning = "";
   #newPieces = new Map<number, ToolPiece>();

@@ -9,7 +9,7 @@ const REQUIRED: ReadonlySet<string> = new Set(["model", "messages", "stream", "t
 
 /** A body, and the fields in it that could be left out. */
 interface RequestBody {
-  /** The bytes, one piece behind the other. */
+  /** The bytes, one piece after the other. */
   pieces: Uint8Array<ArrayBuffer>[];
   optional: string[];
 }
@@ -39,7 +39,7 @@ const REASONING = "reasoning_content";
 /**
  * Serializes a request. `refused` are fields that this server does not take; a refused `max_tokens` goes out under its
  * newer name, until that is refused too. Messages do not change, and keep their bytes from request to request: each is
- * serialized once, since a session of a thousand rounds sends its history a thousand times. What changes stands behind them.
+ * serialized once, since a session of a thousand rounds sends its history a thousand times. What changes stands after them.
  */
 export function requestBody(request: ChatRequest, cache: ChatCache): RequestBody {
   const { refused, serialized, reasoningField } = cache;
@@ -109,7 +109,7 @@ export function refusedField(error: ServerError, optional: readonly string[]): s
   return optional.find((name) => new RegExp(`\\b${RegExp.escape(name)}\\b`).test(error.message)) ?? null;
 }
 
-/** Tokens kept free below the window, for what a server counts and does not tell. */
+/** Tokens kept free below the window, for what a server counts and does not report. */
 export const MARGIN = 16;
 /** A response shorter than this is not worth a request. */
 export const SMALLEST_RESPONSE = 64;

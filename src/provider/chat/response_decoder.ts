@@ -118,7 +118,7 @@ export class ResponseDecoder {
   }
 }
 
-/** Counts of llama.cpp for one response; null for what an older version does not tell. */
+/** Counts of llama.cpp for one response; null for what an older version does not report. */
 export interface Timings {
   cached: number | null;
   /** Tokens of the prompt that were read, and milliseconds for it. */

@@ -19,7 +19,7 @@ const TEXT_MARKS = new RegExp(`\`{3,}|<([\\w.:|-]{1,48})(?=\\s)|${MARK_CANDIDATE
 
 /**
  * `start`: nothing but white space came. `text`: an answer, in which a closing mark may still show that it was none.
- * `opened`, `after`: right behind the mark that opens or closes reasoning, where white space is dropped. `inside`:
+ * `opened`, `after`: right after the mark that opens or closes reasoning, where white space is dropped. `inside`:
  * reasoning. `answer`: an answer between marks of its own. `plain`: text for good.
  */
 type State = "start" | "text" | "opened" | "inside" | "after" | "answer" | "plain";
@@ -47,7 +47,7 @@ export class ThinkSplitter {
     this.#sink = sink;
   }
 
-  /** The server tells reasoning apart itself: marks in the text are text. */
+  /** The server separates reasoning itself: marks in the text are text. */
   reasoningIsSeparate(): void {
     if (this.#state !== "start" && this.#state !== "text") return;
     this.#state = "plain";

@@ -139,7 +139,7 @@ const CARRIAGE_RETURN = 13;
 const SIZE_DIGITS = 13;
 
 class Chunked implements BodyDecoder {
-  /** The part that the next byte belongs to: a chunk, or the line that stands before or behind one. */
+  /** The part that the next byte belongs to: a chunk, or the line that stands before or after one. */
   #place: "size" | "extension" | "data" | "behind" | "trailer" | "end" = "size";
   /** Of the chunk: its size as far as it is read, then the bytes to come. */
   #left = 0;

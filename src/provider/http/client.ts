@@ -96,7 +96,7 @@ export class HttpClient {
    * Sends a request; any status but a redirect is a response. Failures are {@link AgentcliError}s; an abort throws the
    * signal's reason. `fetch` cannot distinguish a connect from a slow server: on loopback it is immediate, refused, or
    * waits for a server that is stopped, so only the wait for headers is bounded there; elsewhere, after the time to connect of
-   * silence a second connection shows whether the address answers at all.
+   * silence a second connection shows whether the address answers.
    */
   async send(endpoint: Endpoint, request: HttpRequest): Promise<HttpResponse> {
     const sent: Sent = { endpoint, request, url: urlOf(endpoint, request) };
@@ -179,7 +179,7 @@ export class HttpClient {
     return { status, headers: new Map(response.headers), body: stream === null ? null : streamSource(stream) };
   }
 
-  /** Aborts `stop` when the headers take too long, or when the address turns out not to answer at all. */
+  /** Aborts `stop` when the headers take too long, or when the address turns out not to answer. */
   #watchHeaders(route: Route, sent: Sent, stop: AbortController): AbortController {
     const { timeout } = sent.endpoint;
     const watch = new AbortController();

@@ -6,7 +6,7 @@ import type { HttpClient, HttpRequest } from "./client.ts";
 import type { ReceivedHeaders } from "./headers.ts";
 import type { Endpoint } from "../types.ts";
 
-/** Most that is read of an answer that is no success: enough to tell what refused. Bytes. */
+/** Most that is read of an answer that is no success: enough to see who refused. Bytes. */
 const REFUSAL_LIMIT = 64 * 1024;
 
 /** How long a question may take: connecting, waiting and reading together. */

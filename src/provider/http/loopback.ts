@@ -20,7 +20,7 @@ export interface LoopbackRequest {
   method: "GET" | "POST";
   url: URL;
   headers: Readonly<Record<string, string>>;
-  /** Sent one behind the other; they must stay as they are until the request is over. */
+  /** Sent one after the other; they must stay as they are until the request is over. */
   body: readonly Uint8Array[] | null;
   /** Called when the first bytes were handed to the system. */
   onSent?: (() => void) | undefined;

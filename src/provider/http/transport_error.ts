@@ -92,7 +92,7 @@ export function transportFailure(error: unknown, attempt: Attempt): AgentcliErro
   return cannotReach(attempt, message, { kind, hint: typeof hint === "string" ? hint : hint(attempt) });
 }
 
-/** The part of the runtime's message behind the URL, which could match a rule by accident. */
+/** The part of the runtime's message after the URL, which could match a rule by accident. */
 function reasonText(error: unknown): string {
   if (!(error instanceof Error)) return "";
   const text = error.cause instanceof Error ? error.cause.message : error.message;
@@ -113,7 +113,7 @@ export function noTls(attempt: Attempt): ProviderFailure {
   return cannotReach(attempt, NO_TLS, { kind: "unreachable", hint: NO_TLS_HINT });
 }
 
-/** The failure of an address that does not answer at all. */
+/** The failure of an address that does not answer. */
 export function noConnection(attempt: Attempt, milliseconds: number): ProviderFailure {
   const hint = `check the address and the network; try: curl ${attempt.modelsUrl}`;
   return cannotReach(attempt, `no response within ${seconds(milliseconds)}`, { kind: "unreachable", hint });
@@ -130,7 +130,7 @@ function seconds(milliseconds: number): string {
 
 /**
  * The failure of a redirect: following one would carry the prompt to a host that nobody configured. Where it leads is
- * told only as far as that is no choice of words: a server can put into an address whatever it was sent.
+ * shown only as far as it is no choice of words: a server can put whatever it was sent into an address.
  */
 export function redirectFailure(
   provider: string,

@@ -238,7 +238,7 @@ const ROUND_TOKENS = 1500;
 /** Share of the first prompt that may be read again: its end stands in a block with what follows. */
 const READ_AGAIN = 0.1;
 
-/** Sends a long prompt, and then the same with the reply and the result of a tool behind it. */
+/** Sends a long prompt, and then the same with the reply and the result of a tool after it. */
 export async function checkToolRound(
   subject: Subject,
   options: { how: "native" | "text"; history: SentHistory; window: number | null; signal: AbortSignal },

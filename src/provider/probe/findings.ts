@@ -96,7 +96,7 @@ export interface PromptCache {
 export interface ToolRoundCache {
   /** Tokens of the first request, as the server counted them. */
   promptTokens: number;
-  /** Of them, read again for the second; null where the server does not tell. */
+  /** Of them, read again for the second; null where the server does not say. */
   rereadTokens: number | null;
   kept: "yes" | "no" | "unclear";
 }

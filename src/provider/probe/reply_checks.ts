@@ -59,7 +59,7 @@ const REPLY_TOKENS = 128;
 const CHARACTERS_PER_TOKEN = 4;
 /** One write of a server arrives in a few reads, as the buffers grow: only more than these are a stream. */
 const READS_OF_ONE_WRITE = 4;
-/** A reply of fewer tokens is too short to tell by. */
+/** A reply of fewer tokens is too short to measure. */
 const SHORT_REPLY = 20;
 
 /** Asks for a text of a known kind and length, up to three times. */

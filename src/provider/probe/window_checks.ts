@@ -114,7 +114,7 @@ export function firstSizes(claimed: number | null, maxPrompt: number): number[] 
   return [...new Set(wanted.map((size) => Math.floor(size)))];
 }
 
-/** The next size between what passed and what failed: the guess where it lies there, else the middle; null to end. */
+/** The next size between what passed and what failed: the guess if it is between them, else the middle; null to end. */
 export function nextSize({ passed, failed, guess }: Search): number | null {
   if (failed === null || failed - passed <= Math.max(GAP.tokens, failed * GAP.share)) return null;
   const size = Math.floor(guess > passed && guess < failed ? guess : (passed + failed) / 2);
@@ -136,7 +136,7 @@ interface ProofOptions {
   signal: AbortSignal;
 }
 
-/** One prompt, and the size the next should have where its outcome tells (0 otherwise). */
+/** One prompt, and the size that the next should have, if its outcome says (0 otherwise). */
 interface Tried {
   step: WindowStep;
   guess: number;

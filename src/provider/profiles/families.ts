@@ -220,7 +220,7 @@ const FAMILIES: readonly Family[] = [
   },
 ];
 
-/** Returns the family of a model by its id, a path or a name with a tag behind it; undefined for none. */
+/** Returns the family of a model by its id, a path or a name with a tag after it; undefined for none. */
 export function familyOf(model: string): Family | undefined {
   const name = model.toLowerCase().split(/[/\\]/).filter((part) => part !== "").at(-1) ?? "";
   const plain = name.replaceAll(/[_: ]/g, "-");

@@ -1,4 +1,4 @@
-/** Reads calls without marks: a message that is nothing but calls, or that ends with them behind a short paragraph. */
+/** Reads calls without marks: a message that is nothing but calls, or that ends with them after a short paragraph. */
 import { isRecord } from "../../platform/record.ts";
 import { meantParameter, plainToolName } from "../trained_names.ts";
 import {
@@ -29,14 +29,14 @@ const PROSE: BareResult = { kind: "prose" };
 export const SHOWS =
   /\b(?:examples?|e\.g\.|instance|such as|like this|looks? like|form(?:at)?|syntax|schema|would|could|might)\b/i;
 
-/** Closing marks behind an object that has no opening ones. */
+/** Closing marks after an object that has no opening ones. */
 const STRAY_CLOSE = /(?<![>\s])(?:\s*<\/(?=[\w|｜]{0,24}(?:tool|function|call))[\w|｜]{4,56}>)+$/;
 
 /** Finds the name of a tool, and what may stand before it, whose arguments follow as an object. */
 const NAMED =
   /^(?:\**(?:tool|function)[ _]call:?\**:?\s*|(?:assistant\s+)?to=)?[`"]?([A-Za-z_][\w.-]{0,127})[`"]?\s*(?::\s*)?(?=\{)/i;
 
-/** Reads the message after its reasoning; behind an answer that is closed; or its end, behind a short paragraph. */
+/** Reads the message after its reasoning; after an answer that is closed; or its end, after a short paragraph. */
 export function readBare(text: string, context: CallContext): BareResult {
   const start = skipThought(text);
   const whole = readWhole(text, { start, context });
@@ -75,7 +75,7 @@ function readWhole(text: string, { start, context }: { start: number; context: C
   return held(calls);
 }
 
-/** Calls as code of Python, one behind the other, by the very names of the tools; also printed ones, as Gemma writes. */
+/** Calls as code of Python, one after the other, by the very names of the tools; also printed ones, as Gemma writes. */
 function pythonCalls(message: string, context: CallContext): TextCall[] | null {
   const printed = /^print\(([^]*)\)$/.exec(message)?.[1] ?? message;
   const cursor = new Cursor(printed);
@@ -141,20 +141,20 @@ function unfenced(message: string): { message: string; code: boolean; tool: stri
   return inside.startsWith("{") ? { message: inside, code: true, tool: word } : { message, code: false, tool: null };
 }
 
-/** Returns the offset behind a marked answer, where a call may stand. */
+/** Returns the offset after a marked answer, where a call may stand. */
 function behindAnswer(text: string, start: number): number | null {
   const end = /<\/(?:answer|response)>\s*(?=[[{`])/g;
   end.lastIndex = start;
   return end.test(text) ? end.lastIndex : null;
 }
 
-/** One paragraph, and the fence behind it, which may stand in an item of a list. */
+/** One paragraph, and the fence after it, which may stand in an item of a list. */
 const BEFORE_FENCE = /^((?:[^\n`]+\n){1,8})\n?[ \t]*(?=```)/;
-/** One paragraph of nothing but words, and an object or the name of a tool behind it. */
+/** One paragraph of nothing but words, and an object or the name of a tool after it. */
 const BEFORE_CALL =
   /^((?!here\b)(?:[^\n`<>[\]{}|"“”«»]+\n){1,8}?)\n?(?=\{|\[\{|[A-Za-z_][\w.]{0,40}(?:\(|:? ?\{)|(?:tool|function)[ _]call:)/i;
 
-/** Returns the offset of what `before` finds behind one paragraph that shows no example, where a message may end with it. */
+/** Returns the offset of what `before` finds after one paragraph that shows no example, where a message may end with it. */
 function behindParagraph(text: string, start: number, before: RegExp): number | null {
   const message = text.slice(start).trimStart();
   const [opening, paragraph = ""] = before.exec(message.slice(0, PARAGRAPH_LIMIT + 4)) ?? [];

@@ -32,7 +32,7 @@ Deno.test("the weak form counts when it is the whole message", () => {
   assert.deepEqual(callsOf('{"type":"function","function":{"name":"list","arguments":"{}"}}'), [LIST]);
 });
 
-Deno.test("the weak form is known with the keys of other families, behind functools, and as a list of Python", () => {
+Deno.test("the weak form is recognized with the keys of other families, after functools, and as a list of Python", () => {
   const read = { name: "read_file", input: { path: "a", limit: 2 } };
   const python = "[read_file(path='a', limit=2), list()]";
   const texts: [text: string, calls: SampleCall[]][] = [
@@ -65,7 +65,7 @@ Deno.test("the weak form is known with the keys of other families, behind functo
   }
 });
 
-Deno.test("a call behind a closed answer, or in one fence behind a short paragraph, ends a message", () => {
+Deno.test("a call after a closed answer, or in one fence after a short paragraph, ends a message", () => {
   const call = '{"name": "read_file", "arguments": {"path": "a"}}';
   const calls = [{ name: "read_file", input: { path: "a" } }];
   const fence = `\`\`\`json\n${call}\n\`\`\``;

@@ -6,7 +6,7 @@ import type { CallContext, TextCall } from "./call.ts";
 interface Block {
   old_string: string;
   new_string: string;
-  /** From the first to behind the last mark. */
+  /** From the first to after the last mark. */
   start: number;
   end: number;
 }
@@ -32,7 +32,7 @@ export function searchReplaceBlocks(text: string): Block[] {
   });
 }
 
-/** The calls of a message that ends with such blocks, each of them behind a line that names its file; else none. */
+/** The calls of a message that ends with such blocks, each of them after a line that names its file; else none. */
 export function readBlocks(text: string, start: number, { tools }: CallContext): TextCall[] {
   const name = text.includes("SEARCH") ? meantTool("str_replace", [...tools.keys()]) : null;
   const message = text.slice(start).replaceAll("\r\n", "\n");

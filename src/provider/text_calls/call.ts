@@ -27,7 +27,7 @@ export interface CallContext {
 }
 
 /**
- * Result of parsing at an opening mark. The cursor is behind it when it has an end.
+ * Result of parsing at an opening mark. The cursor is after it when it has an end.
  * - `calls`: all of it is complete and declared.
  * - `refused`: it has an end, but is no call that may run (undeclared name, arguments of another kind, invalid JSON).
  * - `broken`: it starts as a call and has no end that can be trusted. Text after it may be the inside of one of its

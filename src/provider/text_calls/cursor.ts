@@ -67,7 +67,7 @@ export type JsonResult =
   | { kind: "open" };
 
 /**
- * Offset behind the object or array that opens at `at`, or -1 when it is not closed. Brackets in strings do not count.
+ * Offset after the object or array that opens at `at`, or -1 when it is not closed. Brackets in strings do not count.
  * One pass; what stands inside is not checked.
  */
 function endOfJson(text: string, at: number): number {
@@ -83,7 +83,7 @@ function endOfJson(text: string, at: number): number {
   return -1;
 }
 
-/** Reads the object or array at the cursor by the letter of JSON, and moves behind it unless it is open. */
+/** Reads the object or array at the cursor by the letter of JSON, and moves after it unless it is open. */
 export function readJson(cursor: Cursor): JsonResult {
   const end = endOfJson(cursor.text, cursor.at);
   if (end < 0) return { kind: "open" };

@@ -112,7 +112,7 @@ function findMark(
   return { at, certain: false, fence: ticks >= 0 && text.startsWith("```", ticks) };
 }
 
-/** Classifies the text behind `Action:`: an object, or a name and the line of its arguments. */
+/** Classifies the text after `Action:`: an object, or a name and the line of its arguments. */
 function classifyAction(behind: string): Decision {
   const body = behind.replace(/^\**\s*/, "");
   if (body === "" || /^`{1,2}$/.test(body)) return "open";
@@ -126,7 +126,7 @@ function classifyAction(behind: string): Decision {
   return "Action Input:".startsWith(line) || "Action_Input:".startsWith(line) ? "open" : "other";
 }
 
-/** Classifies the text behind a mark: a name, a tag or an object, or words about it. */
+/** Classifies the text after a mark: a name, a tag or an object, or words about it. */
 function classifyBehind(mark: string, behind: string): Decision {
   if (/ to=$/.test(mark)) return behind === "" ? "open" : /^[\w.-]/.test(behind) ? "call" : "other";
   if (/Action\**:$/.test(mark)) return classifyAction(behind);
@@ -154,7 +154,7 @@ function isOpening(mark: string): boolean {
     : mark.startsWith("]") || callMarkAt(mark, 0)?.kind === "open";
 }
 
-/** Classifies the text behind the `=` of a tag: a name, the end of the tag, and what a call continues with. */
+/** Classifies the text after the `=` of a tag: a name, the end of the tag, and what a call continues with. */
 function classifyTag(behind: string): Decision {
   const found = /^\s?["']?[A-Za-z_][\w.-]*["']?[^<>\n]*>\s*(?:\]<\]\w{1,24}\[>\[)?/.exec(behind);
   if (found === null) return /[<>\n]|^\s?["']?[^\w"'\s]/.test(behind) ? "other" : "open";

@@ -73,7 +73,7 @@ Deno.test("a message that begins as a list of Python, or with functools, is held
   }
 });
 
-Deno.test("a fence behind a short paragraph, and what follows a closed answer, is held where it begins as a call", () => {
+Deno.test("a fence after a short paragraph, and what follows a closed answer, is held where it begins as a call", () => {
   for (const before of ["I read it.\n\n", "<answer>I read.", "I read\nit:\n"]) {
     const behind = before.startsWith("<answer>") ? '</answer>\n{"name":' : '```json\n{"name":';
     const holdback = createHoldback(true);
@@ -142,7 +142,7 @@ Deno.test("more than 64 KiB is not held", () => {
   assert.equal(holdback.end(), "");
 });
 
-Deno.test("white space behind a marker is waited for only so long", () => {
+Deno.test("white space after a marker is waited for only so long", () => {
   const holdback = createHoldback(true);
   holdback.push("<tool_call>");
   for (let count = 0; count < 100_000; count++) holdback.push(" ");

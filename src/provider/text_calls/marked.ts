@@ -1,5 +1,5 @@
 /**
- * The strong forms: calls between marks, anywhere in a text that is not quoted or thought; behind a mark as JSON, as Python,
+ * The strong forms: calls between marks, anywhere in a text that is not quoted or thought; after a mark as JSON, as Python,
  * as Gemma's maps, between tags, or name first.
  */
 import { MARK_CANDIDATE, reasoningMarkAt } from "../chat/reasoning_marks.ts";
@@ -100,7 +100,7 @@ export function findMarked(text: string, context: CallContext): MarkedCalls {
 }
 
 /**
- * Returns the position of a call on its line. Right behind another one, or on its line, it is that one's; nothing
+ * Returns the position of a call on its line. Right after another one, or on its line, it is that one's; nothing
  * before `floor` is looked at.
  */
 function positionAt(
@@ -116,7 +116,7 @@ function positionAt(
 
 /**
  * Refuses calls that are quoted, and those that are a part of a sentence, unless the message ends with them or another
- * call follows: a sentence that continues speaks about the call. Calls right behind each other stand and fall together.
+ * call follows: a sentence that continues speaks about the call. Calls right after each other stand and fall together.
  */
 function refuseAmidProse(text: string, spans: readonly MarkedSpan[]): MarkedSpan[] {
   let behind: MarkedSpan | undefined;
@@ -135,7 +135,7 @@ function refuseAmidProse(text: string, spans: readonly MarkedSpan[]): MarkedSpan
 }
 
 /**
- * Refuses calls of a format without escapes when one of its closing tags is left over behind them: then a value held
+ * Refuses calls of a format without escapes when one of its closing tags is left over after them: then a value held
  * the format itself, and where it ended is a guess.
  */
 function refuseMisjudged(text: string, spans: readonly MarkedSpan[]): MarkedSpan[] {
@@ -143,10 +143,10 @@ function refuseMisjudged(text: string, spans: readonly MarkedSpan[]): MarkedSpan
   return spans.map((span, index) => span.tagged && index <= last ? { ...span, calls: [] } : span);
 }
 
-/** The calls behind one opening mark. */
+/** The calls after one opening mark. */
 interface MarkedResult {
   result: ParseResult;
-  /** The name of the form; of the family of models that is known for the mark, where nothing else tells. */
+  /** The name of the form; of the family of models that is known for the mark, where nothing else says. */
   form?: string;
   /** Values stand between tags, without escapes. */
   tagged?: true;
@@ -169,13 +169,13 @@ const FENCE_END = /\s*```(?=\s|<|$)/y;
 const MARKS_LIMIT = 6;
 
 /**
- * gpt-oss: the recipient stands before or behind the channel; what is between it and the arguments says that they are
+ * gpt-oss: the recipient stands before or after the channel; what is between it and the arguments says that they are
  * JSON. Source: OpenAI's guide to the harmony response format.
  */
 const HEADER =
   /(?:<\|start\|>assistant)?(?:<\|channel\|>(?:commentary|analysis))? to=([\w.-]{1,128})(?:<\|channel\|>(?:commentary|analysis))?\s*(?:<\|constrain\|>)?\s*(?:json|code)?\s*<\|message\|>\s*/y;
 
-/** ReAct: the tool and its arguments on lines of their own, or both in one object behind `Action:`. */
+/** ReAct: the tool and its arguments on lines of their own, or both in one object after `Action:`. */
 const ACTION_NAME =
   /\*{0,2}Action\*{0,2}:\*{0,2}[ \t]*`?([A-Za-z_][\w.-]{0,127})`?[ \t\r]*\n\s*\*{0,2}Action[ _]Input\*{0,2}:\*{0,2}\s*/y;
 const ACTION_OBJECT = /\*{0,2}Action\*{0,2}:\*{0,2}\s*(?=[{[`]|[A-Za-z_][\w.]{0,127}\()/y;
@@ -185,7 +185,7 @@ const BEHIND_NAME = /\s+|:\d{1,8}|\[CALL_ID\][\w-]{0,64}|\[ARGS\]/y;
 
 /**
  * Reads at an opening mark; null when what follows is nothing like a call (prose about the format). The cursor is
- * behind the calls when they have an end.
+ * after the calls when they have an end.
  */
 function readMarked(cursor: Cursor, context: CallContext): MarkedResult | null {
   const [, recipient] = cursor.takePattern(HEADER) ?? [];
@@ -247,7 +247,7 @@ function readBehind(
   cursor: Cursor,
   { opener, context }: { opener: CallMark; context: CallContext },
 ): MarkedResult | null {
-  // Code behind Llama's tag is for an interpreter, and no call, unless it is a method of a tool or a list.
+  // Code after Llama's tag is for an interpreter, and no call, unless it is a method of a tool or a list.
   const isCode = opener.name.includes("python_tag");
   if (/^(?:\{|\[\s*[\]{[])/.test(cursor.text.slice(cursor.at, cursor.at + 64))) {
     return { result: readCallObjects(cursor, context) };

@@ -1,4 +1,4 @@
-/** The marks around calls: one table, told by the words in their names, whatever their brackets and prefixes are. */
+/** The marks around calls: one table, recognized by the words in their names, whatever their brackets and prefixes are. */
 
 /** A mark. `inner` ones stand between the parts of a call. */
 export interface CallMark {
@@ -11,7 +11,7 @@ export interface CallMark {
 /** Longer names are none; bounds what is held back of a stream. */
 const NAME_LIMIT = 48;
 
-/** Longest paragraph that announces the fence with a call behind it, in characters. */
+/** Longest paragraph that announces the fence with a call after it, in characters. */
 export const PARAGRAPH_LIMIT = 400;
 
 /** Prefix of every tag of MiniMax M3. */
@@ -100,7 +100,7 @@ function kindOf(name: string): CallMark["kind"] | null {
     : null;
 }
 
-/** Returns the offset behind closing marks, separators and ends of turns that follow a call, without white space. */
+/** Returns the offset after closing marks, separators and ends of turns that follow a call, without white space. */
 export function skipClosing(text: string, from: number): number {
   const pattern = new RegExp(String.raw`(?:\s|${NAMESPACE})*(?:(${TURN_ENDS})|(?=<|\[))`, "y");
   for (let end = from;;) {

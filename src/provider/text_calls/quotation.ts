@@ -26,7 +26,7 @@ export const QUOTATION_OPENER: string = [
 
 /** Finds the ends of quotations in one text. */
 interface Quotations {
-  /** Offset behind the quotation that opens at `at`; null when none does. */
+  /** Offset after the quotation that opens at `at`; null when none does. */
   endOf(at: number): number | null;
 }
 
@@ -73,7 +73,7 @@ export function opensResult(text: string, at: number): boolean {
 }
 
 /**
- * Returns how a line treats the text behind `before`: as quoted (an item of a list, a row of a table, a quoted
+ * Returns how a line treats the text after `before`: as quoted (an item of a list, a row of a table, a quoted
  * or an indented line), that it is a part of a sentence, or nothing.
  */
 export function positionOf(before: string): "quoted" | "amid" | "alone" {
@@ -139,7 +139,7 @@ function endOfFence(text: string, fence: { fence: string; from: number }): numbe
   return text.length;
 }
 
-/** Maps each run of backticks to the offset behind its closing run, of the same length in the same paragraph. */
+/** Maps each run of backticks to the offset after its closing run, of the same length in the same paragraph. */
 function pairInline(text: string): ReadonlyMap<number, number> {
   const runs: { start: number; length: number; paragraph: number }[] = [];
   let paragraph = 0;
@@ -157,14 +157,14 @@ function pairInline(text: string): ReadonlyMap<number, number> {
   return closers;
 }
 
-/** Returns the offset behind the reasoning that `mark` opens; the end of the text when nothing closes it. */
+/** Returns the offset after the reasoning that `mark` opens; the end of the text when nothing closes it. */
 export function endOfThought(text: string, mark: ReasoningMark & { kind: "open" }): number {
   const closing = new RegExp(mark.closers.map((closer) => RegExp.escape(closer)).join("|"), "g");
   closing.lastIndex = mark.end;
   return closing.test(text) ? closing.lastIndex : text.length;
 }
 
-/** Offset behind the reasoning that a text begins with; the end of the text when it is not closed. */
+/** Offset after the reasoning that a text begins with; the end of the text when it is not closed. */
 export function skipOpenThought(text: string): number {
   let at = endOfSpace(text, 0);
   for (let mark = openAt(text, at); mark !== null; mark = openAt(text, at)) {
@@ -173,7 +173,7 @@ export function skipOpenThought(text: string): number {
   return at;
 }
 
-/** Returns the offset behind reasoning at the beginning; templates may swallow its opening mark. */
+/** Returns the offset after reasoning at the beginning; templates may swallow its opening mark. */
 export function skipThought(text: string): number {
   const at = skipOpenThought(text);
   if (at > endOfSpace(text, 0) || /[{[`]/.test(text.charAt(at))) return at;

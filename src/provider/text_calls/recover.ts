@@ -95,12 +95,12 @@ export interface UnparsedCall {
   ends: boolean;
 }
 
-/** Characters behind the beginning of a call in which its tool is named. */
+/** Characters after the beginning of a call in which its tool is named. */
 const NAME_WITHIN = 400;
 /** Characters between a mark that is not known and the name of a tool. */
 const NAME_BEHIND = 60;
 
-/** Lines with nothing but a tool's name that are looked at, and the characters behind one in which its arguments stand. */
+/** Lines with nothing but a tool's name that are looked at, and the characters after one in which its arguments stand. */
 const MOST_OPENERS = 8;
 const ARGUMENTS_WITHIN = 4000;
 
@@ -135,7 +135,7 @@ function nameIn(text: string, { tools }: CallContext): string | null {
   return new RegExp(`(?<![\\w-])(?:${names})(?![\\w-])`).exec(text)?.[0] ?? null;
 }
 
-/** The tool of a call in a form that is not known: behind a mark, in a tag, or as a line of code. */
+/** The tool of a call in a form that is not known: after a mark, in a tag, or as a line of code. */
 function nameOfUnknown(text: string, context: CallContext): string | null {
   for (const mark of text.matchAll(MARK)) {
     const behind = mark.index + mark[0].length;
@@ -151,7 +151,7 @@ function nameOfUnknown(text: string, context: CallContext): string | null {
     .find((name) => name !== null) ?? null;
 }
 
-/** The tool of calls that end a message and were not taken: an object behind words, or calls in a fence. */
+/** The tool of calls that end a message and were not taken: an object after words, or calls in a fence. */
 function nameOfLast(text: string, context: CallContext): string | null {
   for (const start of [...text.matchAll(/(?<=\n)[ \t]*[{[]/g)].slice(0, 8)) {
     if (isBareFrom(text, start.index, context)) return nameIn(text.slice(start.index), context);
@@ -163,7 +163,7 @@ function nameOfLast(text: string, context: CallContext): string | null {
   return isCall ? nameIn(content, context) : null;
 }
 
-/** The tool of a call in the only fence of a message, with words behind it that do not say that it is shown. */
+/** The tool of a call in the only fence of a message, with words after it that do not say that it is shown. */
 function nameOfOnlyFence(text: string, context: CallContext): string | null {
   const [, before = "", content, behind = ""] =
     /^([^`]*)```(?:json|tool_calls?|tool_code)?\n([^`]*)\n[ \t]*```([^`]*)$/.exec(text) ?? [];
@@ -171,7 +171,7 @@ function nameOfOnlyFence(text: string, context: CallContext): string | null {
   return isBareFrom(content, 0, context) ? nameIn(content, context) : null;
 }
 
-/** The tool that a line names, with its required arguments on the lines behind it: YAML, or a list of them. */
+/** The tool that a line names, with its required arguments on the lines after it: YAML, or a list of them. */
 function nameWithArguments(text: string, { tools }: CallContext): string | null {
   for (const [name, schema] of tools) {
     const required: unknown[] = Array.isArray(schema.required) ? schema.required : [];

@@ -85,7 +85,7 @@ for (const [family, form] of Object.entries(FORMS)) {
     }
   });
 
-  Deno.test(`${family}: a call that is only shown does not run, and one behind it does`, () => {
+  Deno.test(`${family}: a call that is only shown does not run, and one after it does`, () => {
     for (const [how, quote] of Object.entries(QUOTATIONS)) {
       for (const calls of [[LIST], [LIST, READ]]) {
         const quoted = quote(form(calls));
@@ -116,7 +116,7 @@ for (const [family, form] of Object.entries(FORMS)) {
     });
   });
 
-  Deno.test(`${family}: a call that was only thought does not run, and one behind the thought does`, () => {
+  Deno.test(`${family}: a call that was only thought does not run, and one after the thought does`, () => {
     const call = form([LIST]);
     for (const [open, close] of REASONING_MARKS) {
       const thought = `${open}\nPerhaps ${call}, or:\n\n${call}\n${close}\n`;
@@ -131,7 +131,7 @@ for (const [family, form] of Object.entries(FORMS)) {
     }
   });
 
-  Deno.test(`${family}: a call behind closed reasoning and closed code runs`, () => {
+  Deno.test(`${family}: a call after closed reasoning and closed code runs`, () => {
     const call = form([READ]);
     const before = `Perhaps ${form([LIST])}\n</think>\nIn \`code\` and a lone \` sign:\n\n\`\`\`ts\nlist();\n\`\`\``;
     assert.deepEqual(recoverCalls(`${before}\n${call}`, SAMPLE_TOOLS), {

@@ -19,7 +19,7 @@ const NAME = String.raw`(?:=\s?|[\s\u0120]*name\s?=\s?)["']?([A-Za-z_][\w.-]{0,1
 
 const CALL_TAG = new RegExp(`<(${PREFIX}(?:function|function_call|invoke|tool_call|tool_use|tool|call))${NAME}`, "y");
 const PARAMETER_TAG = new RegExp(`<(${PREFIX}(?:parameter|param|argument|arg))${NAME}`, "y");
-/** The tag of a tool, with the tag of an argument behind it. Source: Cline, whose prompt models were trained with. */
+/** The tag of a tool, with the tag of an argument after it. Source: Cline, whose prompt models were trained with. */
 const TOOL_TAG = /<([A-Za-z_][\w-]{0,47})>\s*(?=<([A-Za-z_][\w-]{0,127})>)/y;
 const KEY_TAG = new RegExp(`<([A-Za-z_][\\w-]{0,127})>`, "y");
 const PAIR = new RegExp(
@@ -182,7 +182,7 @@ function attributeArguments(attributes: string, keys: Record<string, unknown>): 
 }
 
 /**
- * Reads a value; the cursor is behind its opening tag, and afterwards behind its closing tag. Null when it is not
+ * Reads a value; the cursor is after its opening tag, and afterwards after its closing tag. Null when it is not
  * closed. Tags that open and close inside the value belong to it, and so does a closing tag that nothing of the call
  * follows.
  */
@@ -226,8 +226,8 @@ function endsArgument(cursor: Cursor, call: TaggedCall): boolean {
 }
 
 /**
- * Cuts the newlines that templates put around a value: one behind the opening tag, and one before the closing tag only
- * where there was one behind the opening tag. Without that one the value stands between the tags as it is (GLM,
+ * Cuts the newlines that templates put around a value: one after the opening tag, and one before the closing tag only
+ * where there was one after the opening tag. Without that one the value stands between the tags as it is (GLM,
  * MiniMax, Seed-OSS), and the newline at its end is the last of a file.
  */
 function withoutFrame(value: string): string {

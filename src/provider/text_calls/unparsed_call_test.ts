@@ -49,7 +49,7 @@ Deno.test("answers are no calls that cannot be read", () => {
   }
 });
 
-Deno.test("a call with words behind it, and one as YAML, is seen and may be meant as words", () => {
+Deno.test("a call with words after it, and one as YAML, is seen and may be meant as words", () => {
   const call = '{"name": "read_file", "arguments": {"path": "a"}}';
   for (
     const text of [

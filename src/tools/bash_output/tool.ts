@@ -6,7 +6,7 @@ import { bashOutputDeclaration, type BashOutputInput } from "../declarations.ts"
 
 /** Milliseconds that news are waited for: a model that asks again and again costs a response each time. */
 const WAIT_MS = 10_000;
-/** Looks without news after which the model is told to do something else. */
+/** Reads without news after which the model is told to do something else. */
 const MOST_IDLE = 3;
 
 export const bashOutputTool: Tool<BashOutputInput> = {

@@ -55,7 +55,7 @@ function readV4a(text: string): Patch {
   return { kind: "file", path, content: lines.join("\n") + "\n" };
 }
 
-/** The hunks of a patch: lines that begin with a space, `-` or `+`, each group behind a line with `@@`. */
+/** The hunks of a patch: lines that begin with a space, `-` or `+`, each group after a line with `@@`. */
 function editsOf(body: string, path: string | undefined): Patch {
   const edits: EditPart[] = [];
   const parts = body.replace(/\n$/, "").split(/^(@@.*)\n?/m);
@@ -85,7 +85,7 @@ function hunk(lines: readonly string[], after: string): EditPart | null {
   const [old, now] = [side("+"), side("-")];
   if (old.join("\n") === now.join("\n")) return null;
   const anchored = after === "" ? {} : { after };
-  // Only new lines: behind the line that the header names, else at the end of the file.
+  // Only new lines: after the line that the header names, else at the end of the file.
   if (old.length === 0) {
     const text = now.join("\n");
     return after === ""

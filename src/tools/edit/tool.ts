@@ -291,7 +291,7 @@ async function change(
   });
 }
 
-/** The unseen lines after a change: those that were replaced the model knows, and those behind move. */
+/** The unseen lines after a change: those that were replaced the model knows, and those after move. */
 function unseenAfter(
   unseen: readonly LineRange[],
   { file, replacements }: { file: string; replacements: readonly Replacement[] },
@@ -336,7 +336,7 @@ function report(changed: string, { path, replacements, differs }: PlannedEdit): 
   return `Edited ${path.display}${places}${HOW[differs]}.${shown}`;
 }
 
-/** The line numbers that Read shows, and what stands behind them. */
+/** The line numbers that Read shows, and what stands after them. */
 const NUMBERED = /^ *(\d{1,7})(?:\t|\u2192|: ?|\| ?)(.*)$/s;
 
 /** Returns a text without the line numbers of Read, where every line has one and they follow each other; else null. */
@@ -353,7 +353,7 @@ function withoutSomeNumbers(text: string): string {
 
 const ESCAPED: Readonly<Record<string, string>> = { n: "\n", t: "\t", r: "\r" };
 
-/** A text that was escaped once more than it should be. */
+/** A text that was escaped once too often. */
 function unescaped(text: string): string {
   return text.replace(/\\([ntr"'\\])/g, (_, character) => ESCAPED[character] ?? character);
 }

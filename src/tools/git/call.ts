@@ -87,7 +87,7 @@ export function filtersOff(settings: readonly (readonly [string, string])[]): Re
   return off;
 }
 
-/** Settings as `git config --null --list` prints them: keys and values, the last of a key behind those before it. */
+/** Settings as `git config --null --list` prints them: keys and values, the last of a key after those before it. */
 export function parseSettings(text: string): [key: string, value: string][] {
   return text.split("\0").filter((entry) => entry !== "").map((entry) => {
     const end = entry.indexOf("\n");

@@ -119,7 +119,7 @@ function forUser(work: GitWork, { problem, command }: { problem: string; command
   return work.fail(`This would change ${shownName(problem)}. Ask the user to run: ${command}`);
 }
 
-/** Puts changes of open files aside, or takes them back. */
+/** Puts changes of open files aside, or restores them. */
 export async function stash(
   work: GitWork,
   { what = "push", message, paths }: { what?: string | undefined; message: string; paths: readonly string[] },

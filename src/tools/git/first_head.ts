@@ -16,7 +16,7 @@ const READ_LIMIT = 64 * 1024 * 1024;
 
 /**
  * Returns which of the fragments (normalized) stand in a file of the commit that no rule covers or covered once: the file
- * may have another name by now. Nothing where git, the commit or a sandbox for git is missing: then all of them count.
+ * may have another name now. Nothing where git, the commit or a sandbox for git is missing: then all of them count.
  */
 export async function standingInCommit(
   { firstHead: commit, revoked }: Pick<ProjectRecord, "firstHead" | "revoked">,

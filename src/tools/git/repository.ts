@@ -85,7 +85,7 @@ export class GitWork {
     return /^[0-9a-f]{40,64}$/.test(name) ? name : null;
   }
 
-  /** Whether git does not see a file as it is: a rule covers it, or it lies where nobody can say what lies. */
+  /** Whether git does not see a file as it is: a rule covers it, or it is where the content is unknown. */
   isCovered(name: string): boolean {
     const path = join(this.context.workspace.root, name);
     const { protection } = this.context.workspace;
@@ -126,7 +126,7 @@ export class GitWork {
     return null;
   }
 
-  /** Of names whose files git would change, why it must not: a few words behind the first such name; null for none. */
+  /** Of names whose files git would change, why it must not: a few words after the first such name; null for none. */
   async untouchable(names: readonly string[], commit: string): Promise<string | null> {
     for (const name of names) {
       if (this.isCovered(name)) return `${name}, which is protected`;

@@ -80,7 +80,7 @@ function mayProtect({ ambientLabel, protection }: Workspace): boolean {
 /**
  * Returns what ripgrep finds, or null where that cannot be trusted. The boundary walks the tree meanwhile, and until it
  * is through nothing of what ripgrep says is looked at: where anything turns out to be protected, even whether it found
- * something would tell of protected content.
+ * something would reveal protected content.
  */
 async function foundWhereOpen(
   start: ResolvedPath,

@@ -146,7 +146,7 @@ export async function searchFiles(
     if (!await searchSome(some, search, state)) break;
   }
   const { labels, searched, redacted } = state;
-  // Where only protected files were searched, that nothing matched tells of them, too.
+  // Where only protected files were searched, "nothing matched" reveals something about them, too.
   for (const label of searched.has("open") ? [] : searched.keys()) labels.add(label);
   const source = state.source ?? (labels.has("no-cloud") ? searched.get("no-cloud") : undefined);
   return { label: highestLabel(labels), notes: notesOf(state), redacted, source };

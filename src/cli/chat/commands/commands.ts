@@ -14,14 +14,14 @@ export interface CommandTarget {
   emit: TurnListener;
 }
 
-/** Does what a command says, with what was typed behind its name. Throws what it meets. */
+/** Does what a command says, with what was typed after its name. Throws what it meets. */
 type Work = (argument: string, target: CommandTarget) => Promise<void>;
 
 interface ChatCommand {
   brief: string;
-  /** It only tells, or changes what a key may change at any time, so it need not wait for the turn that runs. */
+  /** It only shows something, or changes what a key may change at any time, so it need not wait for the running turn. */
   isBeside: boolean;
-  /** The hint of clients at what is typed behind it; undefined where it is for a terminal, or makes another session. */
+  /** The hint of clients at what is typed after it; undefined where it is for a terminal, or makes another session. */
   inClients: string | undefined;
   load(): Promise<Work>;
 }
@@ -44,7 +44,7 @@ const session = () => import("./session_commands.ts");
 const stored = () => import("./stored_sessions.ts");
 const turns = () => import("./rewind.ts");
 
-/** By name; `""` in clients: nothing is typed behind it. */
+/** By name; `""` in clients: nothing is typed after it. */
 export const COMMANDS = {
   help: beside("list the commands and the keys", lists, ["help"]),
   model: command("switch to another model", models, ["switchModel", "provider:model"]),

@@ -68,7 +68,7 @@ export function serverCommands({ hub }: McpOffer): { server: McpServer; name: st
   );
 }
 
-/** Returns the candidates of the servers for a word that was begun: prompts behind `/`, resources behind `@`. */
+/** Returns the candidates of the servers for a word that was begun: prompts after `/`, resources after `@`. */
 export function serverCandidates({ kind, word }: CompletionQuery, offer: McpOffer): Candidate[] {
   if (kind === "command") {
     return serverCommands(offer).filter(({ name }) => name.startsWith(word))

@@ -67,7 +67,7 @@ export async function showContext(_: string, { chat, view }: CommandTarget): Pro
   view.print([...bars, ...told, ...cacheRows(context.cache, width)]);
 }
 
-/** Returns the figures of the server's prompt cache; none where the server does not tell. */
+/** Returns the figures of the server's prompt cache; none where the server does not say. */
 function cacheRows({ last, rereadTokens, rereadMs }: Session["context"]["cache"], width: number): Row[] {
   if (last === null) return [];
   const { promptTokens, cachedTokens } = last;
@@ -96,7 +96,7 @@ export async function showStatus(_: string, { chat, view }: CommandTarget): Prom
   view.print(facts.flatMap(([name, value]) => entryRows(name, value, { column: 15, width: view.width() })));
 }
 
-/** Sets how much the model reasons, from the next turn on; without a word tells what can be said. */
+/** Sets how much the model reasons, from the next turn on; without a word it lists the levels. */
 export async function think(word: string, { chat, view }: CommandTarget): Promise<void> {
   if (word === "") {
     const now = chat.thinking ?? "the model's default";

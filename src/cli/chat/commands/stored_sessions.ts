@@ -73,7 +73,7 @@ export async function rename(argument: string, { chat, view }: CommandTarget): P
 
 /**
  * Writes the whole session into a new file: into the exports of the home, or where the argument says. Its form is named
- * first (`json`, `html`, `markdown`), or told by the end of the file's name.
+ * first (`json`, `html`, `markdown`), or recognized by the end of the file's name.
  */
 export async function exportSession(argument: string, { chat, view, context }: CommandTarget): Promise<void> {
   const { session, transcriptFile, recorder } = await chat.ready();

@@ -66,7 +66,7 @@ function queues(key: Key, { text, cursor, completion, search }: EditorState): bo
   return isNamed(key, "alt_enter") || isNamed(key, "tab") && completion === null && queryAt(text, cursor) === null;
 }
 
-/** Who is told of what keys mean. */
+/** Callbacks for the meanings of keys. */
 interface InputOwner {
   /** Whether there is something that control-C stops; then it does not clear the line. */
   running(): boolean;
@@ -284,7 +284,7 @@ export class ChatInput {
     if (step.kind === "passed") this.#lineKey(key);
     if (step.kind !== "line") return;
     this.#lineKey({ kind: "text", text: step.text });
-    // A letter that was held and the key behind it were meant for the line.
+    // A letter that was held and the key after it were meant for the line.
     if (key.kind === "named") this.#lineKey(key);
   }
 
@@ -298,7 +298,7 @@ export class ChatInput {
     });
   }
 
-  /** Whether what was typed is told to the model in place of the call. */
+  /** Whether what was typed goes to the model in place of the call. */
   #answersWith(taking: QuestionTaking, text: string): boolean {
     if (taking.drafted || COMMAND.test(text)) return false;
     if (SAID_YES.test(text)) {

@@ -1,4 +1,4 @@
-/** The commands that clients of a protocol are told: workflows and skills of the project, and prompts of MCP servers. */
+/** The commands that clients of a protocol get: workflows and skills of the project, and prompts of MCP servers. */
 import { openWorkspace } from "../../../boundary/workspace/disk.ts";
 import type { OpenSession } from "../../../runtime/open_session.ts";
 import { findProjectContext } from "../../../runtime/project_context.ts";
@@ -13,7 +13,7 @@ export interface ClientCommand {
   name: string;
   kind: "workflow" | "skill" | "prompt";
   brief: string;
-  /** Tells what may be typed behind the name. */
+  /** Tells what may be typed after the name. */
   hint: string;
 }
 

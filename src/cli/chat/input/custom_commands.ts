@@ -60,7 +60,7 @@ export function briefOf({ file, kind }: CustomCommand, source: CommandSource): s
   // Listed and in no prompt: not used.
   const content = source.workspace.peek(file, { limit: FILE_LIMIT });
   if ("refused" in content) return content.refused === "protected" ? "[no-cloud]" : "[unreadable]";
-  // Clients of a protocol store what they are told.
+  // Clients of a protocol store what they are sent.
   if (content.label !== "open") return "[no-cloud]";
   const text = new TextDecoder().decode(content.bytes);
   const brief = (fieldText(readFrontmatter(text), "description") ?? "").replace(/\s+/g, " ").trim();
@@ -70,7 +70,7 @@ export function briefOf({ file, kind }: CustomCommand, source: CommandSource): s
 
 /**
  * The prompt that a line stands for which begins with a command of the project: the text of its file, with what was typed
- * behind its name; null for any other line. Throws `policy_refused` for a protected file, `permission_denied` where a deny
+ * after its name; null for any other line. Throws `policy_refused` for a protected file, `permission_denied` where a deny
  * rule of Read covers it, `usage` for one that cannot be sent.
  */
 export async function readCustom(

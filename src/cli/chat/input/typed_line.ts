@@ -13,7 +13,7 @@ import type { Candidate, CompletionQuery } from "../../../terminal/editor_text.t
 import { type CommandName, COMMANDS } from "../commands/commands.ts";
 import type { SearchOptions } from "./path_search.ts";
 
-/** Commands of other programs, each behind what does the same here. */
+/** Commands of other programs, each after what does the same here. */
 const KNOWN_ELSEWHERE: readonly (readonly [hint: string, ...names: string[]])[] = [
   ["/clear begins a new session", "new", "reset"],
   ["/resume continues a stored session", "sessions", "continue", "threads"],
@@ -51,7 +51,7 @@ export function isTaken(word: string): boolean {
   return word === "quit" || isCommandName(word);
 }
 
-/** A line that may begin with a command of the project, and what stands behind it. */
+/** A line that may begin with a command of the project, and what stands after it. */
 export const CUSTOM = /^\/([a-z0-9][a-z0-9._-]{0,63})(?:\s+([^]*))?$/;
 
 /** A place to read from, and by which deny rule a file may not be read. */
@@ -95,7 +95,7 @@ export interface TypedShell {
 
 type TypedLine = TypedPrompt | TypedCommand | TypedShell;
 
-/** Whether a line is for the chat itself or for the shell, and no words for the model, as far as it tells by itself. */
+/** Whether a line is for the chat itself or for the shell, and no words for the model, as far as the line itself shows. */
 export function isOwnLine(line: string): boolean {
   return /^\/[a-z]|^!\s*[^!\s]|^!!|^(?:exit|quit)\s*$/.test(line);
 }
@@ -107,7 +107,7 @@ export function readShell(line: string): TypedShell | null {
 }
 
 /**
- * The command of a line and what stands behind it; null for a line that is none. A word that is no command is `usage`,
+ * The command of a line and what stands after it; null for a line that is none. A word that is no command is `usage`,
  * with the nearest one, `others` among them.
  */
 export function readCommand(line: string, others: readonly string[] = []): TypedCommand | null {

@@ -15,7 +15,7 @@ export interface Question {
   title: string;
   /** All of what the call would do, in rows of a width. */
   body(width: number): Row[];
-  /** Each with its letter; a `confirm` is what has to be said yes to once more. */
+  /** Each with its letter; a `confirm` has to be confirmed with another yes. */
   choices: readonly (Choice & { key: string; confirm?: string })[];
 }
 
@@ -162,7 +162,7 @@ function layout({ question, confirming }: QuestionState, { width, height }: Ques
   const isSmall = height < needed + Math.min(LEAST_BODY, rows.length);
   const around = told.length + (isSmall ? (height > 2 ? 2 : 1) : question.choices.length + 1);
   const room = Math.max(0, height - around);
-  // A row tells the place where not all is shown.
+  // A row shows the position where not everything fits.
   const window = rows.length <= room ? rows.length : Math.max(0, room - (room > 1 ? 1 : 0));
   return { rows, window, told, isSmall, hasPlace: rows.length > room && room > 1 };
 }

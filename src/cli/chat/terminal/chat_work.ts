@@ -8,7 +8,7 @@ const LEAVE_MS = 3000;
 /** Time that what runs has to end by itself once the chat is left. Milliseconds. */
 const GRACE_MS = 1500;
 
-/** Who is told of what becomes of the work. */
+/** Callbacks that report what becomes of the work. */
 interface WorkOwner {
   /** The work ended by an error, or was stopped: null. */
   failed(error: unknown): void;

@@ -6,7 +6,7 @@ import type { Row } from "../../../terminal/style.ts";
 /** Pastes come in brackets, so that their line ends send nothing. */
 const TAKE = "\x1b[?2004h";
 const GIVE_BACK = "\x1b[?2004l\x1b[?25h";
-/** Shift-Enter and others are told apart from the keys whose character they share (Kitty keyboard protocol). */
+/** Shift-Enter and others are distinguished from the keys whose character they share (Kitty keyboard protocol). */
 const TELL_APART = { on: "\x1b[>1u", off: "\x1b[<u" };
 /** Terminals that know it by their names; others may take the sequence for another one. */
 const KNOWING = /kitty|ghostty|foot|alacritty|wezterm|iterm|vscode|rio/i;
@@ -15,7 +15,7 @@ const ASK_READY = "\x1b[5n";
 /** Longest wait for the answer. Milliseconds. */
 const READY_MS = 3000;
 
-/** Who is told when the terminal is back. */
+/** Called when the terminal is back. */
 interface LentOwner {
   print(rows: readonly Row[]): void;
   failed(error: unknown): void;

@@ -7,7 +7,7 @@ import { withTemporaryDirectory } from "../../../platform/temporary.ts";
 import { clean } from "../../../terminal/clean.ts";
 import { type Row, row } from "../../../terminal/style.ts";
 
-/** The ending tells editors that it is Markdown. */
+/** The extension shows editors that it is Markdown. */
 const DRAFT = "draft.md";
 /** Where a shell says that a program is not there. */
 const NOT_FOUND = 127;
@@ -39,7 +39,7 @@ function editorFailed(editor: string, code: number): AgentcliError {
   );
 }
 
-/** Runs a command in the person's own shell, with the terminal; returns what to tell of it. The model hears nothing of it. */
+/** Runs a command in the person's own shell, with the terminal; returns what to say of it. The model learns nothing of it. */
 export async function runOutside(command: string, { io, cwd }: { io: Io; cwd: string }): Promise<Row[]> {
   const argv: [string, ...string[]] = io.os === "windows"
     ? [io.env("COMSPEC") ?? "cmd", "/d", "/s", "/c", command]

@@ -120,7 +120,7 @@ export class TerminalChat {
       frames.stop();
       removeSignal();
       removeResize?.();
-      // Who has the terminal was told to end too, and removes what it made.
+      // Whatever has the terminal got the signal too, and removes what it made.
       if (lent.until !== null) await Promise.race([lent.until, io.clock.sleep(LENT_MS)]);
       await lent.giveBack();
       const { opened: prepared } = this.#chat;

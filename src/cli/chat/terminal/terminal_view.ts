@@ -172,7 +172,7 @@ export class TerminalView implements ChatView {
   }
 }
 
-/** The indent of what a row continues with: a little behind its own. */
+/** The indent of what a row continues with: a little after its own. */
 function behind([first]: Row): Row {
   return [span(`${/^ */.exec(first?.text ?? "")?.[0] ?? ""}  `)];
 }
@@ -215,7 +215,7 @@ export class Bell {
   }
 }
 
-/** Rings as the configuration says. A configuration that cannot be read is told of elsewhere. */
+/** Rings as the configuration says. A configuration that cannot be read is reported elsewhere. */
 async function ring(io: Io, text: string): Promise<void> {
   const configuration = await loadConfiguration(await openHome(io)).catch(() => null);
   const sequence = callSequence(configuration?.notify, text);

@@ -42,7 +42,7 @@ export interface Rates {
 
 /** Bytes of a token, where a server does not count. */
 export const BYTES_PER_TOKEN = 4;
-/** A stream that says nothing for this long is told of. Milliseconds. */
+/** A stream that is silent for this long is reported. Milliseconds. */
 const SILENT_MS = 3000;
 /** Progress that is younger says nothing of the speed. Milliseconds. */
 const SOON_MS = 300;

@@ -57,7 +57,7 @@ interface BlockRows {
   rows: Row[];
   /** Whether something is left out that unfolding shows. */
   isFolded: boolean;
-  /** Says the same as the rows, behind a head that leaves room for it. */
+  /** Says the same as the rows, after a head that leaves room for it. */
   figure?: Span;
 }
 

@@ -38,7 +38,7 @@ Deno.test("no row is wider than the terminal, and figures go before the subject 
   assert.equal(shown(long, 25)[0], "* Bash npm test · exit 1");
 });
 
-Deno.test("the lines of a file stand behind its name, in a row of their own where they do not fit", () => {
+Deno.test("the lines of a file stand after its name, in a row of their own where they do not fit", () => {
   const result = { content: "1\ta\n2\tb\n", isError: false, label: "open" } as const;
   const read: CallBlock = { ...call, name: "Read", subject: "src/pump.ts", outcome: { kind: "result", result } };
   assert.deepEqual(shown(read), ["* Read src/pump.ts · 12s · 2 lines (#1)"]);

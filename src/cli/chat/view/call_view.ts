@@ -251,7 +251,7 @@ export class Folds {
     this.#made = null;
   }
 
-  /** Shows the page before or behind. */
+  /** Shows the page before or after. */
   page(direction: -1 | 1): void {
     if (this.#shown === null) return;
     const step = Math.max(1, this.#window - 1) * direction;

@@ -26,7 +26,7 @@ export function farewell(prepared: OpenSession, { chosen }: { chosen: boolean })
 const ECHO_ROWS = 12;
 const ECHO_CHARACTERS = 4000;
 
-/** The text behind a prompt sign; of a large paste its beginning, and how much there is in all. */
+/** The text after a prompt sign; of a large paste its beginning, and how much there is in all. */
 export function echoRows(text: string, width: number): Row[] {
   // Of a large paste no more is prepared than is shown.
   const lines = clean(text.slice(0, ECHO_CHARACTERS), { multiline: true }).replaceAll("\t", "    ").split("\n");

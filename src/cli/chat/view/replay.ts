@@ -141,7 +141,7 @@ function subjectOf({ name, input }: ToolCall, { tools }: Session): string {
   return subject ?? Object.values(input).find((value) => typeof value === "string") ?? "";
 }
 
-/** A change as events tell it. */
+/** A change as events report it. */
 type StoredChange = NonNullable<(TurnEvent & { kind: "tool_result" })["change"]>;
 
 /** Larger contents are not compared. Bytes. */

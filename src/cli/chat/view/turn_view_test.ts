@@ -45,7 +45,7 @@ function response(promptTokens: number): TurnEvent {
   return { kind: "response", item, model: "m", usage, stopReason: "stop" } as TurnEvent;
 }
 
-Deno.test("something is told at every step of a turn, and nothing behind it", async () => {
+Deno.test("something is shown at every step of a turn, and nothing after it", async () => {
   const { clock, view, printed, activity, delta, notice } = shownTurn();
   const seen: (string | null)[] = [];
   const step = async (event: TurnEvent | null, milliseconds = 1000) => {

@@ -28,7 +28,7 @@ const MAX_PROMPT = 32_768;
 
 /**
  * Runs the command. 0 when the model replies, else the exit code of what kept it from replying; 130 and 143 after a signal,
- * with what was found so far told.
+ * and reports what was found so far.
  */
 export async function run(
   { options, arguments: [selector], context }: Invocation<typeof PROBE_OPTIONS>,
@@ -118,7 +118,7 @@ async function measure(
   return await showError(error, context.io, { json: false, verbose: context.globals.verbose });
 }
 
-/** How a session with this model would ask, by what its server tells without being asked for a reply. */
+/** How a session with this model would ask, by what its server says without being asked for a reply. */
 async function profileFor({ client, endpoint, model }: Subject, signal: AbortSignal): Promise<RequestProfile> {
   if (endpoint.provider === DEMO) return plainProfile(model);
   const { server, window, told } = await findServerWindow(client, endpoint, { model: model.id, signal });
