@@ -51,7 +51,7 @@ export async function admitPrompt(
   const standing = [system.text, JSON.stringify(session.schemas)];
   const prompt = [item.text, ...imagesOf(item).map(imageUrl)];
   if (await scanner?.checkPart(standing, SYSTEM_PROMPT, model) === "protected") system.label = "no-cloud";
-  // Content that the user lets through is judged as it would be for a local model.
+  // Content that the user lets through is treated as it would be for a local model.
   const destination = { provider, local: local || allowed };
   const found = await scanner?.checkPart(prompt, PROMPT, destination) ?? "open";
   if ((found === "protected" && local) || sessionLabel(session) !== "open") item.label = "no-cloud";
@@ -82,7 +82,7 @@ interface RequestTarget {
  */
 export function admitted(chat: Chat, target: RequestTarget, session: () => Session): Chat {
   const { located, localities } = target;
-  // A server may repeat what it heard in another session.
+  // A server may repeat what it received in another session.
   const isHeld = async (texts: readonly string[]) => await session().scanner?.holds(texts) === true;
   const redacted = `${
     providerLabel(located.endpoint.provider)
@@ -140,7 +140,7 @@ async function admitRequest(
   await applyMarkers(session, signal);
   const counts = (isLocal ?? model.local) && workspace.countsAsLocal(baseUrl);
   const isOpen = () => sessionLabel(session) === "open";
-  // One that was started before could carry out of here what the model writes from now on.
+  // A program started before could carry away what the model writes from now on.
   if (!isOpen()) await session.memory.commands?.endAll();
   if (isOpen() && !await mayHoldBack(session)) return "open";
   const place = counts ? await localities.of(located, signal) : null;
@@ -154,7 +154,7 @@ async function admitRequest(
     model.isInDoubt = place.inDoubt;
   }
   if (isOwn && model.local) {
-    // The model elsewhere reads nothing that they copied before it is judged.
+    // A remote model reads nothing that they copied before it is scanned.
     await session.memory.commands?.endAll();
     workspace.becomeRemote();
     model.local = false;

@@ -5,7 +5,7 @@ import { join } from "../platform/path.ts";
 import { byteLength, frontMatter } from "../platform/text.ts";
 import { type Instructions, readInstructionFile } from "./system_prompt.ts";
 
-/** Most files that are looked at; an editor that has more than these has none that all hold at once. */
+/** Most files that are read; where there are more, not all of them can be meant for every prompt. */
 const MOST_RULES = 100;
 
 /**

@@ -10,16 +10,16 @@ import type { Session } from "./session.ts";
 import { byteLength } from "../platform/text.ts";
 import type { CacheInvalidation, TurnListener } from "../protocol/turn_event.ts";
 
-/** In this order each takes more templates than the one before, and asks more of the model. */
+/** In this order each works with more templates than the one before, and asks more of the model. */
 const SHAPES = {
   /** Tools and calls as such. */
   native: { tools: "field", history: (messages: WireMessage[]) => messages },
-  /** The same with one call a message: templates of Llama 3 refuse more for ever, others drop all but the first. */
+  /** The same with one call a message: templates of Llama 3 refuse more, others drop all but the first. */
   single: { tools: "field", history: oneCallEach },
   /** Tools described in the system message, calls and results as text. */
   text: { tools: "prompt", history: asTextMessages },
   none: { tools: "nowhere", history: asTextMessages },
-  /** As text, with the words of the system message before the user's first: templates of Gemma 2 know no such message. */
+  /** As text, with the words of the system message before the user's first: templates of Gemma 2 have no such message. */
   no_system: { tools: "prompt", history: (messages: WireMessage[]) => withoutSystemMessage(asTextMessages(messages)) },
 } as const;
 
@@ -39,7 +39,7 @@ export function protocolNamed(name: string | undefined): ToolProtocol | undefine
   return ORDER.find((protocol) => protocol === name);
 }
 
-/** The shape that takes the most templates: what one of them was needed for, it does. */
+/** The shape that works with the most templates: whatever the others are needed for, it covers. */
 export function safest(protocols: readonly (ToolProtocol | undefined)[]): ToolProtocol | undefined {
   return ORDER.findLast((protocol) => protocols.includes(protocol));
 }
@@ -74,12 +74,12 @@ export function requestOf(session: Session): ChatRequest {
   };
 }
 
-/** A service of which nothing is known has a limit of its own, and refuses one that is above it. */
+/** An unknown service has a limit of its own, and refuses a higher one. */
 function isLimitUnknown({ local, windowSource, askedMaxTokens, entry }: Session["model"]): boolean {
   return !local && windowSource === "assumed" && askedMaxTokens === undefined && entry.maxTokens === undefined;
 }
 
-/** Fields of a request beside the session's own, to the same model: it leaves the cache of the session alone. */
+/** Fields of a side request to the same model, which leaves the session's cache alone. */
 export function sideFields({ profile, model }: Session): Record<string, unknown> {
   return mergedFields({ ...profile.fields, ...profile.sideFields }, model.entry.params);
 }
@@ -91,7 +91,7 @@ function systemText(session: Session): string {
   return `${session.system.text}\n\n${promptProtocol(session.schemas)}`;
 }
 
-/** Bytes of what stands before the first item: the system message and the tools. */
+/** Bytes before the first item: the system message and the tools. */
 export function baseBytes(session: Session): number {
   const { context, schemas } = session;
   return context.sizeOfBase(systemText(session), shapeOf(context.toolProtocol).tools === "field" ? schemas : null);

@@ -1,6 +1,6 @@
 /**
- * The leak scanner as a session asks it: content of protected files that comes by a way no label sees (typed, pasted,
- * copied to another file) is found by looking for it. Source: specification of the boundary, "Letting out".
+ * The leak scanner as a session asks it: content of protected files that arrives without a label (typed, pasted,
+ * copied to another file) is found by searching for it. Source: specification of the boundary, "Letting out".
  */
 import type { AllowedFragments, LeakScanner } from "../boundary/scan/leak_scanner.ts";
 import { recordsAt } from "../boundary/policy/project.ts";
@@ -22,7 +22,7 @@ interface ScanSubject {
   hint: string;
 }
 
-/** Returns what a tool gave, or a hook said, as a subject. */
+/** Returns the subject of a sentence about what a tool gave, or a hook said. */
 export function resultOf(tool: string): ScanSubject {
   return {
     name: `the result of ${tool}`,
@@ -32,7 +32,7 @@ export function resultOf(tool: string): ScanSubject {
 
 interface ScannerOptions {
   allowed?: AllowedFragments;
-  /** Has what files held before, if it is of the same set. */
+  /** Has what files held before, if it belongs to the same set. */
   previous?: ContentScanner | undefined;
   /** Tells the person of files that are protected from now on. */
   notify?: (text: string) => unknown;
@@ -78,7 +78,7 @@ export class ContentScanner {
 
   async #open({ isLeaving = false } = {}): Promise<LeakScanner | null> {
     const { protection, root, local } = this.#workspace;
-    // What stays here is looked through for what is stored.
+    // What stays here is scanned because it is stored.
     if (!(local && !isLeaving ? protection.anySoon : protection.any)) return null;
     const { LeakScanner } = await import("../boundary/scan/leak_scanner.ts");
     return this.#scanner ??= new LeakScanner(protection, { root, allowed: this.#allowed });
@@ -95,7 +95,7 @@ export class ContentScanner {
     return (local ? protection.anySoon : protection.any) !== false;
   }
 
-  /** Judges a part of requests; `protected` is for local models alone. Throws `policy_refused` for any other provider. */
+  /** Returns the label of a part of requests; `protected` is for local models alone. Throws `policy_refused` for any other provider. */
   async checkPart(
     texts: readonly string[],
     subject: ScanSubject,
@@ -163,15 +163,15 @@ export class ContentScanner {
   }
 
   /**
-   * Judges what a program of the session changed. What one of a model that was remote from the first sees was looked
-   * through, unless a path is exposed.
+   * Scans what a program of the session changed. What a program of a model that was always remote sees has been
+   * scanned, unless a path is exposed.
    */
   async protectChanges(places: readonly string[], changes: ProgramChanges): Promise<void> {
     if (this.#wasLocal || changes.exposed !== undefined) await this.protectFound(places, changes);
   }
 
   /**
-   * Protects the files in these places that changed since then and hold protected content, or cannot be looked through;
+   * Protects the files in these places that changed since then and hold protected content, or cannot be scanned;
    * with `exposed`, all that changed while a program saw a protected path. Tells the person which, and
    * returns whether there are any. Throws `home_unusable` where that cannot be remembered.
    */

@@ -79,7 +79,7 @@ export async function explore(
     if (!(error instanceof AgentcliError)) throw error;
     if (error.code === "policy_refused") {
       session.context.isRefused = true;
-      // For a remote model that could go on, its own turn has to end too.
+      // If a remote model could continue, its own turn has to end too.
       if (!session.model.local) throw error;
     }
     const content = `Explore cannot run: ${error.message}. Call Grep and Read instead.`;

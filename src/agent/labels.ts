@@ -31,7 +31,7 @@ export function raiseLabels({ workspace: { protection, root }, system, items }: 
 
 /** Returns the highest label of anything that the session holds. */
 export function sessionLabel(session: Session): Label {
-  // Called several times per response, over thousands of items: no array is built for it.
+  // Called several times per response over thousands of items, so it builds no array.
   const open = labelOf(session.system) === "open" && session.items.every((item) => labelOf(item) === "open");
   return open ? "open" : "no-cloud";
 }

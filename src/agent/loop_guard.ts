@@ -1,10 +1,10 @@
-/** Guards against models that go round in circles (specification, session engine: the same call for 50 minutes). */
+/** Guards against models that loop (specification, session engine: the same call for 50 minutes). */
 import { AgentcliError } from "../errors.ts";
 import type { SessionItem } from "../session/item.ts";
 
 /** Identical calls in a row that are answered with a notice, and that end the turn. */
 const SAME = { noticed: 3, stopped: 5 };
-/** How many failed calls in a row bring a notice for the model, and how many end the turn. */
+/** How many failed calls in a row cause a notice for the model, and how many end the turn. */
 const FAILED = { told: 5, stopped: 8 };
 /** A model that makes many wrong calls at once has not seen one of the messages yet. */
 const FAILED_RESPONSES = 3;
@@ -39,7 +39,7 @@ export class LoopGuard {
     this.#failedResponses++;
   }
 
-  /** Returns whether a call may run: one that was made twice before, and no other since, is answered instead. */
+  /** Returns whether a call may run: one that was made twice in a row is answered instead. */
   mayRun(name: string, input: Record<string, unknown>): boolean {
     const call = keyOf(name, input);
     if (call !== this.#lastCall) this.#same = 1;
@@ -65,7 +65,7 @@ export class LoopGuard {
     throw loopDetected(`${FAILED.stopped} tool calls in a row failed`);
   }
 
-  /** Takes what is about to be summarized: a session that is summarized again and again has to get on all the same. */
+  /** Records what is about to be summarized: a session that is summarized again and again has to make progress. */
   checkSummarized(items: readonly SessionItem[]): void {
     const before = this.#called.size;
     const calls = items.flatMap((item) => item.kind === "assistant" ? item.calls : []);

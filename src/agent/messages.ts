@@ -8,7 +8,7 @@ export interface HistoryOptions {
   keepReasoning: boolean;
   /** The messages of items so far. Items do not change, so each message is made once. */
   made?: WeakMap<SessionItem, WireMessage>;
-  /** The messages that show the images of a response, by the first of these: an image is too large to be made anew. */
+  /** The messages that show the images of a response, by the first of these: an image is too large to encode again. */
   shown?: WeakMap<ShownImage, { images: readonly ShownImage[]; message: WireMessage }>;
 }
 

@@ -1,4 +1,4 @@
-/** Gets one response of the model: makes room, sends the request, takes the response over; retries with what a failure teaches. */
+/** Gets one response of the model: makes room, sends the request, takes the response over; retries by what a failure shows. */
 import { grouped } from "../platform/number.ts";
 import type { AgentcliError } from "../errors.ts";
 import { type FailureKind, ProviderFailure } from "../provider/failure.ts";
@@ -122,7 +122,7 @@ async function ask(
   const begin = () => {
     messageId = `msg_${crypto.randomUUID().replaceAll("-", "")}`;
     arrived = [];
-    // A call written as text is not the answer: what may become one is held back until the response is complete.
+    // A call written as text is not the answer: what may become a call is held back until the response is complete.
     holdback = deferHoldback(session.schemas.length > 0);
     return turn.emit({ kind: "request", messageId, turn: turn.state.responses, position: nextPosition(session) });
   };
@@ -248,10 +248,10 @@ async function takeResponse(
     const { writeInParts } = await import("./cut_write.ts");
     last.problem = await writeInParts(response, session, { state }) ?? last.problem;
   }
-  // A remote model does not get its thoughts again: what is not kept of them need not end the turn.
+  // A remote model does not get its reasoning back: what is not kept of it need not end the turn.
   const isKept = session.model.local || await labelOfWords([response.reasoning], session) === "open";
   const reasoning = isKept ? response.reasoning : "";
-  // Looked through once, when all of it is here, and before any of it is stored or told.
+  // Scanned once, when all of it is here, and before any of it is stored or sent.
   const label = await labelOfWords([text, reasoning, ...stringsOf(calls)], session);
   const item: AssistantItem = { kind: "assistant", id: received.messageId, text, reasoning, calls, label };
   session.items.push(item);

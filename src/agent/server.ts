@@ -60,10 +60,10 @@ interface ServerParts {
   home: Home | null;
   clock: Clock;
   known: ModelMetadata;
-  /** Makes the profile anew with what the server told. */
+  /** Makes the profile again with what the server reported. */
   profileWith(told: ModelFacts): Promise<RequestProfile>;
   findCompactModel(): Promise<SideModel | null>;
-  /** Called with work that shall be over before the process ends. */
+  /** Called with work that has to be done before the process ends. */
   later(work: Promise<unknown>): void;
 }
 

@@ -52,7 +52,7 @@ export interface CommandWatch {
   begin(signal: AbortSignal): Promise<void>;
   /** Called when it has ended. */
   end(): Promise<void>;
-  /** Called around a turn, in which a command may go on in the background. */
+  /** Called around a turn, in which a command may run on in the background. */
   turnStart(signal: AbortSignal): Promise<void>;
   turnEnd(): Promise<void>;
   /** Called before a tool changes a file, by its real path. */

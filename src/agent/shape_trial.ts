@@ -101,7 +101,7 @@ export class ShapeTrial {
       });
     }
     await emitCacheInvalidation(this.#session, { emit }, { ...tried, callIds: [] });
-    // What the server tells of its template is remembered as that: it may have another one tomorrow.
+    // What the server says of its template is cached as such: it may have another one tomorrow.
     const isTold = context.templateNeeds === toolProtocol;
     if (isToolCallFallback(toolProtocol) && !isTold) await server.remember({ toolCalls: toolProtocol });
   }
@@ -114,7 +114,7 @@ export class ShapeTrial {
 }
 
 /**
- * Asks for what the template needs, once a session. Throws what another shape of the request helps against, where the
+ * Asks for what the template needs, once a session. Throws a failure that another shape of the request helps against, where the
  * model was asked without its tools or without a part of the history.
  */
 export async function checkTemplate(session: Session): Promise<void> {
@@ -124,7 +124,7 @@ export async function checkTemplate(session: Session): Promise<void> {
   if (needs === null || safest([needs, context.toolProtocol]) === context.toolProtocol) return;
   const subject = `the chat template of ${model.entry.id} on ${model.provider}`;
   if (needs === "text") {
-    // Whoever configures calls as such knows the template, but not that a message can hold too many of them.
+    // Whoever configures native calls knows the template, but maybe not that it limits the calls of a message.
     if (model.entry.toolCalls !== undefined) return;
     throw new ProviderFailure("provider_error", `${subject} leaves tools out`, { kind: "no_tools" });
   }
@@ -137,7 +137,7 @@ export async function checkTemplate(session: Session): Promise<void> {
   context.toolProtocol = needs;
 }
 
-/** Takes over what the server told with its template, for what comes: nothing that was sent is changed. */
+/** Takes over what the server reported with its template for later requests: nothing that was sent is changed. */
 async function takeProfile(session: Session): Promise<void> {
   const profile = await session.server.learnedProfile();
   if (profile === null) return;

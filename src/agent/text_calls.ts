@@ -5,7 +5,7 @@ import type { ChatResponse, ToolSchema } from "../provider/types.ts";
 import type { Session } from "./session.ts";
 import type { RunningTurn } from "./turn_options.ts";
 
-/** No form of a written call does without one of these. */
+/** Every form of a written call has one of these. */
 const COULD_BE_CALL = /[<[{(]/;
 
 /**
@@ -17,7 +17,7 @@ export async function recoverTextCalls(
   tools: readonly ToolSchema[],
 ): Promise<{ response: ChatResponse; family: string } | null> {
   if (response.calls.length > 0 || response.finish === "length" || tools.length === 0) return null;
-  // A model that goes over to its call and forgets to close its reasoning first.
+  // The model begins its call and forgets to close its reasoning first.
   const isThought = response.text.trim() === "";
   const text = isThought ? response.reasoning : response.text;
   if (!COULD_BE_CALL.test(text)) return null;
@@ -30,7 +30,7 @@ export async function recoverTextCalls(
   return { response: { ...response, ...said, calls, finish: "tool_calls" }, family: found.family };
 }
 
-/** No form of a written call does without one of these and the name of a tool. */
+/** Every form of a written call has one of these and the name of a tool. */
 const COULD_BE_UNREAD = /[<[{(:`]/;
 
 /** How a line begins that opens a call, up to the name of its tool. What follows is in no form that is known. */
@@ -53,13 +53,13 @@ export async function unparsedTextCall(text: string, tools: readonly ToolSchema[
 
 /** The call that a line outside of code opens with the name of a tool; it may be meant as words: asked about once. */
 function openedCall(text: string, tools: readonly ToolSchema[]): UnparsedCall | null {
-  // A block of code shows something, but for one that says that it is a call.
+  // A block of code is an example, unless it says that it is a call.
   const words = text.replace(/^```(?!tool|function)[^\n]*\n[^]*?(?:^```|$(?![^]))/gm, "");
   const names = tools.map((tool) => RegExp.escape(tool.function.name)).join("|");
   const opener = new RegExp(`^[ \\t]*(${OPENERS.join("|")})(${names})(?![\\w-])`, "m").exec(words);
   if (opener === null) return null;
   const [found, mark = "", name = ""] = opener;
-  // An object that is closed was read, and is no call.
+  // A closed object was already read, and is no call.
   const object = found + words.slice(opener.index + found.length);
   if (mark.startsWith("{") && object.split("{").length <= object.split("}").length) return null;
   return { name, ends: false };
@@ -94,7 +94,7 @@ export async function unreadable(session: Session): Promise<AgentcliError> {
   });
 }
 
-/** How the server, or the model, is made to give calls that can be read. */
+/** How to make the server, or the model, give calls that can be read. */
 async function wayToRead({ context, model, server }: Session): Promise<string> {
   if (context.toolProtocol !== "native") return "try another model, or a larger quantization of this one";
   const { toolParserAdvice } = await import("../provider/backends/backends.ts");

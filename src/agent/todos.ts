@@ -1,4 +1,4 @@
-/** The todo list of a session that was read back. Loaded with one. */
+/** The todo list of a stored session. Loaded with one. */
 import { checkArguments } from "../provider/check_arguments.ts";
 import type { SessionItem } from "../session/item.ts";
 import { todoWriteDeclaration, type TodoWriteInput } from "../tools/declarations.ts";
@@ -9,7 +9,7 @@ type Todos = SessionMemory["todos"];
 /** The heading of the list in a summary. */
 const HEADING = "\n\nTodo list:\n";
 
-/** Returns the list as a summary tells it: empty for none. */
+/** Returns the list as a summary shows it: empty for none. */
 export function todoText(todos: Todos): string {
   if (todos.length === 0) return "";
   // Where there is no room for all, what is done is left out first.

@@ -37,7 +37,7 @@ export interface StartOrder {
 type BatchedCallOptions = ToolRunOptions & {
   guard: LoopGuard;
   order: StartOrder;
-  /** The response has the same call before. */
+  /** The same call occurs earlier in the response. */
   isTwice: boolean;
 };
 
@@ -178,7 +178,7 @@ export async function runTool(
   }
 }
 
-/** Counts changes and commands. A command that failed has run, one that was refused has not; one that only reads is no work. */
+/** Counts changes and commands. A failed command has run, a refused one has not; one that only reads does not count. */
 function countWork(
   { kind, name }: Tool,
   { result, subject }: { result: ToolResult; subject: string },

@@ -1,4 +1,4 @@
-/** One user turn: requests and tool calls in turn, until the model ends it or a limit is reached. */
+/** One user turn: requests and tool calls alternate until the model ends it or a limit is reached. */
 import { AgentcliError } from "../errors.ts";
 import { OutputClosed } from "../platform/io.ts";
 import type { TurnListener, TurnResult } from "../protocol/turn_event.ts";
@@ -134,7 +134,7 @@ async function converse(session: Session, turn: RunningTurn): Promise<void> {
 }
 
 /**
- * Returns what judges a response without calls: true where the model was asked to go on, as it announced a step or claimed
+ * Returns the check of a response without calls: true where the model was asked to go on, as it announced a step or claimed
  * what it did not do.
  */
 function deferContinuePrompts(session: Session, turn: RunningTurn): (text: string) => Promise<boolean> {
@@ -144,7 +144,7 @@ function deferContinuePrompts(session: Session, turn: RunningTurn): (text: strin
     items.some((item) => item.kind === "tool_result" || (item.kind === "user" && item.origin === "summary"));
   const asked = new Set<"step" | "claim">();
   const find = async (text: string): Promise<keyof UnfinishedPrompts | null> => {
-    // Nothing is to be done in plan mode, and a response that was cut is not finished.
+    // In plan mode nothing has to be done, and a cut response is not finished.
     if (tools.length === 0 || policy.mode === "plan" || turn.state.stopReason !== "end_turn") return null;
     if (turn.state.isCallLost === true && !asked.has("step")) return "step";
     const { announcesStep, emptyClaim, leavesUndone } = await import("./ending/unfinished.ts");
@@ -184,7 +184,7 @@ function deferCheck(session: Session, turn: RunningTurn): () => Promise<boolean>
   };
 }
 
-/** Appends what the user has said since, and resets the loop guard: the new words may help. */
+/** Appends what the user has said meanwhile, and resets the loop guard: the new words may help. */
 async function takeSteered(session: Session, { steered, emit }: RunningTurn): Promise<void> {
   for await (const message of steered?.() ?? []) {
     session.items.push(message.item);

@@ -5,7 +5,7 @@ import type { CallOptions } from "./tool_call.ts";
 import type { TurnState } from "./turn_result.ts";
 import type { Label } from "../boundary/policy/label.ts";
 
-/** A message that the user sent while the turn ran, admitted as a prompt is. */
+/** A message that the user sent while the turn ran, admitted like a prompt. */
 export interface SteeredMessage {
   item: UserItem;
   /** As it was typed or sent. */
@@ -16,7 +16,7 @@ export interface SteeredMessage {
 
 export interface TurnOptions extends CallOptions {
   chat: Chat;
-  /** Yields what the user has said since; asked after the results of each assistant message with tool calls. */
+  /** Yields what the user has said meanwhile; asked after the results of each assistant message with tool calls. */
   steered?(): AsyncIterable<SteeredMessage>;
   /** End after this many responses. */
   maxTurns: number | undefined;

@@ -69,7 +69,7 @@ export function turnResult(session: Session, state: TurnState, clock: Clock): Tu
 }
 
 function wayToAllow(denied: readonly string[], { policy, tools }: Session): string {
-  // That mode goes before whatever else is allowed.
+  // That mode overrides whatever else is allowed.
   if (policy.mode === "plan") return "in plan mode tools only read: take another --permission-mode";
   const onlyWrites = denied.every((name) => tools.find((tool) => tool.name === name)?.kind === "write");
   return `allow it: --allowed-tools ${denied.join(",")}, or --permission-mode ${

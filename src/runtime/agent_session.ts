@@ -92,7 +92,7 @@ export class AgentSession {
     }
   }
 
-  /** Restores the files of the last turn that changed any, which the next prompt tells the model; null where none did. */
+  /** Restores the files of the last turn that changed any; the next prompt says so to the model. Null where none did. */
   async undo(): Promise<UndoneTurn | null> {
     const { undoLastTurn } = await import("./rewind.ts");
     const undone = await this.#between(undoLastTurn);
@@ -123,7 +123,7 @@ export class AgentSession {
     return this.#rewound = await this.#between((opened) => rewind(opened, prompt, parts));
   }
 
-  /** Takes back the last {@link AgentSession.rewind} or {@link AgentSession.undo}; null if there is none, or if there was a prompt since. */
+  /** Reverses the last {@link AgentSession.rewind} or {@link AgentSession.undo}; null if there is none, or a prompt came after it. */
   async redo(): Promise<readonly Restored[] | null> {
     const rewound = this.#rewound;
     this.#rewound = null;
@@ -255,7 +255,7 @@ export class AgentSession {
   }
 
   async #turn(input: PromptInput, { signal, onEvent, ask, hooks }: TurnSurface): Promise<TurnResult> {
-    // One that did not say where it runs may do so by now.
+    // A server that did not say where it runs may do so now.
     this.#isModelStale ||= this.#host.isSingleTurn !== true && this.#open?.session.model.isInDoubt === true;
     const { session, chat, recorder } = await this.ready(signal);
     await this.#warmUp?.stop();

@@ -57,7 +57,7 @@ export interface OpenedParts {
   undo(): Promise<UndoStore>;
   /** Opens the project for another model. */
   openWorkspace(model: PlacedModel): Promise<Workspace>;
-  /** Called with work that shall be over before the process ends. */
+  /** Called with work that has to be done before the process ends. */
   later(work: Promise<unknown>): void;
   /** Ends what the session started. */
   opened: AsyncDisposableStack;

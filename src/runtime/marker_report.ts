@@ -11,7 +11,7 @@ import type { ProtectedSet } from "../boundary/policy/protected.ts";
 import { describeRule, type ProtectionRule } from "../boundary/policy/protection_rule.ts";
 import type { Workspace } from "../boundary/workspace/workspace.ts";
 
-/** A name that more files have than this is no name of a secret. */
+/** A name that more files than this have is not the name of a secret. */
 const NAMESAKE_LIMIT = 20;
 
 export interface MarkerReport {
@@ -32,7 +32,7 @@ export async function reportMarkers(
 ): Promise<MarkerReport> {
   const { files, directories, unjudged, protected: covered } = await protection.hidden();
   const hidden = { files: files.length, directories: directories.length, unjudged };
-  // Which of the lines a damaged marker means is not known.
+  // It is not known which of the lines a damaged marker means.
   if (protection.damaged !== null) return { ...hidden, idle: [], namesakes: [] };
   const lines = protection.rules.map(lineOf);
   const isHere = ({ rule }: Line) => roots.some((root) => isWithin(root, rule.marker)) && rule.remembered !== true;
@@ -62,7 +62,7 @@ export async function reportMarkers(
       if (isDirectory && !isOfSystem(path)) waiting.push({ directory: path, scopes: below });
     }
   }
-  // What the walk did not come to may be covered.
+  // What the walk did not reach may be covered.
   const idle = left > 0 ? [...walk.idle].map(({ rule }) => rule) : [];
   const namesakes = [...walk.namesakes.values()].filter((paths) => paths.length <= NAMESAKE_LIMIT).flat();
   return { ...hidden, idle, namesakes };
@@ -123,7 +123,7 @@ function meet(
   return below;
 }
 
-/** Signs that may belong to a name; where a line covers nothing they are more likely why. */
+/** Characters that may belong to a name; where a line covers nothing, they are the likely cause. */
 const DOUBTFUL: readonly (readonly [RegExp, string])[] = [
   [/^-\s/, "it begins with a dash"],
   [/\s(?:\/\/|--)\s|;/, "it seems to hold a comment or two paths"],
@@ -132,9 +132,9 @@ const DOUBTFUL: readonly (readonly [RegExp, string])[] = [
   [/^\//, "it begins with a slash, which means the directory of the marker"],
 ];
 
-/** Returns why a path may cover nothing; null when nothing looks so. */
+/** Returns why a path may cover nothing; null where there is no sign of it. */
 export function doubtOf(path: string): string | null {
-  // A backslash takes the meaning of the sign after it away: any other one stands for both.
+  // A backslash escapes the character after it: any other one stands for both.
   const plain = path.replace(/\\[^]/g, "_");
   return DOUBTFUL.find(([sign]) => sign.test(plain))?.[1] ?? null;
 }

@@ -37,7 +37,7 @@ export interface SessionServers {
 /**
  * Makes the servers of a session ready: those of providers.yaml, the approved ones of the project's `.mcp.json`, and
  * `options.mcpServers`, which are those that a command line (`--mcp-config`) or a client (ACP's `mcpServers`) brings:
- * `withOrigin(readServers(json).servers, "client")`. None runs afterwards but those whose tools were not known.
+ * `withOrigin(readServers(json).servers, "client")`. Afterwards only those run whose tools were not known.
  */
 export async function openServers(
   options: Pick<SessionOptions, "mcpServers" | "tools" | "disallowedTools">,
@@ -62,7 +62,7 @@ export async function openServers(
   return { offer, tools: namedTools(mcpTools(offer), options) };
 }
 
-/** The servers over the session that they are used in. */
+/** The servers, connected to the session that they are used in. */
 function hubOf(servers: readonly McpServer[], parts: HubParts): McpHub {
   const { host, project, client, workspace, sandbox, scanner, provider, label } = parts;
   const { home, projectRoot, configuration } = project;

@@ -13,7 +13,7 @@ const HEAD = 64 * 1024;
 const CUT = /\n\[lines 1-(\d+)(?: of (\d+))?; go on with offset \d+\]$/;
 
 /**
- * Returns what is named, in order: text up to a share of the window with the rest cut and said, a directory as its listing, an
+ * Returns what is named, in order: text up to a share of the window with a note on the rest, a directory as its listing, an
  * image as an image. Throws `policy_refused` for a protected file and a remote model, `permission_denied` for one that
  * a deny rule covers.
  */
@@ -55,7 +55,7 @@ async function asRead(
 
 /** A file name of an image; what the file is, its content decides later. */
 const IMAGE = String.raw`\.(?:png|jpe?g|webp|gif)`;
-/** Without a sign only images count, which terminals paste by their path: in quotes, or with escaped white space. */
+/** Without the `@` only images count, which terminals paste by their path: in quotes, or with escaped white space. */
 const DRAGGED = new RegExp(
   String.raw`(?<=^|\s)(?:(?<quote>['"])(?<quoted>(?:/|[A-Za-z]:[\\/])[^'"\n]*${IMAGE})\k<quote>` +
     String.raw`|(?<bare>(?:/|[A-Za-z]:[\\/])(?:\\\s|\S)*?${IMAGE}))(?=$|[\s,;:!?.)])`,
@@ -63,13 +63,13 @@ const DRAGGED = new RegExp(
 );
 const MENTION =
   /(?<=^|[\s(])(?:@"(?<quoted>[^"\n]+)"|(?<quote>['"])@(?<inner>[^'"\n]+)\k<quote>|@(?<bare>(?:\\\s|\S)+))/g;
-/** Signs that may stand after a path without being part of it. */
+/** Characters that may follow a path without being part of it. */
 const BEHIND = /(?<![,;:!?.)\]}'"])[,;:!?.)\]}'"]+$/;
-/** Paths of one line that are attached; a text that was pasted may hold any number. */
+/** Most paths of one line that are attached; a pasted text may hold any number. */
 const MOST = 20;
 
 /**
- * Returns the paths that `text` names and that are there. What lies outside of the project, and what can only be a path but
+ * Returns the paths that `text` names and that are there. What is outside of the project, and what can only be a path but
  * is not there, is reported; `@param` and `@std/assert` stay plain text. Whether a file may be read is decided where it
  * is attached.
  */

@@ -209,7 +209,7 @@ interface MetadataSearch {
   client: HttpClient;
   endpoint: Endpoint;
   entry: ModelEntry;
-  /** Called with writing that shall be over before the process ends. */
+  /** Called with writes that have to be done before the process ends. */
   later(work: Promise<unknown>): void;
 }
 

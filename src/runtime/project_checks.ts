@@ -14,7 +14,7 @@ import type { SessionOptions } from "./session_options.ts";
 const PROJECT_FILE = "AGENTS.md";
 /** Bytes of it that are read: front matter stands at the beginning. */
 const FILE_LIMIT = 16 * 1024;
-/** Characters of a command that a person can judge. */
+/** Longest command that a person can review, in characters. */
 const COMMAND_LIMIT = 500;
 /** The approved commands, as digests: a repository's command is stored nowhere. */
 const APPROVED_FILE = "approved-checks.json";
@@ -66,7 +66,7 @@ async function commandOfProject(workspace: Workspace): Promise<string | null> {
   const resolved = await workspace.resolve(join(workspace.root, PROJECT_FILE));
   if ("refused" in resolved) return null;
   const content = await workspace.read(resolved, { limit: FILE_LIMIT });
-  // What a protected file says is shown to nobody, so nobody can approve it.
+  // The content of a protected file is shown to nobody, so nobody can approve it.
   if ("refused" in content || content.label !== "open") return null;
   const front = frontMatter(new TextDecoder().decode(content.bytes));
   if (front === null) return null;

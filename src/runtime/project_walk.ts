@@ -11,7 +11,7 @@ import { type Chain, IGNORE_FILE_LIMIT, isIgnored, parseIgnoreRules } from "../t
 export const MOST_ENTRIES = 10_000;
 /** Left out whatever a `.gitignore` says. */
 const NEVER_KEPT = new Set([".git", ".hg", ".svn", ".jj", "node_modules"]);
-/** Two changes within so many milliseconds can leave the same times: clocks of file systems are coarse. */
+/** Two changes within this many milliseconds can leave the same times: clocks of file systems are coarse. */
 export const RACY_MS = 2_000;
 
 export interface WalkedProject {
@@ -41,12 +41,12 @@ interface Judged {
 const judgedListings = new WeakMap<Listing, Judged>();
 const NO_RULES: Chain = [];
 
-/** Returns what stands in the roots; null for more than {@link MOST_ENTRIES}. Throws the signal's reason. */
+/** Returns the entries of the roots; null for more than {@link MOST_ENTRIES}. Throws the signal's reason. */
 export async function walkProject(workspace: Workspace, options: WalkOptions): Promise<WalkedProject | null> {
   const { protection } = workspace;
   protection.refresh();
   const isMet = protection.met;
-  // Where no marker is known, what is ignored need not be walked. One that is met on the way can name files of before.
+  // Where no marker is known, what is ignored need not be walked. One that is found on the way can name earlier files.
   const walked = await walkRoots(workspace, { ...options, isMet });
   return isMet || !protection.met ? walked : await walkRoots(workspace, { ...options, isMet: true });
 }

@@ -27,7 +27,7 @@ export interface ReadingOptions {
   session: Session;
   io: Host["io"];
   signal: AbortSignal;
-  /** Told what is left out. */
+  /** Called with what is left out. */
   notice: Host["notice"];
 }
 

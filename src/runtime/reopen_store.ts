@@ -42,9 +42,9 @@ const PATHS: ReadonlySet<string> = new Set(
 const ATTACHED = /^(?:File|Image) (.+?):/gm;
 
 /**
- * Returns a stored session with labels as they count now. What was read of a file may be from before the file was
+ * Returns a stored session with labels as they count now. What was read from a file may be from before the file was
  * protected, and the file may have changed since: no scan finds that. From there on all is for local models alone, and
- * where the system message was made of it, everything.
+ * where the system message was made from it, everything.
  */
 export async function judged(
   stored: StoredSession,
@@ -89,13 +89,13 @@ function firstHolding(items: readonly SessionItem[], first: number): number {
   return items.findIndex((item) => item.kind === "assistant" && item.calls.some(({ id }) => id === found.callId));
 }
 
-/** Returns the files that the system message was made of; earlier versions did not store them. */
+/** Returns the files that the system message was made from; earlier versions did not store them. */
 function instructionsOf(context: StoredSession["context"]): readonly string[] {
   const { text = "", files } = context?.system ?? {};
   return files ?? [...text.matchAll(/^Instructions from (.+):$/gm)].map(([, name = ""]) => name);
 }
 
-/** The calls that the words say nothing of: they failed, or their results name the files that were used. */
+/** The calls whose words count for nothing: they failed, or their results name the files that were used. */
 function settledCalls(items: readonly SessionItem[]): ReadonlySet<string> {
   const isSettled = (item: ToolResultItem) => item.isError || item.files !== undefined;
   return new Set(items.flatMap((item) => item.kind === "tool_result" && isSettled(item) ? [item.callId] : []));

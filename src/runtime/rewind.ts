@@ -11,7 +11,7 @@ import type { Restored } from "../session/undo_entry.ts";
 import type { OpenSession } from "./open_session.ts";
 import { relativeTo } from "../platform/path.ts";
 
-/** A file that a turn changed, before and after it; null for no file, undefined where it is not known any more. */
+/** A file that a turn changed, before and after it; null for no file, undefined where it is no longer known. */
 export interface ChangedFile {
   /** As people see it. */
   name: string;
@@ -36,10 +36,10 @@ export interface RewindParts {
 /** The parts that were rewound, as {@link redo} takes them. */
 export interface Rewound {
   restored: readonly Restored[];
-  /** Commands of the turns: what they changed where nobody looks is still there. */
+  /** Commands of the turns: what they changed outside of the snapshots is still there. */
   commands: number;
   changes: readonly ReplacedEntry[];
-  /** The items removed from the session, and the items added after the rest since. */
+  /** The items removed from the session, and the items added after the rest later. */
   taken: readonly SessionItem[];
   note: SessionItem | null;
   /** Items of the session right after it, and the last of them. */
@@ -56,7 +56,7 @@ export async function rewindPoints({ session, undo }: OpenSession): Promise<Rewi
   const store = await undo();
   const { items, workspace } = session;
   const stored = new Set(store.turns());
-  /** The content of a file right after the turn that is looked at. */
+  /** The content of a file right after the turn in question. */
   const after = new Map<string, ChangedFile["after"]>();
   const points: RewindPoint[] = [];
   for (let at = items.length - 1, end = items.length; at >= 0; at--) {
@@ -144,7 +144,7 @@ export async function rewind(
 }
 
 /**
- * Takes a rewind back: the words, and each file that nobody has changed since. Returns null if there was a prompt since; the
+ * Reverses a rewind: the words, and each file that nobody has changed since. Returns null if a prompt came after it; the
  * output of the user's own commands stays at the end.
  */
 export async function redo(
@@ -181,7 +181,7 @@ function forgetFiles({ memory, items }: Session): void {
 }
 
 export interface UndoneTurn {
-  /** Its place among the prompts of the session, from 1, and how many those are; null for one that is not there any more. */
+  /** Its place among the prompts of the session, from 1, and how many there are; null for one that is gone. */
   place: { turn: number; of: number } | null;
   restored: readonly Restored[];
   rewound: Rewound;

@@ -57,7 +57,7 @@ export class Snapshot {
     this.#home = home;
   }
 
-  /** Looks at the project, and returns what changed since the last look. Throws the signal's reason. */
+  /** Takes a snapshot, and returns what changed since the last one. Throws the signal's reason. */
   async look(signal?: AbortSignal): Promise<SeenChange[]> {
     if (this.isOff) return [];
     const at = Date.now();

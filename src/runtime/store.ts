@@ -19,7 +19,7 @@ export interface StorePlace
 
 export interface SessionStore {
   id: string;
-  /** Null where nothing shall be stored. */
+  /** Null where nothing is stored. */
   transcript: Transcript | null;
   /** The session that is resumed; null for a new one. */
   stored: StoredSession | null;
@@ -49,7 +49,7 @@ export async function openStore(
     return await openTranscript(home, { ...place, gitBranch: branchOf(place), sessionId: id });
   };
   const slug = projectSlug(projectRoot);
-  // A project's first session makes a directory: a home that cannot be used is found out there, before anything is asked.
+  // A project's first session makes a directory: an unusable home is found there, before anything is asked.
   const canWait = late && options.sessionId === undefined && await home.status(projectDirectory(slug)) !== null;
   const transcript = canWait ? lateTranscript(home.file(transcriptName(slug, id)), open) : await open();
   return { id, transcript, stored: null };

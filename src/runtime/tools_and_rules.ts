@@ -86,7 +86,7 @@ export async function policyOf(
 
 /**
  * Whether the session gets the tool Git: the project has a marker and is a repository, so that commands may not see `.git`.
- * Whether they really do not is known only by looking at the whole history, which must not hold up the first request.
+ * Only the whole history shows whether they really do not, and reading it must not hold up the first request.
  */
 export function offersGit({ root, protection }: Pick<Workspace, "root" | "protection">): boolean {
   if (protection.markers.length === 0) return false;

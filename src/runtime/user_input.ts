@@ -1,4 +1,4 @@
-/** What a person gives a session besides prompts: its name, rules for always, a command to run. Loaded with the first. */
+/** Input of a person to a session besides prompts: its name, rules for always, a command to run. Loaded with the first. */
 import type { ContentScanner } from "../agent/content_scanner.ts";
 import { labelOfText } from "../agent/labels.ts";
 import { resultRoom, type Session } from "../agent/session.ts";
@@ -53,8 +53,8 @@ export async function storeRules(
 const CALL_ID = "typed";
 
 /**
- * Runs a command and, where the model `isTold`, puts it with its output after what was said. No rule is asked: it is the
- * person who wants it. What it prints is treated as what the model runs: from the sandbox where paths are protected, looked
+ * Runs a command and, where the model `isTold`, puts it with its output after what was said. No rule is asked: the
+ * person wants it. What it prints is treated as what the model runs: from the sandbox where paths are protected, looked
  * through, and labeled. Throws `policy_refused` where it may not go to this model; then the session has nothing of it.
  */
 export async function runUserCommand(

@@ -80,7 +80,7 @@ function sessionFacts({ meta, ...stored }: StoredSession): [string, string][] {
   );
 }
 
-/** The session as Markdown. Images are named only. Texts of the user and the model stand as they are; what tools saw is fenced. */
+/** The session as Markdown. Images are named only. Texts of the user and the model are kept as they are; what tools saw is fenced. */
 export function sessionMarkdown(stored: StoredSession): string {
   const facts = sessionFacts(stored).map(([name, value]) => `- ${name}: ${value}`);
   const parts = [`# Session ${stored.id}`, facts.join("\n"), ...stored.items.map(itemMarkdown)];
@@ -113,7 +113,7 @@ function imageLines(item: SessionItem): string {
 
 const SIGNS: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;" };
 
-/** Nothing is fetched, whatever stands in the texts; signs that turn the direction of text are shown as such. */
+/** Nothing is fetched, whatever the texts hold; characters that change the direction of text are shown as such. */
 function escaped(text: string): string {
   return text.replace(/[&<>"']/g, (sign) => SIGNS[sign] ?? "").replace(
     // deno-lint-ignore no-control-regex -- control characters have no place in a page

@@ -13,7 +13,7 @@ export interface ToolCall {
 }
 
 /**
- * The id of a call: nine letters and digits (what the strictest server wants), made of the place of its response in the
+ * The id of a call: nine letters and digits (what the strictest server wants), made from the place of its response in the
  * session and its place in the response. Ids are ours, since servers repeat theirs or give none.
  */
 export function callId(position: number, index: number): string {
@@ -135,7 +135,7 @@ export function itemsBeforeProtected(items: readonly SessionItem[]): number {
   return Math.max(0, items.slice(0, first + 1).findLastIndex(isPrompt));
 }
 
-/** Returns what a person typed of a prompt: without its attachments, as far as those are known. */
+/** Returns what a person typed in a prompt: without its attachments, as far as those are known. */
 export function typedText({ text, typed }: Pick<UserItem, "text" | "typed">): string {
   if (typed !== undefined) return typed;
   const attached = text.search(/^File [^\n]+:\n|\n\n(?:(?:File|Image|Directory) [^\n]+:(?:\n| )|\[Plan mode)/);

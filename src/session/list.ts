@@ -71,7 +71,7 @@ export async function listSessions(home: Home, scope: SessionScope): Promise<Ses
   return await Array.fromAsync(summaries(home, scope));
 }
 
-/** Yields the sessions whose id begins so. Two projects can share a directory: then the first line of the file decides. */
+/** Yields the sessions whose id begins with a text. Two projects can share a directory: then the first line of the file decides. */
 async function* summaries(home: Home, scope: SessionScope, beginning = ""): AsyncGenerator<SessionSummary> {
   for (const file of await sessionFiles(home, scope)) {
     if (!file.id.startsWith(beginning)) continue;
@@ -110,7 +110,7 @@ export async function findSession(home: Home, id: string, scope: SessionScope): 
   });
 }
 
-/** Returns how long ago something was, as people say it. */
+/** Returns how long ago something was, in words. */
 export function ageText(milliseconds: number): string {
   const minutes = Math.floor(Math.max(0, milliseconds) / 60_000);
   if (minutes < 1) return "just now";
@@ -173,7 +173,7 @@ async function summarize(home: Home, file: SessionFile): Promise<SessionSummary 
 
 interface Head {
   facts: Pick<SessionSummary, "projectRoot" | "created" | "firstPrompt">;
-  /** Whether the user's first words were met. */
+  /** Whether the user's first words were found. */
   said: boolean;
 }
 
@@ -209,7 +209,7 @@ async function tailOf(home: Home, name: string) {
   return null;
 }
 
-/** Returns the beginning of what a person typed of a prompt. */
+/** Returns the beginning of what a person typed in a prompt. */
 function beginningOf(prompt: Pick<UserItem, "text" | "typed">): string {
   return typedText(prompt).slice(0, PROMPT_LIMIT);
 }

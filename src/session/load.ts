@@ -24,7 +24,7 @@ interface FileLine {
 
 const LF = 10;
 
-/** Yields the lines of a file, which only line feeds end; none when the file is absent. */
+/** Yields the lines of a file, ended by line feeds only; none when the file is absent. */
 export async function* fileLines(home: Home, name: string): AsyncGenerator<FileLine> {
   const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
   let parts: Uint8Array[] = [];
@@ -63,7 +63,7 @@ export interface StoredSession {
   id: string;
   /** Null when the first line is gone. */
   meta: MetaLine | null;
-  /** As they were sent last, with placeholders for protected content and for results that are missing. */
+  /** As they were last sent, with placeholders for protected content and for missing results. */
   items: SessionItem[];
   /** Everything that was said and not rewound, including what a summary replaced. */
   whole: readonly SessionItem[];

@@ -48,7 +48,7 @@ export async function openTranscript(
 }
 
 /**
- * Resumes a stored session: takes its lock, reads it, and removes a torn last line. The session continues with the very objects
+ * Resumes a stored session: takes its lock, reads it, and removes a torn last line. The session continues with the same objects
  * of `stored.items`. Throws `session_in_use` and `unknown_session`.
  */
 export async function resumeTranscript(

@@ -50,17 +50,17 @@ export interface Transcript {
   /** Prompts of the user so far. */
   readonly turns: number;
   /**
-   * Brings the transcript to these items, compared by identity with those recorded before: new ones at the end are
+   * Updates the transcript to these items, compared by identity with those recorded before: new ones at the end are
    * appended, anything else (shortened, summarized, left out) is recorded as a change. `facts` are of the last response
    * among the new ones. The disk has them when this resolves, unless writing failed: that rejects nothing, and nothing
    * more is written.
    */
   record(items: readonly SessionItem[], facts?: ItemFacts): Promise<void>;
-  /** Sets the system message and the tools from now on; written with the next item, where it is not what it was. */
+  /** Sets the system message and the tools from now on; written with the next item if they changed. */
   setContext(context: SessionContext): void;
   /** Records something that is no item and holds no content: the name of a model, an outcome. */
   note(fields: Record<string, string | number | boolean | null>): Promise<void>;
-  /** Names the session from now on; empty for no name. Holds no protected content: callers have made it so. */
+  /** Names the session from now on; empty for no name. Holds no protected content: callers see to that. */
   rename(title: string): Promise<void>;
   /** Ends writing and releases the lock. */
   close(): Promise<void>;

@@ -94,9 +94,9 @@ export class UndoStore {
   #storing: boolean;
   /** By turn and path, in their order. */
   readonly #turns = new Map<number, Map<string, Recorded[]>>();
-  /** Where contents lie, by digest: each is kept once. */
+  /** Where contents are stored, by digest: each is kept once. */
   readonly #places = new Map<string, ContentPlace>();
-  /** By which it was last looked through for what is protected. */
+  /** The rules by which it was last checked for what is protected. */
   #rules = "";
 
   constructor(home: Home | null, readonly options: UndoOptions) {
@@ -203,7 +203,7 @@ export class UndoStore {
     const lines = [...new Set(await Promise.all(names))].map((path) => ({ kind: "undone", turn, path }) as const);
     for (const path of done) changed?.delete(path);
     for (const one of [...changed?.values() ?? []].flat()) one.isRefused = true;
-    // A process that is killed before this finds all as it was before the turn, which is no change then.
+    // After a kill before this point, everything is as it was before the turn, which then counts as no change.
     await this.#store((home) => addChanges(home, this.options.sessionId, lines));
     return restored;
   }
@@ -299,7 +299,7 @@ export class UndoStore {
     }
   }
 
-  /** Tells other sessions, in which a command may run that these changes are not of. */
+  /** Tells other sessions that these changes are not the work of a command they may be running. */
   async #note(paths: readonly string[]): Promise<void> {
     const { activity, sessionId } = this.options;
     if (activity === undefined || paths.length === 0) return;
@@ -319,7 +319,7 @@ export class UndoStore {
   }
 }
 
-/** Returns what stands for a name where changes are stored. */
+/** Returns the substitute for a name where changes are stored. */
 async function nameOf({ path, label }: Recorded): Promise<string> {
   return label === "open" ? path : await sha256(path);
 }

@@ -31,7 +31,7 @@ export async function stateOf(entry: Content): Promise<EntryState> {
     : { kind: "content", digest: await sha256(entry.bytes), ...bits };
 }
 
-/** Whether both are one state; modes count where both are known. */
+/** Whether both are the same state; modes count where both are known. */
 function sameState(one: EntryState, other: EntryState): boolean {
   if (one.kind === "link" && other.kind === "link") return one.target === other.target;
   if (one.kind === "content" && other.kind === "content") return one.digest === other.digest && sameMode(one, other);
@@ -43,7 +43,7 @@ function sameMode({ mode }: { mode?: number }, other: { mode?: number }): boolea
   return mode === undefined || other.mode === undefined || mode === other.mode;
 }
 
-/** Returns whether changes do not follow each other: one begins with a state that the one before neither left nor found. */
+/** Returns whether changes do not connect: one begins with a state that the one before neither left nor found. */
 export function isBroken(changes: readonly { state: { before: EntryState; after: EntryState } | null }[]): boolean {
   return changes.some(({ state }, at) => {
     const last = changes[at - 1]?.state ?? null;

@@ -19,7 +19,7 @@ export type EntryState =
   | { kind: "directory"; mode?: number }
   | { kind: "unread"; reason: string };
 
-/** Where a content lies among those of its session; of an earlier version, in a file of its own. */
+/** Where a content is stored among those of its session; for an earlier version, in a file of its own. */
 export type ContentPlace = { at: number; length: number } | "own file";
 
 /** One change as it is stored. Of a protected one only that there was one: its name, too, may hold protected content. */
@@ -55,7 +55,7 @@ export async function rewriteChanges(home: Home, sessionId: string, changes: rea
   await home.write(listName(sessionId), changes.map(lineText).join(""));
 }
 
-/** Keeps contents, and returns where each of them lies; null where the session keeps too much already. Throws the system's errors. */
+/** Keeps contents, and returns where each of them is stored; null where the session keeps too much already. Throws the system's errors. */
 export async function keepContents(
   home: Home,
   sessionId: string,

@@ -10,11 +10,11 @@ import { buildMessages, messageOf } from "../messages.ts";
 import { type Session, setWindow } from "../session.ts";
 import { checkUsage, type CountedPrompt, estimateTokens, leastTokens } from "./tokens.ts";
 
-/** Windows below this are no windows that an agent could have; what says so is a misread number. Tokens. */
+/** No agent can work in a window below this: such a number was misread. Tokens. */
 export const SMALLEST_WINDOW = 512;
 
 /**
- * Takes over the window that the server tells now that the model has answered, where it was only assumed: a server that
+ * Takes over the window that the server reports now that the model has answered, where it was only assumed: a server that
  * was loading, or a router whose model was not loaded, did not report it before the first request.
  */
 export async function takeToldWindow(session: Session): Promise<void> {
@@ -58,7 +58,7 @@ export async function calibrate(
         items: session.items.length,
         grew: before !== null || context.counted?.grew === true,
       };
-      // What the server took it has room for, and most likely for as much again.
+      // The server has room for what it took, and most likely for as much again.
       if (model.windowSource === "assumed" && promptTokens * 2 > model.contextWindow) {
         setWindow(session, promptTokens * 2, "assumed");
       } else if (model.windowSource === "guessed" && promptTokens > model.contextWindow) {
@@ -74,7 +74,7 @@ export async function calibrate(
   }
 }
 
-/** Tokens; a cache that loses no more than this of a prompt that it has read before does what caches do. */
+/** Tokens; losing no more than this of a prompt read before is normal for a cache. */
 const CACHE_BLOCK = 512;
 
 /** Keeps account of the server's prompt cache, and says once when it lost what it had without a change of ours. */
@@ -100,7 +100,7 @@ async function followCache(
   await emit({ kind: "notice", text: await lossNotice(session, { again, ms, promptTokens, cachedTokens }) });
 }
 
-/** Returns the counted prompt that a request begins with; null where that was not counted whole, or was changed since. */
+/** Returns the counted prompt that a request begins with; null where that was not counted whole, or has changed since. */
 function countedBefore(
   { context, items }: Session,
   sent: SentRequest & { cachedTokens: number },
@@ -118,7 +118,7 @@ function countedBefore(
     promptTokens: counted.promptTokens,
     // Some count the cached tokens beside the others.
     slack: sent.cachedTokens + Math.ceil(reasoning / bytesPerToken * 1.5),
-    // After a cut the next prompt is shorter than what was sent: there a count that falls is proof, and none other.
+    // After a cut the next prompt is shorter than what was sent: there only a count that falls is proof.
     leastNew: (enough) =>
       sent.bytes - sent.newBytes > counted.bytes
         ? 0
@@ -158,7 +158,7 @@ export async function recordOverflow(
     }
     setWindow(session, window, "learned");
     if (!isGuess) await server.remember({ window, refusedWindow: window });
-    // The prompt has at least as many tokens as the window, whatever was thought.
+    // The prompt has at least as many tokens as the window, whatever the estimate.
     if (named === undefined) context.bytesPerToken = Math.max(Math.min(context.bytesPerToken, sent.bytes / window), 1);
     return;
   }

@@ -31,8 +31,8 @@ type CompactOptions =
 /**
  * Compacts the session; false when there is nothing worth it, or no summary is shorter than what it would replace. The
  * summary is written by the model of role `compact`, or by the session's own where that one may not see the content; when
- * neither gives one, a list of what was asked and called stands in. The user's first and last words stay as they are, and
- * so does the todo list. Throws the abort reason, `policy_refused`, and `loop_detected` when again and again nothing was
+ * neither gives one, a list of what was asked and called takes its place. The user's first and last words stay as they are,
+ * like the todo list. Throws the abort reason, `policy_refused`, and `loop_detected` when again and again nothing was
  * called since the summary before that had not been called already.
  */
 export async function compactSession(session: Session, options: CompactOptions): Promise<boolean> {
@@ -99,7 +99,7 @@ async function summarize(plan: CompactPlan, session: Session, options: CompactOp
   return sizeOf(summary) < replaced ? summary : null;
 }
 
-/** Leaves out a prompt that the user released: as it was said it may go out again, in a summary it may not. */
+/** Leaves out a prompt that the user released: it may go out again as it was said, but not in a summary. */
 function withoutReleased(item: SessionItem): SessionItem {
   if (item.kind !== "user" || item.releasedTo === undefined || item.origin === "summary") return item;
   return { ...item, text: "[a prompt with protected content, which is left out]", images: [] };

@@ -23,13 +23,13 @@ interface PlanOptions {
   sizeOf(item: SessionItem): number;
 }
 
-/** Share of the summarized bytes that must not be a summary already: else a compaction would only chew its own work. */
+/** Share of the summarized bytes that must not be a summary already: or a compaction would only redo its own work. */
 const FRESH_SHARE = 0.25;
 /** Share of the kept bytes that the user's first words may have. */
 const HEAD_SHARE = 1 / 3;
 
 /**
- * Plans a compaction that keeps about `keepBytes`; null when what is old is next to nothing, or little more than the last
+ * Plans a compaction that keeps about `keepBytes`; null when there is almost nothing old, or little more than the last
  * summary. The kept part begins with words of the user or with a response, so no result is without its call.
  */
 export function planCompaction(items: readonly SessionItem[], options: PlanOptions): CompactPlan | null {
@@ -60,7 +60,7 @@ function keptFrom(
     if (isSummary(item)) break;
     bytes += sizeOf(item);
     if (bytes > keepBytes && start !== null) break;
-    // Behind the user's last words every response may begin the kept part, before them only a turn.
+    // After the user's last words every response may begin the kept part, before them only a turn.
     if (at > lastWords ? item.kind === "assistant" : isUsersWords(item)) start = at;
     if (bytes > keepBytes && start !== null) break;
   }
@@ -77,7 +77,7 @@ const PESSIMISTIC_RATIO = 2;
 const TEMPLATE_TOKENS = 64;
 /** A record shorter than this is no basis for a summary. Bytes. */
 const SMALLEST_RECORD = 1000;
-/** Share of the record that one item may take: summaries of before carry the most. */
+/** Share of the record that one item may take: earlier summaries carry the most. */
 const SHARES = { summary: 1 / 3, user: 1 / 6, assistant: 1 / 8, tool_result: 1 / 16 } as const;
 
 interface CompactLimits {
@@ -128,7 +128,7 @@ const GAP = "\n\n";
 const LEFT_OUT = "[Earlier parts are left out.]";
 
 /**
- * The items as text of at most `limit` bytes of JSON: a summary of before and the user's words first, then what is
+ * The items as text of at most `limit` bytes of JSON: an earlier summary and the user's words first, then what is
  * newest, in the order of the session.
  */
 export function recordOf(items: readonly SessionItem[], limit: number): string {
@@ -173,7 +173,7 @@ function pieceOf(item: SessionItem): string {
   }
 }
 
-/** The text, or its beginning and end, within so many bytes of JSON; empty when that is next to nothing. */
+/** The text, or its beginning and end, within a number of bytes of JSON; empty when that is almost nothing. */
 function fitted(text: string, limit: number): string {
   if (limit < 40) return "";
   // Text has at most six bytes of JSON a byte, and at least one: what is longer need not be measured.

@@ -30,7 +30,7 @@ export interface ContextState {
   templateNeeds: TemplateNeeds | null | undefined;
   /** Whether the model supports image input; null while that is not known. */
   vision: boolean | null;
-  /** Items that compaction took out, so that places in the session are counted on. */
+  /** Items that compaction removed, so that positions in the session keep counting. */
   removed: number;
   /** Bytes of the last request that the next one begins with; 0 before the first. */
   sentBytes: number;
@@ -42,8 +42,8 @@ export interface ContextState {
   /** Requests in a row that fill the window although the session was summarized for them. */
   full: number;
   /**
-   * Whether the model of a role was refused a request or what one would hold. No such model hears more of this session:
-   * from each refusal a remote one would learn that it guessed right.
+   * Whether the model of a role was refused a request or what one would hold. No such model sees more of this session:
+   * with each refusal a remote one would learn that it guessed right.
    */
   isRefused: boolean;
   said: Set<"truncated" | "tight" | "other_model" | "reread">;

@@ -9,7 +9,7 @@ import type { RunningTurn } from "../turn_options.ts";
 
 /** Bytes a token has at most: what is too long even so is certainly too long. */
 const MOST_BYTES_PER_TOKEN = 8;
-/** A prompt of more than this share of the window leaves no room for a response that gets anywhere. */
+/** A prompt of more than this share of the window leaves no room for a useful response. */
 const FULL_SHARE = 0.9;
 /** After so many such requests in a row, each after a summary, the turn ends: there is no room to work. */
 const FULL_LIMIT = 2;
@@ -96,7 +96,7 @@ async function dropImages(session: Session, turn: RunningTurn, end: number): Pro
   return await dropOldImages(session, turn, { end });
 }
 
-/** Bytes of what no means takes away: system message and tools, the user's last words, the last tool calls without results. */
+/** Bytes that nothing can remove: system message and tools, the user's last words, the last tool calls without results. */
 function aloneBytes(session: Session, words: number): number {
   const { items, context } = session;
   const start = lastCallsStart(items);

@@ -1,4 +1,4 @@
-/** Tells what a server lost, by its counts: a part of a prompt that it dropped without a word, or one that was in its cache. */
+/** Finds what a server lost, by its counts: a part of a prompt that it dropped without a word, or one that was in its cache. */
 import type { TurnListener } from "../../protocol/turn_event.ts";
 import { grouped } from "../../platform/number.ts";
 import { cacheAdvice, type CacheLoss, windowAdvice } from "../../provider/backends/backends.ts";
@@ -20,12 +20,12 @@ interface SuspectCount {
 }
 
 /**
- * Judges a suspect count and says what it means; the failure where making room may help, else null. A count that fell
- * while the prompt grew proves the cut, whatever window the server tells, unless it may only leave out what the server
+ * Returns what a suspect count means: the failure where making room may help, else null. A count that fell
+ * while the prompt grew proves the cut, whatever window the server reports, unless it may only leave out what the server
  * had cached: then the counts before must have grown with the prompt. One that is merely low counts for nothing where
- * the server tells a window with room; where it tells none, it is believed for the first response, and for servers
- * whose counts grew before: numbers can be made up, and a session that is forced into a window of its own invention dies
- * of summaries.
+ * the server reports a window with room; where it reports none, it is believed for the first response, and for servers
+ * whose counts grew before: numbers can be made up, and a session forced into an imaginary window does nothing but
+ * summarize.
  */
 export async function checkDropped(
   session: Session,
@@ -53,7 +53,7 @@ export async function checkDropped(
     context.said.add("truncated");
     await emit({ kind: "truncated", estimatedTokens, promptTokens, hint });
   }
-  // Untold, the window lies between what was taken whole and what was cut.
+  // Unreported, the window is between what was taken whole and what was cut.
   const least = Math.max(context.provenTokens, promptTokens, fell ? Math.floor(estimatedTokens / 2) : 0);
   const contextWindow = Math.max(held ?? least, SMALLEST_WINDOW);
   if (items.some((item) => item.kind !== "user")) {
@@ -61,7 +61,7 @@ export async function checkDropped(
       `${estimatedTokens} tokens`;
     return new ProviderFailure("context_overflow", message, { kind: "context", dropped: true, contextWindow, hint });
   }
-  // Of the first words of a session nothing can be left out: their response is better than none.
+  // Nothing can be left out of a session's first words: their response is better than none.
   if (told !== null && told < model.contextWindow) setWindow(session, contextWindow, "found");
   await server.remember({ window: told ?? undefined });
   return null;
@@ -87,7 +87,7 @@ export async function lossNotice(
     `${CAUSES[loss]}${advice === null ? "" : `; ${advice}`}`;
 }
 
-/** A cache of which this share is left was not taken by somebody else. */
+/** A cache of which this share is left was not emptied by somebody else. */
 const LEFT_SHARE = 0.05;
 
 function causeOf({ context, items }: Session, leftShare: number): CacheLoss {

@@ -2,7 +2,7 @@
 import { byteLength, headOf, tailOf } from "../../platform/text.ts";
 import type { SessionItem, ToolCall, ToolResultItem } from "../../session/item.ts";
 
-/** Results up to this many bytes stay: shortening them would break the prefix for next to nothing. */
+/** Results up to this many bytes stay: shortening them would break the prefix for almost nothing. */
 const SMALLEST = 1200;
 /** Bytes kept of an old result, from its beginning; commands end with what matters, so half is taken from the end. */
 const KEPT = 400;
@@ -29,7 +29,7 @@ export function lastCallsStart(items: readonly SessionItem[]): number {
 
 /**
  * Shortens results before `end` until `saveBytes` are saved, those first that are old and large; null when there are
- * none worth it. All in one go, because each time the server has to read anew from the first of them.
+ * none worth it. All at once, because each time the server has to read again from the first of them.
  */
 export function shortenOld(
   items: readonly SessionItem[],

@@ -2,12 +2,12 @@
 import type { ModelEntry } from "../../config/types.ts";
 import { MARGIN, SMALLEST_RESPONSE } from "../../provider/chat/request_body.ts";
 
-/** Bytes of a request for one token, before any response taught better: English and code, JSON quoting included. */
+/** Bytes of a request for one token, before any response corrects it: English and code, JSON quoting included. */
 export const USUAL_RATIO = 4;
-/** Ratios outside of this are no tokenizer's, but made-up numbers (KoboldCpp counts 100 for everything). */
+/** No tokenizer has a ratio outside of this; such numbers are made up (KoboldCpp counts 100 for everything). */
 const PLAUSIBLE = { least: 1, most: 8 };
 
-/** The tokens that so many bytes are taken for, rounded up. */
+/** Returns the estimated tokens of a number of bytes, rounded up. */
 export function estimateTokens(bytes: number, bytesPerToken: number): number {
   return Math.ceil(bytes / bytesPerToken);
 }
@@ -36,7 +36,7 @@ export interface CountedPrompt {
     promptTokens: number;
     /** Tokens that a template may leave out now and showed then. */
     slack: number;
-    /** Least tokens of what is new since. */
+    /** Least tokens of what is new. */
     leastNew(enough: number): number;
   } | null;
 }
@@ -51,7 +51,7 @@ const TEMPLATE_SLACK = 64;
 const SMALLEST_WINDOW = 2048;
 
 /**
- * Judges a count of prompt tokens. `cut` needs two witnesses: the count is far below the estimate, and below what any
+ * Classifies a count of prompt tokens. `cut` needs two witnesses: the count is far below the estimate, and below what any
  * tokenizer would need for so many words; texts of few tokens (blank lines, long repetitions) do not raise it. In the
  * middle of a session it is seen much earlier: where the prompt only grew, its count has to grow by what is new.
  */
@@ -88,7 +88,7 @@ function missingOf({ promptTokens, before }: CountedPrompt): "fell" | "short" | 
 const LONGEST_TOKEN = 12;
 
 /**
- * A number of tokens that no tokenizer in use goes below: each word, number and run of signs is at least one. Counts no
+ * A number of tokens that no tokenizer in use goes below: each word, number and run of punctuation is at least one. Counts no
  * further than to `enough`: a long history is not read through after every response.
  */
 export function leastTokens(texts: Iterable<string>, enough: number): number {
@@ -103,12 +103,12 @@ export function leastTokens(texts: Iterable<string>, enough: number): number {
 }
 
 /**
- * Tokens that are assumed when neither configuration nor server tells the window, until the server teaches better:
+ * Tokens that are assumed when neither configuration nor server tells the window, until the server shows otherwise:
  * services have large windows; a local server that has less refuses, or is caught dropping a part of the prompt.
  */
 const ASSUMED_WINDOW = { local: 32_768, remote: 131_072 } as const;
 
-/** Returns the window to count with while nobody has told it. */
+/** Returns the window to count with while it is not known. */
 export function assumedWindow({ local }: { local: boolean }): number {
   return local ? ASSUMED_WINDOW.local : ASSUMED_WINDOW.remote;
 }
@@ -152,7 +152,7 @@ export function limitsOf(model: { contextWindow: number; maxTokens: number }): L
 
 /** Share of the window that one result of a tool may take, and all results of one response together. */
 const RESULT_SHARE = { one: 1 / 8, all: 1 / 2 } as const;
-/** Bytes that a result may have in any window: less would tell nothing. */
+/** Bytes that a result may have in any window: less would be useless. */
 const SMALLEST_RESULT = 400;
 
 /** Most bytes of one of so many results of a response; `most` tokens, where the model takes no longer ones. */

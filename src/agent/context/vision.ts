@@ -13,7 +13,7 @@ const NO_VISION = "the model does not support image input";
 /** Images of one prompt: with 5 MiB each, a request stays below 150 MB. */
 const PROMPT_IMAGES = 20;
 
-/** Whether the session's model supports image input, by the configuration, by its responses, or by its server; null: nobody knows. */
+/** Whether the session's model supports image input, by the configuration, by its responses, or by its server; null: not known. */
 export async function supportsImages(session: Session): Promise<boolean | null> {
   return session.context.vision ??= await session.server.supportsImages();
 }
@@ -107,7 +107,7 @@ async function reportDropped(
 
 /**
  * Leaves out the images before the item at `end` to save room, but for those of the user's last words, and says so; false
- * when there are none. All in one go, because each time the server has to read anew from the first of them.
+ * when there are none. All at once, because each time the server has to read again from the first of them.
  */
 export async function dropOldImages(
   session: Session,

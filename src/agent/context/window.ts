@@ -7,18 +7,18 @@ import type { Inquiry, ModelFacts } from "../../provider/backends/backend.ts";
 import { backendOf } from "../../provider/backends/backends.ts";
 import { findWindows, inquire } from "../../provider/backends/inquiry.ts";
 
-/** For all questions together, in milliseconds: a server that is slower tells it through its responses. */
+/** For all questions together, in milliseconds: a slower server shows it in its responses. */
 const SEARCH_MS = 1500;
 /** Longest wait for a server to load the model, which the first request would wait for otherwise. Milliseconds. */
 const LOADING_MS = 120_000;
 
-/** Statuses of servers that have no list to give, or not to us; with others it may be there the next time. */
+/** Statuses of servers that have no list, or none for us; with others it may be there the next time. */
 const NO_LIST: ReadonlySet<number> = new Set([401, 403, 404, 405, 501]);
 
 export interface FoundServer {
   /** The id of a backend; null when it was not recognized. */
   server: string | null;
-  /** Tokens; null when the server does not tell. */
+  /** Tokens; null when the server does not say. */
   window: number | null;
   /** Further facts about the model that it reports; null for none. */
   told: ModelFacts | null;
@@ -29,9 +29,9 @@ export interface FoundServer {
 interface WindowSearch {
   model: string;
   signal: AbortSignal;
-  /** The model has answered: what is not told now, never is. */
+  /** The model has answered: what is not reported now never is. */
   loaded?: boolean;
-  /** Let a server load the model that tells the window only then (Ollama). `onLoading` is called before. */
+  /** Let a server load the model that reports the window only then (Ollama). `onLoading` is called before. */
   load?: { onLoading(): void };
 }
 

@@ -7,13 +7,13 @@
 export interface Language {
   /** A sentence in which the model says what it does next. */
   future: RegExp;
-  /** Takes a sentence out: conditions, negations, courtesies. */
+  /** Rules a sentence out: conditions, negations, courtesies. */
   but: RegExp;
   /** The words that `made` and `was` need. Where a reply has none, neither is compiled, which would take a millisecond. */
   done?: RegExp;
   /** The model says that it changed something. */
   made: RegExp;
-  /** Something is said to be changed, by nobody in particular: counts at the beginning of a reply alone. */
+  /** Something is said to be changed without saying by whom: counts only at the beginning of a reply. */
   was: RegExp;
   /** The work is said to be over: counts at the beginning and the end of a reply to a prompt that wants a change. */
   over: RegExp;
@@ -34,7 +34,7 @@ const ENGLISH_VERBS =
   "modify|replace|rename|remove|delete|implement|refactor|inspect|examine|explore|review|start|begin|proceed|continue|" +
   "apply|test|verify|try|use|call|view|see|investigate|analy[sz]e|go ahead|take a|do (?:this|that|it|so)|correct|" +
   "install|move|copy|insert|rewrite|generate|set up|build|get|locate|scan|grep|fetch|load|figure out|determine";
-/** The endings stand once: the engine compiles each word of a list, at the end of every turn. */
+/** Each ending is there once: the engine compiles each word of a list, at the end of every turn. */
 const ENGLISH_DONE = "(?:fix|updat|creat|add|chang|modifi|edit|replac|renam|remov|delet|implement|refactor|correct|" +
   "mov|insert|appli|sav|patch|convert|resolv|repair)ed|(?:re)?wr(?:ote|itten)";
 const ENGLISH_TEXTS = "message|summary|changelog|notes?|description|title|e-?mail|text|answer|reply|report|sentence|" +

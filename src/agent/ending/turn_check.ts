@@ -19,7 +19,7 @@ export interface ProjectCheck {
   answer(isApproved: boolean): Promise<void>;
 }
 
-/** Finds the commands that may be meant, the first that may run being the one; asked after turns that changed files. */
+/** Finds the commands that may be meant, of which the first that may run is used; asked after turns that changed files. */
 export type FindChecks = () => Promise<readonly ProjectCheck[]>;
 
 /** How often a turn continues because its check failed. */
@@ -79,7 +79,7 @@ async function choose(
       reason: `${source} names this command as the check of the project: it runs after each turn that changes files.`,
     }, turn.signal);
     turn.signal.throwIfAborted();
-    // Approved is this command and no other.
+    // Only this very command is approved.
     const isApproved = answer?.behavior === "allow" &&
       (answer.input === undefined || answer.input["command"] === command);
     if (answer !== null) await check.answer(isApproved);

@@ -1,4 +1,4 @@
-/** Judges the reply that would end a turn: a step that was only announced, or a change that was only claimed. */
+/** Checks the reply that would end a turn: a step that was only announced, or a change that was only claimed. */
 import { type Language, LANGUAGES } from "./languages.ts";
 
 /** Continue prompts for the model, and notices for the person, by what the reply holds. */
@@ -55,13 +55,13 @@ interface EndingReply {
   prompt: string;
   /** In this turn. */
   done: WorkDone;
-  /** Something was, or may have been, changed in a turn before. */
+  /** Something was, or may have been, changed in an earlier turn. */
   workedBefore: boolean;
 }
 
 /** Only the beginning and the end of long texts are read. */
 const READ = 4000;
-/** Sentences at the beginning in which something may be said to be changed by nobody in particular. */
+/** Sentences at the beginning in which something may be said to be changed without saying by whom. */
 const HEAD = 2;
 
 const NAMES_FILE = /[\w-]\.[a-z]\w{0,7}\b/i;
@@ -72,7 +72,7 @@ export function announcesStep({ text, prompt }: Pick<EndingReply, "text" | "prom
   if (/(?:[:：…]|\.\.\.)[*_\s]*$/.test(text)) return true;
   const last = sentencesOf(unquoted(text.slice(-READ))).at(-1);
   if (last === undefined || last.isListed || /[?？؟]$/.test(last.text)) return false;
-  // Code after it is the answer to somebody who asked for code, and a file that was not written to anybody else.
+  // Code after it is the answer where somebody asked for code; otherwise it is a file that was not written.
   if (/```\s*$/.test(text) && ![last.text, prompt].some((words) => NAMES_FILE.test(words))) return false;
   return LANGUAGES.some(({ future, but }) => future.test(last.text) && !but.test(last.text));
 }
@@ -144,7 +144,7 @@ function wordsOfPrompt(prompt: string): [first: string, whole: string] {
   return [whole.slice(0, READ).split(/\n\s*\n/, 1)[0]?.trim() ?? "", whole.slice(-READ)];
 }
 
-/** A text without code blocks and quotations: what stands there, somebody else says. */
+/** A text without code blocks and quotations, which are not the model's own words. */
 function unquoted(text: string): string {
   return text.replace(/^[ \t]*(```|~~~)[^]*?(?:^[ \t]*\1[^\n]*$|$(?![^]))/gm, "\n")
     .replace(/^[ \t]*>.*$/gm, "")
