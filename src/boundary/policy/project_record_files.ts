@@ -78,7 +78,7 @@ export async function recordsVersion(home: Home): Promise<string> {
 
 /** Returns the roots of the projects that ever had a marker, unless all was revoked. */
 export async function knownRoots(home: Home): Promise<string[]> {
-  return Object.values(await readIndex(home)).filter(isProtected).map(({ root }) => root);
+  return Object.values(await currentIndex(home)).filter(isProtected).map(({ root }) => root);
 }
 
 const isProtected = ({ open, revoked }: IndexEntry) => open !== true && revoked !== true;
@@ -91,7 +91,7 @@ export async function knownProjects(
   home: Home,
   wanted: (project: IndexEntry) => boolean = isProtected,
 ): Promise<RecordData[]> {
-  const projects = Object.entries(await readIndex(home)).filter(([, project]) => wanted(project));
+  const projects = Object.entries(await currentIndex(home)).filter(([, project]) => wanted(project));
   return await Promise.all(projects.map(async ([id, project]) => {
     const { root, open, firstHead = null } = project;
     const empty = { ...emptyRecord(root, project), id };
@@ -111,6 +111,19 @@ export function emptyRecord(root: string, { inode, born }: Identity): RecordData
     ...{ id, root, inode, born, firstHead: null, salt: crypto.randomUUID() },
     ...{ markers: [], endpoints: [], confirmed: [], allowed: [], derived: [] },
   };
+}
+
+/** The index as it was last read, by home. */
+const LAST_READ = new WeakMap<Home, { version: string; index: Index }>();
+
+/** Returns the index, which is read once for each version. */
+async function currentIndex(home: Home): Promise<Index> {
+  const version = await recordsVersion(home);
+  const last = LAST_READ.get(home);
+  if (last?.version === version) return last.index;
+  const index = await readIndex(home);
+  LAST_READ.set(home, { version, index });
+  return index;
 }
 
 /** Reads the index; rebuilds it from the records if it is damaged or missing. */

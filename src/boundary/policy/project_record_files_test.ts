@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { inPlace, marker, patternsOf } from "../../../tests/helpers/record_place.ts";
 import { identityAt } from "./inode_index.ts";
 import { ProjectRecord } from "./project_record.ts";
-import { gathered, knownProjects } from "./project_record_files.ts";
+import { gathered, knownProjects, knownRoots } from "./project_record_files.ts";
 
 const NOTHING = { markers: [], endpoints: [] };
 const unix = { ignore: Deno.build.os === "windows" };
@@ -33,6 +33,24 @@ Deno.test(
       assert.deepEqual(damaged.trustedEndpoints, []);
     }),
 );
+
+Deno.test("the index is read once until another session changes it", () =>
+  inPlace(async ({ base, home }) => {
+    let reads = 0;
+    const read = (name: string) => {
+      if (name === "projects/index.json") reads++;
+      return home.read(name);
+    };
+    const counted = { ...home, read };
+    const roots = [`${base}/project`, `${base}/other`];
+    for (const [at, root] of roots.entries()) {
+      await ProjectRecord.open(home, root, { markers: [marker(root, ".env")] });
+      for (let look = 0; look < 3; look++) {
+        assert.deepEqual((await knownRoots(counted)).sort(), roots.slice(0, at + 1).sort());
+      }
+      assert.equal(reads, at + 1);
+    }
+  }));
 
 const RUINED: readonly ((data: { [name: string]: unknown }) => unknown)[] = [
   (data) => data["root"] = 1,
