@@ -109,7 +109,8 @@ async function checkDirectory(path: string): Promise<void> {
   if (found !== null && found.kind !== "directory") throw homeUnusable(path, new Error("it is not a directory"));
   const user = ownUser();
   // Root can make it in anybody's directory: the nearest existing one shows whose.
-  const near = user === ROOT ? ancestors(path).map((place) => statSync(place)).find((one) => one !== null) : found;
+  const above = user === ROOT ? ancestors(dirname(path)) : [];
+  const near = found ?? above.values().map((place) => statSync(place)).find((one) => one !== null);
   const owner = near?.owner ?? null;
   if (user !== null && owner !== null && owner !== user) throw ofAnother(path, { user, owner });
   if (found === null) return;
