@@ -241,7 +241,10 @@ async function versionOf(program: string): Promise<string | null> {
 }
 
 /** The markers of the project, and the sandbox. */
-export async function checkBoundary(context: Context): Promise<Check[]> {
+export async function checkBoundary(
+  context: Context,
+  configuration: ReturnType<typeof readConfiguration>,
+): Promise<Check[]> {
   let markers = 0;
   let boundary: Check;
   try {
@@ -275,15 +278,17 @@ export async function checkBoundary(context: Context): Promise<Check[]> {
   } catch (error) {
     boundary = failed("boundary", error);
   }
-  const sandbox = checkSandbox(context, { needed: markers > 0 });
+  const sandbox = checkSandbox(context.io, await configuration, { needed: markers > 0 });
   // Without a sandbox commands do not run where paths are protected; everything else does.
   return [boundary, await sandbox.catch((error) => ({ ...failed("sandbox", error), state: "warn" as const }))];
 }
 
 /** Checks the sandbox by running its self-check, and reports the settings that weaken it. */
-async function checkSandbox(context: Context, { needed }: { needed: boolean }): Promise<Check> {
-  const { io } = context;
-  const configuration = await readConfiguration(io);
+async function checkSandbox(
+  io: Io,
+  configuration: Configuration | Check,
+  { needed }: { needed: boolean },
+): Promise<Check> {
   // One that cannot be read has its own line.
   const { mode, network } = "id" in configuration ? { mode: "auto", network: false } : configuration.sandbox;
   const facts = { mode, network };

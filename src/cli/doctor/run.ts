@@ -68,7 +68,7 @@ function startGroups(context: Context, client: HttpClient): [Check["id"], Promis
     ["configuration", configuration.then((found) => ["id" in found ? found : checkConfiguration(found)])],
     ["key_store", configured(async (found) => [await checkKeyStore(found, io)])],
     ["providers", configured((found) => checkProviders(found, context, { client }))],
-    ["boundary", checkBoundary(context)],
+    ["boundary", checkBoundary(context, configuration)],
     ["mcp", checkServers(context)],
     ["git", checkPrograms(io, { cwd: globals.cwd })],
     ["terminal", Promise.resolve([checkTerminal(io), checkProxy(io), checkTelemetry(io)])],
