@@ -5,11 +5,13 @@ export const SERVER_NAME = "agentcli";
 
 export const SERVER_WORDS = ["mcp", "serve"] as const;
 
-const TOOLS = new Set(["private_status", "ask_private", "do_private", "ask_local", "answer_of"]);
+const TOOLS = ["private_status", "ask_private", "do_private", "ask_local", "answer_of"] as const;
+
+export type OwnTool = typeof TOOLS[number];
 
 /** Returns whether a call is one of its tools. `server` is undefined where the assistant does not name it. */
 export function isOwnTool({ server, name }: { server: unknown; name: unknown }): boolean {
-  return (server === undefined || server === SERVER_NAME) && typeof name === "string" && TOOLS.has(name);
+  return (server === undefined || server === SERVER_NAME) && TOOLS.some((tool) => tool === name);
 }
 
 /**

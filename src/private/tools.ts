@@ -1,4 +1,5 @@
 /** The tools of the server as clients see them, and their arguments once they are checked. */
+import type { OwnTool } from "../mcp/own_server.ts";
 import { fieldsOf, membersOf, textOf } from "../platform/record.ts";
 import { normalized } from "../platform/text.ts";
 import { TASK_STATUSES } from "./outcome.ts";
@@ -6,7 +7,7 @@ import { type AnswerSet, readAnswerSet } from "./answer.ts";
 
 /** A tool as `tools/list` names it. */
 interface DeclaredTool {
-  name: string;
+  name: OwnTool;
   description: string;
   inputSchema: Record<string, unknown>;
   annotations: Record<string, boolean>;
