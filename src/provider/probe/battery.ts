@@ -14,7 +14,7 @@ import {
   useToolResult,
   WANTED,
 } from "./call_checks.ts";
-import type { CallFinding, Checks, Findings, Outcome, ProbeReport } from "./findings.ts";
+import { type Checks, type Findings, type Outcome, type ProbeReport, workingCalls } from "./findings.ts";
 import { checkJsonSchema, checkStop, firstReply, measureGeneration, measurePromptCache } from "./reply_checks.ts";
 import { Subject, type SubjectOptions } from "./subject.ts";
 import { claimedWindow, proveWindow, reach, type Reached } from "./window_checks.ts";
@@ -98,17 +98,6 @@ async function measureCalls(
   await run.check("toolResult", {}, (signal) => useToolResult(subject, { how, reply }, { signal }));
   await run.check("toolRoundCache", {}, (signal) => checkToolRound(subject, { how, history, window, signal }));
   await run.check("edit", {}, (signal) => checkEdit(subject, { how, signal }));
-}
-
-/** The way of calling tools that worked: the protocol's own, else that of the prompt. */
-export function workingCalls(
-  native: CallFinding | null,
-  text: CallFinding | null,
-): "native" | "text" | null {
-  if (native?.correct && native.how === "native") return "native";
-  if (text?.correct) return "text";
-  // Tools are declared as the protocol says, and calls come as text: the agent recovers those too.
-  return native?.correct ? "native" : null;
 }
 
 /** The checks of one run, and the time they may take. */

@@ -2,7 +2,6 @@
 import { grouped } from "../../platform/number.ts";
 import type { AgentcliError } from "../../errors.ts";
 import type { Recognized } from "../backends/backend.ts";
-import { workingCalls } from "./battery.ts";
 
 /** Outcome of one check. `reason` says why nothing was measured. */
 export type Outcome<T> =
@@ -237,6 +236,14 @@ export function learnt({ checks }: Pick<ProbeReport, "checks">): Learnt {
     ...(toolCalls === undefined ? {} : { toolCalls }),
     ...(needed === null ? {} : { reasoning: needed ? "keep" : "drop" }),
   };
+}
+
+/** Returns the way of calling tools that worked: the protocol's own, otherwise that of the prompt. */
+export function workingCalls(native: CallFinding | null, text: CallFinding | null): "native" | "text" | null {
+  if (native?.correct && native.how === "native") return "native";
+  if (text?.correct) return "text";
+  // Tools are declared as the protocol says, and calls come as text: the agent recovers those too.
+  return native?.correct ? "native" : null;
 }
 
 /** `none` only when every way was tried to its end and the model made no call at all: one refusal to call is chance. */
