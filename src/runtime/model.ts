@@ -12,9 +12,8 @@ import { type ModelMetadata, readModelMetadata, storeModelMetadata } from "../pr
 import type { SessionContext } from "../session/line.ts";
 import type { Host } from "./host.ts";
 import type { SessionOptions } from "./session_options.ts";
-import { isLocal } from "../boundary/policy/locality.ts";
-import { effectiveBaseUrl, productOf } from "../config/base_url.ts";
-import { resolveEndpoint } from "../config/endpoint.ts";
+import { productOf } from "../config/base_url.ts";
+import { isLocalProvider, resolveEndpoint } from "../config/endpoint.ts";
 import type { HttpClient } from "../provider/http/client.ts";
 import type { ModelFacts, ModelLocality } from "../provider/backends/backend.ts";
 import { Localities, type LocatedModel } from "../provider/backends/localities.ts";
@@ -187,7 +186,7 @@ export function reachProviders(
   { io, localEndpoints }: { io: Io; localEndpoints: readonly string[] },
 ) {
   const endpointOf = async (provider: ProviderEntry) => {
-    const local = isLocal(effectiveBaseUrl(provider, io.env), localEndpoints);
+    const local = isLocalProvider(provider, io, localEndpoints);
     return await resolveEndpoint(provider, { env: io.env, local, stores: io });
   };
   const servedModels: ServedModels = async (provider) => {
