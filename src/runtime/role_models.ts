@@ -14,7 +14,8 @@ import type { OpenedParts } from "./make_session.ts";
 import { findModelMetadata, locatedModel, profileOf, sessionModel, toolProtocolOf } from "./model.ts";
 
 /** The parts that a session was made of, and how its models are reached. */
-interface RoleParts extends Omit<OpenedParts, "before" | "known" | "opened" | "previous" | "store" | "tools" | "undo"> {
+interface RoleParts
+  extends Pick<OpenedParts, "host" | "project" | "models" | "chosen" | "workspace" | "openWorkspace" | "later"> {
   /** The session's own model, used by another session. */
   ownChat(asker: () => Session): Chat;
   session(): Session;
