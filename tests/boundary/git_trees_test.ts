@@ -20,6 +20,17 @@ async function commitAll(cwd: string): Promise<void> {
   await git(cwd, "commit", "-qm", "x");
 }
 
+/** Makes a repository with one open file and a linked worktree of it; returns both. */
+async function linkedTrees(stage: Stage): Promise<[main: string, tree: string]> {
+  const [main, tree] = [`${stage.home.root}/M`, `${stage.home.root}/W`];
+  await Deno.mkdir(main);
+  await git(main, "init", "-q");
+  await stage.write(`${main}/a.txt`, "an open line\n");
+  await commitAll(main);
+  await git(main, "worktree", "add", "-q", tree);
+  return [main, tree];
+}
+
 async function shown(stage: Stage, cwd: string): Promise<string> {
   const { results, done } = await stage.play("rem", { cwd, args, script: SHOW });
   assert.equal(done.code, 0, done.stderr);
@@ -101,12 +112,7 @@ Deno.test("a file of a worktree that is known from the main tree is released whe
   const line = "a public default of the connection\n";
   const read = [ask(want("read", { path: "pub.txt" })), say("Done.")];
   await using stage = await openStage({ bare: true, marker: null });
-  const [main, tree] = [`${stage.home.root}/M`, `${stage.home.root}/W`];
-  await Deno.mkdir(main);
-  await git(main, "init", "-q");
-  await stage.write(`${main}/a.txt`, "an open line\n");
-  await commitAll(main);
-  await git(main, "worktree", "add", "-q", tree);
+  const [main, tree] = await linkedTrees(stage);
   await stage.write(`${main}/.env`, line);
   await stage.write(`${main}/.agentclisecret`, "no-cloud: .env\n");
   await stage.play("loc", { cwd: main, script: [say("Hello.")] });
@@ -131,12 +137,7 @@ Deno.test("a file of a worktree that is known from the main tree is released whe
 
 Deno.test("a local model changes a protected file in a linked worktree, as the rules of the main tree last", async () => {
   await using stage = await openStage({ bare: true, marker: null });
-  const [main, tree] = [`${stage.home.root}/M`, `${stage.home.root}/W`];
-  await Deno.mkdir(main);
-  await git(main, "init", "-q");
-  await stage.write(`${main}/a.txt`, "an open line\n");
-  await commitAll(main);
-  await git(main, "worktree", "add", "-q", tree);
+  const [main, tree] = await linkedTrees(stage);
   await stage.write(`${main}/.agentclisecret`, "no-cloud: .env\n");
   await stage.plant(`${tree}/.env`, "env", (canary) => `TOKEN=${canary}\n`);
   stage.exempt(`${tree}/a.txt`);
