@@ -47,7 +47,7 @@ Deno.test("a remote server gets the very bytes that were checked, of a long hist
   };
   const scanner = notingScanner(rounds);
   const marker = { path: "/project/.agentclisecret", lines: [{ tier: "no-cloud", pattern: ".env" }] as const };
-  const remembered = [{ markers: [{ ...marker, inode: 0 }], derived: [], met: [] }];
+  const remembered = [{ markers: [{ ...marker, inode: 0 }], derived: [] }];
   const session = testSession(1_000_000, {
     scanner,
     workspace: { ...NO_DISK, protection: new ProtectedSet(["/project"], { remembered }) },
@@ -57,7 +57,6 @@ Deno.test("a remote server gets the very bytes that were checked, of a long hist
   const target = {
     located: { endpoint, model: "m", trusted: false },
     localities: new Localities(client, { clock }),
-    own: true,
   };
   const ask: Chat = (request, asked) => chat(client, { endpoint, request }, { ...asked, clock });
   const options = turnOptions(admitted(ask, target, () => session));
