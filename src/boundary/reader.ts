@@ -31,13 +31,6 @@ export interface FileBytes {
   real: string;
 }
 
-/** A checked, open regular file. The caller closes it. */
-type CheckedFile = Pick<FileBytes, "status" | "real"> & { handle: SyncFile };
-
-function unreadable(display: string, error: unknown): Refusal {
-  return { refused: "unreadable", message: `${display} cannot be read: ${systemReason(error)}` };
-}
-
 /** Returns whether both are the same regular file. */
 function sameFile(one: FileStatus, other: FileStatus | null): boolean {
   return other !== null && other.kind === "file" && one.device === other.device && one.inode === other.inode;
@@ -47,57 +40,41 @@ function sameFile(one: FileStatus, other: FileStatus | null): boolean {
  * Reads a regular file by its absolute path and follows links. Returns a refusal if the file is absent, not regular, or
  * not readable. Throws only for programming errors.
  */
-export function readRegularFile(path: string, options: ReadOptions): FileBytes | Refusal {
-  const file = openChecked(path, options.display);
-  if ("refused" in file) return file;
-  const { handle, status, real } = file;
-  try {
-    const refused = options.precheck?.(real, status) ?? null;
-    if (refused !== null) return refused;
-    const offset = options.offset ?? 0;
-    // The buffer is never longer than the file, whatever the limit.
-    const length = Math.min(options.limit ?? READ_LIMIT, Math.max(0, status.size - offset));
-    const bytes = length === 0 ? new Uint8Array() : handle.read(length, offset);
-    return { bytes, more: offset + bytes.length < status.size && bytes.length === length, status, real };
-  } catch (error) {
-    return unreadable(options.display, error);
-  } finally {
-    handle.close();
-  }
-}
-
-/**
- * Opens a regular file. The order matters: `lstat` first, then open, then the handle and the path's current target must
- * both have the (device, inode) that `lstat` saw.
- */
-function openChecked(path: string, display: string): CheckedFile | Refusal {
+export function readRegularFile(path: string, { display, precheck, ...range }: ReadOptions): FileBytes | Refusal {
   const absent: Refusal = { refused: "absent", message: `${display} does not exist` };
+  let handle: SyncFile | null = null;
   try {
-    let place = path;
-    let before = lstatSync(place);
+    // The order matters: `lstat` first, then open, then the handle and the path's current target must both have the
+    // (device, inode) that `lstat` saw.
+    let place: string | null = path;
+    let before = lstatSync(path);
     if (before?.kind === "symlink") {
-      place = realPathSync(path) ?? "";
-      before = place === "" ? null : lstatSync(place);
+      place = realPathSync(path);
+      before = place === null ? null : lstatSync(place);
     }
-    if (before === null) return absent;
+    if (place === null || before === null) return absent;
     if (before.kind !== "file") {
       const what = before.kind === "directory" ? "directory" : "device, pipe or socket; only regular files are opened";
       return { refused: "not_a_file", message: `${display} is a ${what}` };
     }
-    const handle = openSync(place);
+    handle = openSync(place);
     if (handle === null) return absent;
-    let file: CheckedFile | null = null;
-    try {
-      const status = handle.status();
-      const now = realPathSync(path);
-      if (now !== null && sameFile(before, status) && sameFile(status, lstatSync(now))) {
-        file = { handle, status, real: normalize(now) };
-      }
-    } finally {
-      if (file === null) handle.close();
+    const status = handle.status();
+    const now = realPathSync(path);
+    if (now === null || !sameFile(before, status) || !sameFile(status, lstatSync(now))) {
+      return { refused: "unreadable", message: `${display} was replaced while it was being opened; try again` };
     }
-    return file ?? { refused: "unreadable", message: `${display} was replaced while it was being opened; try again` };
+    const real = normalize(now);
+    const refused = precheck?.(real, status) ?? null;
+    if (refused !== null) return refused;
+    const { offset = 0, limit = READ_LIMIT } = range;
+    // The buffer is never longer than the file, whatever the limit.
+    const length = Math.min(limit, Math.max(0, status.size - offset));
+    const bytes = length === 0 ? new Uint8Array() : handle.read(length, offset);
+    return { bytes, more: offset + bytes.length < status.size && bytes.length === length, status, real };
   } catch (error) {
-    return unreadable(display, error);
+    return { refused: "unreadable", message: `${display} cannot be read: ${systemReason(error)}` };
+  } finally {
+    handle?.close();
   }
 }

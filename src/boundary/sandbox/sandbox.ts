@@ -96,23 +96,7 @@ export interface SessionSandboxOptions extends Omit<BackendOptions, "os"> {
 }
 
 /** Runs commands in a sandbox. */
-export interface SessionSandbox {
-  readonly settings: SandboxSettings;
-  /** Notices that were already shown. */
-  readonly told: Set<string>;
-  /** Returns whether any project of this user has protected paths. */
-  protectsElsewhere(): Promise<boolean>;
-  /**
-   * Takes up programs of a project whose changes were never judged, because agentcli was killed or could not record what
-   * it found: quarantines what they must not create, and has the rest judged. Returns notices for the user.
-   */
-  recoverUnfinished(
-    root: string,
-    openJudge: (project: string) => UnfinishedJudge | Promise<UnfinishedJudge>,
-  ): Promise<string[]>;
-  /** Returns the wrapped command, or why it must not run. */
-  wrapCommand(request: SandboxRequest): Promise<SandboxedCommand | SandboxRefusal>;
-}
+export type SessionSandbox = ReturnType<typeof createSessionSandbox>;
 
 /** Returns whose settings count; the home is a real path. */
 export function gitUserOf(io: Pick<Io, "os" | "env">): GitUser {
@@ -121,14 +105,20 @@ export function gitUserOf(io: Pick<Io, "os" | "env">): GitUser {
 }
 
 /** Returns a sandbox, which costs nothing until it is used. */
-export function createSessionSandbox(options: SessionSandboxOptions): SessionSandbox {
+export function createSessionSandbox(options: SessionSandboxOptions) {
   let opened: ReturnType<typeof openSandbox> | null = null;
+  /** Notices that were already shown. */
   const told = new Set<string>();
   return {
     settings: options.settings,
     told,
+    /** Returns whether any project of this user has protected paths. */
     protectsElsewhere: async () => await options.projects?.any() ?? false,
-    async recoverUnfinished(root, openJudge) {
+    /** Takes up what programs of dead agentcli processes left; see `recoverUnfinished` in `unfinished.ts`. */
+    async recoverUnfinished(
+      root: string,
+      openJudge: (project: string) => UnfinishedJudge | Promise<UnfinishedJudge>,
+    ): Promise<string[]> {
       const { home, io } = options;
       const notes = quietly(() => listSync(join(home, UNFINISHED)));
       return notes === null || notes.length === 0 ? [] : await (await import("./unfinished.ts")).recoverUnfinished(
@@ -136,7 +126,8 @@ export function createSessionSandbox(options: SessionSandboxOptions): SessionSan
         openJudge,
       );
     },
-    async wrapCommand(request) {
+    /** Returns the wrapped command, or why it must not run. */
+    async wrapCommand(request: SandboxRequest): Promise<SandboxedCommand | SandboxRefusal> {
       try {
         const wrap = await (opened ??= import("./open_sandbox.ts").then(({ openSandbox }) => openSandbox(options)));
         const wrapped = typeof wrap === "function" ? await wrap(request) : wrap;
