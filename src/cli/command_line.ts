@@ -196,7 +196,7 @@ export async function dispatch(line: Normalized, context: Context): Promise<numb
   checkWords(line, node.arguments);
   const loading = node.load();
   if (node.connects !== undefined) {
-    const { copyingVariables } = await import("../boundary/policy/leaky_environment.ts");
+    const { copyingVariables } = await import("../boundary/policy/environment.ts");
     if (copyingVariables(context.io.env).length > 0) {
       const { reexecWithoutLeaks } = await import("./reexec.ts");
       const { addDir = [] }: { addDir?: readonly string[] } = options;

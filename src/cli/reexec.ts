@@ -2,7 +2,7 @@
  * Runs the program again without variables that make the runtime copy text out, in projects with protected paths.
  * Source: specification of the boundary §7, threat 97.
  */
-import { copyingVariables, isCopyingVariable } from "../boundary/policy/leaky_environment.ts";
+import { copyingVariables, isCopyingVariable } from "../boundary/policy/environment.ts";
 import { projectRootOf, rememberedAt } from "../boundary/policy/project.ts";
 import { ProtectedSet } from "../boundary/policy/protected.ts";
 import { AgentcliError } from "../errors.ts";

@@ -2,7 +2,7 @@
 import { findProgram } from "../boundary/programs.ts";
 import { protectedProjects } from "../boundary/policy/project.ts";
 import { ContentScanner, scannerAt } from "../agent/content_scanner.ts";
-import { sandboxEnvironment } from "../boundary/sandbox/environment.ts";
+import { sandboxEnvironment } from "../boundary/policy/environment.ts";
 import { UNKNOWN_PATH } from "../boundary/policy/protection_rule.ts";
 import { createSessionSandbox, type SandboxedCommand } from "../boundary/sandbox/sandbox.ts";
 import { runWatched, type WatchedOutcome, type WatchOptions } from "../boundary/sandbox/watched_run.ts";

@@ -1,5 +1,5 @@
 /** Finds the program of an engine, what its installed version offers, and the environment that it gets. */
-import { harmlessEnvironment } from "../boundary/policy/leaky_environment.ts";
+import { harmlessEnvironment } from "../boundary/policy/environment.ts";
 import { findProgram } from "../boundary/programs.ts";
 import type { Io } from "../platform/io.ts";
 import { runForText } from "../platform/process.ts";

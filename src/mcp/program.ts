@@ -2,7 +2,7 @@
 import type { Label } from "../boundary/policy/label.ts";
 import { serverClass } from "./server_admission.ts";
 import { findProgram, programNamed } from "../boundary/programs.ts";
-import { sandboxEnvironment } from "../boundary/sandbox/environment.ts";
+import { sandboxEnvironment } from "../boundary/policy/environment.ts";
 import {
   SANDBOX_REASONS,
   type SandboxReason,

@@ -210,8 +210,8 @@ function allowedFragments(workspace: Workspace, session: () => Session, io: Io):
   return async (fragments) => {
     const [record] = workspace.records;
     if (record === undefined) return new Set();
-    const { allowedByRecord } = await import("../boundary/scan/allowed_fragments.ts");
-    const allowed = await allowedByRecord(record)(fragments);
+    const { allowedByRecord } = await import("../boundary/scan/leak_scanner.ts");
+    const allowed = await allowedByRecord(record, fragments);
     const left = fragments.filter(({ normalized }) => !allowed.has(normalized));
     if (left.length === 0 || record.firstHead === null) return allowed;
     const { standingInCommit } = await import("../tools/git/first_head.ts");

@@ -174,9 +174,10 @@ export class ProjectRecord {
     }));
   }
 
-  async allows(fragment: string): Promise<boolean> {
+  async allows(fragments: readonly string[]): Promise<boolean> {
     const { salt = "", allowed = [] } = this.own ?? {};
-    return allowed.length > 0 && allowed.includes(await sha256(salt + fragment));
+    for (const fragment of fragments) if (!allowed.includes(await sha256(salt + fragment))) return false;
+    return true;
   }
 
   /** Lets fragments leave; keeps their salted digests. */

@@ -105,20 +105,20 @@ Deno.test(
       const moved = await ProjectRecord.open(home, `${base}/moved`, NOTHING);
       assert.deepEqual([isMoved(moved), moved.trustedEndpoints], [true, ["gpu.lan"]]);
       assert.equal(moved.markers[0]?.path, `${base}/moved/.agentclisecret`);
-      assert.equal(await moved.allows("harmless words"), true);
+      assert.equal(await moved.allows(["harmless words"]), true);
       const again = await ProjectRecord.open(home, `${base}/moved`, NOTHING);
       assert.deepEqual([again.notice, again.trustedEndpoints], [null, ["gpu.lan"]], "it is reported once");
       assert.deepEqual((await knownProjects(home)).map((known) => known.root), [`${base}/moved`]);
       const other = await ProjectRecord.open(home, root, { markers: [marker(root, "other")], endpoints: ["new.lan"] });
       assert.deepEqual([other.notice, other.trustedEndpoints], [null, ["new.lan"]]);
       assert.deepEqual(patternsOf(other.markers), ["other"], "nothing is left at the former path");
-      assert.equal(await other.allows("harmless words"), false);
+      assert.equal(await other.allows(["harmless words"]), false);
       Deno.removeSync(root, { recursive: true });
       Deno.renameSync(`${base}/moved`, root);
       const back = await ProjectRecord.open(home, root, NOTHING);
       assert.deepEqual([isMoved(back), back.trustedEndpoints], [true, ["gpu.lan"]]);
       assert.deepEqual(patternsOf(back.markers), [".env", "other"], "the rules of what had its path meanwhile hold");
-      assert.equal(await back.allows("harmless words"), true);
+      assert.equal(await back.allows(["harmless words"]), true);
     }),
 );
 
@@ -260,7 +260,7 @@ Deno.test("fragments are allowed by salted digests, and nothing of their text is
     const record = await ProjectRecord.open(home, `${base}/project`, NOTHING);
     await record.allow(["FRAGMENT-one", "FRAGMENT-two"]);
     const again = await ProjectRecord.open(home, `${base}/project`, NOTHING);
-    const allowed = ["FRAGMENT-one", "FRAGMENT-two", "FRAGMENT-three"].map((text) => again.allows(text));
+    const allowed = ["FRAGMENT-one", "FRAGMENT-two", "FRAGMENT-three"].map((text) => again.allows([text]));
     assert.deepEqual(await Promise.all(allowed), [true, true, false]);
     for (const { name } of Deno.readDirSync(home.file("projects"))) {
       assert.ok(!Deno.readTextFileSync(home.file(`projects/${name}`)).includes("FRAGMENT"), name);

@@ -1,31 +1,15 @@
 /** Finds other names of protected files: a hard link or bind mount shows the same bytes under a path that no rule names. */
-import { lstatSync, mountPoints } from "../../platform/files.ts";
+import { type FileStatus, lstatSync, mountPoints } from "../../platform/files.ts";
 import { isWithin } from "../../platform/path.ts";
 import { quietly } from "../../platform/real_path.ts";
 import { lastingIdentityOf } from "../policy/inode_index.ts";
 import { type Listing, Listings, within } from "../policy/listing.ts";
+import type { ProtectedPlaces } from "../policy/protected_tree.ts";
 
-/** The protected places, which are covered already. */
-interface CoveredFiles {
-  files: readonly string[];
-  directories?: readonly string[];
-  nameless?: readonly string[];
-  /** True if some protected file cannot be examined: each file with several names may be that one. */
-  blind?: boolean;
-}
-
-/** Where to search; real paths. `system` is searched only for a file with more names than were found elsewhere. */
-interface SearchedPlaces {
-  own: readonly string[];
-  system?: readonly string[];
-}
-
-/** A file found at a path, with its lasting identity. */
+/** A file found at a path, of which a link is not followed. */
 interface FoundFile {
   path: string;
-  identity: string;
-  device: number;
-  links: number;
+  status: FileStatus;
 }
 
 function namesIn({ directory, entries }: Listing): string[] {
@@ -35,8 +19,7 @@ function namesIn({ directory, entries }: Listing): string[] {
 function filesAt(paths: Iterable<string>): FoundFile[] {
   return [...paths].flatMap((path) => {
     const status = quietly(() => lstatSync(path));
-    if (status?.kind !== "file") return [];
-    return [{ path, identity: lastingIdentityOf(status), device: status.device, links: status.links }];
+    return status?.kind === "file" ? [{ path, status }] : [];
   });
 }
 
@@ -48,27 +31,28 @@ export class HardLinkSearch {
   /**
    * Returns the paths that are other names of covered files. Searches everywhere only if some covered file has more
    * names than are covered, is gone from its path, or cannot be examined. Costs one `lstat` for each covered file, and
-   * then one for each directory. A bind mount does not add to the number of names, so mounts are always searched. Links
-   * are not followed.
+   * then one for each directory. A bind mount does not add to the number of names, so mounts are always searched.
+   * Places are real paths; `system` is searched only for a file with more names than were found elsewhere.
    */
   find(
-    { files, directories = [], nameless = [], blind = false }: CoveredFiles,
-    { own, system = [] }: SearchedPlaces,
+    { files = [], directories = [], nameless = [], blind = false }: Partial<ProtectedPlaces>,
+    { own, system = [] }: { own: readonly string[]; system?: readonly string[] },
   ): string[] {
     /** Identity of a file → its device and the number of its names that are not covered yet; of one that is gone, unknown. */
     const missing = new Map<string, { device: number | null; names: number }>();
     for (const identity of nameless) missing.set(identity, { device: null, names: Infinity });
     const inside = directories.flatMap((directory) => [...this.#below(directory)].flatMap(namesIn));
-    for (const { identity, device, links } of filesAt(new Set([...files, ...inside]))) {
-      missing.set(identity, { device, names: (missing.get(identity)?.names ?? links) - 1 });
+    for (const { status } of filesAt(new Set([...files, ...inside]))) {
+      const identity = lastingIdentityOf(status);
+      missing.set(identity, { device: status.device, names: (missing.get(identity)?.names ?? status.links) - 1 });
     }
     if (missing.size === 0 && !blind) return [];
     const covered = new Set([...files, ...directories]);
     const found = new Set<string>();
-    const check = ({ path, identity, links }: FoundFile) => {
+    const check = ({ path, status }: FoundFile) => {
       if (covered.has(path) || found.has(path)) return;
-      const known = missing.get(identity);
-      const isSuspect = blind && links > 1 && own.some((place) => isWithin(place, path));
+      const known = missing.get(lastingIdentityOf(status));
+      const isSuspect = blind && status.links > 1 && own.some((place) => isWithin(place, path));
       if (known === undefined && !isSuspect) return;
       found.add(path);
       if (known !== undefined) known.names--;

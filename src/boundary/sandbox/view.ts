@@ -24,19 +24,8 @@ export interface ViewBase {
   links: HardLinkSearch;
 }
 
-/** A plan and what it covers. */
-interface View {
-  plan: SandboxPlan;
-  /** Directories covered as a whole because their content cannot be judged, as far as a command would see them. */
-  unjudged: readonly UnjudgedPlace[];
-}
-
-/** A place of the disk that is visible at some path. */
-interface Shown {
-  path: string;
-  source: string;
-  writable: boolean;
-}
+/** A step that shows a place of the disk at some path. */
+type Shown = PlanStep & { source: string };
 
 /** System directories; a HOME there is not the user's home. */
 const NO_HOME = ["/usr", "/bin", "/sbin", "/lib", "/lib64", "/proc", "/dev", "/sys", "/etc", "/tmp", "/nix"];
@@ -54,8 +43,11 @@ interface ViewRequest extends Omit<SandboxRequest, "protection"> {
   frozen: readonly string[];
 }
 
-/** Returns the plan for a request, or why there is none. Only reads the disk. */
-export function buildView(request: ViewRequest, base: ViewBase): View | SandboxRefusal {
+/**
+ * Returns the plan for a request, with the directories that are covered because their content cannot be judged, or why
+ * there is none. Only reads the disk.
+ */
+export function buildView(request: ViewRequest, base: ViewBase) {
   const { found, gitTool } = request;
   const roots = [request.root, ...request.additional];
   const wide = roots.find((root) => NO_ROOT.includes(root));
@@ -95,7 +87,7 @@ export function buildView(request: ViewRequest, base: ViewBase): View | SandboxR
   const named = [...request.frozen, ...gitTool?.readOnly ?? []];
   const held = named.map(realOrNull).filter((path) => path !== null);
   const others = base.links.find({ files: held }, { own: roots });
-  const isWritable = (path: string) => shown.some((place) => place.writable && isWithin(place.path, path));
+  const isWritable = (path: string) => shown.some((place) => place.kind === "write" && isWithin(place.path, path));
   const freezes = cover.placesOf([...held, ...others]).filter((path) =>
     isWritable(path) && ![...files, ...directories].some((place) => isWithin(place, path))
   );
@@ -119,7 +111,7 @@ export function buildView(request: ViewRequest, base: ViewBase): View | SandboxR
   const { cwd, argv, network } = request;
   const env = { ...network ? {} : NO_RETRIES, ...request.env, HOME: home.path, TMPDIR: "/tmp" };
   const unjudged = cover.unjudged.filter(({ directory }) => cover.placesOf([directory]).length > 0);
-  return { plan: { steps, cwd, env, argv, network }, unjudged };
+  return { plan: { steps, cwd, env, argv, network } satisfies SandboxPlan, unjudged };
 }
 
 /** Returns how a directory is hidden. Programs that walk a project end at what they cannot open, and most have a `.git`. */
@@ -129,7 +121,7 @@ function hidingOf(directory: string): PlanStep["kind"] {
 
 function shownBy(steps: readonly PlanStep[]): Shown[] {
   return steps.filter(({ kind }) => kind === "read" || kind === "write")
-    .map(({ kind, path, source = path }) => ({ path, source, writable: kind === "write" }));
+    .map((step) => ({ source: step.path, ...step }));
 }
 
 function sourcesOf(steps: readonly PlanStep[]): string[] {
@@ -256,7 +248,7 @@ function pinsOf(
   tight: readonly string[],
   { shown, freezes }: { shown: readonly Shown[]; freezes: readonly string[] },
 ): PlanStep[] {
-  const places = shown.filter(({ writable }) => writable).map(({ path }) => path);
+  const places = shown.filter(({ kind }) => kind === "write").map(({ path }) => path);
   const pins = new Set<string>();
   for (const path of tight) {
     for (let at = dirname(path); places.some((place) => at !== place && isWithin(place, at)); at = dirname(at)) {

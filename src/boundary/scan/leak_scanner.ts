@@ -10,7 +10,11 @@ import type { ProtectedSet } from "../policy/protected.ts";
 import { describeRule } from "../policy/protection_rule.ts";
 import { pacer } from "../../platform/sleep.ts";
 import { READ_LIMIT, readRegularFile } from "../reader.ts";
+import type { ProjectRecord } from "../policy/project_record.ts";
 import { type Fragment, FragmentFinder, type ScanHit } from "./fragment_finder.ts";
+import { SHORTEST_FRAGMENT } from "./fragment_index.ts";
+import { keyOf } from "./normalize.ts";
+import { ProtectedContent } from "./protected_content.ts";
 
 /** Fragments of a text that are checked against the allowed ones; a text with more new ones shares too much to leave. */
 const FRAGMENT_LIMIT = 500;
@@ -171,4 +175,30 @@ export class LeakScanner {
     }
     return unknown.find(({ normalized }) => !isHarmless(normalized))?.hit ?? null;
   }
+}
+
+/** Returns the stretches that the home remembers of an allowed fragment; another may leave if all of its stretches may. */
+function unitsOf(normalized: string): string[] {
+  if (normalized.length <= SHORTEST_FRAGMENT) return [normalized];
+  const count = normalized.length - SHORTEST_FRAGMENT + 1;
+  return Array.from({ length: count }, (_, at) => normalized.slice(at, at + SHORTEST_FRAGMENT));
+}
+
+/** Returns what has to be remembered to let a text leave: its stretches and its whole values. */
+export function unitsOfText(bytes: Uint8Array): string[] {
+  const content = new ProtectedContent();
+  content.add("", bytes);
+  // Several forms are separated by a space, which no normalized text contains.
+  const forms = keyOf(content.bytes).split(" ").filter((form) => form !== "");
+  return [...new Set([...content.wholes.keys(), ...forms.flatMap(unitsOf)])];
+}
+
+/** Returns those of the fragments that the user allowed. */
+export async function allowedByRecord(
+  record: Pick<ProjectRecord, "allows">,
+  fragments: readonly Fragment[],
+): Promise<Set<string>> {
+  const allowed = new Set<string>();
+  for (const { normalized } of fragments) if (await record.allows(unitsOf(normalized))) allowed.add(normalized);
+  return allowed;
 }

@@ -11,7 +11,7 @@ import type { Io } from "../../platform/io.ts";
 import { counted } from "../../platform/number.ts";
 import { dirname, join } from "../../platform/path.ts";
 import { obstacleToWriting } from "../../platform/temporary.ts";
-import { copyingVariables } from "../../boundary/policy/leaky_environment.ts";
+import { copyingVariables } from "../../boundary/policy/environment.ts";
 import { isMissingPermission, runtimeFacts } from "../../platform/runtime.ts";
 import { readProxySettings } from "../../provider/http/route.ts";
 import { VERSION } from "../version.ts";

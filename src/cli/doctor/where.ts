@@ -1,6 +1,6 @@
 /** Where the model behind a local address runs, as far as its server, the programs of its maker and the system say. */
 import { projectRootOf } from "../../boundary/policy/project.ts";
-import { harmlessEnvironment } from "../../boundary/policy/leaky_environment.ts";
+import { harmlessEnvironment } from "../../boundary/policy/environment.ts";
 import { isLocal } from "../../boundary/policy/locality.ts";
 import { findProgram } from "../../boundary/programs.ts";
 import { endpointForCheck } from "../../config/endpoint.ts";

@@ -13,7 +13,7 @@ import type { ADD_OPTIONS } from "../boundary_commands.ts";
 import { diskAdvice, diskReason } from "../../platform/disk_failure.ts";
 import { lstatSync, writeAtomically } from "../../platform/files.ts";
 import { readRegularFile } from "../../boundary/reader.ts";
-import { unitsOfText } from "../../boundary/scan/allowed_fragments.ts";
+import { unitsOfText } from "../../boundary/scan/leak_scanner.ts";
 import { confirmed, print } from "../result.ts";
 import { ProtectedSet } from "../../boundary/policy/protected.ts";
 

@@ -1,7 +1,7 @@
 /** MCP servers: which values are keys, and what is wrong with an entry. */
 import { orProblem } from "../limits.ts";
 import { isRecord } from "../../platform/record.ts";
-import { isSecretVariable } from "../../boundary/policy/leaky_environment.ts";
+import { isSecretVariable } from "../../boundary/policy/environment.ts";
 import { type JsonNode, nodeAt, parseJsonDocument, printJson } from "./json_tree.ts";
 
 const KEY_SHAPE = /\b(?:sk-|sk_|gh[pousr]_|github_pat_|xox[a-z]-|AKIA|AIza|eyJ)[-_A-Za-z0-9.]{8,}/;

@@ -1,9 +1,8 @@
 /** Starts commands: their shell, their environment, and the session's sandbox. */
 import { findProgram, type ProgramSearch } from "../../boundary/programs.ts";
 import type { Io } from "../../platform/io.ts";
-import { harmlessEnvironment } from "../../boundary/policy/leaky_environment.ts";
+import { harmlessEnvironment, sandboxEnvironment } from "../../boundary/policy/environment.ts";
 import { highestLabel, labelOf } from "../../boundary/policy/label.ts";
-import { sandboxEnvironment } from "../../boundary/sandbox/environment.ts";
 import {
   SANDBOX_REASONS,
   type SandboxedCommand,

@@ -1,6 +1,6 @@
 /**
- * Names of environment variables that must not reach a child process, or that make the runtime copy text elsewhere.
- * Source: specification of the boundary §7, threats 97 and 109.
+ * The environment variables that child processes get, and those that make the runtime copy text elsewhere. Source:
+ * specification of the boundary §7, threats 97 and 109.
  */
 
 /** Matches variables that usually hold keys. */
@@ -46,4 +46,32 @@ export function copyingVariables(env: (name: string) => string | undefined): str
     const value = env(name);
     return value !== undefined && value !== "" && !(name === "OTEL_DENO" && /^(?:0|false)$/i.test(value));
   });
+}
+
+/** Of these, commands in a sandbox get ours: programs need them, and none of them usually holds a key. */
+const KEPT = new Set(["PATH", "HOME", "LANG", "TERM", "TZ", "TMPDIR", "CI"]);
+
+/**
+ * Returns the variables for a command in a sandbox, taken from ours, without any that contains protected content:
+ * `named` are those of the user's `sandbox.env`, `secret` those with keys of providers, which are never passed.
+ */
+export async function sandboxEnvironment(
+  environment: Readonly<Record<string, string>>,
+  { named, secret, holdsProtected }: {
+    named: readonly string[];
+    secret: readonly string[];
+    holdsProtected?: ((text: string) => Promise<boolean>) | undefined;
+  },
+): Promise<Record<string, string>> {
+  const kept = Object.entries(environment).filter(([name]) =>
+    /^[A-Za-z_]\w*$/.test(name) && !secret.includes(name) && !/^AGENTCLI_/.test(name) &&
+    (KEPT.has(name) || /^LC_[A-Z]+$/.test(name) && !isSecretVariable(name) || named.includes(name))
+  );
+  const all = kept.map(([, value]) => value).join("\n");
+  if (holdsProtected === undefined || !await holdsProtected(all)) return Object.fromEntries(kept);
+  const open: Record<string, string> = {};
+  for (const [name, value] of kept) {
+    if (!await holdsProtected(value)) open[name] = value;
+  }
+  return open;
 }
