@@ -1,4 +1,4 @@
-/** Checks the arguments of a call by the JSON Schema of its tool, and mends what small models get slightly wrong. */
+/** Checks the arguments of a call by the JSON Schema of its tool, and repairs what small models get slightly wrong. */
 import { percentDecoded } from "../platform/text.ts";
 import { fieldsOf, isRecord, type JsonRecord, membersOf, parseJson } from "../platform/record.ts";
 import { meantParameter } from "./trained_names.ts";
@@ -8,9 +8,9 @@ export type CheckedArguments = { value: JsonRecord } | { problem: string };
 
 type Checked = { value: unknown } | { problem: string };
 
-/** Schemas nested more deeply are not looked at: the server checks them itself. */
+/** Schemas nested more deeply are ignored: the server checks them itself. */
 const DEPTH = 12;
-/** Schemas that one call is checked by: one that refers to itself from many places could be followed without end. */
+/** Most schemas that one call is checked by: one with many references to itself could be followed without end. */
 const MOST_SCHEMAS = 100_000;
 /** Forms of `anyOf` that are tried. */
 const MOST_FORMS = 20;
@@ -19,9 +19,9 @@ const QUOTE_LIMIT = 40;
 
 /**
  * Returns `input` as the schema wants it (2020-12, without what only a whole validator knows: patterns, formats,
- * conditions). Mended: `"5"` → 5, `"yes"` → true, a number for text, one value for a list and a list of one for a text,
+ * conditions). Repaired: `"5"` → 5, `"yes"` → true, a number for text, one value for a list and a list of one for a text,
  * JSON text for a list or an object, letter case of an enumerated word, null for an optional value, near names. What the
- * schema does not speak of passes as it is, for a server to decide; where the schema `isClosed`, other names are dropped.
+ * schema does not mention passes as it is, for a server to decide; where the schema `isClosed`, other names are dropped.
  * The problem names the argument, what was expected and what came. Never throws.
  * Source: specification of the agent, loop step 3.
  */
@@ -75,7 +75,7 @@ class Check {
     return "problem" in current ? current : this.#own(schema, current.value, place);
   }
 
-  /** The form that takes the value as it is, else the first that takes it mended; the problem of the form that is nearest. */
+  /** The form that takes the value as it is, else the first that takes it repaired; else the problem of the nearest form. */
   #anyOf(forms: readonly unknown[], value: unknown, place: Place): Checked {
     const tried = forms.slice(0, MOST_FORMS).map((form) => this.value(form, value, place));
     const exact = tried.find((one) => "value" in one && isSame(one.value, value));
@@ -257,7 +257,7 @@ function isSame(one: unknown, other: unknown): boolean {
   return one === other || (typeof one === "object" && JSON.stringify(one) === JSON.stringify(other));
 }
 
-/** Returns what the value would have to be; null when it is within the bounds of the schema. */
+/** Returns what the schema demands of the value; null when it is within the bounds. */
 function outOfBounds(schema: JsonRecord, value: unknown): string | null {
   const is = (name: string) => typeof schema[name] === "number" ? schema[name] as number : null;
   const [least, most] = [is("minimum"), is("maximum")];

@@ -74,7 +74,7 @@ export class ProviderFailure extends AgentcliError {
 
 /** Retries of one request, not counting the wait for a model that loads. */
 const MAX_RETRIES = 3;
-/** Longest single wait, in milliseconds; a server that asks for more is not waited for. */
+/** Longest single wait, in milliseconds; a server that asks for more gets no wait. */
 export const LONGEST_WAIT = 60_000;
 
 /** Retry policy of a kind of failure: the number of retries, and the waits in milliseconds. */
@@ -86,7 +86,7 @@ interface Policy {
 
 /** Kinds that are not here are never retried. All hold only while nothing of the reply has been handed on. */
 const POLICIES: Partial<Record<FailureKind, Policy>> = {
-  // On loopback a server that is being started; nobody waits long for one that is not.
+  // On loopback a server may be starting; a longer wait makes no sense.
   refused: { retries: 1, first: 150, longest: 150 },
   busy: { retries: MAX_RETRIES, first: 500, longest: 8000 },
   // The peer had closed a connection that was kept open, or died.
@@ -117,7 +117,7 @@ interface RetryState {
   random: number;
 }
 
-/** The retry for a failure, or null to give up. The server's own wish (`Retry-After`) wins over the table. */
+/** The retry for a failure, or null to give up. The server's `Retry-After` takes precedence over the table. */
 export function nextRetry(
   failure: ProviderFailure,
   state: RetryState,

@@ -1,4 +1,4 @@
-/** Names of tools and parameters that models were trained on, and the ones that they mean here. */
+/** Names of tools and parameters that models were trained on, and what they mean here. */
 
 /** Tool → what it is called elsewhere, in lower case and without `_`, `-` and a final `tool`. */
 const TOOLS: ReadonlyMap<string, readonly string[]> = new Map(

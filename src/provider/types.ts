@@ -1,4 +1,4 @@
-/** The shapes between the engine and a server: what is asked, and what a reply came to. */
+/** The types between the engine and a server: the request, and the reply. */
 
 import type { JsonRecord } from "../platform/record.ts";
 import type { FailureKind } from "./failure.ts";
@@ -112,7 +112,7 @@ export interface ChatOptions {
   beforeSend?(): Promise<void>;
   /** The request is on its way; called again for each attempt. */
   onSent?(): void;
-  /** Part of a response came, whatever its status: its head, or a piece of its JSON. What it throws ends the request. */
+  /** Called when part of a response came, whatever its status: its head, or a piece of its JSON. What it throws ends the request. */
   onAnswer?(answer: { headers?: ReceivedHeaders; fields?: JsonRecord }): void;
   /** A response begins; `server` is what the server calls itself. What it throws ends the request. */
   onResponse?(server: string): void | Promise<void>;

@@ -26,18 +26,18 @@ export interface Backend {
   /** Asked where neither says. */
   probe?: Probe;
 
-  /** Checks the key, where its list of models may be open to everybody: from the origin. */
+  /** Checks the key where its list of models may be open to everybody: a path from the origin. */
   guardedPath?: string;
   /** Reads the window in force, never the trained maximum: in its list of models, or elsewhere. */
   window?: "list" | ((inquiry: Inquiry, models: readonly string[]) => Promise<Windows>);
   /** Windows in its list are those that models were trained with. */
   listsTrainedWindows?: true;
   /**
-   * Makes it load a model, where only then the window is reported; `onLoading` is called before. Whether it says it
-   * did, false too where there is nothing to load.
+   * Makes it load a model, where only then the window is reported; `onLoading` is called before. Returns whether it
+   * says that it did; false if there is nothing to load.
    */
   loadModel?(inquiry: Inquiry, model: string, onLoading: () => void): Promise<boolean>;
-  /** Returns how to give a model a window of so many tokens, as an imperative. */
+  /** Returns how to give a model a window of a number of tokens, as an imperative. */
   widen?(model: string, tokens: number): string;
 
   /** How to make it keep its prompt cache, as an imperative: from other clients, and where it has to go back in it. */
@@ -55,7 +55,7 @@ export interface Backend {
   sampling?: { topK?: string; minP?: string; repeat?: string; zeros?: true };
   /** It hands `chat_template_kwargs` to the chat template. */
   templateKwargs?: true;
-  /** Its fields for an answer without reasoning, where the template has no word for it. */
+  /** Its fields for an answer without reasoning, where the template has no variable for it. */
   noThinking?: Record<string, unknown>;
   /** Its field for the number of a slot, where requests side by side have a cache each. */
   slotField?: string;
@@ -67,8 +67,8 @@ export interface Backend {
 
   /**
    * Returns where a model runs, from what only this server reports; `here` too where the answers prove that another
-   * server gave them, null where there were none. Asked of every local address: detection may be fooled, this must not
-   * be.
+   * server gave them, null where there were none. Asked of every local address: detection may be fooled, this must
+   * not.
    */
   locality?(fetch: LocalityFetch, model: string): Promise<ModelLocality | null>;
   /** Returns what else it says of where its models run: for people, it decides nothing. */
@@ -115,7 +115,7 @@ export function traitsOf(told: { [Name in keyof ModelTraits]?: unknown }): Model
   };
 }
 
-/** The kinds of errors that servers have words of their own for. */
+/** The kinds of errors for which servers have words of their own. */
 export type QuirkKind =
   | "context"
   | "cloud_disabled"

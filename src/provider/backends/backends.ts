@@ -53,7 +53,7 @@ export const BACKENDS: readonly Backend[] = [
   localAi,
 ];
 
-/** The backend of this id; undefined for null and for one that is not known (any more). */
+/** The backend of this id; undefined for null and for an unknown or former one. */
 export function backendOf(id: string | null): Backend | undefined {
   return BACKENDS.find((backend) => backend.id === id);
 }
@@ -70,7 +70,7 @@ export function windowAdvice(server: string | null, given: { model: string; conf
     : `${advice}; context_window: ${given.configured} in providers.yaml is more than the server gives`;
 }
 
-/** Ways in which a prompt cache is lost: by reasoning that is not sent back, to others, or to its own bounds. */
+/** Ways in which a prompt cache is lost: reasoning is not sent back, others take it, or it is too small. */
 export type CacheLoss = "reasoning" | "evicted" | "rewound";
 
 /** Returns how to make a server keep its prompt cache, as an imperative; null for unknown. */
@@ -79,7 +79,7 @@ export function cacheAdvice(server: string | null, loss: CacheLoss): string | nu
   return backendOf(server)?.keepCache?.[loss] ?? null;
 }
 
-/** vLLM's names of its parsers by model, the most particular first. Source: the wire reference, §11. */
+/** vLLM's names of its parsers by model, the most specific first. Source: the wire reference, §11. */
 const PARSERS: readonly (readonly [RegExp, string])[] = [
   [/qwen3[-_.]?coder/i, "qwen3_coder"],
   [/qwen|qwq|hermes/i, "hermes"],

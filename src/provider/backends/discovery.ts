@@ -59,7 +59,7 @@ interface Target {
 
 /**
  * Asks all addresses at the same time; the answers come in the order of hosts, then of the table. Takes `timeoutMs` at
- * most. Throws `usage` for a host that is none, and the signal's reason; what servers do never throws.
+ * most. Throws `usage` for an invalid host, and the signal's reason; what servers do never throws.
  */
 export async function discover(client: HttpClient, options: DiscoveryOptions): Promise<Discovered[]> {
   const probed = (options.runtimes ?? RUNTIMES).filter((runtime) => runtime.probed);
@@ -72,7 +72,7 @@ export async function discover(client: HttpClient, options: DiscoveryOptions): P
   return await Promise.all(distinct.map(async (target) => await probe(client, target, options)));
 }
 
-/** `gpu-box`, `10.0.0.5:8080`, `::1`, `[::1]:8080`. Throws `usage` for anything that is no host. */
+/** `gpu-box`, `10.0.0.5:8080`, `::1`, `[::1]:8080`. Throws `usage` for anything but a host. */
 function readHost(text: string): { host: string; port: number | null } {
   const bare = /^[0-9a-f:.]*:[0-9a-f:.]*:[0-9a-f:.]*$/i.test(text) ? `[${text}]` : text;
   const parts = /^(\[[0-9a-f:.]+\]|[a-z0-9_]([a-z0-9._-]{0,252}))(?::(\d{1,5}))?$/i.exec(bare);
@@ -92,7 +92,7 @@ async function probe(client: HttpClient, target: Target, options: DiscoveryOptio
   const endpoint = endpointOf(target, { baseUrl, timeoutMs: options.timeoutMs });
   const started = performance.now();
   const limits: Limits = {
-    // One deadline for everything at this address; a question in its last moment fails at once.
+    // One deadline for everything at this address; a late question fails at once.
     get timeoutMs() {
       return Math.max(1, options.timeoutMs - (performance.now() - started));
     },
@@ -144,7 +144,7 @@ function absence(error: AgentcliError): { state: DiscoveryState; detail: string 
         ? { state: "not a model server", detail: "it does not speak HTTP" }
         : { state: "nothing there", detail: "" };
     default:
-      // A redirect, a broken header: something speaks HTTP there, but not ours.
+      // A redirect, a broken header: something speaks HTTP there, but it is no model server.
       return { state: "not a model server", detail: "the answer cannot be used" };
   }
 }

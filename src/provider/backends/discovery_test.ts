@@ -93,7 +93,7 @@ Deno.test("other hosts are asked on the same ports, or on the port they name", a
   ]);
 });
 
-Deno.test("a host that is none is wrong usage", async () => {
+Deno.test("an invalid host is wrong usage", async () => {
   for (const host of ["", "http://x", "x/y", "u:p@x", "x:0", "x:99999", "a b", "x?y", "-x", "x\u0007"]) {
     const { client } = standInClient({});
     await assert.rejects(

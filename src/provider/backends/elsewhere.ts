@@ -1,7 +1,7 @@
 /** The signs that an answer comes from elsewhere: of probes and of responses alike, from servers whose address is local. */
 import type { ReceivedHeaders } from "../http/headers.ts";
 
-/** An answer, or as much of it as has come. */
+/** An answer, or what has arrived of it. */
 export interface Answer {
   headers?: ReceivedHeaders;
   /** Of its JSON. */
@@ -23,7 +23,7 @@ export const GATEWAY_HEADERS = {
   "New API": "x-new-api-",
 } as const;
 
-/** Headers that hosted services add and a server of one's own does not; an unnamed gateway passes them on. */
+/** Headers that hosted services add and a private server does not; an unnamed gateway passes them on. */
 const SERVICE_HEADERS =
   /^(?:cf-ray|openai-(?:organization|processing-ms|version)|x-openrouter-|anthropic-|x-groq-|x-goog-|x-amzn-|apim-request-id|x-ms-region|x-fireworks-|x-together-|(?:x-)?helicone-|x-vercel-|(?:x-)?mistral-|x-kong-|x-cloud-trace-context)/;
 
@@ -40,7 +40,7 @@ export function reasonFor({ endpoint }: { endpoint: { provider: string } }, { re
   return ofServer ? `${reason}${unlessTrusted(endpoint)}` : reason;
 }
 
-/** Returns the end of a message that says when the user may write otherwise. */
+/** Returns the end of a message that says when the user may override this. */
 export function unlessTrusted({ provider }: { provider: string }): string {
   return `; write \`local: true\` for ${provider} if all of its models run on machines of yours`;
 }
@@ -49,7 +49,7 @@ export function unlessTrusted({ provider }: { provider: string }): string {
 export function signOfElsewhere({ headers, fields }: Answer): Sign | null {
   const { model } = fields ?? {};
   if (typeof model === "string" && namesCloudModel(model)) {
-    // Not its words: in a response they are what a server makes up.
+    // Not its words: in a response a server can make them up.
     return { reason: "the model is a cloud model by its name", ofServer: false };
   }
   if ([fields?.["remote_host"], fields?.["remote_model"]].some((value) => typeof value === "string" && value !== "")) {

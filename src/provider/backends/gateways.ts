@@ -1,4 +1,4 @@
-/** Gateways: LiteLLM, and those of which nothing is known but the headers that they add. */
+/** Gateways: LiteLLM, and those known only by the headers that they add. */
 import { fieldsOf } from "../../platform/record.ts";
 import { type Backend, booleanOf, hasHeader, type Inquiry, rowsIn, windowsOf } from "./backend.ts";
 import { GATEWAY_HEADERS } from "./elsewhere.ts";
@@ -19,7 +19,7 @@ export const liteLlm: Backend = {
   shows: hasHeader(GATEWAY_HEADERS.LiteLLM),
   probe: {
     path: "/health/liveliness",
-    // A list of an owner that nobody claims: better asked, since a gateway is not local.
+    // A list whose owner no backend claims: better ask, since a gateway is not local.
     suspected: (facts) => facts.refused === null && facts.entries.length > 0,
     proves: ({ text }) => text.includes("I'm alive!"),
   },

@@ -30,7 +30,7 @@ const VISION_MS = 2000;
 /** For everything about a template, in milliseconds: a reply is waiting to be shown. */
 const TEMPLATE_MS = 1500;
 
-/** Begins an inquiry; `answer` is what the server answered when it was asked for its list. The limits are for each question. */
+/** Begins an inquiry; `answer` is the server's answer to the request for its list. The limits are for each question. */
 export function inquire(
   client: HttpClient,
   endpoint: Endpoint,
@@ -72,7 +72,7 @@ async function recognize(
     owners?.some((owner) => facts.owners.has(owner)) === true || shows?.(facts) === true
   );
   if (shown !== undefined) return recognized(shown);
-  // Hosts on the open net are services, not one of these servers: no further request.
+  // Hosts on the internet are services, not one of these servers: no further request.
   if (endpoint.baseUrl.startsWith("https:") && !endpoint.local) return null;
   const proofs = await Promise.all(
     suspects(facts).map(async (backend) => {

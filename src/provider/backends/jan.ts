@@ -1,4 +1,4 @@
-/** Jan: it wants a key, whichever. */
+/** Jan: it requires a key, any key. */
 import type { Backend } from "./backend.ts";
 
 export const jan: Backend = {

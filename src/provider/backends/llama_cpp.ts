@@ -58,9 +58,9 @@ export const llamaCpp: Backend = {
     no_images: ["mmproj", "image input is not supported"],
     tool_parse: ["failed to parse input at pos"],
     loading: ["loading"],
-    // What the request holds makes it fail: the same again fails again.
+    // The content of the request makes it fail: the same request fails again.
     request: ["mmproj", "failed to parse (?:messages|tool call arguments)", "json\\.exception"],
-    // Older versions speak of a place in the template.
+    // Older versions name a position in the template.
     template: ["jinja", "at row \\d+, column \\d+"],
   },
 };
@@ -150,7 +150,7 @@ async function propsFor({ get }: Inquiry, model: string): Promise<Record<string,
 
 /**
  * The server tries its template when it starts, and reports the outcome in `chat_template_caps`; tools that a template
- * knows nothing of it drops without a word.
+ * does not support are dropped silently.
  */
 async function templateNeeds(inquiry: Inquiry, model: string): Promise<TemplateNeeds | null> {
   const capabilities = fieldsOf((await propsFor(inquiry, model))["chat_template_caps"]);

@@ -18,7 +18,7 @@ export interface LocatedModel {
 /** A server, and {@link Sign.ofServer}. */
 export type HeardElsewhere = [server: string, ofServer: boolean];
 
-/** Signs heard from servers while the program runs: sessions come and go in it. */
+/** Signs from servers while the program runs: sessions come and go in it. */
 export class HeardSigns {
   readonly #signs = new Map<string, Sign>();
   onNew: (heard: HeardElsewhere) => void = () => {};
@@ -32,7 +32,7 @@ export class HeardSigns {
     this.#put(serverAt(baseUrl), sign);
   }
 
-  /** Returns what was heard, for another process: without the server's words. */
+  /** Returns the signs for another process, without the server's words. */
   told(): HeardElsewhere[] {
     return [...this.#signs].map(([server, { ofServer }]) => [server, ofServer]);
   }
@@ -76,7 +76,7 @@ export class Localities {
 
   /**
    * Returns where the model counts as running as far as that is known without a question: by its address, its name and
-   * what was heard of its server.
+   * the signs of its server.
    */
   byAddress(located: LocatedModel): ModelLocality {
     const { endpoint, model } = located;
@@ -88,7 +88,7 @@ export class Localities {
   }
 
   /**
-   * Returns where the model runs, asked anew each time: a server can be another one the next moment. `here` takes an
+   * Returns where the model runs, asked each time: the next moment it can be another server. `here` takes an
    * answer of the server to every question; no answer in time, or a failure, is `remote`. Throws only the signal's
    * reason.
    */
@@ -102,7 +102,7 @@ export class Localities {
 
   /**
    * Takes in what a response says of where it comes from. From elsewhere: nothing of that server, however its address
-   * is written, counts as local any more while the program runs, and the reason is returned; else null.
+   * is written, counts as local again while the program runs, and the reason is returned; else null.
    */
   hear(located: LocatedModel, answer: Answer): string | null {
     const sign = located.endpoint.local ? signOfElsewhere(answer) : null;

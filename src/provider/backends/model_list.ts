@@ -17,7 +17,7 @@ const COUNT_LIMIT = 10_000;
 interface ServedModel {
   /** As the server spells it; not cleaned for a terminal. */
   id: string;
-  /** Tokens the server really gives, where the list says so. */
+  /** Tokens that the server really provides, where the list says so. */
   contextWindow: number | null;
   /** `owned_by`. */
   owner: string | null;
@@ -35,7 +35,7 @@ export type ModelListResponse = ModelList | JsonResponse & { kind: "refused" };
 /**
  * Reads a list in any of the forms servers give it: `{data: […]}`, `{data: null}` (Ollama without models), a bare
  * array, `{models: […]}`. Embedding models that say so, unusable ids and repeated ones are left out. Throws
- * `invalid_reply` for anything that is no list; a 200 with `{error}` is none (LM Studio on unknown paths).
+ * `invalid_reply` for anything but a list, such as a 200 with `{error}` (LM Studio on unknown paths).
  */
 export function readModelList(body: unknown): ServedModel[] {
   const models = new Map<string, ServedModel>();
@@ -119,7 +119,7 @@ export function listFrom(answer: JsonResponse): ModelListResponse {
 /**
  * The models of a provider. Throws `provider_unreachable`, `provider_timeout`, `auth_failed` (401, 403),
  * `provider_busy` (503: it loads), `invalid_reply` (a success that is no list), `provider_error` (anything else), each
- * naming provider and address. What the server wrote is repeated only of a key, without what may be a part of it.
+ * naming provider and address. What the server wrote is repeated only about a key, without what may be a part of it.
  */
 export async function listModels(
   client: HttpClient,
@@ -163,7 +163,7 @@ async function refusal(answer: JsonResponse, at: { endpoint: Endpoint; where: st
   });
 }
 
-/** The members of a list's answer as they came: what backends look at beyond {@link ServedModel}. */
+/** The members of a list's answer as they came, for what backends read beyond {@link ServedModel}. */
 export function rawEntries(body: unknown): Record<string, unknown>[] {
   const fields = fieldsOf(body);
   const found = Array.isArray(body) ? body : Array.isArray(fields["data"]) ? fields["data"] : fields["models"];

@@ -65,7 +65,7 @@ async function gateway(
 ): Promise<ModelLocality | null> {
   if (answer === null) return null;
   const list = await orNull(Promise.try(() => listFrom(answer)), limits.signal);
-  // What is no list counts as a refusal, whatever its status.
+  // Anything but a list counts as a refusal, whatever its status.
   const inquiry = inquire(client, endpoint, { answer: list ?? { ...answer, kind: "refused" }, limits });
   const server = await inquiry.recognize();
   if (server?.gateway) {

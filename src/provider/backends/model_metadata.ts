@@ -1,7 +1,7 @@
 /**
  * Caches model metadata across sessions, in `cache/servers.json` of the home: a run does not request again what
- * the one before found out. Everything in it is a hint; a file that cannot be read or written costs time and nothing
- * else.
+ * the one before found out. Everything in it is a hint; a file that cannot be read or written only costs
+ * time.
  */
 import type { Home } from "../../platform/home.ts";
 import { fieldsOf, membersOf, parseJson, tokens } from "../../platform/record.ts";
@@ -14,7 +14,7 @@ const LAYOUT = 1;
 const WINDOW_AGE = 30 * 60 * 1000;
 /** Tool calling of a server changes with its version: a week. Milliseconds. */
 const TOOLS_AGE = 7 * 24 * 60 * 60 * 1000;
-/** Models kept; the ones learned of longest ago go first. */
+/** Models kept; those learned first are dropped first. */
 const COUNT_LIMIT = 200;
 
 const FALLBACKS = ["single", "text", "no_system"] as const;
@@ -60,7 +60,7 @@ export interface ModelMetadata {
 /** Parts that are stored with the time at which they were learned, in milliseconds since 1970. */
 const STAMPED = ["window", "toolCalls", "refused", "template"] as const;
 
-/** How long each stored part holds, by the time of which part, and how it is read: undefined for what is none. */
+/** How long each stored part is valid, from the time of which part, and how it is read: undefined for anything invalid. */
 const PARTS: Readonly<
   Record<
     Exclude<keyof ModelMetadata, "formerWindow">,
@@ -110,7 +110,7 @@ export async function readModelMetadata(
   { now }: { now: number },
 ): Promise<ModelMetadata> {
   const entry = fieldsOf((await readEntries(home)).get(keyOf(address)));
-  // A time ahead of the clock is none to trust.
+  // A time ahead of the clock is not to be trusted.
   const isFresh = (at: unknown, age: number) => typeof at === "number" && at <= now && now - at < age;
   const known = Object.entries(PARTS).flatMap(([name, { learned, age, read }]) => {
     const value = isFresh(entry[`${learned}At`], age) ? read(entry[name]) : undefined;
@@ -137,7 +137,7 @@ export async function storeModelMetadata(
       entries.delete(key);
       entries.set(key, {
         ...before,
-        // What was found after a refusal stands in its place.
+        // What was found after a refusal replaces it.
         ...("window" in facts ? { refusedWindow: undefined } : {}),
         ...facts,
         ...Object.fromEntries(times),
@@ -146,7 +146,7 @@ export async function storeModelMetadata(
       await home.write(NAME, JSON.stringify({ layout: LAYOUT, models: Object.fromEntries(kept) }));
     });
   } catch {
-    // What could not be kept is found out again next time.
+    // What could not be stored is found again next time.
   }
 }
 

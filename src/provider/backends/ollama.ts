@@ -98,7 +98,7 @@ function namesOf(entry: Record<string, unknown>): string[] {
   return [entry["name"], entry["model"]].filter((name) => typeof name === "string");
 }
 
-/** Reads the description of a model; null for anything else. Other servers do not know the question. */
+/** Reads the description of a model; null for anything else. Other servers do not support the request. */
 function described(answer: JsonResponse | null): ModelLocality | null {
   const fields = fieldsOf(answer?.json);
   return "details" in fields || "model_info" in fields ? localityIn(fields) : null;

@@ -1,4 +1,4 @@
-/** Unsloth Studio: it wants a key for everything but its own health. */
+/** Unsloth Studio: it requires a key for everything but its health check. */
 import { fieldsOf } from "../../platform/record.ts";
 import type { Backend } from "./backend.ts";
 

@@ -10,7 +10,7 @@ export async function readArguments(raw: string): Promise<ReadArguments> {
 }
 
 /**
- * Reads `raw`, mending what is complete but not quite JSON; null when that needs the library and it is not given. Text
+ * Reads `raw`, and repairs what is complete but not quite JSON; null when that needs the library and it is not given. Text
  * that was cut is never closed for the model: a cut string looks like a short one. Backslashes that JSON does not know
  * are kept as they stand (paths, patterns).
  */
@@ -41,7 +41,7 @@ export function readArgumentsWith(raw: string, repair: RepairJson | null): ReadA
   }
 }
 
-/** Strings that hold JSON are unwrapped, twice at most; what is left when that ends in text is the text. */
+/** Strings that hold JSON are unwrapped, twice at most; if that ends in text, the text is the result. */
 function withoutStrings(text: string): unknown {
   let current: unknown = text;
   for (let layer = 0; layer < 3 && typeof current === "string"; layer++) {
@@ -52,10 +52,10 @@ function withoutStrings(text: string): unknown {
   return current;
 }
 
-/** Longest text that is looked at for the same object twice, in UTF-16 units. */
+/** Longest text that is searched for a repeated object, in UTF-16 units. */
 const DOUBLED_LIMIT = 1_000_000;
 
-/** Without the `{}` that some adapters send first, a code fence, the tags of a template, and a second time the same. */
+/** Without the `{}` that some adapters send first, a code fence, the tags of a template, and a repetition. */
 function withoutDecoration(text: string): string {
   let bare = text.trim();
   const fence = /^```[a-z]*\n([\s\S]*?)\n?```$/i.exec(bare);
@@ -129,7 +129,7 @@ export class ObjectScanner {
   state: ScanState = "empty";
   deepest = 0;
   #depth = 0;
-  /** The sign that ends the string, empty outside of strings. */
+  /** The character that ends the string; empty outside of strings. */
   #quote = "";
   #escaped = false;
 
@@ -155,7 +155,7 @@ export class ObjectScanner {
   }
 }
 
-/** Mends JSON that is nearly right. Throws when it cannot. It drops lone backslashes: callers double them first. */
+/** Repairs JSON that is nearly right. Throws when it cannot. It drops lone backslashes: callers double them first. */
 export type RepairJson = (text: string) => string;
 
 /** Loads the library. */

@@ -1,5 +1,5 @@
 /**
- * Sends a chat request, reads and classifies the reply, and sends it again where that is safe; or without reasoning where
+ * Sends a chat request, reads and classifies the reply, and sends it again where that is safe, or without reasoning where
  * there was too much of it.
  */
 import type { Clock } from "../../platform/io.ts";
@@ -24,7 +24,7 @@ interface AddressedRequest {
 /**
  * Sends a request and reads the reply. Throws a {@link ProviderFailure} that says what kind of failure it was and,
  * after a cut, what had arrived (`partial`); an abort throws the signal's reason. A reply that breaks off after
- * something of it was handed on is requested from the start once, with a notice that says so. A field that the server
+ * part of it was passed on is requested from the start once, with a notice that says so. A field that the server
  * refuses by name is dropped, once, and left out of later requests with the same cache.
  */
 export async function chat(
@@ -177,14 +177,14 @@ class Attempts {
 
 /** Characters of a token of reasoning. */
 const CHARACTERS_PER_TOKEN = 4;
-/** A server that keeps the limit itself counts tokens better: it is let to, within this factor. */
+/** A server that enforces the limit itself counts tokens better: it may, within this factor. */
 const PATIENCE = 1.5;
 /** Ends the request; never shown. */
 const TOO_LONG = "too long";
 
 /**
- * Asks for a response whose reasoning is within the limit of the profile. One that goes beyond it is broken off and asked
- * for again without reasoning, once: what that is comes of it.
+ * Asks for a response whose reasoning is within the limit of the profile. One that goes beyond it is broken off and
+ * requested again without reasoning, once: that response counts.
  */
 export async function chatWithinLimit(
   chat: Chat,

@@ -1,5 +1,5 @@
 /**
- * Messages of a conversation: their words, their images with about as many tokens as a model takes them for, and one
+ * Messages of a conversation: their words, their images with an estimate of their tokens, and one
  * tool call each for templates that show no more.
  */
 import type { ContentPart, WireMessage, WireToolCall } from "../types.ts";
@@ -15,7 +15,7 @@ export function imageParts(message: WireMessage): ContentPart[] {
   return typeof message.content === "string" ? [] : message.content.filter((part) => part.type === "image_url");
 }
 
-/** The types that servers take. GIF is none of them: it is animated, and few read it. Source: wire reference, §5. */
+/** The types that servers take. GIF is not among them: it is animated, and few read it. Source: wire reference, §5. */
 export const IMAGE_TYPES = ["image/png", "image/jpeg", "image/webp"] as const;
 export type ImageType = typeof IMAGE_TYPES[number];
 
@@ -32,7 +32,7 @@ export interface ShownImage {
 
 /** Side in pixels of the square that is one token. Source: model card of Qwen2-VL (patches of 14, merged 2 by 2). */
 const TOKEN_SIDE = 28;
-/** Every image of Gemma 3 is so many tokens, however small; LLaVA 1.5 takes 576. */
+/** Every image of Gemma 3 has this many tokens, however small; LLaVA 1.5 takes 576. */
 const FEWEST_TOKENS = 256;
 /** Larger images are scaled down by the server. Source: llama.cpp, limit of image tokens of the Qwen models. */
 const MOST_TOKENS = 4096;

@@ -1,5 +1,5 @@
 /**
- * Tells what a server's error is about, by tables, and turns it into a failure that a person can act on; never names the key
+ * Determines what a server's error is about, by tables, and turns it into a failure that a person can act on; never names the key
  * itself. Source: wire reference, §9 and §12. Texts are tested before the status: llama.cpp reports an overflow as 500, others
  * as 413 or 422.
  */
@@ -45,7 +45,7 @@ const COMMON: Partial<Record<QuirkKind, readonly string[]>> = {
     "\\bsupport(?:s|ed|ing)? (?:for )?(?:image|vision)",
     "(?:image|vision)s? (?:input )?(?:is|are) not (?:supported|enabled|available)",
     "does not (?:accept|support|take|have) (?:multi-?modal|image|vision)",
-    // OpenAI, and those that know strings alone.
+    // OpenAI, and those that know only strings.
     "image_url",
   ],
   // Groq.
@@ -96,7 +96,7 @@ const KINDS: readonly { kind: ServerErrorKind; when: (signs: Signs) => boolean }
   { kind: "model", when: ({ text }) => mentions(text, "model") },
   { kind: "auth", when: ({ status, text }) => status === 401 || status === 403 || /authentication_error/i.test(text) },
   { kind: "busy", when: ({ status }) => [408, 409, 425, 429, 498, 503, 529].includes(status) },
-  // What the request holds makes the server fail: the same again fails again.
+  // The content of the request makes the server fail: the same request fails again.
   { kind: "request", when: ({ text }) => mentions(text, "request") },
   { kind: "template", when: ({ text }) => mentions(text, "template") },
   { kind: "transient", when: ({ status }) => status >= 500 },
@@ -134,7 +134,7 @@ interface Shown {
   model: string;
   status: number;
   error: ServerError;
-  /** Of the request: no piece of them is shown. */
+  /** Texts of the request: no part of them is shown. */
   texts: readonly string[];
   /** The wait that the server requests, in milliseconds; 0 for none. */
   retryAfterMs: number;
@@ -244,7 +244,7 @@ interface FailedRequest {
   model: string;
   /** Of the response; 200 for an error inside a stream. */
   status: number;
-  /** Texts of the request: no piece of them is shown. */
+  /** Texts of the request: no part of them is shown. */
   texts: readonly string[];
   images?: boolean;
   /** The wait that the server requests, in milliseconds. */
@@ -264,12 +264,12 @@ function modelHint(
   return `${near === undefined ? "" : `${near} `}it serves: ${listed(served)}`;
 }
 
-/** The failure that a server's error amounts to. */
+/** Returns the failure for a server's error. */
 export function serverFailure(error: ServerError, request: FailedRequest): ProviderFailure {
   const { status } = request;
   const kind = classify(error, status, request);
   const key = request.endpoint.key?.trim() ?? "";
-  // An error may quote the data of an image: long runs of base64 are no words of a server.
+  // An error may quote the data of an image: long runs of base64 are not a server's words.
   const words = request.images === true
     ? error.message.replace(/(?:data:image\/\w*;base64,)?[\w+/]{32,}={0,2}/g, "…")
     : error.message;
@@ -318,7 +318,7 @@ const PIECE = 4;
 
 /**
  * The server's own words about a key, to stand after {@link keyRefused}; empty where it has none. Beside what
- * {@link shownMessage} leaves out, every word goes that has four letters in a row in common with the key or a header,
+ * {@link shownMessage} leaves out, every word is removed that has four letters in a row in common with the key or a header,
  * or in which the server itself left some out.
  */
 function wordsAboutKey(

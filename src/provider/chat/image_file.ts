@@ -2,11 +2,11 @@
 import { quietly } from "../../platform/real_path.ts";
 import type { ImageType, ShownImage } from "./content.ts";
 
-/** Most bytes of an image: the least that a service of the field takes is 5 MB, and base64 makes a third more of it. */
+/** Most bytes of an image: the lowest limit of any service is 5 MB, and base64 adds a third. */
 export const IMAGE_BYTES = 5 * 1024 * 1024;
 const LARGEST = `${IMAGE_BYTES / 1024 / 1024} MiB`;
 /**
- * Longest side in pixels. A file of some kilobytes can say that it is larger than any memory (a server unpacks it whole,
+ * Longest side in pixels. A file of some kilobytes can claim to be larger than any memory (a server unpacks it whole,
  * four bytes a pixel), and models see it scaled down to a fraction of this.
  */
 export const LONGEST_SIDE = 8000;
@@ -129,7 +129,7 @@ function jpegSize(bytes: Uint8Array): Size | null {
   for (let at = 2; at + 9 <= bytes.length;) {
     if (bytes[at] !== 0xff) return null;
     const marker = bytes[at + 1] ?? 0;
-    // 0xff before a marker is only filling.
+    // 0xff before a marker is padding.
     if (marker === 0xff) at += 1;
     else if (startsFrame(marker)) return { height: view.getUint16(at + 5), width: view.getUint16(at + 7) };
     else if (marker === 0xda) return null;

@@ -42,7 +42,7 @@ export class MessageAccumulator {
   failure: ServerError | null = null;
   /** Null until the server gave a reason. */
   ending: FinishReason | null = null;
-  /** Something came that is no part of any reply. */
+  /** Something came that is not part of any reply. */
   isJunk = false;
   /** Text, reasoning or a call has come. */
   started = false;
@@ -65,7 +65,7 @@ export class MessageAccumulator {
   #newText = "";
   /** Index of the choice that is read: with n > 1 the others come with their own, and the only one may have any. */
   #choice: number | null = null;
-  /** Something but white space has come of the text. */
+  /** The text has more than white space so far. */
   #hasText = false;
   /** White space in front of the text, after its last line end. */
   #indent = "";
@@ -125,7 +125,7 @@ export class MessageAccumulator {
     return deltas;
   }
 
-  /** Nothing more comes: what was held back is let go. */
+  /** Nothing more comes: what was held back is released. */
   end(): void {
     this.#think.end();
   }
@@ -176,7 +176,7 @@ export class MessageAccumulator {
     if (text !== "") this.#addReasoning(text);
   }
 
-  /** Blank lines in front of the answer are no part of it: templates and models leave them behind the reasoning. */
+  /** Blank lines in front of the answer are not part of it: templates and models leave them behind the reasoning. */
   #addText(text: string): void {
     if (!this.#hasText) {
       const all = this.#indent + text;
@@ -216,6 +216,6 @@ function usageWith(usage: Usage | null, timings: Timings | null): Usage | null {
   };
 }
 
-/** For the model, with every call of a reply that ran into the token limit: the last is cut, and which is not known. */
+/** For the model, with every call of a reply that ran into the token limit: the last is cut, and it is unknown which that is. */
 const CUT = "The reply was cut at the token limit, so this call was not run. " +
   "Send it again with shorter arguments, or do the work in smaller steps.";

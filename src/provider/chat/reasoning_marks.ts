@@ -9,11 +9,11 @@ export type ReasoningMark = { kind: "open"; end: number; closers: readonly strin
 /** A name with one of these words marks reasoning, whatever the brackets and prefixes are. */
 const WORDS = /think|thought|reason|reflect|analysis/i;
 
-/** Longer names are none; bounds what is held back of a stream. */
+/** Longer names do not count; bounds what is held back of a stream. */
 const NAME_LIMIT = 48;
 
 /**
- * Marks whose names say nothing, with what closes them: Magistral, Gemma 4, Apertus, MedGemma, Pangu, and gpt-oss,
+ * Marks whose names do not show their meaning, with what closes them: Magistral, Gemma 4, Apertus, MedGemma, Pangu, and gpt-oss,
  * whose analysis may also be the channel of a call.
  */
 const PAIRS: readonly (readonly [open: string, close: string])[] = [
@@ -34,7 +34,7 @@ const PHRASES: readonly (readonly [open: string, ...closers: string[]])[] = [
   ["Here are my reasoning steps:", "[BEGIN FINAL RESPONSE]"],
 ];
 
-/** Marks around the answer of models that mark their reasoning, and no part of either. */
+/** Marks around the answer of models that mark their reasoning; part of neither. */
 const ANSWERS: readonly (readonly [open: string, ...closers: string[]])[] = [
   ["<|START_RESPONSE|>", "<|END_RESPONSE|>"],
   ["<|begin_of_solution|>", "<|end_of_solution|>"],
@@ -47,7 +47,7 @@ const ANSWERS: readonly (readonly [open: string, ...closers: string[]])[] = [
 const LONE_CLOSERS = [...new Set([...PAIRS.map(([, close]) => close), "[BEGIN FINAL RESPONSE]"])]
   .filter((close) => close !== "<|end|>");
 
-/** Literals that are looked for inside of a text. */
+/** Literals that are searched for inside of a text. */
 const LITERALS = [...PAIRS.map(([open]) => open), ...LONE_CLOSERS];
 
 /** Every text that a mark begins with, apart from names in brackets. */

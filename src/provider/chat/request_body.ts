@@ -4,7 +4,7 @@ import type { ProviderFailure } from "../failure.ts";
 import type { ServerError } from "./server_error.ts";
 import type { ChatRequest, WireMessage } from "../types.ts";
 
-/** Fields without which a request is none: never dropped, whatever a server says of them. */
+/** Fields that every request needs: never dropped, whatever a server says of them. */
 const REQUIRED: ReadonlySet<string> = new Set(["model", "messages", "stream", "tools"]);
 
 /** A body, and the fields in it that could be left out. */
@@ -73,14 +73,14 @@ export function requestBody(request: ChatRequest, cache: ChatCache): RequestBody
   return { pieces, optional: [...Object.keys(optional), ...(reasons ? [field] : [])] };
 }
 
-/** The message with its reasoning under the name that the server uses; without it for none. */
+/** The message with its reasoning under the name that the server uses; without reasoning where there is none. */
 function withReasoningAs(field: string | null, message: WireMessage): object {
   if (field === REASONING || message.role !== "assistant" || message.reasoning_content === undefined) return message;
   const { reasoning_content, ...others } = message;
   return field === null ? others : { ...others, [field]: reasoning_content };
 }
 
-/** Half a surrogate pair becomes an escape that JSON readers refuse (llama.cpp: 500). */
+/** Half a surrogate pair would become an escape that JSON readers refuse (llama.cpp: 500). */
 function wellFormed(message: WireMessage): WireMessage {
   const words = wordsOf(message);
   if (words.isWellFormed()) return message;
@@ -101,9 +101,9 @@ export function requestTexts(request: ChatRequest): string[] {
   return [...messages, ...request.tools.map((tool) => tool.function.description)];
 }
 
-/** The field of ours that the server's error names and that can be left out; null when there is none. */
+/** Returns the field of the request that the server's error names and that can be left out; null when there is none. */
 export function refusedField(error: ServerError, optional: readonly string[]): string | null {
-  // DeepSeek names the field that it misses.
+  // DeepSeek names the missing field.
   if (/must be passed back|is required/i.test(error.message)) return null;
   if (error.param !== null && optional.includes(error.param)) return error.param;
   return optional.find((name) => new RegExp(`\\b${RegExp.escape(name)}\\b`).test(error.message)) ?? null;

@@ -1,4 +1,4 @@
-/** Reads the response to a chat request, or the failure it amounts to. Loaded while the server works. */
+/** Reads the response to a chat request, or its failure. Loaded while the server works. */
 import type { Clock } from "../../platform/io.ts";
 import { ProviderFailure, retryAfter } from "../failure.ts";
 import type { HttpResponse } from "../http/client.ts";
@@ -23,7 +23,7 @@ export async function readRefusal(
   response: HttpResponse,
   sent: SentRequest,
 ): Promise<{ failure: ProviderFailure; error: ServerError }> {
-  // A body that is too long or does not end changes nothing: the status decides then.
+  // A body that is too long or does not end does not matter: the status decides.
   const body = await response.text(ERROR_LIMIT).catch(() => "");
   await response.cancel();
   const { documentsIn } = await import("./errors.ts");
@@ -34,7 +34,7 @@ export async function readRefusal(
   return { failure: await failureFor(error, sent, facts), error };
 }
 
-/** Reads a reply. Throws a {@link ProviderFailure}, with what had arrived once something of it was handed on. */
+/** Reads a reply. Throws a {@link ProviderFailure}, with what had arrived once part of it was passed on. */
 export async function readReply(response: HttpResponse, sent: SentRequest): Promise<ChatResponse> {
   const { clock, signal } = sent;
   const whole = /^application\/json\b/i.test(response.headers.get("content-type") ?? "");
@@ -112,16 +112,16 @@ function cut(provider: string, end: "end" | "broken"): ProviderFailure {
   const why = "look at the server's log: it may have run out of memory or been stopped";
   return new ProviderFailure("connection_lost", `${providerLabel(provider)} ended its reply before it was complete`, {
     kind: "lost",
-    // Some servers, and proxies before them, close a stream properly where they give up.
+    // Some servers, and proxies in front of them, close a stream properly when they give up.
     hint: end === "broken" ? why : `${why}; the stream ended without a finish_reason and without [DONE]`,
   });
 }
 
-/** Milliseconds after the finish reason: only token counts may follow. Some servers send comments for ever. */
+/** Milliseconds after the finish reason: only token counts may follow. Some servers send comments forever. */
 const AFTER_FINISH = 10_000;
 /** Milliseconds for the server to end the response after `[DONE]`, so that the connection can be used again. */
 const AFTER_DONE = 100;
-/** The reason that ends a timer. Without a reason of ours the runtime makes an error, with a stack, for every reply. */
+/** The reason that ends a timer. Without an explicit reason the runtime creates an error, with a stack, for every reply. */
 const OVER = "over";
 
 /** How a body is read: the signal ends the reading, and the caller looks at it afterwards. */
@@ -137,7 +137,7 @@ type ReadEnd = { kind: "end" } | { kind: "idle"; milliseconds: number } | { kind
 
 /**
  * Reads until the end, the end of the reply, or silence. Errors of the decoder (limits) and of `onDelta` are thrown;
- * the body is let go in every case.
+ * the body is released in every case.
  */
 export async function readInto(
   decoder: ResponseDecoder,
@@ -164,7 +164,7 @@ export async function readInto(
       for (const delta of decoder.takeDeltas()) {
         const taken = options.onDelta(delta);
         if (taken === undefined) continue;
-        // Time that the user of the deltas takes is not the server's silence.
+        // Time that the consumer of the deltas takes is not the server's silence.
         timer.pause();
         await taken;
         timer.resume();
@@ -191,7 +191,7 @@ async function drained(source: ByteSource): Promise<void> {
   while (await source.read().catch(() => null) !== null);
 }
 
-/** One timer for many reads: it looks at the last sign of life only when the time would be up. */
+/** One timer for many reads: it checks for the last sign of life only when the time would be up. */
 class IdleTimer {
   expired: number | null = null;
   readonly #clock: Clock;
@@ -218,7 +218,7 @@ class IdleTimer {
     this.#paused = false;
   }
 
-  /** Nothing is silence until {@link resume}. */
+  /** No time counts as silence until {@link resume}. */
   pause(): void {
     this.#paused = true;
   }

@@ -7,7 +7,7 @@ import type { ChatDelta, ChatResponse } from "../types.ts";
 
 /**
  * Most bytes that are read of one reply (after decompression). What is kept of it has a limit of its own, in the
- * accumulator: around a token of four bytes servers put two hundred that are not kept.
+ * accumulator: servers wrap a token of four bytes in two hundred that are not kept.
  */
 const WIRE_LIMIT = 1024 * 1024 * 1024;
 /** Largest document that is read whole, in bytes. Source: specification of the no-cloud boundary, "Around it". */
@@ -32,7 +32,7 @@ export class ResponseDecoder {
   /** The bytes of a document that is read whole. */
   readonly #whole: { decoder: TextDecoder; text: string } | null;
   #bytes = 0;
-  /** `[DONE]` came: nothing of the reply follows. */
+  /** `[DONE]` came: nothing more of the reply follows. */
   done = false;
 
   readonly #onFields: (fields: JsonRecord) => void;
@@ -133,7 +133,7 @@ export type PromptProgress = Omit<ChatDelta & { kind: "prefill" }, "kind">;
 /** Fields that hold reasoning; the first that is not empty counts, some servers fill two alike. */
 const REASONING_FIELDS = ["reasoning_content", "reasoning", "reasoning_text", "thinking"] as const;
 
-/** Hands the parts of `value` to `message`. `event` is the name of the event it came in. Unknown shapes give no part. */
+/** Hands the parts of `value` to `message`. `event` is the name of the event it came in. Unknown shapes have no parts. */
 function readChunk(value: JsonRecord, { event, message }: { event: string; message: MessageAccumulator }): void {
   const error = event === "error" ? serverErrorOf(value) : serverErrorIn(value);
   message.failure ??= error;

@@ -19,7 +19,7 @@ export interface ServerError {
   wantsSignIn: boolean;
 }
 
-/** Stands for control characters: no server of one's own has them in its messages. */
+/** Replaces control characters: no private server has them in its messages. */
 export const CONTROL = "\0";
 /** Characters of a message that are looked at. */
 const MESSAGE_LIMIT = 2000;
@@ -30,19 +30,19 @@ export function serverErrorIn(value: JsonRecord): ServerError | null {
   const wantsSignIn = textOf(value["signin_url"]) !== null;
   if (isRecord(error)) return withSignIn(fromRecord(error), wantsSignIn);
   if (typeof error === "string") return withSignIn(fromText(error), wantsSignIn);
-  // null, true and their kind say that there is (no) error, but not which.
+  // null, true and the like say that there is (no) error, but not which.
   if (error !== undefined && error !== null && error !== false) return fromText("unknown error");
   if (value["object"] === "error") return fromRecord(value);
   if (value["detail"] !== undefined && value["choices"] === undefined) return fromDetail(value["detail"]);
   return null;
 }
 
-/** The address to sign in at stands beside the error, or in it. */
+/** The sign-in address is beside the error, or in it. */
 function withSignIn(error: ServerError, wantsSignIn: boolean): ServerError {
   return wantsSignIn ? { ...error, wantsSignIn } : error;
 }
 
-/** The error of a value that stood under `event: error`. */
+/** The error of a value that came with `event: error`. */
 export function serverErrorOf(value: JsonRecord): ServerError {
   return serverErrorIn(value) ?? fromRecord(value);
 }
@@ -107,13 +107,13 @@ function fromDetail(detail: unknown): ServerError {
 }
 
 function cleaned(text: string): string {
-  // deno-lint-ignore no-control-regex -- control characters are what is taken out
+  // deno-lint-ignore no-control-regex -- control characters are what is removed
   const marked = text.slice(0, MESSAGE_LIMIT).replace(/[\u0000-\u0008\u000e-\u001f\u007f-\u009f]+/g, CONTROL);
   return marked.replace(/\s+/g, " ").trim();
 }
 
 const WINDOW = /context (?:length|size|window)\D{0,24}?(\d{3,8})/i;
-/** Anthropic's words, and FreeToken's: the second is what prompt and reply may have together. */
+/** Anthropic's words, and FreeToken's: the second is what prompt and reply may have in total. */
 const TOO_LONG = /prompt is too long: (\d+) tokens > (\d+)/i;
 const PROMPT = [
   TOO_LONG,

@@ -16,9 +16,9 @@ export function shownMessage(said: string, texts: readonly string[]): string {
   return message.length > SHOWN_LIMIT ? message.slice(0, SHOWN_LIMIT).toWellFormed() + "…" : message;
 }
 
-/** Letters and digits in a row that make a piece of the request: shorter ones are words that anybody uses. */
+/** Letters and digits in a row that identify a part of the request: shorter ones are common words. */
 const PIECE = 10;
-/** Escapes of JSON, also escaped again, and of HTML: what stands for one character or for none. */
+/** Escapes of JSON, also escaped twice, and of HTML, each for one character or none. */
 const ESCAPE = /\\+u([0-9a-f]{4})|\\+x([0-9a-f]{2})|\\+[nrtbf]|&(?:quot|apos|amp|lt|gt|nbsp|#x?[0-9a-f]{1,6});/giy;
 /** Between two texts of a request. */
 const GAP = "\0";
@@ -35,7 +35,7 @@ interface Letters {
   places: [number, number][];
 }
 
-/** Letters alone: spaces, quotes, line ends and punctuation are what differs between two ways to write one text. */
+/** Letters alone: two spellings of one text differ in spaces, quotes, line ends and punctuation. */
 function lettersOf(text: string, { escapes }: { escapes: boolean }): Letters {
   let letters = "";
   const places: [number, number][] = [];
@@ -74,14 +74,14 @@ function haystackOf(texts: readonly string[]): string {
   return caseFolded(joined) + GAP + caseFolded(unescaped);
 }
 
-/** Bytes as programs print them: a list of numbers, or escapes in a row with what stands between them. */
+/** Bytes as programs print them: a list of numbers, or escapes in a row with what is between them. */
 const DUMP = /(?:\b\d{1,3}\b[\s,;]+){7,}\d{1,3}\b|(?:\\+(?:x[0-9a-f]{2}|[0-7]{3})[^\\]{0,8}){4,}/gi;
 
 /**
  * `message` without the pieces of `texts` in it, each replaced by `…`: whatever has ten letters or digits in a row in
- * common with them, in any spacing, quoting or escaping. JSON that held such a piece goes as a whole, and so does a
+ * common with them, in any spacing, quoting or escaping. JSON that holds such a piece is replaced as a whole, and so is a
  * message that holds one reversed, in base64, in hexadecimal, in percent or another form that content is looked for in.
- * Dumps of bytes go whatever they hold.
+ * Dumps of bytes are replaced whatever they hold.
  */
 export function withoutEcho(message: string, texts: readonly string[]): string {
   return withoutPieces(message, texts).replace(DUMP, "…");

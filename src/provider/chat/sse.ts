@@ -7,7 +7,7 @@ const LINE_LIMIT = 16 * 1024 * 1024;
 
 /**
  * Cuts UTF-8 bytes, however they are split, into lines that end in LF, CRLF or CR. A byte order mark at the start is
- * dropped; U+2028 and its kind end no line. Each line costs its length once, also when it comes byte by byte.
+ * dropped; U+2028 and the like do not end a line. Each line costs its length once, also when it comes byte by byte.
  */
 export class LineDecoder {
   readonly #decoder = new TextDecoder();
@@ -26,7 +26,7 @@ export class LineDecoder {
     this.#split(this.#decoder.decode(bytes, { stream: true }));
   }
 
-  /** Hands on what stands after the last line end, if anything. */
+  /** Passes on what follows the last line end, if anything. */
   end(): void {
     this.#split(this.#decoder.decode());
     if (this.#pending !== "") this.#onLine(this.#pending);
@@ -60,7 +60,7 @@ interface EventSink {
   /** One JSON object. `event` is the name that stood before it, or empty. */
   value(value: Record<string, unknown>, event: string): void;
   done(): void;
-  /** A line is no part of any format. */
+  /** A line does not belong to any format. */
   junk(): void;
 }
 
@@ -76,7 +76,7 @@ export class EventDecoder {
   #event = "";
   /** Lines of a value that is not complete. */
   #lines: string[] = [];
-  /** The lines stand bare, without `data:`; then empty lines are part of the value. */
+  /** The lines come without `data:`; then empty lines are part of the value. */
   #bare = false;
 
   constructor(sink: EventSink) {
@@ -95,7 +95,7 @@ export class EventDecoder {
     this.#field(line);
   }
 
-  /** The stream, or an event, ended. What is not complete by now is damage, and dropped. */
+  /** The stream, or an event, ended. What is still incomplete is damaged, and dropped. */
   end(): void {
     const lines = this.#lines;
     this.#lines = [];

@@ -8,7 +8,7 @@ interface ThinkSink {
   reclassify(rest: string): void;
 }
 
-/** Longest white space that is held back: a model that runs away in blank lines must not cost more with each. */
+/** Longest white space that is held back: a model that endlessly writes blank lines must not cost more with each. */
 const SPACE_LIMIT = 256;
 
 /** May follow an opening mark and belongs to it (gpt-oss). */
@@ -18,9 +18,9 @@ const MESSAGE = "<|message|>";
 const TEXT_MARKS = new RegExp(`\`{3,}|<([\\w.:|-]{1,48})(?=\\s)|${MARK_CANDIDATE}`, "g");
 
 /**
- * `start`: nothing but white space came. `text`: an answer, in which a closing mark may still show that it was none.
+ * `start`: nothing but white space came. `text`: an answer, in which a closing mark may still show that it was reasoning.
  * `opened`, `after`: right after the mark that opens or closes reasoning, where white space is dropped. `inside`:
- * reasoning. `answer`: an answer between marks of its own. `plain`: text for good.
+ * reasoning. `answer`: an answer between marks of its own. `plain`: text until the end.
  */
 type State = "start" | "text" | "opened" | "inside" | "after" | "answer" | "plain";
 
@@ -31,12 +31,12 @@ type State = "start" | "text" | "opened" | "inside" | "after" | "answer" | "plai
 export class ThinkSplitter {
   readonly #sink: ThinkSink;
   #state: State = "start";
-  /** Held back: the start of a mark, or white space whose meaning is open. */
+  /** Held back: the start of a mark, or white space whose meaning is undecided. */
   #deferred = "";
   #lastCharacter = "\n";
   /** Marks that close the open block or answer. */
   #closers: readonly string[] = [];
-  /** Closing marks of what was opened in the text: they show nothing. */
+  /** Closing marks of what was opened in the text: they prove nothing. */
   readonly #mentioned = new Set<string>();
   /** The text is between fences of code. */
   #inCode = false;
@@ -166,7 +166,7 @@ export class ThinkSplitter {
     return rest.slice(answerMarkAt(rest, mark.at) === null ? mark.behind : mark.at);
   }
 
-  /** The marks around an answer are no part of it. */
+  /** The marks around an answer are not part of it. */
   #stepAnswer(rest: string): string | null {
     const end = firstOf(this.#closers, rest);
     if (end !== null) {

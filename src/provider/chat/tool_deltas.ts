@@ -1,4 +1,4 @@
-/** Pieces of tool calls into calls: which piece belongs to which call. Source: wire reference, §6.7. */
+/** Assembles tool calls from pieces: which piece belongs to which call. Source: wire reference, §6.7. */
 import { ObjectScanner } from "./arguments.ts";
 import type { ChatDelta, ReplyCall } from "../types.ts";
 import { isRecord, type JsonRecord, parseJson, textOf } from "../../platform/record.ts";
@@ -17,7 +17,7 @@ interface PendingCall {
   scanner: ObjectScanner;
   /** Number of parts that the scanner has seen. */
   scanned: number;
-  /** Each part so far begins with all of the part before: perhaps the server repeats what it sent. */
+  /** Each part so far begins with the whole part before it: perhaps the server repeats what it sent. */
   growing: boolean;
 }
 

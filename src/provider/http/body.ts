@@ -7,15 +7,15 @@ import { type BodyLength, HEAD_LIMIT, NoHttp, type ReceivedHeaders } from "./hea
 /** Bytes of the one buffer that every read uses. Measured: a buffer for each piece costs three times the time. */
 export const BUFFER_SIZE = 64 * 1024;
 
-/** A body. Whoever has one reads it to its end or cancels it. */
+/** A body. Its holder reads it to its end or cancels it. */
 export interface ByteSource {
   /** The next bytes, valid until the next read; null at the end. Rejects when the connection breaks. */
   read(): Promise<Uint8Array | null>;
-  /** Lets go of the rest; what waits in {@link read} gets the end. */
+  /** Discards the rest; what waits in {@link read} gets the end. */
   cancel(): Promise<void>;
 }
 
-/** A response as it came, over either kind of connection. Whoever has one reads its body to its end or cancels it. */
+/** A response as it came, over either kind of connection. Its holder reads the body to its end or cancels it. */
 export interface RawResponse {
   status: number;
   headers: ReceivedHeaders;
@@ -39,7 +39,7 @@ export function streamSource(stream: ReadableStream<Uint8Array<ArrayBuffer>>): B
   };
 }
 
-/** A reader that fills our buffer; null for a stream of another kind, such as one that is unpacked. */
+/** A reader that fills the given buffer; null for a stream of another kind, such as a decompressed one. */
 function byteReader(stream: ReadableStream<Uint8Array<ArrayBuffer>>): ReadableStreamBYOBReader | null {
   try {
     return stream.getReader({ mode: "byob" });
@@ -48,7 +48,7 @@ function byteReader(stream: ReadableStream<Uint8Array<ArrayBuffer>>): ReadableSt
   }
 }
 
-/** The source unpacked by `format`. */
+/** The source, decompressed by `format`. */
 export function unpacked(source: ByteSource, format: CompressionFormat): ByteSource {
   const packed = new ReadableStream<Uint8Array<ArrayBuffer>>({
     async pull(controller) {
@@ -66,7 +66,7 @@ interface BoundedText {
   complete: boolean;
 }
 
-/** Reads at most about `limitBytes` (after decompression) as UTF-8, then lets go of the rest. */
+/** Reads at most about `limitBytes` (after decompression) as UTF-8, then discards the rest. */
 export async function readBounded(source: ByteSource | null, limitBytes: number): Promise<BoundedText> {
   if (source === null) return { text: "", complete: true };
   const decoder = new TextDecoder();
@@ -143,7 +143,7 @@ class Chunked implements BodyDecoder {
   #place: "size" | "extension" | "data" | "behind" | "trailer" | "end" = "size";
   /** Of the chunk: its size as far as it is read, then the bytes to come. */
   #left = 0;
-  /** Signs of the line, without those of an extension. */
+  /** Characters of the line, without those of an extension. */
   #length = 0;
   /** Bytes beside the chunks since the last one of them. */
   #aside = 0;

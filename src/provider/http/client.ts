@@ -44,7 +44,7 @@ import type { Endpoint } from "../types.ts";
 const TEXT_TIME = 30_000;
 /** Wait in milliseconds after which a server that never responded before is probed over a second connection. */
 const TLS_SILENCE = 500;
-/** The reason that ends a watch. Without one of ours the runtime makes an error, with a stack, for every request. */
+/** The reason that ends a watch. Without an explicit one the runtime creates an error, with a stack, for every request. */
 const OVER = "over";
 
 export { takesConnections };
@@ -68,7 +68,7 @@ export interface HttpRequest {
 export interface HttpResponse extends RawResponse {
   /** The whole body as text; longer than `limitBytes` is `invalid_reply`, slower than 30 s `provider_timeout`. */
   text(limitBytes: number): Promise<string>;
-  /** Lets go of the body; the server sees the connection close. */
+  /** Discards the body; the server sees the connection close. */
   cancel(): Promise<void>;
 }
 
@@ -107,7 +107,7 @@ export class HttpClient {
     for (const index of order) {
       const route = routes[index];
       if (route === undefined) continue;
-      // The second address of `localhost` is a guess of ours: never make the runtime ask the user for it.
+      // The second address of `localhost` is a guess: never make the runtime ask the user for it.
       if (index > 0 && !mayConnect(route.url.hostname, portOf(route.url))) continue;
       try {
         const response = await this.#attempt(route, sent);

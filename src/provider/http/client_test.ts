@@ -377,7 +377,7 @@ Deno.test("an answer over the limit is refused, compressed ones by what they unp
   await server.close();
 });
 
-Deno.test("a base URL that is none, or holds a password, is an error that does not print it", async () => {
+Deno.test("an invalid base URL, or one with a password, is an error that does not print it", async () => {
   using client = clientWith();
   for (const baseUrl of ["http://user:passw0rd@127.0.0.1/v1", "http://user:passw0rd@h h/v1", "ftp://passw0rd/v1"]) {
     const failure = await failureOf(client.send(endpointAt(baseUrl), models));

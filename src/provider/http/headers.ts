@@ -35,7 +35,7 @@ export function requestHeaders(
   return headers;
 }
 
-/** Length of a body: so many bytes, in chunks, or as long as the connection lasts. */
+/** Length of a body: a number of bytes, in chunks, or as long as the connection lasts. */
 export type BodyLength = { kind: "bytes"; count: number } | { kind: "chunked" } | { kind: "rest" };
 
 /** Headers as they came: names in lower case, what was said several times as one list. */
@@ -50,7 +50,7 @@ export interface ResponseHead {
 /** Most bytes of a head. */
 export const HEAD_LIMIT = 64 * 1024;
 
-/** Thrown for what is no HTTP; its text never holds what the server sent. */
+/** Thrown for anything but HTTP; its text never holds what the server sent. */
 export class NoHttp extends Error {
   override readonly name = "NoHttp";
   constructor(what: "version" | "header" | "status" | "body") {
@@ -58,7 +58,7 @@ export class NoHttp extends Error {
   }
 }
 
-/** Headers that say how the message is carried: those of a configuration would contradict what is done. */
+/** Headers that say how the message is carried: configured ones would contradict them. */
 const CARRIAGE = /^(?:connection|content-length|expect|keep-alive|te|trailer|transfer-encoding|upgrade)$/i;
 
 /** The head of a request; names and values must have been checked. The connection is for this request alone. */

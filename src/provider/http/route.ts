@@ -5,15 +5,15 @@ import { portOf } from "../../platform/text.ts";
 import type { Endpoint } from "../types.ts";
 
 /**
- * One way to reach a server: the URL as it is asked for, and the connection for it. `loopback` is a connection of our
- * own to an address of this machine, in clear.
+ * One way to reach a server: the URL as it is requested, and the connection for it. `loopback` is a direct connection
+ * to an address of this machine, in plain text.
  */
 export interface Route {
   url: URL;
   connection: Connection | { kind: "loopback"; address: SocketAddress };
 }
 
-/** The URL of a request as configured. A base URL that is none, or holds a user name, is `config_invalid`. */
+/** The URL of a request as configured. An invalid base URL, or one with a user name, is `config_invalid`. */
 export function urlOf(endpoint: Endpoint, address: { path: string; atOrigin?: boolean }): URL {
   const base = URL.parse(endpoint.baseUrl);
   if (base === null || !/^https?:$/.test(base.protocol) || base.username !== "" || base.password !== "") {
@@ -131,8 +131,8 @@ function addressNumber(host: string): number | null {
 }
 
 /**
- * The address that must speak TLS; null where it need not, or where a proxy leads there. What speaks HTTP in clear may
- * wait for the end of a line that a greeting does not have, and then waits as long as we do.
+ * The address that must speak TLS; null where it need not, or where a proxy leads there. What speaks plain HTTP may
+ * wait for the end of a line that a TLS greeting does not have, and then waits as long as we do.
  */
 export function securedAddress({ url, connection }: Route): SocketAddress | null {
   if (url.protocol !== "https:" || connection.kind === "loopback" || connection.kind === "proxy") return null;

@@ -100,7 +100,7 @@ function reasonText(error: unknown): string {
   return start < 0 ? text : text.slice(start);
 }
 
-/** The failure of a server that took the request and sent no answer for so long. */
+/** The failure of a server that took the request and sent no answer in time. */
 export function headersTimeout(attempt: Attempt, milliseconds: number): ProviderFailure {
   const { provider, url } = attempt;
   const message = `${providerLabel(provider)} at ${url} sent no response headers within ${seconds(milliseconds)}`;
@@ -108,7 +108,7 @@ export function headersTimeout(attempt: Attempt, milliseconds: number): Provider
   return new ProviderFailure("provider_timeout", message, { kind: "timeout", hint });
 }
 
-/** The failure of an https address where nothing answers a greeting of TLS. */
+/** The failure of an https address where nothing answers a TLS greeting. */
 export function noTls(attempt: Attempt): ProviderFailure {
   return cannotReach(attempt, NO_TLS, { kind: "unreachable", hint: NO_TLS_HINT });
 }

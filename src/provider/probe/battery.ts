@@ -26,7 +26,7 @@ export interface BatteryOptions extends SubjectOptions {
   maxPrompt: number;
   /** How a session sends what was said before. */
   history: SentHistory;
-  /** Ends the battery; what was found stays. */
+  /** Ends the battery; findings are kept. */
   signal: AbortSignal;
   onCheck?(name: keyof Findings): void | Promise<void>;
 }

@@ -148,7 +148,7 @@ export async function nativeCalls(subject: Subject, wanted: Wanted, signal: Abor
   }
 }
 
-/** Every other part of the request was taken without tools before, so a refusal of the request is one of the tools. */
+/** Every other part of the request was accepted without tools before, so a refusal means the tools. */
 function refusesTools(error: unknown): boolean {
   if (!(error instanceof ProviderFailure)) return false;
   return error.kind === "no_tools" || error.kind === "template" ||
@@ -169,7 +169,7 @@ export async function textToolCall(subject: Subject, signal: AbortSignal): Promi
 
 /** Nobody guesses it. */
 const DEGREES = "-37";
-/** Nine letters and digits: the narrowest rule there is for ids (Mistral). */
+/** Nine letters and digits: the strictest rule for ids (Mistral). */
 const CALL_ID = "call00001";
 
 /** The form of calls, and the reply that made one (null: its reasoning is not known). */
@@ -235,7 +235,7 @@ export interface SentHistory {
 
 /** Tokens of the text in front of the question, where the window has room: less than a server's block says nothing. */
 const ROUND_TOKENS = 1500;
-/** Share of the first prompt that may be read again: its end stands in a block with what follows. */
+/** Share of the first prompt that may be read again: its end shares a block with what follows. */
 const READ_AGAIN = 0.1;
 
 /** Sends a long prompt, and then the same with the reply and the result of a tool after it. */

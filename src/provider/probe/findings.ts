@@ -49,7 +49,7 @@ export interface ProvedWindow {
   tooLong: number | null;
   /** The window that a refusal named. */
   named: number | null;
-  /** The model repeats a marker from a short prompt at all: without that, longer ones say nothing. */
+  /** The model can repeat a marker from a short prompt: without that, longer ones prove nothing. */
   repeatsShort: boolean;
   /** In the order they were tried. */
   steps: WindowStep[];
@@ -250,7 +250,7 @@ export function workingCalls(native: CallFinding | null, text: CallFinding | nul
 function toolCallsOf(checks: Checks): Learnt["toolCalls"] | undefined {
   const native = foundIn(checks.toolCall);
   const text = foundIn(checks.textToolCall);
-  // That one way works says nothing of the better one while that was not measured.
+  // That one way works says nothing about a better one that was not measured.
   if (native === null || (native.how !== "native" && text === null)) return undefined;
   const working = workingCalls(native, text);
   if (working !== null) return working;

@@ -1,4 +1,4 @@
-/** The model under test: asks it, takes the time, and keeps what every reply teaches. */
+/** The model under test: asks it, measures the time, and records what every reply shows. */
 import { byteLength } from "../../platform/text.ts";
 import { grouped } from "../../platform/number.ts";
 import type { Clock } from "../../platform/io.ts";
@@ -77,7 +77,7 @@ export class Subject {
     this.#options.onNote?.(text);
   }
 
-  /** Asks and takes the time. Throws what {@link chat} throws. */
+  /** Asks and measures the time. Throws what {@link chat} throws. */
   async send(request: ProbeRequest, waiting: { signal: AbortSignal; onPiece?(): void }): Promise<TimedReply> {
     const { clock } = this;
     const times = { start: clock.monotonic(), first: null as number | null, last: 0, pieces: 0 };
@@ -94,7 +94,7 @@ export class Subject {
           return;
         }
         times.first ??= clock.monotonic();
-        // White space at the end is held back and let go when the reply is over: no piece of its own.
+        // White space at the end is held back and released when the reply is over: it does not count as a piece.
         if (delta.kind === "tool_call" || delta.text.trim() !== "") {
           times.pieces += 1;
           times.last = clock.monotonic();

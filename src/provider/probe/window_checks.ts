@@ -1,4 +1,4 @@
-/** Checks how large the window is and what happens at its end. */
+/** Measures the window, and what happens at its end. */
 import { grouped } from "../../platform/number.ts";
 import { AgentcliError } from "../../errors.ts";
 import { findWindows, inquire } from "../backends/inquiry.ts";
@@ -21,7 +21,7 @@ export function fillerText(bytes: number, seed: number): string {
   while (length < bytes) {
     const words: string[] = [];
     for (let word = 0; word < LINE; word++) {
-      // Numerical Recipes' generator: order matters here, chance does not.
+      // Numerical Recipes' generator: the result has to be reproducible, not random.
       state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
       words.push(WORDS[state >>> 27] ?? "river");
     }
@@ -129,7 +129,7 @@ const AROUND = 80;
 const BISECTIONS = 3;
 
 interface ProofOptions {
-  /** Tokens; null when the server says nothing. */
+  /** Tokens; null when the server does not say. */
   claimed: number | null;
   /** Tokens of the longest prompt. */
   maxPrompt: number;

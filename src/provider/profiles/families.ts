@@ -1,6 +1,6 @@
 /**
  * The settings of model families: how they are sampled for code, whether what they reasoned is sent back, and how their
- * templates call both. A row is here only where a source says so; families without one get nothing.
+ * templates call both. Every row has a source; families without one get nothing.
  */
 
 /** How a model is sampled; what is absent is left to the server. A presence penalty is never set: edits repeat the file. */

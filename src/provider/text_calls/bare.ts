@@ -25,7 +25,7 @@ type BareResult =
 
 const PROSE: BareResult = { kind: "prose" };
 
-/** Words of somebody who shows a call, and does not make it. */
+/** Words that show a call as an example. */
 export const SHOWS =
   /\b(?:examples?|e\.g\.|instance|such as|like this|looks? like|form(?:at)?|syntax|schema|would|could|might)\b/i;
 
@@ -47,7 +47,7 @@ export function readBare(text: string, context: CallContext): BareResult {
   }
   const place = behindParagraph(text, start, BEFORE_CALL);
   const last = place === null ? whole : readWhole(text, { start: place, context });
-  // What was shown while it came stays in the text.
+  // What was shown while it streamed stays in the text.
   return last.kind === "calls" ? { ...last, rest: text } : whole;
 }
 
@@ -75,7 +75,7 @@ function readWhole(text: string, { start, context }: { start: number; context: C
   return held(calls);
 }
 
-/** Calls as code of Python, one after the other, by the very names of the tools; also printed ones, as Gemma writes. */
+/** Calls as code of Python, one after the other, by the exact names of the tools; also printed ones, as Gemma writes. */
 function pythonCalls(message: string, context: CallContext): TextCall[] | null {
   const printed = /^print\(([^]*)\)$/.exec(message)?.[1] ?? message;
   const cursor = new Cursor(printed);

@@ -11,7 +11,7 @@ interface Block {
   end: number;
 }
 
-/** More blocks are no edit of a model. */
+/** No edit of a model has more blocks. */
 const BLOCKS_LIMIT = 200;
 
 const BLOCK = /^<{5,9} ?SEARCH[^\n]*\n([^]*?)^={5,9}[ \t]*\n([^]*?)^>{5,9} ?REPLACE[ \t]*$/gm;

@@ -6,7 +6,7 @@ import type { ToolSchema } from "../types.ts";
 import { type Cursor, type JsonResult, readJson } from "./cursor.ts";
 import { closingMarks } from "./marks.ts";
 
-/** More objects of one text are not mended. */
+/** Most objects of one text that are repaired. */
 const MENDED_LIMIT = 64;
 
 /** A call found in text, complete, of a declared tool. */
@@ -18,9 +18,9 @@ export interface TextCall {
 export interface CallContext {
   /** Name → JSON Schema of the parameters. */
   tools: ReadonlyMap<string, Record<string, unknown>>;
-  /** The library that mends JSON; null while it is not loaded. */
+  /** The library that repairs JSON; null while it is not loaded. */
   repair: RepairJson | null;
-  /** Objects that could be mended with the library; bounds its work. */
+  /** Objects that could be repaired with the library; bounds its work. */
   mended: number;
   /** The places of the closing marks of the text, once they were asked for. */
   closings?: readonly number[];
@@ -40,12 +40,12 @@ export function contextOf(tools: readonly ToolSchema[], repair: RepairJson | nul
   return { tools: new Map(tools.map((tool) => [tool.function.name, tool.function.parameters])), repair, mended: 0 };
 }
 
-/** False when enough was mended. */
+/** False when enough was repaired. */
 function mayMend(context: CallContext): boolean {
   return context.mended < MENDED_LIMIT;
 }
 
-/** Repairs one closed object that is not quite JSON, as arguments are; null where it cannot, or not yet. */
+/** Repairs one closed object that is not quite JSON, like arguments; null where it cannot, or not yet. */
 export function mendObject(json: string, context: CallContext): Record<string, unknown> | null {
   if (!mayMend(context)) return null;
   context.mended++;
@@ -186,8 +186,8 @@ function withBraces(json: string): string {
 }
 
 /**
- * Reads an object or an array by the letter of JSON; where that fails it is mended, up to a closing mark or the end of
- * the text: where else it ends is a guess.
+ * Reads an object or an array as strict JSON; where that fails it is repaired, up to a closing mark or the end of
+ * the text: any other end is a guess.
  */
 function readObject(cursor: Cursor, context: CallContext): JsonResult {
   const start = cursor.at;
@@ -199,7 +199,7 @@ function readObject(cursor: Cursor, context: CallContext): JsonResult {
   for (const close of first < 0 ? [] : context.closings.slice(first, first + TRIES)) {
     let written = text.slice(start, close).trimEnd();
     if (written.endsWith("```")) written = written.slice(0, -3).trimEnd();
-    // An array is mended as the only value of an object.
+    // An array is repaired as the only value of an object.
     const isArray = written.startsWith("[");
     const closed = close < text.length ? withBraces(written) : written;
     const mended = mendObject(isArray ? `{"calls":${written}}` : closed, context);

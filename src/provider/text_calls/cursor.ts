@@ -1,10 +1,10 @@
 /** A place in a text that moves forward over what it recognizes, complete JSON included. */
 import { parseJson } from "../../platform/record.ts";
 
-/** Longer names of tools and arguments are not looked for; bounds the look-ahead at each opener. */
+/** Longest name of a tool or argument; bounds the look-ahead at each opener. */
 const NAME_LIMIT = 128;
 
-/** Reads a text from left to right. Every method that does not find its thing leaves the place as it is. */
+/** Reads a text from left to right. A method that finds nothing leaves the position as it is. */
 export class Cursor {
   /** `at`: the UTF-16 offset. */
   constructor(readonly text: string, public at = 0) {}
@@ -14,19 +14,19 @@ export class Cursor {
     return this.text.charAt(this.at);
   }
 
-  /** Moves over `literal` if it stands here. */
+  /** Moves past `literal` if it stands here. */
   take(literal: string): boolean {
     if (!this.text.startsWith(literal, this.at)) return false;
     this.at += literal.length;
     return true;
   }
 
-  /** Moves over the first of `literals` that stands here, and gives it. */
+  /** Moves past the first of `literals` that stands here, and gives it. */
   takeAny(literals: readonly string[]): string | null {
     return literals.find((literal) => this.take(literal)) ?? null;
   }
 
-  /** Moves over what the sticky `pattern` matches here, and gives its groups. */
+  /** Moves past what the sticky `pattern` matches here, and gives its groups. */
   takePattern(pattern: RegExp): RegExpExecArray | null {
     pattern.lastIndex = this.at;
     const found = pattern.exec(this.text);
@@ -38,12 +38,12 @@ export class Cursor {
     this.at = endOfSpace(this.text, this.at);
   }
 
-  /** Moves over the name of a tool or argument: letters, digits, `_`, `.` and `-`, at most 128. */
+  /** Moves past the name of a tool or argument: letters, digits, `_`, `.` and `-`, at most 128. */
   takeName(): string | null {
     return this.takeMatch(/[A-Za-z_][\w.-]*/y, NAME_LIMIT);
   }
 
-  /** Moves over what the sticky `pattern` matches here, unless it is empty or longer than `limit`. */
+  /** Moves past what the sticky `pattern` matches here, unless it is empty or longer than `limit`. */
   takeMatch(pattern: RegExp, limit: number): string | null {
     pattern.lastIndex = this.at;
     const found = pattern.exec(this.text)?.[0] ?? "";
@@ -83,7 +83,7 @@ function endOfJson(text: string, at: number): number {
   return -1;
 }
 
-/** Reads the object or array at the cursor by the letter of JSON, and moves after it unless it is open. */
+/** Reads the object or array at the cursor as strict JSON, and moves past it unless it is open. */
 export function readJson(cursor: Cursor): JsonResult {
   const end = endOfJson(cursor.text, cursor.at);
   if (end < 0) return { kind: "open" };

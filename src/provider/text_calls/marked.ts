@@ -82,7 +82,7 @@ export function findMarked(text: string, context: CallContext): MarkedCalls {
       floor = endOfSpace(text, thought.kind === "open" ? endOfThought(text, thought) : thought.end);
       landmarks.lastIndex = floor;
       hidden.push([thought.kind === "open" ? at : 0, floor]);
-      // A closing mark alone: the opening one was swallowed, and all up to here was thought.
+      // A closing mark alone: the opening one was lost, and everything up to here was reasoning.
       if (thought.kind === "close") spans = [];
       continue;
     }
@@ -165,7 +165,7 @@ const FAMILIES: readonly (readonly [RegExp, string])[] = [
 
 const FENCE_END = /\s*```(?=\s|<|$)/y;
 
-/** More marks in a row open nothing; keeps the whole linear. */
+/** More marks in a row open nothing; keeps the work linear. */
 const MARKS_LIMIT = 6;
 
 /**
@@ -236,7 +236,7 @@ function readTagged(cursor: Cursor, context: CallContext, around: string | undef
   return result && { result, form, tagged: true };
 }
 
-/** The next mark before the calls: one that opens, or one that belongs to one that does. */
+/** The next mark before the calls: an opening one, or one that belongs to it. */
 function openingAt(cursor: Cursor, before: readonly CallMark[]): CallMark | null {
   const mark = callMarkAt(cursor.text, cursor.at);
   if (mark === null || mark.kind === "close" || before.length === MARKS_LIMIT) return null;
@@ -247,7 +247,7 @@ function readBehind(
   cursor: Cursor,
   { opener, context }: { opener: CallMark; context: CallContext },
 ): MarkedResult | null {
-  // Code after Llama's tag is for an interpreter, and no call, unless it is a method of a tool or a list.
+  // Code after Llama's tag is for an interpreter and not a call, unless it is a method of a tool or a list.
   const isCode = opener.name.includes("python_tag");
   if (/^(?:\{|\[\s*[\]{[])/.test(cursor.text.slice(cursor.at, cursor.at + 64))) {
     return { result: readCallObjects(cursor, context) };

@@ -8,7 +8,7 @@ export interface CallMark {
   end: number;
 }
 
-/** Longer names are none; bounds what is held back of a stream. */
+/** Longer names do not count; bounds what is held back of a stream. */
 const NAME_LIMIT = 48;
 
 /** Longest paragraph that announces the fence with a call after it, in characters. */
@@ -133,14 +133,14 @@ export function openerTail(text: string): number {
   for (let at = Math.max(0, text.length - NAME_LIMIT - 10); at < text.length; at++) {
     if (!"<[]".includes(text.charAt(at))) continue;
     const tail = text.slice(at);
-    // A closing bracket ends more lists than it begins namespaces.
+    // A closing bracket more often ends a list than it begins a namespace.
     if (tail.startsWith("]") && !(tail === "]" ? /^\s?$/.test(text.charAt(at - 1)) : tail.startsWith("]<"))) continue;
     if (BEGINNING.test(tail) || BRACKETED.some((literal) => literal.startsWith(tail))) return at;
   }
   return text.length;
 }
 
-/** Returns the offset of the last line of `text`, if it may come to announce calls; else the length of the text. */
+/** Returns the offset of the last line of `text` if it may become an announcement of calls; else the length of the text. */
 export function lineTail(text: string): number {
   const start = text.lastIndexOf("\n") + 1;
   const line = text.slice(start, start + NAME_LIMIT);

@@ -82,7 +82,7 @@ function callText(call: WireToolCall): string {
   return `<tool_call>\n${JSON.stringify({ name: call.function.name, arguments: input })}\n</tool_call>`;
 }
 
-/** A result that holds the closing tag could speak as the user after it; a space takes the tag its meaning. */
+/** A result that holds the closing tag could speak as the user after it; a space removes the tag's meaning. */
 function withoutClosing(content: string): string {
   return content.replaceAll(/<(?=\/tool_response>)/g, "< ");
 }

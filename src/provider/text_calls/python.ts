@@ -7,7 +7,7 @@ const DEPTH_LIMIT = 64;
 /** Characters of the longest number or word that is read. */
 const ATOM_LIMIT = 400;
 
-/** Thrown where a value has no end, or is none. */
+/** Thrown where a value is invalid or has no end. */
 class Unreadable extends Error {
   override readonly name = "Unreadable";
 }
@@ -23,7 +23,7 @@ export function orBroken(read: () => ParseResult): ParseResult {
 }
 
 export interface Notation {
-  /** The signs around a string. */
+  /** The quotes around a string. */
   quotes: readonly string[];
   /** Returns what a string that is written like this says; absent: just that. */
   unescape?(written: string): string;
@@ -84,7 +84,7 @@ export function readMap(
   return Object.fromEntries(found);
 }
 
-/** Reads things parted by commas up to and including `close`. */
+/** Reads things separated by commas up to and including `close`. */
 function readSeries(cursor: Cursor, close: string, readOne: () => void): void {
   for (let first = true;; first = false) {
     cursor.skipSpace();

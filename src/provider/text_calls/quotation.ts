@@ -2,7 +2,7 @@
 import { MARK_CANDIDATE, type ReasoningMark, reasoningMarkAt } from "../chat/reasoning_marks.ts";
 import { endOfSpace } from "./cursor.ts";
 
-/** Elements whose content is shown, not meant. What a tool gave is among them: a model that writes it makes it up. */
+/** Elements whose content is shown, not meant. A tool result is among them: a model that writes one makes it up. */
 const ELEMENT =
   /<(pre|code|samp|kbd|xmp|blockquote|examples?|observation|(?:tool|function)_(?:response|result|output)s?)\b[^<>]{0,200}>/;
 
@@ -30,7 +30,7 @@ interface Quotations {
   endOf(at: number): number | null;
 }
 
-/** Ready for `text`; every mark is asked for at most once, left to right, which keeps the whole linear. */
+/** Ready for `text`; every mark is searched for at most once, left to right, which keeps the work linear. */
 export function createQuotations(text: string): Quotations {
   let closers: ReadonlyMap<number, number> | null = null;
   let lastLines: ReadonlyMap<string, number> | null = null;
@@ -66,7 +66,7 @@ export function createQuotations(text: string): Quotations {
   };
 }
 
-/** True for the mark of what a tool gave. */
+/** True for the mark of a tool result. */
 export function opensResult(text: string, at: number): boolean {
   if (/^\*{0,2}Observation:/.test(text.slice(at, at + 16))) return true;
   return /^<(?:observation|(?:tool|function)_)/.test(text.slice(at, at + 16)) && endOfElement(text, at) !== null;
@@ -82,7 +82,7 @@ export function positionOf(before: string): "quoted" | "amid" | "alone" {
   return /^(?: {4}| {0,3}\t)/.test(before) ? "quoted" : "alone";
 }
 
-/** Behind the lines from `at` that match `line`. */
+/** The offset after the lines from `at` that match `line`. */
 function endOfLines(text: string, at: number, line: RegExp): number {
   line.lastIndex = at;
   while (line.lastIndex < text.length && line.test(text)) at = line.lastIndex;
@@ -100,7 +100,7 @@ function endOfElement(text: string, at: number): number | null {
   return end < 0 ? text.length : end + close.length;
 }
 
-/** Behind the line that ends it; null when there is none. */
+/** The offset after the line that ends it; null when there is none. */
 function endOfHereDocument(text: string, at: number, lastLines: ReadonlyMap<string, number>): number | null {
   const opener = new RegExp(HERE_DOCUMENT, "y");
   opener.lastIndex = at;

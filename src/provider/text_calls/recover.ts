@@ -12,7 +12,7 @@ interface Recovered {
   /** At least one, in the order of the text. */
   calls: TextCall[];
   /**
-   * The text without the calls: its parts without the white space around them, parted by an empty line. Up to the first
+   * The text without the calls: its parts without the white space around them, separated by an empty line. Up to the first
    * call it is the text as it stands, so what was shown while streaming is the beginning of it.
    */
   rest: string;
@@ -35,7 +35,7 @@ export function recoverCalls(text: string, tools: readonly ToolSchema[]): Recove
   return recover(text, contextOf(tools));
 }
 
-/** {@link recoverCalls}, where JSON that is closed but not quite JSON is mended like that of other calls. */
+/** {@link recoverCalls}, where JSON that is closed but not quite valid is repaired like that of other calls. */
 export async function recoverMended(text: string, tools: readonly ToolSchema[]): Promise<Recovered | null> {
   const context = contextOf(tools);
   const found = recover(text, context);
@@ -91,7 +91,7 @@ function textWithout(text: string, spans: readonly MarkedSpan[]): string {
 export interface UnparsedCall {
   /** The declared tool that is named in it; null when it names none. */
   name: string | null;
-  /** The message ends with it: it is no part of what is explained. */
+  /** The message ends with it: it is not part of an explanation. */
   ends: boolean;
 }
 
@@ -193,7 +193,7 @@ function nameWithArguments(text: string, { tools }: CallContext): string | null 
   return null;
 }
 
-/** A text with spaces for what is thought or quoted. */
+/** A text with spaces in place of reasoning and quotations. */
 function withoutHidden(text: string, hidden: readonly (readonly [from: number, to: number])[]): string {
   const parts: string[] = [];
   let from = 0;

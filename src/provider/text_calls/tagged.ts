@@ -141,7 +141,7 @@ function isNamespaced(cursor: Cursor): boolean {
   return cursor.text.startsWith("[>[", cursor.at - "[>[".length);
 }
 
-/** Null when no argument and no end follows: somebody writes about the format. */
+/** Null when neither an argument nor an end follows: then the text is about the format. */
 function readTagged(cursor: Cursor, call: TaggedCall, context: CallContext): ParseResult | null {
   const { name, given = [] } = call;
   const raw: RawArgument[] = [...given];
