@@ -1,7 +1,7 @@
-/** Base URLs: the known runtimes and theirs, what a base URL may look like, and the one in force. */
+/** Base URLs: those of the known runtimes, which forms are valid, and the one in force. */
 import { AgentcliError } from "../errors.ts";
 
-/** A local server and where it listens unless told otherwise. */
+/** A local server and where it listens by default. */
 export interface Runtime {
   /** Provider name and discovery label. */
   id: string;
@@ -30,13 +30,13 @@ export const RUNTIMES: readonly Runtime[] = [
   },
 ];
 
-/** Returns the id of the runtime that people call so (`ollama`, `LM Studio`, `llama.cpp`); undefined for other words. */
+/** Returns the id of a runtime by its common name (`ollama`, `LM Studio`, `llama.cpp`); undefined for other words. */
 export function runtimeCalled(word: string): string | undefined {
   const plain = word.toLowerCase().replace(/[ ._-]/g, "");
   return RUNTIMES.find(({ aliases }) => aliases.includes(plain))?.id;
 }
 
-/** Returns what people call the server of a provider that has an id of ours; empty for a name that somebody chose. */
+/** Returns the common name of the server of a provider that has a known id; empty for a name that somebody chose. */
 export function productOf(provider: string): string {
   return RUNTIMES.find(({ id }) => id === provider)?.product ?? "";
 }
@@ -47,7 +47,7 @@ export function providerLabel(name: string): string {
   return product === "" ? name : `${product} (${name})`;
 }
 
-/** The provider whose base URL an environment variable overrides, and which is written as a comment where it is not met. */
+/** The provider whose base URL an environment variable overrides, and which is written as a comment where it is not found. */
 export const STUDIO = {
   id: "studio_f",
   baseUrlVariable: "STUDIO_F_BASE_URL",
@@ -95,7 +95,7 @@ export function normalizeBaseUrl(text: string): string {
 
 /**
  * The base URL that requests of this provider go to, without a trailing slash: as configured, or
- * `STUDIO_F_BASE_URL` for `studio_f` (seed §4.3). A variable that is no usable URL is `config_invalid`.
+ * `STUDIO_F_BASE_URL` for `studio_f` (seed §4.3). A variable without a usable URL is `config_invalid`.
  */
 export function effectiveBaseUrl(
   provider: { name: string; baseUrl: string },

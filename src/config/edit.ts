@@ -100,7 +100,7 @@ const NEW_FILE = "# yaml-language-server: $schema=./providers.schema.json\nversi
 /** Some of a model's fields by the names of the file; the id says which model. */
 export type ModelChange = Pick<ModelRecord, "id"> & Partial<ModelRecord>;
 
-/** A provider that is not there yet; the note says when it is. */
+/** A provider that does not exist yet; the note says when it does. */
 interface CommentedProvider {
   name: string;
   provider: ProviderRecord;
@@ -119,11 +119,11 @@ export interface ProvidersDocument {
   /** Adds a provider; an existing name is `config_invalid` unless it is replaced as a whole. */
   addProvider(name: string, provider: ProviderRecord, options?: { replace?: boolean }): void;
   /**
-   * Writes a provider as a comment, with a note after its name; whether that was done. Not where one of that name is there
-   * already, as a comment too, nor where the layout has no place for it.
+   * Writes a provider as a comment, with a note after its name; whether that was done. Not where one of that name exists
+   * already, even as a comment, nor where the layout has no place for it.
    */
   commentProvider(entry: CommentedProvider): boolean;
-  /** Takes out what {@link commentProvider} wrote and nobody changed. */
+  /** Removes what {@link commentProvider} wrote and nobody changed. */
   uncommentProvider(entry: CommentedProvider): void;
   /** Sets one field of a provider (`base_url`); undefined removes it. */
   setProviderField<K extends keyof ProviderRecord>(name: string, field: { key: K; value: ProviderRecord[K] }): void;
@@ -137,7 +137,7 @@ export interface ProvidersDocument {
   removeModel(provider: string, name: string): string | null;
 }
 
-/** Opens a text for editing; `path` is for messages. A text that is no YAML is `config_invalid`. */
+/** Opens a text for editing; `path` is for messages. A text that is not YAML is `config_invalid`. */
 export function openDocument(start: string, path: string): ProvidersDocument {
   let read: ReadText = readYaml(start, path);
   let value = contentOf(read);
@@ -158,7 +158,7 @@ export function openDocument(start: string, path: string): ProvidersDocument {
       read = next;
       return true;
     } catch (error) {
-      // A layout that takes no comment there, such as JSON.
+      // A layout that allows no comment there, such as JSON.
       if (error instanceof AgentcliError && error.code === "config_invalid") return false;
       throw error;
     }

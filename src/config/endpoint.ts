@@ -10,10 +10,10 @@ import { openSync, statSync } from "../platform/files.ts";
 import { quietly } from "../platform/real_path.ts";
 import type { StoreOutside } from "./keys/store.ts";
 
-/** The placeholder of servers that want no key (seed §5). */
+/** The placeholder of servers that need no key (seed §5). */
 const PLACEHOLDER = "local";
 
-/** Which of the ways a provider's key comes, and why it cannot be used if it cannot. */
+/** Where a provider's key comes from, and why it cannot be used if it cannot. */
 export interface KeySource {
   source: "local" | "none" | "literal" | "keyring" | "file" | "absent" | `env:${string}`;
   /** One clause without the key: `environment variable X is not set`. */
@@ -27,7 +27,7 @@ export interface ResolvedKey extends KeySource {
   missing?: true;
 }
 
-/** Returns whether a provider's address is of this machine, or one that `optedIn` names. */
+/** Returns whether a provider's address is on this machine, or one that `optedIn` names. */
 export function isLocalProvider(
   provider: Pick<ProviderEntry, "name" | "baseUrl">,
   { env }: { env: (name: string) => string | undefined },
@@ -42,18 +42,18 @@ export function variableOf(apiKey: string): string | null {
   return parts?.[1] ?? parts?.[2] ?? null;
 }
 
-/** Returns whether a value of `api_key` is the key itself, so that it should not stand on a command line. */
+/** Returns whether a value of `api_key` is the key itself, which should not be on a command line. */
 export function isLiteralKey(apiKey: string): boolean {
   return variableOf(apiKey) === null && !["", "local", "none", "keyring", "file"].includes(apiKey);
 }
 
-/** The problem of a key that is there and cannot be sent. */
+/** The problem of an existing key that cannot be sent. */
 const UNUSABLE_KEY = "the key contains characters that are not valid in an HTTP header";
 
 /** The key in `text`, trimmed; a problem when a header cannot carry it. */
 export function checkedKey(source: KeySource["source"], text: string): ResolvedKey {
   const key = text.trim();
-  // The HTTP stack quotes a header value that it refuses, so no such value may reach it.
+  // The HTTP stack quotes a header value that it refuses, so no invalid value may reach it.
   return /^[\x20-\x7e]+$/.test(key) ? { source, key } : { source, problem: UNUSABLE_KEY };
 }
 
@@ -106,7 +106,7 @@ export function keySource(
   return problem === undefined ? { source } : { source, problem };
 }
 
-/** Names of the variables that hold keys of these providers: children of the program never get them. */
+/** Names of the variables that hold keys of these providers: child processes never get them. */
 export function keyVariables(providers: readonly Pick<ProviderEntry, "apiKey">[]): string[] {
   const names = providers.map((provider) => variableOf(provider.apiKey?.trim() ?? ""));
   return [...new Set(names.filter((name) => name !== null))];
@@ -125,7 +125,7 @@ export interface Endpoint {
   /** Absolute path of the providers.yaml that configures it, for messages; absent where none does. */
   configFile?: string | undefined;
   headers: Record<string, string>;
-  /** Own certificate authorities (PEM texts), for https in the LAN. */
+  /** Additional certificate authorities (PEM texts), for https in the LAN. */
   caCerts: string[];
   /** Seconds. */
   timeout: { connect: number; firstByte: number; idle: number };
@@ -143,7 +143,7 @@ interface EndpointOptions {
 }
 
 /**
- * The key of a provider, from its store where `api_key` names one; nothing else asks a store. What is wrong is the
+ * The key of a provider, from its store where `api_key` names one; nothing else asks a store. A failure is the
  * `problem`; a keyring that does not answer takes four seconds.
  */
 export async function findKey(

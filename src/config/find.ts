@@ -1,4 +1,4 @@
-/** Finds providers and models by selector, and builds the errors that list what there is. */
+/** Finds providers and models by selector, and builds the errors that list the choices. */
 import { AgentcliError } from "../errors.ts";
 import { providerLabel, type Runtime, runtimeCalled, RUNTIMES, STUDIO } from "./base_url.ts";
 import { askWhich, didYouMean } from "./suggest.ts";
@@ -66,20 +66,20 @@ export function nothingConfigured(): AgentcliError {
   });
 }
 
-/** The configured provider of that name, else the one of the server that is called so (`ollama` for `runtime_a`). */
+/** The configured provider of that name, else the one of the server with that name (`ollama` for `runtime_a`). */
 export function configuredProvider({ providers }: Configuration, name: string): ProviderEntry | undefined {
   const id = runtimeCalled(name);
   return providers.find((provider) => provider.name === name) ??
     (id === undefined ? undefined : providers.find((provider) => provider.name === id));
 }
 
-/** Returns the command that adds a server which runs: discovery asks only some of them. */
+/** Returns the command that adds a running server: discovery asks only some of them. */
 function addingCommand({ id, probed, baseUrl, apiKey }: Runtime): string {
   if (probed) return "agentcli init-providers";
   return `agentcli providers add ${id} --base-url ${baseUrl} --api-key ${apiKey} --model <model>`;
 }
 
-/** The provider of that name. `unknown_provider` lists what there is; `selector` is what a person named, where it was a model. */
+/** The provider of that name. `unknown_provider` lists the choices; `selector` is what a person named, if it was a model. */
 export function findProvider(
   configuration: Configuration,
   name: string,
@@ -92,7 +92,7 @@ export function findProvider(
   const runtime = RUNTIMES.find(({ id }) => id === name || id === runtimeCalled(name));
   const names = configuration.providers.map((provider) => provider.name);
   const products = RUNTIMES.filter((known) => names.includes(known.id)).flatMap(({ aliases }) => aliases);
-  // A model id where the provider belongs is the likeliest slip: `--model qwen3:8b` for `runtime_a:qwen3:8b`.
+  // A model id in place of the provider is the likeliest slip: `--model qwen3:8b` for `runtime_a:qwen3:8b`.
   const id = model === undefined ? name : `${name}:${model}`;
   const models = configuration.providers.flatMap((provider) =>
     provider.models.flatMap((entry) => [entry.id, ...entry.aliases, modelName(entry.id)])
@@ -121,14 +121,14 @@ export function findProvider(
   });
 }
 
-/** Returns the id of a model as a line has room for it: of a file, its name. */
+/** Returns the id of a model in a length that fits a line: of a file, its name. */
 export function modelName(id: string): string {
   if (!/^(?:[\\/~]|[A-Za-z]:[\\/])|\.gguf$/i.test(id)) return id;
   const name = id.replace(/^.*[\\/](?=.)/s, "").replace(/(?:-\d{5}-of-\d{5})?\.gguf$/i, "");
   return name === "" ? id : name;
 }
 
-/** Like {@link findProvider}, for edits and checks: the built-in demonstration is none of the configured ones. */
+/** Like {@link findProvider}, for edits and checks: the built-in demonstration is not among the configured ones. */
 export function findConfigured(configuration: Configuration, name: string): ProviderEntry {
   if (name === DEMO) {
     throw new AgentcliError("unknown_provider", `${DEMO} is built in and cannot be changed or checked`, {
@@ -145,8 +145,8 @@ export function findModel({ models }: ProviderEntry, name: string): ModelEntry |
 }
 
 /**
- * Returns what the defaults name together; null without a default provider. A default model that names its own provider goes
- * before that one, unless one of its models is called so.
+ * Returns what the defaults name together; null without a default provider. A default model that names its own provider takes
+ * precedence over it, unless one of its models has that very name.
  */
 export function defaultSelector(configuration: Configuration): Selector | null {
   const { defaultProvider, defaultModel: model } = configuration;
@@ -159,7 +159,7 @@ export function defaultSelector(configuration: Configuration): Selector | null {
   return other === undefined ? own : { provider: other.name, model: named?.model };
 }
 
-/** `unknown_model`, with what there is. */
+/** `unknown_model`, with the choices. */
 export function unknownModel(
   provider: ProviderEntry,
   { name, names }: { name: string; names: readonly string[] },

@@ -10,7 +10,7 @@ const BLOCK =
 
 const HIDDEN = "(hidden)";
 
-/** `text` with the values of keys, of what is named like one, and of passwords in addresses replaced by `(hidden)`. */
+/** `text` with `(hidden)` for the values of keys, of anything named like a key, and of passwords in addresses. */
 export function hideKeys(text: string): string {
   let blockIndent = -1;
   return text.split("\n").map((line) => {

@@ -31,7 +31,7 @@ export async function loadConfiguration(home: Home): Promise<Configuration> {
     await removeCopy(home);
     return emptyConfiguration(home.file(PROVIDERS_FILE));
   }
-  // Reading tightens a file that others may read; the copy must not keep that from happening.
+  // Reading tightens a file that others may read; the copy must not prevent that.
   const loose = status.mode !== null && (status.mode & 0o077) !== 0;
   const copy = loose ? null : await readCopy(home, status);
   if (copy !== null) return copy;
@@ -45,7 +45,7 @@ export async function loadConfiguration(home: Home): Promise<Configuration> {
 }
 
 const NAME = "cache/providers.json";
-/** Raised whenever the parsed shape or its meaning changes: an older copy is then not read. */
+/** Incremented whenever the parsed shape or its meaning changes: an older copy is then not read. */
 const LAYOUT = 8;
 /** A file changed this short a time ago may change again within the same time stamp: it is not copied yet. */
 const SETTLED_MS = 50;
@@ -60,13 +60,13 @@ async function readCopy(home: Home, status: FileStatus): Promise<Configuration |
   const { providers, warnings, roles, sandbox, permissions } = fieldsOf(configuration);
   const isWhole = [providers, warnings].every(Array.isArray) && [roles, sandbox, permissions].every(isRecord);
   if (layout !== LAYOUT || key !== keyOf(status) || !isWhole) return null;
-  // The layout says that it is one.
+  // The layout number proves the shape.
   return { ...configuration as Configuration, path: home.file(PROVIDERS_FILE) };
 }
 
 /**
- * Stores the copy; of a file that may hold a key there is none, so that a key stands in one place. A copy that cannot be
- * written costs time later and nothing else.
+ * Stores the copy, but not of a file that may hold a key, so that a key is in one place only. A copy that cannot be
+ * written only costs time later.
  */
 async function writeCopy(home: Home, status: FileStatus, configuration: Configuration): Promise<void> {
   if (mayHoldKey(configuration)) return await removeCopy(home);

@@ -41,7 +41,7 @@ function invalid(path: string, place: { line: number; column: number }, message:
   });
 }
 
-/** Parses `text` of the file `path`. Text that is no usable YAML is `config_invalid` with line and column. */
+/** Parses `text` of the file `path`. Text without usable YAML is `config_invalid` with line and column. */
 export function readYaml(text: string, path: string): { parsed: ParsedYaml; value: unknown } {
   const replaced = text.indexOf("\ufffd");
   if (replaced >= 0) throw invalid(path, positionAt(text, replaced), "the file is not UTF-8 text");
@@ -74,7 +74,7 @@ export function withoutEmpty(value: unknown, path: readonly string[] = []): unkn
 
 const SWITCHES: ReadonlySet<string> = new Set(["warm_up", "images", "local", "enabled", "network", "show_protected"]);
 
-/** Whether a key is one of ours that is true or false, for which people write yes and no, too; not a name of theirs. */
+/** Whether a key is a known switch, for which people also write yes and no; not a name that they chose. */
 function isSwitch(key: string, path: readonly string[]): boolean {
   return SWITCHES.has(key) && !["env", "headers", "tools"].includes(path.at(-1) ?? "");
 }
@@ -153,7 +153,7 @@ function toProvider(name: string, provider: ProviderRecord, file: string): Provi
   };
 }
 
-/** Seconds that a call of an MCP server may take where nothing else is said. */
+/** Seconds that a call of an MCP server may take by default. */
 const MCP_TIMEOUT = 60;
 
 /** Returns an MCP server as it is used, from its entry in the file. */
@@ -194,7 +194,7 @@ export function toConfiguration(file: ProvidersFile, path: string): Configuratio
       env: file.sandbox?.env ?? [],
     },
     ...(mcpServers.length === 0 ? {} : { mcpServers }),
-    // Only where there are some: their names are data, `__proto__` too, and stay own keys.
+    // Only where there are some: their names are data, even `__proto__`, and stay own keys.
     ...(file.engines === undefined ? {} : { engines: Object.fromEntries(Object.entries(file.engines)) }),
     providers: Object.entries(file.providers ?? {}).map(([name, provider]) => toProvider(name, provider, path)),
     warnings: [],

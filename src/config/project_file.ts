@@ -16,7 +16,7 @@ export interface ProjectFile<T> {
   hint: string;
 }
 
-/** Returns what is kept for a project; undefined for nothing. Throws `config_invalid` for a file that is none of ours. */
+/** Returns what is kept for a project; undefined for nothing. Throws `config_invalid` for a file of another form. */
 export async function readForProject<T>(
   home: Home,
   file: ProjectFile<T>,
@@ -58,7 +58,7 @@ const FILE: ProjectFile<Rules> = {
   hint: "mend or remove the file: it holds the rules that were given for projects in chats",
 };
 
-/** Returns the rules that allow calls in the project with this root. Throws `config_invalid` for a file that is none of ours. */
+/** Returns the rules that allow calls in the project with this root. Throws `config_invalid` for a file of another form. */
 export async function readProjectRules(home: Home, root: string): Promise<string[]> {
   return (await readForProject(home, FILE, { root }))?.allow ?? [];
 }

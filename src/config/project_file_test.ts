@@ -4,7 +4,7 @@ import { addProjectRules, readProjectRules, removeProjectRule } from "./project_
 
 const holdsProtected = (text: string) => Promise.resolve(text.includes("secret"));
 
-Deno.test("rules hold in their own project, and go when they are taken back", async () => {
+Deno.test("rules hold in their own project, and are gone once removed", async () => {
   await using place = await transcriptHome();
   const { home } = place;
   assert.deepEqual(await readProjectRules(home, "/a"), []);
@@ -23,7 +23,7 @@ Deno.test("rules hold in their own project, and go when they are taken back", as
   assert.deepEqual(await readProjectRules(home, "/b"), ["Write"]);
 });
 
-Deno.test("a file that is none of ours is an error that names it, and is not written over", async () => {
+Deno.test("a file of another form is an error that names it, and is not overwritten", async () => {
   await using place = await transcriptHome();
   const { home } = place;
   for (const text of ["{", "[]", '{"projects":{"/a":{"allow":[1]}}}', '{"projects":[]}']) {

@@ -136,7 +136,7 @@ interface SchemaIssue {
   path: (string | number)[];
   /** The expected value; never the actual one. */
   message: string;
-  /** A key that is not known: kept and warned about. */
+  /** An unknown key: kept, with a warning. */
   unknownKey: boolean;
 }
 
@@ -165,7 +165,7 @@ interface SchemaNode {
   anyOf?: SchemaNode[];
 }
 
-/** The keys that may stand beside an unknown one, for "did you mean"; `path` is that of the unknown key. */
+/** The valid keys beside an unknown one, for "did you mean"; `path` is that of the unknown key. */
 export function knownKeys(path: readonly (string | number)[]): string[] {
   let node = z.toJSONSchema(providersFile) as SchemaNode | undefined;
   for (const step of path.slice(0, -1)) {

@@ -23,7 +23,7 @@ import { providerLabel } from "./base_url.ts";
 /** The requested model, before the configuration is considered. */
 export interface WantedModel {
   option?: string | undefined;
-  /** `AGENTCLI_MODEL`; empty is none. */
+  /** `AGENTCLI_MODEL`; empty counts as unset. */
   environment?: string | undefined;
   /** Returns the last model of the resumed session; called only if nothing else decides. */
   session?: () => Promise<StoredModel>;
@@ -35,7 +35,7 @@ interface StoredModel {
   model: string;
 }
 
-/** Asks a server what it serves; null when that cannot be found out. */
+/** Asks a server what it serves; null when it does not say. */
 export type ServedModels = (provider: ProviderEntry) => Promise<string[] | null>;
 
 async function namedModel(
@@ -153,8 +153,8 @@ function servedModel([id = ""]: readonly string[]): ModelEntry {
 }
 
 /**
- * Where no setting decides: the only model of the server of the only provider. Throws with the choices, which are those of
- * the servers themselves where no model is configured.
+ * Returns the only model of the server of the only provider, where no setting decides. Throws with the choices, which come
+ * from the servers themselves where no model is configured.
  */
 async function onlyServed({ providers }: Configuration, servedModels: ServedModels): Promise<Found> {
   const [first] = providers;
@@ -223,7 +223,7 @@ export async function usualSelection(
 }
 
 /**
- * The model of the session at its own provider. Where that is not known or not configured any more, exactly one other
+ * The model of the session at its own provider. If that is unknown or no longer configured, exactly one other
  * must have the id; the built-in one had to be named then.
  */
 async function ofSession(
@@ -241,7 +241,7 @@ async function ofSession(
   return owners.length === 1 ? owners[0] : undefined;
 }
 
-/** Nobody typed the name now: said is which setting holds it. */
+/** Nobody typed the name now: the message says which setting holds it. */
 function unknownDefault({ providers }: Configuration, name: string): AgentcliError {
   const names = providers.map((provider) => provider.name);
   const set = "agentcli config set default_provider";
@@ -257,7 +257,7 @@ function unknownDefault({ providers }: Configuration, name: string): AgentcliErr
 }
 
 /**
- * The model that does side work of a role, or null when the session's own model does it. `roles:` wins over the role of
+ * The model for the side work of a role, or null when the session's own model does it. `roles:` wins over the role of
  * a model entry, and of entries only those of the session's provider count.
  */
 export async function selectForRole(

@@ -11,9 +11,9 @@ export interface Setting {
   key: string;
   brief: string;
   kind: "text" | "switch" | "list";
-  /** All values there are; absent where they are the user's own. */
+  /** All possible values; absent where the user chooses freely. */
   words?: readonly string[];
-  /** The value in force; undefined where nothing is. */
+  /** The value in force; undefined for none. */
   current(configuration: Configuration): SettingValue | undefined;
 }
 
@@ -94,7 +94,7 @@ export function readRole(word: string): Role {
 
 /**
  * The value that a word on the command line means. A list is one entry, or a JSON list of them (rules hold commas, so
- * commas do not part). `usage` for a switch that is neither true nor false, and for a broken list.
+ * commas do not separate). `usage` for a switch that is neither true nor false, and for a broken list.
  */
 export function parseSetting(setting: Setting, word: string): SettingValue {
   if (setting.kind === "text") return word;

@@ -1,10 +1,10 @@
-/** "Did you mean": the names that a mistyped word most likely stands for. */
+/** "Did you mean": the names that a mistyped word most likely means. */
 
 /** Longer words are not compared: nobody types them, and the cost grows with the product of the lengths. */
 const WORD_LIMIT = 64;
 
 /**
- * Edit distance of two words, where swapping two neighbours costs one edit (optimal string alignment).
+ * Edit distance of two words, where swapping two neighbors costs one edit (optimal string alignment).
  * Letter case counts; callers fold it.
  */
 function distance(left: string, right: string): number {

@@ -8,11 +8,11 @@ export type { EngineTemplate };
 export const ROLES = ["main", "compact", "subagent"] as const;
 export type Role = typeof ROLES[number];
 
-/** Modes for what runs without asking. Source: specification of the command line, permissions. */
+/** Modes for what runs without a question. Source: specification of the command line, permissions. */
 export const PERMISSION_MODES = ["default", "acceptEdits", "plan", "bypassPermissions"] as const;
 export type PermissionMode = typeof PERMISSION_MODES[number];
 
-/** Seconds that a check may take where nothing else is said. */
+/** Seconds that a check may take by default. */
 export const CHECK_TIMEOUT = 300;
 
 /** A key of the file as a field of the program: `context_window` is `contextWindow`. */
@@ -36,14 +36,14 @@ export interface ProviderEntry {
   headers: Record<string, string>;
   /** Seconds. */
   timeout: { connect: number; firstByte: number; idle: number };
-  /** The user's word that a gateway on loopback is local all the same. */
+  /** The user's word that a gateway on loopback is local anyway. */
   local: boolean;
   caFile?: string;
   /** Absolute path of the file that it stands in, for messages; absent for the built-in ones. */
   file?: string;
 }
 
-/** How tools of an MCP server come to the model: each as a function of its own, through McpFind and McpCall, or not at all. */
+/** How tools of an MCP server are offered to the model: each as a function of its own, through McpFind and McpCall, or not at all. */
 export const EXPOSURES = ["direct", "search", "off"] as const;
 export type Exposure = typeof EXPOSURES[number];
 
@@ -65,7 +65,7 @@ export interface Configuration {
   permissions: { allow: string[]; deny: string[] };
   /** The command that checks what a turn changed, and its time limit in seconds; absent for none. */
   check?: { command: string; timeout: number };
-  /** How the chat calls a person who looks away; absent: the bell. */
+  /** How the chat gets the attention of a person; absent: the bell. */
   notify?: "bell" | "osc9" | "off";
   /** Clients of the Agent Client Protocol get what a model says of protected content; absent: they do. */
   acp?: { showProtected: boolean };
@@ -76,7 +76,7 @@ export interface Configuration {
   mcpServers?: McpServerEntry[];
   /** In the order of the file. */
   providers: ProviderEntry[];
-  /** Things that are odd but usable (unknown keys), one sentence each. */
+  /** Odd but usable entries (unknown keys), one sentence each. */
   warnings: string[];
 }
 

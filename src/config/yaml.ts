@@ -46,7 +46,7 @@ export interface ParsedYaml {
   lines: LineCounter;
 }
 
-// The library's own messages quote the text (tags, escapes, aliases), so each code has a sentence of ours.
+// The library's own messages quote the text (tags, escapes, aliases), so each code has its own sentence here.
 const PROBLEMS: Record<string, string> = {
   ALIAS_PROPS: "an alias cannot have an anchor or a tag",
   BAD_ALIAS: "this alias is not valid",
@@ -67,7 +67,7 @@ function* boundedTokens(text: string, lines: LineCounter) {
   const parser = new Parser(lines.addNewLine);
   for (const lexeme of new Lexer().lex(text)) {
     yield* parser.next(lexeme);
-    // The parser is a loop, what follows it recurses: deep nesting must end here.
+    // The parser is a loop, but what follows it recurses: deep nesting must end here.
     if (parser.stack.length > STACK_LIMIT) throw new YamlProblem("the nesting is too deep", parser.offset);
   }
   yield* parser.end();
@@ -92,7 +92,7 @@ export function parseYaml(text: string): ParsedYaml {
   return parsed;
 }
 
-/** The first place where a file of one or more documents is no YAML; null for none. Quotes nothing of the text. */
+/** The first place where a file of one or more documents is not YAML; null for none. Quotes nothing of the text. */
 export function structureProblem(text: string): { line: number; message: string } | null {
   const lines = new LineCounter();
   const composer = new Composer({ prettyErrors: false, uniqueKeys: false, logLevel: "silent" });
@@ -120,7 +120,7 @@ const TEXT_KEYS = new Set([
 ]);
 const TEXT_MAPS = new Set(["headers", "roles"]);
 
-/** Refuses keys that are no words or stand twice, and takes text as written where text is meant. */
+/** Refuses keys that are not words or occur twice, and takes text as written where text is meant. */
 function normalize(node: unknown, place: { keys: readonly string[]; literal: boolean }): void {
   if (isMap(node)) {
     const seen = new Set<string>();
@@ -194,7 +194,7 @@ export function positionOf(
     const above = nodeAt(parsed, path.slice(0, length - 1));
     const holder = isAlias(above) ? above.resolve(parsed.document) : above;
     const pair = isMap(holder) ? pairOf(holder, String(path[length - 1])) : undefined;
-    // A wrong value is pointed at itself; for what is missing inside, the key of the thing it is missing from.
+    // A wrong value is located itself; something missing, by the key of what it is missing from.
     const offset = length === path.length && pair && !options.key ? valueOffset(pair) : offsetOf(pair?.key);
     const found = offset ?? (isSeq(holder) ? offsetOf((holder as YAMLSeq).items[Number(path[length - 1])]) : undefined);
     if (found !== undefined) return positionAt(parsed.text, found);
@@ -214,7 +214,7 @@ export function positionAt(text: string, offset: number): { line: number; column
   return { line: before.split("\n").length, column: offset - start + 1 };
 }
 
-/** `value` as YAML in block style, lists of mere words in brackets, without line folding, ending with a line feed. */
+/** `value` as YAML in block style, lists of plain words in brackets, without line folding, ending with a line feed. */
 export function blockText(value: unknown): string {
   const document = new Document(value);
   visit(document, {

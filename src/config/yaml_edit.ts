@@ -37,7 +37,7 @@ function applied(value: unknown, edit: YamlEdit, depth = 0): unknown {
   return Object.fromEntries(entries);
 }
 
-/** A text that two values share exactly when they are equal, whatever the order of their keys. */
+/** A text that is the same for two values exactly when they are equal, whatever the order of their keys. */
 function fingerprint(value: unknown): string {
   return JSON.stringify(value, (_, inner) => {
     if (typeof inner !== "object" || inner === null || Array.isArray(inner)) return inner;
@@ -89,7 +89,7 @@ export function editYaml(before: ReadText, edit: YamlEdit): ReadText {
       const value = plainValue(after);
       if (fingerprint(value ?? {}) === wanted) return { parsed: after, value };
     } catch {
-      // A place that the library refuses, or no YAML: the other way, or the refusal below.
+      // A place that the library refuses, or not YAML: the other way, or the refusal below.
     }
   }
   throw new AgentcliError("config_invalid", `${edit.path.join(".")} cannot be changed without changing other parts`, {
@@ -103,7 +103,7 @@ export function commentLines([name, value]: readonly [string, unknown], note: st
   return [`# ${first} # ${note}`, ...rest.map((line) => `# ${line}`)];
 }
 
-/** Returns whether an entry of that name stands in the text as a comment, whoever wrote it. */
+/** Returns whether the text has an entry of that name as a comment, whoever wrote it. */
 export function isCommented(text: string, name: string): boolean {
   return new RegExp(`^[ \\t]*#[# \\t]*${RegExp.escape(name)}:`, "m").test(text);
 }
@@ -126,7 +126,7 @@ export function withComment(text: string, lines: readonly string[]): string {
   return [...all.slice(0, end), ...block(indent), ...all.slice(end)].join("");
 }
 
-/** The text without these lines, where they stand as they were written, at any indentation. */
+/** The text without these lines, where they are unchanged, at any indentation. */
 export function withoutComment(text: string, lines: readonly string[]): string {
   const pattern = lines.map((line) => `[ \\t]*${RegExp.escape(line)}\\r?\\n`).join("");
   return text.replace(new RegExp(`^${pattern}`, "m"), "");

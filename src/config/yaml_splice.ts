@@ -1,6 +1,6 @@
 /**
- * Positions in a YAML text, and one change made in the text itself, in the style around it. What changes gives the new
- * text, or null where the layout is not a usual one.
+ * Positions in a YAML text, and one change made in the text itself, in the style around it. Functions that change it return the new
+ * text, or null where the layout is unusual.
  */
 import {
   blockText,
@@ -45,8 +45,8 @@ function columnOf(text: string, offset: number): number {
 }
 
 /**
- * Behind the comment lines that follow at `start` (the start of a line) and are indented by `indent` or more: they belong to
- * what stands above. Blank lines count only when such a comment follows them.
+ * Offset after the comment lines that follow at `start` (the start of a line) and are indented by `indent` or more: they
+ * belong to what is above. Blank lines count only when such a comment follows them.
  */
 function afterComments(text: string, place: { start: number; indent: number }): number {
   let kept = place.start;
@@ -73,7 +73,7 @@ function isFlow(node: Collection): boolean {
   return node.srcToken?.type === "flow-collection";
 }
 
-/** Returns whether a node is nothing: an empty value, as in `models:`. */
+/** Returns whether a node is an empty value, as in `models:`. */
 function isEmptyValue(node: unknown): boolean {
   if (node === null || node === undefined) return true;
   return isScalar(node) && node.value === null && (node.range ? node.range[0] === node.range[1] : true);
@@ -148,7 +148,7 @@ function flowText(value: unknown, style: { quoted: boolean }): string {
   return flowScalar(value, style.quoted);
 }
 
-/** A scalar, or a list of them, on one line, quoted as what it replaces was quoted. */
+/** A scalar, or a list of them, on one line, quoted like what it replaces. */
 function inlineText(value: unknown, quoting: string | null): string {
   if (typeof value === "string") {
     if (quoting === "QUOTE_DOUBLE" || /[\n\r]/.test(value)) return JSON.stringify(value);
@@ -295,7 +295,7 @@ function addItem({ text }: ParsedYaml, list: YAMLSeq, value: unknown): string | 
   return insertLines(text, offset, indented(blockText([value]), indent));
 }
 
-/** Removes what stands at a path; the last thing of a collection leaves `{}` or `[]`. */
+/** Removes the value at a path; the last one of a collection leaves `{}` or `[]`. */
 export function removeFrom(parsed: ParsedYaml, path: KeyPath): string | null {
   const key = path.at(-1);
   if (key === undefined) return null;
@@ -331,7 +331,7 @@ function withComma(ranges: readonly Range[], index: number): Range {
   return { start: ranges[index - 1]?.end ?? own.start, end: own.end };
 }
 
-/** The whole lines of a thing with the comments inside it; from its start to the next one where it shares a line. */
+/** The whole lines of an entry with the comments inside it; from its start to the next one where it shares a line. */
 function linesOf(text: string, range: Range, next: Range | undefined): Range {
   if (!startsLine(text, range.start) && next) return { start: range.start, end: next.start };
   const end = afterComments(text, { start: afterLine(text, range.end), indent: columnOf(text, range.start) + 1 });

@@ -78,7 +78,7 @@ const FILE: ProjectFile<Servers> = {
   hint: "remove the file, and approve the servers again: agentcli mcp approve NAME",
 };
 
-/** Returns the approved servers of a project by name. Throws `config_invalid` for a file that is none of ours. */
+/** Returns the approved servers of a project by name. Throws `config_invalid` for a file of another form. */
 export async function approvedServers(home: Home, root: string): Promise<Map<string, ApprovedServer>> {
   return new Map(Object.entries(await readForProject(home, FILE, { root }) ?? {}));
 }

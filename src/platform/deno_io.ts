@@ -1,4 +1,4 @@
-/** The real outside: what `main.ts` passes in. */
+/** The real environment, which `main.ts` passes in. */
 import { createSleep } from "./sleep.ts";
 import { AgentcliError } from "../errors.ts";
 import { type Clock, type Input, type Io, type Output, OutputClosed, type StopSignal } from "./io.ts";
@@ -9,7 +9,7 @@ const encoder = new TextEncoder();
 /** Bytes of standard input taken at a time. */
 const INPUT_CHUNK = 64 * 1024;
 
-/** Returns a stream to write to. Of `notices` nothing depends on: what cannot be written there is dropped. */
+/** Returns a stream to write to. Nothing depends on `notices`: what cannot be written there is dropped. */
 function output(stream: typeof Deno.stdout | typeof Deno.stderr, { notices }: { notices: boolean }): Output {
   return {
     isTerminal: stream.isTerminal(),
@@ -58,7 +58,7 @@ function input(): Input {
 const STOP_SIGNALS: readonly StopSignal[] = ["SIGINT", "SIGTERM", "SIGHUP"];
 
 function onSignal(listener: (signal: StopSignal) => void): () => void {
-  // Windows knows SIGINT alone of these (and SIGBREAK, which ends the process as it should).
+  // Of these, Windows has only SIGINT (and SIGBREAK, which ends the process as it should).
   const signals = Deno.build.os === "windows" ? STOP_SIGNALS.slice(0, 1) : STOP_SIGNALS;
   const handlers = signals.map((signal) => {
     const handler = () => listener(signal);

@@ -30,12 +30,12 @@ function codeOf(error: unknown): string | null {
   return typeof code === "string" ? code : null;
 }
 
-/** Returns whether the disk has no room. */
+/** Returns whether the disk is full. */
 export function isFull(error: unknown): boolean {
   return ["ENOSPC", "EDQUOT"].includes(codeOf(error) ?? "");
 }
 
-/** Returns why the system did not do it, a few words without a path; null for an error that is not the system's. */
+/** Returns the reason for a failure, a few words without a path; null for an error that is not the system's. */
 export function diskReason(error: unknown): string | null {
   const code = codeOf(error);
   return code === null ? null : FAILURE_OF_CODE[code]?.reason ?? `the system refused (${code})`;
@@ -53,7 +53,7 @@ export function systemReason(error: unknown): string {
   return reason;
 }
 
-/** Returns what a look at the disk gives; `forbidden` where the system objects, but null where no path can lead. */
+/** Returns the result of a look at the disk; `forbidden` where the system refuses, but null where no path can lead. */
 export function presentOrForbidden<T>(look: () => T): T | null | "forbidden" {
   try {
     return look();

@@ -1,6 +1,6 @@
 /**
  * Changing a file in exactly one directory, whatever others put at its path meanwhile. The runtime has no `openat`: the
- * process goes into the directory, looks where it is, works on bare names, and goes back, all without a pause, so that
+ * process changes into the directory, checks where it is, works on bare names, and goes back, all without a pause, so that
  * nothing else of this process runs there. Under narrow permissions the runtime makes every name absolute again: what was
  * written is then checked afterwards, and removed where it is elsewhere.
  */
@@ -9,7 +9,7 @@ import { basename, dirname, join, normalize } from "./path.ts";
 import { quietly } from "./real_path.ts";
 import { hasAllPermissions } from "./runtime.ts";
 
-/** Thrown when another directory, or what is no regular file, stood at the path. */
+/** Thrown when another directory, or something other than a regular file, was at the path. */
 export class ReplacedError extends Error {
   /** `strayed`: something may have been left where the path led to; otherwise nothing was changed there. */
   constructor(readonly strayed: boolean) {
@@ -19,14 +19,14 @@ export class ReplacedError extends Error {
 
 /** How far the directory can be relied on. */
 export interface HoldOptions {
-  /** No other thread of this process minds its working directory: not so in tests, which run beside others. */
+  /** No other thread of this process depends on its working directory: not so in tests, which run in parallel. */
   ownProcess: boolean;
 }
 
 interface HeldDirectory {
   /** Nobody can put another directory in its place. */
   exact: boolean;
-  /** Returns an entry's name as the system is to be given it. */
+  /** Returns an entry's name as it is passed to the system. */
   entry(name: string): string;
   /** Throws {@link ReplacedError} when the entry is not this file, after the file was removed where it can be found. */
   verify(name: string, file: FileStatus): void;
@@ -34,7 +34,7 @@ interface HeldDirectory {
 
 /**
  * Replaces or creates a regular file, with its parents, so that a kill at any moment leaves what was there or the new file.
- * `path` must be a real path, and what stands there a file, or a link where `over` says so. The file gets `mode`, else
+ * `path` must be a real path, and lead to a file, or to a link where `over` says so. The file gets `mode`, else
  * keeps the mode of the one before, else gets `newMode`.
  */
 export function replaceRegularFile(
@@ -67,12 +67,12 @@ export function replaceLink(path: string, target: string, options: ReplaceOption
   });
 }
 
-/** What may stand at a path that is replaced; a file when absent. */
+/** The kinds of entry that may be replaced at a path; a file when absent. */
 interface ReplaceOptions extends HoldOptions {
   over?: "file" | "symlink" | undefined;
 }
 
-/** Puts what `make` makes under a temporary name in the place of what stands at a path. */
+/** Replaces the entry at a path by what `make` creates under a temporary name. */
 function replace(
   path: string,
   { over = "file", ownProcess }: ReplaceOptions,
@@ -88,7 +88,7 @@ function replace(
       Deno.renameSync(entry(temporary), entry(name));
     } catch (error) {
       const isGone = removeQuietly(entry(temporary));
-      // It is not where it was: of what the path led to meanwhile nobody knows.
+      // It is not where it was: what the path led to meanwhile is unknown.
       if (!isGone && !exact && !(error instanceof ReplacedError)) fail(true);
       throw error;
     }
@@ -110,7 +110,7 @@ export function placeDirectory(path: string, { mode, ownProcess }: HoldOptions &
   inDirectory(path, { make: false, ownProcess }, ({ entry }) => Deno.chmodSync(entry("."), mode));
 }
 
-/** Removes a file, a link or an empty directory; what is not there is no error. `path` must be a real path. */
+/** Removes a file, a link or an empty directory; a missing one is no error. `path` must be a real path. */
 export function removeEntry(path: string, { kind, ownProcess }: HoldOptions & { kind: FileKind }): void {
   try {
     inDirectory(dirname(path), { make: false, ownProcess }, ({ entry }) => {
@@ -185,7 +185,7 @@ function goBack(before: string | null): void {
   }
 }
 
-/** Looks twice: between the two questions of one look somebody may have been faster. */
+/** Checks twice: between the two calls of one check somebody may have been faster. */
 function verifyPlace(directory: string, name: string, file: FileStatus): void {
   for (let look = 0; look < 2; look++) {
     const real = normalize(realPathSync(directory) ?? directory);

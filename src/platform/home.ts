@@ -1,6 +1,6 @@
 /**
  * The tool's own directory: `$AGENTCLI_HOME`, default `~/.agentcli`. Directories 0700, files 0600, whatever the umask;
- * a looser file or directory of ours is tightened when it is met. Nothing is created by reading.
+ * a looser file or directory of ours is tightened when it is used. Nothing is created by reading.
  */
 import { AgentcliError } from "../errors.ts";
 import { diskAdvice, diskReason } from "./disk_failure.ts";
@@ -26,7 +26,7 @@ import { isMissingPermission } from "./runtime.ts";
 /** Largest file of the home that is read, in bytes. */
 const FILE_LIMIT = 64 * 1024 * 1024;
 
-/** No write takes an hour: an older temporary file is of a process that was killed. */
+/** No write takes an hour: an older temporary file is from a killed process. */
 const LONGEST_WRITE_MS = 60 * 60 * 1000;
 
 /** The home and its files, named relative to it (`providers.yaml`, `cache/…`). */
@@ -78,7 +78,7 @@ export function homePath(io: Pick<Io, "env" | "os">): string {
   return join(user, ".agentcli");
 }
 
-/** Returns the error for a home that the system does not let us use; `way` is what else can be done. */
+/** Returns the error for a home that the system does not let us use; `way` is what the user can do instead. */
 export function homeUnusable(path: string, error: unknown, way = "or set AGENTCLI_HOME"): AgentcliError {
   if (isMissingPermission(error)) {
     return new AgentcliError("home_unusable", `Deno does not permit using the home ${path}`, {
@@ -100,9 +100,9 @@ function ownUser(): number | null {
 }
 
 /**
- * Refuses a home that is no directory, or not of the user who runs the process, for reading as for writing: what stands in
- * it starts programs and permits commands. Root is no exception (`sudo -E` keeps HOME): what root makes in somebody's home
- * its owner cannot change any more, and what others write there root must not obey.
+ * Refuses a home that is no directory, or not of the user who runs the process, for reading as for writing: what is in
+ * it starts programs and permits commands. Root is no exception (`sudo -E` keeps HOME): what root creates in somebody's home
+ * its owner can no longer change, and root must not obey what others write there.
  */
 async function checkDirectory(path: string): Promise<void> {
   const found = statSync(path);
@@ -158,7 +158,7 @@ export async function openHome(io: Pick<Io, "env" | "os">): Promise<Home> {
         await makePrivateDirectory(dirname(file(name)));
         const target = targetOf(file(name));
         await writeAtomically(target, markOf(target) + text, { mode: 0o600 });
-        // What a process that was killed left of this file. That it stays for once is no failure of the write.
+        // What a killed process left of this file. If it stays, that is no failure of the write.
         await removeLeftovers(target, { before: Date.now() - LONGEST_WRITE_MS }).catch(() => {});
       }),
     remove: (name) => guarded(() => removeFile(file(name))),

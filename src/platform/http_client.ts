@@ -1,4 +1,4 @@
-/** Connections that go where they are told, whatever the environment says, and a probe for a silent address. */
+/** Connections that ignore the environment, and a probe for a silent address. */
 
 /** A client for `fetch`'s `client` option; its owner closes it. */
 export type FetchClient = Deno.HttpClient;
@@ -26,7 +26,7 @@ export class ConnectionForbidden extends Error {
 
 /**
  * Makes a client. Measured with Deno 2.9.6: proxy variables apply to loopback URLs too, a client reads them when it is
- * made, and only `NO_PROXY` with the very host (a v6 one without brackets) keeps it direct. Throws
+ * made, and only `NO_PROXY` with the exact host (a v6 one without brackets) keeps it direct. Throws
  * {@link ConnectionForbidden} when `direct` needs that variable and may not set it.
  */
 export function openClient(connection: Connection, caCerts: readonly string[]): FetchClient {
@@ -71,9 +71,9 @@ export function mayConnect(host: string, port: number): boolean {
   return Deno.permissions.querySync({ name: "net", host: `${host}:${port}` }).state === "granted";
 }
 
-/** A TCP connection in clear. */
+/** A plain TCP connection. */
 export interface Socket {
-  /** Fills the front of `buffer`; how many bytes that are, null at the end. One at a time. */
+  /** Fills the front of `buffer` and returns the number of bytes, null at the end. One call at a time. */
   read(buffer: Uint8Array): Promise<number | null>;
   /** Resolves when the system took all of it. */
   write(bytes: Uint8Array): Promise<void>;

@@ -23,7 +23,7 @@ export interface ProcessOptions {
   stdin?: Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array<ArrayBuffer>> | "inherit" | undefined;
   /** Processes that it started continue after it exits: it set up a service. */
   leaveRunning?: boolean;
-  /** Called once it is running, before anything of it is heard. */
+  /** Called once it is running, before any output. */
   onStart?: (() => void) | undefined;
   /** Gets each piece as it arrives; must not keep all of them. Where it gives a promise, the next of that stream is read when that resolves. */
   onOutput(bytes: Uint8Array<ArrayBuffer>, stream: OutputStream): void;
@@ -37,14 +37,14 @@ export interface ProcessOutcome {
   leftovers: boolean;
 }
 
-/** Milliseconds between the polite end of a process group and the one it cannot refuse. */
+/** Milliseconds between asking a process group to end and killing it. */
 const GRACE_MS = 1_000;
-/** Milliseconds that output is waited for after the process itself is gone: something may hold the pipe open. */
+/** Milliseconds to wait for output after the process itself is gone: something may hold the pipe open. */
 const PIPE_WAIT_MS = 1_000;
 
 /**
  * Runs a process to its end. On timeout, on abort, and for whatever it leaves behind, the whole process group is asked
- * to end and after a second made to. A program that is not there throws, or exits with 127.
+ * to end, and killed after a second. A missing program throws, or exits with 127.
  */
 export async function run(options: ProcessOptions): Promise<ProcessOutcome> {
   options.signal?.throwIfAborted();
@@ -77,7 +77,7 @@ export async function run(options: ProcessOptions): Promise<ProcessOutcome> {
   }
 }
 
-/** Runs a process and gives what it says on its standard output: at most `limit` bytes, and whether that was all. */
+/** Runs a process and returns its standard output: at most `limit` bytes, and whether that was all. */
 export async function runForOutput(
   { limit, ...options }: Omit<ProcessOptions, "onOutput"> & { limit: number },
 ): Promise<ProcessOutcome & { bytes: Uint8Array<ArrayBuffer>; more: boolean }> {
@@ -94,7 +94,7 @@ export async function runForOutput(
   return { ...outcome, bytes: joined(pieces), more: length > limit };
 }
 
-/** Collects what a process says as text: of each stream at most about `limit` characters, and nothing of the rest. */
+/** Collects the output of a process as text: about `limit` characters of each stream, without the rest. */
 export function collectText(
   limit: number,
 ): { said: Record<OutputStream, string>; onOutput: ProcessOptions["onOutput"] } {
@@ -108,7 +108,7 @@ export function collectText(
   };
 }
 
-/** Runs a process and gives what it says, as {@link collectText} does. */
+/** Runs a process and returns its output as {@link collectText} does. */
 export async function runForText(
   { limit, ...options }: Omit<ProcessOptions, "onOutput"> & { limit: number },
 ): Promise<ProcessOutcome & Record<OutputStream, string>> {
@@ -116,7 +116,7 @@ export async function runForText(
   return { ...await run({ ...options, onOutput }), ...said };
 }
 
-/** Returns whether standard output and standard error of this process are one: the order of what comes there counts then. */
+/** Returns whether standard output and standard error of this process are the same file: then their order counts. */
 export function isOutputJoined(): boolean {
   const [output, error] = [quietly(() => statSync("/dev/fd/1")), quietly(() => statSync("/dev/fd/2"))];
   return output !== null && output.device === error?.device && output.inode === error.inode;
@@ -158,7 +158,7 @@ function pump(source: ReadableStream<Uint8Array<ArrayBuffer>>, stream: OutputStr
   done.catch(() => {});
   return {
     done,
-    /** Whether it waits for the listener: more may be there to be read. */
+    /** Whether it waits for the listener: there may be more to read. */
     isWaiting: () => isWaiting,
     async close() {
       await reader.cancel().catch(() => {});
@@ -178,7 +178,7 @@ async function feed(
     await writer.write(bytes);
     await writer.close();
   } catch {
-    // The child closed its input before it read all: its right.
+    // The child may close its input before it has read everything.
   }
 }
 
@@ -205,7 +205,7 @@ export function findExecutable(
 }
 
 function executable(path: string): string | null {
-  // A directory of PATH that may not be looked into holds nothing for us.
+  // A directory of PATH that cannot be read offers no program.
   const found = quietly(() => statSync(path));
   const isProgram = found?.kind === "file" && (found.mode === null || (found.mode & 0o111) !== 0);
   return isProgram ? quietly(() => realPathSync(path)) : null;

@@ -9,11 +9,11 @@ export interface GroupLeader {
   isRunning(): boolean | Promise<boolean>;
 }
 
-/** Fixed places: a `setsid` found through PATH could be anybody's. */
+/** Fixed locations: a `setsid` found through PATH could be anybody's. */
 const SETSID_PLACES: readonly string[] = ["/usr/bin/setsid", "/bin/setsid", "/run/current-system/sw/bin/setsid"];
 /** Milliseconds between looks whether a group is gone. */
 const LOOK_MS = 20;
-/** Looks at a group that was killed: what is still there after five seconds waits for the system. */
+/** Checks of a killed group: what is still there after five seconds waits for the system. */
 const KILL_LOOKS = 250;
 
 /** Returns the absolute path of `setsid`; null where there is none (macOS, Windows). */
@@ -24,7 +24,7 @@ export function findSetsid(): string | null {
 
 /**
  * Starts a process that leads a group of its own (not on Windows, which has none). By `setsid` where there is one: the
- * group is then made a moment after the start, and a missing program exits with 127. `detached` makes it before, but
+ * group is then created a moment after the start, and a missing program exits with 127. `detached` creates it before, but
  * copies this whole process for it (6 ms instead of 0.3, measured with Deno 2.9.6). `outlives`: it keeps running without us.
  */
 export function spawnLeader(
@@ -33,7 +33,7 @@ export function spawnLeader(
   { setsid, outlives = false }: { setsid: string | null; outlives?: boolean },
 ): Deno.ChildProcess {
   const [program, ...args] = setsid === null ? argv : [setsid, ...argv] as const;
-  // Never both: `setsid` would have to fork, and the process id would be that of nobody.
+  // Never both: `setsid` would have to fork, and the process id would be the wrong one.
   const detached = setsid === null && (outlives || Deno.build.os !== "windows");
   return new Deno.Command(program, { ...options, args, detached }).spawn();
 }
@@ -47,8 +47,8 @@ export function leaderOf(child: Deno.ChildProcess): GroupLeader {
 }
 
 /**
- * Asks the group to end, and after `graceMs` milliseconds makes it, again and again until it is gone. A leader that has
- * not made its group yet is ended by itself. Returns whether anything was still running. The only place that ends groups.
+ * Asks the group to end, and after `graceMs` milliseconds kills it, again and again until it is gone. A leader that has
+ * not created its group yet is ended by itself. Returns whether anything was still running. The only place that ends groups.
  */
 export async function endGroup(leader: GroupLeader, graceMs: number): Promise<boolean> {
   if (await isGone(leader)) return false;
@@ -74,26 +74,26 @@ function look(): Promise<void> {
   return new Promise((resolve) => void after(LOOK_MS, resolve));
 }
 
-/** Returns whether neither the group nor its leader is there. A group that is stopped is woken by that: it has to end. */
+/** Returns whether neither the group nor its leader is there. That wakes a stopped group, which has to end. */
 async function isGone(leader: GroupLeader): Promise<boolean> {
   if (Deno.build.os === "windows") return !await leader.isRunning();
   const group = groupOf(leader);
   // Mostly nothing is left, and one call shows that: to look through all processes takes milliseconds.
   if (signalTo(group, "SIGCONT")) return !await leader.isRunning() && await onlyZombies(leader);
   if (await leader.isRunning()) return false;
-  // It may have made its group just before it ended.
+  // It may have created its group just before it ended.
   return !signalTo(group, "SIGCONT");
 }
 
-/** Returns what stands for the whole group in a signal; on Windows the process alone. */
+/** Returns the target of a signal to the whole group; on Windows the process alone. */
 function groupOf({ pid }: GroupLeader): number {
   return Deno.build.os === "windows" ? pid : -pid;
 }
 
-/** Sends a signal; returns whether somebody was there to get it. */
+/** Sends a signal; returns whether a process was there to get it. */
 function signalTo(target: number, signal: Deno.Signal): boolean {
   try {
-    // Windows knows no signals; this one ends the process.
+    // Windows has no signals; this one ends the process.
     Deno.kill(target, Deno.build.os === "windows" ? "SIGKILL" : signal);
     return true;
   } catch {
@@ -101,7 +101,7 @@ function signalTo(target: number, signal: Deno.Signal): boolean {
   }
 }
 
-/** Returns whether all that is left of a group waits to be collected: in containers nobody may ever do that. Linux only. */
+/** Returns whether a group consists only of zombies: in containers nobody may ever collect them. Linux only. */
 async function onlyZombies({ pid }: GroupLeader): Promise<boolean> {
   if (Deno.build.os !== "linux") return false;
   try {
@@ -125,7 +125,7 @@ interface DetachedOptions {
   cwd: string;
   /** All variables the process gets; nothing is inherited. */
   env: Record<string, string>;
-  /** Absolute path of a file that is there: what the process writes is added to it. Not kept on Windows. */
+  /** Absolute path of an existing file: the output is appended to it. Not kept on Windows. */
   log: string;
 }
 
@@ -153,11 +153,11 @@ export function startDetached({ argv, cwd, env, log }: DetachedOptions): Detache
   return { pid: child.pid, ended: child.status.then(({ code }) => code) };
 }
 
-/** Where `setpriv` is, fixed: one found through PATH could be anybody's. */
+/** The fixed location of `setpriv`: one found through PATH could be anybody's. */
 const SETPRIV_PLACES: readonly string[] = ["/usr/bin/setpriv", "/bin/setpriv"];
 
 /**
- * Shell: runs a command on its own streams, and collects it; when the signal comes, asks the whole group to end, and makes it
+ * Shell: runs a command on its own streams, and collects it; when the signal comes, asks the whole group to end, and kills it
  * a second later.
  */
 const END_GROUP = `trap : TERM; trap 'kill 0; sleep 1; kill -9 0' USR1
@@ -165,8 +165,8 @@ exec 3<&0 4>&2 2>/dev/null; "$@" <&3 2>&4 3<&- 4>&- & exec 3<&- 4>&-
 wait $!; code=$?; while kill -0 $!; do wait $!; code=$?; done; exit $code`;
 
 /**
- * Returns the command so that its process is asked to end when ours is gone without a word (`kill -9`); with `group` also all
- * that it started and that is in its group, which it has to lead. On Linux with `setpriv`; elsewhere the command as it is.
+ * Returns the command, changed so that its process is asked to end when ours is killed (`kill -9`); with `group` also
+ * everything in its group, which it has to lead. On Linux with `setpriv`; elsewhere the command as it is.
  */
 export function endingWithUs(
   argv: readonly [string, ...string[]],
@@ -223,8 +223,8 @@ export async function printedBy(program: string, args: string[]): Promise<string
 }
 
 /**
- * Ends a process that {@link startDetached} started, with all it started: asked first, made to after `graceMs`
- * milliseconds. Only when `identity` still holds; gives whether it did.
+ * Ends a process that {@link startDetached} started, with all it started: asked first, killed after `graceMs`
+ * milliseconds. Only when `identity` still holds; returns whether it did.
  */
 export async function endDetached(
   { pid, identity }: { pid: number; identity: string },

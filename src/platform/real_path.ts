@@ -1,8 +1,8 @@
-/** Paths as the system finds them: links resolved, and `..` behind a link taken from where the link leads. */
+/** Paths as the system finds them: links resolved, and `..` after a link taken from where the link leads. */
 import { lstatSync, realPathSync, statSync } from "./files.ts";
 import { basename, dirname, isAbsolute, join, normalize } from "./path.ts";
 
-/** Returns what a look at the disk gives; null where it fails: what cannot be looked at is judged by its name alone. */
+/** Returns the result of a look at the disk; null where it fails: an unreadable entry counts by its name alone. */
 export function quietly<T>(look: () => T): T | null {
   try {
     return look();
@@ -11,17 +11,17 @@ export function quietly<T>(look: () => T): T | null {
   }
 }
 
-/** Whether a file stands at the end of a path's links. */
+/** Whether there is a file at the end of a path's links. */
 export function isFile(path: string): boolean {
   return quietly(() => statSync(path))?.kind === "file";
 }
 
-/** Whether something stands at a path. */
+/** Whether there is something at a path. */
 export function exists(path: string): boolean {
   return quietly(() => lstatSync(path)) !== null;
 }
 
-/** The real path; null if it leads nowhere or cannot be looked at. */
+/** The real path; null if it leads nowhere or cannot be read. */
 export function realOrNull(path: string): string | null {
   const real = quietly(() => realPathSync(path));
   return real === null ? null : normalize(real);
@@ -42,7 +42,7 @@ export function ancestors(start: string): string[] {
   return found;
 }
 
-/** Returns the paths that lie in no other of them. */
+/** Returns the paths that are not inside another of them. */
 export function outermost(paths: Iterable<string>): string[] {
   const all = new Set(paths);
   return [...all].filter((path) => !ancestors(path).slice(1).some((up) => all.has(up)));

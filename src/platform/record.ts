@@ -1,4 +1,4 @@
-/** Parses JSON that came from outside, and looks into it. */
+/** Parses JSON from outside, and reads its parts. */
 
 /** A JSON object whose members are not known. */
 export type JsonRecord = Record<string, unknown>;
@@ -27,12 +27,12 @@ export function countOf(value: unknown): number | null {
   return typeof value === "number" && Number.isFinite(value) && value >= 0 ? Math.floor(value) : null;
 }
 
-/** The fields of a JSON object; none of anything else. Only own fields: `__proto__` is data. */
+/** The fields of a JSON object; none for anything else. Only own fields: `__proto__` is data. */
 export function fieldsOf(value: unknown): Record<string, unknown> {
   return isRecord(value) ? Object.assign(Object.create(null), value) : Object.create(null);
 }
 
-/** The members of a JSON array; none of anything else. */
+/** The members of a JSON array; none for anything else. */
 export function membersOf(value: unknown): unknown[] {
   return Array.isArray(value) ? value : [];
 }

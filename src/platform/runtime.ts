@@ -5,7 +5,7 @@ import { quietly } from "./real_path.ts";
 import type { Io } from "./io.ts";
 import { readTextSync } from "./files.ts";
 
-/** The runtime, and in which form the program came. */
+/** The runtime, and the form of the program. */
 interface RuntimeFacts {
   version: string;
   /** One binary with the runtime in it, one file of JavaScript, or the sources. */
@@ -14,7 +14,7 @@ interface RuntimeFacts {
   system: string;
 }
 
-/** Asks the runtime. */
+/** Reads them from the runtime. */
 export function runtimeFacts(): RuntimeFacts {
   const form = Deno.build.standalone ? "binary" : Deno.mainModule.endsWith(".js") ? "bundle" : "source";
   return { version: Deno.version.deno, form, system: `${Deno.build.os} ${Deno.build.arch}` };
@@ -26,10 +26,10 @@ export function isProgramFile(path: string): boolean {
   return path === mainFile() && path.endsWith(".js");
 }
 
-/** The oldest Deno that each form runs on. Sources import texts in a way that 2.8 is the first to know. */
+/** The oldest Deno that each form runs on. Sources import texts in a way that 2.8 introduced. */
 const OLDEST = { binary: "2.7.11", bundle: "2.7.11", source: "2.8.0" } as const;
 
-/** Returns the version of Deno that is needed; null when this one is not older. */
+/** Returns the version of Deno that is needed; null when this one is recent enough. */
 export function neededRuntime({ version, form }: RuntimeFacts): string | null {
   const [major = 0, minor = 0, patch = 0] = version.split(/[.+-]/).map(Number);
   const [oldMajor = 0, oldMinor = 0, oldPatch = 0] = OLDEST[form].split(".").map(Number);

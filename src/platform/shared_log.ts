@@ -5,7 +5,7 @@ import { openLockFile } from "./journal.ts";
 /** A log that is open while this process works. */
 export interface SharedLog {
   add(line: string): void;
-  /** The lines of all since this one opened it; null where another had it open at that time or has it open now. */
+  /** The lines of all after this one opened it; null where another had it open at that time or has it open now. */
   lines(): string[] | null;
   close(): void;
 }
@@ -31,14 +31,14 @@ export function openSharedLog(home: Home, name: string): SharedLog {
       return new TextDecoder().decode(Deno.readFileSync(path).subarray(start)).split("\n").slice(0, -1);
     },
     close() {
-      // A process that is being started has a copy of the handle for a moment, and with it the lock.
+      // A starting process has a copy of the handle for a moment, and with it the lock.
       handle.unlockSync();
       handle.close();
     },
   };
 }
 
-/** Adds a line to a log that others may have open; nothing where there is none, or it may not be written. */
+/** Adds a line to a log that others may have open; does nothing where there is none, or it may not be written. */
 export function addLine(home: Home, { name, line }: { name: string; line: string }): void {
   try {
     Deno.writeTextFileSync(home.file(name), `${line}\n`, { append: true, create: false });

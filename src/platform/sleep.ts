@@ -2,7 +2,7 @@
 import type { Clock } from "./io.ts";
 
 /**
- * Calls `over` after so many milliseconds, unless what it returns is called before; then the timer keeps no process alive.
+ * Calls `over` after a number of milliseconds, unless the returned function is called before; then the timer keeps no process alive.
  *
  * By `AbortSignal.timeout`, not `setTimeout`: the first use of the latter costs a start 5 to 9 ms, of the former half a
  * millisecond. Such a timer cannot be canceled and takes 4 KB until it is due (all measured with Deno 2.9.6).
@@ -37,7 +37,7 @@ export async function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promi
 }
 
 /**
- * Returns what lets others have their turn after each slice of work, and throws the signal's reason then: signals, timers
+ * Returns a function that yields after each slice of work and throws the signal's reason: signals, timers
  * and the terminal wait for synchronous work.
  */
 export function pacer(signal: AbortSignal | undefined, sliceMs = 50): () => Promise<void> {
@@ -54,13 +54,13 @@ export function pacer(signal: AbortSignal | undefined, sliceMs = 50): () => Prom
 interface SleepParts {
   /** Milliseconds that only grow. */
   now(): number;
-  /** A signal that is aborted after so many whole milliseconds. */
+  /** A signal that is aborted after a whole number of milliseconds. */
   timer(milliseconds: number): AbortSignal;
 }
 
 /**
  * Makes a `sleep`: it resolves after `milliseconds`, or rejects with the signal's reason. A session makes waits of minutes
- * for each request and cuts them short: so timers, which weigh something ({@link after}), are shared. One that is due
+ * for each request and cuts them short, so timers, which cost memory ({@link after}), are shared. One that is due
  * before a wait serves that wait, too.
  */
 export function createSleep(parts: SleepParts): Clock["sleep"] {
@@ -91,7 +91,7 @@ class Waits {
     this.#parts = parts;
   }
 
-  /** Calls `over` when the time is up; what it gives takes the wait back. */
+  /** Calls `over` when the time is up; the returned function cancels the wait. */
   add(milliseconds: number, over: () => void): () => void {
     const wait = { due: this.#parts.now() + Math.max(0, milliseconds), over };
     if (this.#waits.size === 0) this.#listen();
@@ -103,7 +103,7 @@ class Waits {
     };
   }
 
-  /** Sees to it that something fires in time. */
+  /** Makes sure that a timer fires in time. */
   #cover(due: number): void {
     if (this.#timers.some((timer) => timer.due <= due)) return;
     const left = Math.max(0, Math.ceil(due - this.#parts.now()));

@@ -1,4 +1,4 @@
-/** Temporary directories of our own, in the system's place for them. */
+/** Temporary directories of our own, where the system keeps them. */
 import { AgentcliError } from "../errors.ts";
 import { diskReason } from "./disk_failure.ts";
 import { dirname, join } from "./path.ts";
@@ -56,8 +56,8 @@ function makeDirectory(): string {
 }
 
 /**
- * Returns the error that keeps this process from writing below a directory; null when it can. Tried out with one byte, since
- * permission bits say nothing of read-only file systems and full disks; the file is gone at once.
+ * Returns the error that keeps this process from writing below a directory; null when it can. Tried with one byte, since
+ * permission bits say nothing about read-only file systems and full disks; the file is removed at once.
  */
 export function obstacleToWriting(directory: string): unknown {
   let path: string | null = null;

@@ -10,26 +10,26 @@ export function utf8Text(bytes: Uint8Array, { stays = false }: { stays?: boolean
 const MARKS = /[\p{M}\uff9e\uff9f]{30}/gu;
 
 /**
- * Returns a normalized text. More than 30 marks in a row are parted, since normalizing sorts each run in quadratic time:
+ * Returns a normalized text. More than 30 marks in a row are split, since normalizing sorts each run in quadratic time:
  * the Stream-Safe Text Format of Unicode Standard Annex 15.
  */
 export function normalized(text: string, form: "NFC" | "NFKC" | "NFKD"): string {
   return text.replace(MARKS, "$&\u034f").normalize(form);
 }
 
-/** Returns a text with what its percent signs stand for; where they stand for nothing, as it is. */
+/** Returns a text with its percent escapes decoded; as it is where they are invalid. */
 export function percentDecoded(text: string): string {
   return quietly(() => decodeURIComponent(text)) ?? text;
 }
 
-/** Returns the path of an address; null where it is none. */
+/** Returns the path of an address; null where it has none. */
 export function pathOfAddress(address: string): string | null {
   const path = quietly(() => decodeURIComponent(new URL(address).pathname));
   // Drives: `/C:/…`.
   return Deno.build.os === "windows" && path !== null ? path.replace(/^\/(?=[A-Za-z]:)/, "") : path;
 }
 
-/** Returns the port of an address, also where it is that of its scheme. */
+/** Returns the port of an address, even if it is the default of its scheme. */
 export function portOf({ port, protocol }: URL): number {
   return Number(port || (protocol === "https:" ? 443 : 80));
 }
@@ -39,7 +39,7 @@ export function sameBytes(one: Uint8Array, other: Uint8Array): boolean {
   return one.length === other.length && one.every((byte, at) => byte === other[at]);
 }
 
-/** The pieces as one. */
+/** The pieces joined. */
 export function joined(pieces: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
   const whole = new Uint8Array(pieces.reduce((sum, piece) => sum + piece.length, 0));
   let at = 0;
@@ -112,7 +112,7 @@ export function rowsWithin(rows: readonly string[], bytes: number): { kept: stri
   return { kept: rows.slice(0, end), left: rows.length - end };
 }
 
-/** Returns a text in a fence of Markdown that nothing in it ends. */
+/** Returns a text in a fence of Markdown that nothing in the text ends. */
 export function fenced(text: string, language = ""): string {
   const longest = Math.max(2, ...[...text.matchAll(/`{3,}/g)].map(([fence]) => fence.length));
   const fence = "`".repeat(longest + 1);

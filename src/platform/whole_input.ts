@@ -1,4 +1,4 @@
-/** Reads an input as a whole. Apart from `io.ts`, which every start loads. */
+/** Reads an input as a whole. Separate from `io.ts`, which every start loads. */
 import { joined } from "./text.ts";
 import type { Input } from "./io.ts";
 

@@ -36,7 +36,7 @@ export function openFileStore(home: Home): KeyStore {
       });
     },
     async remove(provider) {
-      // Without a file there is nothing to lock, and no home to make.
+      // Without a file there is nothing to lock, and no home to create.
       if (await home.read(FILE) === null) return false;
       return await home.locked(FILE, async () => {
         const entries = await readEntries(home);
@@ -72,7 +72,7 @@ async function writeEntries(home: Home, entries: Entries): Promise<void> {
   await home.write(FILE, JSON.stringify({ version: 1, entries: Object.fromEntries(entries) }, null, 2) + "\n");
 }
 
-/** The key file's key, made when there is none. Only inside the lock, and only while nothing depends on an older one. */
+/** The key file's key, created when there is none. Only inside the lock, and only while nothing depends on an older one. */
 async function anyCipherKey(home: Home): Promise<CryptoKey> {
   if (await home.read(KEY_FILE) === null) {
     await home.write(KEY_FILE, crypto.getRandomValues(new Uint8Array(KEY_BYTES)).toBase64() + "\n");

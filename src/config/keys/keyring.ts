@@ -32,7 +32,7 @@ const OUTPUT_LIMIT = 64 * 1024;
 
 /**
  * Runs the program. One that does not answer in time is ended: a locked keyring asks with a window, and a run without a
- * person would wait for ever.
+ * person would wait forever.
  */
 async function callKeyring(call: KeyringCall) {
   const answer = await runForText({
@@ -49,7 +49,7 @@ async function callKeyring(call: KeyringCall) {
   throw storeUnusable("keyring", "it does not respond; it may be locked or waiting for input");
 }
 
-/** Longest time for one operation, in milliseconds; ending a program that hangs comes on top (specification: 5 s). */
+/** Longest time for one operation, in milliseconds; ending a hung program adds to it (specification: 5 s). */
 const OPERATION_MS = 3_000;
 /** Minimum time for the last call of an operation, in milliseconds. */
 const LEAST_MS = 200;
@@ -81,7 +81,7 @@ function programOf(outside: StoreOutside): KeyringProgram {
   return linuxKeyring(outside, { timeoutMs });
 }
 
-/** Fixed places: a `secret-tool` found through PATH could be anybody's, and it gets the key. */
+/** Fixed locations: a `secret-tool` found through PATH could be anybody's, and it gets the key. */
 const PLACES = "/usr/bin:/bin:/usr/local/bin:/run/current-system/sw/bin";
 
 /** Variables the tool needs to find the bus. No display: it must not start anything or prompt. */
@@ -112,7 +112,7 @@ export function linuxKeyring(
       timeoutMs: options.timeoutMs(),
       stdin,
     });
-    // An entry that is not there is an exit code without a word.
+    // A missing entry is an exit code without a message.
     if (answer.code !== 0 && answer.stderr.trim() !== "") throw storeUnusable("keyring", linuxReason(answer.stderr));
     return answer;
   };
@@ -136,7 +136,7 @@ function hasBus(env: StoreOutside["env"]): boolean {
   return directory.startsWith("/") && quietly(() => statSync(`${directory}/bus`)) !== null;
 }
 
-/** In our words: what the tool says could quote what it was given. */
+/** In our words: the tool's message could quote its input. */
 function linuxReason(stderr: string): string {
   if (/not provided by any|ServiceUnknown|was not found/i.test(stderr)) {
     return "no keyring service runs on the session bus";
@@ -176,7 +176,7 @@ function macosKeyring({ env }: Pick<StoreOutside, "env">, options: { timeoutMs()
       return code === 0 ? stdout.trim() : null;
     },
     async keep(entry, text) {
-      // On its input, since arguments can be seen by everybody. Name and text are single words that need no quotes.
+      // On its input, since everybody can see arguments. Name and text are single words that need no quotes.
       const line = `${["add-generic-password", "-U", ...named(entry), "-w", text].join(" ")}\n`;
       if (line.length > LINE_LIMIT) throw storeUnusable("keyring", "the key is too long for it");
       await call(["-i"], line);

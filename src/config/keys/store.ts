@@ -4,7 +4,7 @@ import type { Io } from "../../platform/io.ts";
 import { quietly } from "../../platform/real_path.ts";
 import { fieldsOf, parseJson } from "../../platform/record.ts";
 
-/** The places: the keyring of the system, or a file of the home. */
+/** The kinds: the keyring of the system, or a file of the home. */
 export const KEY_STORES = ["keyring", "file"] as const;
 export type KeyStoreName = typeof KEY_STORES[number];
 
@@ -17,7 +17,7 @@ export interface StoredKey {
   key: string;
 }
 
-/** A place for keys: one for each provider name. */
+/** A store of keys: one for each provider name. */
 export interface KeyStore {
   /** Null when there is none for that provider. Throws `key_store_unusable`. */
   read(provider: string): Promise<StoredKey | null>;

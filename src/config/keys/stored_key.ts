@@ -10,7 +10,7 @@ import { effectiveBaseUrl } from "../base_url.ts";
 import { checkedKey, type ResolvedKey } from "../endpoint.ts";
 import type { ProviderEntry } from "../types.ts";
 
-/** Opens the store; touches nothing yet but the facts of the home. Throws `home_unusable`. */
+/** Opens the store; so far it only checks the home. Throws `home_unusable`. */
 export async function openKeyStore(name: KeyStoreName, outside: StoreOutside): Promise<KeyStore> {
   return name === "keyring" ? openKeyring(outside) : openFileStore(await openHome(outside));
 }
@@ -22,7 +22,7 @@ export function boundOrigin(provider: Pick<ProviderEntry, "name" | "baseUrl">, e
 
 /**
  * Asks the store that `api_key` names. A key that was stored for another origin is not given out: the address of a
- * provider may have changed since, and a key must not follow it (specification of keys; threat 110). What is wrong is
+ * provider may have changed, and a key must not follow it (specification of keys; threat 110). What is wrong is
  * the `problem`; only bugs throw.
  */
 export async function readStoredKey(

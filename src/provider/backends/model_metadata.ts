@@ -8,7 +8,7 @@ import { fieldsOf, membersOf, parseJson, tokens } from "../../platform/record.ts
 import type { ModelFacts } from "./backend.ts";
 
 const NAME = "cache/servers.json";
-/** Raised when the shape changes: an older file is then not read. */
+/** Incremented when the shape changes: an older file is then not read. */
 const LAYOUT = 1;
 /** A server may be started again with another window at any time: half an hour. Milliseconds. */
 const WINDOW_AGE = 30 * 60 * 1000;
