@@ -26,7 +26,7 @@ export interface SessionScope {
   label(): Label;
   /** Returns whether texts that are about to leave, or to be stored, hold protected content. */
   found(texts: readonly string[], options?: { isLeaving: boolean }): Promise<boolean>;
-  /** Judges what a program changed, once it has ended: see `WatchOptions`. */
+  /** Scans what a program changed, once it has ended: see `WatchOptions`. */
   protectChanges: WatchOptions["protectChanges"];
   /** Names of variables that hold keys of providers. */
   secretVariables: readonly string[];

@@ -1,4 +1,4 @@
-/** The forms of calls that models were trained on, by tool, as the arguments that our tools take. */
+/** Turns the forms of calls that models were trained on, by tool, into the arguments that our tools take. */
 import { shellWord } from "../shell/quote.ts";
 import { meantParameter } from "../provider/trained_names.ts";
 import { isPatch, type Patch, readPatch } from "./edit/patch.ts";
@@ -76,8 +76,8 @@ function meantEntry(
 }
 
 /**
- * The arguments with texts for texts: a list of lines is the lines, null is the empty text, and so is the absent one of the
- * tool that takes it for that.
+ * The arguments with every text as a string: a list of lines is joined, null is the empty text, and so is an absent one for
+ * the tool that allows it.
  */
 function withTexts(input: Input, plain: string): Input {
   const path = pathOf(input);
@@ -89,26 +89,26 @@ function withTexts(input: Input, plain: string): Input {
     const text = isMissing ? "" : joined(value);
     return [name, isCode && typeof text === "string" ? withoutFence(text) : text];
   });
-  // Without a new text, `str_replace` takes the old one out. Source: the documentation of the text editor tool.
+  // Without a new text, `str_replace` removes the old one. Source: the documentation of the text editor tool.
   const isRemoval = plain.startsWith("strreplace") && meantEntry(given, "old_string") &&
     !meantEntry(given, "new_string");
   if (isRemoval) given.push(["new_string", ""]);
   if (given.every(([name, value]) => input[name] === value)) return input;
   const [old, now] = [meantEntry(given, "old_string"), meantEntry(given, "new_string")];
-  // What stood in a fence ends as the text beside it does.
+  // A text from a fence ends like the text beside it.
   if (typeof old?.[1] === "string" && typeof now?.[1] === "string" && now[1] !== "" && input[now[0]] !== now[1]) {
     if (old[1].endsWith("\n") && !now[1].endsWith("\n")) now[1] += "\n";
   }
   return Object.fromEntries(given);
 }
 
-/** A text that is one fence without it and without its last line end; every other as it is. */
+/** A text that is one fence, without the fence and its last line end; any other as it is. */
 function withoutFence(text: string): string {
   const inside = /^\s*```[\w.+-]*[ \t]*\n([^]*?)\n?[ \t]*```\s*$/.exec(text)?.[1];
   return inside === undefined || inside.includes("```") ? text : inside;
 }
 
-/** A list of lines as one text; every other value as it is. */
+/** A list of lines as one text; any other value as it is. */
 function joined(value: unknown): unknown {
   if (!Array.isArray(value) || value.length === 0 || !value.every((line) => typeof line === "string")) return value;
   return value.slice(0, -1).some((line) => line.endsWith("\n")) ? value.join("") : value.join("\n");
@@ -168,7 +168,7 @@ function shapeWrite(input: Input): Shaped {
   return null;
 }
 
-/** A text without numbers before its lines, where every line has one, they begin with 1 and follow each other. */
+/** A text without line numbers, where every line has one and they count up from 1. */
 function withoutNumbers(text: string): string | null {
   const lines = text.replace(/\n$/, "").split("\n");
   if (lines.length < 2 || !lines.every((line, index) => new RegExp(`^ *${index + 1}[\\t\u2192]`).test(line))) {
@@ -177,7 +177,7 @@ function withoutNumbers(text: string): string | null {
   return lines.map((line) => line.replace(/^ *\d+[\t\u2192]/, "")).join("\n") + (text.endsWith("\n") ? "\n" : "");
 }
 
-/** Types of files as search programs call them → the ending. */
+/** Types of files as search programs call them → the extension. */
 const TYPES: Readonly<Record<string, string>> = {
   python: "py",
   javascript: "js",
@@ -241,7 +241,7 @@ function todoOf(given: unknown): unknown {
   return { content, status: STATUSES[status.toLowerCase().replace(/[\s_-]/g, "")] ?? status };
 }
 
-/** Arguments that may hold a patch which does not say that it is one. */
+/** Arguments that may hold a patch without being named after one. */
 const PATCH_ARGUMENTS = ["patch", "diff", "input", "edit", "edits", "changes", "blocks"];
 
 /** A patch in any argument. */
@@ -324,20 +324,20 @@ function shapeCommand(input: Input): Shaped {
 
 function commandLine(words: readonly string[]): string {
   const [program = "", option = "", script] = words;
-  // No program has a space in its name and arguments all the same: these are lines.
+  // No program has a space in its name and arguments besides: these are lines.
   if (/^[\w.-]+\s/.test(program)) return words.join("\n");
   if (words.length === 3 && /^(?:\/\S*\/)?(?:ba|z|da)?sh$/.test(program) && /^-\w*c$/.test(option)) return script ?? "";
   return words.map(shellWord).join(" ");
 }
 
-/** Characters of HTML that no shell means outside of quotes. */
+/** Entities of HTML that mean nothing to a shell outside of quotes. */
 const ENTITY = /&(amp|lt|gt|quot|#39|apos);/g;
 const CHARACTERS: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">", quot: '"', "#39": "'", apos: "'" };
 
 /** Returns the command without a fence around it, without prompts before its lines, and with the characters of entities. */
 function plainCommand(command: string): string {
   let plain = withoutFence(command);
-  // No program is called `$`: what begins with it is a transcript, in which lines without it are output.
+  // No program is called `$`: a text that begins with it is a transcript, in which lines without it are output.
   if (/^\s*\$ \S/.test(plain)) {
     const lines = plain.trim().split("\n");
     if (lines.every((line) => /^\s*\$ /.test(line))) {
@@ -348,7 +348,7 @@ function plainCommand(command: string): string {
   return /&(?:amp|lt|gt);/.test(unquoted) ? decodeEntities(plain) : plain;
 }
 
-/** Returns a text with the characters that its entities of HTML stand for. */
+/** Returns a text with its HTML entities decoded. */
 export function decodeEntities(text: string): string {
   return text.replace(ENTITY, (whole, name) => CHARACTERS[name] ?? whole);
 }

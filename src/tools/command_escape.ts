@@ -10,7 +10,7 @@ interface Escape {
   /** Letters of short options, also inside a cluster (`-uo`). */
   short?: string;
   words?: readonly string[];
-  /** Most words that are no options; a further one is a file that gets written. */
+  /** Most words that are not options; a further one is a file that gets written. */
   operands?: number;
   /** A further look at the arguments after the prefix, and at the whole command. */
   also?(rest: readonly string[], argv: readonly string[]): boolean;
@@ -149,7 +149,7 @@ export function programName(program: string): string {
   return program.slice(program.lastIndexOf("/") + 1).toLowerCase().replace(/\.exe$/, "");
 }
 
-/** Returns whether a command may run what another one prints: no rule for it speaks of that. */
+/** Returns whether a command may run what another one prints: no rule for it covers that. */
 export function runsItsInput([program]: readonly [string, ...string[]]): boolean {
   const name = programName(program);
   return RUNNERS.has(name) || SHELLS.has(name) || INTERPRETERS.test(name);
@@ -157,7 +157,7 @@ export function runsItsInput([program]: readonly [string, ...string[]]): boolean
 
 /**
  * Returns whether what follows the first `prefixLength` words of a command may do more than the prefix says. What the
- * prefix itself spells out was somebody's decision and is not looked at.
+ * prefix itself spells out was somebody's decision and is not checked.
  */
 export function escapesPrefix(argv: readonly [string, ...string[]], prefixLength: number): boolean {
   const name = programName(argv[0]);

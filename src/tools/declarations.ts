@@ -60,7 +60,7 @@ export interface EditInput extends Partial<EditPart> {
   /** The lines to replace, where old_string is not found; from one before the first on, nothing is replaced. */
   start_line?: number;
   end_line?: number;
-  /** How often old_string stands in the file, where all of them are meant. */
+  /** How often old_string occurs in the file, where all of them are meant. */
   expected_replacements?: number;
 }
 
@@ -68,7 +68,7 @@ export interface EditInput extends Partial<EditPart> {
 export interface EditPart {
   old_string: string;
   new_string: string;
-  /** A line before the place, where old_string stands in several. */
+  /** A line before the place, where old_string occurs several times. */
   after?: string;
 }
 

@@ -6,7 +6,7 @@ import type { FileStatus } from "../platform/files.ts";
 import { failure, isRefusal, refused } from "./result.ts";
 import type { ToolContext, ToolResult } from "./tool.ts";
 
-/** One line a file name, whatever it holds: control characters, and those that turn the direction, are written out. */
+/** One line for each file name, whatever it holds: control characters, and those that change the direction, are escaped. */
 export function shownName(name: string): string {
   // deno-lint-ignore no-control-regex -- control characters are what is looked for
   return name.replace(/[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g, (character) => {
@@ -21,7 +21,7 @@ export function markOf(path: ResolvedPath, { workspace }: { workspace: Workspace
   return rule === null ? "" : ` [${rule.tier}]`;
 }
 
-/** Directories looked into for a file of the same name: a suggestion may not cost a walk of a huge tree. */
+/** Directories searched for a file of the same name: a suggestion may not cost a walk of a huge tree. */
 const DIRECTORY_LIMIT = 200;
 
 /** Directories that hold no files a person means. */
@@ -72,7 +72,7 @@ export async function suggestPaths(path: ResolvedPath, context: ToolContext): Pr
 /** How many names of a directory are shown. */
 const TOLD_NAMES = 12;
 
-/** Returns a sentence with the names in the nearest directory that is there. */
+/** Returns a sentence with the names in the nearest existing directory. */
 async function whatIsThere(directory: string, context: ToolContext): Promise<string> {
   for (let at = directory;; at = dirname(at)) {
     const path = await context.workspace.resolve(at);
@@ -88,7 +88,7 @@ async function whatIsThere(directory: string, context: ToolContext): Promise<str
   return "List the directory or search for the name.";
 }
 
-/** Returns a path that leads to something, with what that is; or the result that says what to do. */
+/** Returns a path that leads to something, and what it leads to; or the result that says what to do. */
 export async function existing(
   given: string,
   context: ToolContext,

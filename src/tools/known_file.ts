@@ -107,7 +107,7 @@ export async function saveFile(
   return null;
 }
 
-/** Keeps the previous version. An existing file that cannot be read is not written either. */
+/** Keeps the previous version. An existing file that cannot be read is not overwritten either. */
 async function keepPrevious(path: ResolvedPath, after: Uint8Array<ArrayBuffer>, context: ToolContext): Promise<void> {
   const { workspace, sessionLabel } = context;
   if (context.keepPrevious === undefined) return;
@@ -133,7 +133,7 @@ async function isFree(
   return checkWrite === undefined || await checkWrite(text, display) === null;
 }
 
-/** Returns what an editor has for a file and has not saved, with the label of the file; null where the file on the disk is what the editor has, or nobody can be asked. */
+/** Returns what an editor has for a file and has not saved, with the label of the file; null where the file on the disk is the same, or no editor can be asked. */
 export async function unsavedText(
   path: ResolvedPath,
   { bytes, status }: CurrentFile,
@@ -146,7 +146,7 @@ export async function unsavedText(
   return text === null || lines(text) === lines(saved) ? null : text;
 }
 
-/** Refuses to change a file under the hands of a person; null where nothing is unsaved. */
+/** Refuses to change a file that a person is editing; null where nothing is unsaved. */
 export async function refuseUnsaved(
   path: ResolvedPath,
   file: CurrentFile,

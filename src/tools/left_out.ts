@@ -1,4 +1,4 @@
-/** Finds lines that stand for text a model left out: written to a file, they would be all that is left of it. */
+/** Finds lines that stand for text a model left out: written to a file, they would replace it. */
 import { sha256 } from "../platform/digest.ts";
 import { failure } from "./result.ts";
 import type { ToolContext, ToolResult } from "./tool.ts";
@@ -24,7 +24,7 @@ const COMMENTS: readonly (readonly [open: string, close: string])[] = [
   ["REM ", ""],
 ];
 
-/** Texts for people, where only the first kinds of comments are such. */
+/** Texts for people, where only the first kinds of comments apply. */
 const PROSE = /\.(?:md|mdx|markdown|rst|adoc|txt|text|html?)$/i;
 
 /** Languages in which a line of three dots is code. */
@@ -110,7 +110,7 @@ function isSaid(words: string): boolean {
   return opens && WORD.test(bare) && bare.split(/\s+/).length <= 8;
 }
 
-/** The first line of `text` that stands for left-out text and is no line of `before`, with its number; null for none. */
+/** The first line of `text` that stands for left-out text and is not in `before`, with its number; null for none. */
 export function leftOutLine(
   text: string,
   { before, name }: { before: string; name: string },

@@ -29,8 +29,8 @@ interface PlacedCall {
 }
 
 /**
- * The call where it is meant: a path that leads nowhere means one of the project, and an Edit without an old text makes a
- * file that is not there.
+ * The call where it is meant: a path that leads nowhere means one of the project, and an Edit without an old text creates a
+ * missing file.
  */
 export async function placedCall(
   { tool, value }: { tool: string; value: Input },
@@ -136,7 +136,7 @@ function withoutTokens(input: Input): Input {
   return plain.some(([name, value]) => input[name] !== value) ? Object.fromEntries(plain) : input;
 }
 
-/** Tools of other programs → what does their work here. */
+/** Tools of other programs → their counterparts here. */
 const OTHERS: readonly (readonly [RegExp, string])[] = [
   [/delete|remove/i, "Call Bash with rm."],
   [/move|rename/i, "Call Bash with mv."],
@@ -164,14 +164,14 @@ export function unknownTool(name: string, names: readonly string[]): string {
 }
 
 type Context = Pick<ToolContext, "workspace" | "signal"> & {
-  /** The path is of a file that is read or changed, not made. */
+  /** The path is of a file that is read or changed, not created. */
   mustBeThere?: boolean;
 };
 
 /** Marks around a path: quotes, brackets, a link of Markdown. */
 const AROUND = /^(?:\[[^\]]*\]\((?<link>[^()\s]+)\)|(?<mark>["'`*]{1,3})(?<quoted>.+)\k<mark>|<(?<angled>[^<>]+)>)$/;
 
-/** How a path is written that means a plainer one, each applied to what the one before gave. */
+/** Rewrites that turn a path into a plainer one, each applied to the result of the one before. */
 const PLAINER: readonly ((path: string) => string)[] = [
   withoutInvisible,
   (path) => /^file:/i.test(path) ? percentDecoded(path.replace(/^file:(?:\/\/(?:localhost)?)?/i, "")) : path,
@@ -185,7 +185,7 @@ const PLAINER: readonly ((path: string) => string)[] = [
   (path) => path.replace(/^[ab]\//, ""),
 ];
 
-/** Returns what is meant by a path that leads nowhere as it is; several where it may be each, none for every other. */
+/** Returns the paths that may be meant by one that leads nowhere as it is; empty for any other. */
 export async function meantPath(given: string, context: Context): Promise<readonly string[]> {
   const { workspace } = context;
   if (given.length > 4096 || given.includes("\0") || !await leadsNowhere(given, workspace)) return [];
@@ -204,7 +204,7 @@ export async function meantPath(given: string, context: Context): Promise<readon
     const guessed = /^(?:[A-Za-z]:)?\/|^~\//.test(spelling) ? await belowRoot(spelling, context) : [];
     if (guessed.length > 0) return guessed;
   }
-  // Where a command changed the directory, models go on from there.
+  // Where a command changed the directory, models continue from there.
   if (context.mustBeThere === true) {
     const wanted = normalize(spellings.at(-1) ?? "");
     const found = wanted.startsWith(".") ? [] : await sameName(basename(wanted), context);
@@ -212,13 +212,13 @@ export async function meantPath(given: string, context: Context): Promise<readon
     const resolved = ends.length === 1 ? await workspace.resolve(ends[0] ?? "") : null;
     if (resolved !== null && !isRefusal(resolved)) return [resolved.display];
   }
-  // A file that is to be made: nobody puts quotes and line ends into its name.
+  // For a new file: nobody puts quotes and line ends into its name.
   const address = spellings.find((spelling) => !/^file:/i.test(spelling)) ?? plain;
   const made = /^file:/i.test(plain) ? address : plain;
   return made === given || made === "" || isRefusal(await workspace.resolve(made)) ? [] : [made];
 }
 
-/** A pattern of files below a root that was guessed, as a pattern below that of the project; null for every other. */
+/** A pattern of files below a root that was guessed, as a pattern below that of the project; null for any other. */
 async function meantPattern(given: string, context: Context): Promise<string | null> {
   const parts = given.split("/");
   const first = parts.findIndex((part) => /[*?[{]/.test(part));
@@ -244,12 +244,12 @@ function unwrapped(path: string): string {
 
 /**
  * The paths in the project that may be meant by one below a root that a model guessed (`/workspace/src/x.ts`, `/repo/x.ts`): the
- * longest end of it that is there from the root on; else the files of that name; the root itself for a bare root.
+ * longest end of it that exists below the root; else the files of that name; the root itself for a bare root.
  */
 async function belowRoot(given: string, context: Context): Promise<string[]> {
   const { workspace } = context;
   const parts = given.split("/").filter((part) => part !== "" && part !== "~").slice(0, 64);
-  // Something that leads up could end anywhere.
+  // A path that leads up could end anywhere.
   if (parts.includes("..")) return [];
   for (let at = given.startsWith("~") ? 0 : 1; at < parts.length; at++) {
     const resolved = await workspace.resolve(join(workspace.root, ...parts.slice(at)));

@@ -4,7 +4,7 @@ import { runsItsInput } from "./command_escape.ts";
 import { coveringRule } from "./permission.ts";
 import { parseRules, type Rule } from "./permission_rule.ts";
 
-/** One part of what is asked, and what a rule can say about it. */
+/** One part of a call, and what a rule can say about it. */
 export interface JudgedPart {
   text: string;
   /** The rule that covers it already; null for none. */
@@ -18,10 +18,10 @@ export interface JudgedPart {
 /** Programs whose first word says little: a rule names the second too. */
 const WITH_VERBS = new Set("git npm pnpm yarn cargo go deno docker kubectl make pip uv gh dotnet".split(" "));
 
-/** They change what the commands after them mean, for which other rules speak. */
+/** They change the meaning of the commands after them, which have rules of their own. */
 const MEANING = new Set("alias eval exec export enable hash trap set shopt unset builtin command declare".split(" "));
 
-/** Judges a call by its parts; a call of another tool than Bash is one part. */
+/** Checks a call by its parts; a call of a tool other than Bash is one part. */
 export function judgedParts(
   { toolName, ruleName, subject }: { toolName: string; ruleName?: string; subject: string },
   allow: readonly Rule[],
@@ -57,14 +57,14 @@ function ruleOf({ plain, command }: CommandPart): string | null {
   const [program, second] = command.argv;
   const named = WITH_VERBS.has(program) && second !== undefined && /^[\w./:@%+,=][\w./:@%+,=-]*$/.test(second);
   const rule = usable(named ? `Bash(${program} ${second}:*)` : `Bash(${plain})`);
-  // What would not cover the very command is no help.
+  // A rule that would not cover this very command is no help.
   const part = { text: plain, plain, command, piped: false };
   if (rule !== null && coveringRule(part, parseRules([rule])) !== null) return rule;
   return usable(`Bash(${plain})`);
 }
 
 function usable(rule: string): string | null {
-  // Lists of rules are parted by counting parentheses.
+  // Lists of rules are split by counting parentheses.
   if (rule.split("(").length !== rule.split(")").length) return null;
   try {
     parseRules([rule]);

@@ -5,7 +5,7 @@
 
 export interface PathPattern {
   matches(names: readonly string[]): boolean;
-  /** Names that every match starts with: directories elsewhere need no look. */
+  /** Names that every match starts with: other directories need not be read. */
   readonly prefix: readonly string[];
 }
 
@@ -15,7 +15,7 @@ interface PatternOptions {
   noBraces?: boolean;
 }
 
-/** Alternatives that braces may come to. */
+/** Most alternatives that braces may expand to. */
 const BRACE_LIMIT = 200;
 /** Longest pattern, in characters. */
 const LENGTH_LIMIT = 2_000;
@@ -31,7 +31,7 @@ interface CharacterClass {
 }
 type Name = { kind: "deep" } | { kind: "exact"; text: string } | { kind: "pieces"; matches(name: string): boolean };
 
-/** Compiles `pattern`, names parted by `/`; null when it is too long or its braces come to too much. */
+/** Compiles `pattern`, names separated by `/`; null when it is too long or its braces expand to too much. */
 export function compilePattern(pattern: string, options: PatternOptions = {}): PathPattern | null {
   if (pattern.length > LENGTH_LIMIT) return null;
   const texts = options.noBraces ? [pattern] : expandBraces(pattern);
@@ -50,7 +50,7 @@ export function compilePattern(pattern: string, options: PatternOptions = {}): P
   };
 }
 
-/** `{a,b}` written out, nested ones too; an open brace stays as it is. Null when there are too many. */
+/** `{a,b}` expanded, nested ones too; an open brace stays as it is. Null when there are too many. */
 function expandBraces(pattern: string): string[] | null {
   const waiting = [pattern];
   const done: string[] = [];
@@ -89,7 +89,7 @@ function compileName(text: string): Name {
   if (pieces.every((piece) => piece.kind === "character")) {
     return { kind: "exact", text: pieces.map((piece) => piece.value).join("") };
   }
-  // `*.ts` is what is asked most, of every file there is.
+  // `*.ts` is the most common pattern, matched with every file.
   const [first, ...others] = pieces;
   if (first?.kind === "many" && others.every((piece) => piece.kind === "character")) {
     const end = others.map((piece) => piece.value).join("");

@@ -35,8 +35,8 @@ export type Decision = { behavior: "allow" } | { behavior: "deny"; reason: strin
 const ALLOW: Decision = { behavior: "allow" };
 
 /**
- * Decides one call. Deny rules win over everything; `plan` runs only what reads (and notes), and commands that only look
- * as the default mode does; `bypassPermissions` runs the rest; reading in the project is always allowed; `acceptEdits`
+ * Decides one call. Deny rules win over everything; `plan` runs only what reads (and notes), and commands that only read
+ * like the default mode; `bypassPermissions` runs the rest; reading in the project is always allowed; `acceptEdits`
  * writes files; everything else needs a rule or is asked. Never throws. Source: specification of the command line
  * (permissions) and of the boundary §7.
  */
@@ -69,7 +69,7 @@ const LOOKS = "ls cat head tail wc file stat du tree pwd rg grep egrep fgrep nl 
 const EXACT_LOOKS = ["git branch", "git branch -a", "git branch -v", "git remote -v", "git tag", "git stash list"];
 
 /**
- * Returns whether all that a line runs only looks, by rules that hold for everybody. In plan mode it may run then as it may
+ * Returns whether everything that a line runs only reads, by rules that hold for everybody. In plan mode it may run then as it may
  * in the default mode: by a rule of the person, or after a question.
  */
 export function onlyLooks(line: string): boolean {
@@ -99,7 +99,7 @@ function askReason(tool: Pick<Tool, "name" | "kind">, open: readonly CommandPart
 
 function names(rule: Rule, tool: string): boolean {
   if (rule.tool === tool) return true;
-  // The tools of MCP servers are called by it, by whatever name the rules know them.
+  // It calls the tools of MCP servers, whatever name the rules have for them.
   if (rule.tool.toLowerCase() === MCP_CALL.toLowerCase()) return tool.startsWith("mcp__");
   if (!rule.tool.startsWith("mcp__")) return rule.tool.toLowerCase() === tool.toLowerCase();
   const server = rule.tool.endsWith("__*") ? rule.tool.slice(0, -1) : rule.tool + "__";
@@ -169,7 +169,7 @@ function formFor(rule: PathRule, path: string, { root }: Asked): string {
 function deniesCommand(rule: Rule & { kind: "command" }, subject: string, command: ParsedCommand): boolean {
   const wanted = looseWords(rule.words.join(" "));
   const words = looseWords(command.kind === "simple" ? command.argv.join(" ") : subject);
-  // One plain program can only be denied by its own name; what can start others is searched all through.
+  // One plain program can only be denied by its own name; what can start others is searched entirely.
   const anywhere = command.kind === "complex" || escapesPrefix(command.argv, 1);
   return anywhere ? occurs(wanted, words) : sameProgram(words[0], wanted[0]) && occurs(wanted, words);
 }
@@ -206,8 +206,8 @@ export function ruleNames(
 }
 
 /**
- * Says by which deny rule, as it was written, a file may not be read, or null; undefined when no rule speaks of
- * reading. Every tool that shows content asks it, and whatever attaches files.
+ * Returns the deny rule, as it was written, by which a file may not be read, or null; undefined when no rule is about
+ * reading. Asked by every tool that shows content, and for attachments.
  */
 export function readDenials(
   workspace: Pick<Workspace, "root">,

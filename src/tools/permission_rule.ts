@@ -6,7 +6,7 @@ import { parseCommand } from "../shell/command.ts";
 import { compilePattern, type PathPattern } from "./path_pattern.ts";
 import { MCP_CALL } from "./tool.ts";
 
-/** A rule, ready to be asked. `text` is what was written, for messages. */
+/** A compiled rule. `text` is what was written, for messages. */
 export type Rule =
   | { kind: "tool"; text: string; tool: string }
   | { kind: "command"; text: string; tool: string; words: readonly [string, ...string[]]; prefix: boolean }

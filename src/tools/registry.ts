@@ -1,4 +1,4 @@
-/** The tools there are, and which of them a model gets. */
+/** All tools, and which of them a model gets. */
 import { loadedLater, MCP_CALL, MCP_FIND, type Tool } from "./tool.ts";
 import { didYouMean } from "../config/suggest.ts";
 import { AgentcliError } from "../errors.ts";
@@ -74,7 +74,7 @@ interface BuiltinOptions {
   background?: boolean;
 }
 
-/** Every tool there is: a rule may be written for all sessions, and what one does not have can be left out of it. */
+/** Every tool: a rule may be written for all sessions, and a session without the tool can do without the rule. */
 const ALL: Required<BuiltinOptions> = { git: true, explore: true, background: true };
 
 /** Returns the built-in tools, always in this order for a stable prefix. */
@@ -147,7 +147,7 @@ function toolNamed(name: string, tools: readonly Tool[]): Tool {
   });
 }
 
-/** The tools with commands in the background where they can be read: Bash gets one parameter more. */
+/** The tools with background commands where their output can be read: Bash gets one more parameter. */
 export function withBackground(tools: Tool[]): Tool[] {
   if (!tools.some(({ name }) => name === "BashOutput")) return tools;
   return tools.map((tool) => {

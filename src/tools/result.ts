@@ -1,4 +1,4 @@
-/** Results of file tools, made in one way: short, labeled, and telling what to do next. */
+/** Results of file tools, all in one form: short, labeled, and with what to do next. */
 import { highestLabel, type Label } from "../boundary/policy/label.ts";
 import { describeRule, type ProtectionRule } from "../boundary/policy/protection_rule.ts";
 import type { Refusal, ResolvedPath } from "../boundary/workspace/workspace.ts";
@@ -36,7 +36,7 @@ export function isRefusal(value: unknown): value is Refusal {
   return typeof value === "object" && value !== null && "refused" in value;
 }
 
-/** Names and messages of a workspace that was tainted meanwhile are protected as well. */
+/** Names and messages of a workspace that became tainted meanwhile are protected as well. */
 function highest(label: Label | undefined, context: Pick<ToolContext, "workspace">): Label {
   const ambient = context.workspace.ambientLabel;
   return label === undefined ? ambient : highestLabel([label, ambient]);

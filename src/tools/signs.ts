@@ -1,4 +1,4 @@
-/** Signs that models mix up with plain ones, and characters that nobody sees. */
+/** Characters that models mix up with plain ones, and invisible characters. */
 
 const SIGNS: readonly (readonly [signs: string, plain: string])[] = [
   ["\u2018\u2019\u201a\u201b\u2032", "'"],
@@ -9,15 +9,15 @@ const SIGNS: readonly (readonly [signs: string, plain: string])[] = [
   ...Array.from({ length: 94 }, (_, at) => [String.fromCharCode(0xff01 + at), String.fromCharCode(0x21 + at)] as const),
 ];
 
-/** Sign → the plain one. */
+/** Character → the plain one. */
 export const PLAIN: ReadonlyMap<string, string> = new Map(
   SIGNS.flatMap(([signs, plain]) => [...signs].map((sign) => [sign, plain])),
 );
 
-/** Finds every such sign. */
+/** Finds every such character. */
 export const SIGN: RegExp = new RegExp(`[${SIGNS.map(([signs]) => signs).join("")}]`, "g");
 
-/** Returns the text with plain signs; every position stays. */
+/** Returns the text with plain characters; every position stays. */
 export function withPlainSigns(text: string): string {
   return text.replace(SIGN, (sign) => PLAIN.get(sign) ?? sign);
 }

@@ -1,4 +1,4 @@
-/** Looks for errors of syntax that a change of a file brought: what a parser of ours or an installed one says of it. */
+/** Looks for syntax errors that a change of a file introduced, with a parser of ours or an installed one. */
 import { cutText } from "../platform/text.ts";
 import { collectText } from "../platform/process.ts";
 import { findProgram } from "../boundary/programs.ts";
@@ -21,19 +21,19 @@ interface Program {
   says: RegExp;
 }
 
-/** A way to look at a text: a parser of ours, or the first of these programs that is installed. */
+/** A way to check a text: a parser of ours, or the first of these programs that is installed. */
 interface Checker {
   own?: (text: string) => Promise<SyntaxProblem | null>;
   programs?: (text: string, extension: string) => readonly Program[];
 }
 
-/** Milliseconds that a program has; one that is slower says nothing. */
+/** Milliseconds that a program has; a slower one is ignored. */
 const PROGRAM_MS = 300;
-/** Longer texts are not looked at, in UTF-16 units. */
+/** Longer texts are not checked, in UTF-16 units. */
 const TEXT_LIMIT = 512 * 1024;
 /** Bytes of a program's output that are read. */
 const OUTPUT_LIMIT = 16 * 1024;
-/** Errors that the model is told. */
+/** Most errors that are reported to the model. */
 const TOLD = 3;
 
 const PYTHON = `import ast, sys
@@ -70,7 +70,7 @@ const node = (text: string, extension: string): Program => {
   return {
     program: "node",
     args: [`--input-type=${isModule ? "module" : "commonjs"}`, "--check", "-"],
-    // Which of both a file is, only its project knows.
+    // Only its project knows which of the two a file is.
     says:
       /^\[stdin\]:(?<line>\d+)[^]*?^SyntaxError: (?<message>(?!await is only|Cannot use 'import|Illegal return).+)$/gm,
   };
@@ -97,7 +97,7 @@ const SCRIPTS: Checker = { programs: (text, extension) => [node(text, extension)
 const TYPED: Checker = { programs: (text, extension) => [denoFormat(text, extension)] };
 const SHELL: Checker = { programs: (text) => /^#!.*\b(?:zsh|fish|csh|tcsh|ksh)\b/.test(text) ? [] : [BASH] };
 
-/** Extension → how its texts are looked at. */
+/** Extension → how its texts are checked. */
 const CHECKERS: Readonly<Record<string, Checker>> = {
   json: { own: jsonProblem },
   yaml: { own: yamlProblem },
@@ -124,8 +124,8 @@ const WITH_COMMENTS =
   /(?:^|\/)(?:[tj]sconfig[^/]*|deno|devcontainer|\.eslintrc|\.swcrc|\.babelrc)\.json$|\.vscode\/|\.zed\//;
 
 /**
- * A sentence about the errors of syntax in `after` that `before` has not, for after the result of a change; empty for
- * none, for a language that is not known, and where nothing installed can tell in time. What is protected is looked at
+ * A sentence about the syntax errors in `after` that `before` does not have, to follow the result of a change; empty for
+ * none, for an unknown language, and where nothing installed can check in time. Protected files are checked
  * by our own parsers alone.
  */
 export async function syntaxNote(
@@ -141,7 +141,7 @@ export async function syntaxNote(
     const errors = told.map(({ line, message }) => `${line === null ? "" : `line ${line}: `}${cutText(message, 160)}`);
     return `\nThe file has a syntax error now: ${errors.join("; ")}. Call Edit to mend it.`;
   } catch {
-    // The change stands, whatever keeps a checker from its work.
+    // The change stands, whatever happens to the checker.
     return "";
   }
 }
@@ -171,14 +171,14 @@ async function askProgram(
     const output = await outputOf([found, ...args], text, context);
     return [...output.matchAll(says)].map(({ groups = {} }) => ({
       line: groups.line === undefined ? null : Number(groups.line),
-      // deno-lint-ignore no-control-regex -- control characters are what is taken away
+      // deno-lint-ignore no-control-regex -- control characters are what is removed
       message: (groups.message ?? "").replace(/[\x00-\x1f\x7f]+/g, " ").trim(),
     }));
   }
   return [];
 }
 
-/** Returns a program's output about a text; it runs as commands do. Empty when it times out or may not run. */
+/** Returns a program's output about a text; it runs like a command. Empty when it times out or may not run. */
 async function outputOf(argv: [string, ...string[]], text: string, context: ToolContext): Promise<string> {
   const { said, onOutput } = collectText(OUTPUT_LIMIT);
   const stdin = new TextEncoder().encode(text);
@@ -200,14 +200,14 @@ async function jsonProblem(text: string): Promise<SyntaxProblem | null> {
     const said = error instanceof Error ? error.message : "";
     const at = /at position (\d+)/.exec(said)?.[1];
     const line = at === undefined ? text.trimEnd().split("\n").length : text.slice(0, Number(at)).split("\n").length;
-    // Without the place, and without the quotation of the text.
+    // Without the position, and without the quotation of the text.
     const message = said.replace(/ (?:in JSON )?at position \d+.*$/s, "").replace(/, (?:\.\.\.)?".*$/s, "");
     return text.trim() === "" ? null : { line, message };
   }
 }
 
 async function yamlProblem(text: string): Promise<SyntaxProblem | null> {
-  // Templates are no YAML yet.
+  // Templates are not YAML yet.
   if (text.includes("{{") || text.includes("{%")) return null;
   const { structureProblem } = await import("../config/yaml.ts");
   return structureProblem(text);

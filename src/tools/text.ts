@@ -12,7 +12,7 @@ export interface DecodedText {
   marked: boolean;
 }
 
-/** Bytes at the start in which a NUL means that the file is no text. */
+/** Bytes at the start in which a NUL means that the file is not text. */
 const BINARY_PROBE = 8192;
 
 function decodeStrictly(bytes: Uint8Array, encoding: "utf-8" | "utf-16le" | "utf-16be"): string | null {
@@ -25,7 +25,7 @@ function decodeLatin1(bytes: Uint8Array): string {
   return pieces.join("");
 }
 
-/** Returns whether a file that begins with these bytes is no text: a NUL byte early on, and no UTF-16 mark. */
+/** Returns whether a file that begins with these bytes is not text: a NUL byte early on, and no UTF-16 mark. */
 export function looksBinary(head: Uint8Array): boolean {
   return !isUtf16(head) && head.subarray(0, BINARY_PROBE).includes(0);
 }
@@ -35,7 +35,7 @@ export function isUtf16(head: Uint8Array): boolean {
   return (head[0] === 0xff && head[1] === 0xfe) || (head[0] === 0xfe && head[1] === 0xff);
 }
 
-/** The text of a whole file; null when it is none. */
+/** The text of a whole file; null when it is not text. */
 export function decodeText(bytes: Uint8Array): DecodedText | null {
   if (isUtf16(bytes)) {
     const encoding = bytes[0] === 0xff ? "utf-16le" : "utf-16be";

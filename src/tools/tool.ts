@@ -64,9 +64,9 @@ export interface ToolContext {
   sandbox?: SessionSandbox | undefined;
   /** Looks for protected content in a text for a file that is not protected. */
   checkWrite?: ((text: string, display: string) => Promise<Refusal | null>) | undefined;
-  /** Judges what a program changed, once it has ended: see `WatchOptions`. */
+  /** Scans what a program changed, once it has ended: see `WatchOptions`. */
   protectChanges?: WatchOptions["protectChanges"];
-  /** Tells the person something that is no error; never the model. */
+  /** Tells the person something that is not an error; never the model. */
   notify?: ((text: string) => void | Promise<void>) | undefined;
   /** Gets what a command prints while it runs, for the person; where it gives a promise the command waits. */
   onOutput?: ((bytes: Uint8Array) => void | Promise<void>) | undefined;
@@ -81,7 +81,7 @@ export interface ToolContext {
   io: Pick<Io, "env" | "environment" | "os"> & { clock: Clock };
   /** Returns whether the model supports image input; null for unknown. Absent: it does not. */
   supportsImages?: (() => Promise<boolean | null>) | undefined;
-  /** The deny rule by which no tool may show what is in this file, or null; absent when no rule speaks of reading. */
+  /** The deny rule by which no tool may show what is in this file, or null; absent when no rule is about reading. */
   readDenied?: ((path: ResolvedPath) => string | null) | undefined;
   /** Names of variables that hold resolved keys; children never get them. */
   secretVariables: readonly string[];
@@ -104,10 +104,10 @@ interface KnownFile {
 export interface SessionMemory {
   /** Real path → what the file was when it was last read or written in this session. */
   files: Map<string, KnownFile>;
-  /** Digests of calls that were refused once as a likely slip: the same call again is meant. */
+  /** Digests of calls that were refused once as a likely slip: the same call again is intended. */
   warned: Set<string>;
   failedEdits: Map<string, number>;
-  /** Commands that go on in the background; absent before the first. */
+  /** Commands that run in the background; absent before the first. */
   commands?: BackgroundCommands;
   todos: { content: string; status: "pending" | "in_progress" | "completed" }[];
 }
@@ -120,7 +120,7 @@ export interface Tool<Input = any> {
   description: string;
   parameters: PlainSchema;
   /**
-   * Parameters that are taken though the model is not told of them, and sets of arguments that do `instead` of the
+   * Parameters that are accepted though they are not declared to the model, and sets of arguments that do `instead` of the
    * required ones: what models send unasked.
    */
   taken?: { properties: Record<string, PlainSchema>; instead: readonly (readonly string[])[] };
@@ -133,7 +133,7 @@ export interface Tool<Input = any> {
   subject(input: Input): string;
   /** Returns the name that permission rules know a call by, where that is not the tool's own. */
   ruleName?(input: Input): string;
-  /** Checks the arguments by more than `parameters` says; absent: by that. */
+  /** Checks the arguments by more than `parameters`; absent: by that alone. */
   check?(input: Record<string, unknown>): CheckedArguments;
   /** Returns why the boundary keeps a call from being made, one sentence, whoever would allow it; null where it does not. */
   forbidden?(input: Input, context: ToolContext): Promise<string | null>;
@@ -141,12 +141,12 @@ export interface Tool<Input = any> {
   run(input: Input, context: ToolContext): Promise<ToolResult>;
   /**
    * The result of a call that could not be done, or would change nothing; null for any other. Does nothing itself:
-   * asked before a person is, so that nobody allows what then fails. Absent for tools that cannot tell.
+   * it comes before the question to a person, so that nobody allows what then fails. Absent for tools without a precheck.
    */
   precheck?(input: Input, context: ToolContext): Promise<ToolResult | null>;
 }
 
-/** Returns the subject of a call whose arguments nobody has checked; null where the tool does not know what to make of them. */
+/** Returns the subject of a call with unchecked arguments; null where the tool cannot read them. */
 export function subjectOfUnchecked(tool: Tool | undefined, input: Record<string, unknown>): string | null {
   try {
     const subject: unknown = tool?.subject(input);
@@ -156,13 +156,13 @@ export function subjectOfUnchecked(tool: Tool | undefined, input: Record<string,
   }
 }
 
-/** A tool without what it does. */
+/** A tool without its implementation. */
 // deno-lint-ignore no-explicit-any -- as in Tool
 export type ToolDeclaration<Input = any> = Omit<Tool<Input>, "run" | "precheck">;
 
 /**
- * A tool whose code is loaded at its first call. What most turns do not call (a quarter of the code on the way to the
- * first request) then costs no start.
+ * A tool whose code is loaded at its first call. Tools that most turns do not call (a quarter of the code on the way to
+ * the first request) then cost no time at the start.
  */
 export function loadedLater<Input>(
   declaration: ToolDeclaration<Input>,

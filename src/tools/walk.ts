@@ -18,7 +18,7 @@ interface IgnoreRule {
   negated: boolean;
 }
 
-/** Rules beyond this are not read: matching asks every one of every path. */
+/** Rules beyond this are not read: every path is matched with every rule. */
 const RULE_LIMIT = 2_000;
 
 /** Reads the text of a `.gitignore`; null when it holds no rule. Source: gitignore(5). Never throws. */
@@ -54,7 +54,7 @@ function parseRule(line: string): IgnoreRule | null {
   return pattern && { pattern, negated, directoryOnly, anyDepth: !text.includes("/") };
 }
 
-/** Without the spaces at the end, but for one that a backslash keeps. */
+/** Without the spaces at the end, except one that a backslash keeps. */
 function trimEnd(line: string): string {
   let end = line.length;
   while (end > 0 && (line[end - 1] === " " || line[end - 1] === "\t")) end--;
@@ -71,20 +71,20 @@ export interface FoundFile {
 interface WalkOptions {
   signal: AbortSignal;
   clock: Pick<Clock, "monotonic" | "sleep">;
-  /** Returns whether a directory needs a look; names from where the walk began. */
+  /** Returns whether a directory has to be read; names from where the walk began. */
   enter?(names: readonly string[]): boolean;
 }
 
 /** Directories that are listed ahead of their turn. */
 const LISTED_AHEAD = 16;
-/** Files that are given at once. */
+/** Files that are yielded at once. */
 const MOST_AT_ONCE = 32;
 /** Milliseconds of work between two pauses. */
 const PAUSE_EVERY_MS = 200;
 /** Bytes of a `.gitignore` that are read. */
 export const IGNORE_FILE_LIMIT = 256 * 1024;
 
-/** The rules above a directory, outermost first, each with the names that lie between its file and the directory. */
+/** The rules above a directory, outermost first, each with the names between its file and the directory. */
 export type Chain = readonly { rules: IgnoreRules; above: readonly string[] }[];
 
 interface Listed {
@@ -96,7 +96,7 @@ interface Listed {
 
 /**
  * The regular files below `start`, links not followed, `.git` and ignored ones left out, hidden ones taken in. A nested
- * repository starts with rules of its own. Directories that cannot be listed are passed over. Some files of one
+ * repository starts with rules of its own. Directories that cannot be listed are skipped. Yields some files of one
  * directory at a time. Throws the abort reason.
  */
 export async function* walkFiles(
@@ -111,7 +111,7 @@ export async function* walkFiles(
 class Walk {
   readonly #workspace: Workspace;
   readonly #options: WalkOptions;
-  /** When others had their turn last. */
+  /** When it last yielded. */
   #paused: number;
 
   constructor(workspace: Workspace, options: WalkOptions) {
@@ -123,7 +123,7 @@ class Walk {
   async *below(directory: Listed): AsyncGenerator<FoundFile[]> {
     await this.#pause();
     const children = directory.entries.flatMap((entry) => this.#child(directory, entry));
-    // Listings are asked for ahead, because each waits for the system, and are given in order all the same.
+    // Listings are requested ahead, because each waits for the system, and still come in order.
     const ahead: Promise<Listed>[] = [];
     let started = 0;
     const directories = children.filter((child) => child.isDirectory);

@@ -1,6 +1,6 @@
 /**
- * Commands that go on while the model does something else. They run only where nothing is protected: no sandbox could be
- * kept true for hours beside a person and a model who change files. Loaded with the first of them.
+ * Commands that run on while the model does something else. They run only where nothing is protected: no sandbox could be
+ * kept accurate for hours beside a person and a model who change files. Loaded with the first of them.
  */
 import { AgentcliError } from "../../errors.ts";
 import { sandboxReason } from "../../boundary/sandbox/sandbox.ts";
@@ -13,10 +13,10 @@ import { watchOptions } from "./start.ts";
 
 /** Commands of one session at a time. */
 const MOST = 8;
-/** Milliseconds in which more follows what a command begins to print. */
+/** Milliseconds to wait for more after a command begins to print. */
 const MOMENT_MS = 200;
 
-/** Returns why a command may not go on by itself; null where it may. Asked before one starts, and before it is heard. */
+/** Returns why a command may not run by itself; null where it may. Asked before one starts, and before its output is read. */
 export async function whyNotInBackground(context: ToolContext): Promise<string | null> {
   if (await sandboxReason(context) !== null) return "commands run in a sandbox here, which ends with the call";
   return context.sessionLabel === "open" ? null : "this session holds protected content";
@@ -34,13 +34,13 @@ class BackgroundCommand {
   readonly #room: number;
   #output: BoundedOutput;
   #outcome: ProcessOutcome | null = null;
-  /** Why it could not be started, or why what it changed could not be judged. */
+  /** Why it could not be started, or why its changes could not be scanned. */
   #failure: unknown = null;
   #hasNews = false;
   #idle = 0;
   #arrived = Promise.withResolvers<void>();
 
-  /** Of what was not read, a result's bytes are kept: some of its beginning, and its end. */
+  /** Of unread output, the bytes of one result are kept: some of its beginning, and its end. */
   constructor(program: WatchedProgram, { stdin, context }: StartOptions) {
     this.#room = context.resultBytes;
     this.#output = new BoundedOutput(this.#room);

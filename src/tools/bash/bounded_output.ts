@@ -44,7 +44,7 @@ export class BoundedOutput {
     const left = this.#total - head.length - tail.length;
     const decoder = new TextDecoder();
     if (left === 0) return decoder.decode(joined([head, tail]));
-    // A cut can fall inside a character; its halves are worth nothing.
+    // A cut can fall inside a character; its halves are useless.
     const start = decoder.decode(head).replace(/\uFFFD{1,3}$/, "");
     const end = decoder.decode(tail).replace(/^\uFFFD{1,3}/, "");
     const note = `[${grouped(left)} bytes omitted; redirect the output to a file to see all of it]`;

@@ -22,19 +22,19 @@ async function windowsShell(
   return shell === null ? null : [shell, "-NoLogo", "-NoProfile", "-NonInteractive", "-Command", command];
 }
 
-/** Fixed places first; PATH is asked only where none of them has a shell. */
+/** Fixed locations first; PATH is used only where none of them has a shell. */
 const PLACES = "/bin:/usr/bin:/usr/local/bin:/run/current-system/sw/bin";
 
 /**
- * Reads a command from standard input and runs it with an empty one: what stands on a command line every user of the
- * machine can read. By what every shell has built in; the first argument is a newline.
+ * Reads a command from standard input and runs it with an empty one, since every user of the machine can read a command
+ * line. Uses only what every shell has built in; the first argument is a newline.
  */
 const READ_COMMAND = '_c=; while IFS= read -r _l || [ "$_l" ]; do _c=$_c$_l$1; done; shift; ' +
   'eval "unset _c _l; $_c" </dev/null';
 
 /**
  * Returns how `command` runs, unchanged, in bash, else in sh; PowerShell on Windows. Null when there is no shell that may
- * be started. Standard error goes where standard output goes, so that their order is the real one.
+ * be started. Standard error goes where standard output goes, which keeps their order.
  */
 export async function shellFor(
   command: string,
@@ -55,7 +55,7 @@ export async function shellFor(
   return { argv, stdin: new TextEncoder().encode(command) };
 }
 
-/** Variables of every command: there is no person to page for or to prompt. */
+/** Variables of every command: there is no person for a pager or a prompt. */
 const SET: Readonly<Record<string, string>> = {
   TERM: "dumb",
   GIT_TERMINAL_PROMPT: "0",
@@ -80,7 +80,7 @@ export interface ReadyCommand {
   misses: { git: boolean; network: boolean };
 }
 
-/** How a program is started: in the sandbox where it needs one; else with our variables, in `cwd`. */
+/** How a program is started: in the sandbox where it needs one; otherwise with our variables, in `cwd`. */
 interface CommandLine {
   argv: [string, ...string[]];
   cwd: string;
@@ -124,7 +124,7 @@ async function inSandbox(
     holdsProtected: holdsProtected(context),
   });
   const git = reason !== "project";
-  // What a person saves at a protected path while a command runs is there for it, and sent at once: no look is soon enough.
+  // A command can read what a person saves at a protected path meanwhile, and send it at once: no check is soon enough.
   const closed = reason === "project" && !workspace.local && sandbox.settings.network;
   if (closed) await notifyOnce(context, CLOSED_NETWORK);
   const network = label === "open" && !closed && (reason === "external" || sandbox.settings.network);
@@ -140,7 +140,7 @@ async function inSandbox(
   });
   if (reason === "external") await notifyOnce(context, externalNotice(sandboxed));
   if (sandboxed.kind === "refused") {
-    // What a command can leave in the project must not be a reason to run the next one without.
+    // Nothing that a command can leave in the project may make the next one run without a sandbox.
     if (reason === "external" && sandboxed.missing) return null;
     return `The command was not run: ${SANDBOX_REASONS[reason]}, and ${sandboxed.reason}. Tell the user: ` +
       `${sandboxed.hint}. Use Read, Grep and Glob to look, Edit and Write to change.`;
@@ -155,7 +155,7 @@ export function watchOptions(context: ToolContext): WatchOptions {
   return { name: "a command", notify, protectChanges, holdsProtected: holdsProtected(context) };
 }
 
-/** Returns what looks for protected content in a text. */
+/** Returns the scanner that looks for protected content in a text. */
 function holdsProtected({ checkWrite }: ToolContext): WatchOptions["holdsProtected"] {
   return checkWrite && (async (text) => await checkWrite(text, "it") !== null);
 }

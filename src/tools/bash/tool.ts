@@ -10,7 +10,7 @@ import { bashDeclaration, type BashInput } from "../declarations.ts";
 
 const DEFAULT_TIMEOUT_MS = 120_000;
 const LONGEST_TIMEOUT_MS = 600_000;
-/** Nobody means a longer one, and a shell takes it line by line. */
+/** Nobody intends a longer one, and a shell reads it line by line. */
 const LONGEST_COMMAND = 100_000;
 
 const REDACTED =
@@ -40,7 +40,7 @@ function precheck(input: BashInput): string | null {
     : "The command is longer than 100,000 bytes. Write it to a file with Write and run the file.";
 }
 
-/** Models mix up the unit; nobody means a command of less than a second. */
+/** Models mix up the unit; nobody intends a time limit below a second. */
 function timeoutOf(input: BashInput): number {
   const given = input.timeout ?? DEFAULT_TIMEOUT_MS;
   if (given <= 0) return DEFAULT_TIMEOUT_MS;
@@ -118,13 +118,13 @@ async function startInBackground(
 const NO_NETWORK =
   /ENOTFOUND|EAI_AGAIN|ENETUNREACH|resolve host|name resolution|name or service not known|network is unreachable/i;
 
-/** Programs that models like → what there is in their place. */
+/** Programs that models like → what to use instead. */
 const INSTEAD: Readonly<Record<string, string>> = {
   ...{ rg: "use Grep", ag: "use Grep", ack: "use Grep", fd: "use Glob", tree: "use Glob", apply_patch: "use Edit" },
   ...{ python: "try python3", pip: "try python3 -m pip", python3: "try python", open: "use Read", code: "use Edit" },
 };
 
-/** Says what there is in place of a program that is missing, or of an option of another system. */
+/** Says what to use instead of a missing program, or of an option of another system. */
 function notInstalled(text: string): string[] {
   const [, program = ""] = /(?:^|[\s:])([\w.-]{1,40}): (?:command )?not found\s*$/m.exec(text) ?? [];
   const way = Object.hasOwn(INSTEAD, program) ? INSTEAD[program] : undefined;
@@ -134,7 +134,7 @@ function notInstalled(text: string): string[] {
     : [];
 }
 
-/** Says to a model what its command could not find: it would try again, and other ways around it. */
+/** Tells a model what its command could not find; otherwise it would try again, and look for ways around it. */
 function missed(
   text: string,
   { misses, timedOut }: { misses: ReadyCommand["misses"]; timedOut: boolean },

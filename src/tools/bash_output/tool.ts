@@ -4,7 +4,7 @@ import { failure, success } from "../result.ts";
 import type { Tool, ToolContext, ToolResult } from "../tool.ts";
 import { bashOutputDeclaration, type BashOutputInput } from "../declarations.ts";
 
-/** Milliseconds that news are waited for: a model that asks again and again costs a response each time. */
+/** Milliseconds to wait for news: a model that asks again and again costs a response each time. */
 const WAIT_MS = 10_000;
 /** Reads without news after which the model is told to do something else. */
 const MOST_IDLE = 3;
@@ -24,7 +24,7 @@ export const bashOutputTool: Tool<BashOutputInput> = {
     else await command.news(WAIT_MS, signal);
     signal.throwIfAborted();
     const { text, state, idle } = command.take();
-    // What it printed until now is given only if nothing is protected after that.
+    // What it printed so far is returned only if nothing has become protected.
     if (await whyNotInBackground(context) !== null) return await exposed(context);
     if (state !== "running") commands.remove(id);
     if (state === "running" && idle > MOST_IDLE) {
@@ -35,7 +35,7 @@ export const bashOutputTool: Tool<BashOutputInput> = {
   },
 };
 
-/** Something became protected that the commands can see: they are ended, and what they printed is nobody's. */
+/** Something became protected that the commands can see: they are ended, and their output is dropped. */
 async function exposed(context: ToolContext): Promise<ToolResult> {
   await context.memory.commands?.endAll();
   return failure(

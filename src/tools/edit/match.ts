@@ -12,7 +12,7 @@ interface Span {
   end: number;
 }
 
-/** How the text of the file differs from old_string: in nothing, in typographic signs, or in white space. */
+/** How the text of the file differs from old_string: not at all, in typographic characters, or in white space. */
 type Difference = "none" | "signs" | "white space";
 
 type Match =
@@ -82,7 +82,7 @@ function findIgnoringLineEnds(file: string, old: string): Span[] {
   });
 }
 
-/** Matches in the text without any white space, from the first to the last character that is none. */
+/** Matches in the text without any white space, from the first to the last other character. */
 function findIgnoringWhiteSpace(file: string, old: string): Span[] {
   const pattern = reduce(old, (code) => !isWhite(code)).text;
   if (pattern === "") return [];
@@ -116,7 +116,7 @@ function findIgnoringSigns(file: string, old: string): Span[] {
   return exact.length > 0 ? exact : findIgnoringLineEnds(plainFile, plainOld);
 }
 
-/** `new` with the signs that the file has: where it repeats `old`, and for those that `old` got wrong. */
+/** `new` with the characters of the file: where it repeats `old`, and for those that `old` got wrong. */
 function withSignsOf(found: string, edit: { old: string; new: string }): string {
   const lines = (text: string) => text.replaceAll("\r\n", "\n").split("\n");
   const [inFile, inOld, inNew] = [lines(found), lines(edit.old), lines(edit.new)];
@@ -168,7 +168,7 @@ export function matchEdit(file: string, request: { old: string; new: string; all
   if (loose.length > 1) {
     return { kind: "several", positions: loose.map((span) => span.start), differs: "white space" };
   }
-  // A sign that only old_string has, and not the file, is none of the new text either.
+  // A character that only old_string has, and not the file, does not belong to the new text either.
   const mended = request.new.replace(
     SIGN,
     (sign) => old.includes(sign) && !file.includes(sign) ? PLAIN.get(sign) ?? sign : sign,
@@ -202,9 +202,9 @@ export function applyReplacements(file: string, replacements: readonly Replaceme
   return pieces.join("");
 }
 
-/** An old text that stands at `span` of the file but for white space, and what should come in its place. */
+/** An old text that is at `span` of the file but for white space, and its replacement. */
 interface LooseEdit {
-  /** From the first to the last character that is no white space. */
+  /** From the first to the last character that is not white space. */
   span: Span;
   old: string;
   new: string;
@@ -266,7 +266,7 @@ function translate(indent: string, known: Map<string, string>): string {
     const rest = indent.slice(base.length);
     const below = known.get(base) ?? "";
     if (level !== null && rest.length % level.old === 0) return below + level.file.repeat(rest.length / level.old);
-    // Without a second known level: spaces under tabs are four to a tab, all else is taken as it is.
+    // Without a second known level: four spaces count as a tab, everything else stays as it is.
     if (/^\t+$/.test(below) && /^ +$/.test(rest)) return below + "\t".repeat(Math.ceil(rest.length / 4));
     return below + rest;
   }
@@ -281,7 +281,7 @@ function translate(indent: string, known: Map<string, string>): string {
   );
 }
 
-/** `text` without blank lines at its beginning, at most `limit` of them, and how many were taken. */
+/** `text` without blank lines at its beginning, at most `limit` of them, and how many were removed. */
 function withoutLeadingBlank(text: string, limit: number): { text: string; taken: number } {
   let rest = text;
   let taken = 0;
@@ -298,7 +298,7 @@ function withoutLeadingBlank(text: string, limit: number): { text: string; taken
 
 /**
  * The replacement for a match that differs in white space: whole lines are indented as the file's are, a part of a line
- * keeps what is around it. A line end that `old` closes with and `new` does not is taken away.
+ * keeps what is around it. A line end that only `old` closes with is removed.
  */
 function reindent(file: string, edit: LooseEdit): Replacement {
   const plain = (text: string) => text.replaceAll("\r\n", "\n");
@@ -332,8 +332,8 @@ function reindent(file: string, edit: LooseEdit): Replacement {
 }
 
 /**
- * The file's indentation of each new line, where `old` left out what tells its lines apart: that of the line with the same
- * text, or at the same place, else that of the line before. Null where indentations tell.
+ * The file's indentation of each new line, where `old` left out what distinguishes its lines: that of the line with the same
+ * text, or at the same place, else that of the line before. Null where indentations distinguish them.
  */
 function flattened(
   fileLines: readonly string[],
@@ -342,7 +342,7 @@ function flattened(
   const inFile = fileLines.filter((line) => !isBlank(line));
   const inOld = oldLines.filter((line) => !isBlank(line));
   const inNew = newLines.filter((line) => !isBlank(line));
-  // A new text with indentation tells its own lines apart.
+  // A new text with indentation distinguishes its own lines.
   if (inFile.length !== inOld.length || isFlat(inFile) || !isFlat([...inOld, ...inNew])) return null;
   let last = indentOf(inFile[0] ?? "");
   let place = 0;

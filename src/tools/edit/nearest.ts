@@ -17,7 +17,7 @@ function borders(pattern: string): Uint32Array {
 
 /**
  * Returns the offsets of `pattern` in `text`, from left to right. Overlapping ones are included, because each of them
- * may be meant: `}}` stands twice in `}}}`. An empty pattern stands nowhere.
+ * may be meant: `}}` occurs twice in `}}}`. An empty pattern occurs nowhere.
  */
 export function findAll(text: string, pattern: string): number[] {
   const found: number[] = [];
@@ -33,7 +33,7 @@ export function findAll(text: string, pattern: string): number[] {
   return found;
 }
 
-/** The number of the line, from 1, that each of the rising positions lies in. */
+/** The number, from 1, of the line of each of the rising positions. */
 export function linesAt(text: string, positions: readonly number[]): number[] {
   let line = 1;
   let next = text.indexOf("\n");
@@ -79,7 +79,7 @@ function similarity(wanted: Map<string, number>, line: string): number {
   return total === 0 ? 0 : 2 * common / total;
 }
 
-/** The line (from 0) at which most lines of `wanted` stand where they should; null when none stands anywhere. */
+/** The line (from 0) at which most lines of `wanted` are where they should be; null when none is anywhere. */
 function bestByLines(lines: string[], wanted: string[]): number | null {
   const places = new Map<string, number[]>();
   for (const [index, line] of lines.entries()) {
@@ -90,7 +90,7 @@ function bestByLines(lines: string[], wanted: string[]): number | null {
   }
   const votes = new Map<number, number>();
   for (const [index, line] of wanted.entries()) {
-    // Long lines tell more about the place than a lone bracket.
+    // Long lines say more about the place than a lone bracket.
     const weight = Math.min(line.trim().length, 40);
     if (weight === 0) continue;
     for (const place of places.get(line.trim()) ?? []) {

@@ -17,7 +17,7 @@ export function isPatch(text: string): boolean {
   return BEGINS.test(text);
 }
 
-/** Reads a patch of one file; null for a text that is none. */
+/** Reads a patch of one file; null for any other text. */
 export function readPatch(text: string): Patch | null {
   const plain = text.replaceAll("\r\n", "\n");
   if (/^<{5,9} ?SEARCH\b/m.test(plain)) return readBlocks(plain);
@@ -59,7 +59,7 @@ function readV4a(text: string): Patch {
 function editsOf(body: string, path: string | undefined): Patch {
   const edits: EditPart[] = [];
   const parts = body.replace(/\n$/, "").split(/^(@@.*)\n?/m);
-  // What stands before the first @@ has no header of its own.
+  // What comes before the first @@ has no header of its own.
   for (let at = 0; at < parts.length; at += 2) {
     const lines = (parts[at] ?? "").replace(/\n$/, "").split("\n").filter((line) =>
       !/^(?:\*\*\*|\\ No newline)/.test(line)

@@ -7,7 +7,7 @@ import type { Replacement } from "./match.ts";
 /** Lines around a change that are shown. */
 const AROUND = 3;
 
-/** Lines of a change that the model is shown: it knows what it wrote. */
+/** Lines of a change that the model gets: it knows what it wrote. */
 const SHOWN_LINES = 12;
 
 /** Changes that clients get in detail. */
@@ -28,7 +28,7 @@ function linesOf(text: string): string[] {
   return lines;
 }
 
-/** A changed place of the new text as numbered lines, with what is around it. */
+/** A changed place of the new text as numbered lines, with its surrounding lines. */
 export function showChange(changed: string, place: { start: number; length: number }): string {
   const { start, length } = place;
   const lines = linesOf(changed);
@@ -40,7 +40,7 @@ export function showChange(changed: string, place: { start: number; length: numb
   return rows.join("\n");
 }
 
-/** Replacements whose lines touch or lie near each other, together. */
+/** Groups replacements whose lines touch or are close. */
 function grouped(
   file: string,
   replacements: readonly Replacement[],

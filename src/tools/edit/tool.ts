@@ -15,13 +15,13 @@ import { applyReplacements, matchEdit, type Replacement, standsAlready } from ".
 import { editDeclaration, type EditInput, type EditPart } from "../declarations.ts";
 import { hunksOf, showChange } from "./report.ts";
 
-/** Line numbers listed when a text stands in several places. */
+/** Line numbers listed when a text occurs in several places. */
 const LISTED_LINES = 10;
 
-/** Characters of a text whose presence in a file is no chance. */
+/** Characters of a text whose presence in a file is no coincidence. */
 const TELLING = 8;
 
-/** Failed edits of a file in a row, from which on the lines may be named by their numbers. */
+/** Failed edits of a file in a row after which lines may be named by their numbers. */
 const OFFER_LINES_AT = 2;
 
 export const editTool: Tool<EditInput> = {
@@ -44,7 +44,7 @@ interface PlannedEdit extends Found {
   bytes: Uint8Array<ArrayBuffer>;
 }
 
-/** Where a call changes the file, and in what the text there differs from old_string. */
+/** Where a call changes the file, and how the text there differs from old_string. */
 interface Found {
   replacements: Replacement[];
   differs: "none" | "signs" | "white space";
@@ -77,7 +77,7 @@ async function plan(input: EditInput, context: ToolContext): Promise<PlannedEdit
   }, context) ?? planned;
 }
 
-/** Why a place cannot be meant, before the file is looked at; null when it can. */
+/** Why a place cannot be meant, before the file is read; null when it can. */
 function problemOf({ old_string, new_string, start_line }: Wanted, { edits }: EditInput): string | null {
   // In a list, no old text stands for the end of the file.
   if (old_string === "" && start_line === undefined && (edits === undefined || new_string === "")) {
@@ -111,7 +111,7 @@ async function openText(path: ResolvedPath, context: ToolContext): Promise<Known
   const unknown = state === "known"
     ? null
     : `${path.display} ${state === "unread" ? "was not read in this session" : "has changed since it was read"}`;
-  // The result shows the lines around the change: those of a file that may not be read, nobody gets that way.
+  // The result shows the lines around the change: nobody may get lines of an unreadable file that way.
   if (unknown !== null && (context.readDenied?.(path) ?? null) !== null) {
     return failure(`${unknown}, and a rule denies reading it. Go on without it, or tell the user.`, context);
   }
@@ -227,7 +227,7 @@ function findPlace(file: KnownText, call: Call & { wanted: Wanted }): Found | st
   return `old_string was not found in ${path.display}.${made}${near.text}${offered}`;
 }
 
-/** Text that is taken out and is all that its lines hold is taken out with them. */
+/** Removed text that fills its lines is removed together with them. */
 function wholeLines(file: string, replacement: Replacement): Replacement {
   const { start, end, text } = replacement;
   if (text !== "" || start === end || file.slice(start, end).endsWith("\n")) return replacement;
@@ -297,7 +297,7 @@ function unseenAfter(
   { file, replacements }: { file: string; replacements: readonly Replacement[] },
 ): readonly LineRange[] {
   let rest: readonly LineRange[] = unseen;
-  // From the last to the first, so that the lines before stay what they are.
+  // From the last to the first, so that earlier lines stay where they are.
   for (const { start, end, text } of unseen.length === 0 ? [] : replacements.toReversed()) {
     const [first = 1, last = 1] = linesAt(file, [start, Math.max(start, end - 1)]);
     const grown = text.split("\n").length - file.slice(start, end).split("\n").length;

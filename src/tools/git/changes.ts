@@ -56,7 +56,7 @@ export async function commit(work: GitWork, message: string): Promise<ToolResult
   return work.show(`committed ${made?.trim() ?? ""}`);
 }
 
-/** Of the repository, else of the user: the one thing that is asked of the user's own configuration. */
+/** Of the repository, else of the user: the only setting that is read from the user's own configuration. */
 async function identity(work: GitWork): Promise<Record<string, string> | null> {
   const found: Record<string, string> = {};
   const last = (settings: readonly (readonly [string, string])[], key: string) =>
@@ -69,7 +69,7 @@ async function identity(work: GitWork): Promise<Record<string, string> | null> {
   return found;
 }
 
-/** Lists branches, or makes one of the present commit. */
+/** Lists branches, or creates one at the current commit. */
 export async function branch(work: GitWork, name: string | undefined): Promise<ToolResult> {
   if (name === undefined) {
     const form = "--format=%(if)%(HEAD)%(then)%(HEAD)%(else) %(end) %(refname:short) %(objectname:short) %(subject)";
@@ -138,7 +138,7 @@ export async function stash(
   if (action === "show") return await showCommit(work, { commit: kept, paths });
   const changed = await work.names(["diff-tree", "-r", ...PLAIN_DIFF, "--name-only", "-z", `${kept}^1`, kept]);
   const other = await work.names(["diff", ...PLAIN_DIFF, "--name-only", "-z", kept]);
-  // What is there as the stash has it, such as a marker that was staged, does not change.
+  // What is already as the stash has it, such as a staged marker, does not change.
   const names = other === null ? null : changed?.filter((name) => other.includes(name)) ?? null;
   const untracked = await work.commit(`${kept}^3`);
   const more = untracked === null ? [] : await work.names(["ls-tree", "-r", "--name-only", "-z", untracked]);

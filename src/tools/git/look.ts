@@ -6,15 +6,15 @@ import { type GitWork, namesOf } from "./repository.ts";
 
 const MOST_COMMITS = 100;
 
-/** Submodules are never looked into: git would run in them, with their settings. */
+/** Submodules are never read: git would run in them, with their settings. */
 export const STATUS: readonly string[] = ["status", "--porcelain", "-z", "--no-renames", "--ignore-submodules=all"];
 
-/** Names what has changed, and marks what is protected. */
+/** Lists what has changed, and marks what is protected. */
 export async function status(work: GitWork, paths: readonly string[]): Promise<ToolResult> {
   const branch = await work.ask(["symbolic-ref", "--short", "-q", "HEAD"]);
   const entries = await work.names([...STATUS, "--", ...paths]);
   if (entries === null) return work.failed("status");
-  // In the sandbox every protected file differs from the index: what is staged counts, and what we see ourselves.
+  // In the sandbox every protected file differs from the index: what is staged counts, and what this program sees itself.
   const staged = new Map<string, string>();
   const others: string[] = [];
   for (const entry of entries) {

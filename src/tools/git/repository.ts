@@ -1,4 +1,4 @@
-/** The project's repository in a sandbox of its own: what a repository can make git run sees nothing that is protected. */
+/** The project's repository in a sandbox of its own: what a repository can make git run sees nothing protected. */
 import { commandProtection } from "../../boundary/policy/write_protected.ts";
 import { GIT_PLACES, userGitSettings } from "../../shell/git.ts";
 import { gitDirectory, pointsBack } from "../../boundary/policy/git_directory.ts";
@@ -20,7 +20,7 @@ const DEADLINE_MS = 30_000;
 const LIMIT = 20_000;
 const TAKEN = 4 * 1024 * 1024;
 
-/** More of one question to git. */
+/** Further options of one call of git. */
 type AskOptions = Partial<Pick<GitCall, "input" | "access" | "settings" | "env" | "see">>;
 
 /** Names relative to the top of the repository. */
@@ -67,7 +67,7 @@ export class GitWork {
     return await this.ask(args, options) !== null;
   }
 
-  /** The contents of objects by their ids, at most so many bytes together; none where git fails. */
+  /** The contents of objects by their ids, at most a number of bytes together; none where git fails. */
   async blobs(ids: readonly string[], limit: number): Promise<Uint8Array<ArrayBuffer>[]> {
     if (ids.length === 0) return [];
     const { signal } = this.context;
@@ -95,7 +95,7 @@ export class GitWork {
 
   /**
    * Sorts names by whether their content may be shown and taken in. The reader is asked about each, so that hard links,
-   * links and deny rules count as everywhere; a file that is gone is judged by its path alone.
+   * links and deny rules count as everywhere; a file that is gone counts by its path alone.
    */
   async sorted(names: readonly string[]): Promise<SortedPaths> {
     const sorted: SortedPaths = { open: [], kept: [] };
@@ -115,18 +115,18 @@ export class GitWork {
     if ((readDenied?.(path) ?? null) !== null) return "denied by a rule";
     const read = await workspace.read(path, { limit: 0 });
     if (!isRefusal(read)) return read.label === "open" ? null : "protected";
-    // Of a link to a directory git keeps the target alone.
+    // Git stores only the target of a link to a directory.
     const isLink = read.refused === "not_a_file" && lstatSync(path.path)?.kind === "symlink";
     if (isLink && statSync(path.real)?.kind === "directory") {
       return workspace.protection.rule(path.real) === null ? null : "protected";
     }
     if (read.refused !== "absent") return read.refused;
-    // A commit can have it all the same.
+    // A commit can have it anyway.
     workspace.noteUsed(path);
     return null;
   }
 
-  /** Of names whose files git would change, why it must not: a few words after the first such name; null for none. */
+  /** Returns why git must not change these files: a few words after the first such name; null when it may. */
   async untouchable(names: readonly string[], commit: string): Promise<string | null> {
     for (const name of names) {
       if (this.isCovered(name)) return `${name}, which is protected`;
@@ -147,7 +147,7 @@ export class GitWork {
       await workspace.writeProtection({ path, real: realOrNamed(path) }) !== null;
   }
 
-  /** Of names, those that a program of the user's filters, with which; without it git would store or write something else. */
+  /** Returns the names that a program of the user filters, with the filter; without it git would store or write something else. */
   async filtered(names: readonly string[]): Promise<string[] | null> {
     if (names.length === 0) return [];
     const input = names.join("\0");
@@ -182,7 +182,7 @@ export class GitWork {
     return failure(`${refusal.message}.`, this.context);
   }
 
-  /** Tracked protected files that are not as git last saw them, told from size and time: git itself does not see them. */
+  /** Tracked protected files that are not as git last saw them, judging by size and time: git itself does not see them. */
   async protectedChanges(paths: readonly string[]): Promise<{ changed: string[]; gone: string[] }> {
     const { root } = this.context.workspace;
     const tracked = (await this.names(["ls-files", "-z", "--", ...paths]) ?? []).filter((name) => this.isCovered(name));
@@ -191,7 +191,7 @@ export class GitWork {
     const text = await this.ask(["ls-files", "--debug", "-z", "--", ...tracked.slice(0, MOST_NAMES)]) ?? "";
     for (const [, name = "", seconds, size] of text.matchAll(INDEX_ENTRY)) {
       const found = quietly(() => lstatSync(join(root, name)));
-      // Git notes no size of a file that it saw in the second of its change.
+      // Git records no size of a file that it saw in the second of its change.
       const same = Math.floor((found?.modified ?? 0) / 1000) === Number(seconds) &&
         (size === "0" || found?.size === Number(size));
       if (found === null) gone.push(name);
@@ -217,7 +217,7 @@ export class GitWork {
   }
 }
 
-/** Parts what `git cat-file --batch` prints: a line of id, kind and size, the bytes, a line end. */
+/** Splits the output of `git cat-file --batch`: a line of id, kind and size, the bytes, a line end. */
 function objectsIn(output: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer>[] {
   const objects: Uint8Array<ArrayBuffer>[] = [];
   for (let at = 0; at < output.length;) {
@@ -230,7 +230,7 @@ function objectsIn(output: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer>[] {
   return objects;
 }
 
-/** Names that are looked at at most; a protected directory can hold thousands. */
+/** Most names that are checked; a protected directory can hold thousands. */
 const MOST_NAMES = 200;
 /** An entry of `git ls-files --debug -z`: the name, seconds of its time, bytes. */
 const INDEX_ENTRY =
@@ -238,7 +238,7 @@ const INDEX_ENTRY =
 
 /**
  * The repository of the project; or, as text for the model, why there is none to work with. Its calls see the project
- * without protected paths and the network, and change of it and the repository what they ask for.
+ * without protected paths and the network, and change only what they ask for.
  */
 export async function openGitWork(context: ToolContext): Promise<GitWork | string> {
   const { workspace, sandbox, io } = context;
@@ -307,7 +307,7 @@ function requestOf(
   };
 }
 
-/** The paths from the top of the repository; or which cannot be used. */
+/** The paths from the top of the repository; or those that cannot be used. */
 export async function namesOf(paths: readonly string[], { workspace }: ToolContext): Promise<string[] | string> {
   const names: string[] = [];
   for (const given of paths) {

@@ -23,7 +23,7 @@ export const globTool: Tool<GlobInput> = {
     if (status.kind !== "directory") {
       return failure(`${start.display} is a file, not a directory. Give its directory as path, or call Read.`, context);
     }
-    // Models like to put the root in front; what is below `start` can be asked for all the same.
+    // Models like to put the root in front; what is below `start` can still be requested.
     const pattern = isAbsolute(input.pattern) ? relativeTo(start.real, input.pattern) : input.pattern;
     if (isAbsolute(pattern) || pattern.split("/").includes("..")) {
       const from = start.display === "." ? "the working directory" : shownName(start.display);

@@ -1,5 +1,5 @@
 /**
- * Finds the lines of a text that match a pattern. The pattern is a model's and the text anybody's, so the time has to
+ * Finds the lines of a text that match a pattern. The pattern is a model's and the text anybody's, so the time must
  * grow with the text alone, whatever the pattern (threat 126): the engine is RE2, which no pattern makes slow.
  */
 import { lineStart } from "../text.ts";
@@ -9,7 +9,7 @@ export interface LineMatcher {
   /** The start and end of matching lines in `text`, whose lines end in `\n` alone; in order. */
   lines(text: string, watch: SearchWatch): Iterable<readonly [number, number]>;
   /**
-   * The pattern for ripgrep, or null when that could find something else. It passes over bytes that are no UTF-8, where
+   * The pattern for ripgrep, or null when that could find something else. It skips bytes that are not UTF-8, where
    * we read Latin-1, so it gets only patterns that take nothing but ASCII.
    */
   readonly rust: string | null;
@@ -26,15 +26,15 @@ export interface SearchWatch {
 const LENGTH_LIMIT = 2_000;
 /** The longest line, in characters: the worst pattern takes 25 s for it (measured), most take a hundredth of a second. */
 const LINE_LIMIT = 1024 * 1024;
-/** Lines between two looks at the clock. */
+/** Lines between two checks of the clock. */
 const LOOK_EVERY = 256;
 
-/** A pattern that is plain text, with escaped signs. */
+/** A pattern that is plain text, with escaped characters. */
 const LITERAL = /^(?:[^\\^$.|?*+()[\]{}]|\\[^\w\s])*$/;
 /** A line end in a pattern, as a character or an escape. */
 const LINE_END = /\n|^(?:[^\\]|\\[^n])*\\n/;
 /**
- * What takes and looks at ASCII alone and means the same in both dialects: no `.`, no negated sets, no flags, no `\<`, and
+ * A pattern that matches and checks only ASCII, and means the same in both dialects: no `.`, no negated sets, no flags, no `\<`, and
  * in a class none of ripgrep's operators.
  */
 const ASCII_ONLY =

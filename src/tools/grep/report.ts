@@ -3,7 +3,7 @@ import { shownName } from "../file_names.ts";
 import type { GrepInput } from "../declarations.ts";
 import type { FileMatches, SearchLimits } from "./search.ts";
 
-/** Said when the time was up. */
+/** Added when the time was up. */
 export const LATE_NOTE = "INCOMPLETE: the time was up before every file was searched, so there may be more matches; " +
   "narrow the search with path or glob, or simplify the pattern";
 
@@ -12,7 +12,7 @@ const LINES_LIMIT = 200;
 /** Most characters of a result. */
 const TEXT_LIMIT = 20 * 1024;
 
-/** Collects what is found, in the order of the paths, up to the limits. */
+/** Collects matches, in the order of the paths, up to the limits. */
 export class SearchReport {
   readonly #mode: GrepInput["output_mode"];
   readonly #context: number;

@@ -1,4 +1,4 @@
-/** Searches a directory with the help of ripgrep, where it may open the files and would find the same. */
+/** Searches a directory with ripgrep, where it may open the files and would find the same. */
 import type { ResolvedPath, Workspace } from "../../boundary/workspace/workspace.ts";
 import { isWithin, join, relativeTo } from "../../platform/path.ts";
 import { findProgram } from "../../boundary/programs.ts";
@@ -16,15 +16,15 @@ interface FastSearch {
   glob: string | undefined;
   /** Filled only when the search succeeds in this way. */
   report: SearchReport;
-  /** Milliseconds that ripgrep may take: one long file can cost it more than reading the others costs us. */
+  /** Milliseconds that ripgrep may take: one long file can take it longer than we need to read the others. */
   timeoutMs: number;
   /** Returns whether the time for all is up. */
   late(): boolean;
 }
 
-/** Files with a match that are asked for at first: where there are more, the first ones by path are enough. */
+/** Files with a match that are requested at first: where there are more, the first ones by path are enough. */
 const MOST_FILES = 2_000;
-/** Of the files in order; each fills at least one line of a report, unless ripgrep took it for another text. */
+/** Most files in order; each fills at least one line of a report, unless ripgrep decoded it differently. */
 const MOST_ORDERED = 1_000;
 
 /** The end of the search, or null where it has to be done without ripgrep. Throws the abort reason. */
@@ -59,7 +59,7 @@ async function placeOf(start: ResolvedPath, search: FastSearch): Promise<Omit<Wh
   const program = await findProgram("rg", { path: context.io.env("PATH") ?? "", roots, io: context.io });
   if (program === null) return null;
   const rules = await kindOf(join(root, ".gitignore"), context);
-  // It would be opened at once, and a pipe waited for.
+  // It would be opened at once, and a pipe would block.
   if (rules !== null && rules !== "file") return null;
   const ignoreFile = relative !== "." && rules !== null;
   return {
@@ -79,7 +79,7 @@ function mayProtect({ ambientLabel, protection }: Workspace): boolean {
 
 /**
  * Returns what ripgrep finds, or null where that cannot be trusted. The boundary walks the tree meanwhile, and until it
- * is through nothing of what ripgrep says is looked at: where anything turns out to be protected, even whether it found
+ * is done, no output of ripgrep is used: where anything turns out to be protected, even whether it found
  * something would reveal protected content.
  */
 async function foundWhereOpen(
@@ -90,7 +90,7 @@ async function foundWhereOpen(
   const ended = new AbortController();
   const signal = AbortSignal.any([where.signal, ended.signal]);
   const first = filesByRipgrep({ ...where, signal, ordered: false, most: MOST_FILES, onStart: running.resolve });
-  // Judged below; until then nobody waits for it.
+  // Checked below; until then nobody waits for it.
   first.catch(() => {});
   await Promise.race([running.promise, first]);
   if (!isOpen(start, workspace)) {
@@ -109,14 +109,14 @@ function isOpen(start: ResolvedPath, workspace: Workspace): boolean {
   // A command of the same reply may have changed the tree.
   protection.refresh();
   if (protection.any || workspace.ambientLabel !== "open") return false;
-  // Version 13 obeys a `.rgignore` whatever it is told, and a pipe is opened by all, and waited for.
+  // Version 13 obeys a `.rgignore` whatever the options say, and every version blocks on a pipe.
   return protection.openDirectories.every(({ directory, entries }) =>
     entries !== null && (!isWithin(start.real, directory) ||
       entries.every(({ name, isFile }) => name !== ".rgignore" && (name !== ".gitignore" || isFile)))
   );
 }
 
-/** Reads and searches what was found, as without ripgrep; null when that has not all that belongs into the report. */
+/** Reads and searches what was found, as without ripgrep; null when that is not everything the report needs. */
 async function searchFound(
   start: ResolvedPath,
   { found, context, matcher, report, late }: FastSearch & { found: FoundNames },
@@ -198,12 +198,12 @@ interface FoundNames {
   cut: boolean;
 }
 
-/** Bytes of complaints that are listened to. */
+/** Bytes of error output that are read. */
 const COMPLAINTS_LIMIT = 256 * 1024;
 
 /**
- * Options that make it look where we look. Source: `rg --help`, versions 13 to 15. Without `--max-filesize`: it asks
- * for the size of every file, which costs a fifth of a search (measured with version 13).
+ * Options that make it search the same files as this program. Source: `rg --help`, versions 13 to 15. Without
+ * `--max-filesize`: it asks for the size of every file, which costs a fifth of a search (measured with version 13).
  */
 const SAME_FILES = [
   ..."--no-config --hidden --no-ignore-dot --no-ignore-exclude --no-ignore-global --no-ignore-parent".split(" "),
@@ -252,7 +252,7 @@ function ripgrepArguments(search: RipgrepSearch): string[] {
     "--files-with-matches",
     "--null",
     ...(search.ordered ? ["--sort", "path"] : []),
-    // A type narrows what is found; `--glob` would also take in again what `.gitignore` leaves out.
+    // A type narrows the search; `--glob` would also include what `.gitignore` leaves out.
     ...(search.nameGlob === null ? [] : ["--type-add", `wanted:${search.nameGlob}`, "--type", "wanted"]),
     ...(search.ignoreFile ? ["--ignore-file", ".gitignore"] : []),
     "--regexp",
@@ -265,7 +265,7 @@ function ripgrepArguments(search: RipgrepSearch): string[] {
 class Collected {
   readonly #pieces: Uint8Array<ArrayBuffer>[] = [];
   length = 0;
-  /** Names that ended: each by a NUL byte. */
+  /** Complete names: each ends with a NUL byte. */
   ends = 0;
 
   add(bytes: Uint8Array<ArrayBuffer>): void {

@@ -1,4 +1,4 @@
-/** Searches the texts of files through the workspace: whichever way they were found, this is how they are opened. */
+/** Searches the texts of files through the workspace, which opens them however they were found. */
 import { cutText } from "../../platform/text.ts";
 import { counted } from "../../platform/number.ts";
 import { decodeText, isUtf16, lineStart } from "../text.ts";
@@ -20,9 +20,9 @@ interface FoundLine {
 }
 
 export interface FileMatches {
-  /** Matching lines; at least 1. Counting ends at the limit that was asked for. */
+  /** Matching lines; at least 1. Counting ends at the requested limit. */
   count: number;
-  /** Empty when lines were not asked for. */
+  /** Empty when lines were not requested. */
   lines: FoundLine[];
 }
 
@@ -41,12 +41,12 @@ function shownLine(text: string): string {
   return line.length <= LINE_LIMIT ? line : `${cutText(line, LINE_LIMIT)}…`;
 }
 
-/** Returns whether bytes at the start of a file already show that it is no text. */
+/** Returns whether bytes at the start of a file already show that it is not text. */
 function isNoText(head: Uint8Array): boolean {
   return !isUtf16(head) && head.includes(0);
 }
 
-/** The text of a file as Read shows it; null for what is not text: here a NUL byte anywhere makes it that. */
+/** The text of a file as Read shows it; null for what is not text: here a NUL byte anywhere decides that. */
 function textOf(bytes: Uint8Array): string | null {
   const text = decodeText(bytes)?.text ?? null;
   if (text === null || text.includes("\0")) return null;
@@ -120,14 +120,14 @@ export interface SearchEnd {
   source?: { path: string; rule: string };
 }
 
-/** Bytes read first; most files are shorter, and most long ones show here that they are no text. */
+/** Bytes read first; most files are shorter, and most long ones show here that they are not text. */
 const FIRST_READ = 1024 * 1024;
 /** Longest file that is searched, in bytes. */
 const FILE_LIMIT = 64 * 1024 * 1024;
 
 /**
- * Searches files in the order in which they come, until the report is full or the time is up. A file without names is
- * one that was asked for itself. Throws the abort reason.
+ * Searches files in the order in which they come, until the report is full or the time is up. A file without names
+ * was requested itself. Throws the abort reason.
  */
 export async function searchFiles(
   files: Iterable<FoundFile[]> | AsyncIterable<FoundFile[]>,

@@ -88,7 +88,7 @@ async function searchDirectory(start: ResolvedPath, search: Search): Promise<Don
   const own = { ...search, glob, isFile: false };
   if (!search.options.ripgrep) return await ownSearch(start, own);
   const { context, matcher, options } = search;
-  // A report of its own: one that ends half-way is thrown away.
+  // A report of its own: one that ends halfway is discarded.
   const report = search.report.fresh();
   const late = timeLimit(search);
   const timeoutMs = options.deadlineMs / 2;

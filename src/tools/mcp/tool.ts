@@ -23,12 +23,12 @@ interface McpCallInput {
   args: Record<string, unknown>;
 }
 
-/** Names of servers in the description of McpFind: a model looks for what it knows there is. */
+/** Names of servers in the description of McpFind: a model searches for what it knows to exist. */
 const MOST_NAMES = 12;
-/** Characters of the arguments that a person is shown in one line. */
+/** Characters of the arguments that are shown to a person in one line. */
 const SHOWN = 300;
 
-/** Returns the tools of the servers of a session: what is a function of its own first, in the order of the servers. */
+/** Returns the tools of the servers of a session: those with a function of their own first, in the order of the servers. */
 export function mcpTools(offer: McpOffer): Tool[] {
   const direct = offer.exposed.tools.filter(({ exposure }) => exposure === "direct").map((one) =>
     directTool(offer, one)
@@ -113,7 +113,7 @@ function shown(args: Record<string, unknown>): string {
 
 /** Most bytes of a result; the rest is in a file. */
 const MOST_BYTES = 20 * 1024;
-/** Arguments are no prose: whatever they hold more leaves at once. */
+/** Arguments are not prose: anything further in them leaves at once. */
 const ARGUMENT_BYTES = 1024 * 1024;
 
 /** A call whose arguments were checked. */
@@ -156,7 +156,7 @@ async function send(
   const encoder = new TextEncoder();
   const options = {
     signal,
-    // What runs is shown before it is labeled, so a server whose data is for local models only shows nothing.
+    // Progress is shown before it is labeled, so a server whose data is for local models shows none.
     progress: (text: string) => void (label === "open" && onOutput?.(encoder.encode(`${text}\n`))),
     starting: (name: string) => notify?.(`starting the MCP server ${name}`),
   };
@@ -172,7 +172,7 @@ async function send(
   );
 }
 
-/** The beginning of a long result, and where the rest is. Of protected content nothing is kept on the disk. */
+/** The beginning of a long result, and where the rest is. Nothing protected is kept on the disk. */
 async function cut(
   { text }: ServerResult,
   { offer, context, label, name }: {

@@ -28,7 +28,7 @@ export interface PageRange {
   bytes: number;
 }
 
-/** The range of a call: missing or impossible numbers become the nearest possible ones. */
+/** The range of a call: missing or invalid numbers become the nearest valid ones. */
 export function pageRange(input: { offset?: number; limit?: number }, resultBytes: number): PageRange {
   const whole = (value: number | undefined, otherwise: number) =>
     value === undefined || !(value >= 1) ? otherwise : Math.floor(value);
@@ -51,7 +51,7 @@ export class Page {
 
   constructor(range: PageRange) {
     this.#range = range;
-    // One long line must not be the whole page: its number and its beginning tell what it is.
+    // One long line must not be the whole page: its number and its beginning show what it is.
     this.#lineLength = Math.min(LINE_LENGTH, Math.max(Math.floor(range.bytes / 4), SHORTEST_CUT));
   }
 
@@ -150,7 +150,7 @@ class LineCollector {
 
   #finish(): void {
     const line = this.#decoder.decode(new Uint8Array(this.#kept));
-    // What was kept whole is counted in characters; of what was not, bytes are all that is known.
+    // A line kept whole is counted in characters; of any other, only the bytes are known.
     this.#page.add(line, this.#length > LINE_BYTES ? this.#length : line.length);
     this.#kept = [];
     this.#length = 0;

@@ -61,7 +61,7 @@ async function file(path: ResolvedPath, call: { range: PageRange; context: ToolC
   };
   if (size === 0) return await finish(`${path.display} is empty.`, { shown: ALL_LINES });
   const head = await firstBytes(path, { current, context });
-  // A PDF is no text although it may begin without a NUL byte.
+  // A PDF is not text, although it may begin without a NUL byte.
   if (describeType(head) === PDF || looksBinary(head) || (current.bytes === null && isUtf16(head))) {
     const shown = await showImage(current.bytes ?? head, { display: path.display, size }, context);
     if (shown !== null) return await finish(shown.content, shown.images === undefined ? {} : { images: shown.images });
@@ -98,7 +98,7 @@ async function file(path: ResolvedPath, call: { range: PageRange; context: ToolC
 
 /**
  * Describes an image and attaches it where the model is known to take it: a server that cannot would refuse every request
- * from then on. Null for a file that is no image. `bytes` may be its beginning only; `size` is that of the file.
+ * from then on. Null for a file that is not an image. `bytes` may be its beginning only; `size` is that of the file.
  */
 async function showImage(
   bytes: Uint8Array,

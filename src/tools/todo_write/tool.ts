@@ -3,7 +3,7 @@ import { todoWriteDeclaration, type TodoWriteInput } from "../declarations.ts";
 import { failure, success } from "../result.ts";
 import type { Tool } from "../tool.ts";
 
-/** More steps than this are no plan any more, and would cost the window at every call. */
+/** More steps than this are no longer a plan, and would fill the window at every call. */
 const TODO_LIMIT = 50;
 
 export const todoWriteTool: Tool<TodoWriteInput> = {

@@ -22,7 +22,7 @@ export const writeTool: Tool<WriteInput> = {
     const { syntaxNote } = await import("../syntax.ts");
     const note = await syntaxNote(path, { before: textOf(existing), after: input.content }, context);
     return success(`${existing === null ? "Created" : "Updated"} ${path.display} (${size}${before}).${note}`, context, {
-      // How many lines it had is known of a protected file by reading it.
+      // Only a reader of a protected file may know how many lines it had.
       label: note !== "" && context.workspace.ruleAt(path) !== null ? "no-cloud" : existing?.label ?? "open",
       details: { type: existing === null ? "create" : "update", filePath: path.path },
       change: { name: path.display, before: existing === null ? null : textOf(existing), after: input.content },
@@ -91,7 +91,7 @@ async function precheck(
   context: ToolContext,
 ): Promise<ToolResult | null> {
   const { display } = path;
-  // Nothing can be lost of an empty file.
+  // An empty file has nothing to lose.
   if (existing.status.size === 0) return null;
   const fail = (content: string) => failure(content, context, { label: existing.label });
   const state = await fileState(path, existing, context.memory);
@@ -125,7 +125,7 @@ function isText({ bytes }: CurrentFile): boolean {
   return bytes === null || decodeText(bytes) !== null;
 }
 
-/** The lines of a file, or its bytes where it is no text. */
+/** The lines of a file, or its bytes where it is not text. */
 function sizeOf({ bytes, status }: CurrentFile): string {
   const text = bytes === null ? null : decodeText(bytes)?.text ?? null;
   return text === null ? counted(status.size, "byte") : counted(countLines(text), "line");
