@@ -59,17 +59,18 @@ Deno.test("the first words are what the person typed, without what was attached 
 });
 
 Deno.test("the first words before an image are listed without reading the image", async () => {
-  await using place = await transcriptHome();
   const data = "QUJD".repeat(100_000);
-  const text = 'what is "this\\" \u2028 here?\n';
   const picture = { mediaType: "image/png", data, width: 8, height: 8, name: "a.png" } as const;
-  const file = await store(place, [{ ...userItem(text), images: [picture] }, answer("A cat.")]);
-  // Whoever read the whole line would find it damaged.
-  const bytes = await Deno.readFile(file);
-  bytes[200_000] = 0xff;
-  await Deno.writeFile(file, bytes);
-  const [listed] = await listSessions(place.home, HERE);
-  assert.deepEqual([listed?.firstPrompt, listed?.turns, listed?.label], [text, 1, "open"]);
+  for (const text of ['what is "this\\" \u2028 here?\n', ""]) {
+    await using place = await transcriptHome();
+    const file = await store(place, [{ ...userItem(text), images: [picture] }]);
+    // Read as a whole, the line is damaged, and the session has no items.
+    const bytes = await Deno.readFile(file);
+    bytes[200_000] = 0xff;
+    await Deno.writeFile(file, bytes);
+    const [listed] = await listSessions(place.home, HERE);
+    assert.deepEqual([listed?.firstPrompt, listed?.turns, listed?.label], [text, 1, "open"]);
+  }
 });
 
 Deno.test("two projects whose paths share a directory do not see each other's sessions", async () => {

@@ -42,7 +42,7 @@ const BEGUN_PROMPT =
  */
 export function readBegunPrompt(text: string): string | null {
   const words = BEGUN_PROMPT.exec(text)?.[1];
-  return words === undefined ? null : textOf(JSON.parse(words));
+  return words === undefined ? null : String(JSON.parse(words));
 }
 
 function common(line: JsonRecord): { timestamp: string | null; state: LineState | null } {
