@@ -41,7 +41,10 @@ async function ofProject(source: CommandSource): Promise<ClientCommand[]> {
   return customs.map((command) => ({
     name: command.name,
     kind: command.kind,
-    brief: briefOf(command, source),
+    /** Read only where it is shown: each turn of a client names the commands again. */
+    get brief() {
+      return briefOf(command, source);
+    },
     hint: "what it is about",
   }));
 }
