@@ -7,7 +7,7 @@ import { highestLabel, type Label } from "../boundary/policy/label.ts";
 import type { Session } from "../agent/session.ts";
 import { isPrompt, type SessionItem, type UserItem } from "../session/item.ts";
 import type { ReplacedEntry, TurnChange, UndoStore } from "../session/undo.ts";
-import type { Restored } from "../session/undo_entry.ts";
+import { replacedBy, type Restored } from "../session/undo_entry.ts";
 import type { OpenSession } from "./open_session.ts";
 import { relativeTo } from "../platform/path.ts";
 
@@ -110,33 +110,38 @@ export async function rewind(
   prompt: UserItem,
   { words, files }: RewindParts,
 ): Promise<Rewound> {
-  const { items } = session;
+  const { items, context } = session;
   const at = items.indexOf(prompt);
   const { said } = prompt;
-  const behind = at < 0 ? [] : items.slice(at);
-  const changes: ReplacedEntry[] = [];
+  const commands = at < 0 ? 0 : commandsOf(items.slice(at));
   const restored: Restored[] = [];
   if (files && said !== undefined) {
     const store = await undo();
     for (const turn of store.turns().filter((turn) => turn >= said).reverse()) {
-      const onReplaced = (change: ReplacedEntry) => void changes.unshift(change);
-      restored.push(...await store.undo(turn, session.workspace, { onReplaced }));
+      restored.push(...await store.undo(turn, session.workspace));
     }
   }
-  const once = onePerFile(restored);
-  if (words) {
-    items.splice(at, behind.length);
-    session.context.removed += behind.length;
+  const taken = words ? items.splice(at < 0 ? items.length : at) : null;
+  if (taken !== null) {
+    context.removed += taken.length;
     forgetFiles(session);
   }
-  const note = words ? null : await undoNote(once, session.workspace);
+  return await rewound(session, { restored, commands, taken });
+}
+
+/** Tells the model which files were restored, unless the words were `taken` from it, too. */
+async function rewound(
+  { items, workspace }: Session,
+  { taken, ...done }: { restored: readonly Restored[]; commands: number; taken: readonly SessionItem[] | null },
+): Promise<Rewound> {
+  const restored = onePerFile(done.restored);
+  const note = taken === null ? await undoNote(restored, workspace) : null;
   if (note !== null) items.push(note);
-  const taken = words ? behind : [];
   return {
-    restored: once,
-    commands: commandsOf(behind),
-    changes,
-    taken,
+    restored,
+    commands: done.commands,
+    changes: replacedBy(done.restored),
+    taken: taken ?? [],
     note,
     length: items.length,
     last: items.at(-1),
@@ -183,7 +188,6 @@ function forgetFiles({ memory, items }: Session): void {
 export interface UndoneTurn {
   /** Its place among the prompts of the session, from 1, and how many there are; null for one that is gone. */
   place: { turn: number; of: number } | null;
-  restored: readonly Restored[];
   rewound: Rewound;
 }
 
@@ -199,16 +203,12 @@ export async function undoLastTurn({ session, undo }: OpenSession): Promise<Undo
   const store = await undo();
   const turn = store.turns({ untold: true }).at(-1) ?? store.turns().at(-1);
   if (turn === undefined) return null;
-  const changes: ReplacedEntry[] = [];
-  const restored = await store.undo(turn, workspace, { onReplaced: (change) => void changes.unshift(change) });
-  const note = await undoNote(restored, workspace);
-  if (note !== null) items.push(note);
+  const restored = await store.undo(turn, workspace);
   const prompts = items.filter(isPrompt);
   const at = prompts.findIndex(({ said }) => said === turn);
   return {
     place: at < 0 ? null : { turn: at + 1, of: prompts.length },
-    restored,
-    rewound: { restored, commands: 0, changes, taken: [], note, length: items.length, last: items.at(-1) },
+    rewound: await rewound(session, { restored, commands: 0, taken: null }),
   };
 }
 

@@ -184,19 +184,14 @@ export class UndoStore {
 
   /**
    * Undoes a turn, entry by entry: as it was before, or not at all where it is no longer what the turn left. What was
-   * refused can still be undone later. `onReplaced` gets what {@link UndoStore.redo} takes. Throws `usage` for a turn that
-   * changed nothing.
+   * refused can still be undone later. Throws `usage` for a turn that changed nothing.
    */
-  async undo(
-    turn: number,
-    workspace: Workspace,
-    { onReplaced }: { onReplaced?: (change: ReplacedEntry) => void } = {},
-  ): Promise<Restored[]> {
+  async undo(turn: number, workspace: Workspace): Promise<Restored[]> {
     const entries = this.#entries(turn);
     if (entries.length === 0) throw new AgentcliError("usage", `turn ${turn} changed no files`);
     await this.#note(entries.map(({ path }) => path));
     const restored: Restored[] = [];
-    for (const entry of inOrder(entries)) restored.push(await restoreEntry(entry, workspace, { turn, onReplaced }));
+    for (const entry of inOrder(entries)) restored.push(await restoreEntry(entry, workspace, { turn }));
     const done = new Set(restored.flatMap(({ path, outcome }) => outcome === "refused" ? [] : [path]));
     const changed = this.#turns.get(turn);
     const names = [...done].flatMap((path) => changed?.get(path) ?? []).map(nameOf);

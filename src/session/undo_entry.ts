@@ -20,7 +20,16 @@ export interface ChangedEntry {
 
 export type Restored =
   & { path: string; label: Label }
-  & ({ outcome: "restored" | "removed" | "unchanged" } | { outcome: "refused"; reason: string });
+  & (
+    | { outcome: "restored" | "removed"; replaced: ReplacedEntry }
+    | { outcome: "unchanged" }
+    | { outcome: "refused"; reason: string }
+  );
+
+/** Returns the changes by which {@link UndoStore.redo} takes back what was restored. */
+export function replacedBy(restored: readonly Restored[]): ReplacedEntry[] {
+  return restored.flatMap((file) => "replaced" in file ? [file.replaced] : []).reverse();
+}
 
 /** Returns the state of an entry. */
 export async function stateOf(entry: Content): Promise<EntryState> {
@@ -81,11 +90,11 @@ export async function findEntry(
   return { at, now, isDone: false };
 }
 
-/** Restores an entry. */
+/** Restores an entry to what it was before a turn. */
 export async function restoreEntry(
   entry: ChangedEntry,
   workspace: Workspace,
-  { turn, onReplaced }: { turn: number; onReplaced?: (change: ReplacedEntry) => void },
+  { turn }: Pick<ReplacedEntry, "turn">,
 ): Promise<Restored> {
   const { path, label } = entry;
   const refuse = (reason: string): Restored => ({ path, label, outcome: "refused", reason });
@@ -97,6 +106,6 @@ export async function restoreEntry(
   if (isDone) return { path, label, outcome: "unchanged" };
   const failed = await workspace.restore(at, { now, to: before });
   if (failed !== null) return refuse(failed.message);
-  onReplaced?.({ turn, path, before, after: now, label });
-  return { path, label, outcome: before.kind === "absent" ? "removed" : "restored" };
+  const outcome = before.kind === "absent" ? "removed" : "restored";
+  return { path, label, outcome, replaced: { turn, path, before, after: now, label } };
 }

@@ -5,7 +5,8 @@ import { inToolProject, type ToolProject } from "../../tests/helpers/tool_projec
 import { SESSION } from "../../tests/helpers/transcripts.ts";
 import { AgentcliError } from "../errors.ts";
 import type { Home } from "../platform/home.ts";
-import { type EntryChange, openUndoStore, type ReplacedEntry, type UndoStore } from "./undo.ts";
+import { type EntryChange, openUndoStore, type UndoStore } from "./undo.ts";
+import { replacedBy } from "./undo_entry.ts";
 
 const encoder = new TextEncoder();
 
@@ -249,8 +250,7 @@ Deno.test("what was taken back is made again where nobody changed the file since
     const store = await open(place.home);
     await change(store, project, { turn: 1, name: "a", to: "two" });
     await change(store, project, { turn: 1, name: "b", to: "new" });
-    const replaced: ReplacedEntry[] = [];
-    await store.undo(1, workspace, { onReplaced: (change) => void replaced.push(change) });
+    const replaced = replacedBy(await store.undo(1, workspace));
     await project.write("b", "by hand");
     const outcomes = (await store.redo(replaced, workspace)).map(({ path, outcome }) => [path.at(-1), outcome]);
     assert.deepEqual(outcomes.sort(), [["a", "restored"], ["b", "refused"]]);
@@ -270,8 +270,6 @@ Deno.test("a file that an open turn changed is as protected as its last change, 
     await change(store, project, { turn: 1, name: "a.txt", to: "one" });
     await change(store, project, { turn: 1, name: "a.txt", to: "two", label: "no-cloud" });
     assert.deepEqual(store.changes(1).map(({ label }) => label), ["no-cloud"]);
-    const replaced: ReplacedEntry[] = [];
-    await store.undo(1, workspace, { onReplaced: (made) => void replaced.push(made) });
-    assert.deepEqual(replaced.map(({ label }) => label), ["no-cloud"]);
+    assert.deepEqual(replacedBy(await store.undo(1, workspace)).map(({ label }) => label), ["no-cloud"]);
   });
 });

@@ -8,7 +8,7 @@ import type { Home } from "../../src/platform/home.ts";
 import { watchCommands } from "../../src/runtime/command_changes.ts";
 import { withoutProtected } from "../../src/runtime/rewind.ts";
 import { openUndoStore, type ReplacedEntry, type UndoStore } from "../../src/session/undo.ts";
-import type { Restored } from "../../src/session/undo_entry.ts";
+import { replacedBy, type Restored } from "../../src/session/undo_entry.ts";
 import { testSession } from "./agent_session.ts";
 import { toolHome } from "./tool_home.ts";
 import { SESSION } from "./transcripts.ts";
@@ -123,10 +123,9 @@ async function openSession(
       await Deno.writeTextFile(path, text);
     },
     async undo(turn = 1) {
-      replaced = [];
-      return told(
-        await (await store()).undo(turn, workspace, { onReplaced: (change) => void replaced.unshift(change) }),
-      );
+      const restored = await (await store()).undo(turn, workspace);
+      replaced = replacedBy(restored);
+      return told(restored);
     },
     async redo() {
       return told(await (await store()).redo(replaced, workspace));

@@ -61,7 +61,7 @@ export async function redo(_: string, { chat, view }: CommandTarget): Promise<vo
 export async function undo(_: string, { chat, view }: CommandTarget): Promise<void> {
   const undone = await chat.undo();
   if (undone === null) return view.print([row("no turn of this session has changed files", "dim")]);
-  const { place, restored } = undone;
+  const { place, rewound: { restored } } = undone;
   const { session: { workspace } } = await chat.ready();
   const turn = place === null ? "earlier changes" : `turn ${place.turn} of ${place.of}`;
   view.print([row(`undid ${turn}:`), ...fileRows(restored, workspace)]);
