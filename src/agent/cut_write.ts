@@ -2,7 +2,7 @@
 import type { ChatResponse } from "../provider/types.ts";
 import type { Session } from "./session.ts";
 import { unparsedTextCall } from "./text_calls.ts";
-import type { RunningTurn } from "./turn_options.ts";
+import type { ContinuePrompt, RunningTurn } from "./turn_options.ts";
 
 const WRITE = "Write";
 /** Fewest lines that are asked for at once. */
@@ -23,14 +23,16 @@ export async function writeInParts(
   return inParts(last.raw, session);
 }
 
-/** Asks for the parts of a file where a call of Write that is written as text was cut; false for any other reply. */
-export async function askForParts(text: string, session: Session, { state, emit }: RunningTurn): Promise<boolean> {
-  if (state.stopReason !== "max_tokens" || state.toldParts === true) return false;
-  if ((await unparsedTextCall(text, session.schemas))?.name !== WRITE) return false;
+/** Returns the prompt for the parts of a file where a call of Write that is written as text was cut; null for any other reply. */
+export async function askForParts(
+  text: string,
+  session: Session,
+  { state }: Pick<RunningTurn, "state">,
+): Promise<ContinuePrompt | null> {
+  if (state.toldParts === true || (await unparsedTextCall(text, session.schemas))?.name !== WRITE) return null;
   state.toldParts = true;
-  session.items.push({ kind: "user", origin: "engine", text: inParts(text, session), label: "open" });
-  await emit({ kind: "notice", text: "the response ended inside a call of Write; asked for the file in parts" });
-  return true;
+  const notice = "the response ended inside a call of Write; asked for the file in parts";
+  return { text: inParts(text, session), notice };
 }
 
 /** Half of what fitted into one reply, so that the next fits with room to spare. */

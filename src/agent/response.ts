@@ -21,8 +21,18 @@ const IMAGE_FAILURES: ReadonlySet<FailureKind> = new Set(["no_images", "bad_imag
 /** How often room is made for one response: without a number from the server, the first guess may be too high. */
 const REFUSAL_LIMIT = 3;
 
+/** A response as its turn takes it from there. */
+export interface TurnResponse {
+  item: AssistantItem;
+  stopReason: "end_turn" | "tool_use" | "max_tokens";
+  /** It ended for tool calls and has none: its server lost them. */
+  isCallLost: boolean;
+  /** Calls that were above the limit of one response. */
+  droppedCalls: number;
+}
+
 /** Asks for the next response and puts it into the session. Throws what the client throws, and `context_overflow`. */
-export async function nextResponse(session: Session, turn: RunningTurn): Promise<AssistantItem> {
+export async function nextResponse(session: Session, turn: RunningTurn): Promise<TurnResponse> {
   turn.state.responses++;
   if (session.items.some(showsImages)) await (await import("./context/vision.ts")).dropUnseenImages(session, turn);
   if (session.context.answered && session.model.windowSource === "assumed") {
@@ -30,53 +40,49 @@ export async function nextResponse(session: Session, turn: RunningTurn): Promise
   }
   if (estimateOf(session) <= limitsOf(session.model).threshold) session.context.full = 0;
   else await (await import("./context/fit_context.ts")).fitContext(session, turn);
-  const shapes: Shapes = { trial: null };
-  try {
-    return await askUntilTaken(session, turn, shapes);
-  } finally {
-    shapes.trial?.end();
-  }
+  return await askUntilTaken(session, turn);
 }
 
-/** The shapes that a request is tried in, once the server could not take the first. */
-interface Shapes {
-  trial: ShapeTrial | null;
-}
-
-async function askUntilTaken(session: Session, turn: RunningTurn, shapes: Shapes): Promise<AssistantItem> {
+async function askUntilTaken(session: Session, turn: RunningTurn): Promise<TurnResponse> {
+  /** The shapes that the request is tried in, once the server could not take the first. */
+  let trial: ShapeTrial | null = null;
   let refusals = 0;
-  for (;;) {
-    const sent = recordRequest(session);
-    try {
-      const item = await ask(session, { sent, shapes }, turn);
-      // A model that accepted one image accepts more.
-      if (session.context.vision === null && session.items.some(showsImages)) session.context.vision = true;
-      return item;
-    } catch (error) {
-      turn.signal.throwIfAborted();
-      const failure = error instanceof ProviderFailure ? error : null;
-      if (failure !== null && asksForShape(failure.kind)) {
-        shapes.trial ??= new (await import("./shape_trial.ts")).ShapeTrial(session);
-        if (await shapes.trial.next(failure, turn)) continue;
+  try {
+    for (;;) {
+      const sent = recordRequest(session);
+      try {
+        const response = await ask(session, { sent, trial }, turn);
+        // A model that accepted one image accepts more.
+        if (session.context.vision === null && session.items.some(showsImages)) session.context.vision = true;
+        return response;
+      } catch (error) {
+        turn.signal.throwIfAborted();
+        const failure = error instanceof ProviderFailure ? error : null;
+        if (failure !== null && asksForShape(failure.kind)) {
+          trial ??= new (await import("./shape_trial.ts")).ShapeTrial(session);
+          if (await trial.next(failure, turn)) continue;
+        }
+        if (failure !== null && IMAGE_FAILURES.has(failure.kind) && session.items.some(showsImages)) {
+          const { recordImageRefusal } = await import("./context/vision.ts");
+          if (await recordImageRefusal(session, turn, failure)) continue;
+        }
+        if (failure === null || !isOverflow(failure, session)) throw error;
+        // A response costs more than a refusal, so it is tried again only once.
+        refusals += failure.facts.dropped ? REFUSAL_LIMIT : 1;
+        if (refusals > REFUSAL_LIMIT) throw error;
+        if (failure.facts.dropped) {
+          // The response is void: it answered a part of the prompt only.
+          const notice = { attempt: 1, maxRetries: 1, delayMs: 0, status: null, reason: failure.message } as const;
+          await turn.emit({ kind: "retry", notice: { kind: failure.kind, ...notice, restart: true } });
+        }
+        await (await import("./context/calibrate.ts")).recordOverflow(session, { failure, sent }, turn);
+        await turn.emit({ kind: "notice", text: "the context window of the server is full: shortening the session" });
+        const { makeRoom } = await import("./context/fit_context.ts");
+        if (!await makeRoom(session, turn)) throw await overflow(session, failure);
       }
-      if (failure !== null && IMAGE_FAILURES.has(failure.kind) && session.items.some(showsImages)) {
-        const { recordImageRefusal } = await import("./context/vision.ts");
-        if (await recordImageRefusal(session, turn, failure)) continue;
-      }
-      if (failure === null || !isOverflow(failure, session)) throw error;
-      // A response costs more than a refusal, so it is tried again only once.
-      refusals += failure.facts.dropped ? REFUSAL_LIMIT : 1;
-      if (refusals > REFUSAL_LIMIT) throw error;
-      if (failure.facts.dropped) {
-        // The response is void: it answered a part of the prompt only.
-        const notice = { attempt: 1, maxRetries: 1, delayMs: 0, status: null, reason: failure.message } as const;
-        await turn.emit({ kind: "retry", notice: { kind: failure.kind, ...notice, restart: true } });
-      }
-      await (await import("./context/calibrate.ts")).recordOverflow(session, { failure, sent }, turn);
-      await turn.emit({ kind: "notice", text: "the context window of the server is full: shortening the session" });
-      const { makeRoom } = await import("./context/fit_context.ts");
-      if (!await makeRoom(session, turn)) throw await overflow(session, failure);
     }
+  } finally {
+    trial?.end();
   }
 }
 
@@ -108,9 +114,9 @@ async function overflow(session: Session, failure: ProviderFailure): Promise<Age
 
 async function ask(
   session: Session,
-  { sent, shapes }: { sent: SentRequest; shapes: Shapes },
+  { sent, trial }: { sent: SentRequest; trial: ShapeTrial | null },
   turn: RunningTurn,
-): Promise<AssistantItem> {
+): Promise<TurnResponse> {
   const { clock } = turn.io;
   const request = requestOf(session);
   const started = clock.monotonic();
@@ -168,7 +174,7 @@ async function ask(
   const dropped = await calibrate(session, { usage: response.usage, sent }, turn);
   if (dropped !== null) throw dropped;
   if (recovered === null) await emitText(holdback.end());
-  await shapes.trial?.keep(turn);
+  await trial?.keep(turn);
   const model = await shownModel(session, response.model);
   await reportOtherModel(session, { server, named: response.model, shown: model }, turn);
   return await takeResponse(session, { response, messageId, recovered, model }, turn);
@@ -235,7 +241,7 @@ async function takeResponse(
     model: string;
   },
   { state, emit }: RunningTurn,
-): Promise<AssistantItem> {
+): Promise<TurnResponse> {
   const { recovered, model } = received;
   const response = recovered?.response ?? received.response;
   const position = nextPosition(session);
@@ -255,33 +261,27 @@ async function takeResponse(
   const label = await labelOfWords([text, reasoning, ...stringsOf(calls)], session);
   const item: AssistantItem = { kind: "assistant", id: received.messageId, text, reasoning, calls, label };
   session.items.push(item);
-  state.isCallLost = response.finish === "tool_calls" && calls.length === 0;
+  const stopReason = response.finish === "length" ? "max_tokens" : calls.length > 0 ? "tool_use" : "end_turn";
   state.answer = response.text;
-  state.stopReason = response.finish === "length" ? "max_tokens" : item.calls.length > 0 ? "tool_use" : "end_turn";
+  state.stopReason = stopReason;
   if (response.usage !== null) addUsage(state.usage, response.usage);
-  await emit({ kind: "response", item, model, usage: response.usage, stopReason: state.stopReason });
+  await emit({ kind: "response", item, model, usage: response.usage, stopReason });
   if (recovered !== null) {
     const toolNames = response.calls.map((call) => call.name);
     await emit({ kind: "recovered", family: recovered.family, toolNames });
   }
-  state.droppedCalls = response.droppedCalls ?? 0;
-  if (state.droppedCalls > 0) {
-    const kept = grouped(item.calls.length);
-    await emit({
-      kind: "notice",
-      text: `the response has too many tool calls: ran the first ${kept}, dropped ${state.droppedCalls}`,
-    });
-  }
-  if (response.finish === "content_filter") {
-    await emit({ kind: "notice", text: "the server's content filter ended the response: it may be incomplete" });
-  }
-  if (response.finish === "length") {
-    await emit({
-      kind: "notice",
-      text: `the response was cut at the limit of ${session.model.maxTokens} tokens (or the context was full)`,
-    });
-  }
-  return item;
+  const { droppedCalls = 0, finish } = response;
+  const notices = [
+    ...droppedCalls > 0
+      ? [`the response has too many tool calls: ran the first ${grouped(calls.length)}, dropped ${droppedCalls}`]
+      : [],
+    ...finish === "content_filter" ? ["the server's content filter ended the response: it may be incomplete"] : [],
+    ...finish === "length"
+      ? [`the response was cut at the limit of ${session.model.maxTokens} tokens (or the context was full)`]
+      : [],
+  ];
+  for (const text of notices) await emit({ kind: "notice", text });
+  return { item, stopReason, isCallLost: finish === "tool_calls" && calls.length === 0, droppedCalls };
 }
 
 /**

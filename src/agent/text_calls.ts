@@ -3,7 +3,7 @@ import { AgentcliError } from "../errors.ts";
 import type { UnparsedCall } from "../provider/text_calls/recover.ts";
 import type { ChatResponse, ToolSchema } from "../provider/types.ts";
 import type { Session } from "./session.ts";
-import type { RunningTurn } from "./turn_options.ts";
+import type { ContinuePrompt } from "./turn_options.ts";
 
 /** Every form of a written call has one of these. */
 const COULD_BE_CALL = /[<[{(]/;
@@ -65,25 +65,19 @@ function openedCall(text: string, tools: readonly ToolSchema[]): UnparsedCall | 
   return { name, ends: false };
 }
 
-/** Asks the model to send a call again that could not be read. */
-export async function askAgain(session: Session, unread: UnparsedCall, { emit }: RunningTurn): Promise<void> {
+/** Returns the prompt to send a call again that could not be read. */
+export async function askAgain(session: Session, unread: UnparsedCall): Promise<ContinuePrompt> {
   const tool = unread.name ?? "a tool";
   const form = JSON.stringify({ name: unread.name ?? "tool name", arguments: { "argument name": "value" } });
-  session.items.push({
-    kind: "user",
-    origin: "engine",
-    label: "open",
+  const way = await wayToRead(session);
+  return {
     text:
       `Your last reply seems to call ${tool}, but the call cannot be read and was not run. If you meant it, end your ` +
       `reply with it, in exactly this form, not in a code block:\n<tool_call>\n${form}\n</tool_call>\n` +
       "If you did not, give your answer again without it.",
-  });
-  const way = await wayToRead(session);
-  await emit({
-    kind: "notice",
-    text:
+    notice:
       `the response has a call of ${tool} that cannot be read; asked the model to send it again (to avoid it: ${way})`,
-  });
+  };
 }
 
 /** The end of a turn whose answer is a call that cannot be read, again. */

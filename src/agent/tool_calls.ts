@@ -1,19 +1,19 @@
 /** The calls of one response: run in order, each with exactly one result. */
 import type { ToolCall } from "../session/item.ts";
-import { type CallOutcome, runCall, type StartOrder } from "./tool_call.ts";
+import { type CallOptions, type CallOutcome, runCall, type StartOrder } from "./tool_call.ts";
 import { LoopGuard } from "./loop_guard.ts";
 import { resultRoom, type Session } from "./session.ts";
 import { sessionLabel } from "./labels.ts";
-import type { RunningTurn } from "./turn_options.ts";
+import type { TurnResponse } from "./response.ts";
 
 /**
  * Runs the calls of one response in order; consecutive reads run concurrently. Returns whether a person or a hook ends the
  * turn. Throws the abort reason, and `loop_detected` when calls only fail.
  */
 export async function runCalls(
-  calls: readonly ToolCall[],
+  { item: { calls }, droppedCalls }: Pick<TurnResponse, "item" | "droppedCalls">,
   session: Session,
-  options: RunningTurn,
+  options: CallOptions,
 ): Promise<boolean> {
   let interrupt = false;
   const resultBytes = Math.min(resultRoom(session, calls.length), session.context.mostResult);
@@ -24,12 +24,13 @@ export async function runCalls(
     options.signal.throwIfAborted();
     let previous: Promise<void> = Promise.resolve();
     const outcomes = await Promise.all(batch.map(async (call) => {
-      const order: StartOrder = { previous, started: () => {} };
-      previous = new Promise((resolve) => order.started = resolve);
+      const { promise, resolve: started } = Promise.withResolvers<void>();
+      const order: StartOrder = { previous, started };
+      previous = promise;
       try {
         return await runCall(call, session, { ...options, resultBytes, guard, order, isTwice: twice.has(call) });
       } finally {
-        order.started();
+        started();
       }
     }));
     options.signal.throwIfAborted();
@@ -40,7 +41,7 @@ export async function runCalls(
     for (const [at, outcome] of outcomes.entries()) {
       if (at === 0) outcome.item.files = files;
       const last = outcome.item.callId === calls.at(-1)?.id;
-      const notices = [guard.countResult(outcome.item.isError), last ? droppedNotice(options) : null];
+      const notices = [guard.countResult(outcome.item.isError), last ? droppedNotice(droppedCalls) : null];
       await keepResult(session, outcome, { emit: options.emit, notices });
       interrupt ||= outcome.interrupt;
     }
@@ -62,16 +63,16 @@ function repeated(calls: readonly ToolCall[]): Set<ToolCall> {
 }
 
 /** Returns the note on dropped calls for the last result of the response, since those calls have no results of their own. */
-function droppedNotice({ state }: RunningTurn): string | null {
-  if (state.droppedCalls === 0) return null;
-  return `${state.droppedCalls} more calls of your reply were left out: it held more than one reply may. ` +
+function droppedNotice(dropped: number): string | null {
+  if (dropped === 0) return null;
+  return `${dropped} more calls of your reply were left out: it held more than one reply may. ` +
     "Send those again that are still needed, fewer at once.";
 }
 
 async function keepResult(
   session: Session,
   { item, details, change }: CallOutcome,
-  { emit, notices }: { emit: RunningTurn["emit"]; notices: readonly (string | null)[] },
+  { emit, notices }: { emit: CallOptions["emit"]; notices: readonly (string | null)[] },
 ): Promise<void> {
   const content = [item.content, ...notices.filter((notice) => notice !== null)].join("\n\n");
   const kept = { ...item, content };

@@ -29,6 +29,12 @@ export interface RunningTurn extends TurnOptions {
   state: TurnState;
 }
 
+/** A message by which the model continues its turn, and the notice of it for the person. */
+export interface ContinuePrompt {
+  text: string;
+  notice: string;
+}
+
 /** A tool call as hooks see it. */
 export interface HookedCall {
   toolName: string;

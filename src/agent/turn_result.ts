@@ -23,10 +23,6 @@ export interface TurnState {
   check?: CheckResult;
   /** The model was told to write a file in parts. */
   toldParts?: true;
-  /** The last response ended for tool calls and has none: its server lost them. */
-  isCallLost?: boolean;
-  /** Calls of the last response that were above the limit of one response. */
-  droppedCalls: number;
 }
 
 /** The state of a turn that begins now. */
@@ -40,7 +36,6 @@ export function startTurnState(clock: Clock): TurnState {
     answer: "",
     denials: [],
     stopReason: null,
-    droppedCalls: 0,
   };
 }
 
