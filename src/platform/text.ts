@@ -1,4 +1,5 @@
 /** Texts: of bytes, of addresses, and cut to a number of bytes without breaking a character. */
+import type { Input } from "./io.ts";
 import { quietly } from "./real_path.ts";
 
 /** Returns the text of UTF-8, without its byte order mark unless that `stays`; null for other bytes. */
@@ -48,6 +49,18 @@ export function joined(pieces: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
     at += piece.length;
   }
   return whole;
+}
+
+/** Reads to the end of an input; null where it is longer than `limit` bytes. */
+export async function readWhole(input: Pick<Input, "read">, limit: number): Promise<Uint8Array | null> {
+  const parts: Uint8Array[] = [];
+  let size = 0;
+  for (let bytes = await input.read(); bytes !== null; bytes = await input.read()) {
+    size += bytes.length;
+    if (size > limit) return null;
+    parts.push(bytes);
+  }
+  return joined(parts);
 }
 
 /** Returns the front matter of a markdown text, and what follows it; null where there is none. */

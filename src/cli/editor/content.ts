@@ -4,10 +4,9 @@
  */
 import { TextProblem } from "../../editor/limits.ts";
 import { isExecutable, readFound } from "../../editor/plan/disk.ts";
-import { utf8Text } from "../../platform/text.ts";
+import { readWhole, utf8Text } from "../../platform/text.ts";
 import type { BundledFile, McpServer } from "../../editor/resources/make_artifact.ts";
 import { AgentcliError } from "../../errors.ts";
-import { readWhole } from "../../platform/whole_input.ts";
 import { listSync } from "../../platform/files.ts";
 import { join, relativeTo, resolve } from "../../platform/path.ts";
 import type { Values } from "../command.ts";

@@ -9,7 +9,7 @@ import type { Context, Invocation } from "../command.ts";
 import type { SET_KEY_OPTIONS } from "./command.ts";
 import { RUNTIMES, STUDIO } from "../../config/base_url.ts";
 import type { Io } from "../../platform/io.ts";
-import { readWhole } from "../../platform/whole_input.ts";
+import { readWhole } from "../../platform/text.ts";
 import { askHidden } from "../../terminal/prompt.ts";
 import type { ProviderEntry } from "../../config/types.ts";
 

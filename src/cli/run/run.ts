@@ -1,5 +1,5 @@
 /** Runs one turn and ends with its exit code. */
-import { readWhole } from "../../platform/whole_input.ts";
+import { readWhole } from "../../platform/text.ts";
 import type { Session } from "../../agent/session.ts";
 import { AgentcliError, asAgentcliError } from "../../errors.ts";
 import { type Io, OutputClosed } from "../../platform/io.ts";

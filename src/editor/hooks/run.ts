@@ -2,7 +2,7 @@
 import { AgentcliError } from "../../errors.ts";
 import { homePath, userHomeOf } from "../../platform/home.ts";
 import type { Io } from "../../platform/io.ts";
-import { readWhole } from "../../platform/whole_input.ts";
+import { readWhole } from "../../platform/text.ts";
 import { isAssistant } from "../assistants.ts";
 import { SERVER_NAME } from "../../mcp/own_server.ts";
 import type { Question } from "../guard/payloads.ts";
