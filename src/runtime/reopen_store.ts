@@ -56,12 +56,14 @@ export async function judged(
   const settled = settledCalls(items);
   const instructions = instructionsOf(context).map((file) => resolve(root, file));
   const used = items.map((item) => usedBy(item, { starts, root, settled }));
-  if ([instructions, ...used].every((paths) => paths.length === 0)) return stored;
-  const elsewhere = [...instructions, ...used.flat()].map(dirname).filter((directory) => !isWithin(root, directory));
+  const all = new Set([instructions, ...used].flat());
+  if (all.size === 0) return stored;
+  const elsewhere = [...all].map(dirname).filter((directory) => !isWithin(root, directory));
   const roots = [root, ...new Set(elsewhere)];
   const rules = new ProtectedSet(roots, { remembered: await recordsAt(place.home, roots) });
   // A marker that is unusable for a moment does not count.
-  const isProtected = (path: string) => (rules.named(path) ?? rules.named(realOrNamed(path))) !== null;
+  const covered = new Set([...all].filter((path) => (rules.named(path) ?? rules.named(realOrNamed(path))) !== null));
+  const isProtected = (path: string) => covered.has(path);
   const isSystem = instructions.some(isProtected);
   const first = isSystem ? 0 : used.findIndex((paths, at) => items[at]?.label === "open" && paths.some(isProtected));
   if (first < 0) return stored;
