@@ -153,7 +153,9 @@ export class SessionServer {
     await starting?.(this.server.name);
     // Calls that run together share one start.
     this.#connecting ??= this.#connect(signal)
-      .catch(async (error: unknown) => Promise.reject(await this.#judged(error)))
+      .catch(async (error: unknown) => {
+        throw await this.#judged(error);
+      })
       .finally(() => this.#connecting = null);
     return await this.#connecting;
   }
