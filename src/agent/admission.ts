@@ -1,5 +1,5 @@
 /** Admission of prompts and requests: every prompt passes here on its way into a session, and every request on its way to a model. Source: specification of the boundary, "Letting out". */
-import { admitItems, labelOf } from "../boundary/policy/label.ts";
+import { admitItems, type Label, labelOf } from "../boundary/policy/label.ts";
 import { imageUrl } from "../provider/chat/content.ts";
 import { imagesOf, type UserItem } from "../session/item.ts";
 import { type Session } from "./session.ts";
@@ -25,7 +25,7 @@ const SYSTEM_PROMPT = {
 /** A prompt that may become part of a session, and why: the user let a `released` one go to this provider, and it is never stored. */
 export interface AdmittedPrompt {
   readonly item: UserItem;
-  readonly admitted: "open" | "protected" | "released";
+  readonly admitted: Label | "released";
 }
 
 /**
@@ -50,11 +50,11 @@ export async function admitPrompt(
   // A client writes the descriptions of its tools, and they stand before every message as the system message does.
   const standing = [system.text, JSON.stringify(session.schemas)];
   const prompt = [item.text, ...imagesOf(item).map(imageUrl)];
-  if (await scanner?.checkPart(standing, SYSTEM_PROMPT, model) === "protected") system.label = "no-cloud";
+  if (await scanner?.checkPart(standing, SYSTEM_PROMPT, model) === "no-cloud") system.label = "no-cloud";
   // Content that the user lets through is treated as it would be for a local model.
   const destination = { provider, local: local || allowed };
   const found = await scanner?.checkPart(prompt, PROMPT, destination) ?? "open";
-  if ((found === "protected" && local) || sessionLabel(session) !== "open") item.label = "no-cloud";
+  if ((found !== "open" && local) || sessionLabel(session) !== "open") item.label = "no-cloud";
   admitItems({ kind: "provider", name: provider, local }, [system, ...session.items, item]);
   if (found === "open" || local) return { item, admitted: found };
   return { item: { ...item, releasedTo: provider }, admitted: "released" };

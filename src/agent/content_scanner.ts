@@ -2,6 +2,7 @@
  * The leak scanner as a session asks it: content of protected files that arrives without a label (typed, pasted,
  * copied to another file) is found by searching for it. Source: specification of the boundary, "Letting out".
  */
+import type { Label } from "../boundary/policy/label.ts";
 import type { AllowedFragments, LeakScanner } from "../boundary/scan/leak_scanner.ts";
 import { recordsAt } from "../boundary/policy/project.ts";
 import { ProtectedSet } from "../boundary/policy/protected.ts";
@@ -20,14 +21,6 @@ interface ScanSubject {
   /** `the result of Read`. */
   name: string;
   hint: string;
-}
-
-/** Returns the subject of a sentence about what a tool gave, or a hook said. */
-export function resultOf(tool: string): ScanSubject {
-  return {
-    name: `the result of ${tool}`,
-    hint: "continue with a local model, or protect that file too",
-  };
 }
 
 interface ScannerOptions {
@@ -95,16 +88,16 @@ export class ContentScanner {
     return (local ? protection.anySoon : protection.any) !== false;
   }
 
-  /** Returns the label of a part of requests; `protected` is for local models alone. Throws `policy_refused` for any other provider. */
+  /** Returns the label of a part of requests. Throws `policy_refused` for `no-cloud` and a provider that is not local. */
   async checkPart(
     texts: readonly string[],
     subject: ScanSubject,
     { provider, local, signal }: { provider: string; local: boolean; signal?: AbortSignal | undefined },
-  ): Promise<"open" | "protected"> {
+  ): Promise<Label> {
     const scanner = await this.#open();
     const hit = await scanner?.check(texts, { signal }) ?? null;
     if (scanner === null || hit === null) return "open";
-    if (local) return "protected";
+    if (local) return "no-cloud";
     throw new AgentcliError(
       "policy_refused",
       `${subject.name} holds ${scanner.describe(hit)}; the provider "${provider}" is not local`,

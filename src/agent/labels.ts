@@ -2,7 +2,6 @@
 import { type Label, labelOf } from "../boundary/policy/label.ts";
 import { resolve } from "../platform/path.ts";
 import { sourceOfFormer, type UsedFiles } from "../session/item.ts";
-import { resultOf } from "./content_scanner.ts";
 import type { Session } from "./session.ts";
 
 /**
@@ -49,14 +48,16 @@ export async function labelOfWords(
   const { scanner, model } = session;
   if (before !== "open") return before;
   const here = { provider: model.provider, local: true };
-  const found = await scanner?.checkPart(texts, { name: "the response", hint: "" }, here);
-  return found === "protected" ? "no-cloud" : before;
+  return await scanner?.checkPart(texts, { name: "the response", hint: "" }, here) ?? before;
 }
 
-/** Returns the label of a text that comes without one: it is scanned as the result of a tool is. */
-export async function labelOfText(text: string, from: string, session: Session): Promise<Label> {
+/**
+ * Returns the label of texts that have none, or only that of an open file, which can hold a copy of protected content: they
+ * are scanned as the result of a tool is.
+ */
+export async function labelOfTexts(texts: readonly string[], from: string, session: Session): Promise<Label> {
   const before = sessionLabel(session);
   if (before !== "open") return before;
-  const found = await session.scanner?.checkPart([text], resultOf(from), session.model);
-  return found === "protected" ? "no-cloud" : before;
+  const result = { name: `the result of ${from}`, hint: "continue with a local model, or protect that file too" };
+  return await session.scanner?.checkPart(texts, result, session.model) ?? before;
 }

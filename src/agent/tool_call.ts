@@ -9,9 +9,8 @@ import type { FileChange, Tool, ToolContext, ToolResult } from "../tools/tool.ts
 import type { LoopGuard } from "./loop_guard.ts";
 import type { AskPermission, TurnHooks } from "./turn_options.ts";
 import { permit } from "./call_permission.ts";
-import { resultOf } from "./content_scanner.ts";
 import { type Session } from "./session.ts";
-import { raiseLabels, sessionLabel } from "./labels.ts";
+import { labelOfTexts, raiseLabels, sessionLabel } from "./labels.ts";
 import { cutResult } from "./context/shorten.ts";
 
 export interface CallOptions {
@@ -140,13 +139,12 @@ function outcome(
   };
 }
 
-/** Labels a result by what stands in it: an open file can hold a copy of protected content, which has no label. */
-async function labeledByContent(done: CallOutcome, { scanner, model }: Session): Promise<CallOutcome> {
+/** Labels a result by what stands in it. */
+async function labeledByContent(done: CallOutcome, session: Session): Promise<CallOutcome> {
   const { item } = done;
   if (item.label !== "open") return done;
   const parts = [item.content, ...imagesOf(item).map(imageUrl), ...item.files ?? []];
-  const found = await scanner?.checkPart(parts, resultOf(item.name), model);
-  return found === "protected" ? { ...done, item: { ...item, label: "no-cloud" } } : done;
+  return { ...done, item: { ...item, label: await labelOfTexts(parts, item.name, session) } };
 }
 
 /** Runs a tool. */

@@ -1,6 +1,6 @@
 /** Input of a person to a session besides prompts: its name, rules for always, a command to run. Loaded with the first. */
 import type { ContentScanner } from "../agent/content_scanner.ts";
-import { labelOfText } from "../agent/labels.ts";
+import { labelOfTexts } from "../agent/labels.ts";
 import { resultRoom, type Session } from "../agent/session.ts";
 import { runTool } from "../agent/tool_call.ts";
 import { highestLabel } from "../boundary/policy/label.ts";
@@ -69,7 +69,7 @@ export async function runUserCommand(
   const { content, isError, details } = result;
   const text = `[The user ran this command: ${command}]\n${content}`;
   const files = session.workspace.takeUsed();
-  const label = highestLabel([result.label, await labelOfText(text, "the command", session)]);
+  const label = highestLabel([result.label, await labelOfTexts([text], "the command", session)]);
   if (isTold) session.items.push({ kind: "user", origin: "note", text, label, files });
   const item = { kind: "tool_result", callId: CALL_ID, name: tool.name, content, isError, label } as const;
   await emit({ kind: "tool_result", item, details });

@@ -5,7 +5,7 @@ import { decide } from "../../tools/permission.ts";
 import { bashDeclaration } from "../../tools/declarations.ts";
 import type { ToolResult } from "../../tools/tool.ts";
 import { resultRoom, type Session } from "../session.ts";
-import { labelOfText } from "../labels.ts";
+import { labelOfTexts } from "../labels.ts";
 import { runTool } from "../tool_call.ts";
 import type { RunningTurn } from "../turn_options.ts";
 
@@ -54,7 +54,7 @@ export function createTurnCheck(session: Session, turn: RunningTurn, start: Turn
     await turn.emit({ ...ran.event, rounds: state.check.rounds, isTold: goesOn });
     if (!goesOn) return false;
     const text = messageOf(chosen.command, ran.result, session);
-    const label = highestLabel([ran.result.label, await labelOfText(text, "the check", session)]);
+    const label = highestLabel([ran.result.label, await labelOfTexts([text], "the check", session)]);
     session.items.push({ kind: "user", origin: "engine", text, label });
     return true;
   };

@@ -2,7 +2,7 @@
 import { AgentcliError } from "../../errors.ts";
 import { isUsersWords } from "../../session/item.ts";
 import type { UnparsedCall } from "../../provider/text_calls/recover.ts";
-import { labelOfText } from "../labels.ts";
+import { labelOfTexts } from "../labels.ts";
 import type { TurnResponse } from "../response.ts";
 import type { Session } from "../session.ts";
 import type { ContinuePrompt, RunningTurn } from "../turn_options.ts";
@@ -141,7 +141,7 @@ export class TurnEnding {
     const text = await this.#turn.hooks?.end(this.#continuations > 0, this.#turn.signal) ?? null;
     if (text === null) return false;
     this.#continuations++;
-    const label = await labelOfText(text, "a hook", this.#session);
+    const label = await labelOfTexts([text], "a hook", this.#session);
     this.#session.items.push({ kind: "user", origin: "engine", text, label });
     return true;
   }

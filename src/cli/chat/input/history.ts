@@ -42,7 +42,7 @@ export async function rememberTyped(text: string, session: Session, io: Io): Pro
   try {
     if (sessionLabel(session) !== "open") return;
     const found = await session.scanner?.checkPart([text], { name: "the prompt", hint: "" }, session.model);
-    if (found === "protected") return;
+    if (found === "no-cloud") return;
     await addToHistory(await openHome(io), text);
   } catch {
     // Nothing is kept.
