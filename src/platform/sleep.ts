@@ -13,6 +13,12 @@ export function after(milliseconds: number, over: () => void): () => void {
   return () => timer.removeEventListener("abort", over);
 }
 
+/** Returns a function that starts `work` with its first call, and returns the same promise from then on. */
+export function once<T>(work: () => Promise<T>): () => Promise<T> {
+  let started: Promise<T> | undefined;
+  return () => started ??= work();
+}
+
 /** Resolves with `work` or after `milliseconds`. */
 export async function within(milliseconds: number, work: Promise<unknown>): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();

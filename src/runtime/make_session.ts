@@ -5,7 +5,6 @@ import { buildSystemPrompt, profileFor } from "../agent/system_prompt.ts";
 import { createSession, restoredSystem, type Session } from "../agent/session.ts";
 import { sessionLabel } from "../agent/labels.ts";
 import { admitted, notLocalText } from "../agent/admission.ts";
-import type { FindChecks } from "../agent/ending/turn_check.ts";
 import type { Chat } from "../provider/types.ts";
 import type { ProtectedProjects } from "../boundary/policy/project.ts";
 import { createSessionSandbox, type SessionSandbox } from "../boundary/sandbox/sandbox.ts";
@@ -13,6 +12,7 @@ import type { AllowedFragments } from "../boundary/scan/leak_scanner.ts";
 import type { Workspace } from "../boundary/workspace/workspace.ts";
 import { keyVariables } from "../config/endpoint.ts";
 import type { Io } from "../platform/io.ts";
+import { once } from "../platform/sleep.ts";
 import { chat, chatWithinLimit } from "../provider/chat/chat.ts";
 import { createChatCache } from "../provider/chat/request_body.ts";
 import { EFFORT_TOKENS, withThinking } from "../provider/profiles/profile.ts";
@@ -37,7 +37,6 @@ import type { Host } from "./host.ts";
 import type { SessionOptions } from "./session_options.ts";
 import type { SessionStore } from "./store.ts";
 import type { ProjectContext } from "./project_context.ts";
-import type { SessionServers } from "./mcp_servers.ts";
 import { offeredTools, offersGit, policyOf } from "./tools_and_rules.ts";
 import type { OpenSession } from "./open_session.ts";
 
@@ -67,7 +66,7 @@ export interface OpenedParts {
 export async function makeSession(
   options: SessionOptions,
   parts: OpenedParts,
-): Promise<Pick<OpenSession, "session" | "chat" | "runsHere"> & { servers: SessionServers | null }> {
+): Promise<Pick<OpenSession, "session" | "chat" | "runsHere" | "servers">> {
   const { host, project, models: { client }, chosen, known, workspace, store, before, previous, undo, projects } =
     parts;
   const { io } = host;
@@ -119,9 +118,9 @@ export async function makeSession(
     const turn = () => currentTurn(session.items);
     return (await import("./command_changes.ts")).watchCommands({ session, home, undo, turn, warn: host.warn });
   };
-  let checks: Promise<FindChecks> | null = null;
-  const loadChecks = async () =>
-    (await import("./project_checks.ts")).projectChecks(options, { home, configuration, workspace });
+  const checks = once(async () =>
+    (await import("./project_checks.ts")).projectChecks(options, { home, configuration, workspace })
+  );
   const session: Session = createSession({
     id: store.id,
     unsaved: host.unsaved?.bind(host),
@@ -163,12 +162,12 @@ export async function makeSession(
       : undefined,
     policy: await policyOf(options, project),
     scanner,
-    findChecks: options.check === "none" ? undefined : async () => await (await (checks ??= loadChecks()))(),
+    findChecks: options.check === "none" ? undefined : async () => await (await checks())(),
     sandbox,
     secretVariables: keyVariables(configuration.providers),
   });
   made = session;
-  return { session, chat: ownChat(() => session), servers, runsHere };
+  return { session, chat: ownChat(() => session), servers: servers?.offer ?? null, runsHere };
 }
 
 /** Connects the session's own model; each request is admitted by what the session that asks it holds. */

@@ -9,7 +9,9 @@ import type { Refusal, ResolvedPath, Workspace } from "../boundary/workspace/wor
 import { sandboxReason } from "../boundary/sandbox/sandbox.ts";
 import { openWorkspace } from "../boundary/workspace/disk.ts";
 import type { WantedModel } from "../config/select.ts";
+import type { Home } from "../platform/home.ts";
 import { hasAllPermissions } from "../platform/runtime.ts";
+import { once } from "../platform/sleep.ts";
 import type { StoredSession } from "../session/load.ts";
 import { resolve } from "../platform/path.ts";
 import type { ModelMetadata } from "../provider/backends/model_metadata.ts";
@@ -28,7 +30,7 @@ import {
 } from "./model.ts";
 import { type Host } from "./host.ts";
 import { type SessionOptions, sessionToResume } from "./session_options.ts";
-import { makeSession } from "./make_session.ts";
+import { makeSession, type OpenedParts } from "./make_session.ts";
 import { protectedProjects } from "../boundary/policy/project.ts";
 import { findProjectContext, type ProjectContext } from "./project_context.ts";
 import { createRecorder, type Recorder } from "./recorder.ts";
@@ -48,8 +50,8 @@ export interface OpenSession {
   transcriptFile: string | null;
   /** Ends what was opened for the session: connections, the demo server, its transcript. */
   close(): Promise<void>;
-  /** {@link OpenSession.close} but for the transcript, which a session with another model continues. */
-  release(): Promise<SessionStore>;
+  /** {@link OpenSession.close} but for what a session with another model continues: the transcript and the undo. */
+  release(): Promise<{ store: SessionStore; undoStore(): Promise<UndoStore> }>;
 }
 
 /** Returns the MCP servers of a session as events name them. */
@@ -72,17 +74,21 @@ interface OpenExtras {
  * Chooses the model, opens the project, asks the server, and makes the session or reads it back. Throws configuration, usage
  * and policy errors, and leaves nothing open then.
  */
-export async function openSession(options: SessionOptions, host: Host, extras: OpenExtras): Promise<OpenSession> {
+export async function openSession(
+  options: SessionOptions,
+  host: Host,
+  { previous, tools }: OpenExtras,
+): Promise<OpenSession> {
   const { io } = host;
-  const { previous, tools } = extras;
   const carried = await previous?.release() ?? null;
   const project = await findProjectContext(host, options);
-  const { home, configuration } = project;
+  const { home } = project;
   const opened = new AsyncDisposableStack();
-  let storing: Promise<SessionStore> | null = carried === null ? null : Promise.resolve(carried);
-  let opening: Session | undefined;
+  const later = (work: Promise<unknown>) => opened.defer(() => work.then(() => {}, () => {}));
+  let storing: Promise<SessionStore> | null = carried === null ? null : Promise.resolve(carried.store);
+  let session: Session | undefined;
   const close = async () => {
-    await opening?.memory.commands?.endAll();
+    await session?.memory.commands?.endAll();
     const transcript = (await storing?.catch(() => null))?.transcript;
     await opened.disposeAsync();
     await transcript?.close();
@@ -92,19 +98,7 @@ export async function openSession(options: SessionOptions, host: Host, extras: O
     opened.defer(() => client.close());
     const projects = protectedProjects(home);
     const models = accessModels(client, { options, io, project, projects });
-    const named = host.clientNames ? clientModel(options.model, configuration) : options.model;
-    const stored = storedModel(options, project);
-    const selected = await chooseModel(named, { host, configuration, models, opened, stored });
-    const { provider, entry, endpoint, demo } = selected;
-    const later = (work: Promise<unknown>) => opened.defer(() => work.then(() => {}, () => {}));
-    let knowing: Promise<ModelMetadata> | undefined;
-    const know = () => knowing ??= findModelMetadata({ host, home, client, endpoint, entry, later });
-    // The demo is this process itself. While a server loads its model, it says nothing of it.
-    const place = demo === null ? await models.placeOf(locatedModel(selected), know) : { kind: "here" } as const;
-    const chosen = { ...selected, place };
-    if (place.kind === "remote" && endpoint.local && await models.mayHoldBack()) {
-      await host.warn(notLocalText(provider.name, place.reason));
-    }
+    const { chosen, know } = await placeModel(options, host, { project, models, opened, later });
     storing ??= startStore(options, host, { project, chosen });
     // A failure is reported where the store is awaited.
     storing.catch(() => {});
@@ -112,77 +106,94 @@ export async function openSession(options: SessionOptions, host: Host, extras: O
       openProjectWorkspace(options, host, { project, chosen: model, previous: before });
     const openingWorkspace = open(chosen, previous?.session.workspace);
     // A remote server is asked nothing before the project is known to allow it.
-    if (place.kind === "remote") await openingWorkspace;
-    const [workspace, known] = await Promise.all([
-      openingWorkspace,
-      demo === null ? know() : { window: demo.contextWindow },
-    ]);
+    if (chosen.place.kind === "remote") await openingWorkspace;
+    const [workspace, known] = await Promise.all([openingWorkspace, know()]);
     const store = await storing;
-    const readBack = carried === null ? store.stored : null;
-    const before = readBack?.model === entry.id ? readBack.context : null;
-    let undoStore: Promise<UndoStore> | null = null;
-    const openUndo = async () => {
+    const stored = carried === null ? store.stored : null;
+    const before = stored?.model === chosen.entry.id ? stored.context : null;
+    const undoStore = carried?.undoStore ?? once(async () => {
       const { openUndoStore } = await import("../session/undo.ts");
       return await openUndoStore(options.noSessionPersistence ? null : home, {
         sessionId: store.id,
         activity: { home, root: workspace.root },
         onTrouble: host.warn,
       });
-    };
-    const kept = previous?.undo ?? (() => undoStore ??= openUndo());
-    const undo = async () => (await import("./rewind.ts")).withoutProtected(await kept(), made.session);
-    const parts = {
+    });
+    const undo = async () => (await import("./rewind.ts")).withoutProtected(await undoStore(), made.session);
+    const made = await makeSession(options, {
       ...{ host, project, projects, models, chosen, known, workspace, store, before, tools, undo, later, opened },
       previous: previous?.session ?? null,
-      openWorkspace: (model: PlacedModel) => open(model, workspace),
-    };
-    const made = await makeSession(options, parts);
-    const { chat, servers, runsHere } = made;
-    const session = opening = made.session;
+      openWorkspace: (model) => open(model, workspace),
+    });
+    session = made.session;
     if (previous !== null) {
-      const { carryOver } = await import("../agent/restore.ts");
-      carryOver(session, previous.session);
+      (await import("../agent/restore.ts")).carryOver(session, previous.session);
       await endUnsandboxed(session, host);
-    } else if (readBack !== null) {
-      const { restoreSession } = await import("../agent/restore.ts");
-      restoreSession(session, { ...readBack, context: before });
+    } else if (stored !== null) {
+      (await import("../agent/restore.ts")).restoreSession(session, { ...stored, context: before });
     }
-    const { sandbox, scanner } = session;
-    const unfinished = await sandbox?.recoverUnfinished(
-      workspace.root,
-      async (root) =>
-        scanner !== undefined && root === workspace.root
-          ? scanner
-          : await scannerAt(home, root, { notify: host.notice }),
-    );
-    for (const notice of unfinished ?? []) await host.warn(notice);
+    await recoverUnfinished(session, home, host);
     const notices = [
-      ...workspace.local || !workspace.protection.any
-        ? []
-        : [await (await import("./marker_report.ts")).hiddenNotice(workspace, scanner)],
+      ...await hiddenNotices(session),
       ...project.notices,
       ...chosen.notices,
-      ...readBack === null ? [] : storedNotices(readBack),
+      ...stored === null ? [] : storedNotices(stored),
       ...previous === null ? permissionNotices(session) : [],
       ...host.verbose ? [breakdown(session)] : [],
     ];
     for (const notice of notices) await host.notice(notice);
     return {
-      session,
-      chat,
+      ...made,
       recorder: createRecorder(session, store.transcript),
       undo,
-      servers: servers?.offer ?? null,
-      runsHere,
       transcriptFile: store.transcript?.file ?? null,
       close,
-      release: () => opened.disposeAsync().then(() => store),
+      release: () => opened.disposeAsync().then(() => ({ store, undoStore })),
     };
   } catch (error) {
     // A session that is carried over keeps its transcript: it may continue with another model.
     await (carried === null ? close() : opened.disposeAsync());
     throw error;
   }
+}
+
+/** Chooses the model and finds out where it runs; `know` asks its server, once. The demo is this process itself. */
+async function placeModel(
+  options: SessionOptions,
+  host: Host,
+  { project, models, opened, later }: Pick<OpenedParts, "project" | "models" | "opened" | "later">,
+): Promise<{ chosen: ChosenModel; know(): Promise<ModelMetadata> }> {
+  const { home, configuration } = project;
+  const named = host.clientNames ? clientModel(options.model, configuration) : options.model;
+  const stored = storedModel(options, project);
+  const selected = await chooseModel(named, { host, configuration, models, opened, stored });
+  const { provider, entry, endpoint, demo } = selected;
+  if (demo !== null) {
+    return {
+      chosen: { ...selected, place: { kind: "here" } },
+      know: () => Promise.resolve({ window: demo.contextWindow }),
+    };
+  }
+  // While a server loads its model, it says nothing of where that runs.
+  const know = once(() => findModelMetadata({ host, home, client: models.client, endpoint, entry, later }));
+  const place = await models.placeOf(locatedModel(selected), know);
+  if (place.kind === "remote" && endpoint.local && await models.mayHoldBack()) {
+    await host.warn(notLocalText(provider.name, place.reason));
+  }
+  return { chosen: { ...selected, place }, know };
+}
+
+/** Has what commands of an earlier process left unfinished judged, and warns of it. */
+async function recoverUnfinished({ sandbox, scanner, workspace }: Session, home: Home, host: Host): Promise<void> {
+  const scannerOf = async (root: string) =>
+    scanner !== undefined && root === workspace.root ? scanner : await scannerAt(home, root, { notify: host.notice });
+  for (const notice of await sandbox?.recoverUnfinished(workspace.root, scannerOf) ?? []) await host.warn(notice);
+}
+
+/** Returns the first line of a remote session of a project with protected paths. */
+async function hiddenNotices({ workspace, scanner }: Session): Promise<string[]> {
+  if (workspace.local || !workspace.protection.any) return [];
+  return [await (await import("./marker_report.ts")).hiddenNotice(workspace, scanner)];
 }
 
 /** Returns notices about a session that was read back. */
