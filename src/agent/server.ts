@@ -3,6 +3,7 @@ import type { ModelFacts } from "../provider/backends/backend.ts";
 import type { RequestProfile } from "../provider/profiles/profile.ts";
 import type { Home } from "../platform/home.ts";
 import type { Clock } from "../platform/io.ts";
+import { once } from "../platform/sleep.ts";
 import type { HttpClient } from "../provider/http/client.ts";
 import { type ModelMetadata, storeModelMetadata, type TemplateNeeds } from "../provider/backends/model_metadata.ts";
 import type { Chat, Endpoint } from "../provider/types.ts";
@@ -70,12 +71,9 @@ interface ServerParts {
 /** Connects the server of a session. */
 export function connectServer(parts: ServerParts): SessionServer {
   const { client, endpoint, model, home, clock, known } = parts;
-  let compactModel: Promise<SideModel | null> | null = null;
-  let vision: Promise<boolean | null> | null = null;
-  let template: ReturnType<typeof lookAtTemplate> | null = null;
-  // With cached metadata of the window, the server was asked already.
-  let onceLoaded: Promise<number | null> | null = known.window === undefined ? null : Promise.resolve(null);
+  const question = { model, signal: new AbortController().signal };
   let server = known.server;
+  const asked = <T>(work: () => Promise<T>) => once(() => work().catch(() => null));
   const keep = async (facts: ModelMetadata) => {
     if (home === null) return;
     await storeModelMetadata(home, { baseUrl: endpoint.baseUrl, model }, { facts, now: clock.now() });
@@ -83,42 +81,42 @@ export function connectServer(parts: ServerParts): SessionServer {
   const search = async (more: { loaded?: boolean } = {}): Promise<FoundServer> => {
     // Not needed for the first request, and never in most sessions.
     const { findServerWindow } = await import("./context/window.ts");
-    const found = await findServerWindow(client, endpoint, { model, signal: new AbortController().signal, ...more });
+    const found = await findServerWindow(client, endpoint, { ...question, ...more });
     server = found.server;
     return found;
   };
-  const searchLoaded = async () => {
+  const findLoaded = async () => {
     const { settled, ...facts } = await search({ loaded: true });
     if (settled) await keep(facts);
     return facts.window;
   };
-  const look = async () => {
-    const { findVision } = await import("../provider/backends/inquiry.ts");
-    return await findVision(client, endpoint, { model, signal: new AbortController().signal });
-  };
-  const lookAtTemplate = async () => {
+  const template = asked(async () => {
     const { findTemplate } = await import("../provider/backends/inquiry.ts");
-    const found = await findTemplate(client, endpoint, { model, signal: new AbortController().signal });
+    const found = await findTemplate(client, endpoint, question);
     const shape = found.needs === "native" ? undefined : found.needs;
     if (shape !== null && shape !== known.template) parts.later(keep({ template: shape }));
     return found;
-  };
-  const asked = () => template ??= lookAtTemplate().catch(() => ({ needs: null, told: null }));
+  });
   return {
     recognize: async () => server === undefined ? (await search()).server : server,
     findWindow: async () => (await search()).window,
-    windowOnceLoaded() {
-      if (onceLoaded === null) parts.later(onceLoaded = searchLoaded());
-      return onceLoaded;
-    },
-    supportsImages: () => vision ??= look().catch(() => null),
-    templateNeeds: async () => (await asked()).needs,
+    windowOnceLoaded: once(() => {
+      // With cached metadata of the window, the server was asked already.
+      const window = known.window === undefined ? findLoaded() : Promise.resolve(null);
+      parts.later(window);
+      return window;
+    }),
+    supportsImages: asked(async () => {
+      const { findVision } = await import("../provider/backends/inquiry.ts");
+      return await findVision(client, endpoint, question);
+    }),
+    templateNeeds: async () => (await template())?.needs ?? null,
     async learnedProfile() {
-      const { told } = await asked();
+      const told = (await template())?.told ?? null;
       // What was known before the session is in its profile.
       return told === null || known.told !== undefined ? null : await parts.profileWith(told);
     },
     remember: keep,
-    compactModel: () => compactModel ??= parts.findCompactModel().catch(() => null),
+    compactModel: asked(() => parts.findCompactModel()),
   };
 }

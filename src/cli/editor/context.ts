@@ -2,6 +2,7 @@
  * The context of the editor commands: the project, the user's home, the editor, and the home of agentcli with the
  * ownership index.
  */
+import { once } from "../../platform/sleep.ts";
 import { findProjectRoot } from "../../boundary/policy/project.ts";
 import { isAssistant } from "../../editor/assistants.ts";
 import type { Dialect, DialectId, Scope } from "../../editor/dialect.ts";
@@ -74,11 +75,6 @@ export async function openEditorContext(
     // A system directory that nobody knows holds nothing of ours.
   }
   const isHere = ({ base }: Pick<Installed, "base">) => bases.includes(base);
-  let protection: Promise<Protection> | null = null;
-  const openProtection = async () => {
-    const module = await import("./protection.ts");
-    return await module.openProtection({ root: around.root, cwd: globals.cwd, userHome: around.userHome }, io);
-  };
   return {
     context,
     around,
@@ -93,6 +89,9 @@ export async function openEditorContext(
       !isWithin(around.root, path) && isWithin(around.userHome, path)
         ? `~/${relativeTo(around.userHome, path)}`
         : relativeTo(around.root, path),
-    protection: () => protection ??= openProtection(),
+    protection: once(async () => {
+      const { openProtection } = await import("./protection.ts");
+      return await openProtection({ root: around.root, cwd: globals.cwd, userHome: around.userHome }, io);
+    }),
   };
 }

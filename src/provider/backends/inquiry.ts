@@ -2,6 +2,7 @@
  * Asks a server what it is, from its model list first, then by at most two further requests; and about its models: windows,
  * image input, and the needs of a chat template.
  */
+import { once } from "../../platform/sleep.ts";
 import type { HttpClient } from "../http/client.ts";
 import { fetchJson, type Limits, orNull, withDeadline } from "../http/fetch_json.ts";
 import { fieldsOf } from "../../platform/record.ts";
@@ -42,11 +43,10 @@ export function inquire(
     return found?.status === 200 ? found.json : undefined;
   };
   const answers = new Map<string, Promise<unknown>>();
-  let recognized: Promise<Recognized | null> | null = null;
   return {
     list: answer?.kind === "list" ? answer : null,
     fetchList: () => orNull(listModels(client, endpoint, limits), limits.signal),
-    recognize: () => recognized ??= recognize(client, endpoint, { answer, limits }),
+    recognize: once(() => recognize(client, endpoint, { answer, limits })),
     get(path, more = {}) {
       if (more.body !== undefined) return ask(path, more);
       const key = `${more.atBase === true} ${path}`;
