@@ -55,7 +55,7 @@ export class PathRules {
   /** By the target of a link: the covered path that leads there. */
   readonly #links = new Map<string, string>();
   readonly #warnings = new Set<string>();
-  /** Path → rule of an unusable marker, as of the last refresh. */
+  /** Path of an unusable marker, or of a link that makes one unusable → its rule, as of the last refresh. */
   readonly #damaged = new Map<string, ProtectionRule>();
   #standingEndpoints: readonly string[] = [];
   /** Grows with each new rule; cached results of older versions are recomputed. */
@@ -104,6 +104,9 @@ export class PathRules {
     this.#places.clear();
     this.#read.clear();
     this.#standingEndpoints = [];
+    for (const [path, rule] of this.#damaged) {
+      if (path !== rule.marker && !this.#isAround(realOrNamed(path), path, rule)) this.#damaged.delete(path);
+    }
     for (const path of [...this.#markers.keys()]) this.#learn(path);
     for (const root of this.roots) this.rule(join(root, MARKER_NAME));
   }
@@ -181,6 +184,10 @@ export class PathRules {
   followInto(real: string, rest: readonly Scope[], link: string): void {
     const patterns = this.#patterns.get(real) ?? new Patterns();
     if (rest.every((scope) => patterns.has(scope)) || quietly(() => lstatSync(real))?.kind === "file") return;
+    for (const path of this.markers.filter((marker) => isWithin(real, marker))) {
+      const rule = rest.map((scope) => scope.ruleOf(relativeTo(real, path).split("/"))).reduce(stricter, null);
+      if (rule !== null && this.#isAround(real, link, rule)) return this.#damage(link, rule);
+    }
     this.#patterns.set(real, patterns);
     this.#noteTarget(real, link);
     for (const scope of rest) patterns.join(scope);
@@ -211,8 +218,22 @@ export class PathRules {
 
   /** Covers `real`, too: the target of a covered link, or a copy. */
   follow(real: string, rule: ProtectionRule, link?: string): void {
-    if (link !== undefined) this.#noteTarget(real, link);
+    if (link !== undefined) {
+      if (this.#isAround(real, link, rule)) return this.#damage(link, rule);
+      this.#noteTarget(real, link);
+    }
     this.#start(dirname(real), rule, { names: [basename(real)] });
+  }
+
+  /** Returns whether a link leads from the directory of a rule's marker, or from a root, to that directory or above it. */
+  #isAround(real: string, link: string, { marker }: ProtectionRule): boolean {
+    return [dirname(marker), ...this.roots].some((place) => isWithin(real, place) && isWithin(place, link));
+  }
+
+  /** What covers its own marker covers every project around it, and a search for it would look through the whole disk. */
+  #damage(link: string, { tier, pattern, marker }: ProtectionRule): void {
+    const damaged = `"${tier}: ${pattern}" covers the marker itself through the link ${link}`;
+    this.#damaged.set(link, { tier: "no-cloud", pattern: ".", marker, line: 0, damaged, targetOf: link });
   }
 
   #placeOf(directory: string, mayRule = this.#isOfDisk): Place {

@@ -215,6 +215,11 @@ export class Scope {
     return new Scope(this.nodes.filter((node) => node.leadsOn && node.kind !== "everywhere"));
   }
 
+  /** Returns the rule for what these names lead to from here, or null. */
+  ruleOf([name, ...names]: readonly string[]): ProtectionRule | null {
+    return this.rule ?? (name === undefined ? null : this.below(name).ruleOf(names));
+  }
+
   /** Returns the scope one name further down. Linear in the number of partial matches. */
   below(name: string, { dots = true }: { dots?: boolean } = {}): Scope {
     const next = new Scope([]);

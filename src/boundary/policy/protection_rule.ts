@@ -36,7 +36,8 @@ export function describeRule(rule: ProtectionRule, root: string): string {
 }
 
 /** Returns advice about an unusable marker. A command of an earlier session may have left it. */
-export function repairOf({ marker }: ProtectionRule): string {
+export function repairOf({ marker, targetOf }: ProtectionRule): string {
+  if (targetOf !== undefined) return `remove the link ${targetOf}, or the line from ${marker}`;
   return `repair ${marker}; if you did not write it, remove it: what was protected before stays so (agentcli doctor ` +
     "names every such file). A local model may be used meanwhile";
 }

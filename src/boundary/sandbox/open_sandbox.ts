@@ -35,7 +35,7 @@ export interface SandboxRequest {
   /** The variables of the command, from `sandboxEnvironment`. */
   env: Readonly<Record<string, string>>;
   /** The command cannot see its paths or change its markers. */
-  protection: Pick<ProtectedSet, "refresh" | "hidden" | "markers">;
+  protection: Pick<ProtectedSet, "refresh" | "hidden" | "markers" | "rule">;
   /**
    * Whether it sees repositories and may change settings of git and editors, as outside a sandbox. Not where something is
    * protected: history holds former content of protected files, which no scan knows.
@@ -79,7 +79,7 @@ export async function openSandbox(
     if (programs === null) return refuse("git has more settings here than can be read", "look at git config --list");
     const before = request.git ? null : startedLater.watch(found, { roots, programs: [...programs, ...settings] });
     const frozen = [...protection.markers, ...bound.readOnly(), ...before?.present ?? []];
-    const view = buildView({ ...request, found, frozen }, base);
+    const view = buildView({ ...request, found, frozen, rule: protection.rule(request.cwd) }, base);
     if ("kind" in view) return view;
     const line = backend.line(view.plan);
     if (line === null) {

@@ -4,6 +4,7 @@ import { isForbidden, lstatSync, realPathSync } from "../../platform/files.ts";
 import { basename, dirname, isAbsolute, isWithin, normalize } from "../../platform/path.ts";
 import { outermost, realOrNull } from "../../platform/real_path.ts";
 import { ARCHIVE_NAME, NO_UTF8, type UnjudgedPlace } from "../policy/listing.ts";
+import { describeRule, type ProtectionRule, repairOf } from "../policy/protection_rule.ts";
 import { readRegularFile } from "../reader.ts";
 import type { ProtectedPlaces } from "../policy/protected_tree.ts";
 import type { PlanStep, SandboxPlan } from "./backend.ts";
@@ -39,6 +40,8 @@ const MOST_STEPS = 1_500;
 /** A request and the result of a walk. */
 interface ViewRequest extends Omit<SandboxRequest, "protection"> {
   found: ProtectedPlaces;
+  /** Covers the working directory. */
+  rule?: ProtectionRule | null;
   /** Paths that must not change, besides those of the Git tool. */
   frozen: readonly string[];
 }
@@ -203,15 +206,17 @@ function standsAt(path: string): { real: string; directory: boolean } | "unreach
 }
 
 /** Returns a refusal if a root or the working directory would be covered as a whole, or null. */
-function uncoverable(cover: Cover, { root, additional, cwd }: ViewRequest): SandboxRefusal | null {
+function uncoverable(cover: Cover, { root, additional, cwd, rule }: ViewRequest): SandboxRefusal | null {
   const isWhole = (directory: string) => [root, ...additional, cwd].some((place) => isWithin(directory, place));
   const place = cover.unjudged.find(({ directory }) => isWhole(directory));
   if (place !== undefined) {
     return refuse(`${place.directory} ${place.reason}`, "rename or remove what the system cannot show there");
   }
-  return [...cover.directories].some(isWhole)
-    ? refuse("the whole project is protected, so commands have nothing to see")
-    : null;
+  if (![...cover.directories].some(isWhole)) return null;
+  const by = rule ? ` (${describeRule(rule, root)})` : "";
+  const ofLink = rule?.targetOf === undefined ? undefined : "remove that link, then run agentcli secrets trust";
+  const hint = rule?.damaged === undefined ? ofLink : repairOf(rule);
+  return refuse(`the whole project is protected${by}, so commands have nothing to see`, hint);
 }
 
 /** Returns whether git keeps content there. For packs and bundles the first bytes decide, because other files use such names. */
