@@ -81,8 +81,8 @@ export async function confirm(
   { diff }: { diff?: () => Promise<void> } = {},
 ): Promise<boolean> {
   if (!io.stdin.isTerminal || !io.stderr.isTerminal) {
-    throw new AgentcliError("usage", `not confirmed: ${question}`, {
-      hint: "pass --yes: standard input is not a terminal, so nobody can be asked",
+    throw new AgentcliError("usage", `not confirmed, so nothing changed: ${question}`, {
+      hint: "nobody can be asked, since standard input is not a terminal: run it in one, or again with --yes",
     });
   }
   const shown = diff === undefined ? `${question} [y/N] ` : `${question} d shows the diff. [y/N] `;

@@ -89,6 +89,22 @@ for (const isProtected of [true, false]) {
   });
 }
 
+Deno.test(
+  "a local session says once that its commands lose the network with the first protected file",
+  bubblewrap,
+  async () => {
+    await using stage = await openStage();
+    const shell = ask(want("shell", { command: "echo ran" }));
+    const settings = { sandbox: { network: true } };
+    const said = /have no network any more, though sandbox\.network is true: the session has read/g;
+    for (const path of [".env", "pub.txt"]) {
+      const script = [shell, ask(want("read", { path })), shell, shell, say("ok")];
+      const { done } = await stage.play("loc", { script, args, settings });
+      assert.equal(done.stderr.match(said)?.length ?? 0, path === ".env" ? 1 : 0, done.stderr);
+    }
+  },
+);
+
 for (const where of ["read", "write"] as const) {
   for (const known of [true, false]) {
     const name = `what another project protects below sandbox.${where} ${known ? "is replaced" : "comes to be"}`;

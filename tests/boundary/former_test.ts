@@ -126,7 +126,7 @@ Deno.test("secrets trust releases the target of a link once link and line are go
   const trusted = await trust();
   assert.match(
     trusted.stderr,
-    /^ {2}\.agentclisecret, remembered: no-cloud: \.env\nreleased:\n {2}prod\.txt \(\.env led to it\)$/m,
+    /^ {2}\.agentclisecret, remembered: no-cloud: \.env\nwill be released:\n {2}prod\.txt \(\.env led to it\)$/m,
   );
   assert.match((await stage.play("rem", { script })).results[0] ?? "", /CNRY_/);
 });

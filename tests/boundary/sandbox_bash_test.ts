@@ -118,6 +118,9 @@ Deno.test(
       const run = async (command: string, timeout?: number) =>
         (await bashTool.run({ command, ...timeout === undefined ? {} : { timeout } }, context)).content;
       assert.match(await run("git status"), /\[commands do not see \.git here: use the Git tool\]/);
+      for (const line of ["git push", "cd . && git --no-pager push -u origin main"]) {
+        assert.match(await run(line), /\[commands do not see \.git here: only the user can run git push\]/);
+      }
       assert.match(
         await run("echo 'getaddrinfo EAI_AGAIN registry.example'; exit 1"),
         /\[commands have no network here\]/,

@@ -177,3 +177,40 @@ Deno.test("what comes into the marker between the question of secrets trust and 
     assert.equal(sent.includes(stage.canary("env")), !isLate, "control: what was shown is trusted");
   }
 });
+
+Deno.test("secrets trust without a terminal says what it would do, that nothing changed, and how to go on", async () => {
+  await using stage = await openStage({ marker: "no-cloud: .env\nno-cloud: other\n" });
+  const { home } = stage;
+  await stage.play("loc", { script: [say("Hello.")] });
+  await stage.write(".agentclisecret", "no-cloud: .env\n");
+  const asked = await runInProcess(["secrets", "trust"], { home });
+  assert.equal(asked.code, 2);
+  assert.match(asked.stderr, /^will no longer be protected[^]*no-cloud: other\n[^]*nothing changed[^]*--yes/);
+  assert.equal((await runInProcess(["secrets", "check", "other"], { home })).code, 0, "control: it is protected still");
+  const trusted = await runInProcess(["secrets", "trust", "--yes"], { home });
+  assert.equal(trusted.code, 0, trusted.stderr);
+  assert.equal((await runInProcess(["secrets", "check", "other"], { home })).code, 1);
+});
+
+for (const version of [2, 3, 4]) {
+  Deno.test(`secrets add says which files git holds already, from an index of version ${version}`, async () => {
+    await using stage = await openStage({ marker: null });
+    const { home } = stage;
+    await stage.write("keys/a.pem", "x");
+    await stage.write("keys/a.pem.pub", "x");
+    await stage.git("init", "--quiet");
+    await stage.git("add", "--all");
+    // Only with such an entry git writes version 3.
+    if (version === 3) await stage.git("add", "--intent-to-add", "--force", await stage.write("new.txt", "x"));
+    await stage.git("update-index", "--index-version", String(version));
+    const added = await runInProcess(["secrets", "add", ".env", "fresh.key"], { home });
+    assert.match(added.stderr, /git already holds \.env: its history .*; git rm --cached '\.env' takes it out/);
+    const keys = await runInProcess(["secrets", "add", "keys"], { home });
+    assert.match(keys.stderr, /git already holds keys\/a\.pem and 1 more: /);
+    await stage.write("later.key", "x");
+    for (const path of ["later.key", ".env"]) {
+      const other = await runInProcess(["secrets", "add", path], { home });
+      assert.doesNotMatch(other.stderr, /git already/, `control: ${path} is new to git, or was protected`);
+    }
+  });
+}

@@ -230,7 +230,7 @@ export class PathRules {
     return [dirname(marker), ...this.roots].some((place) => isWithin(real, place) && isWithin(place, link));
   }
 
-  /** What covers its own marker covers every project around it, and a search for it would look through the whole disk. */
+  /** Makes a marker unusable: through the link its line covers every project around it, or the whole disk. */
   #damage(link: string, { tier, pattern, marker }: ProtectionRule): void {
     const damaged = `"${tier}: ${pattern}" covers the marker itself through the link ${link}`;
     this.#damaged.set(link, { tier: "no-cloud", pattern: ".", marker, line: 0, damaged, targetOf: link });

@@ -6,6 +6,7 @@ import { recordSeen } from "../../boundary/policy/project.ts";
 import { describeRule, type ProtectionRule } from "../../boundary/policy/protection_rule.ts";
 import { AgentcliError } from "../../errors.ts";
 import { isWithin, join, relativeTo, resolve } from "../../platform/path.ts";
+import { shellQuoted } from "../../shell/quote.ts";
 import { clean } from "../../terminal/clean.ts";
 import type { Invocation } from "../command.ts";
 import { openProjectContext, type ProjectContext, ruleJson, warnOfMarkers } from "./context.ts";
@@ -16,6 +17,7 @@ import { readRegularFile } from "../../boundary/reader.ts";
 import { unitsOfText } from "../../boundary/scan/leak_scanner.ts";
 import { confirmed, print } from "../result.ts";
 import { ProtectedSet } from "../../boundary/policy/protected.ts";
+import { stagedPaths } from "./git_index.ts";
 
 /**
  * Writes nothing when a path is outside of the project, or a host is invalid. What is covered already is reported and not
@@ -43,7 +45,8 @@ export async function addPaths({ options, arguments: words, context }: Invocatio
   });
   // A link, a copy or an unusable marker protects for a while, a line for good.
   const markers = findMarkers(root);
-  const open = paths.filter(({ path }) => protection.damaged !== null || markers.named(path) === null);
+  const isNew = (path: string) => protection.damaged !== null || markers.named(path) === null;
+  const open = paths.filter(({ path }) => isNew(path));
   const values = [...new Set(open.map(({ value }) => value))];
   if (values.length > 0) await addToMarker(root, values.map((value) => `no-cloud: ${value}`));
   await trustHosts(hosts, project);
@@ -64,8 +67,17 @@ export async function addPaths({ options, arguments: words, context }: Invocatio
     lines.push(`${clean(host)}: counts as local here and may get what is protected (${clean(from)})\n`);
   }
   const json = { marker: join(root, MARKER_NAME), added: values, local_endpoints: hosts, trusted_endpoints: trusted };
-  await print(context, { json, text: lines.join("") });
+  const taken = values.length === 0 ? [] : stagedPaths(root).filter((path) => isNew(path) && protection.named(path));
+  await print(context, { json, text: lines.join(""), notes: taken.length === 0 ? [] : [takenNote(taken, root)] });
   await warnOfMarkers({ ...project, notices: [] }, context);
+}
+
+/** Says that git has files that are protected from now on. Models see nothing of its copies, others do. */
+function takenNote([first = "", ...more]: readonly string[], root: string): string {
+  const name = clean(relativeTo(root, first));
+  const [others, path] = more.length === 0 ? ["", shellQuoted(name)] : [` and ${more.length} more`, "PATH"];
+  return `git already holds ${name}${others}: its history keeps the content for everybody who has the repository; ` +
+    `git rm --cached ${path} takes it out of the next commit`;
 }
 
 async function trustHosts(hosts: readonly string[], { root, record }: ProjectContext): Promise<void> {
@@ -260,9 +272,9 @@ function textOf({ gone, endpoints, derived }: Difference, { root, protection }: 
   const part = (title: string, lines: readonly string[]) =>
     lines.length === 0 ? "" : `${title}\n${lines.map((line) => `  ${clean(line)}\n`).join("")}`;
   return part(
-    "no longer protected, because the marker line was removed:",
+    "will no longer be protected, because the marker line was removed:",
     gone.map((rule) => describeRule(rule, root)),
   ) +
-    part("counts as local, and may receive protected content:", endpoints) +
-    part("released:", derived.map(shown));
+    part("will count as local, and may receive protected content:", endpoints) +
+    part("will be released:", derived.map(shown));
 }

@@ -127,6 +127,7 @@ async function inSandbox(
   // A command can read what a person saves at a protected path meanwhile, and send it at once: no check is soon enough.
   const closed = reason === "project" && !workspace.local && sandbox.settings.network;
   if (closed) await notifyOnce(context, CLOSED_NETWORK);
+  else if (label !== "open" && sandbox.settings.network) await notifyOnce(context, NETWORK_LOST);
   const network = label === "open" && !closed && (reason === "external" || sandbox.settings.network);
   const sandboxed = await sandbox.wrapCommand({
     root: workspace.root,
@@ -142,8 +143,11 @@ async function inSandbox(
   if (sandboxed.kind === "refused") {
     // Nothing that a command can leave in the project may make the next one run without a sandbox.
     if (reason === "external" && sandboxed.missing) return null;
-    return `The command was not run: ${SANDBOX_REASONS[reason]}, and ${sandboxed.reason}. Tell the user: ` +
-      `${sandboxed.hint}. Use Read, Grep and Glob to look, Edit and Write to change.`;
+    const { missing, hint } = sandboxed;
+    // How to protect less is for the user alone.
+    if (!missing) await notifyOnce(context, `commands do not run: ${sandboxed.reason}; ${hint}`);
+    return `The command was not run: ${SANDBOX_REASONS[reason]}, and ${sandboxed.reason}. ` +
+      (missing ? `Tell the user: ${hint}. ` : "") + "Use Read, Grep and Glob to look, Edit and Write to change.";
   }
   const { notices } = sandboxed;
   return { program: sandboxed, notices, misses: { git: !git, network: !network } };
@@ -164,6 +168,11 @@ const CLOSED_NETWORK =
   "commands of this remote model have no network, though sandbox.network is true: this project has " +
   "protected paths; run what needs it by yourself: agentcli sandbox --network -- COMMAND";
 
+const NETWORK_LOST =
+  "commands of this session have no network any more, though sandbox.network is true: the session has read protected " +
+  "content, which a command could send; run what needs the network yourself (agentcli sandbox --network -- COMMAND), or " +
+  "start a new session";
+
 /** Returns that commands run in a sandbox because of other projects, or could not. */
 function externalNotice(sandboxed: SandboxedCommand | SandboxRefusal): string {
   return sandboxed.kind === "ready" || !sandboxed.missing
@@ -173,7 +182,11 @@ function externalNotice(sandboxed: SandboxedCommand | SandboxRefusal): string {
       `${sandboxed.reason}; ${sandboxed.hint}`;
 }
 
-async function notifyOnce({ sandbox, notify }: ToolContext, text: string): Promise<void> {
+/** Shows the user a notice once in a session. */
+export async function notifyOnce(
+  { sandbox, notify }: Pick<ToolContext, "sandbox" | "notify">,
+  text: string,
+): Promise<void> {
   if (sandbox === undefined || sandbox.told.has(text)) return;
   sandbox.told.add(text);
   await notify?.(text);

@@ -79,7 +79,9 @@ async function runCommand(
     );
   } else if (outcome.code !== 0 && exposed === null) notes.push(`[exit code ${outcome.code}]`);
   if (outcome.ended === "timeout" || outcome.code !== 0) {
-    notes.push(...missed(text, { misses: ready.misses, timedOut: outcome.ended === "timeout" }));
+    notes.push(
+      ...missed(text, { command: input.command, misses: ready.misses, timedOut: outcome.ended === "timeout" }),
+    );
   }
   if (outcome.leftovers) notes.push("[background processes of the command were ended]");
   const shown = text === "" && notes.length === 0 ? ["(no output)"] : [text.trimEnd(), ...notes];
@@ -134,14 +136,22 @@ function notInstalled(text: string): string[] {
     : [];
 }
 
+/** Returns what to do instead of a git command: whatever involves other repositories is left to the user. */
+function insteadOfGit(command: string): string {
+  const [, action] = /\bgit\s+(?:-\S+\s+)*(push|pull|fetch)\b/.exec(command) ?? [];
+  return action === undefined ? "use the Git tool" : `only the user can run git ${action}`;
+}
+
 /** Tells a model what its command could not find; otherwise it would try again, and look for ways around it. */
 function missed(
   text: string,
-  { misses, timedOut }: { misses: ReadyCommand["misses"]; timedOut: boolean },
+  { command, misses, timedOut }: { command: string; misses: ReadyCommand["misses"]; timedOut: boolean },
 ): string[] {
   return [
     ...notInstalled(text),
-    ...misses.git && /not a git repository/i.test(text) ? ["[commands do not see .git here: use the Git tool]"] : [],
+    ...misses.git && /not a git repository/i.test(text)
+      ? [`[commands do not see .git here: ${insteadOfGit(command)}]`]
+      : [],
     ...misses.network && (timedOut || NO_NETWORK.test(text)) ? ["[commands have no network here]"] : [],
   ];
 }

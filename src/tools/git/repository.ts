@@ -12,6 +12,8 @@ import { quietly, realOrNamed } from "../../platform/real_path.ts";
 import { askGit, callGit, filtersOff, type GitCall, parseSettings, type PlainCall, type Repository } from "./call.ts";
 import { failure, isRefusal, success } from "../result.ts";
 import type { ToolContext, ToolResult } from "../tool.ts";
+import { notifyOnce } from "../bash/start.ts";
+import type { Refusal } from "../../boundary/workspace/workspace.ts";
 
 /** Files that make git run programs: not writable even where the repository is. */
 const SETTINGS = ["config", "config.worktree", "hooks", "info/attributes", "commondir", "gitdir"];
@@ -29,6 +31,17 @@ interface SortedPaths {
   /** With the reason, a few words. */
   kept: { name: string; reason: string }[];
 }
+
+/** Why git takes no file, as a few words after its name. */
+const REASONS: Readonly<Record<Refusal["refused"], string>> = {
+  outside: "it leads out of the project",
+  absent: "it is not there",
+  not_a_file: "it is not a regular file",
+  not_a_directory: "it is not a directory",
+  protected: "protected",
+  write_protected: "only the user may change it",
+  unreadable: "it cannot be read",
+};
 
 /** One call of the tool. */
 export class GitWork {
@@ -111,7 +124,7 @@ export class GitWork {
     if (this.isCovered(name)) return "protected";
     const { workspace, readDenied } = this.context;
     const path = await workspace.resolve(join(workspace.root, name));
-    if (isRefusal(path)) return path.refused;
+    if (isRefusal(path)) return REASONS[path.refused];
     if ((readDenied?.(path) ?? null) !== null) return "denied by a rule";
     const read = await workspace.read(path, { limit: 0 });
     if (!isRefusal(read)) return read.label === "open" ? null : "protected";
@@ -120,7 +133,7 @@ export class GitWork {
     if (isLink && statSync(path.real)?.kind === "directory") {
       return workspace.protection.rule(path.real) === null ? null : "protected";
     }
-    if (read.refused !== "absent") return read.refused;
+    if (read.refused !== "absent") return REASONS[read.refused];
     // A commit can have it anyway.
     workspace.noteUsed(path);
     return null;
@@ -278,7 +291,8 @@ export async function openGitWork(context: ToolContext): Promise<GitWork | strin
     return new GitWork({ ...repository, off: filtersOff(settings) }, { context, hide, settings, notices });
   } catch (error) {
     if (!(error instanceof AgentcliError)) throw error;
-    return `Git was not run: this project has protected paths, and ${error.message}. Tell the user: ${error.hint}.`;
+    await notifyOnce(context, `Git does not run: ${error.message}; ${error.hint}`);
+    return `Git was not run: this project has protected paths, and ${error.message}.`;
   }
 }
 
