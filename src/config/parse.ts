@@ -55,8 +55,9 @@ export function readYaml(text: string, path: string): { parsed: ParsedYaml; valu
 }
 
 /**
- * Plain data without the keys that were left empty (`models:` with nothing after it), so that an empty key means the
- * same as an absent one. `params` and `engines` stay as they are; a provider that is empty stays, to be reported.
+ * Returns plain data without the keys that were left empty (`models:` with nothing after it), so that an empty key means
+ * the same as an absent one, and with `yes` and `no` of switches as true and false. `params` and `engines` stay as they
+ * are; a provider that is empty stays, to be reported.
  */
 export function withoutEmpty(value: unknown, path: readonly string[] = []): unknown {
   if (Array.isArray(value)) return value.map((item) => withoutEmpty(item, [...path, ""]));
@@ -72,7 +73,15 @@ export function withoutEmpty(value: unknown, path: readonly string[] = []): unkn
   return Object.fromEntries(entries);
 }
 
-const SWITCHES: ReadonlySet<string> = new Set(["warm_up", "images", "local", "enabled", "network", "show_protected"]);
+/** The keys of the schema that are true or false. */
+export const SWITCHES: ReadonlySet<string> = new Set([
+  "warm_up",
+  "images",
+  "local",
+  "enabled",
+  "network",
+  "show_protected",
+]);
 
 /** Whether a key is a known switch, for which people also write yes and no; not a name that they chose. */
 function isSwitch(key: string, path: readonly string[]): boolean {

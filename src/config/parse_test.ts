@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
 import * as fc from "../../tests/property.ts";
 import { AgentcliError } from "../errors.ts";
-import { parseConfiguration } from "./parse.ts";
+import { fieldsOf, membersOf } from "../platform/record.ts";
+import { parseConfiguration, SWITCHES } from "./parse.ts";
+import { jsonSchema } from "./schema.ts";
 
 const parse = (text: string) => parseConfiguration(text, "/home/providers.yaml");
 
@@ -117,6 +119,20 @@ mcp_servers:
   assert.deepEqual(provider?.headers, { local: "yes" });
   assert.deepEqual([server?.enabled, server?.network, server?.env], [false, true, { network: "no" }]);
   assert.match(refusal("acp: { show_protected: nope }\n"), /show_protected: expected boolean/);
+});
+
+Deno.test("every key of the schema that is true or false takes yes and no", () => {
+  const isBoolean = (value: unknown) =>
+    [value, ...membersOf(fieldsOf(value).anyOf)].some((one) => fieldsOf(one).type === "boolean");
+  const switchesIn = (schema: unknown): string[] => {
+    if (typeof schema !== "object" || schema === null) return [];
+    const keys = Object.entries(fieldsOf(fieldsOf(schema).properties));
+    return [
+      ...keys.flatMap(([key, value]) => isBoolean(value) ? [key] : []),
+      ...Object.values(schema).flatMap(switchesIn),
+    ];
+  };
+  assert.deepEqual([...new Set(switchesIn(jsonSchema()))].sort(), [...SWITCHES].sort());
 });
 
 Deno.test("text that looks like a number stays text", () => {
