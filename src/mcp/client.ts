@@ -1,6 +1,6 @@
 /**
  * One conversation with a server, in either era of the protocol: 2026-07-28, where every request says what it needs to
- * say, and before it, with a handshake. Everything above speaks of tools, prompts and resources alone.
+ * say, and earlier, with a handshake. Everything above deals with tools, prompts and resources only.
  */
 import { fieldsOf, isRecord, type JsonRecord, membersOf, textOf } from "../platform/record.ts";
 import { RPC_CODES, RpcError } from "../rpc/message.ts";
@@ -8,11 +8,11 @@ import { after } from "../platform/sleep.ts";
 import { LEGACY, type Link, type LinkHandlers, type LinkRequest, MCP_CODES, MODERN, ServerFailed } from "./link.ts";
 import { cleanText, type Manifest, promptOf, resourceOf, toolOf } from "./tool_info.ts";
 
-/** Milliseconds of silence after which a server is one with a handshake. */
+/** Milliseconds of silence after which a server counts as one with a handshake. */
 const DISCOVER_MS = 2_500;
 /** Rounds in which a server may ask for more before it answers. */
 const MOST_ROUNDS = 8;
-/** Requests of one round, and characters of the state that goes back untouched. */
+/** Requests of one round, and characters of the state that is sent back untouched. */
 const MOST_INPUTS = 8;
 const STATE_LIMIT = 256 * 1024;
 /** Pages of a list, and entries of all of them. */
@@ -27,9 +27,9 @@ export interface ClientInfo {
   version: string;
 }
 
-/** Questions to a person, and what a person is shown. */
+/** Questions to a person, and what is shown to a person. */
 export interface ServerAsks {
-  /** Answers a form of the server; the answer goes to it as it is. Absent: no form is answered. */
+  /** Answers a form of the server; the answer is sent as it is. Absent: no form is answered. */
   elicit?(params: JsonRecord, signal: AbortSignal): Promise<JsonRecord>;
   /** Shows how far a call is. */
   progress?(text: string): void;
@@ -48,7 +48,7 @@ interface AskOptions extends LinkRequest {
   asks?: ServerAsks;
 }
 
-/** Throws where a server of this era speaks nothing that is known here. */
+/** Throws where a server of this era supports no revision that is known here. */
 function refuseUnknown(data: unknown): void {
   const supported = membersOf(fieldsOf(data).supported).map(String);
   if (supported.length === 0 || supported.some((revision) => LEGACY.includes(revision))) return;
@@ -66,7 +66,7 @@ export class McpClient {
   /** By the token of its request. */
   readonly #calls = new Map<string, { asks: ServerAsks; alive(): void }>();
   #lastToken = 0;
-  /** Called when the server says that its lists are others now. */
+  /** Called when the server says that its lists have changed. */
   onChange: () => void = () => {};
 
   /** `open` is given what answers the server. */
@@ -78,7 +78,7 @@ export class McpClient {
     });
   }
 
-  /** Null as long as the server can be asked. */
+  /** Null as long as the server can be reached. */
   get ended(): string | null {
     return this.#link.ended;
   }
@@ -92,7 +92,7 @@ export class McpClient {
   }
 
   /**
-   * Finds out which era the server is of; `revision` is that of the last time, null where it is not known. Throws
+   * Finds out the server's era; `revision` is that of the last time, null where it is not known. Throws
    * {@link ServerFailed} and `RpcError`.
    */
   async connect({ signal, revision }: { signal: AbortSignal; revision: string | null }): Promise<void> {
@@ -258,7 +258,7 @@ export class McpClient {
     }
   }
 
-  /** Requests of servers with a handshake: to ask whether we live, and for forms while a call of ours runs. */
+  /** Requests of servers with a handshake: pings, and forms while a call of ours runs. */
   async #answer(method: string, params: JsonRecord, signal: AbortSignal): Promise<unknown> {
     if (method === "ping") return {};
     if (method !== "elicitation/create" || !this.#options.elicits) {
@@ -293,7 +293,7 @@ export class McpClient {
     };
     const tools = await list("tools", "tools", toolOf);
     const named = new Map(tools.map((tool) => [tool.name, tool]));
-    // A server that fails at what is no tool is of use for its tools.
+    // A server that fails at anything but its tools is still useful for them.
     const others = <T>(listing: Promise<T[]>) =>
       listing.catch((error) => {
         signal.throwIfAborted();

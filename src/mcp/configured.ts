@@ -15,14 +15,14 @@ import type { Home } from "../platform/home.ts";
 const PROJECT_FILE = ".mcp.json";
 const FILE_LIMIT = 1024 * 1024;
 
-/** Marks servers with where they come from. What only the user's own file may say of a server does not count elsewhere. */
+/** Marks servers with their origin. What only the user's own file may say of a server does not count elsewhere. */
 export function withOrigin(servers: readonly McpServerEntry[], origin: ServerOrigin): McpServer[] {
   return servers.map((server) => ({ ...server, local: server.local && origin === "user", origin }));
 }
 
 /**
- * Returns the servers in the order of precedence: what was given for this session, the user's, the project's; the first of
- * a name only. `problems` say what is wrong with others.
+ * Returns the servers in the order of precedence: those given for this session, the user's, the project's; only the first of
+ * a name. `problems` say what is wrong with others.
  */
 export function configuredServers(
   { mcpServers = [] }: Pick<Configuration, "mcpServers">,
@@ -59,7 +59,7 @@ function projectServers(root: string): { servers: McpServerEntry[]; problems: Se
 }
 
 interface ApprovedServer {
-  /** Digest of all that decides what is started or asked. */
+  /** Digest of everything that decides what is started or reached. */
   hash: string;
   /** Digest of names and descriptions of the tools as they were first seen; null until then. */
   tools: string | null;
@@ -83,7 +83,7 @@ export async function approvedServers(home: Home, root: string): Promise<Map<str
   return new Map(Object.entries(await readForProject(home, FILE, { root }) ?? {}));
 }
 
-/** Approves a server, or with null takes the approval back. Throws `home_unusable` and `config_invalid`. */
+/** Approves a server, or with null revokes the approval. Throws `home_unusable` and `config_invalid`. */
 export async function approveServer(
   home: Home,
   { root, name }: { root: string; name: string },

@@ -1,4 +1,4 @@
-/** A form that a server asks a person to fill in: read with care, since it is a text from anybody that wants an answer. */
+/** A form that a server asks a person to fill in: read with care, since it comes from a stranger who wants an answer. */
 import { fieldsOf, isRecord, type JsonRecord, membersOf, textOf } from "../platform/record.ts";
 import { cleanText } from "./tool_info.ts";
 
@@ -25,11 +25,11 @@ export type FormAnswer = { action: "accept"; content: Record<string, unknown> } 
 
 const MOST_FIELDS = 20;
 const MOST_CHOICES = 50;
-/** Nobody shall type these into a form that a server made up. */
+/** Nobody should type these into a form that a server made up. */
 const SECRET =
   /pass(?:word|phrase|code)|\bsecret|api.?key|access.?key|private.?key|\btoken\b|credential|\bpin\b|\bcvv|card.?number|\bssn\b/i;
 
-/** Returns the form; null for one that cannot be shown, and why where it asks for what no form may ask for. */
+/** Returns the form; null for one that cannot be shown, with the reason where it asks for what no form may ask for. */
 export function readForm(server: string, params: JsonRecord): ServerForm | { problem: string } {
   const schema = fieldsOf(params.requestedSchema);
   const required = membersOf(schema.required);

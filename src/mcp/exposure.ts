@@ -1,4 +1,4 @@
-/** Decides how the tools of the servers come to the model, before the session's first request and for all of it. */
+/** Decides how the tools of the servers are offered to the model, before the session's first request and for all of it. */
 import { byteLength } from "../platform/text.ts";
 import type { Exposure } from "../config/types.ts";
 import { plainSchema } from "./signature.ts";
@@ -6,9 +6,9 @@ import { functionName } from "../config/mcp_names.ts";
 import type { Manifest, McpTool } from "./tool_info.ts";
 import type { McpServer } from "./server.ts";
 
-/** Bytes for one token: schemas are words and quotes, as prompts are. */
+/** Bytes for one token: schemas are words and quotes, like prompts. */
 const BYTES_PER_TOKEN = 4;
-/** Where all tools together fit in so many tokens, each is a function of its own: that is easier for a small model. */
+/** If all tools together fit in this many tokens, each is a function of its own: that is easier for a small model. */
 const ALL_DIRECT = 600;
 /** Tokens of the tools that are `direct` by name, and their share of the window. */
 const DIRECT_TOKENS = 1_000;
@@ -22,7 +22,7 @@ export interface ExposedTool {
   tokens: number;
 }
 
-/** All tools in the order of the servers, and which of the functions asked for could not be offered. */
+/** All tools in the order of the servers, and which of the requested functions could not be offered. */
 export interface ExposedTools {
   tools: ExposedTool[];
   /** Tools that were to be `direct` and did not fit. */
@@ -36,7 +36,7 @@ function toolTokens(server: string, { name, description, schema }: McpTool): num
   return Math.ceil(byteLength(JSON.stringify({ type: "function", function: declared })) / BYTES_PER_TOKEN);
 }
 
-/** Returns how each tool is offered, for a window of so many tokens. */
+/** Returns how each tool is offered, for a window in tokens. */
 export function exposeTools(
   servers: readonly { server: Pick<McpServer, "name" | "tools">; manifest: Pick<Manifest, "tools"> }[],
   window: number,

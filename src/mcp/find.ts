@@ -9,7 +9,7 @@ export interface FoundServer {
   /** One line of the user, else of the server. */
   description: string;
   manifest: Manifest;
-  /** Returns whether a tool may be found: one that is off may not. */
+  /** Returns whether a tool may be found: one that is turned off may not. */
   isOffered(tool: McpTool): boolean;
 }
 

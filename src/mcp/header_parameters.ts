@@ -1,7 +1,7 @@
 /** Copies of arguments in headers (`x-mcp-header`): which a tool wants, and how a value is written in one. */
 import { fieldsOf, isRecord, type JsonRecord } from "../platform/record.ts";
 
-/** Types that a header can carry: no number, since its text is not one and the same everywhere. */
+/** Types that a header can carry: not numbers, whose text differs from program to program. */
 const TYPES: readonly unknown[] = ["string", "integer", "boolean"];
 const DEPTH = 6;
 
@@ -10,7 +10,7 @@ interface Wanted {
   path: string[];
 }
 
-/** Returns the headers that a schema wants; null where it asks for one that cannot be. */
+/** Returns the headers that a schema wants; null where it asks for an impossible one. */
 function wantedHeaders(schema: JsonRecord): Wanted[] | null {
   const wanted: Wanted[] = [];
   const visit = (value: JsonRecord, path: string[]): boolean => {
@@ -44,7 +44,7 @@ export function headerParameters(schema: JsonRecord, args: JsonRecord): Record<s
   return Object.fromEntries(headers);
 }
 
-/** Returns a value as a header carries it: in base64 between marks where it is not plain ASCII, or looks like that. */
+/** Returns a value as a header carries it: in base64 between marks where it is not plain ASCII, or looks like base64. */
 export function headerValue(value: string): string {
   const isPlain = /^[\x20-\x7e]*$/.test(value) && value.trim() === value && !/^=\?base64\?.*\?=$/.test(value);
   return isPlain ? value : `=?base64?${new TextEncoder().encode(value).toBase64()}?=`;

@@ -16,14 +16,14 @@ import { keyStoreOf, type McpServer, type ResolvedServer } from "./server.ts";
 const ANSWER_LIMIT = 16 * 1024 * 1024;
 /** Bytes of a whole stream of events. */
 const STREAM_LIMIT = 64 * 1024 * 1024;
-/** How often a stream that broke off is taken up again, and milliseconds in between unless the server says. */
+/** How often an interrupted stream is resumed, and milliseconds in between unless the server says. */
 const MOST_RESUMES = 5;
 const RETRY_MS = 1_000;
 const LONGEST_RETRY_MS = 30_000;
-/** Seconds until a connection stands, and until an answer begins: the call itself has its own limit. */
+/** Seconds until a connection is established, and until an answer begins: the call itself has its own limit. */
 const TIMEOUT = { connect: 10, firstByte: 3_600, idle: 3_600 };
 
-/** Headers that hold keys, and how short a key is no word of a sentence. */
+/** Headers that hold keys, and the length from which a key is not an ordinary word. */
 const KEY_HEADER = /auth|key|token|secret|passw|cookie|credential/i;
 const KEY_LENGTH = 8;
 
@@ -35,7 +35,7 @@ interface HttpOptions {
   io: Pick<Io, "env" | "os" | "clock">;
 }
 
-/** Returns what opens a connection. Throws `key_missing` for a key that does not resolve. */
+/** Returns a function that opens a connection. Throws `key_missing` for a key that does not resolve. */
 export async function openHttp(
   server: McpServer,
   resolved: ResolvedServer,
@@ -81,7 +81,7 @@ async function keyOf(
   });
 }
 
-/** Where a stream of events has ended, and how it is taken up again. */
+/** Where a stream of events has ended, and how it is resumed. */
 interface StreamEnd {
   answer: JsonRecord | null;
   lastId: string | null;
@@ -143,7 +143,7 @@ class HttpLink implements Link {
         await io.clock.sleep(Math.min(retryMs, LONGEST_RETRY_MS), signal);
       }
     };
-    // A server that is not heard there is heard where it answers.
+    // A server without that stream sends its requests with its answers.
     listen().catch(() => {});
   }
 
@@ -201,7 +201,7 @@ class HttpLink implements Link {
     };
   }
 
-  /** The message that answers a request. Throws {@link ServerFailed} for what is none. */
+  /** The message that answers a request. Throws {@link ServerFailed} for anything else. */
   async #answer(response: HttpResponse, id: number, signal: AbortSignal): Promise<JsonRecord> {
     const type = response.headers.get("content-type") ?? "";
     if (response.status >= 400) throw await this.#refused(response);
@@ -214,7 +214,7 @@ class HttpLink implements Link {
     for (let resumes = 0;; resumes++) {
       const read = await this.#events(stream, id, signal);
       if (read.answer !== null) return read.answer;
-      // A stream may break off where the server named a place to go on from.
+      // A stream may break off where the server named a place to continue from.
       if (read.lastId === null || resumes >= MOST_RESUMES || this.#revision === MODERN) {
         throw new ServerFailed("ended its answer before the result");
       }
@@ -294,7 +294,7 @@ class HttpLink implements Link {
     }
   }
 
-  /** Returns the answer; null for everything else, which is dealt with. */
+  /** Returns the answer; null for everything else, which is handled. */
   #message(message: JsonRecord, id: number, signal: AbortSignal): JsonRecord | null {
     const { method, params } = message;
     if (typeof method !== "string") return message.id === id ? message : null;
@@ -303,7 +303,7 @@ class HttpLink implements Link {
     return null;
   }
 
-  /** Answers a request of the server, which comes on the stream and is answered by a message of its own. */
+  /** Answers a request of the server that comes on the stream, in a message of its own. */
   async #reply({ id, method, params }: JsonRecord, signal: AbortSignal): Promise<void> {
     const { request } = this.#parts.handlers;
     const outcome = await request(String(method), fieldsOf(params), signal).then(

@@ -31,12 +31,12 @@ export class McpHub {
   }
 
   /**
-   * Finds out what is known of the servers. Only one whose tools are not known, or are known no longer, is started; one
+   * Finds out what is known of the servers. Only one whose tools are not known, or no longer known, is started; one
    * that fails is reported and left out. Throws the signal's reason.
    */
   async prepare(signal: AbortSignal): Promise<void> {
     await this.load();
-    // What they list may be protected since it was stored: nearly never, so all of it is looked through at once.
+    // What they list may have become protected after it was stored: almost never, so all of it is scanned at once.
     const scope = this.#options.scope();
     const lists = this.#servers.map(({ manifest }) => manifest).filter((list) => list !== null);
     const isFree = lists.length === 0 || !await holdsProtected(scope, lists);
@@ -76,7 +76,7 @@ export class McpHub {
     }
   }
 
-  /** Starts a server and asks for its lists anew. Throws as {@link request}. */
+  /** Starts a server and asks for its lists again. Throws as {@link request}. */
   async start(name: string, signal: AbortSignal): Promise<void> {
     const one = this.#usable(name);
     one.manifest = null;
@@ -109,7 +109,7 @@ export class McpHub {
   }
 
   /**
-   * Returns why the boundary keeps a server from being told something, or called at all; null where it does not. What a
+   * Returns why the boundary keeps something from a server, or forbids calling it; null where it does not. What a
    * person or a model asks of it, by tool, prompt or resource, is a way out.
    */
   async forbidden(name: string, params: JsonRecord): Promise<string | null> {
@@ -123,7 +123,7 @@ export class McpHub {
       ? protectedArgument(stringsOf(fieldsOf(params.arguments ?? params)), workspace)
       : null;
     if (path !== null) return `${path}. The MCP server ${name} may not be told that. Go on without it.`;
-    // As it is sent, too: what is spread over several values stands together there.
+    // Also as it is sent, where what is spread over several values is adjacent.
     if (!isNetworked || !await found([...stringsOf(params), JSON.stringify(params)], { isLeaving: true })) return null;
     return `The arguments hold protected content, which the MCP server ${name} may not be told: it is reached over the ` +
       "network. Leave that content out, or refer to it by name.";
@@ -151,7 +151,7 @@ export class McpHub {
    */
   async request(name: string, method: string, params: JsonRecord, options: CallOptions): Promise<JsonRecord> {
     const one = this.#usable(name);
-    // What could pass something on does not run beside what must not be passed on.
+    // What could pass something on must not run beside what may not be passed on.
     if (this.#options.scope().label() !== "open") await this.#endNetworked();
     else await one.dropTold();
     const forbidden = await this.forbidden(name, params);
@@ -164,7 +164,7 @@ export class McpHub {
     return await this.#options.scope().found([text]) ? null : this.#results.keep(text);
   }
 
-  /** Returns the label of what a server said by another way than a tool result: no lower than that of its data. */
+  /** Returns the label of what a server said other than in a tool result: no lower than that of its data. */
   async labelOf(name: string, text: string): Promise<Label> {
     const label = this.#find(name)?.server.label ?? "open";
     return label === "open" && await this.#options.scope().found([text]) ? "no-cloud" : label;
@@ -184,7 +184,7 @@ export class McpHub {
 /** Bytes of long results that are kept for one session. */
 const RESULT_BYTES = 256 * 1024 * 1024;
 
-/** Long results, each a file that the model can read in parts; they are gone when the session is. */
+/** Long results, each a file that the model can read in parts; they are removed with the session. */
 class ResultFiles {
   #directory: (TemporaryDirectory & { remove(): Promise<void> }) | null = null;
   #count = 0;
@@ -200,7 +200,7 @@ class ResultFiles {
       this.#bytes += text.length;
       return `${this.#directory.path}/${name}`;
     } catch {
-      // The result is cut all the same, and says so.
+      // The result is cut anyway, and says so.
       return null;
     }
   }

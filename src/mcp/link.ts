@@ -1,4 +1,4 @@
-/** The connection to one server, whichever way it is reached: requests and notifications, without what they mean. */
+/** The connection to one server, however it is reached: requests and notifications, without their meaning. */
 import { AgentcliError } from "../errors.ts";
 import type { JsonRecord } from "../platform/record.ts";
 import { RpcError } from "../rpc/message.ts";
@@ -15,7 +15,7 @@ export const MCP_CODES = { unsupportedVersion: -32022, missingCapability: -32021
 /** A failure of a server, as one clause; never what it sent of the request. */
 export class ServerFailed extends Error {
   override readonly name = "ServerFailed";
-  /** `gone`: the connection is of no use any more, and another one may be. */
+  /** `gone`: this connection is useless now, but another one may work. */
   readonly kind: "gone" | "failed" | "timeout" | "unauthorized";
 
   constructor(message: string, kind: ServerFailed["kind"] = "failed") {
@@ -33,7 +33,7 @@ export interface LinkHandlers {
   /** Answers a request of the server. Throws `RpcError` for what is not supported. */
   request(method: string, params: JsonRecord, signal: AbortSignal): Promise<unknown>;
   notification(method: string, params: JsonRecord): void;
-  /** Told once that the server prints what is no message. */
+  /** Called once when the server prints something that is not a message. */
   junk?(): void;
 }
 
@@ -41,9 +41,9 @@ export interface Link {
   /** Throws `RpcError` for an error of the server, {@link ServerFailed}, or the signal's reason. */
   request(method: string, params: JsonRecord, options: LinkRequest): Promise<JsonRecord>;
   notify(method: string, params: JsonRecord): Promise<void>;
-  /** Says which revision is spoken from now on. */
+  /** Sets the revision to use from now on. */
   settle(revision: string): void;
-  /** Hears what a server of before 2026-07-28 asks outside of any request of ours, where that is a stream of its own. */
+  /** Listens for what a server from before 2026-07-28 asks outside of any request of ours, on a stream of its own. */
   listen?(): void;
   /** Null as long as it can be used; else why not, one clause. */
   readonly ended: string | null;

@@ -11,7 +11,7 @@ import type { Manifest, McpTool } from "./tool_info.ts";
 export interface MeantTool {
   server: string;
   tool: McpTool;
-  /** It reads a resource: a tool of ours over what the server gives. */
+  /** It reads a resource: a tool of this program over what the server provides. */
   isResource: boolean;
 }
 
@@ -50,7 +50,7 @@ export class McpOffer {
     }));
   }
 
-  /** Whether there is something to be found, so that the two tools for it are worth their room. */
+  /** Whether there is something to find, so that the two tools for it are worth their space. */
   get hasSearch(): boolean {
     return this.exposed.tools.some(({ exposure }) => exposure === "search") ||
       this.exposed.tools.length === 0 && this.#servers.some(({ manifest }) => manifest.resources.length > 0);
@@ -70,7 +70,7 @@ export class McpOffer {
     return highestLabel(named.map(({ server }) => server.label ?? "open"));
   }
 
-  /** Returns the tool that a name means: `server.tool`, as a rule writes it, or alone where only one server has it. */
+  /** Returns the tool of a name: `server.tool`, as a rule writes it, or the tool alone where only one server has it. */
   meant(name: string): MeantTool | { problem: string } {
     const wanted = name.trim().replace(/^mcp__(.+?)__/, "$1.");
     const all = this.#all();
@@ -106,7 +106,7 @@ export class McpOffer {
     );
     for (const { server, manifest } of this.#servers) {
       const name = callName(server.name, READ_RESOURCE);
-      // A tool of the server's own by that name is the server's.
+      // A tool of that name on the server takes precedence.
       if (manifest.resources.length > 0 && !all.has(name)) {
         all.set(name, { server: server.name, tool: RESOURCE_TOOL, isResource: true });
       }

@@ -1,4 +1,4 @@
-/** Starts a server that is a program: behind the sandbox of commands wherever they are, and with its own variables alone. */
+/** Starts a server that is a program: in a sandbox wherever commands are, and only with its own variables. */
 import type { Label } from "../boundary/policy/label.ts";
 import { serverClass } from "./server_admission.ts";
 import { findProgram, programNamed } from "../boundary/programs.ts";
@@ -47,10 +47,10 @@ interface ProgramOptions {
   notify(text: string): void | Promise<void>;
 }
 
-/** Variables that programs find their way by, besides those of a command. */
+/** Variables that programs need to find their files, besides those of a command. */
 const NAMED = ["USER", "LOGNAME", "SHELL", "SYSTEMROOT", "USERPROFILE", "APPDATA", "LOCALAPPDATA", "TEMP", "TMP"];
 
-/** Returns what runs the program; it fails with {@link ServerFailed} where the program may not be started, or is not there. */
+/** Returns a function that runs the program; it fails with {@link ServerFailed} where the program may not be started, or is missing. */
 export function programOf(options: ProgramOptions): RunProgram {
   const { scope, isolation, server } = options;
   const { workspace, found } = scope;

@@ -47,7 +47,7 @@ export async function readBlocks(
 }
 
 function textIn(block: JsonRecord): string {
-  // Nothing that was sent as text is left out because it is empty.
+  // Nothing that was sent as text is dropped for being empty.
   if (typeof block.text === "string") return block.text;
   if (isRecord(block.resource)) return textIn(block.resource);
   const named = textOf(block.uri) ?? textOf(block.name);
@@ -55,7 +55,7 @@ function textIn(block: JsonRecord): string {
   return named === null ? `[${kind} left out]` : `[${kind} ${cleanText(named, 300)}]`;
 }
 
-/** Null for what is no image, cannot be sent, or would not be seen. */
+/** Null for anything but an image, and for one that cannot be sent or would not be seen. */
 async function imageIn(block: JsonRecord, { name, supportsImages }: ResultOptions): Promise<ShownImage | null> {
   if (block.type !== "image" || typeof block.data !== "string" || await supportsImages?.() !== true) return null;
   const { readEncodedImage } = await import("../provider/chat/image_file.ts");

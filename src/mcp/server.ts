@@ -1,4 +1,4 @@
-/** The servers of a session: where each is configured, and what is put into its values when it is used. */
+/** The servers of a session: where each is configured, and the variables that are put into its values when it is used. */
 import { shellQuoted } from "../shell/quote.ts";
 import { sha256 } from "../platform/digest.ts";
 import { storeOf, variableOf } from "../config/endpoint.ts";
@@ -7,7 +7,7 @@ import { type Exposure, EXPOSURES, type McpServerEntry } from "../config/types.t
 import { fieldsOf, isRecord, type JsonRecord, membersOf } from "../platform/record.ts";
 import { AgentcliError } from "../errors.ts";
 
-/** Who says that there is a server: the user's own file, the project's, the command line, or a client of a protocol. */
+/** Who configured a server: the user's own file, the project's, the command line, or a client of a protocol. */
 export type ServerOrigin = "user" | "project" | "command line" | "client";
 
 export interface McpServer extends McpServerEntry {
@@ -26,7 +26,7 @@ const MOST_SERVERS = 100;
 /** Keys under which programs keep their servers. */
 const HOLDERS = ["mcpServers", "mcp_servers", "servers", "mcp", "extensions"];
 
-/** Returns the servers of a parsed file, in whichever of the known forms they stand; empty for none. */
+/** Returns the servers of a parsed file in any of the known forms; empty for none. */
 export function readServers(value: unknown): { servers: McpServerEntry[]; problems: ServerProblem[] } {
   const file = fieldsOf(value);
   const holder = HOLDERS.find((key) => isRecord(file[key]));
@@ -90,7 +90,7 @@ function isSse(fields: JsonRecord): boolean {
       typeof fields.url === "string" && /\/sse\/?$/.test(fields.url) && fields.type === undefined;
 }
 
-/** The name as it is part of the names of tools; null for one without anything to show. */
+/** The name as a part of tool names; null for one without a usable character. */
 function serverName(given: string): string | null {
   const name = given.replace(/[^A-Za-z0-9-]+/g, "_").replace(/_{2,}/g, "_").slice(0, 32).replace(/^[_-]+|[_-]+$/g, "");
   return MCP_SERVER_NAME.test(name) ? name : null;
@@ -104,7 +104,7 @@ function texts(...values: unknown[]): Record<string, string> {
   );
 }
 
-/** Editors' names for what servers start with here anyway: in the project, with the variables of the user. */
+/** Editors' fields for what is the default here: servers start in the project, with the variables of the user. */
 const PLACES: readonly [name: string, meaning: string][] = [["${workspaceFolder}", "."], ["${userHome}", "${HOME}"]];
 
 /** `${env:X}` and `{env:X}` are `${X}` elsewhere. */
@@ -120,14 +120,14 @@ function mapped(values: Record<string, string>): Record<string, string> {
   );
 }
 
-/** Programs write seconds or milliseconds: nobody means a call of two hours, or of less than a second. */
+/** Programs write seconds or milliseconds: nobody intends a call of two hours, or of less than a second. */
 function timeoutOf(fields: JsonRecord): number {
   const given = fields.tool_timeout_sec ?? fields.timeout;
   if (typeof given !== "number" || !(given > 0)) return 60;
   return Math.min(given > 3_600 ? given / 1_000 : given, 86_400);
 }
 
-/** The words of pi for what is called otherwise here. */
+/** Names in pi for what has another name here. */
 const PI_EXPOSURES: Readonly<Record<string, Exposure>> = {
   direct: "direct",
   deferred: "search",
@@ -135,7 +135,7 @@ const PI_EXPOSURES: Readonly<Record<string, Exposure>> = {
   hidden: "off",
 };
 
-/** Of the whole server and of single tools; to be found by search is how it is anyway. */
+/** Of the whole server and of single tools; being found by search is the default. */
 function piExposures({ exposure, toolExposure }: JsonRecord): [string, Exposure][] {
   const ofServer: [string, unknown][] = exposure === "direct" || exposure === "hidden" ? [["*", exposure]] : [];
   return [...ofServer, ...Object.entries(fieldsOf(toolExposure))].flatMap(([name, word]) =>
@@ -157,17 +157,17 @@ function toolsOf(fields: JsonRecord): Record<string, Exposure> {
   ]);
 }
 
-/** Where variables come from, and which of them no server may have. */
+/** The source of variables, and those that no server may have. */
 interface Variables {
   env(name: string): string | undefined;
   /** Names that hold keys of providers. */
   secret: readonly string[];
 }
 
-/** A server with its variables put in: what is started or asked. `apiKey` is the key itself; absent where a store holds it. */
+/** A server with its variables resolved: what is started or reached. `apiKey` is the key itself; absent where a store holds it. */
 export type ResolvedServer = Pick<McpServerEntry, "command" | "args" | "env" | "cwd" | "url" | "headers" | "apiKey">;
 
-/** Puts variables in. Throws `config_invalid` for one that is not set, and for one that holds a key. */
+/** Resolves variables. Throws `config_invalid` for one that is not set, and for one that holds a key. */
 export function resolveServer(server: McpServer, variables: Variables): ResolvedServer {
   const valueOf = (name: string, otherwise?: string): string => {
     // A project must not get a key by naming its variable: the user's own file may.
@@ -178,7 +178,7 @@ export function resolveServer(server: McpServer, variables: Variables): Resolved
     if (value === undefined) throw unusable(server, `the variable ${name} is not set`);
     return value;
   };
-  // A client of a protocol has put its own in.
+  // A client of a protocol has resolved its own.
   const put = (text: string): string =>
     server.origin === "client"
       ? text
@@ -197,7 +197,7 @@ export function resolveServer(server: McpServer, variables: Variables): Resolved
   };
 }
 
-/** Returns the store that holds the key: what a project writes into its file does not reach into the user's. */
+/** Returns the store that holds the key: a project's file cannot name one of the user's. */
 export function keyStoreOf({ origin, apiKey }: McpServer): "keyring" | "file" | null {
   return origin === "user" ? storeOf({ apiKey }) : null;
 }
@@ -213,13 +213,13 @@ function unusable({ name }: McpServer, why: string): AgentcliError {
   });
 }
 
-/** Returns the command line or the address as a person sees it: variables by their names, never what they hold. */
+/** Returns the command line or the address as a person sees it: variables by their names, never their values. */
 export function shownServer({ command, args, url }: McpServerEntry): string {
   if (url !== undefined) return url;
   return [command ?? "", ...args].map((word) => /^[\w@%+=:,./~${}-]+$/.test(word) ? word : shellQuoted(word)).join(" ");
 }
 
-/** Returns all that decides what is started or asked: a person approves this, each field of it. */
+/** Returns everything that decides what is started or reached: a person approves each of these fields. */
 export function decidingFields(server: McpServerEntry) {
   const { command, args, env, cwd, url, headers, network, apiKey, label, description } = server;
   // The description goes to the model.

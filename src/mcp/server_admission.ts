@@ -1,6 +1,6 @@
 /**
- * What an MCP server may be told, and what becomes of what it says. A server is a program or an address that somebody else
- * wrote: its arguments are a way out, and its results are a text from anybody.
+ * Decides what an MCP server may receive, and what happens with its answers. A server is a program or an address of somebody
+ * else: its arguments are a way out, and its results are untrusted text.
  */
 import { percentDecoded } from "../platform/text.ts";
 import type { McpServerEntry } from "../config/types.ts";
@@ -14,10 +14,10 @@ import { describeRule } from "../boundary/policy/protection_rule.ts";
 /** `local-only`: what it receives stays on this machine. `networked`: it may go anywhere. */
 type ServerClass = "local-only" | "networked";
 
-/** The part of a server's settings that decides what it may be told. */
+/** The part of a server's settings that decides what it may receive. */
 export type ServerRules = Pick<McpServerEntry, "name" | "url" | "network" | "local" | "label">;
 
-/** Returns the class: loopback does not make an address local, since a proxy may stand there; the user's word does. */
+/** Returns the class: loopback does not make an address local, since it may be a proxy; the user's word does. */
 export function serverClass({ url, network, local }: ServerRules): ServerClass {
   if (url === undefined) return network ? "networked" : "local-only";
   return local && isLocal(url, []) ? "local-only" : "networked";
@@ -38,7 +38,7 @@ export function serverRefusal(
     `told (${rule}). Go on without it.`;
 }
 
-/** Strings of arguments that are looked at as paths. */
+/** Most strings of arguments that are checked as paths. */
 const MOST_STRINGS = 2_000;
 const LONGEST_PATH = 4_096;
 

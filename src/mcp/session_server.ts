@@ -20,7 +20,7 @@ import { StdioLink } from "./stdio.ts";
 
 /** Seconds until a server that starts must have listed its tools: the first start of some downloads them. */
 const START_SECONDS = 90;
-/** A server that ends by itself more often than this in one session is not started again. */
+/** A server that exits by itself more often than this in one session is not started again. */
 const MOST_ENDS = 2;
 /** Bytes that are kept of what a server writes to its standard error, the last ones. */
 const MOST_BYTES = 64 * 1024;
@@ -92,7 +92,7 @@ export class SessionServer {
   }
 
   /**
-   * Sends one request, which the hub found to be allowed. Throws {@link ServerFailed}, `RpcError`, and the signal's reason.
+   * Sends one request that the hub has allowed. Throws {@link ServerFailed}, `RpcError`, and the signal's reason.
    */
   async request(method: string, params: JsonRecord, options: CallOptions): Promise<JsonRecord> {
     const client = await this.connected(options);
@@ -113,7 +113,7 @@ export class SessionServer {
   }
 
   /**
-   * Returns what answers the forms of the server; undefined where nobody is there. Scans what a person types into a form of a
+   * Returns the handler of the server's forms; undefined where nobody is there. Scans what a person types into a form of a
    * server that could pass it on, like the arguments of a call.
    */
   #forms(): ServerAsks["elicit"] {
@@ -214,7 +214,7 @@ export class SessionServer {
   async #open(): Promise<McpClient> {
     const { info } = this.#options;
     const log = (bytes: Uint8Array) => {
-      // A log outlives the session: it holds nothing that was said while something protected was there.
+      // A log outlives the session: it holds nothing from the time when something protected was there.
       const isOpen = this.#options.scope().label() === "open" && this.server.label === undefined;
       if (isOpen && this.#told === null) this.#log = joined([this.#log, bytes]).slice(-MOST_BYTES);
     };
@@ -223,7 +223,7 @@ export class SessionServer {
     return new McpClient(link, { info, timeoutMs: this.server.timeout * 1_000, elicits: true });
   }
 
-  /** Returns what opens the connection, by program or by address, once there is who answers the server. */
+  /** Returns a function that opens the connection, by program or by address, once the server's requests can be answered. */
   async #openLink(log: (bytes: Uint8Array) => void): Promise<(handlers: LinkHandlers) => Link> {
     const { io, client, notify } = this.#options;
     const { server } = this;
@@ -235,7 +235,7 @@ export class SessionServer {
     return (handlers) => new StdioLink(run, { handlers: { ...handlers, junk }, log });
   }
 
-  /** Takes what the server lists now. What a project's server lists must be what was seen when it was approved. */
+  /** Takes over what the server lists now. A project's server must list what was seen when it was approved. */
   async #compare(manifest: Manifest): Promise<void> {
     const { home, root, notify } = this.#options;
     const { server, hash, manifest: before } = this;
@@ -257,7 +257,7 @@ export class SessionServer {
     }
     // Resources are named after what the server holds.
     if (server.label === undefined || manifest.resources.length === 0) await storeManifest(home, hash, manifest);
-    // The list of a session stays as it was: a change would make the model server read everything again.
+    // The list stays the same during a session: a change would make the model server read everything again.
     this.manifest = this.isTold ? this.manifest ?? manifest : manifest;
   }
 

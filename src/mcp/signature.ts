@@ -17,7 +17,7 @@ export interface PlainSchema {
 const DEPTH = 8;
 const MOST_SCHEMAS = 1_000;
 
-/** Where in a tool's schema a part of it stands, and how many more may be read. */
+/** The position of a part in a tool's schema, and how many more parts may be read. */
 interface Place {
   depth: number;
   counter: { left: number };
@@ -34,7 +34,7 @@ function below({ depth, counter }: Place): Place {
 const TYPES: readonly string[] = ["object", "string", "integer", "number", "boolean", "array"];
 
 /**
- * Returns a schema with its references put in, the parts of `allOf` joined, and of several forms the first that is not
+ * Returns a schema with its references resolved, the parts of `allOf` joined, and of several forms the first that is not
  * null. The grammars of model servers reject most of what JSON Schema can say.
  */
 export function plainSchema(schema: unknown, root: JsonRecord, place = start()): PlainSchema {
@@ -64,7 +64,7 @@ export function plainSchema(schema: unknown, root: JsonRecord, place = start()):
   return { ...type === undefined ? {} : { type }, ...said };
 }
 
-/** Follows references and forms to one schema; what leads in a circle is any value. */
+/** Follows references and forms to one schema; a circular one is any value. */
 export function merged(schema: unknown, root: JsonRecord, place = start()): JsonRecord {
   if (!isRecord(schema) || place.depth > DEPTH || --place.counter.left < 0) return {};
   const { $ref, allOf, anyOf, oneOf, ...own } = schema;
@@ -101,7 +101,7 @@ const LIST_LIMIT = 300;
 export function parameterList(schema: JsonRecord): string {
   const { properties = {}, required = [] } = plainSchema(schema, schema);
   const entries = Object.entries(properties);
-  // What must be there comes first: a list that is cut loses what can be left out.
+  // Required parameters come first: a cut list loses only optional ones.
   entries.sort(([one], [other]) => Number(required.includes(other)) - Number(required.includes(one)));
   const parts = entries.map(([name, value]) =>
     `${cleanText(name, 60)}${required.includes(name) ? "" : "?"}: ${typeText(value)}`

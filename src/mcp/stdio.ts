@@ -8,9 +8,9 @@ import { cleanText } from "./tool_info.ts";
 
 /** Longest message, in bytes. */
 const LINE_LIMIT = 16 * 1024 * 1024;
-/** Bytes that wait to be read; the program waits with what it says beyond them. */
+/** Bytes that may wait to be read; beyond them the program has to wait. */
 const MOST_WAITING = 4 * 1024 * 1024;
-/** Milliseconds from the end of its input until a program is asked to end otherwise. */
+/** Milliseconds from the end of its input until a program is asked to end by a signal. */
 const CLOSE_MS = 1_000;
 /** Requests of a server that are open at a time. */
 const MOST_REQUESTS = 16;
@@ -65,7 +65,7 @@ export class StdioLink implements Link {
         broken: {
           isAnswered: false,
           hear: (problem) => {
-            // What was too long may have been the answer that somebody waits for.
+            // The overlong message may have been the answer that somebody waits for.
             if (problem === "the line is too long") this.#end("sent a line of more than 16 MiB");
             else if (!this.#hadJunk) handlers.junk?.();
             this.#hadJunk = true;
@@ -97,14 +97,14 @@ export class StdioLink implements Link {
     } finally {
       this.#output.close().catch(() => {});
       this.#writer.abort().catch(() => {});
-      // What waits to be written to a program that never was would wait for ever.
+      // Writes to a program that never started would wait forever.
       if (!this.#input.readable.locked) await this.#input.readable.cancel().catch(() => {});
     }
   }
 
   /**
    * Keeps the beginning of the last line that says something, for the message when it has ended. Node.js ends with its
-   * version: the error stands above the stack.
+   * version: the error is above the stack.
    */
   #note(bytes: Uint8Array): void {
     const lines = new TextDecoder().decode(bytes.slice(-8_000)).split("\n").map((line) => cleanText(line, 200));
@@ -122,7 +122,7 @@ export class StdioLink implements Link {
   async request(method: string, params: JsonRecord, { signal }: LinkRequest): Promise<JsonRecord> {
     if (this.ended !== null) throw new ServerFailed(this.ended, "gone");
     try {
-      // A program that does not read keeps even the word that nobody waits any more from being written.
+      // If a program does not read, not even a cancellation can be written.
       return fieldsOf(await orAborted(this.#peer.request(method, params, signal), signal));
     } catch (error) {
       if (signal.aborted) throw signal.reason;
@@ -138,7 +138,7 @@ export class StdioLink implements Link {
 
   settle(): void {}
 
-  /** Closes its input, asks it to end, and makes it: the whole group of processes. */
+  /** Closes its input, asks it to end, and kills it: the whole process group. */
   async close(): Promise<void> {
     this.ended ??= "was closed";
     this.#peer.close();

@@ -1,6 +1,6 @@
 /**
  * Closed answers: one value of a set that the caller wrote down before anything was read. What such an answer can carry is
- * the size of its set, whatever question was asked and whatever the model was told by the files it read.
+ * the size of its set, whatever question was asked and whatever the files told the model.
  */
 import { fieldsOf, membersOf, parseJson } from "../platform/record.ts";
 
@@ -14,14 +14,14 @@ export type AnswerSet =
 /** One value of a set. */
 export type ClosedAnswer = string | number | readonly string[];
 
-/** Stands in every set, for whatever is no other value of it: no answer, a failure, no time left. */
+/** Part of every set, for everything that is no other value: no answer, a failure, no time left. */
 export const UNKNOWN = "unknown";
 
 const OPTIONS = { least: 2, most: 16, length: 60 };
 const MOST_COUNTED = 1000;
 const PATHS = { least: 1, most: 64, length: 1000 };
 
-/** Reads the set that a caller asks for; null for what is none. */
+/** Reads the set that a caller asks for; null for an invalid one. */
 export function readAnswerSet(value: unknown): AnswerSet | null {
   const { type, options, max, among } = fieldsOf(value);
   if (type === "yes_no") return { type };
@@ -63,7 +63,7 @@ function sizeOf(set: AnswerSet): number {
 /** Returns what an answer from this set can carry, in thousandths of a bit, rounded up. */
 export function costOf(set: AnswerSet): number {
   const cost = Math.ceil(Math.log2(sizeOf(set)) * 1000);
-  // The one value more than a power of two is below what a number can hold from 53 paths on.
+  // From 53 paths on, a number cannot hold one value more than a power of two.
   return set.type === "paths" ? Math.max(cost, set.among.length * 1000 + 1) : cost;
 }
 
@@ -119,7 +119,7 @@ export function answerIn(reply: string, set: AnswerSet): ClosedAnswer {
     }
     case "paths": {
       if (!Array.isArray(named) || !named.every((path) => set.among.includes(path))) return UNKNOWN;
-      // In the caller's order and each once: neither order nor repetition carries anything.
+      // In the caller's order and each once: neither order nor repetition carries information.
       return set.among.filter((path) => named.includes(path));
     }
   }

@@ -3,8 +3,8 @@
  * by the size of the set of answers, so that nothing that happens afterwards (a failure, no time left, a process that is
  * killed) reveals anything that was not paid for.
  *
- * There is one budget for all that is protected, of all projects, files, rules and clients. A budget for each file would
- * begin anew with a copy, a new name or another root, and a value that stands in two files would be paid for by both.
+ * There is one budget for everything protected, of all projects, files, rules and clients. A budget for each file would
+ * begin again with a copy, a new name or another root, and both files of a shared value would pay for it.
  */
 import { AgentcliError } from "../errors.ts";
 import type { Home } from "../platform/home.ts";
@@ -32,7 +32,7 @@ interface Entry {
 }
 
 interface State {
-  /** The latest time that was seen: a clock that is set back does not give anything back. */
+  /** The latest time seen: setting the clock back refunds nothing. */
   latest: number;
   entries: Entry[];
   /** Added by the user, by hand. */
@@ -41,7 +41,7 @@ interface State {
   values: string[];
   /** Roots of projects where the next task may change open files, as the user said. */
   changes: string[];
-  /** A model was asked something since it was last missed. */
+  /** A model was asked something after it was last missing. */
   asked: boolean;
 }
 
@@ -51,7 +51,7 @@ export interface Question {
   cost: number;
   /** The project, from `placeOf`. */
   place: string;
-  /** It is asked anew, and paid for anew, though there is an answer. */
+  /** It is asked again, and paid for again, though there is an answer. */
   again: boolean;
 }
 
@@ -77,12 +77,12 @@ export class Budget {
     return leftOf(await this.#read());
   }
 
-  /** Looks without paying. */
+  /** Returns the state without paying. */
   async look(question: Question): Promise<Looked> {
     return lookIn(await this.#read(), question);
   }
 
-  /** Pays for a question that {@link look} leaves to be asked; what it returns is as the budget stands now. */
+  /** Pays for a question that {@link look} leaves to be asked; what it returns is the current budget. */
   async charge(question: Question): Promise<Looked> {
     return await this.#change((state) => {
       const looked = lookIn(state, question);
@@ -98,7 +98,7 @@ export class Budget {
     });
   }
 
-  /** Notes that a model is asked something that costs nothing, and takes back the user's word for values. */
+  /** Records that a model is asked something that costs nothing, and ends the user's permission for values. */
   async begin(place: string): Promise<void> {
     await this.#change((state) => {
       state.asked = true;
@@ -106,13 +106,13 @@ export class Budget {
     });
   }
 
-  /** Returns what the user lets the next question or task of a project have. */
+  /** Returns what the user permits for the next question or task of a project. */
   async allowed(place: string): Promise<{ values: boolean; changes: boolean }> {
     const { values, changes } = await this.#read();
     return { values: values.includes(place), changes: changes.includes(place) };
   }
 
-  /** Pays for a task, and takes back the user's word for it; false where it is over the budget. */
+  /** Pays for a task, and ends the user's permission for it; false where it is over the budget. */
   async spend({ cost, place }: Pick<Question, "cost" | "place">): Promise<boolean> {
     return await this.#change((state) => {
       if (leftOf(state) < cost) return false;
@@ -124,7 +124,7 @@ export class Budget {
   }
 
   /**
-   * Returns whether nothing may be asked for now, as it could not be paid that the model is gone; by the account alone, so
+   * Returns whether nothing may be asked now, since a missing model could not be paid for; by the account alone, so
    * that this refusal reveals nothing of the model.
    */
   async isOver(): Promise<boolean> {
@@ -132,7 +132,7 @@ export class Budget {
     return state.asked && leftOf(state) < MISSING;
   }
 
-  /** Pays for telling that there is no model, where an earlier question can have taken it along; null as {@link spend}. */
+  /** Pays for saying that there is no model, where an earlier question may have ended it; null as {@link spend}. */
   async miss(): Promise<number | null> {
     return await this.#change((state) => {
       if (!state.asked) return 0;
@@ -170,7 +170,7 @@ export class Budget {
     return await changeState(this.#home, FILE, { read: () => this.#read(), work });
   }
 
-  /** Leaves out all that is older than the window. */
+  /** Drops everything older than the window. */
   async #read(): Promise<State> {
     const text = await this.#home.read(FILE);
     const state = text === null
@@ -187,7 +187,7 @@ export class Budget {
   }
 }
 
-/** Takes back one word of the user for a project. */
+/** Ends one permission of the user for a project. */
 function takeBack(places: string[], place: string): void {
   if (places.includes(place)) places.splice(places.indexOf(place), 1);
 }
@@ -207,7 +207,7 @@ function lookIn(state: State, { key, cost, place, again }: Question): Looked {
   return { kind: "asked", values: state.values.includes(place) };
 }
 
-/** Null for a text that is none of ours: nothing is answered then. */
+/** Null for a text of another form: nothing is answered then. */
 function stateIn(text: string): State | null {
   const value = parseJson(text);
   if (!isRecord(value)) return null;

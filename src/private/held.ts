@@ -28,7 +28,7 @@ interface HeldAnswer {
   id: string;
   /** Real path of the project when it was asked. */
   root: string;
-  /** From `placeOf`; absent in answers of earlier versions, which are nobody's. */
+  /** From `placeOf`; absent in answers of earlier versions, which belong to no project. */
   place?: string;
   /** In the client's own words. */
   question: string;
@@ -97,7 +97,7 @@ export class HeldAnswers {
     await this.#home.write(fileOf(id), text.slice(0, TEXT_LIMIT));
   }
 
-  /** Returns the text of an answer that waits or was kept, without what nobody would see of it. Throws `usage` where there is none. */
+  /** Returns the text of an answer that waits or was kept, without invisible characters. Throws `usage` where there is none. */
   async text(id: string): Promise<string> {
     const text = await this.#home.read(fileOf(id));
     if (text !== null) return visibleText(text);
@@ -105,7 +105,7 @@ export class HeldAnswers {
     throw new AgentcliError("usage", `there is no text of ${id}: it is still being written, or ${path} was removed`);
   }
 
-  /** Lets exactly this text go, once: it is logged first. Throws `usage` for an answer that does not wait. */
+  /** Releases exactly this text, once: it is logged first. Throws `usage` for an answer that does not wait. */
   async release(id: string, text: string, { isWhole }: { isWhole: boolean }): Promise<void> {
     const answer = await this.waitingOne(id);
     const bytes = byteLength(text);
@@ -116,7 +116,7 @@ export class HeldAnswers {
     if (isWhole) await this.#home.remove(fileOf(id));
   }
 
-  /** Keeps an answer to the user for good. Throws as {@link release} does. */
+  /** Keeps an answer from clients for good. Throws as {@link release} does. */
   async keep(id: string): Promise<void> {
     await this.waitingOne(id);
     await this.#decide(id, { state: "kept" });
@@ -155,17 +155,17 @@ export class HeldAnswers {
   }
 }
 
-/** Control, format and ignorable characters, which take no room; below, those that look like a space. */
+/** Control, format and ignorable characters, which have no width; below, those that look like a space. */
 const UNSEEN = /[\p{Default_Ignorable_Code_Point}\p{Cf}\p{Cs}]|(?![\n\t])\p{Cc}/gu;
 const BLANK = /[\t\p{Zs}\u2800]/gu;
 
-/** Returns a text as it is seen: what a person lets go is what they were shown. */
+/** Returns a text as it is seen: a person releases what they were shown. */
 function visibleText(text: string): string {
   const plain = text.replace(/\r\n?|[\p{Zl}\p{Zp}]/gu, "\n").replace(UNSEEN, "").replace(BLANK, " ");
   return normalized(plain, "NFC").replace(UNSEEN, "").replace(/(?<! ) +$/gm, "").trimEnd();
 }
 
-/** The log of what the user let go, in the home: never what it was. */
+/** The log of what the user released, in the home: never the content. */
 const RELEASED = "released.jsonl";
 
 /** One entry. Texts of clients in it are their own words. */

@@ -1,6 +1,6 @@
 /**
  * The server's side of streamable HTTP, on loopback: one POST for each message, one JSON object for its answer. What a
- * browser sends for a page of somebody else is refused, also where a name was made to lead here, and so is what comes
+ * browser sends for a foreign page is refused, even with DNS rebinding, and so are requests
  * without the token, which only programs of this user can read.
  */
 import { MCP_CODES, MODERN } from "../mcp/link.ts";
@@ -24,7 +24,7 @@ const STATUS: Readonly<Record<number, number>> = {
   [MCP_CODES.headerMismatch]: 400,
 };
 
-/** Returns the token of a home, which is made when it is first needed. */
+/** Returns the token of a home, which is created when it is first needed. */
 export async function tokenIn(home: Home): Promise<string> {
   return await home.locked(TOKEN_FILE, async () => {
     const known = (await home.read(TOKEN_FILE))?.trim() ?? "";
@@ -47,7 +47,7 @@ export async function answerHttp(
   }
   if (URL.parse(request.url)?.pathname !== PATH) return new Response(null, { status: 404 });
   if (request.method !== "POST") return new Response(null, { status: 405, headers: { allow: "POST" } });
-  // Only what a page may not send without asking first.
+  // Only what a page may not send without a preflight.
   if (!/^application\/json\s*(?:;|$)/i.test(request.headers.get("content-type") ?? "")) {
     return new Response(null, { status: 415 });
   }
@@ -87,17 +87,17 @@ function json(id: Parameters<typeof responseLine>[0], outcome: RpcOutcome, statu
   return new Response(responseLine(id, outcome), { status, headers: { "content-type": "application/json" } });
 }
 
-/** A name that leads here by DNS, and a page of another place, have other values here. */
+/** With DNS rebinding, and for a foreign page, these have other values. */
 function isOfThisMachine(headers: Headers, port: number): boolean {
   const hosts = ["127.0.0.1", "localhost", "[::1]"].map((host) => `${host}:${port}`);
   const origin = headers.get("origin");
-  // A browser says this also where it sends no origin.
+  // A browser sends this even without an origin.
   const site = headers.get("sec-fetch-site") ?? "none";
   return ["none", "same-origin"].includes(site) && hosts.includes(headers.get("host")?.toLowerCase() ?? "") &&
     (origin === null || hosts.some((host) => origin.toLowerCase() === `http://${host}`));
 }
 
-/** In the era without a handshake, headers say what the message says. Throws `RpcError`. */
+/** In the era without a handshake, headers repeat the message. Throws `RpcError`. */
 function checkHeaders(headers: Headers, { method, params }: { method: string; params: Record<string, unknown> }): void {
   const revision = fieldsOf(params._meta)["io.modelcontextprotocol/protocolVersion"];
   if (revision === undefined) return;

@@ -1,4 +1,4 @@
-/** The server's side of MCP in both eras: 2026-07-28, where every request says what it needs to, and with a handshake before. */
+/** The server's side of MCP in both eras: 2026-07-28, where every request is self-contained, and with a handshake before. */
 import { LEGACY, MCP_CODES, MODERN } from "../mcp/link.ts";
 import { fieldsOf, isRecord, textOf } from "../platform/record.ts";
 import { methodNotFound, RPC_CODES, RpcError, type RpcParams } from "../rpc/message.ts";
@@ -20,21 +20,21 @@ const INSTRUCTIONS =
 interface ServerParts {
   version: string;
   service: Pick<PrivateService, "call">;
-  /** Hears what a client gets, for the audit and the user. */
+  /** Called with what a client gets, for the audit and the user. */
   heard?(tool: string, outcome: Outcome): Promise<void>;
 }
 
 /** The methods for one client. */
 export class McpServer {
   readonly #parts: ServerParts;
-  /** The name that the client gave itself: for the user to see, never for a decision. */
+  /** The name that the client gave itself: for the user, never for a decision. */
   #client = "";
 
   constructor(parts: ServerParts) {
     this.#parts = parts;
   }
 
-  /** Answers a request; `revision` is what a header says of it. Throws {@link RpcError}. */
+  /** Answers a request; `revision` is that of the header. Throws {@link RpcError}. */
   async request(
     method: string,
     params: RpcParams,
@@ -46,7 +46,7 @@ export class McpServer {
     return isModern ? { resultType: "complete", ...result } : result;
   }
 
-  /** Whether the request is of the era without a handshake; `revision` is what it says besides. */
+  /** Whether the request is of the era without a handshake; `revision` is that of the header. */
   #isModern({ _meta: meta }: RpcParams, revision: string | null | undefined): boolean {
     const { [`${META}/protocolVersion`]: named, [`${META}/clientCapabilities`]: capabilities } = fieldsOf(meta);
     if (named === undefined && revision !== MODERN) return false;

@@ -1,10 +1,10 @@
 /**
- * What a client may hear, and the one function that says it. Whatever happened inside comes here as one of these outcomes;
+ * What a client may learn, and the one function that says it. Whatever happened inside comes here as one of these outcomes;
  * an error, a token count or a model's name has no place in any of them.
  */
 import type { ClosedAnswer } from "./answer.ts";
 
-/** Why nothing was done. None of them depends on what stands in a protected file. */
+/** Why nothing was done. None of them depends on the content of a protected file. */
 const REFUSALS = {
   arguments: "The arguments are not as the schema of the tool says.",
   budget:
@@ -34,7 +34,7 @@ export type Outcome =
   | { kind: "held"; id: string }
   | { kind: "done"; status: TaskStatus; changed: number; check: CheckOutcome; cost: number }
   | { kind: "decision"; decision: "waiting" | "kept" }
-  /** `released`: by the user. `open`: made of nothing protected. */
+  /** `released`: by the user. `open`: made from nothing protected. */
   | { kind: "text"; text: string; why: "released" | "open" }
   | { kind: "refused"; code: RefusalCode; cost?: number };
 

@@ -1,5 +1,5 @@
 /**
- * What clients that may not see protected files get of them: at most the daily budget of bits, and what the user released.
+ * Clients that may not see protected files get at most the daily budget of bits, and what the user released.
  * An outcome and the time at which it comes are a function of what clients said, of the budget, and of one value of a set
  * that was paid for before a model was asked.
  */
@@ -36,19 +36,19 @@ export interface PrivateSession {
   problem(paths: readonly string[]): Promise<RefusalCode | null>;
   /**
    * Returns the value that the model's reply names: the reply itself does not come into this process, which keeps the time.
-   * Throws whatever keeps it from one.
+   * Throws whatever prevents that.
    */
   answer(question: ClosedQuestion, signal: AbortSignal): Promise<ClosedAnswer>;
-  /** Returns a text made of protected files; throws whatever keeps it from one. */
+  /** Returns a text made from protected files; throws whatever prevents it. */
   text(question: TextQuestion, signal: AbortSignal): Promise<string>;
-  /** Returns a text made of open files alone. */
+  /** Returns a text made from open files only. */
   openText(question: TextQuestion, signal: AbortSignal): Promise<OpenText>;
   /** Does a task and reports each of its steps as it happens. */
   perform(task: PrivateTask, onStep: (step: TaskStep) => void, signal: AbortSignal): Promise<TaskStatus>;
   close(): Promise<void>;
 }
 
-/** Time, and what holds an answer back until it is due. */
+/** Time, and the wait until an answer is due. */
 export interface ServiceClock extends Clock {
   hold: Clock["sleep"];
 }
@@ -86,14 +86,14 @@ export interface PrivateCall {
  * second. That a file holds none reveals almost nothing.
  */
 const COPY_COST = 17_000;
-/** Ends a model's work so long before its answer is due that the end itself takes no part in when it comes. */
+/** Ends a model's work long enough before its answer is due that the end does not affect when it comes. */
 const MARGIN_MS = 200;
 const SECOND_MS = 1000;
 /** One question at a time on this machine: how busy its model is reveals something about another question. */
 const SLOT = "private/slot.lock";
 const [SLOT_TRIES, SLOT_WAIT_MS] = [10, 100];
 
-/** The time by which a timer may be late. */
+/** How late a timer may be. */
 const TIMER_MS = 100;
 
 interface StartedCall extends PrivateCall {
@@ -120,7 +120,7 @@ export class PrivateService {
   readonly #held: HeldAnswers;
   /** The last of the questions that wait for each other. */
   #last: Promise<unknown> = Promise.resolve();
-  /** Questions that are worked on. */
+  /** Questions in progress. */
   #running = 0;
   readonly #closing = new AbortController();
   #closed: Promise<void> | null = null;
@@ -181,7 +181,7 @@ export class PrivateService {
   }
 
   /**
-   * Runs what answers any request of a client. While a question is worked on that ends at a full second too: how busy this
+   * Runs the answer to any request of a client. While a question is in progress, that too ends at a full second: how busy this
    * process is reveals something about the question.
    */
   async steady<T>(work: () => Promise<T>): Promise<T> {
@@ -226,7 +226,7 @@ export class PrivateService {
       const looked = await this.#budget.look(paid);
       if (looked.kind !== "asked") return settled(looked) ?? { kind: "refused", code: "budget" };
       const session = await this.#session(asked, { rights: { values: looked.values }, signal, ending });
-      // From here on what happens may depend on what the model reads: it is paid for before.
+      // From here on everything may depend on what the model reads, so it is paid for first.
       const charged = settled(await this.#budget.charge(paid));
       if (charged !== null) return charged;
       const answer = await orAborted(session.answer(asked, signal), signal).catch(() => UNKNOWN);
@@ -249,7 +249,7 @@ export class PrivateService {
     return session;
   }
 
-  /** Pays for telling that a model is not there. Always throws {@link Refused}. */
+  /** Pays for saying that there is no model. Always throws {@link Refused}. */
   async #missed(code: RefusalCode): Promise<never> {
     const cost = await this.#budget.miss();
     throw cost === null ? new Refused("budget") : new Refused(code, cost);
@@ -317,7 +317,7 @@ export class PrivateService {
   }
 
   /**
-   * Runs `work` when nothing else runs, and ends exactly so many seconds after its turn came: when an answer comes is the
+   * Runs `work` when nothing else runs, and ends an exact number of seconds after its turn came: when an answer comes is the
    * caller's choice and reveals nothing of how long the model took.
    */
   async #inTurn(
@@ -341,7 +341,7 @@ export class PrivateService {
     throw new Refused("busy");
   }
 
-  /** Ends what is worked on, and resolves at a full second then: whether it had come to its end is not to be seen. */
+  /** Ends what is in progress, and then resolves at a full second, which hides whether it had finished. */
   async close(): Promise<void> {
     this.#closed ??= this.#close();
     await this.#closed;
@@ -393,7 +393,7 @@ export class PrivateService {
   }
 }
 
-/** The outcome that needs no model; null where one has to be asked. */
+/** Returns the outcome if it needs no model, otherwise null. */
 function settled(looked: Looked): Outcome | null {
   if (looked.kind === "known") return { kind: "answer", answer: looked.answer, cost: 0 };
   return looked.kind === "over" ? { kind: "refused", code: "budget" } : null;

@@ -1,4 +1,4 @@
-/** One question in a session of its own: a model that is proven to run here, tools that read, nothing that is stored. */
+/** One question in a session of its own: a model that is proven to run here, tools that read, nothing stored. */
 import { sideFields } from "../agent/chat_request.ts";
 import { resultLimit } from "../agent/context/tokens.ts";
 import type { ProtectionRule } from "../boundary/policy/protection_rule.ts";
@@ -84,7 +84,7 @@ export async function openPrivateSession(
     }
     if (await opened.runsHere(signal)) return privateSession(session, { opened, changes });
   } catch {
-    // Whatever it is, `agentcli doctor` tells the user more of it than a client shall hear.
+    // Whatever it is, `agentcli doctor` tells the user more about it than a client may learn.
   }
   await session.close();
   return null;
@@ -118,7 +118,7 @@ function privateSession(
   };
   return {
     async problem(paths): Promise<RefusalCode | null> {
-      // Everything counts as protected then, which says nothing of what may be changed.
+      // Everything counts as protected then, which does not decide what may be changed.
       if (changes !== undefined && workspace.protection.damaged !== null) return "unavailable";
       for (const path of paths) {
         const resolved = await workspace.resolve(path);
@@ -172,7 +172,7 @@ async function isThere(path: string, { session: { workspace } }: OpenSession): P
   return !("refused" in resolved) && await workspace.status(resolved) !== null;
 }
 
-/** A request of its own, short and without tools: servers that decode by a schema do that in no other. */
+/** A request of its own, short and without tools: servers decode by a schema only in such a request. */
 async function replyOf(
   { question, set }: Pick<ClosedQuestion, "question" | "set">,
   { found, opened, signal }: { found: string; opened: OpenSession; signal: AbortSignal },
@@ -192,7 +192,7 @@ async function replyOf(
   return response.text;
 }
 
-/** One request with the files in it, and without tools: of what is protected nothing comes into it but by a copy. */
+/** One request with the files in it, and without tools: protected content gets into it only by a copy. */
 async function openText(
   { question, paths }: TextQuestion,
   { opened, signal }: { opened: OpenSession; signal: AbortSignal },
@@ -221,17 +221,17 @@ async function openText(
     const cut = read.more ? "\n[the rest is left out]" : "";
     files.push(`File ${resolved.display}:\n${new TextDecoder().decode(read.bytes)}${cut}`);
   }
-  // The client is as remote as a model elsewhere, whose requests are looked through. What it asks it knows already.
+  // The client is as remote as a remote model, whose requests are scanned. It already knows what it asks.
   if (await scanner?.holds(files, { isLeaving: true })) return { kept: "copy" };
-  // Other first words than in a session over protected files: what a server keeps of those makes nothing faster here.
+  // The first words differ from those of a session over protected files, so that its prompt cache speeds up nothing here.
   const messages = [{ role: "user" as const, content: [`Question: ${question}`, ...files, question].join("\n\n") }];
   const request = { model: entry.id, messages, tools: [], params: sideFields(opened.session) };
   const { text } = await chat(request, { signal, onDelta: () => {}, onRetry: () => {} });
-  // A server may have kept something of the requests before.
+  // A server may have kept something of earlier requests.
   return await scanner?.holds([text], { isLeaving: true }) ? { kept: "copy" } : { text };
 }
 
-/** A rule for a name says nothing of content; that a file was recognized by its content is paid for. */
+/** A rule for a name reveals nothing about content; that a file was recognized by its content is paid for. */
 function reasonOf(rules: readonly ProtectionRule[]): "path" | "copy" {
   return rules.every(({ copyOf }) => copyOf !== undefined) ? "copy" : "path";
 }

@@ -1,7 +1,7 @@
 /**
- * The structure of a protected file in place of its values: names, order and comments' places stay, and each value is shown
- * as its shape. Lines keep their numbers. What is not understood is a value: in a file of keys and values nothing but the
- * names is shown, in any other text what looks like a key or a token is not.
+ * The structure of a protected file in place of its values: names, order and the places of comments stay, and each value
+ * is shown as its shape. Lines keep their numbers. What is not understood counts as a value: a file of keys and values
+ * shows nothing but the names, any other text hides what looks like a key or a token.
  */
 import { parseJson } from "../platform/record.ts";
 import { utf8Text } from "../platform/text.ts";
@@ -15,11 +15,11 @@ const STRUCTURED =
   /^\.env|\.(?:env|ini|cfg|conf|properties|toml|ya?ml|json[c5]?|tfvars|tfstate|netrc|pgpass|plist|xml)$|^(?:credentials|config|\.npmrc|\.netrc|\.pgpass|\.pypirc|\.htpasswd|secrets?)$/i;
 /** Where brackets hold lists of values, and no names of sections. */
 const LISTED = /\.(?:json[c5]?|ya?ml)$/i;
-/** Of the lines that are not empty, so many have the form of keys and values where a file of another name is one. */
+/** Share of nonempty lines in the form of keys and values that makes a file of another name such a file. */
 const SHARE = 0.6;
 
 const KEY_LINE = /^(\s*(?:-\s+)?(?:export\s+|set\s+)?)("[^"]*"|'[^']*'|[\w.$/@-]+)(\s*[=:](?!=)\s*)(.*)$/;
-/** A name without a value: else it may be base64 that ends so. */
+/** A name without a value; otherwise it may be base64 with such an end. */
 const NAME = /^["']?(?:[A-Z0-9_.-]+|[a-z0-9_.-]+|[A-Za-z]+)["']?$/;
 const ITEM_LINE = /^(\s*-\s+)(.*)$/;
 const SECTION_LINE = /^\s*\[{1,2}[\w.\s"'-]+\]{1,2}\s*$/;
@@ -27,7 +27,7 @@ const COMMENT_LINE = /^(\s*(?:#|;|\/\/)+)(.*)$/;
 /** Brackets of JSON, and the beginning and end of documents and block scalars. */
 const BARE_LINE = /^[\s[\]{},]*$|^\s*(?:---|\.\.\.)\s*$/;
 const PEM = /-----BEGIN ([A-Z0-9 ]+)-----[\s\S]*?(?:-----END \1-----|$)/g;
-/** Runs that are no words of a text: base64, hex, long numbers; and the password of an address. */
+/** Runs that are not words: base64, hex, long numbers; and the password of an address. */
 const RUNS = /[A-Za-z0-9+/_-]{20,}={0,2}|\b[0-9a-fA-F]{16,}\b|\b\d{12,}\b/g;
 const USERINFO = /(:\/\/[^\s:/@]*:)([^\s@]{1,256})(?=@)/g;
 
@@ -70,7 +70,7 @@ function textOf(read: FileBytes | Refusal, { display }: ResolvedPath): string | 
 
 const SHAPE = /<(?:empty|\d+ characters?, [a-z ]+|\d+ lines of base64|base64)>/;
 
-/** Returns the lines of a new text with the values back in their places; null where it is not clear which is whose. */
+/** Returns the lines of a new text with the values back in their places; null where they cannot be matched. */
 function restoredLines(
   text: string,
   { source, shown }: { source: readonly string[]; shown: readonly string[] },
@@ -107,14 +107,14 @@ export function structureOf(path: Pick<ResolvedPath, "path" | "real">, given: st
   });
   const lines = blocks.split("\n");
   const names = [path.path, path.real].map((name) => basename(name));
-  // A CR alone ends lines of keys and values that nobody else sees as lines.
+  // A lone CR ends lines of keys and values that nothing else sees as lines.
   const isStructured = names.some((name) => STRUCTURED.test(name)) || looksStructured(lines) ||
     /\r(?!\n|$)/.test(given);
   const hasSections = !names.some((name) => LISTED.test(name));
   return lines.map((line) => isStructured ? structuredLine(line, { hasSections }) : plainLine(line)).join("\n");
 }
 
-/** JSON in one line in several, so that its names can be shown. */
+/** Splits JSON in one line into several, so that its names can be shown. */
 function spread({ real }: Pick<ResolvedPath, "real">, text: string): string {
   if (!/\.json$/i.test(real) || text.trim().includes("\n")) return text;
   const value = parseJson(text);
@@ -146,7 +146,7 @@ function isPemLine(line: string): boolean {
   return /^-----(?:BEGIN|END) [A-Z0-9 ]+-----$/.test(line) || /^<(?:\d+ lines of )?base64>$/.test(line);
 }
 
-/** A value: opening brackets and words that are no secret as they are, everything else by its shape. */
+/** A value: opening brackets and harmless words as they are, everything else by its shape. */
 function valueOf(value: string, { name, sign }: { name: string; sign: string }): string {
   const trimmed = value.trim();
   const comma = trimmed.endsWith(",") ? "," : "";
@@ -159,7 +159,7 @@ function valueOf(value: string, { name, sign }: { name: string; sign: string }):
   return `${quote}${shape(plain)}${quote}${comma}`;
 }
 
-/** Returns how long a value is and of what. */
+/** Returns the length of a value and the kind of its characters. */
 function shape(value: string): string {
   if (value === "") return "<empty>";
   const kinds = [
@@ -184,7 +184,7 @@ function isWord(run: string): boolean {
     !isMixed(run);
 }
 
-/** Whether small and capital letters take turns more often than the words of a name do. */
+/** Whether the letter case changes more often than in the words of a name. */
 function isMixed(run: string): boolean {
   const turns = run.match(/[a-z](?=[A-Z])|[A-Z](?=[a-z])/g)?.length ?? 0;
   return turns > run.length / 3;

@@ -15,7 +15,7 @@ interface DeclaredTool {
 
 const QUESTION_LIMIT = 4_000;
 const MOST_PATHS = 16;
-/** After how long an answer comes, in seconds: what the caller says, or this. Many clients give a call up after 60. */
+/** Seconds until an answer comes, unless the caller says. Many clients give up on a call after 60. */
 const SECONDS = { least: 1, usual: 20, usualLong: 45, most: 300 };
 
 const text = (description: string) => ({ type: "string", description });
@@ -117,17 +117,17 @@ export const TOOLS: readonly DeclaredTool[] = [
   },
 ];
 
-/** A question about files that is answered by a text. */
+/** A question about files that a text answers. */
 export interface TextQuestion {
   question: string;
   paths: readonly string[];
   seconds: number;
 }
 
-/** A question that is answered by one value of a set. */
+/** A question that one value of a set answers. */
 export interface ClosedQuestion extends TextQuestion {
   set: AnswerSet;
-  /** It is asked anew, though there is an answer. */
+  /** It is asked again, though there is an answer. */
   again: boolean;
 }
 

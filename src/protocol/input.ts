@@ -14,7 +14,7 @@ export interface UserInput {
   id?: string;
 }
 
-/** Something the client asks of us. */
+/** A request of the client. */
 export interface ControlRequest {
   kind: "control_request";
   id: string;
@@ -23,7 +23,7 @@ export interface ControlRequest {
   fields: Record<string, unknown>;
 }
 
-/** The client's answer to something we asked. */
+/** The client's answer to a request of ours. */
 export interface ControlResponse {
   kind: "control_response";
   id: string;
@@ -31,7 +31,7 @@ export interface ControlResponse {
   outcome: { response: Record<string, unknown> } | { error: string };
 }
 
-/** A line as it was meant. `ignored` lines are known and mean nothing to us; `broken` says what is wrong, for a notice. */
+/** A parsed line. `ignored` lines are known but have no effect; `broken` says what is wrong, for a notice. */
 export type InputMessage =
   | UserInput
   | ControlRequest

@@ -33,7 +33,7 @@ export interface PermissionDenial {
 export interface CheckResult {
   command: string;
   passed: boolean;
-  /** How often the turn went on because it failed. */
+  /** How often the turn continued because it failed. */
   rounds: number;
 }
 
@@ -73,7 +73,7 @@ export const CACHE_INVALIDATION_REASONS = [
   "no_system_message",
 ] as const;
 
-/** The next request does not begin with the bytes of the one before: the server has to read it anew from there. */
+/** The next request does not begin with the bytes of the one before: the server has to read it again from there. */
 export interface CacheInvalidation {
   kind: "cache_invalidated";
   reason: typeof CACHE_INVALIDATION_REASONS[number];
@@ -104,7 +104,7 @@ export type TurnEvent =
   | TurnStart
   /** A request is about to be sent; `messageId` names the response to it, `position` is its place in the session. */
   | { kind: "request"; messageId: string; turn: number; position: number }
-  /** The request is on its way: what need not come before it is done now, while the server works. */
+  /** The request is on its way: what need not precede it is done now, while the server works. */
   | { kind: "sent" }
   /** `isUnjudged`: a part of a call that may turn out to hold protected content once the response is whole. */
   | { kind: "delta"; messageId: string; delta: ChatDelta; isUnjudged?: boolean }
@@ -137,7 +137,7 @@ export type TurnEvent =
   | { kind: "recovered"; family: string; toolNames: string[] }
   /** Work between requests that takes its time; null when it is over. */
   | { kind: "status"; status: "compacting" | null }
-  /** The check of what the turn changed. `rounds`: how often the turn went on because it failed, as it does where `isTold`. */
+  /** The check of what the turn changed. `rounds`: how often the turn continued because it failed, as it does where `isTold`. */
   | {
     kind: "check";
     command: string;
@@ -152,7 +152,7 @@ export type TurnEvent =
   | Compacted
   /** The server dropped a part of the prompt without saying so; `hint` is how to give it more room. */
   | { kind: "truncated"; estimatedTokens: number; promptTokens: number; hint: string }
-  /** Something to know that is no error: for stderr. */
+  /** Information that is not an error: for stderr. */
   | { kind: "notice"; text: string };
 
 /** Takes events in order; a promise is awaited, so that a slow reader slows the turn. */
@@ -170,7 +170,7 @@ export interface LabelTrace {
   follow(event: TurnEvent): void;
   /** `no-cloud` before the first event: an item without a label counts as protected. */
   readonly label: Label;
-  /** A tool's name as it may be shown: one that no tool of the session has is the model's own word. */
+  /** A tool's name as it may be shown: a name that no tool of the session has is the model's own word. */
   toolName(name: string): string;
 }
 

@@ -5,7 +5,7 @@ export type RpcId = string | number | null;
 
 export type RpcParams = Record<string, unknown>;
 
-/** Error codes of JSON-RPC, and the one of a request that was cancelled. */
+/** Error codes of JSON-RPC, and the one of a canceled request. */
 export const RPC_CODES = {
   parseError: -32700,
   invalidRequest: -32600,
@@ -30,14 +30,14 @@ export class RpcError extends Error {
 
 export type RpcOutcome = { result: unknown } | { error: RpcError };
 
-/** A line as it was meant. `broken` says what is wrong, and what to answer where it was a request. */
+/** A parsed line. `broken` says what is wrong, and what to answer if it was a request. */
 export type RpcMessage =
   | { kind: "request"; id: RpcId; method: string; params: RpcParams }
   | { kind: "notification"; method: string; params: RpcParams }
   | { kind: "response"; id: RpcId; outcome: RpcOutcome }
   | { kind: "broken"; error: RpcError; id: RpcId; isJson: boolean };
 
-/** The error for a method that is not there. The name is the other side's, and it gets it back. */
+/** The error for an unknown method. It repeats the name, which comes from the other side. */
 export function methodNotFound(method: string): RpcError {
   return new RpcError(RPC_CODES.methodNotFound, `unknown method: ${method.slice(0, 100)}`);
 }

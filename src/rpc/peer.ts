@@ -1,6 +1,6 @@
 /**
  * One side of a JSON-RPC 2.0 connection over a newline-delimited stream. Both sides send requests and notifications.
- * Requests are handled side by side, begun in the order in which they came; lines are written in the order of the calls.
+ * Requests are handled concurrently, begun in the order in which they came; lines are written in the order of the calls.
  */
 import { createOrderedWrite, LINE_LIMIT, readLines } from "./lines.ts";
 import {
@@ -27,13 +27,13 @@ export interface RpcStream {
 interface CancelMethod {
   /** The notification; its parameter `requestId` names the request. */
   method: string;
-  /** The cancelled request still gets its answer: error -32800. */
+  /** The canceled request still gets its answer: error -32800. */
   isAnswered: boolean;
 }
 
 /** The context of a request handler besides the parameters. */
 export interface RpcCall {
-  /** Aborted when the other side takes the request back, or has gone. */
+  /** Aborted when the other side cancels the request, or has gone. */
   signal: AbortSignal;
   /** Runs `work` once the answer is written: for notifications that have to come after it. Not run after an error. */
   afterAnswer(work: () => Promise<void>): void;
@@ -41,7 +41,7 @@ export interface RpcCall {
 
 /** The methods that this side answers. */
 export interface RpcHandlers {
-  /** Throws {@link RpcError} for an error to be answered; everything else is answered as an internal one, without words. */
+  /** Throws {@link RpcError} for an error to be answered; everything else is answered as an internal error, without details. */
   request(method: string, params: RpcParams, call: RpcCall): Promise<unknown>;
   notification(method: string, params: RpcParams): void | Promise<void>;
 }
@@ -54,7 +54,7 @@ export interface RpcOptions {
   requestLimit?: number;
   /** Called for lines that cannot be read; `isAnswered`: the other side gets an error too. */
   broken?: { isAnswered: boolean; hear(problem: string, line: { isJson: boolean }): void | Promise<void> };
-  /** Hears what a handler threw that is no {@link RpcError}. */
+  /** Called with what a handler threw that is not an {@link RpcError}. */
   failed?(error: unknown, method: string): void | Promise<void>;
 }
 
@@ -94,7 +94,7 @@ export class RpcPeer {
 
   /**
    * Reads messages until the stream ends; resolves when what was begun is answered. Handlers that still run are aborted
-   * then, and who waits for an answer gets {@link RpcClosed}. Throws what reading or writing throws.
+   * then, and whoever waits for an answer gets {@link RpcClosed}. Throws what reading or writing throws.
    */
   async run(): Promise<void> {
     try {
@@ -105,7 +105,7 @@ export class RpcPeer {
     }
   }
 
-  /** Gives up what is open, both ways. Nothing more can be asked; the streams are the owner's to close. */
+  /** Gives up what is open, both ways. Nothing more can be asked; the owner closes the streams. */
   close(): void {
     this.#isClosed = true;
     this.#pending.settleAll(null);
@@ -156,7 +156,7 @@ export class RpcPeer {
           else await this.#handlers.notification(message.method, message.params);
           break;
         case "response":
-          // One to a request that was never sent, or is answered, means nothing.
+          // An answer to a request that was never sent, or is already answered, means nothing.
           this.#pending.settle(message.id, message.outcome);
           break;
         case "broken":

@@ -33,7 +33,7 @@ export class PendingRequests<Id, Answer> {
     }
   }
 
-  /** Takes an answer; false for one to a request that was never sent, or is answered. */
+  /** Takes an answer; false if the request was never sent, or is already answered. */
   settle(id: Id, answer: Answer): boolean {
     const resolve = this.#open.get(id);
     this.#open.delete(id);

@@ -36,7 +36,7 @@ export function createClientRequests(output: ClientOutput) {
         cancel: () => output.control({ type: "control_cancel_request", request_id: id }),
       }, signal);
     },
-    /** Takes an answer; false for one to a question that was never asked, or is answered. */
+    /** Takes an answer; false if the question was never asked, or is already answered. */
     answer: (message: ControlResponse) => open.settle(message.id, message.outcome),
     /** No more answers will come: what is open and what follows is `gone`. */
     end(): void {

@@ -173,7 +173,7 @@ class Conversation {
       case "control_request":
         return await this.#answer(message);
       case "control_response":
-        // One to a question that was never asked, or is answered, means nothing.
+        // An answer to a question that was never asked, or is already answered, means nothing.
         return void this.#requests.answer(message);
       case "broken":
         return await this.#host.warn(`a line of standard input is ignored: ${message.problem}`);
