@@ -257,7 +257,7 @@ Deno.test("what a server and a file supply steers no terminal", async () => {
   await using server = await startFakeServer({ models: ["\u001b]0;x\u0007"] });
   await configure(home, { p: { baseUrl: server.baseUrl, models: ["\u001b[2J\u009b"] } });
   const done = await runInProcess(["doctor"], { home });
-  // deno-lint-ignore no-control-regex -- control characters are what is looked for
+  // deno-lint-ignore no-control-regex -- control characters are what is searched for
   assert.doesNotMatch(done.stdout + done.stderr, /[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/);
 });
 

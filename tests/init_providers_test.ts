@@ -51,7 +51,7 @@ Deno.test("what a hostile server lists steers no terminal and no file", async ()
     home,
   });
   assert.equal(code, 0, stderr);
-  // deno-lint-ignore no-control-regex -- control characters are what is looked for
+  // deno-lint-ignore no-control-regex -- control characters are what is searched for
   assert.doesNotMatch(stdout + stderr, /[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/);
   const sent = server.received().map((bytes) => new TextDecoder().decode(bytes)).join("");
   assert.doesNotMatch(sent, /authorization|POST/i);

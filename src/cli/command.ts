@@ -36,7 +36,7 @@ interface FlagOption extends Common {
 interface TextOption<T extends string = string> extends Common {
   kind: "text";
   placeholder: string;
-  /** It may stand without a value, which is then empty. */
+  /** It may come without a value, which is then empty. */
   alone?: true;
   values?: readonly T[];
   completion?: Completion;
@@ -66,7 +66,7 @@ type ValueOf<O extends Option> = O extends FlagOption ? boolean
 /** Parsed options: flags are false and lists empty when not given, the others undefined. */
 export type Values<O extends Options> = { readonly [K in keyof O]: ValueOf<O[K]> };
 
-/** The parts of an option that it need not have. */
+/** The optional parts of an option. */
 type More<O extends Option> = Partial<Omit<O, "kind" | "brief" | "placeholder" | "values" | "integer">>;
 
 /** A switch. */
@@ -120,7 +120,7 @@ export const SHORT_OPTIONS: Readonly<Record<string, keyof typeof GLOBAL_OPTIONS>
   V: "version",
 };
 
-/** The options that stand anywhere on the line, of every command. */
+/** The options that every command takes, anywhere on the line. */
 export interface Globals {
   /** Absolute path of `-C`, else the working directory. */
   cwd: string;
@@ -165,12 +165,12 @@ export interface Command<O extends Options = Options> {
   detail?: string;
   arguments: readonly Argument[];
   options: O;
-  /** Command lines that work as they stand. */
+  /** Command lines that work as they are. */
   examples: readonly string[];
   hidden?: boolean;
-  /** Connects to providers, where it is or where clients say: in projects with protected paths its process copies nothing out. */
+  /** Connects to providers in its own project or where clients say: in projects with protected paths its process copies nothing out. */
   connects?: "here" | "anywhere";
-  /** Paragraphs after the help that are loaded only when it is asked for, from the options of the line. */
+  /** Paragraphs after the help, loaded only when help is requested, from the options of the line. */
   moreHelp?(options: readonly { name: string; value?: string | undefined }[]): Promise<string>;
   load(): Promise<Run<O>>;
 }
@@ -182,11 +182,11 @@ export interface Group {
   detail?: string;
   // deno-lint-ignore no-explicit-any -- a tree of commands with different options
   commands: Record<string, Command<any> | Group>;
-  /** The one of them that a terminal gets where none is named. */
+  /** The default one on a terminal. */
   usual?: string;
 }
 
-/** Returns the options that can stand after a command, or after a group that has a usual one. */
+/** Returns the options that can follow a command, or a group that has a default one. */
 export function optionsAt(node: Command | Group): Options {
   if (node.kind === "command") return node.options;
   const usual = node.usual === undefined ? undefined : node.commands[node.usual];
@@ -198,7 +198,7 @@ export function shownCommands({ commands }: Group): [string, Command | Group][] 
   return Object.entries(commands).filter(([, node]) => node.kind === "group" || node.hidden !== true);
 }
 
-/** Returns the name of the option that a letter stands for. */
+/** Returns the name of the option with a letter. */
 export function optionOfLetter(letter: string, options: Options): string | undefined {
   return SHORT_OPTIONS[letter] ?? Object.keys(options).find((name) => options[name]?.letter === letter);
 }

@@ -30,7 +30,7 @@ export interface GivenOption {
 
 /** The command line in one form. */
 export interface Normalized {
-  /** Words that name the command or group, as far as they are known. */
+  /** Words that name the command or group, as far as they match. */
   path: string[];
   /** The command or group at `path`. */
   node: Command | Group;
@@ -38,7 +38,7 @@ export interface Normalized {
   globals: { -readonly [K in keyof typeof GLOBAL_OPTIONS]?: string | true };
   /** In the order given; the value is that after `=`, or the next word. */
   options: GivenOption[];
-  /** The words that are no options and not part of `path`. */
+  /** The words that are neither options nor part of `path`. */
   words: string[];
 }
 
@@ -85,7 +85,7 @@ export function normalize(argv: readonly string[], tree: Group): Normalized {
   const found: Normalized = { path: [], node: tree, globals: {}, options: [], words: [] };
   const ended = { at: argv.length };
   const all = [...tokens(argv, ended)];
-  // The command first, since it decides which options take a value. A value of a global option is no word of the path.
+  // The command first, since it decides which options take a value. A value of a global option is not a word of the path.
   const skipped = walkPath(all, argv, found);
   const commandOptions: Options = found.node.kind === "command" ? found.node.options : {};
   for (const given of all) {
@@ -120,13 +120,13 @@ export function normalize(argv: readonly string[], tree: Group): Normalized {
   return found;
 }
 
-/** Parts an option as it was typed, without its dashes, at the sign before its value. */
+/** Splits an option as it was typed, without its dashes, at the sign before its value. */
 export function splitOption(text: string): [name: string, value: string | undefined] {
   const equals = text.indexOf("=");
   return equals < 0 ? [text, undefined] : [text.slice(0, equals), text.slice(equals + 1)];
 }
 
-/** Left out is most likely the command of a prompt: without a terminal nothing stands for the chat. */
+/** Most likely the command of a prompt is missing: without a terminal there is no chat. */
 export const NO_COMMAND = 'to prompt a model: agentcli run "<prompt>"; see: agentcli --help';
 
 /** Options of commands have no letters: the long ones that begin with it are named. */
@@ -144,7 +144,7 @@ function unknownLetter(text: string, { path, options }: { path: readonly string[
   return new AgentcliError("usage", `unknown option ${text}`, { hint });
 }
 
-/** Fills in `path` and `node`; gives the places of the words that were used for it. */
+/** Fills in `path` and `node`; returns the positions of the words used for it. */
 function walkPath(all: readonly Token[], argv: readonly string[], found: Normalized): Set<number> {
   const used = new Set<number>();
   let skipNext = -1;
@@ -188,7 +188,7 @@ function valueAfter(
   return next;
 }
 
-/** Runs the command that `line` names and gives its exit code. Throws what the command throws, and `usage` errors. */
+/** Runs the command that `line` names and returns its exit code. Throws what the command throws, and `usage` errors. */
 export async function dispatch(line: Normalized, context: Context): Promise<number> {
   const { node } = line;
   if (node.kind === "group") throw (await import("./chat_line.ts")).withoutCommand(line, node);

@@ -61,13 +61,13 @@ export async function setSetting({ arguments: words, context }: Invocation): Pro
   return 0;
 }
 
-/** Refuses a value that the schema does not take before anybody is asked. */
+/** Refuses a value that the schema rejects before anybody is asked. */
 async function tryOut(context: Context, { setting, value }: { setting: Setting; value: SettingValue }): Promise<void> {
   try {
     await edit(context, (document) => document.setSetting(setting.key, value), { dryRun: true });
   } catch (error) {
     if (!(error instanceof AgentcliError) || error.code !== "config_invalid") throw error;
-    // The file itself was read without complaint, so it is the argument that is wrong.
+    // The file itself was read without errors, so it is the argument that is wrong.
     throw new AgentcliError("usage", error.message, { hint: `${setting.key}: ${setting.brief}` });
   }
 }
@@ -78,19 +78,19 @@ export async function unsetSetting({ arguments: words, context }: Invocation): P
   const { configuration: before } = await configured(context);
   const old = current(before);
   let removed = false;
-  // Without a file there is nothing to remove, and no home to make.
+  // Without a file there is nothing to remove, and no home to create.
   if (before.exists) await edit(context, (document) => void (removed = document.unsetSetting(key)));
   const shown = removed ? { text: `${key}: ${clean(settingText(old))} → (not set)\n` } : { told: `${key} is not set` };
   await print(context, { json: { key, old: removed ? old ?? null : null, changed: removed }, ...shown });
 }
 
-/** Runs the command; a file that is not there yet is no failure. */
+/** Runs the command; a missing file is no failure. */
 export async function printPath({ context }: Invocation): Promise<void> {
   const { io } = context;
   const home = await openHome(io);
   const path = home.file(PROVIDERS_FILE);
   const exists = await home.status(PROVIDERS_FILE) !== null;
-  // A program that reads the path needs its bytes; only an eye needs it cleaned.
+  // A program that reads the path needs its bytes; only a person needs it cleaned.
   const shown = io.stdout.isTerminal ? clean(path) : path;
   await print(context, { json: { path, exists }, text: shown + "\n" });
 }

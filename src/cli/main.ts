@@ -1,4 +1,4 @@
-/** The program as a person meets it: one line in, one exit code out, every error shown once. */
+/** The program as a person uses it: one line in, one exit code out, every error shown once. */
 import { AgentcliError } from "../errors.ts";
 import { type Io, OutputClosed } from "../platform/io.ts";
 import { resolve } from "../platform/path.ts";
@@ -39,7 +39,7 @@ function wantsResultEvent({ path, node, globals, options }: Normalized): boolean
     options.some(({ name, value }) => /^(in|out)putFormat$/.test(name) && /^(stream-)?json$/.test(value ?? ""));
 }
 
-/** Reads the line against the one command that it seems to name; against all of them where that was another word. */
+/** Parses the line with the one command that it seems to name, or with all of them where that was another word. */
 async function readLine(argv: readonly string[]): Promise<Normalized> {
   const named = argv.filter((word) => COMMAND_NAMES.includes(word)).slice(0, 1);
   const line = normalize(argv, await loadTree(named));
@@ -47,7 +47,7 @@ async function readLine(argv: readonly string[]): Promise<Normalized> {
   return normalize(argv, await loadTree());
 }
 
-/** A line of protocol mode, which has no command; null for any other. Off the way of lines that begin with a command. */
+/** A line of protocol mode, which has no command; null for any other. Lines that begin with a command do not come here. */
 async function clientLine(argv: readonly string[]): Promise<Normalized | null> {
   if (COMMAND_NAMES.includes(argv[0] ?? "")) return null;
   if (!argv.some((word) => /^(-p|--print|--(in|out)put-?format(=.*)?)$/i.test(word))) return null;
@@ -88,7 +88,7 @@ async function perform(line: Normalized, io: Io): Promise<number> {
   return await dispatch(line, contextOf(line, io));
 }
 
-/** An old Deno lacks functions here and there, and what it says then names everything but that. */
+/** An old Deno lacks some functions, and its errors name everything but that. */
 function refuseOldRuntime(): void {
   const facts = runtimeFacts();
   const needed = neededRuntime(facts);

@@ -24,7 +24,7 @@ export async function suggestModels({ context }: Invocation): Promise<number> {
   const found = suggest(machine);
   const commands = found.map(({ model: { name } }) => [
     `ollama pull ${name}`,
-    // A chat knows only servers that are configured; what is configured already stays.
+    // A chat uses only configured servers; what is configured already stays.
     "agentcli init-providers",
     `agentcli chat --model ollama:${name}`,
   ]);
@@ -97,7 +97,7 @@ interface SuggestedModel {
   name: string;
   /** Bytes of its weights (GB, as Ollama shows them). */
   weightsGb: number;
-  /** Billions of parameters that work on one token: what its speed follows. */
+  /** Billions of parameters that work on one token, which determine its speed. */
   activeB: number;
   /** Its context cache for 32k tokens, in GB. */
   contextGb: number;
@@ -147,7 +147,7 @@ const PROCESSOR_ACTIVE_B = 5;
 /** Memory that the system and other programs keep, and that a server needs beside the weights. GB. */
 const [SYSTEM_GB, SERVER_GB] = [4, 1];
 
-/** Returns up to three, best first: no two of one way to run where another way is possible. */
+/** Returns up to three, best first: two for the same way to run only where there is no other. */
 export function suggest(machine: Machine): Suggestion[] {
   const all = MODELS.flatMap((model): Suggestion[] => {
     const needsGb = model.weightsGb + model.contextGb + SERVER_GB;
@@ -156,7 +156,7 @@ export function suggest(machine: Machine): Suggestion[] {
   });
   const fast = all.filter(({ runsOn }) => runsOn === "graphics");
   const slow = all.filter(({ runsOn }) => runsOn !== "graphics");
-  // One larger model at the cost of speed is worth a row, where it ranks above what fits the card.
+  // One larger, slower model is worth a row where it ranks above what fits the card.
   const best = slow.slice(0, fast.length === 0 ? 3 : 1)
     .filter(({ model }) => fast[0] === undefined || MODELS.indexOf(model) < MODELS.indexOf(fast[0].model));
   return [...fast.slice(0, 3 - best.length), ...best];
@@ -168,7 +168,7 @@ function wayToRun({ activeB }: SuggestedModel, needsGb: number, machine: Machine
   // By default macOS lets the graphics have three quarters of the memory.
   if (unified) return needsGb <= memoryGb * 0.75 ? "graphics" : null;
   if (graphicsGb !== null && needsGb <= graphicsGb) return "graphics";
-  // On the processor the speed follows the parameters that work.
+  // On the processor the speed depends on the active parameters.
   if (activeB > PROCESSOR_ACTIVE_B) return null;
   if (graphicsGb !== null && graphicsGb >= 6 && needsGb <= graphicsGb + free) return "split";
   return needsGb <= free ? "processor" : null;

@@ -7,17 +7,17 @@ import type { Host } from "../runtime/host.ts";
 import { createProgress } from "../terminal/paced_output.ts";
 import { VERSION } from "./version.ts";
 
-/** Something good to know, one line. */
+/** Useful information, one line. */
 export async function notice({ io, globals }: Context, text: string): Promise<void> {
   if (!globals.quiet) await io.stderr.write(clean(text) + "\n");
 }
 
-/** Something that is likely wrong but no failure, one line. */
+/** Something likely wrong that is not a failure, one line. */
 export async function warn(context: Context, text: string): Promise<void> {
   await notice(context, `warning: ${text}`);
 }
 
-/** Shows `error` and gives the exit code. JSON goes to stdout, lines to stderr. */
+/** Shows `error` and returns the exit code. JSON goes to stdout, lines to stderr. */
 export async function showError(
   error: unknown,
   io: Io,
@@ -40,7 +40,7 @@ export async function showError(
   return shown.exitCode;
 }
 
-/** Returns the host of a command; `more` is what the surface does in another way. */
+/** Returns the host of a command; `more` is what the surface does differently. */
 export function hostOf({ io, globals }: Context, more: Partial<Host> = {}): Host {
   const progress = createProgress(io, globals);
   const warn = async (text: string) => {

@@ -12,7 +12,7 @@ export const authCommand = group({
   },
 });
 
-/** Shells that there is a completion script for. */
+/** Shells with a completion script. */
 export const SHELLS = ["bash", "zsh", "fish", "powershell"] as const;
 export type Shell = typeof SHELLS[number];
 

@@ -32,10 +32,10 @@ export async function restoreEntry({ arguments: [id = ""], context }: Invocation
   }
   const home = await openHome(io);
   const isRunning = (listSync(join(home.path, UNFINISHED)) ?? []).length > 0;
-  // As for a program that makes these files: if they cannot be judged now, the next session there does it.
+  // As for a program that creates these files: if they cannot be scanned now, the next session there does it.
   const note = await noteProgram(home.path, { roots: [entry.root, ...new Set(entry.paths.map(dirname))] });
   const { restored, blocked } = await restoreQuarantined(home.path, entry);
-  // Looked through as what a command changes. What was moved has its old times.
+  // Scanned like a command's changes. Moved files have their old times.
   const scanner = await scannerAt(home, entry.root, { notify: (text) => notice(context, text) });
   await scanner.protectFound(restored, { since: 0 });
   await note.remove();

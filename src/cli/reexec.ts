@@ -30,7 +30,7 @@ async function anyProtected(io: Io, directories: readonly string[]): Promise<boo
     const root = projectRootOf(directory, io);
     const set = new ProtectedSet([root], { remembered: await rememberedAt(io, [root]) });
     await set.settle();
-    // Looks everywhere: a marker without a line counts as well.
+    // Searches everywhere: even a marker without a line counts.
     if (set.any || set.met) return true;
   }
   return false;

@@ -38,7 +38,7 @@ interface Result {
   /** Rows below a heading; `none` is printed where there are no rows. */
   table?: readonly (readonly string[])[];
   none?: string | undefined;
-  /** Behind the table, if there is one. */
+  /** Printed after the table, if there is one. */
   text?: string;
   /** Printed after the result, one line each; programs get none of them. */
   notes?: readonly string[];
@@ -60,7 +60,7 @@ export async function print(
   for (const note of notes) await notice(context, note);
 }
 
-/** Does work with an HTTP client, which is closed then. */
+/** Does work with an HTTP client, which is closed afterwards. */
 export async function withClient<T>(
   { io }: Pick<Context, "io">,
   work: (client: HttpClient) => Promise<T>,
@@ -74,7 +74,7 @@ export async function withClient<T>(
   }
 }
 
-/** Shows what is waited for while work takes. */
+/** Shows what is being waited for during work. */
 export async function during<T>(
   { io, globals }: { io: Io; globals: Pick<Globals, "quiet"> },
   label: string,
@@ -100,7 +100,7 @@ export async function serveUntilStopped(
   });
 }
 
-/** Asks for a yes unless `--yes` was given. Says so where nothing is changed then. */
+/** Asks for a yes unless `--yes` was given. Says so if nothing is changed. */
 export async function confirmed(context: Context, question: string): Promise<boolean> {
   if (context.globals.yes) return true;
   const isYes = await confirm(context.io, question);
@@ -109,8 +109,8 @@ export async function confirmed(context: Context, question: string): Promise<boo
 }
 
 /**
- * Returns rows below a heading as columns, cut to the width of a terminal; a pipe gets them whole. A column that has nothing
- * but its heading is left out.
+ * Returns rows below a heading as columns, cut to the width of a terminal; a pipe gets them whole. A column with only a
+ * heading is left out.
  */
 function tableFor(
   output: Pick<Io["stdout"], "isTerminal" | "columns">,

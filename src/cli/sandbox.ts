@@ -15,7 +15,7 @@ import type { Invocation } from "./command.ts";
 import type { SANDBOX_OPTIONS } from "./boundary_commands.ts";
 import { configured, notice, warn } from "./result.ts";
 
-/** Commands that would try in silence for minutes without a network, or fail without saying why. */
+/** Commands that without a network would retry silently for minutes, or fail without a reason. */
 const NEEDS_NETWORK =
   /(?:^|\/)(?:npm|npx|pnpm|yarn|bun|pip3?|uv|poetry|cargo|go|gem|bundle|composer|mvn|gradle|curl|wget|ssh)$/;
 
@@ -110,7 +110,7 @@ async function runOnOwnStreams(
           if (unread === null) await io[stream].write(bytes);
         } catch (error) {
           if (!(error instanceof Error)) throw error;
-          // Nobody reads on: the command ends as it would without us, and is looked after.
+          // The reader is gone: the command ends as it would without us, and is still supervised.
           unread = error;
           stop.abort();
         }
@@ -122,12 +122,12 @@ async function runOnOwnStreams(
   }
 }
 
-/** Where both outputs are one, they are one for the command too: the order of what comes by two pipes is not known. */
+/** Where both outputs are the same, they are for the command too: two pipes do not preserve the order. */
 function joined(argv: [string, ...string[]]): [string, ...string[]] {
   return isOutputJoined() ? ["/bin/sh", "-c", 'exec "$@" 2>&1', "sh", ...argv] : argv;
 }
 
-/** Returns what is run: a single word that is no plain name is a line for a shell, as with `watch` and `ssh`. */
+/** Returns what is run: a single word that is not a plain name is a line for a shell, as with `watch` and `ssh`. */
 async function argvOf(words: [string, ...string[]], { root, io }: { root: string; io: Io }): Promise<typeof words> {
   const [line, ...more] = words;
   if (more.length > 0 || /^[\w./+-]*$/.test(line)) return words;

@@ -36,7 +36,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Node>>> = {
 
 export const COMMAND_NAMES: readonly string[] = Object.keys(COMMANDS);
 
-/** The tree of commands; with `only`, those of these names that there are. */
+/** The tree of commands; with `only`, those of these names that exist. */
 export async function loadTree(only: readonly string[] = COMMAND_NAMES): Promise<Group> {
   const named = Object.entries(COMMANDS).filter(([name]) => only.includes(name));
   const commands = await Promise.all(named.map(async ([name, load]) => [name, await load()] as const));

@@ -179,7 +179,7 @@ function checkedModel(
     throw usage(`the template ${engine.id} has no {model}: --model would do nothing`);
   }
   // A first `-` would make it an option of the engine.
-  // deno-lint-ignore no-control-regex -- control characters are what is looked for
+  // deno-lint-ignore no-control-regex -- control characters are what is searched for
   if (model === "" || model.startsWith("-") || model.length > MODEL_LIMIT || /[\u0000-\u001f\u007f]/.test(model)) {
     throw usage("--model takes an id or a path that does not start with -", modelHint(engine));
   }

@@ -115,7 +115,7 @@ const KEPT = 20;
 const LINE_LIMIT = 2000;
 
 // Colors and moves of the cursor say nothing in a log; everything else that steers a terminal stays for the cleaning.
-// deno-lint-ignore no-control-regex -- control characters are what is looked for
+// deno-lint-ignore no-control-regex -- control characters are what is searched for
 const STYLES = /\u001b\[[0-9;?]*[A-Za-z]/g;
 
 /** Takes bytes, gives lines. */

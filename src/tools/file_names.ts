@@ -8,7 +8,7 @@ import type { ToolContext, ToolResult } from "./tool.ts";
 
 /** One line for each file name, whatever it holds: control characters, and those that change the direction, are escaped. */
 export function shownName(name: string): string {
-  // deno-lint-ignore no-control-regex -- control characters are what is looked for
+  // deno-lint-ignore no-control-regex -- control characters are what is searched for
   return name.replace(/[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g, (character) => {
     const code = character.charCodeAt(0).toString(16);
     return code.length <= 2 ? `\\x${code.padStart(2, "0")}` : `\\u${code.padStart(4, "0")}`;

@@ -53,7 +53,7 @@ export function seatbeltBackends({ home }: BackendOptions): SandboxBackend[] {
     name: "sandbox-exec",
     line(plan) {
       // The profile language has no escape for control characters.
-      // deno-lint-ignore no-control-regex -- control characters are what is looked for
+      // deno-lint-ignore no-control-regex -- control characters are what is searched for
       if (plan.steps.some(({ path }) => /[\x00-\x1f]/.test(path))) return null;
       const argv: [string, ...string[]] = [SANDBOX_EXEC, "-p", seatbeltProfile(plan, home), ...plan.argv];
       return { argv, env: { ...plan.env, HOME: TEMPORARY, TMPDIR: TEMPORARY } };

@@ -24,7 +24,7 @@ import { TurnUpdates } from "./updates.ts";
 
 interface SessionStart extends SessionPlace {
   id: string;
-  /** Goes on with the stored session of this id. */
+  /** Continues the stored session with this id. */
   resumes: boolean;
   models: Choices["models"];
   /** Selector; null where the session decides. */
@@ -37,7 +37,7 @@ interface SessionStart extends SessionPlace {
 
 const TITLE_LIMIT = 80;
 
-/** The title of a session: the beginning of what was said first. */
+/** The title of a session: the beginning of its first words. */
 export function titleOfPrompt(text: string): string {
   return shortened(cleanLine(text), TITLE_LIMIT);
 }
@@ -55,7 +55,7 @@ export class AcpSession {
   #turn: AbortController | null = null;
   readonly #life = new AbortController();
   #model: string | null;
-  /** False where the open session still has the one before. */
+  /** False where the open session still has the previous one. */
   #isModelOpen = true;
   /** The reasoning effort to request; undefined for the model's default. */
   #thinking: Thinking | undefined;
@@ -102,7 +102,7 @@ export class AcpSession {
     this.#learn();
   }
 
-  /** Tells the whole history as it may be written down, also what a summary stands for now. */
+  /** Sends the whole history as it may be written down, including what a summary replaced. */
   async replay(): Promise<void> {
     const { session: { workspace } } = this.#opened();
     const { openDocument } = await import("../sessions/document.ts");
@@ -137,7 +137,7 @@ export class AcpSession {
     });
   }
 
-  /** Runs one turn. Throws what is no refusal of the prompt. */
+  /** Runs one turn. Throws any failure but a refusal of the prompt. */
   async prompt(prompt: unknown, signal: AbortSignal): Promise<{ stopReason: StopReason }> {
     if (this.#turn !== null && !this.#turn.signal.aborted) {
       throw new RpcError(RPC_CODES.invalidRequest, "a prompt runs in this session: wait for its end, or cancel it");
@@ -160,7 +160,7 @@ export class AcpSession {
     }
   }
 
-  /** Ends the turn that runs, or waits to. */
+  /** Ends the turn that runs or waits to run. */
   cancel(): void {
     if (this.#turn !== null) this.#interrupt(this.#turn);
   }
@@ -288,7 +288,7 @@ export class AcpSession {
     this.#thinking = thinking;
     this.#isModelOpen = false;
     const change = () => Promise.resolve(this.#agent.configure({ thinking, model: model ?? undefined }));
-    // One that is closed before has no next turn.
+    // A session that is closed before has no next turn.
     this.#alone(change, this.#life.signal).catch(() => {});
   }
 
@@ -302,7 +302,7 @@ export class AcpSession {
     return opened;
   }
 
-  /** Takes over what the open session knows better than its beginning did, and what commands changed in it. */
+  /** Takes over what the open session knows better than it did at its beginning, and what commands changed in it. */
   #learn(): void {
     if (!this.#isModelOpen) return;
     const { opened, thinking } = this.#agent;

@@ -19,9 +19,9 @@ export interface Choices {
   models: readonly ConfiguredModel[];
   /** A value of `models`; null where it is not known yet. */
   model: string | null;
-  /** Undefined for as much as the model does by itself. */
+  /** Undefined for the model's default. */
   thinking: Thinking | undefined;
-  /** The session holds protected content: models elsewhere cannot be chosen. */
+  /** The session holds protected content: remote models cannot be chosen. */
   isProtected: boolean;
   /** A file that it came from, with its rule, where that is known. */
   source: { path: string; rule: string } | undefined;
@@ -74,7 +74,7 @@ export function configOptions({ mode, models, model, thinking, isProtected }: Ch
   ];
 }
 
-/** The modes for clients that do not know the settings. */
+/** The modes for clients without the settings. */
 export function modeState(mode: PermissionMode): ModeState {
   return { currentModeId: mode, availableModes: PERMISSION_MODES.map((id) => ({ id, ...MODES[id] })) };
 }

@@ -1,6 +1,6 @@
 /**
- * The blocks of a prompt: words, files and images. Files go through the reader of the boundary; what an editor holds of a
- * file has the label of its path, whatever its text.
+ * The blocks of a prompt: words, files and images. Files go through the reader of the boundary; an editor's text of a
+ * file has the label of its path, whatever it says.
  */
 import { pathOfAddress, percentDecoded } from "../../platform/text.ts";
 import { highestLabel, type Label } from "../../boundary/policy/label.ts";
@@ -26,7 +26,7 @@ const LINK_LIMIT = 32 * 1024;
 
 interface Part {
   text?: string;
-  /** The text is that of a file: it goes after the words, as with every other surface. */
+  /** The text is that of a file: it follows the words, as with every other surface. */
   isFile?: true;
   label?: Label;
   file?: string;
@@ -35,7 +35,7 @@ interface Part {
 
 type Fields = Record<string, unknown>;
 
-/** Throws for what is no list of blocks that were offered to be sent; the rest is not looked at. */
+/** Throws for anything but a list of supported blocks; the rest is not checked. */
 export function promptBlocks(prompt: unknown): Fields[] {
   if (!Array.isArray(prompt)) throw invalidParams("prompt is not a list of content blocks");
   const blocks = prompt.map(fieldsOf);
@@ -130,7 +130,7 @@ async function resourcePart({ uri, text, blob, mimeType }: Fields, context: Part
   throw cannotAttach(display ?? textOf(uri) ?? "a resource", "it is neither text nor an image");
 }
 
-/** The label of what came with this address: the highest of any path in it. Throws where it may not be sent. */
+/** Returns the label of what came with this address: the highest of any path in it. Throws where it may not be sent. */
 async function placeOf(uri: string | null, context: PartContext): Promise<Place> {
   const file = filePath(uri ?? "");
   const named = file === null ? pathsIn(uri ?? "") : [file];
@@ -154,7 +154,7 @@ async function placeAt(path: string, { opened, io }: PartContext): Promise<Place
     const rule = isAbsolute(path) ? await ruleElsewhere(path, io) : null;
     if (rule === null) return { label: "open", display: null };
     if (workspace.isHere && rule.tier === "no-cloud") {
-      // The endpoints that this project trusts are nothing to that one.
+      // That project does not trust the endpoints of this one.
       workspace.protection.holdsOthers = true;
       return { label: "no-cloud", display: path };
     }
@@ -171,7 +171,7 @@ async function placeAt(path: string, { opened, io }: PartContext): Promise<Place
       { hint: "remove the rule from permissions.deny, or leave the file out" },
     );
   }
-  // The editor's text of a file that is not there yet is that file's, too.
+  // The editor's text of a missing file belongs to that file, too.
   workspace.noteUsed(resolved);
   return { label: await labelAt(resolved, opened), display: resolved.display };
 }
@@ -199,8 +199,8 @@ async function labelAt(path: ResolvedPath, { session: { workspace } }: OpenSessi
 }
 
 /**
- * Everything in any other address that can be a path: editors have schemes of their own for what they show of a file, and
- * name it in front, in a parameter, or in an address within the address.
+ * Everything in any other address that can be a path: editors have schemes of their own for views of a file, and
+ * name it in front, in a parameter, or in a nested address.
  */
 function pathsIn(uri: string): string[] {
   const [, scheme = "", rest = ""] = /^([a-z][a-z0-9+.-]+:)(?:\/\/[^/?#]*)?(.*)$/is.exec(uri) ?? [];
@@ -213,7 +213,7 @@ function pathsIn(uri: string): string[] {
   );
 }
 
-/** The path of a `file:` address, or of what is a path already; null for any other address. */
+/** The path of a `file:` address, or a path as it is; null for any other address. */
 function filePath(uri: string): string | null {
   if (!/^[a-z][a-z0-9+.-]+:/i.test(uri)) return uri === "" ? null : uri;
   return /^file:/i.test(uri) ? pathOfAddress(uri) : null;

@@ -5,12 +5,12 @@ import { orLate } from "../../platform/time_limit.ts";
 import type { RpcPeer } from "../../rpc/peer.ts";
 import type { UnsavedText } from "../../tools/tool.ts";
 
-/** How long an editor is waited for, in milliseconds. */
+/** Longest wait for an editor, in milliseconds. */
 const WAIT_MS = 2000;
 
 /**
- * Editors answer with what they loaded, also when a command has changed the file since. So what changed after this was
- * made, with the session, is as it is on the disk. An editor that cannot answer has nothing to say.
+ * Editors answer with what they loaded, even when a command has changed the file since. So for files changed after the
+ * session began, the disk counts. An editor that cannot answer is ignored.
  */
 export function editorText(
   { peer, sessionId, clock }: { peer: RpcPeer; sessionId: string; clock: Clock },

@@ -13,7 +13,7 @@ import type { ToolCallContent } from "./wire.ts";
 
 const ASK = "session/request_permission";
 
-/** Asks through `peer`. A client that has gone is nobody; one that cannot answer denies. */
+/** Asks through `peer`. A client that has gone gives no answer; one that cannot answer denies. */
 export function askClient(
   agent: AgentSession,
   { peer, sessionId }: { peer: RpcPeer; sessionId: string },
@@ -51,7 +51,7 @@ export function askClient(
   };
 }
 
-/** Names in each option what it would cover: a rule that nobody read is no permission. */
+/** Names in each option what it would cover: a rule that nobody has read is no permission. */
 function optionsOf(rules: readonly string[]) {
   const named = rules.join(", ");
   return [
@@ -64,7 +64,7 @@ function optionsOf(rules: readonly string[]) {
   ];
 }
 
-/** The command, or the change as a diff. What stands in a protected file is not sent: what the call says of it is enough. */
+/** The command, or the change as a diff. The content of a protected file is not sent: what the call says of it is enough. */
 async function contentOf(question: PermissionQuestion, workspace: Workspace): Promise<ToolCallContent[]> {
   const change = await changeOf(question, workspace);
   if (change === null || change.label !== "open") return [textContent(fenced(question.subject))];

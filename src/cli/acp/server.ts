@@ -37,7 +37,7 @@ const SESSION_METHODS: Readonly<
     await sessions.find(params).setOption(params.configId, params.value, call),
 };
 
-/** Whether the client itself gave up a request; one whose client has gone is answered all the same. */
+/** Whether the client itself canceled a request; one whose client has gone is answered anyway. */
 function isTakenBack({ aborted, reason }: AbortSignal): boolean {
   return aborted && reason instanceof RpcError;
 }
@@ -62,7 +62,7 @@ class AcpServer implements RpcHandlers {
       cancel: { method: "$/cancel_request", isAnswered: true },
       broken: { isAnswered: true, hear: (problem) => log(`a line of standard input is ignored: ${problem}`) },
       failed(error, method) {
-        // A client that has gone is no bug.
+        // A client that has gone is not a bug.
         if (error instanceof OutputClosed || error instanceof AgentcliError) return;
         return log(`internal error in ${method} (${error instanceof Error ? error.name : "unknown"})`);
       },
@@ -114,12 +114,12 @@ class AcpServer implements RpcHandlers {
   }
 }
 
-/** The one version that is spoken. */
+/** The only supported version. */
 const PROTOCOL_VERSION = 1;
 
 /** The capabilities of the client, as far as they are used. */
 export interface ClientCapabilities {
-  /** Answers `fs/read_text_file`: with what its editor holds, unsaved changes too. */
+  /** Answers `fs/read_text_file` with its editor's text, including unsaved changes. */
   readsFiles: boolean;
   /** Shows updates of the kind `notice`. */
   notices: boolean;
@@ -145,7 +145,7 @@ const SETUP_TERMINAL = {
   args: ["--setup"],
 };
 
-/** Answers `initialize`. Throws for a version that is no number. */
+/** Answers `initialize`. Throws for a version that is not a number. */
 function initialize(
   { protocolVersion, clientCapabilities }: RpcParams,
 ): { client: ClientCapabilities; result: Record<string, unknown> } {
@@ -177,7 +177,7 @@ function isOffered(capability: unknown): boolean {
   return capability !== undefined && capability !== null;
 }
 
-/** Answers `authenticate`: looks for model servers, and adds those that are new. Throws where there is none to use. */
+/** Answers `authenticate`: looks for model servers, and adds those that are new. Throws where there is none. */
 async function authenticate({ methodId }: RpcParams, { io }: Context): Promise<Record<string, never>> {
   if (methodId !== SETUP_LOCAL.id) throw invalidParams(`unknown method of authentication; there is ${SETUP_LOCAL.id}`);
   const { findLocalServers } = await import("../init_providers/run.ts");

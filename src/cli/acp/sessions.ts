@@ -99,7 +99,7 @@ export class SessionTable {
     return { sessions, ...isMore ? { nextCursor: last.id } : {} };
   }
 
-  /** Removes a stored session; one that is not there is removed already. */
+  /** Removes a stored session; a missing one counts as removed. */
   async remove({ sessionId }: RpcParams): Promise<Record<string, never>> {
     const id = typeof sessionId === "string" ? sessionId.toLowerCase() : "";
     if (!isSessionId(id)) return {};
@@ -116,7 +116,7 @@ export class SessionTable {
     return {};
   }
 
-  /** Ends the turn of a session; one that is not known has none. */
+  /** Ends the turn of a session; an unknown one has none. */
   cancel({ sessionId }: RpcParams): void {
     if (typeof sessionId === "string") this.#open.get(sessionId)?.cancel();
   }

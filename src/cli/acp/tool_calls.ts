@@ -1,4 +1,4 @@
-/** Tool calls as clients show them: kind, title, places and content. */
+/** Tool calls as clients show them: kind, title, locations and content. */
 import { fenced, shortened } from "../../platform/text.ts";
 import { isRecord } from "../../platform/record.ts";
 import { resolve } from "../../platform/path.ts";
@@ -29,7 +29,7 @@ export interface CallPlace {
   tools: readonly Tool[];
 }
 
-/** Returns the kind of a tool; tools of others are `other`. */
+/** Returns the kind of a tool; external tools are `other`. */
 export function kindOf(toolName: string): ToolKind {
   return Object.hasOwn(KINDS, toolName) ? KINDS[toolName] ?? "other" : "other";
 }

@@ -1,4 +1,4 @@
-/** From the events of a turn, or a stored history, to updates for the client. Holds open calls, so that each of them ends. */
+/** Turns the events of a turn, or a stored history, into updates for the client. Holds open calls, so that each of them ends. */
 import { fenced } from "../../platform/text.ts";
 import type { Workspace } from "../../boundary/workspace/workspace.ts";
 import { type LabelTrace, traceLabel, type TurnEvent } from "../../protocol/turn_event.ts";
@@ -9,9 +9,9 @@ import { type ContentBlock, type PlanEntry, type SendUpdate, shownText, textBloc
 import { writtenTodos } from "../../agent/todos.ts";
 import { type AssistantItem, isUsersWords, type SessionItem, type UserItem } from "../../session/item.ts";
 
-/** Characters of a command's output that are shown while it runs: the end of it. */
+/** Characters at the end of a command's output that are shown while it runs. */
 const TAIL = 4000;
-/** Milliseconds between two looks at it. */
+/** Milliseconds between two updates of it. */
 const TAIL_PAUSE_MS = 250;
 
 /** Where updates go, and what they are made with. */
@@ -89,7 +89,7 @@ export class TurnUpdates {
     }
   }
 
-  /** Tells a stored history, in its order; every call in it ends. */
+  /** Sends a stored history, in its order; every call in it ends. */
   async replay(items: readonly SessionItem[]): Promise<void> {
     const { send } = this.#options;
     for (const [at, item] of items.entries()) {
@@ -111,7 +111,7 @@ export class TurnUpdates {
     if (todos.length > 0) await send({ sessionUpdate: "plan", entries: planOf(todos) });
   }
 
-  /** Tells the client something, where it can show it. */
+  /** Sends the client a notice, where it can show it. */
   async notice(title: string, severity: "info" | "warning"): Promise<void> {
     if (this.#options.client.notices) await this.#options.send({ sessionUpdate: "notice", severity, title });
   }

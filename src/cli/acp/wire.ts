@@ -1,4 +1,4 @@
-/** The shapes of the Agent Client Protocol, version 1, as far as this side writes them, and failures as clients get them. */
+/** The types of the Agent Client Protocol, version 1, as far as this side writes them, and failures as clients get them. */
 import type { Label } from "../../boundary/policy/label.ts";
 import type { PermissionMode } from "../../config/types.ts";
 import { REDACTED_TEXT } from "../../protocol/turn_event.ts";
@@ -15,7 +15,7 @@ export type ToolCallContent =
 
 export type ToolKind = "read" | "edit" | "search" | "execute" | "think" | "other";
 
-/** A tool call, or what changed of it. Lists replace what was there. */
+/** A tool call, or what changed in it. Lists replace earlier ones. */
 export interface ToolCallFields {
   toolCallId: string;
   title?: string;
@@ -53,7 +53,7 @@ export interface ConfigOption {
   options: { value: string; name: string; description?: string }[];
 }
 
-/** The modes, for clients that do not know {@link ConfigOption}. */
+/** The modes, for clients without {@link ConfigOption}. */
 export interface ModeState {
   currentModeId: PermissionMode;
   availableModes: { id: PermissionMode; name: string; description: string }[];

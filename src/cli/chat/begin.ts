@@ -1,4 +1,4 @@
-/** How a chat begins: on a drawn terminal or line by line; and what its commands and questions need of the surface that shows them. */
+/** How a chat begins: on a drawn terminal or line by line; and what its commands and questions need from their surface. */
 import type { Choice } from "../../terminal/picker.ts";
 import type { Row } from "../../terminal/style.ts";
 import { AgentcliError, asAgentcliError } from "../../errors.ts";
@@ -16,13 +16,13 @@ export type ChatOptions = RunOptions & Pick<SessionOptions, "mcpServers">;
 export interface PickQuestion {
   title: string;
   choices: readonly Choice[];
-  /** Control-S on a choice does this, and says what came of it; the list stays open. */
+  /** Control-S on a choice does this, and says the result; the list stays open. */
   onSave?(index: number): Promise<string>;
 }
 
-/** A way to tell and to ask. */
+/** A way to show things and to ask. */
 export interface ChatView {
-  /** Whether what is said goes to a terminal: elsewhere it may go into a log, which gets nothing protected. */
+  /** Whether output goes to a terminal: elsewhere it may go into a log, which gets nothing protected. */
   readonly isTerminal: boolean;
   width(): number;
   /** Rows that stay. */
@@ -31,19 +31,19 @@ export interface ChatView {
   pick(question: PickQuestion): Promise<number | null>;
   /** Asks whether a call may run; null when nobody answers. */
   question(question: Question): Promise<QuestionAnswer | null>;
-  /** A line of text; null when it was given up. */
+  /** A line of text; null when the user gave up. */
   ask(title: string): Promise<string | null>;
-  /** Says what is being done while it takes. */
+  /** Shows what is being done while it takes time. */
   during<T>(label: string, work: Promise<T>): Promise<T>;
   /** Takes a text as if it had been typed. */
   send(text: string): void;
-  /** Puts a text into the line that is typed. */
+  /** Puts a text into the input line. */
   draft(text: string): void;
-  /** Draws the end of a session that was taken up. */
+  /** Draws the end of a resumed session. */
   replay(opened: OpenSession): Promise<void>;
-  /** Lets work have the terminal; false where there is none that can be lent. Absent: there never is one. */
+  /** Lends the terminal to work; false where there is none to lend. Absent: there never is one. */
   lend?(work: () => Promise<void>): Promise<boolean>;
-  /** Ends the chat after what runs now. */
+  /** Ends the chat after the current work. */
   leave(): void;
   clear(): void;
 }
@@ -55,8 +55,8 @@ export interface Beginning {
 }
 
 /**
- * Prepares the session: the one that is chosen where `choosesSession`. Where no model is configured and there is somebody to
- * ask, one is chosen first; the chat is left when none is. Throws what `prepare` throws, and the signal's reason.
+ * Prepares the session: the one that is chosen where `choosesSession`. Where no model is configured and somebody can be
+ * asked, one is chosen first; the chat ends when none is. Throws what `prepare` throws, and the signal's reason.
  */
 export async function beginChat(
   chat: AgentSession,
@@ -118,7 +118,7 @@ export async function run({ options, arguments: words, context }: Invocation<typ
       hint: "leave them out: the chat asks at the terminal, and shows what arrives piece by piece",
     });
   }
-  // `--resume` without a session: one that is still to be chosen stands for any.
+  // `--resume` without a session: any may still be chosen.
   const choosesSession = options.resume === "";
   checkStoreOptions(choosesSession ? { ...options, resume: "latest" } : options);
   const { servers, problems } = await givenServers(options, context);

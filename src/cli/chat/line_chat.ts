@@ -20,7 +20,7 @@ import { runLine } from "./commands/commands.ts";
 import { textRows } from "./view/event_rows.ts";
 import type { Question, QuestionAnswer } from "./questions/question.ts";
 
-/** A question is asked this often before nothing counts as no. */
+/** A question is asked this often before no answer counts as no. */
 const MOST_TRIES = 20;
 /** Longest line, in bytes. */
 const LINE_LIMIT = 16 * 1024 * 1024;
@@ -33,7 +33,7 @@ export class LineChat implements ChatView {
   readonly #atTerminal: boolean;
   #running: AbortController | null = null;
   #leaving = false;
-  /** A person was shown the change of the call that runs. */
+  /** A person has seen the change of the running call. */
   #isShown = false;
   /** Prompts of a command, before what is typed next. */
   readonly #next: string[] = [];
@@ -163,7 +163,7 @@ export class LineChat implements ChatView {
     await replaySession(opened, this, { turns, context: this.#context });
   }
 
-  /** Between two lines nothing is read. What goes anywhere but to terminals may be kept by somebody. */
+  /** Between two lines nothing is read. Output to anything but a terminal may be kept. */
   async lend(work: () => Promise<void>): Promise<boolean> {
     const { stdin, stdout, stderr } = this.#context.io;
     if (!stdin.isTerminal || !stdout.isTerminal || !stderr.isTerminal) return false;
@@ -184,7 +184,7 @@ export class LineChat implements ChatView {
 
   async #converse({ first, choosesSession }: Beginning): Promise<number> {
     this.#code = await this.#attempt((signal) => this.#begin(choosesSession, signal));
-    // Nothing can be asked of a model that is not there; what the input holds is left.
+    // Without a model nothing can be asked; the rest of the input is ignored.
     if (this.#code !== 0 || this.#leaving) return this.#code;
     if (first !== undefined && first.trim() !== "") this.#code = await this.#take(first);
     while (!this.#leaving) {
@@ -220,7 +220,7 @@ export class LineChat implements ChatView {
     this.print(changeRows(unifiedDiff(change.before, change.after, { name: clean(change.name) }), this.width()));
   }
 
-  /** Shows what a command printed that was typed; into a log goes nothing protected. */
+  /** Shows the output of a typed command; nothing protected goes into a log. */
   #shellEvent(event: TurnEvent): void {
     if (event.kind !== "tool_result") return;
     const { content, label } = event.item;

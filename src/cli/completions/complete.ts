@@ -1,4 +1,4 @@
-/** Finds what can stand at the cursor, from the words before it and the declarations of the commands, for the completion scripts. */
+/** Finds the candidates at the cursor, from the words before it and the declarations of the commands, for the completion scripts. */
 import { productOf } from "../../config/base_url.ts";
 import { DEMO } from "../../config/find.ts";
 import { SETTINGS } from "../../config/settings.ts";
@@ -22,7 +22,7 @@ import type { COMPLETE_OPTIONS } from "../program_commands.ts";
 import { camelCase, kebabCase } from "../command_line.ts";
 import { configured } from "../result.ts";
 
-/** Values that no shell reads as anything but a word. Others are not offered: quoting them differs from shell to shell. */
+/** Values that every shell reads as a word. Others are not offered: quoting differs from shell to shell. */
 const PLAIN = /^[\w@%+:,./][\w@%+=:,./~-]*$|^--[\w-]+(?:=[\w@%+=:,./~-]*)?$/;
 
 /** Runs the command. */
@@ -109,7 +109,7 @@ async function lookUp(wanted: Extract<Wanted, { kind: "values" }>, context: Cont
   return of === "provider" ? providers(configuration) : models(configuration, after);
 }
 
-/** Settings of one value; what stands in a list is the user's own. */
+/** Settings of one value; the entries of a list are the user's own. */
 function settingValues(key: string, configuration: Configuration): Candidate[] {
   const setting = SETTINGS.find((entry) => entry.key === key);
   if (setting?.words !== undefined) return setting.words.map((value) => ({ value, brief: "" }));
@@ -167,7 +167,7 @@ interface Candidate {
 
 /**
  * The candidates for a place: known words, or values that have to be looked up. `before` is put before each value; `after`
- * is the earlier argument that decides which there are.
+ * is the earlier argument that determines them.
  */
 type Wanted =
   | { kind: "words"; words: Candidate[] }
@@ -181,7 +181,7 @@ interface Position {
   given: string[];
   /** The option whose value comes next. */
   pending: Option | null;
-  /** `--` was there: all that follows are arguments. */
+  /** `--` was there: everything that follows is an argument. */
   ended: boolean;
 }
 
@@ -254,5 +254,5 @@ function oneOf(values: readonly string[], before: string): Wanted {
   return { kind: "words", words: values.map((value) => ({ value: before + value, brief: "" })) };
 }
 
-/** By the name of the argument before that decides what can follow. */
+/** By the name of the earlier argument that determines what can follow. */
 const DECIDED_BY: Partial<Record<Completion, string>> = { model: "provider", setting_value: "key", scaffold: "kind" };

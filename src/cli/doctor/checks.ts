@@ -25,7 +25,7 @@ import { openProjectContext, reportOf } from "../secrets/context.ts";
 import type { Context } from "../command.ts";
 import { configured } from "../result.ts";
 
-/** `fail`: the program cannot do its work because of it. `warn`: it can, but not as it should. */
+/** `fail`: the program cannot work because of it. `warn`: it can, but not as it should. */
 export type CheckState = "ok" | "warn" | "fail";
 
 /** The result of one check. The names of `id` are public: programs read them from `--json`. */
@@ -61,7 +61,7 @@ export function worst(states: readonly CheckState[]): CheckState {
   return states.includes("fail") ? "fail" : states.includes("warn") ? "warn" : "ok";
 }
 
-/** The result of a check: ok without a hint, and with one a warning unless something else is said. */
+/** Returns the result of a check: ok without a hint, and by default a warning with one. */
 export function check(
   id: Check["id"],
   message: string,
@@ -70,7 +70,7 @@ export function check(
   return { id, state, message, hint, facts };
 }
 
-/** The check of what failed with an error that can be shown, a permission of Deno that is missing too. Throws bugs. */
+/** Returns the check for a failure that can be shown, such as a missing permission of Deno. Throws bugs. */
 export function failed(id: Check["id"], error: unknown): Check {
   const { code, message, hint } = asAgentcliError(error);
   if (code === "internal") throw error;
@@ -140,7 +140,7 @@ export async function checkKeyStore(configuration: Configuration, io: Io): Promi
   const facts = { stores };
   try {
     const { openKeyStore } = await import("../../config/keys/stored_key.ts");
-    // Whether the keys themselves are there is said of each provider.
+    // Whether the keys themselves exist is reported for each provider.
     for (const store of stores) await (await openKeyStore(store, io)).read("doctor");
   } catch (error) {
     return { ...failed("key_store", error), facts };
@@ -259,7 +259,7 @@ export async function checkBoundary(
       const { damaged } = readMarker(path);
       return damaged === undefined ? [] : [`${path}: ${damaged}`];
     });
-    // One is unusable by itself, or with the others.
+    // A marker is unusable by itself, or with the others.
     if (broken.length === 0 && protection.damaged !== null) {
       broken.push(`${protection.damaged.marker}: ${protection.damaged.damaged}`);
     }
@@ -289,7 +289,7 @@ async function checkSandbox(
   configuration: Configuration | Check,
   { needed }: { needed: boolean },
 ): Promise<Check> {
-  // One that cannot be read has its own line.
+  // An unreadable one has its own line.
   const { mode, network } = "id" in configuration ? { mode: "auto", network: false } : configuration.sandbox;
   const facts = { mode, network };
   const notes = [
@@ -320,7 +320,7 @@ async function checkedBackend(io: Io): ReturnType<typeof findCheckedBackend> {
   try {
     return await findCheckedBackend({ os: io.os, home: homePath(io) });
   } catch (error) {
-    // Without a home, which has its own line.
+    // A missing home has its own line.
     if (error instanceof AgentcliError) return { problems: [] };
     throw error;
   }

@@ -78,7 +78,7 @@ function startGroups(context: Context, client: HttpClient): [Check["id"], Promis
     // What Deno does not permit is reported in its place, and the rest is checked all the same.
     const told = work.catch((error) => [failed(id, error)]);
     const bounded = Promise.race([told, tooLate(id, context)]);
-    // A bug in one shows when its turn comes; until then it must not end the process.
+    // A bug in one check shows when its turn comes; until then it must not end the process.
     bounded.catch(() => {});
     return [id, bounded];
   });
@@ -118,7 +118,7 @@ async function checkDemo(io: Io): Promise<Check> {
   return check("demo", `a turn with the built-in model fails (exit ${code})`, { hint, state: "fail" });
 }
 
-/** The same outside with its own home and output: what is configured, and who reads, has no part in the test. */
+/** The same environment with its own home and output: configuration and readers must not affect the test. */
 function outsideFor(io: Io, directory: string): { io: Io; text(): string } {
   let text = "";
   const silent = { isTerminal: false, columns: () => 80 };
@@ -127,7 +127,7 @@ function outsideFor(io: Io, directory: string): { io: Io; text(): string } {
   return {
     io: {
       ...io,
-      // A terminal, so that no prompt is waited for on it.
+      // A terminal, so that it does not wait for a prompt.
       stdin: { isTerminal: true, read: () => Promise.resolve(null), setRaw: () => {} },
       stdout: { ...silent, write: (piece) => Promise.resolve(void (text += piece)) },
       stderr: { ...silent, write: () => Promise.resolve() },
@@ -143,7 +143,7 @@ function outsideFor(io: Io, directory: string): { io: Io; text(): string } {
 const TIMEOUT_MS = 3_000;
 const PROVIDER_LIMIT = 50;
 
-/** The line of all providers, and one of each, in the order of the file. */
+/** The line for all providers, and one for each, in the order of the file. */
 async function checkProviders(
   configuration: Configuration,
   context: Context,

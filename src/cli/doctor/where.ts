@@ -19,7 +19,7 @@ import type { HttpClient } from "../../provider/http/client.ts";
 import { portOf } from "../../platform/text.ts";
 import type { ProviderCheck } from "../providers/check.ts";
 
-/** Models of one provider whose place is asked for. */
+/** Most models of one provider whose place is checked. */
 const MODEL_LIMIT = 5;
 
 /** Models that the server itself says it does not run, and signs of another service behind it. */
@@ -93,7 +93,7 @@ export async function remarkOf(
     if (program === null) return undefined;
     const env = harmlessEnvironment(io.environment(), []);
     const options = { argv: [program, ...words] as const, cwd: "/", env, timeoutMs, limit: OUTPUT_LIMIT };
-    // A program that Deno may not run, or that is broken, has nothing to say.
+    // A program that Deno may not run, or that is broken, is ignored.
     const said = await runForText(options).catch(() => null);
     return said?.ended === "exit" && said.code === 0 ? parseJson(said.stdout) : undefined;
   };

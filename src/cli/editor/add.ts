@@ -132,7 +132,7 @@ function directoryProblem(place: string, directory: string, { dialect }: Destina
   return names.at(-1) === "agents.md" || lstatSync(place)?.kind === "file" ? "it is a file" : null;
 }
 
-/** The text of `--file`, else of standard input where that is no terminal. Throws `usage` where there is neither. */
+/** The text of `--file`, else of standard input unless that is a terminal. Throws `usage` where there is neither. */
 async function contentOf({ options: { file }, editor }: Request, missing = "the content is missing"): Promise<string> {
   if (file !== undefined) return await readContent(file, editor);
   const text = editor.context.io.stdin.isTerminal ? "" : await readContent("-", editor);
@@ -150,12 +150,12 @@ async function addSkill(request: Request): Promise<Artifact> {
   });
 }
 
-/** Returns a skill that is a text alone. */
+/** Returns a skill that is only a text. */
 function skillFile(text: string): BundledFile[] {
   return [{ path: "SKILL.md", bytes: new TextEncoder().encode(text), executable: false }];
 }
 
-/** A scaffolded hook of that name, on its own events or on those that were named. */
+/** A scaffolded hook of that name, on its own events or on the given ones. */
 async function scaffoldHook(
   name: ScaffoldId,
   { options, to }: { options: Pick<Given, "set" | "event">; to: Destination },
@@ -221,7 +221,7 @@ async function serverOf(request: Request): Promise<McpServer> {
   return parseServer(await contentOf(request, "a server needs --command, --server-url or its JSON"));
 }
 
-/** A second run changes nothing. Exit 1 when something of others stands in the way. */
+/** A second run changes nothing. Exit 1 when a file of somebody else is in the way. */
 export async function initEditor({ options, context }: Invocation<typeof CHANGE_OPTIONS>): Promise<number> {
   const editor = await openEditorContext(options, context);
   const to = { dialect: editor.dialect, places: editor.places("project") };
@@ -252,12 +252,12 @@ async function guardOf(editor: EditorContext, to: Destination): Promise<Artifact
   return upgraded ?? await scaffoldHook("no-cloud-guard", { options: { set: [], event: [] }, to });
 }
 
-/** The first line of the text, for a persona that does not say what it is for. */
+/** The first line of the text, for a persona without a description. */
 function firstLine(body: string): string {
   return body.split("\n").map((line) => line.replace(/^#+\s*/, "").trim()).find((line) => line !== "") ?? "";
 }
 
-/** Takes name and description over; fields that skills do not have are left out. */
+/** Takes over name and description; fields that skills do not have are left out. */
 export async function addPersona(
   { options, arguments: words, context }: Invocation<typeof PERSONA_OPTIONS>,
 ): Promise<number> {

@@ -23,7 +23,7 @@ import { didYouMean } from "../../config/suggest.ts";
 import { artifactId } from "../../editor/resources/artifact.ts";
 import { notice, print, warn } from "../result.ts";
 
-/** The text of a file as a diff shows it: keys that others wrote beside ours are nobody's business. Null: no text. */
+/** The text of a file as a diff shows it, with other programs' keys hidden. Null: no text. */
 function shownText(bytes: Uint8Array): string | null {
   const text = utf8Text(bytes, { stays: true });
   return text === null ? null : hideKeys(text);
@@ -86,8 +86,8 @@ async function planJson(plan: Plan, editor: EditorContext): Promise<Record<strin
 }
 
 /**
- * Plans, shows what would change (with `--dry-run` as a diff), asks unless `--yes` was given, and does it. The exit code: 1
- * when something could not be done.
+ * Plans, shows what would change (with `--dry-run` as a diff), asks unless `--yes` was given, and applies it. The exit code
+ * is 1 when something could not be done.
  */
 export async function planAndApply(
   wanted: Wanted,
@@ -106,7 +106,7 @@ export async function planAndApply(
   };
   const mayKeep = async (path: string, bytes: Uint8Array) => await (await editor.protection()).mayKeep(path, bytes);
   const plan = globals.yes && !options.dryRun
-    // Nobody is asked, so the plan is made once, while no other agentcli writes: one that runs beside does not stop it.
+    // Nobody is asked, so the plan is made once, while no other agentcli writes: a concurrent one does not stop it.
     ? await applyChanges(editor.home, wanted, { announce: show, mayKeep })
     : await planChanges(editor.home, wanted, mayKeep);
   if (!globals.yes || options.dryRun) await show(plan);
@@ -114,14 +114,14 @@ export async function planAndApply(
     if (plan.changes.length > 0 && !await confirm(io, questionOf(plan), { diff: () => diff(plan) })) {
       throw new AgentcliError("usage", "nothing was written");
     }
-    // Also when no file changes: what is wanted is noted all the same.
+    // Even when no file changes, the intent is recorded.
     await applyChanges(editor.home, wanted, { expected: plan, mayKeep });
   }
   if (globals.json) await io.stdout.write(jsonText({ ...await planJson(plan, editor), applied: !options.dryRun }));
   return await printOutcome(plan, editor, { isDone: !options.dryRun });
 }
 
-/** Says for which editor it is, where the project has files of several and nobody said which one is meant. */
+/** Says which editor it is for, where the project has files of several and none was chosen. */
 export async function printDialect({ context, dialect, otherDialects }: EditorContext): Promise<void> {
   if (otherDialects.length === 0) return;
   const others = otherDialects.map((id) => `--dialect ${id}`).join(" or ");

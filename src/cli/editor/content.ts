@@ -22,8 +22,8 @@ const INPUT_LIMIT = 4 * 1024 * 1024;
 const FILE_COUNT = 500;
 
 /**
- * The text of a file, or of standard input for `-`. Throws `usage` when it is absent or no text, `policy_refused` when it
- * is protected or holds what is.
+ * The text of a file, or of standard input for `-`. Throws `usage` when it is absent or not text, `policy_refused` when it
+ * is protected or holds protected content.
  */
 export async function readContent(name: string, { context, protection }: EditorContext): Promise<string> {
   const path = resolve(context.globals.cwd, name);
@@ -39,7 +39,7 @@ export async function readContent(name: string, { context, protection }: EditorC
 
 /**
  * The files of a skill's folder with their run bits. Throws `usage` for links and for more than 500 files,
- * `policy_refused` when one of them is protected or holds what is: half a skill would be no skill.
+ * `policy_refused` when one of them is protected or holds protected content: half a skill would be useless.
  */
 export async function readFolder(name: string, { context, protection }: EditorContext): Promise<BundledFile[]> {
   const root = resolve(context.globals.cwd, name);
@@ -65,7 +65,7 @@ export async function readFolder(name: string, { context, protection }: EditorCo
   return files.sort((one, other) => one.path < other.path ? -1 : 1);
 }
 
-/** Everything that is made in a way of its own, as it is called in messages. */
+/** The names, for messages, of everything that is made in its own way. */
 const FORMS = {
   rule: "a rule",
   globalRule: "a rule with --scope user: it is a section of the global rules, which has no frontmatter",
@@ -82,7 +82,7 @@ const FORMS = {
 
 type Form = keyof typeof FORMS;
 
-/** The options that do not hold for everything. A new option does not compile before it stands here. */
+/** The options that do not apply to everything. A new option does not compile until it is listed here. */
 const EFFECTS: Readonly<Record<Exclude<keyof typeof ADD_OPTIONS, keyof typeof CHANGE_OPTIONS | "scope">, Form[]>> = {
   file: ["rule", "globalRule", "workflow", "skill", "server", "instructions"],
   dir: ["skillFolder"],
@@ -124,7 +124,7 @@ function formOf(
   }
 }
 
-/** Throws `usage` for options that were given and have no effect on what is to be made. */
+/** Throws `usage` for given options that have no effect on what is to be made. */
 export function refuseIdleOptions(kind: string, name: string, options: Values<typeof ADD_OPTIONS>): void {
   const form = formOf(kind, name, options);
   const entries = Object.entries(EFFECTS).map(([key, forms]) => {
@@ -148,7 +148,7 @@ export function refuseIdleOptions(kind: string, name: string, options: Values<ty
   );
 }
 
-/** Reads the object. Throws `usage` for what is none; the message holds nothing of it. */
+/** Reads the object. Throws `usage` for anything else; the message holds nothing of it. */
 export function parseServer(text: string): McpServer {
   const texts = z.record(z.string(), z.string());
   const more = { disabled: z.boolean().optional(), disabledTools: z.array(z.string()).optional() };

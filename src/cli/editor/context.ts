@@ -16,14 +16,14 @@ import type { Context, Values } from "../command.ts";
 import type { PLACE_OPTIONS } from "./command.ts";
 import type { Protection } from "./protection.ts";
 
-/** Everything a command looks at. */
+/** Everything a command reads. */
 export interface EditorContext {
   context: Context;
   around: LookupOptions;
   dialect: Dialect;
   /** An assistant for which something is installed, in place of the editor. */
   shownDialect?: string;
-  /** Other editors of which the project has files, where nobody said which one is meant. */
+  /** Other editors that the project has files of, where none was chosen. */
   otherDialects: readonly DialectId[];
   home: Home;
   /** As it was when the command began. */
@@ -39,7 +39,7 @@ export interface EditorContext {
   protection(): Promise<Protection>;
 }
 
-/** Looks around. Throws `home_unusable` where there is no home directory. */
+/** Collects the context. Throws `home_unusable` where there is no home directory. */
 export async function openEditorContext(
   options: Partial<Values<typeof PLACE_OPTIONS>>,
   context: Context,
@@ -72,7 +72,7 @@ export async function openEditorContext(
   try {
     bases.push(placesOf(dialect, "system", around).base);
   } catch {
-    // A system directory that nobody knows holds nothing of ours.
+    // An unknown system directory holds nothing of ours.
   }
   const isHere = ({ base }: Pick<Installed, "base">) => bases.includes(base);
   return {

@@ -39,7 +39,7 @@ export async function run({ options, context }: Invocation<typeof DOCTOR_OPTIONS
   findings.push(...await tryAssistants(installed, { root: editor.around.root, io, progress }));
   const hasGuard = installed.some((one) => artifactId(one) === "hook:no-cloud-guard" && !isAssistantGuard(one));
   const isStopped = problems.some(({ unusable }) => unusable);
-  // Whoever uses another assistant alone misses nothing of this editor.
+  // Whoever uses only another assistant does not need this editor.
   if (hasGuard || !installed.some(isAssistantGuard)) {
     findings.push(...missingGuards(found, { installed: hasGuard, isStopped }));
   }

@@ -1,6 +1,6 @@
 /**
- * Called by the scripts of the scaffolded hooks. Whatever goes wrong is exit 2: an editor lets the action pass on
- * others.
+ * Called by the scripts of the scaffolded hooks. Whatever goes wrong is exit 2: with any other code an editor lets the action
+ * pass.
  */
 import { isAssistant } from "../../editor/assistants.ts";
 import { runHook } from "../../editor/hooks/run.ts";
@@ -13,7 +13,7 @@ const BLOCKED = 2;
 
 /**
  * Exit 0 lets the action pass, exit 2 blocks it; standard error says why, in one line without content. Standard output holds
- * the decision, and after it what an assistant takes besides.
+ * the decision, and after it what else an assistant reads.
  */
 export async function run({ options, arguments: words, context }: Invocation<typeof HOOK_OPTIONS>): Promise<number> {
   const { io, globals } = context;

@@ -1,4 +1,4 @@
-/** Shows what others or a person wrote, and takes it over when asked. */
+/** Shows what other programs or a person wrote, and adopts it when asked. */
 import { applyChanges } from "../../editor/plan/apply.ts";
 import { artifactId } from "../../editor/resources/artifact.ts";
 import { readFound } from "../../editor/plan/disk.ts";
@@ -13,7 +13,7 @@ import type { Invocation } from "../command.ts";
 import { type EditorContext, openEditorContext } from "./context.ts";
 import type { IMPORT_OPTIONS } from "./command.ts";
 
-/** Changes no file: taking over is a note in the ledger. Exit 1 when something that was asked for cannot be taken. */
+/** Changes no file: adopting is an entry in the ledger. Exit 1 when something requested cannot be adopted. */
 export async function run(
   { options, arguments: words, context }: Invocation<typeof IMPORT_OPTIONS>,
 ): Promise<number> {
@@ -50,7 +50,7 @@ export async function run(
   return taken !== null && (taken.problems.length > 0 || refused.length > 0) ? 1 : 0;
 }
 
-/** Files that hold something protected: it is noted nowhere else, so nothing of them can be taken over. */
+/** Files that hold something protected: it is recorded nowhere else, so nothing in them can be adopted. */
 async function unkept(candidates: readonly Candidate[], editor: EditorContext): Promise<ReadonlySet<string>> {
   const { mayKeep } = await editor.protection();
   const unkept = new Set<string>();
@@ -82,7 +82,7 @@ function withoutProtected(candidates: readonly Candidate[], unkept: ReadonlySet<
   );
 }
 
-/** The word by which a candidate is named: that of the artifact that it would be. */
+/** The name of a candidate: that of the artifact that it would be. */
 function wordsOf({ found, artifact }: Candidate): string[] {
   const names = [artifact, ...found].flatMap((one) => one === null ? [] : [artifactId(one), one.name]);
   return [...names, ...found.flatMap(({ event }) => event ?? [])];

@@ -226,7 +226,7 @@ interface Word {
   brief: string;
 }
 
-/** The words for a kind of value; each once. Throws `usage` and `home_unusable` where nothing can be looked up. */
+/** The words for a kind of value; each once. Throws `usage` and `home_unusable` where nothing can be read. */
 export async function editorValues(of: Completion, context: Context): Promise<Word[]> {
   if (of === "hook_event") return EVENTS.map((event) => ({ value: event, brief: "" }));
   const editor = await openEditorContext({}, context);

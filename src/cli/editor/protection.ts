@@ -19,10 +19,10 @@ export interface Protection {
   covers(path: string): boolean;
   /**
    * Throws `policy_refused` for a file that is protected: the assistant counts as remote, and reads what is installed.
-   * `path` is absolute; of a file outside of the project the markers of its own project are asked.
+   * `path` is absolute; for a file outside of the project, the markers of its own project count.
    */
   refuseFile(path: string): Promise<void>;
-  /** Returns whether what a file holds may be kept in the home: no rule covers it, and it is no copy of what one covers. */
+  /** Returns whether a file's content may be kept in the home: no rule covers it, and it is no copy of what one covers. */
   mayKeep(path: string, bytes: Uint8Array): Promise<boolean>;
   /** Throws `policy_refused` for a text that holds a fragment of a protected file, wherever the text comes from. */
   refuseText(text: string): Promise<void>;
@@ -30,7 +30,7 @@ export interface Protection {
 
 const HINT = "leave it out: the editor's assistant reads installed content and counts as remote";
 
-/** Looks at the whole project, since a marker or a link anywhere in it can cover any path. */
+/** Walks the whole project, since a marker or a link anywhere in it can cover any path. */
 export async function openProtection(
   { root, cwd, userHome }: { root: string; cwd: string; userHome: string },
   io: Io,
@@ -68,7 +68,7 @@ export async function openProtection(
       const { any, damaged } = lookup.set;
       if (!any) return;
       if (damaged !== null) refuse(root, damaged);
-      // The names of fields are the same in every file of this kind, so they say nothing of where a text comes from.
+      // The names of fields are the same in every file of this kind, so they do not show where a text comes from.
       const { fields, body } = readFrontmatter(text);
       const hit = await scanner.check([body, ...stringsOf([...fields?.values() ?? []])]);
       if (hit === null) return;

@@ -67,10 +67,10 @@ export async function showVersion({ context }: Pick<Invocation, "context">): Pro
   await io.stdout.write(text);
 }
 
-/** Letters of a commit that are shown: as many as a bundle names. */
+/** Characters of a commit that are shown: as many as a bundle names. */
 const SHOWN = 12;
 
-/** Returns the commit that is checked out; changes that are not committed are not seen. */
+/** Returns the commit that is checked out; uncommitted changes do not show. */
 async function sourceCommit(form: string): Promise<string | null> {
   const directory = form === "source" ? programDirectory() : null;
   if (directory === null) return null;

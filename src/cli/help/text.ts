@@ -111,12 +111,12 @@ export function optionUsage(name: string, option: Option): string {
   return `${short === undefined ? "    " : `-${short}, `}--${kebabCase(name)}${value}`;
 }
 
-/** Columns that the right side of two needs at least. */
+/** Least width of the right column. */
 const LEAST_ROOM = 24;
-/** Indent of a right side that has a line of its own. */
+/** Indent of a right column on a line of its own. */
 const BELOW = 8;
 
-/** Two columns; on a narrow terminal, and where the left side is too long, the right side is on the next line. Empty without rows. */
+/** Two columns; on a narrow terminal, and where the left one is too long, the right one is on the next line. Empty without rows. */
 export function rows(
   heading: string,
   pairs: readonly (readonly [string, string])[],
@@ -145,7 +145,7 @@ function exampleLines(example: string, width: number): string {
   return lines.map((line) => `  ${line}`).join(" \\\n");
 }
 
-/** A line that starts with spaces keeps them, and what it continues in stands two further in. */
+/** A line that starts with spaces keeps them, and continues two columns further in. */
 function indented(line: string, width: number): string {
   const start = /^ */.exec(line)?.[0] ?? "";
   return start + wrap(line.slice(start.length), { width, indent: start === "" ? 0 : start.length + 2 });

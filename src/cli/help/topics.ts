@@ -4,7 +4,7 @@ import { SETTINGS } from "../../config/settings.ts";
 import type { PermissionMode, Role } from "../../config/types.ts";
 import { EXIT_CODES } from "./text.ts";
 
-/** A part of a topic: a paragraph, two columns, or lines that stand as they are. */
+/** A part of a topic: a paragraph, two columns, or lines that stay as they are. */
 export type Section =
   | { kind: "text"; text: string }
   | { kind: "rows"; heading: string; rows: readonly (readonly [string, string])[] }

@@ -5,12 +5,12 @@ import { backendOf } from "../../provider/backends/backends.ts";
 import type { Discovered, DiscoveredModel } from "../../provider/backends/discovery.ts";
 import { portOf } from "../../platform/text.ts";
 
-/** Models of a new provider that are written; the rest is served all the same. */
+/** Models of a new provider that are written; the rest can still be named. */
 const MODEL_LIMIT = 500;
-/** Models that one run adds to a provider that is there: each is an edit of the text of its own (8 ms and more). */
+/** Models that one run adds to an existing provider: each is a separate edit of the text (8 ms and more). */
 const ADDED_LIMIT = 100;
 
-/** Characters of a model's name that is written; longer ones are no names. */
+/** Longest name of a model that is written; longer ones are not names. */
 const ID_LIMIT = 200;
 
 export interface PlannedProvider {
@@ -23,13 +23,13 @@ export interface PlannedProvider {
 /** The additions and the notes about them; nothing is ever removed. */
 export interface Plan {
   providers: PlannedProvider[];
-  /** To be written as a comment: it is not there, and nobody asked for it. */
+  /** To be written as a comment: it was not found, and nobody asked for it. */
   commented: PlannedProvider | null;
-  /** Models to be added to providers that are there. */
+  /** Models to be added to existing providers. */
   models: { provider: string; models: DiscoveredModel[] }[];
   /** Models that are configured but no longer served. */
   gone: { provider: string; model: string }[];
-  /** Base URL of what was met → name of the provider that has its address, or will have. */
+  /** Base URL of what was found → name of the provider that has its address, or will have it. */
   names: Map<string, string>;
   /** Sentences for people. */
   notes: string[];
@@ -42,18 +42,18 @@ export interface Configured {
   models: readonly { id: string; aliases: readonly string[] }[];
 }
 
-/** Behind the name of the studio in its comment. */
+/** The note after the name of the studio in its comment. */
 export const STUDIO_NOTE =
   `Unsloth Studio: init-providers removes the signs once it runs here or ${STUDIO.keyVariable} is set`;
 
-/** Returns whether the environment says that the studio is wanted: no probe without a key sees it anywhere but at its own port. */
+/** Returns whether the environment asks for the studio: a probe without a key sees it only at its usual port. */
 export function asksForStudio(env: (name: string) => string | undefined): boolean {
   return [STUDIO.keyVariable, STUDIO.baseUrlVariable].some((name) => (env(name) ?? "") !== "");
 }
 
 /**
  * Plans the merge. A server belongs to the provider with its address, whatever its name. The block of the studio is always
- * part of it: as a comment unless it was met or is asked for.
+ * part of it: as a comment unless it was found or requested.
  */
 export function planMerge(
   configured: readonly Configured[],
@@ -99,9 +99,9 @@ function planStudio(
   else plan.commented = blockOf(studio);
 }
 
-/** Returns whether an id can stand in a file and on a terminal as what it is: no control or direction characters, not endless. */
+/** Returns whether an id can be written and shown unchanged: no control or direction characters, not too long. */
 function isName(id: string): boolean {
-  // deno-lint-ignore no-control-regex -- control characters are what is looked for
+  // deno-lint-ignore no-control-regex -- control characters are what is searched for
   return id.length <= ID_LIMIT && !/[\x00-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/.test(id);
 }
 
@@ -135,7 +135,7 @@ function planModels(plan: Plan, server: Discovered, owner: Configured): void {
   const aliases = new Set(owner.models.flatMap((model) => model.aliases));
   const added = server.models.filter((model) => !known.has(key(model.id)) && !aliases.has(model.id));
   for (const model of server.models) {
-    // Written, it would stand for two models.
+    // In the file it would mean two models.
     if (!known.has(key(model.id)) && aliases.has(model.id)) {
       plan.notes.push(`${owner.name} serves '${model.id}', which is already an alias; it was skipped`);
     }

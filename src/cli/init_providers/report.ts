@@ -18,7 +18,7 @@ export interface Outcome {
   plan: Plan;
   /** The change as a unified diff. */
   diff: string;
-  /** Selector of the model that was made the default just now. */
+  /** Selector of the model that just became the default. */
   chosen: string | null;
 }
 
@@ -115,7 +115,7 @@ function keyVariable(name: string): string | null {
   return apiKey.startsWith("$") ? apiKey.slice(1) : null;
 }
 
-/** A selector that works as it stands: the first model that is served and needs no quoting. */
+/** A selector that works unquoted: that of the first such model that is served. */
 function readyModel(found: readonly Discovered[], plan: Plan): string | null {
   for (const server of found.filter((one) => one.state === "serving")) {
     const name = plan.names.get(server.baseUrl);

@@ -65,7 +65,7 @@ Deno.test("what servers say reaches neither terminal nor JSON as control charact
   };
   const told = outcome(found, { plan: planMerge([configured], found) });
   const text = discoveryTable(found, { width: Infinity }) + changeLines(told).join("\n") + nextSteps(told).join("\n");
-  // deno-lint-ignore no-control-regex -- control characters are what is looked for
+  // deno-lint-ignore no-control-regex -- control characters are what is searched for
   assert.doesNotMatch(text + jsonText(jsonReport(told)), /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202a-\u202e]/);
   assert.match(text, /\\x1b/);
 });

@@ -29,7 +29,7 @@ import { during, print, withClient } from "../result.ts";
 /** Milliseconds for one address. */
 const TIMEOUT = 2000;
 
-/** Runs the command; finding nothing is no failure. Throws `usage` for a host that is none, and configuration errors. */
+/** Runs the command; finding nothing is no failure. Throws `usage` for an invalid host, and configuration errors. */
 export async function run({ options, context }: Invocation<typeof INIT_PROVIDERS_OPTIONS>): Promise<void> {
   const { io, globals } = context;
   const home = await openHome(io);
@@ -64,7 +64,7 @@ export async function run({ options, context }: Invocation<typeof INIT_PROVIDERS
   });
 }
 
-/** The studio, where it runs at its usual place: it lists nothing without a key, but says what it is. */
+/** The studio, where it runs at its usual address: it lists nothing without a key, but identifies itself. */
 async function findStudio(client: HttpClient, timeoutMs: number): Promise<Discovered[]> {
   const runtimes = RUNTIMES.filter(({ id }) => id === STUDIO.id).map((studio) => ({ ...studio, probed: true }));
   const met = await discover(client, { hosts: ["localhost"], timeoutMs, runtimes });
@@ -126,9 +126,9 @@ function providerOf({ baseUrl, apiKey, models }: PlannedProvider): ProviderRecor
   return { type: "openai_compat", base_url: baseUrl, api_key: apiKey, models: models.map(recordOf) };
 }
 
-/** Models that are listed; every other one can be named. */
+/** Most models that are listed; any other one can be named. */
 const SHOWN = 20;
-/** Answers that mean nothing, after which nobody is asked any more. */
+/** Number of meaningless answers after which the question is dropped. */
 const TRIES = 3;
 
 interface Choice {
@@ -147,7 +147,7 @@ export async function setDefaultModel(home: Home, choice: { provider: string; mo
 }
 
 /**
- * Offers the models that were met as the default, and writes the one that is chosen. Its selector; null where none was
+ * Offers the models that were found as the default, and writes the chosen one. Returns its selector; null where none was
  * chosen, one is set already, or there is none to choose.
  */
 export async function offerDefault(
@@ -185,7 +185,7 @@ export async function offerDefault(
   return null;
 }
 
-/** The choice of that number, selector, or id that only one has. */
+/** The choice with that number, selector, or unique id. */
 function chosenBy(answer: string, choices: readonly Choice[]): Choice | null {
   const numbered = /^\d+$/.test(answer) ? choices.slice(0, SHOWN)[Number(answer) - 1] : undefined;
   const named = choices.filter(({ provider, model }) => answer === `${provider}:${model}`);

@@ -166,7 +166,7 @@ Deno.test("hostile ids are written as data and shown as escapes", async () => {
   await using server = startFakeServer({ models: ids });
   const host = [`127.0.0.1:${server.port}`];
   const told = await init(home, { host }) + await init(home, { host, json: true });
-  // deno-lint-ignore no-control-regex -- control characters are what is looked for
+  // deno-lint-ignore no-control-regex -- control characters are what is searched for
   assert.doesNotMatch(told, /[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/);
   const report = JSON.parse(await init(home, { host, json: true }));
   assert.deepEqual(report.servers[0].models.map((model: { id: string }) => model.id), ids);

@@ -117,7 +117,7 @@ function assumed(candidates: readonly Command[]): Installed | null {
   return command === undefined || name === undefined ? null : { command, name, program: "", help: null };
 }
 
-/** An address that was asked for must not be dropped: the engine would listen somewhere else. */
+/** A requested address must not be dropped: the engine would listen somewhere else. */
 function refuseDroppedAddress(task: ServeTask, leftOut: readonly LeftOut[]): void {
   const { host } = task.checked.address;
   const dropped = leftOut.find(({ flag }) => flag.endsWith(` ${host}`));

@@ -20,7 +20,7 @@ import type { STOP_OPTIONS } from "./command.ts";
 /** The state of one record: `running` does not respond yet, `ended` is gone. */
 type EngineState = "ready" | "running" | "ended";
 
-/** Runs the command; nothing there is no failure. */
+/** Runs the command; finding nothing is no failure. */
 export async function printStatus({ context }: Invocation): Promise<void> {
   const { io } = context;
   const records = await readRecords(await openHome(io));
@@ -61,10 +61,10 @@ async function stateOf(
   return ready ? "ready" : running === null ? "ended" : "running";
 }
 
-/** Milliseconds that an engine has to end in good order. */
+/** Milliseconds that an engine has to shut down. */
 const GRACE_MS = 10_000;
 
-/** Runs the command. A name that is not there, and none where there are several, is `usage`; nothing to end is no failure. */
+/** Runs the command. An unknown name, and none where there are several, is `usage`; nothing to end is no failure. */
 export async function stopEngines(
   { options, arguments: words, context }: Invocation<typeof STOP_OPTIONS>,
 ): Promise<void> {

@@ -32,7 +32,7 @@ export function engineHelp(options: readonly GivenOption[]): string {
   return ["Engines:", ...allEngines({}).map(engineText), OWN].join("\n\n");
 }
 
-/** A name that none of ours can have is a template of the user, which the general text describes. */
+/** A name that no built-in engine can have is a template of the user, which the general text describes. */
 function isOwn(name: string): boolean {
   return !/^(?:runtime|engine|studio)_/.test(name) && runtimeCalled(name) === undefined;
 }

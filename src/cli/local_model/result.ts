@@ -45,16 +45,16 @@ export async function printWarnings(task: ServeTask): Promise<void> {
   }
 }
 
-/** A server that can be asked. */
+/** A server that is ready. */
 interface Ready {
-  /** When the wait for it began, in milliseconds that only grow. */
+  /** When the wait for it began, in monotonic milliseconds. */
   begun: number;
   models: readonly DiscoveredModel[];
-  /** Commands as they were shown, and the absolute path of the log, if one is kept; null for a server that was there. */
+  /** Commands as they were shown, and the absolute path of the log, if one is kept; null for a server that was already running. */
   started: { commands: readonly string[]; pid: number | null; log: string | null } | null;
 }
 
-/** Adds the provider if that is asked for, and prints the result: where the server listens and what it serves. */
+/** Adds the provider if requested, and prints the result: where the server listens and what it serves. */
 export async function announce(task: ServeTask, { begun, models, started }: Ready): Promise<void> {
   const { context, engine, asking: { endpoint: { baseUrl } }, recordName } = task;
   const provider = task.register ? await register(task, models) : null;
@@ -110,7 +110,7 @@ function modelLines(models: readonly DiscoveredModel[]): string[] {
   return firstOf(lines, SHOWN).map((line) => `  ${line}`);
 }
 
-/** Writes lines of a log to stderr, cleaned. Lines that nobody takes in time are counted and left out. */
+/** Writes lines of a log to stderr, cleaned. Lines that nobody reads in time are counted and left out. */
 export function logWriter(io: Pick<Io, "stderr">): (line: string) => void {
   let waiting = 0;
   let skipped = 0;
@@ -120,7 +120,7 @@ export function logWriter(io: Pick<Io, "stderr">): (line: string) => void {
     waiting++;
     const text = skipped === 0 ? "" : `(${skipped} log lines skipped)\n`;
     skipped = 0;
-    // A reader that has gone is no reason to end a server that others may be using.
+    // A missing reader is no reason to end a server that others may be using.
     last = last.then(() => io.stderr.write(text + clean(line) + "\n")).catch(() => {}).then(() => void waiting--);
   };
 }
@@ -137,8 +137,8 @@ export async function printLog(io: Pick<Io, "stderr">, lines: readonly string[])
 const MODEL_LIMIT = 200;
 
 /**
- * Adds the provider, or its new models to one that is there for the same address. Gives its name. A name that is taken
- * by another address gets the port after it.
+ * Adds the provider, or its new models to an existing one with the same address. Returns its name. A name that is taken
+ * by another address gets the port as a suffix.
  */
 async function register(task: ServeTask, models: readonly DiscoveredModel[]): Promise<string> {
   let name = task.engine.id;
@@ -159,7 +159,7 @@ async function register(task: ServeTask, models: readonly DiscoveredModel[]): Pr
   return name;
 }
 
-/** The model that was asked for, where the list has it; else all. */
+/** The requested model, where the list has it; otherwise all. */
 function wanted(task: ServeTask, models: readonly DiscoveredModel[]): readonly DiscoveredModel[] {
   const found = models.filter(({ id }) => isRequestedModel(id, task.checked));
   return found.length > 0 ? found : models;

@@ -1,6 +1,6 @@
 /**
  * Runs `local-model serve`: checks the request, then uses a server that already runs, or starts the engine and waits until
- * it can be asked: beside us until Ctrl-C, or on its own with `--detach`.
+ * it is ready: in the foreground until Ctrl-C, or on its own with `--detach`.
  */
 import { keyVariables, variableOf } from "../../config/endpoint.ts";
 import { engineEndpoint, occupantOf, servedModels, untilReady } from "../../engine/asking.ts";
@@ -35,7 +35,7 @@ import { aborted } from "../../platform/time_limit.ts";
 import { configured, during, notice, print, warn } from "../result.ts";
 
 /**
- * Runs the command; gives the exit code. What does not fit is `usage`; a missing program, a taken port and an engine that
+ * Runs the command and returns the exit code. What does not fit is `usage`; a missing program, a taken port and an engine that
  * dies are `provider_error`.
  */
 export async function run({ options, arguments: own, context }: Invocation<typeof SERVE_OPTIONS>): Promise<number> {
@@ -89,7 +89,7 @@ export async function run({ options, arguments: own, context }: Invocation<typeo
     }
     return await startEngine(task);
   } catch (error) {
-    // Told by the exit code alone: who pressed Ctrl-C knows.
+    // Only the exit code says so: whoever pressed Ctrl-C knows.
     if (interrupt.signal.aborted && error === interrupt.signal.reason && error instanceof AgentcliError) {
       return error.exitCode;
     }
@@ -139,7 +139,7 @@ async function dryRun(task: ServeTask): Promise<number> {
   return 0;
 }
 
-/** Returns exit code 0 once the server can be asked. */
+/** Returns exit code 0 once the server is ready. */
 async function reuse(task: ServeTask): Promise<number> {
   const { context, engine, asking, checked } = task;
   const begun = context.io.clock.monotonic();
@@ -153,9 +153,9 @@ async function reuse(task: ServeTask): Promise<number> {
   return 0;
 }
 
-/** Milliseconds after which an engine that still cannot be asked is given up. */
+/** Milliseconds after which an engine that is still not ready is given up. */
 const READY_LIMIT_MS = 30 * 60_000;
-/** Milliseconds that a detached engine has to end in good order when it is given up. */
+/** Milliseconds that a detached engine has to shut down when it is given up. */
 const GRACE_MS = 5000;
 
 /** An engine that was started, and how to look after it. */
@@ -221,7 +221,7 @@ function onlyCommand({ start: [command] }: Prepared): ReadyCommand {
 async function startAlone(task: ServeTask, prepared: Prepared): Promise<Started> {
   const { context: { io, globals }, home, recordName } = task;
   const log = logName(recordName);
-  // Made here, so that it is for the owner alone whatever the umask.
+  // Created here, so that it is for the owner alone whatever the umask.
   await home.write(log, "");
   const { argv } = onlyCommand(prepared);
   const path = home.file(log);
@@ -268,7 +268,7 @@ async function keepRecord(
   });
 }
 
-/** Resolves once the engine can be asked. */
+/** Resolves once the engine is ready. */
 async function waitFor(task: ServeTask, started: Started): Promise<void> {
   const { context: { io, globals }, engine, asking } = task;
   const gone = new AbortController();
@@ -278,7 +278,7 @@ async function waitFor(task: ServeTask, started: Started): Promise<void> {
     gone.abort();
   });
   const late = AbortSignal.timeout(READY_LIMIT_MS);
-  // Beside a log that is being shown the line would be torn apart.
+  // While a log is shown, it would tear the line apart.
   const quiet = globals.quiet || started.logShown;
   const signal = AbortSignal.any([asking.signal, gone.signal, late]);
   try {

@@ -16,7 +16,7 @@ import { readKey } from "../providers/keys.ts";
 import { unknownServer } from "./servers.ts";
 import type { ADD_OPTIONS, IMPORT_OPTIONS, SET_KEY_OPTIONS } from "./command.ts";
 
-/** Runs the command. What is wrong with the name or the values is `config_invalid`, and nothing is written. */
+/** Runs the command. A mistake in the name or the values is `config_invalid`, and nothing is written. */
 export async function addServer(
   { options, arguments: [name = "", ...words], context }: Invocation<typeof ADD_OPTIONS>,
 ): Promise<void> {
@@ -68,7 +68,7 @@ function namesIn(values: readonly string[]): string[] {
   return values.flatMap((value) => value.split(",")).map((name) => name.trim()).filter((name) => name !== "");
 }
 
-/** Returns the fields that say something: no undefined ones, no empty lists and tables. */
+/** Returns the fields with a value: no undefined ones, no empty lists and tables. */
 function filled(fields: { [K in keyof McpServerRecord]: McpServerRecord[K] | undefined }): McpServerRecord {
   const isEmpty = (value: unknown) =>
     value === undefined || (typeof value === "object" && value !== null && Object.keys(value).length === 0);
@@ -83,7 +83,7 @@ function pairs(values: readonly string[], sign: string): Record<string, string> 
   }));
 }
 
-/** Returns a server of the user's own file. Throws `usage` for one that is not there. */
+/** Returns a server of the user's own file. Throws `usage` for an unknown one. */
 async function ownServer(context: Context, name: string): Promise<McpServerEntry> {
   const servers = (await configured(context)).configuration.mcpServers ?? [];
   const found = servers.find((server) => server.name === name);
@@ -108,7 +108,7 @@ export async function removeServer({ arguments: [name = ""], context }: Invocati
 
 const FILE_LIMIT = 4 * 1024 * 1024;
 
-/** Runs the command. Returns 1 where a server of the file could not be taken. */
+/** Runs the command. Returns 1 where a server of the file could not be imported. */
 export async function importServers(
   { options, arguments: [file = ""], context }: Invocation<typeof IMPORT_OPTIONS>,
 ): Promise<number> {
@@ -168,7 +168,7 @@ function recordOf(server: McpServerEntry): McpServerRecord {
   });
 }
 
-/** Runs the command. A store that cannot be used is `key_store_unusable`: there is no other place it would fall back to. */
+/** Runs the command. A store that cannot be used is `key_store_unusable`: there is no fallback. */
 export async function setKey(
   { options, arguments: [name = ""], context }: Invocation<typeof SET_KEY_OPTIONS>,
 ): Promise<void> {

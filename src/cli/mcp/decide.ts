@@ -97,7 +97,7 @@ function timeOf(at: number): string {
   return new Date(at).toISOString();
 }
 
-/** Lines `A-B` of a text, from 1. Throws `usage` for what is no such range of it. */
+/** Lines `A-B` of a text, from 1. Throws `usage` for an invalid range. */
 function linesOf(text: string, range: string): string {
   const [, from = "", to = from] = /^(\d+)(?:-(\d+))?$/.exec(range) ?? [];
   const lines = text.split("\n");
@@ -108,7 +108,7 @@ function linesOf(text: string, range: string): string {
   return lines.slice(first - 1, last).join("\n");
 }
 
-/** The lines with numbers; `!` stands before those that quote a protected file. */
+/** The lines with numbers; `!` marks those that quote a protected file. */
 async function marked(text: string, { io, globals }: Context): Promise<string> {
   const quotes = await quotedLines(io, { cwd: globals.cwd, text });
   const lines = clean(text, { multiline: true }).split("\n");
@@ -145,7 +145,7 @@ function requireTerminal(io: Context["io"]): void {
   });
 }
 
-/** Throws where nobody says yes; `--yes` is no answer, since whoever may not see can type it too. */
+/** Throws unless a person says yes; `--yes` is no answer, since an assistant can type it too. */
 async function agreed({ io }: Context, question: string): Promise<void> {
   requireTerminal(io);
   if (!await confirm(io, question)) throw new AgentcliError("permission_denied", "nothing was changed");

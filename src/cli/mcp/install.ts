@@ -40,7 +40,7 @@ async function editorOf(id: string, context: Context): Promise<EditorContext> {
   return { ...await openEditorContext({ dialect: "windsurf" }, context), shownDialect: id };
 }
 
-/** Runs the command. Returns 1 where something of others stands in the way. */
+/** Runs the command. Returns 1 where a file of somebody else is in the way. */
 export async function installAssistant(
   { options, arguments: [id = ""], context }: Invocation<typeof INSTALL_OPTIONS>,
 ): Promise<number> {
@@ -59,7 +59,7 @@ export async function installAssistant(
   return code;
 }
 
-/** The program as files name it: by its name in those of a project, which others have too; by its whole path in the user's. */
+/** The program as files name it: by its name in those of a project, which others share; by its whole path in the user's. */
 interface Program {
   name: string;
   path: string;
@@ -133,7 +133,7 @@ function forWindsurf(request: Request): Artifact[] {
   ];
 }
 
-/** Returns what of an assistant is installed in a scope; the server of Windsurf is the user's in both. */
+/** Returns what is installed for an assistant in a scope; the server of Windsurf is the user's in both. */
 function installedOf(
   { around, ledger }: EditorContext,
   { id, scope }: { id: string; scope: AssistantScope },
@@ -171,7 +171,7 @@ export async function uninstallAssistant(
   const editor = await editorOf(id, context);
   const scope: AssistantScope = options.user ? "user" : "project";
   const all = installedOf(editor, { id, scope });
-  // The server of Windsurf is one for all places: it goes with the last of them that has the rule which names it.
+  // Windsurf has one server for all projects: it is removed with the last one that has the rule which names it.
   const isShared = id === "windsurf" &&
     editor.ledger.artifacts.some((one) => one.dialect === id && one.name === RULE_NAME && !all.includes(one));
   const remove = all.filter(({ kind }) => !(options.keepGuard && kind === "hook") && !(isShared && kind === "mcp"));

@@ -48,7 +48,7 @@ export async function serve(
 }
 
 interface Serving {
-  /** Closed first: connections end when what they wait for has. */
+  /** Closed first: connections end after what they wait for. */
   service: PrivateService;
   stopped: Promise<void>;
 }

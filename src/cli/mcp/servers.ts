@@ -182,7 +182,7 @@ export async function testServer({ arguments: [name = ""], context }: Invocation
 /** Those of the fields that the first line and the class show. */
 const SHOWN = ["command", "args", "url", "network"];
 
-/** All else that is approved, one line each; a key by where it comes from. */
+/** Everything else that is approved, one line each; a key by its source. */
 function shownFields(server: McpServer): string[] {
   const { env, headers, ...others } = decidingFields(server);
   const shown = Object.entries(others).filter(([name, value]) => value !== undefined && !SHOWN.includes(name));

@@ -3,7 +3,7 @@ import { Scanner, statementsOf } from "../../editor/resources/toml_table.ts";
 
 type Table = Record<string, unknown>;
 
-/** Reads the tables of servers. Throws for what it does not know in one; other tables may hold anything. */
+/** Reads the tables of servers. Throws for unknown syntax in one; other tables may hold anything. */
 export function parseServersToml(text: string): Table {
   const root: Table = {};
   for (const { names, rest, isHeader, isList } of statementsOf(text)) {
@@ -76,7 +76,7 @@ class Reader {
     return table;
   }
 
-  /** Comments too: a list may go over several lines. */
+  /** Skips comments too: a list may span several lines. */
   #space(): void {
     this.#scanner.match(/(?:\s|#[^\n]*)*/y);
   }

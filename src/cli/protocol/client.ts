@@ -9,7 +9,7 @@ import { PendingRequests } from "../../rpc/pending.ts";
 
 type ClientOutput = ReturnType<typeof createClientOutput>;
 
-/** Whole lines on `stdout`: who waits for them writes no faster than the client reads. After a failure every write fails. */
+/** Whole lines on `stdout`: whoever waits for them writes no faster than the client reads. After a failure every write fails. */
 export function createClientOutput(stdout: Pick<Output, "write">) {
   const write = createOrderedWrite((lines) => stdout.write(lines));
   return { write, control: (line: ControlLine) => write(JSON.stringify(line) + "\n") };
@@ -25,7 +25,7 @@ export function createClientRequests(output: ClientOutput) {
   const open = new PendingRequests<string, ClientResponse>();
   let ended = false;
   return {
-    /** Rejects with the signal's reason; the client is told that no answer is needed any more. */
+    /** Rejects with the signal's reason; the client is told that no answer is needed anymore. */
     async ask(question: ClientQuestion, signal: AbortSignal): Promise<ClientResponse> {
       signal.throwIfAborted();
       if (ended) return { gone: true };
@@ -46,12 +46,12 @@ export function createClientRequests(output: ClientOutput) {
   };
 }
 
-/** Returns the texts of a list; none when it is no list. */
+/** Returns the texts of a list; none for anything else. */
 export function textsOf(value: unknown): string[] {
   return membersOf(value).filter((entry) => typeof entry === "string");
 }
 
-/** Asks the client; null when it has gone. An answer that is no answer denies. */
+/** Asks the client; null when it has gone. An invalid answer denies. */
 export function askClient(requests: ClientRequests): AskPermission {
   return async (question, signal) => {
     const answer = await requests.ask({

@@ -129,7 +129,7 @@ function beforeVerdict(answers: readonly Answer[], hooked: HookedCall): BeforeVe
       verdict.behavior = one.behavior;
       verdict.message = one.message;
     }
-    // Who saw a placeholder in place of the arguments cannot have meant to change them.
+    // A client that saw a placeholder in place of the arguments cannot have meant to change them.
     if (hooked.label === "open" && one.input !== undefined) verdict.input = one.input;
     verdict.stop ||= answer?.continue === false;
   }

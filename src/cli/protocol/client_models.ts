@@ -14,13 +14,13 @@ interface ClientModel {
   description: string;
 }
 
-/** The usual model as `default`, then all that are configured. Empty where there is no usable configuration. */
+/** The default model as `default`, then all configured ones. Empty where there is no usable configuration. */
 export async function clientModels(io: Io): Promise<ClientModel[]> {
   let configuration: Configuration;
   try {
     ({ configuration } = await configured({ io }));
   } catch {
-    // The turn itself says what is wrong with it; a client that only greets shall not fail.
+    // The turn itself reports what is wrong; a client that only connects should not fail.
     return [];
   }
   const usual = splitSelector(await usualModel(configuration, io) ?? "");
@@ -58,7 +58,7 @@ export async function usualModel(configuration: Configuration, io: Io): Promise<
   }
 }
 
-/** Throws `unknown_provider`, `unknown_model` and the like for a name that leads nowhere. */
+/** Throws `unknown_provider`, `unknown_model` and the like for an unknown name. */
 export async function checkModelName(name: string | undefined, io: Io): Promise<void> {
   const { configuration } = await configured({ io });
   const wanted = { option: clientModel(name, configuration), environment: io.env("AGENTCLI_MODEL") };

@@ -34,7 +34,7 @@ interface ServerConnection {
 }
 
 const CONNECT_MS = 30_000;
-/** The client says itself how long its tools may take: milliseconds, as many as a timer takes. */
+/** The client itself limits the time of its tools, so this is the longest timer, in milliseconds. */
 const CALL_MS = 2 ** 31 - 1;
 const TOOLS_LIMIT = 200;
 
@@ -44,7 +44,7 @@ export async function connectServer(name: string, line: ServerConnection, signal
   const connect = async (either: AbortSignal) => {
     const open = () => linkTo(name, line.requests, either);
     const client = new McpClient(open, { info, timeoutMs: CALL_MS, elicits: false });
-    // None of these is of the era without a handshake.
+    // None of these belongs to the era without a handshake.
     await client.connect({ signal: either, revision: LEGACY[0] ?? null });
     const { tools } = await client.manifest(either, 0);
     const named = new Map(tools.map((tool) => [toolName(name, tool.name), tool]));

@@ -1,6 +1,6 @@
 /**
  * The command line of protocol mode: no command, options as existing clients pass them. Nothing that they pass is an error:
- * what is not known is noted and left out. Source: specification, stream-json §1; the command lines of clients
+ * unknown options are noted and left out. Source: specification, stream-json §1; the command lines of clients
  * (docs/recipes.md names them).
  */
 import { type Command, command, GLOBAL_OPTIONS, type Option, type Options, SHORT_OPTIONS } from "../command.ts";
@@ -12,7 +12,7 @@ import { splitRules } from "../../runtime/tools_and_rules.ts";
 
 const OURS: Options = { ...GLOBAL_OPTIONS, ...RUN_OPTIONS };
 
-/** Options by which a line without a command is one of protocol mode. */
+/** Options that make a line without a command one of protocol mode. */
 const MARKS: readonly string[] = ["print", "inputFormat", "outputFormat"];
 
 interface Given {
@@ -25,7 +25,7 @@ interface Given {
 interface Parts {
   given: Given[];
   words: string[];
-  /** Words after an option that is not known: its value, most likely. */
+  /** Words after an unknown option: its value, most likely. */
   loose: string[];
   /** Place of the first word among the options; Infinity for none. */
   firstWord: number;
@@ -77,7 +77,7 @@ function partsOf(argv: readonly string[]): Parts {
       : undefined;
     if (typed === undefined) {
       if (parts.words.length === 0) parts.firstWord = parts.given.length;
-      // A cluster of letters or a lone dash is no word of a person's prompt.
+      // A cluster of letters or a lone dash is not a word of a person's prompt.
       if (!/^-\S*$/.test(text) || text === "-") parts.words.push(text);
       continue;
     }
@@ -108,7 +108,7 @@ function takesValue(option: Option | ClientOption): boolean {
   return "kind" in option ? option.kind !== "flag" : option.takes === "value";
 }
 
-/** Returns whether a word is an option that is known, and so no value of the one before. */
+/** Returns whether a word is a known option, and so not a value of the one before. */
 function isKnownOption(text: string): boolean {
   return text.startsWith("--") && knownOption(camelCase(text.slice(2).split("=")[0] ?? "")) !== undefined;
 }
@@ -134,7 +134,7 @@ function clientCommand(notes: readonly string[]): Command<typeof RUN_OPTIONS> {
 /** An option of clients. Without `means` it is accepted and ignored. */
 interface ClientOption {
   takes: "nothing" | "value";
-  /** The option of ours that it stands for; `value` is what it then has, or a table of theirs to ours. */
+  /** The option of this program that it means; `value` is its value, or a table of their values to ours. */
   means?: { option: keyof typeof RUN_OPTIONS; value?: string | Readonly<Record<string, string>> };
 }
 
@@ -188,13 +188,13 @@ const IGNORED_ALONE: readonly string[] = [
   "strictMcpConfig",
 ];
 
-/** Those that mean something. */
+/** Those with an effect. */
 const MEANT: Readonly<Record<string, ClientOption>> = {
   dangerouslySkipPermissions: {
     takes: "nothing",
     means: { option: "permissionMode", value: "bypassPermissions" },
   },
-  // A client that names itself so answers requests about calls.
+  // A client that passes this answers requests about calls.
   channel: { takes: "value", means: { option: "permissionPromptTool", value: { SDK: "stdio" } } },
   maxSessionTurns: { takes: "value", means: { option: "maxTurns" } },
   coreTools: { takes: "value", means: { option: "tools" } },
@@ -208,7 +208,7 @@ const MEANT: Readonly<Record<string, ClientOption>> = {
   },
 };
 
-/** The option of clients with this camelCase name; undefined for one that is not known. */
+/** The option of clients with this camelCase name; undefined for an unknown one. */
 function clientOption(name: string): ClientOption | undefined {
   if (Object.hasOwn(MEANT, name)) return MEANT[name];
   if (IGNORED_WITH_VALUE.includes(name)) return { takes: "value" };
@@ -266,14 +266,14 @@ function ourMeaning({ name, option, value }: { name: string; option: Option; val
   return { option: { name, value } };
 }
 
-/** No names are no tools; `default` is what there is; tools that others have and we do not are left out. */
+/** No names mean no tools; `default` means all; tools that this program does not have are left out. */
 function toolsMeaning(value: string): Meaning {
   if (value.trim() === "default") return NOTHING;
   const names = splitRules([value]).filter((name) => isOurTool(name));
   return { option: { name: "tools", value: names.length === 0 ? "none" : names.join(",") } };
 }
 
-/** Rules about tools that we do not have allow and deny nothing. */
+/** Rules about tools that this program does not have allow and deny nothing. */
 function rulesMeaning(name: string, value: string): Meaning {
   const rules = splitRules([value]).filter((rule) =>
     rule.startsWith("mcp__") || isOurTool(rule.split("(")[0] ?? "", { git: true })

@@ -32,8 +32,8 @@ import { checkModelName, clientModels } from "./client_models.ts";
 import type { ClientServer } from "./client_tools.ts";
 
 /**
- * Serves one client until its input ends and every turn is done, a signal comes, or it has gone. Gives the exit code: of
- * a signal, else of the last turn where that failed by itself, else 0. Throws `usage` when the first line is no JSON.
+ * Serves one client until its input ends and every turn is done, a signal comes, or it has gone. Returns the exit code: of
+ * a signal, else of the last turn where that failed by itself, else 0. Throws `usage` when the first line is not JSON.
  */
 export async function converse(options: RunOptions, context: Context): Promise<number> {
   if (options.outputFormat !== undefined && options.outputFormat !== "stream-json") {
@@ -88,7 +88,7 @@ class Conversation {
     this.#session = new AgentSession({ ...options, mcpServers: given.servers }, this.#host);
   }
 
-  /** Takes the input and the turns, until both are over. */
+  /** Reads the input and runs the turns, until both are over. */
   async run(signal: AbortSignal): Promise<number> {
     const failed = Promise.withResolvers<never>();
     this.#readInput().catch(failed.reject).finally(() => {
@@ -98,7 +98,7 @@ class Conversation {
     try {
       return await Promise.race([this.#takeTurns(signal), failed.promise]);
     } catch (error) {
-      // A client that has gone ends the work that was for it.
+      // When a client has gone, its work ends.
       this.#running?.abort(error instanceof OutputClosed ? interrupted() : error);
       throw error;
     }
@@ -204,7 +204,7 @@ class Conversation {
     return prompt === null ? { text } : { typed: text, ...prompt };
   }
 
-  /** Those of the project before a session is open; none where it cannot be read, which its first turn says. */
+  /** Those of the project before a session is open; none where it cannot be read, which its first turn reports. */
   async #commands(): Promise<ClientCommand[]> {
     const { projectCommands, sessionCommands } = await import("../chat/input/client_commands.ts");
     const { opened } = this.#session;

@@ -1,4 +1,4 @@
-/** The check of one provider: does its key resolve, does its server answer with a model list, and what else is odd. */
+/** The check of one provider: whether its key resolves, whether its server answers with a model list, and what else is odd. */
 import { baseUrlHint, effectiveBaseUrl, normalizeBaseUrl, RUNTIMES, STUDIO } from "../../config/base_url.ts";
 import { endpointForCheck, findKey, keyAdvice, type ResolvedKey } from "../../config/endpoint.ts";
 import type { StoreOutside } from "../../config/keys/store.ts";
@@ -30,7 +30,7 @@ interface CheckLine {
 /** The result of one check. */
 export interface ProviderCheck {
   name: string;
-  /** `skipped`: the block that is written for everybody and was never set up. */
+  /** `skipped`: the default block, which was never set up. */
   state: "ok" | "error" | "skipped";
   /** Null when the address cannot be used. */
   baseUrl: string | null;
@@ -135,7 +135,7 @@ type Outcome =
   | { kind: "unauthorised"; status: number; body: string }
   /** It gives no list, but it answers. */
   | { kind: "unlisted"; status: number }
-  /** `running`: something answered, so that asking whether it runs is no help. */
+  /** `running`: something answered, so that the question whether it runs is useless. */
   | { kind: "failed"; reason: string; running: boolean; hint?: string };
 
 async function outcomeOf(
@@ -163,14 +163,14 @@ async function outcomeOf(
     return { kind: "failed", reason: `HTTP ${status}, a model may be loading`, running: true, hint };
   } catch (error) {
     if (!(error instanceof AgentcliError)) throw error;
-    // The client names provider and address; both stand in the line already.
+    // The client names provider and address; both are in the line already.
     const reason = /^cannot reach .*?: (.*)$/.exec(error.message)?.[1] ?? error.message;
     const silent = error.code === "provider_timeout" || /connection refused$/.test(reason);
     return { kind: "failed", reason, running: !silent, hint: error.hint };
   }
 }
 
-/** A list that everybody gets proves no key: a server that may have such a list is asked where it checks the key. */
+/** A public list proves no key: a server that may have one is asked where it checks the key. */
 async function withKeyChecked(
   outcome: Outcome,
   endpoint: Endpoint,
@@ -186,7 +186,7 @@ async function withKeyChecked(
   return isRefused ? { kind: "unauthorised", status: answer.status, body: answer.text } : outcome;
 }
 
-/** A reply of one token, or a refusal that a server of models alone gives; null for anything else. */
+/** A reply of one token, or a refusal that only a model server gives; null for anything else. */
 async function tryChat(
   client: HttpClient,
   endpoint: Endpoint,
@@ -221,7 +221,7 @@ function keyLine(key: ResolvedKey, outcome: Outcome, endpoint: Endpoint): CheckL
 /** Models that are named in one kind of warning before the rest is counted. */
 const NAMED = 10;
 
-/** Asks a few small questions more; whatever cannot be found out is left out. */
+/** Makes a few more small requests; whatever stays unknown is left out. */
 async function furtherFindings(
   endpoint: Endpoint,
   { provider, list }: { provider: ProviderEntry; list: ModelList },

@@ -15,7 +15,7 @@ import type { ProviderEntry } from "../../config/types.ts";
 
 const PLACES: Record<KeyStoreName, string> = { keyring: "the system keyring", file: "credentials.json" };
 
-/** Runs the command. A store that cannot be used is `key_store_unusable`: there is no other place it would fall back to. */
+/** Runs the command. A store that cannot be used is `key_store_unusable`: there is no fallback. */
 export async function setKey(
   { options, arguments: words, context }: Invocation<typeof SET_KEY_OPTIONS>,
 ): Promise<void> {
@@ -24,7 +24,7 @@ export async function setKey(
   const { name } = provider;
   const place = options.store ?? "keyring";
   const store = await openKeyStore(place, io);
-  // Before the key is asked for: nobody should type one that cannot be kept.
+  // Before asking for the key: nobody should type one that cannot be stored.
   await told(name, () => store.read(name).catch((error) => ignoreUnreadable(error, place)));
   const key = await readKey(io, name);
   const origin = boundOrigin(provider, io.env);
@@ -33,7 +33,7 @@ export async function setKey(
   try {
     await edit(context, (document) => document.setProviderField(name, { key: "api_key", value: place }));
   } catch (error) {
-    // What no entry points to would lie there for ever.
+    // A key without an entry would stay there forever.
     if (before !== place) await store.remove(name).catch(() => {});
     throw error;
   }

@@ -140,7 +140,7 @@ export async function unsetRole({ arguments: words, context }: Invocation): Prom
   const { configuration: before } = await configured(context);
   const old = before.roles[role];
   let removed = false;
-  // Without a file there is nothing to remove, and no home to make.
+  // Without a file there is nothing to remove, and no home to create.
   if (before.exists) await edit(context, (document) => void (removed = document.unsetSetting(`roles.${role}`)));
   await print(context, {
     json: { role, changed: removed },

@@ -56,7 +56,7 @@ export async function addProvider(
     replaced = Object.hasOwn(document.value().providers ?? {}, name);
     document.addProvider(name, provider, { replace: options.replace });
   });
-  // The new entry is a new provider: what was stored for the old one is nobody's any more.
+  // The new entry is a new provider: what was stored for the old one is orphaned.
   if (before) await dropStoredKey(before, context);
   const change = replaced ? "replaced" : "added";
   await print(context, { json: { name, base_url: provider.base_url, change }, text: `${change} ${name}\n` });
@@ -84,7 +84,7 @@ async function nextSteps(provider: ProviderEntry, context: Invocation["context"]
   const { io } = context;
   const { name, models: [configured] } = provider;
   const chat = (id?: string) => `agentcli chat --model ${id === undefined ? `'${name}:<model>'` : `${name}:${id}`}`;
-  // Elsewhere it is the person who decides when it is asked.
+  // Elsewhere the person decides when it is asked.
   if (!isLocalProvider(provider, io)) {
     return await notice(context, `next: agentcli providers validate ${name}, then ${clean(chat(configured?.id))}`);
   }
@@ -246,7 +246,7 @@ export async function validateProviders({ arguments: names, context }: Invocatio
     for (const [at, pending] of started.entries()) {
       const check = await during(context, `asking ${clean(providers[at]?.name ?? "")}`, () => pending);
       checks.push(check);
-      // Each is shown as soon as those before it are: a server that is slow to answer hides no result above it.
+      // Each is shown as soon as those before it are: a slow server hides no result above it.
       if (!globals.json) await io.stdout.write(checkText(check));
     }
   });

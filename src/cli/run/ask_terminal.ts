@@ -9,7 +9,7 @@ const SHOWN_LIMIT = 2000;
 
 /**
  * Asks on a terminal; anything but yes is a refusal, and words typed instead of yes or no go to the model as the reason.
- * Returns null where no terminal is.
+ * Returns null without a terminal.
  */
 export function askOnTerminal(io: Io): AskPermission {
   return async (question, signal) => {
@@ -25,7 +25,7 @@ export function askOnTerminal(io: Io): AskPermission {
       }).join("");
     const subject = clean(question.subject, { multiline: true });
     await io.stderr.write(`\n${question.toolName}: ${subject}\n${detail}`);
-    // Once more what it is about: what is above may have scrolled away.
+    // Repeated, since what is above may have scrolled away.
     const short = subject.split("\n", 1)[0]?.slice(0, 40) ?? "";
     const answer = await askLine(io, `Allow ${question.toolName} ${short}? [y/N, or say why not] `, { signal });
     if (isYes(answer)) return { behavior: "allow" };

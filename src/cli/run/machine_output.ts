@@ -50,7 +50,7 @@ export function failedResult(error: AgentcliError, sessionId: string): TurnResul
   };
 }
 
-/** Prints the result event for `error` and gives the exit code. */
+/** Prints the result event for `error` and returns the exit code. */
 export async function printFailure(
   error: AgentcliError,
   io: Pick<Io, "stdout">,

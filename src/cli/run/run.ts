@@ -20,7 +20,7 @@ type Format = typeof OUTPUT_FORMATS[number];
 /** The naming of models: as in the configuration, or as protocol clients name them. */
 type Naming = Pick<Host, "clientNames">;
 
-/** `agentcli run`. Machine formats get a result event for every failure, also for one before the first request. */
+/** `agentcli run`. Machine formats get a result event for every failure, even for one before the first request. */
 export async function run(
   { options, arguments: words, context }: Invocation<typeof RUN_OPTIONS>,
   naming: Naming = { clientNames: false },
@@ -60,7 +60,7 @@ async function turn(
     const opened = await session.ready(signal).finally(host.waiting?.("connecting"));
     const output = await outputOf(format, context, { ...opened, partial: options.includePartialMessages });
     const mcpServers = [...serverStatus(opened), ...given.own.map((name) => ({ name, status: "failed" }))];
-    // What is piped in is no typed text: a diff is full of such signs.
+    // Piped input is not typed text: a diff is full of such characters.
     const mentions = await mentionedPaths(invocation.prompt ?? "", opened.session.workspace, host.notice);
     const result = await session.prompt({ text, mentions }, {
       signal,
@@ -101,17 +101,17 @@ async function outputOf(
 
 /** Largest prompt from standard input, in bytes. */
 const INPUT_LIMIT = 16 * 1024 * 1024;
-/** Standard input that says nothing for this long is mentioned: it may be a pipe that nobody will close. */
+/** Standard input that is silent for this long is mentioned: it may be a pipe that nobody will close. */
 const PATIENCE_MS = 1000;
 
 /**
  * The prompt's text: `argument`, or all of standard input where it is `-` or missing; a prompt and piped input are
- * joined. Throws `usage` when that comes to nothing.
+ * joined. Throws `usage` when there is no text.
  */
 async function readPrompt(argument: string | undefined, io: Io, signal: AbortSignal): Promise<string> {
   const typed = argument === "-" ? undefined : argument;
   const piped = io.stdin.isTerminal && argument !== "-" ? "" : await readInput(io, signal);
-  // Servers and templates end a text at one, and what holds one is no text.
+  // Servers and templates end a text at a NUL, and nothing with a NUL is text.
   if (piped.includes("\0")) {
     throw new AgentcliError("usage", "standard input is not text: it contains NUL bytes", {
       hint: "pipe text in, or name the file in the prompt; images go with --file",
@@ -127,7 +127,7 @@ async function readPrompt(argument: string | undefined, io: Io, signal: AbortSig
 }
 
 async function readInput(io: Io, signal: AbortSignal): Promise<string> {
-  // A flag, since telling a signal to abort costs half a millisecond of every start.
+  // A flag, since aborting a signal costs half a millisecond of every start.
   let waiting = true;
   void io.clock.sleep(PATIENCE_MS).then(() =>
     waiting ? io.stderr.write("reading standard input; end it with Ctrl-D, or start with </dev/null\n") : undefined

@@ -30,7 +30,7 @@ export function textOutput(io: Io, options: { quiet: boolean; verbose: boolean }
     waited = false;
     await progress.stop();
   };
-  /** A piece of the answer; nothing is waited for but a reader that is too slow. */
+  /** Prints a piece of the answer; waits only for a reader that is too slow. */
   const stream = (text: string): void | Promise<void> => {
     atLineStart = text.endsWith("\n");
     open = true;
@@ -78,7 +78,7 @@ export function textOutput(io: Io, options: { quiet: boolean; verbose: boolean }
           denied.add(event.denial.callId);
           break;
         case "tool_result":
-          // A call that was denied has had its line.
+          // A denied call already has its line.
           if (denied.delete(event.item.callId)) return;
           break;
       }
@@ -94,7 +94,7 @@ export function textOutput(io: Io, options: { quiet: boolean; verbose: boolean }
         if (result.errorCode === "check_failed") {
           await io.stderr.write(`agentcli: exit ${result.exitCode}: ${result.hint ?? ""}\n`);
         }
-        // The code stands for the session, the words for the turn in which it happened.
+        // The code is for the session, the words for the turn in which it happened.
         if (result.errorCode === "permission_denied" && result.denials.length > 0) {
           const why = "a permission was missing and nobody could be asked";
           await io.stderr.write(`agentcli: exit ${result.exitCode}: ${why}\n  ${result.hint ?? ""}\n`);
@@ -139,7 +139,7 @@ export function textOutput(io: Io, options: { quiet: boolean; verbose: boolean }
 
 /** Longest subject of a call on its line, in characters. */
 const SUBJECT_LIMIT = 160;
-/** In place of what a call of a protected session is about. */
+/** Printed in place of the subject of a call in a protected session. */
 const MARK = "[no-cloud]";
 
 const BREAKS = {
@@ -187,7 +187,7 @@ export function eventLine(event: TurnEvent, trace: LabelTrace): string | null {
   }
 }
 
-/** The words for an event that a run and the chat share, to be cleaned; null where they say nothing, or each its own. */
+/** The words for an event that a run and the chat share, to be cleaned; null where they show nothing, or differ. */
 export function noteOf(event: TurnEvent, trace?: Pick<LabelTrace, "toolName">): string | null {
   switch (event.kind) {
     case "retry":
@@ -213,7 +213,7 @@ export function noteOf(event: TurnEvent, trace?: Pick<LabelTrace, "toolName">): 
   }
 }
 
-/** The first line of what came; of a command how it ended before that. */
+/** The first line of a result; for a command, how it ended before that. */
 function failureText({ item: { content }, details }: TurnEvent & { kind: "tool_result" }): string {
   const first = cut(content);
   const { exitCode, timedOut } = details ?? {};
@@ -229,8 +229,8 @@ function cut(text: string): string {
 }
 
 /**
- * Says that a request is sent again. Null where that is said already, since a large model takes minutes to load, and for a
- * connection that is refused and tried again within a second, which the error says then.
+ * Says that a request is sent again. Null where that was already said, since a large model takes minutes to load, and for a
+ * connection that is refused and tried again within a second, which the final error reports.
  */
 function retryText({ kind, reason, restart, delayMs, attempt, maxRetries }: RetryNotice): string | null {
   if (restart) return `${reason}; retrying, the text so far is discarded`;

@@ -89,7 +89,7 @@ async function trustHosts(hosts: readonly string[], { root, record }: ProjectCon
   for (const host of hosts) await record.trustEndpoint(host);
 }
 
-/** Hosts that may get what is protected here, and why: what was added may be protected from somebody else than was thought. */
+/** Hosts that may get what is protected here, and why: new lines may protect from fewer than expected. */
 function trustedHosts(
   added: readonly string[],
   { root, localEndpoints, record }: ProjectContext,
@@ -101,7 +101,7 @@ function trustedHosts(
   }));
 }
 
-/** Permission bits of a new marker: everybody who may look at the project may know its rules. */
+/** Permission bits of a new marker: everybody who may read the project may know its rules. */
 const NEW_MARKER_MODE = 0o644;
 
 /** A path below the marker's directory as a line of the marker holds it. Throws `usage` for a name with a line end. */
@@ -115,8 +115,8 @@ function markerValue(path: string): string {
 }
 
 /**
- * Appends lines to the marker of `root`, which is made when there is none; everything in it stays as it is. Throws `usage`
- * when it is damaged or no plain file, or when the system refuses.
+ * Appends lines to the marker of `root`, which is created when there is none; everything in it stays as it is. Throws `usage`
+ * when it is damaged or not a plain file, or when the system refuses.
  */
 async function addToMarker(root: string, lines: readonly string[]): Promise<void> {
   const path = join(root, MARKER_NAME);
@@ -147,7 +147,7 @@ async function addToMarker(root: string, lines: readonly string[]): Promise<void
   }
 }
 
-/** Most lines that one call allows: a whole file is taken out of the marker instead. */
+/** Most lines that one call allows: a whole file is better removed from the marker. */
 const LINE_LIMIT = 100;
 
 /** Returns 1 if the user declined. The lines are kept as salted digests, and never printed. */
@@ -203,7 +203,7 @@ export async function trustProject({ arguments: words, context }: Invocation): P
   const { root, cwd, record } = project;
   if (record === null) throw new AgentcliError("internal", "a project that is recorded has no record");
   if (record.problem !== null) throw record.problem;
-  // Read before the question: what changes until it is answered was not shown.
+  // Read before the question: later changes were not shown.
   const now = new ProtectedSet([root]);
   now.refresh();
   void now.any;

@@ -17,7 +17,7 @@ import { clean } from "../../terminal/clean.ts";
 import type { Context } from "../command.ts";
 import { configured, snakeKeys, warn } from "../result.ts";
 
-/** Entries of the project that are looked at for a report. */
+/** Entries of the project that are read for a report. */
 const ENTRY_LIMIT = 500_000;
 
 export interface ProjectContext {
@@ -34,8 +34,8 @@ export interface ProjectContext {
 }
 
 /**
- * Looks at the project that the working directory is in, as a session would find it: what was protected and has moved is
- * found, too. With `create` it is recorded in the home as one would do.
+ * Opens the project of the working directory as a session would, including what was protected and has moved.
+ * With `create` it is recorded in the home as a session would do.
  */
 export async function openProjectContext(
   context: Context,
@@ -63,7 +63,7 @@ interface ProviderView {
   reason: string;
 }
 
-/** The provider that `--model`, the environment or the settings choose; as a sentence why there is none. Asks no server. */
+/** The provider that `--model`, the environment or the settings choose; or a sentence about why there is none. Asks no server. */
 export async function viewProvider(
   model: string | undefined,
   { context, localEndpoints }: { context: Context; localEndpoints: readonly string[] },
@@ -84,7 +84,7 @@ export async function viewProvider(
   } catch (error) {
     // Which paths are protected does not depend on it; but a provider that was named must be one.
     if (!(error instanceof AgentcliError) || model !== undefined) throw error;
-    // All providers there are would be listed with every call.
+    // Every call would list all providers.
     return error.message.replace(/; available: .*$/s, "");
   }
 }
@@ -127,7 +127,7 @@ export async function warnOfMarkers({ protection, notices }: ProjectContext, con
   }
 }
 
-/** Tells whether a base URL is local: loopback, or opted in by the marker of the project that the directory is in. */
+/** Prints whether a base URL is local: loopback, or opted in by the marker of the project that the directory is in. */
 export async function localityOf(context: Context): Promise<(baseUrl: string) => boolean> {
   const localEndpoints = await localEndpointsOf(context);
   return (baseUrl) => isLocal(baseUrl, localEndpoints);

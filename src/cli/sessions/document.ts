@@ -1,4 +1,4 @@
-/** A stored session as a document: all that was said, without what may not be written down. Loaded with show and export. */
+/** A stored session as a document: everything that was said, without what may not be written. Loaded with show and export. */
 import type { Home } from "../../platform/home.ts";
 import { judged } from "../../runtime/reopen_store.ts";
 import { sessionHtml, sessionMarkdown, sessionValue } from "../../session/export.ts";
@@ -11,8 +11,8 @@ import type { EXPORT_FORMATS } from "../conversation_commands.ts";
 export type ExportFormat = typeof EXPORT_FORMATS[number];
 
 /**
- * The session with its whole conversation, also what summaries stand for. What was read of files that are protected now,
- * and all after it, is left out as it is in transcripts: placeholders stand for it.
+ * The session with its whole conversation, including what summaries replaced. What was read from files that are protected now,
+ * and everything after it, is replaced by placeholders, as in transcripts.
  */
 export async function openDocument(
   home: Home,

@@ -55,7 +55,7 @@ export async function showStored(invocation: Invocation<typeof LIST_OPTIONS>): P
   for (const problem of stored.problems) await warn(context, problem);
 }
 
-/** Runs the command. `--json` is `--format json`; without both, the ending of the file decides. */
+/** Runs the command. `--json` is `--format json`; without both, the extension of the file decides. */
 export async function exportStored(invocation: Invocation<typeof EXPORT_OPTIONS>): Promise<void> {
   const { options, context } = invocation;
   const { io, globals } = context;
@@ -76,7 +76,7 @@ export async function exportStored(invocation: Invocation<typeof EXPORT_OPTIONS>
   for (const problem of stored.problems) await warn(context, problem);
 }
 
-/** Returns the format that the ending of a file asks for. */
+/** Returns the format for the extension of a file. */
 export function formatOf(file: string): ExportFormat {
   const ending = /\.(json|html)$/i.exec(file)?.[1]?.toLowerCase();
   return ending === "json" || ending === "html" ? ending : "markdown";
@@ -134,7 +134,7 @@ export async function renameOne(invocation: Invocation<typeof LIST_OPTIONS>): Pr
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-/** Returns 1 if the user declined. Sessions in use are passed over. */
+/** Returns 1 if the user declined. Sessions in use are skipped. */
 export async function pruneSessions({ options, context }: Invocation<typeof PRUNE_OPTIONS>): Promise<number> {
   const { io, globals } = context;
   const { olderThan } = options;
@@ -177,7 +177,7 @@ export async function openScope(
   return { home, scope: { projectRoot: projectRootOf(globals.cwd, io) } };
 }
 
-/** The one session that a command was given. Throws `unknown_session`. */
+/** The one session that a command names. Throws `unknown_session`. */
 async function openNamed(
   { options, arguments: [id = ""], context }: Invocation<typeof LIST_OPTIONS>,
 ): Promise<{ home: Home; session: SessionSummary }> {

@@ -92,7 +92,7 @@ export class GitWork {
 
   /** The commit that a name means; null for none, and for what would be taken as an option. */
   async commit(rev: string): Promise<string | null> {
-    // deno-lint-ignore no-control-regex -- control characters are what is looked for
+    // deno-lint-ignore no-control-regex -- control characters are what is searched for
     if (!/^[^-\s\x00-\x1f][^\s\x00-\x1f]*$/.test(rev) || rev.includes("..")) return null;
     const name = (await this.ask(["rev-parse", "--verify", "--quiet", `${rev}^{commit}`]))?.trim() ?? "";
     return /^[0-9a-f]{40,64}$/.test(name) ? name : null;

@@ -13,7 +13,7 @@ import type { Candidate, CompletionQuery } from "../../../terminal/editor_text.t
 import { type CommandName, COMMANDS } from "../commands/commands.ts";
 import type { SearchOptions } from "./path_search.ts";
 
-/** Commands of other programs, each after what does the same here. */
+/** Commands of other programs, each with its counterpart here. */
 const KNOWN_ELSEWHERE: readonly (readonly [hint: string, ...names: string[]])[] = [
   ["/clear begins a new session", "new", "reset"],
   ["/resume continues a stored session", "sessions", "continue", "threads"],

@@ -199,7 +199,7 @@ Deno.test("what a server says is shown as escapes", async () => {
   const { stdout, stderr, code } = await probe(home);
   const asJson = await probe(home, { json: true });
   assert.equal(code, 1);
-  // deno-lint-ignore no-control-regex -- control characters are what is looked for
+  // deno-lint-ignore no-control-regex -- control characters are what is searched for
   assert.doesNotMatch(stdout + stderr + asJson.stdout, /[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/);
 });
 
