@@ -1,6 +1,6 @@
 /** Text from anywhere, made safe to show on a terminal or in a line of JSON. */
 
-// C0 and DEL, C1 (among them the one-byte CSI and OSC), the signs that turn the direction of text, line separators,
+// C0 and DEL, C1 (among them the one-byte CSI and OSC), the characters that change the direction of text, line separators,
 // invisible spaces, and the tag characters that carry hidden text. ESC is in C0, so every sequence loses its start.
 const UNSAFE =
   // deno-lint-ignore no-control-regex -- finding control characters is the purpose
@@ -34,7 +34,7 @@ export function cleanLine(text: string): string {
   return clean(text.replace(/\s+/g, " ").trim());
 }
 
-// What JSON itself leaves as it is: DEL and C1 (a one-byte CSI among them), and the signs that turn the direction of text.
+// What JSON itself leaves as it is: DEL and C1 (a one-byte CSI among them), and the characters that change the direction of text.
 const UNESCAPED = /[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g;
 
 /**
@@ -45,7 +45,7 @@ export function jsonText(value: unknown): string {
   return escapedJson(JSON.stringify(value)) + "\n";
 }
 
-/** JSON that is text already, one value or one a line, under the same rule. */
+/** Does the same for JSON text, one value or one per line. */
 export function escapedJson(json: string): string {
   return json.replace(UNESCAPED, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }

@@ -1,13 +1,13 @@
 /** Compares texts as a unified diff. Loads the diff library: import this module lazily. */
 import { createTwoFilesPatch } from "npm:diff@9.0.0";
 
-/** More changed lines than this are shown as one change: to find the shortest one would take seconds. */
+/** More changed lines than this are shown as one change: finding the shortest one would take seconds. */
 const MOST_CHANGES = 2000;
 const CONTEXT = 3;
 
 /**
- * The unified diff that turns `before` into `after`, with `name` as both file names (`/dev/null` for a file that is
- * not there yet: `before` null); empty when nothing changes.
+ * The unified diff that turns `before` into `after`, with `name` as both file names (`/dev/null` for a missing
+ * file: `before` null); empty when nothing changes.
  */
 export function unifiedDiff(before: string | null, after: string, options: { name: string }): string {
   if (before === after) return "";

@@ -1,6 +1,6 @@
 /** The text of the line editor: moving in it, and completing it. */
 
-/** A paste that is shown as one sign: the first of the private characters that stand for pastes. */
+/** The first of the private characters that represent pastes, each shown as one sign. */
 export const FIRST_PASTE = 0xe000;
 /** Pastes that one text may hold as signs. */
 export const MOST_PASTES = 256;
@@ -13,12 +13,12 @@ export function pasteIndex(character: string): number | null {
 
 /** The characters as people see them: an emoji with its modifiers is one. */
 export function graphemes(text: string): string[] {
-  // Most text needs no table: letters of Latin scripts stand for themselves.
+  // Most text needs no table: letters of Latin scripts are single characters.
   if (/^[\u0020-\u02ff]*$/.test(text)) return text.split("");
   return [...new Intl.Segmenter().segment(text)].map(({ segment }) => segment);
 }
 
-/** Where the line begins that `position` is in. */
+/** Where the line of `position` begins. */
 export function lineStart(text: string, position: number): number {
   return position === 0 ? 0 : text.lastIndexOf("\n", position - 1) + 1;
 }
@@ -69,13 +69,13 @@ function nextLine(text: string, position: number): number | null {
   return end === text.length ? null : end + 1;
 }
 
-/** One offer. `text` takes the place of what was typed; `note` stands beside it. */
+/** One candidate. `text` replaces what was typed; `note` is shown beside it. */
 export interface Candidate {
   text: string;
   note: string;
 }
 
-/** The query: the word that was begun, without its sign, and where it begins in the text. */
+/** The query: the incomplete word, without its sign, and where it begins in the text. */
 export interface CompletionQuery {
   kind: "path" | "command";
   word: string;
@@ -102,7 +102,7 @@ export function queryAt(text: string, cursor: number): CompletionQuery | null {
   return { kind: "path", word: named.replace(/^"/, ""), start: cursor - named.length - 1 };
 }
 
-/** The list for candidates that were asked for; null when there are none, or the text has gone on. */
+/** The list for requested candidates; null when there are none, or the text has changed. */
 export function offer(
   { text, cursor }: { text: string; cursor: number },
   query: CompletionQuery,
@@ -113,19 +113,19 @@ export function offer(
   return { start: query.start, items, selected: 0 };
 }
 
-/** The list with the next or the previous offer selected; it goes round. */
+/** The list with the next or the previous candidate selected; it wraps around. */
 export function step(completion: Completion, direction: -1 | 1): Completion {
   const { length } = completion.items;
   return { ...completion, selected: (completion.selected + direction + length) % length };
 }
 
-/** The offer of a path; one with spaces stands in quotes, which stay open after a directory. */
+/** The candidate for a path; one with spaces is in quotes, which stay open after a directory. */
 export function pathOffer(path: string, note: string): Candidate {
   if (!/[\s"']/.test(path)) return { text: `@${path}`, note };
   return { text: path.endsWith("/") ? `@"${path}` : `@"${path}"`, note };
 }
 
-/** The text with the selected offer in it. A directory stays open for what is below; anything else is followed by a space. */
+/** The text with the selected candidate in it. A directory stays open for what is below; anything else is followed by a space. */
 export function accept(
   { text, cursor }: { text: string; cursor: number },
   { start, items, selected }: Completion,

@@ -1,4 +1,4 @@
-/** How a line editor looks: rows of a width, and where the cursor stands. */
+/** How a line editor looks: rows of a width, and the position of the cursor. */
 import { clean } from "./clean.ts";
 import { type Completion, graphemes, pasteIndex } from "./editor_text.ts";
 import type { EditorState } from "./line_editor.ts";
@@ -10,11 +10,11 @@ interface EditorView {
   cursor: { row: number; column: number };
 }
 
-/** Where it is drawn. `maxRows` holds for the text; the list of completions comes below. */
+/** Where it is drawn. `maxRows` limits the text; the list of completions comes below. */
 interface ViewOptions {
   width: number;
   maxRows: number;
-  /** At most this many offers are shown. */
+  /** At most this many candidates are shown. */
   offers: number;
 }
 

@@ -1,4 +1,4 @@
-/** Bytes of a terminal into keys: what a person did, whatever sequence their terminal sends for it. */
+/** Turns bytes of a terminal into keys, whatever sequences the terminal sends for them. */
 
 /** The action of a key, by the usual bindings of line editors. */
 export type KeyName =
@@ -34,14 +34,14 @@ export type KeyName =
   | "edit_outside"
   | "suspend"
   | "save"
-  /** No key: the terminal answers that it is there (`CSI 5 n`). */
+  /** No key: the terminal answers a status request (`CSI 5 n`). */
   | "ready"
   | "unfold";
 
 /** One key. `paste` is everything between the marks of one bracketed paste. */
 export type Key = { kind: "text"; text: string } | { kind: "paste"; text: string } | { kind: "named"; name: KeyName };
 
-/** Longest paste that is taken, in characters; what is longer is cut. */
+/** Longest paste that is accepted, in characters; a longer one is cut. */
 const PASTE_LIMIT = 16 * 1024 * 1024;
 /** An escape sequence that is longer is none. */
 const SEQUENCE_LIMIT = 32;
@@ -132,7 +132,7 @@ export class KeyDecoder {
     return keys;
   }
 
-  /** Nothing followed: what waits is the escape key. */
+  /** Nothing followed: the pending character is the escape key. */
   flush(): Key[] {
     if (!this.waiting) return [];
     this.#rest = "";
@@ -141,7 +141,7 @@ export class KeyDecoder {
 
   #takePaste(keys: Key[]): boolean {
     const end = this.#rest.indexOf(PASTE_END);
-    // The beginning of the end mark may be all that has come of it.
+    // Perhaps only the beginning of the end mark has arrived.
     const kept = end >= 0 ? end : Math.max(0, this.#rest.length - PASTE_END.length + 1);
     const text = (this.#paste ?? "") + this.#rest.slice(0, kept);
     this.#paste = text.length > PASTE_LIMIT ? text.slice(0, PASTE_LIMIT) : text;
@@ -186,7 +186,7 @@ export class KeyDecoder {
   }
 }
 
-/** The key of `CSI parameters final`; undefined for one that nothing is bound to. */
+/** The key of `CSI parameters final`; undefined for an unbound one. */
 function sequenceName(parameters: string, final: string): KeyName | undefined {
   const [first = "", modifier = "", code = ""] = parameters.split(";");
   // Control and alt move by words.

@@ -40,7 +40,7 @@ export interface EditorState {
   /** The text that Control-Y puts back. */
   killed: string;
   undo: readonly { text: string; cursor: number }[];
-  /** Whether the last key typed: then the next joins its undo step. */
+  /** Whether the last key inserted text: then the next joins its undo step. */
   typing: boolean;
 }
 
@@ -52,7 +52,7 @@ export type EditorEffect =
   | { kind: "leave" }
   | { kind: "escape" }
   | { kind: "clear_screen" }
-  /** Unfold what is folded as this number, else the last; fold it again. */
+  /** Unfold the block with this number, else the last; fold it again. */
   | { kind: "unfold"; number: number | null }
   | { kind: "page"; direction: -1 | 1 }
   /** Edit the text in a program of the person's own; `text` holds its pastes. */
@@ -116,7 +116,7 @@ function completing(state: EditorState): Edited {
   return only(state, { kind: "complete", query });
 }
 
-/** Private characters stand for pastes, and are typed by nobody. */
+/** Private characters represent pastes, and nobody types them. */
 function printable(text: string): string {
   return text.replace(/[\ue000-\ue0ff]/g, "");
 }
@@ -217,7 +217,7 @@ function named(state: EditorState, name: KeyName): Edited {
     case "escape":
       return completion === null ? only(state, { kind: "escape" }) : only({ ...state, completion: null });
     case "interrupt":
-      // What was being written goes first; only an empty line hands the key on.
+      // The draft is cleared first; only an empty line passes the key on.
       if (text === "") return only(state, { kind: "interrupt" });
       return only({ ...emptied(state), undo: remembered(state, false).undo });
     case "end_of_input":
@@ -236,7 +236,7 @@ function named(state: EditorState, name: KeyName): Edited {
   }
 }
 
-/** The editor with another text in place of its own; undo brings that back. */
+/** The editor with another text; undo restores its own. */
 export function replaceText(state: EditorState, given: string): EditorState {
   const text = printable(given);
   return { ...state, ...remembered(state, false), text, cursor: text.length, completion: null, search: null };
@@ -251,7 +251,7 @@ function enter(state: EditorState): Edited {
   const chosen = completion?.items[completion.selected];
   if (completion !== null && chosen !== undefined && text.slice(completion.start, cursor) !== chosen.text) {
     const done = accepted(state, completion);
-    // A command that is marked is meant; a path is a part of what is said.
+    // A marked command is chosen and run; a path is a part of the message.
     return chosen.text.startsWith("/") ? enter({ ...done.state, completion: null }) : done;
   }
   // A backslash at the end asks for one more line, where no other key makes one.

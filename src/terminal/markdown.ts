@@ -1,13 +1,13 @@
 /**
- * Markdown as it streams: a block that is complete becomes rows that never change again; only the open block is drawn
- * anew. What is no Markdown is shown as it is.
+ * Markdown as it streams: a block that is complete becomes rows that never change again; only the open block is
+ * redrawn. What is not Markdown is shown as it is.
  */
 import { clean } from "./clean.ts";
 import { highlight, inline, isTable, tableRows } from "./markdown_parts.ts";
 import { type Row, row, span } from "./style.ts";
 import { wrap } from "./wrap.ts";
 
-/** A longer block is closed where it is, so that drawing it anew stays cheap. Characters. */
+/** A longer block is closed where it is, so that redrawing stays cheap. Characters. */
 const BLOCK_LIMIT = 2000;
 const TABLE_LIMIT = 100;
 
@@ -48,7 +48,7 @@ export class MarkdownStream {
     const given = this.#held + piece;
     this.#held = given.endsWith("\r") ? "\r" : "";
     const cleaned = clean(this.#held === "" ? given : given.slice(0, -1), { multiline: true });
-    // How far a tab moves is the terminal's to say: a row with one would be of no known width.
+    // The terminal decides how far a tab moves: a row with one would have no known width.
     const lines = (this.#tail + cleaned.replaceAll("\t", "    ")).split("\n");
     this.#tail = lines.pop() ?? "";
     const rows = lines.flatMap((line) => this.#line(line));

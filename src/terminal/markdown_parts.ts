@@ -3,7 +3,7 @@ import { type Row, row, rowWidth, type Span, span, type Style } from "./style.ts
 import { shrink } from "./table.ts";
 import { wrap } from "./wrap.ts";
 
-/** A longer line is shown as it is: nobody reads it by its colors. */
+/** A longer line is shown without colors: nobody would read them. */
 const LINE_LIMIT = 1000;
 
 const WORDS = new Set(
@@ -24,7 +24,7 @@ const HASH = new Set(
 const DASHES = new Set("sql lua haskell hs ada elm".split(" "));
 const PLAIN = new Set("text txt plain plaintext output log markdown md console".split(" "));
 
-/** The line with its looks. `language` is what stands after the fence; an unknown one is read like most are. */
+/** The line with its styles. `language` is the word after the fence; an unknown one is treated like most languages. */
 export function highlight(line: string, language: string): Row {
   const name = language.toLowerCase();
   if (name === "diff" || name === "patch") return [diffSpan(line)];
@@ -57,12 +57,12 @@ function diffSpan(line: string): Span {
   return span(line, line.startsWith("-") ? "removed" : "plain");
 }
 
-// Every alternative is bounded, so that text with many signs that never close stays quick.
+// Every alternative is bounded, so that text with many unclosed marks stays fast.
 const INLINE =
   /(`+)([^`](?:.{0,400}?[^`])??)\1(?!`)|\*\*(?=\S)(.{1,400}?\S|\S)\*\*|__(?=\S)(.{1,400}?\S|\S)__(?!\w)|\*(?=[^\s*])([^*]{0,399}?[^\s*])\*|(?<!\w)_(?=[^\s_])([^_]{0,399}?[^\s_])_(?!\w)|~~([^~]{1,400})~~|!?\[([^\][]{1,400})\]\(([^()\s]{1,1000})(?: "[^"]{0,200}")?\)|\\([\\`*_{}[\]()#+.!|>~-])/gsu;
 
 /**
- * The text with its looks. `base` is the look of what is not marked. A link shows where it leads, since what it says and
+ * The text with its styles. `base` is the style of unmarked text. A link shows where it leads, since what it says and
  * where it goes may differ; `color` false keeps the signs of code, which nothing else would show.
  */
 export function inline(text: string, options: { base?: Style; color: boolean }): Row {
@@ -92,7 +92,7 @@ const SEPARATOR = /^\s*\|?\s*:?-+:?\s*(\|\s*:?-+:?\s*)*\|?\s*$/;
 const GAP = "  ";
 const NARROWEST = 6;
 
-/** Whether the lines are a table: a row, then the line that parts head and body. */
+/** Whether the lines are a table: a row, then the line between head and body. */
 export function isTable(lines: readonly string[]): boolean {
   return lines.length >= 2 && SEPARATOR.test(lines[1] ?? "");
 }
@@ -110,7 +110,7 @@ export function tableRows(lines: readonly string[], options: { width: number; co
     (_, column) => Math.max(1, ...cells.map((line) => rowWidth(line[column] ?? []))),
   );
   const widths = fitted(natural, width - GAP.length * (columns - 1));
-  // More columns than can stand side by side: one below the other then.
+  // Too many columns to fit side by side: one below the other then.
   if (widths === null) return cells.flatMap((line) => line.flatMap((cell) => wrap(cell, { width })));
   const rows: Row[] = [];
   for (const [index, line] of cells.entries()) {

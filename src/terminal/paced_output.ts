@@ -1,4 +1,4 @@
-/** Output that comes over time: the answer as it streams, and a line that says what is waited for. */
+/** Output that arrives over time: the answer as it streams, and a line about the current wait. */
 import type { Io, Output } from "../platform/io.ts";
 
 /** Characters that may wait; beyond that the writer waits for the reader of the output. */
@@ -10,7 +10,7 @@ const WAITING_LIMIT = 256 * 1024;
  */
 export function createPacedOutput(output: Output) {
   let waiting = "";
-  /** After a failure it stays: a reader that has gone does not come back. */
+  /** A failure is permanent: a reader that has gone does not come back. */
   let writing: Promise<void> | null = null;
   let failed = false;
 
@@ -24,7 +24,7 @@ export function createPacedOutput(output: Output) {
   }
 
   return {
-    /** Takes a text. Gives a promise only when the caller shall wait: too much is under way, or writing failed. */
+    /** Takes a text. Returns a promise only when the caller has to wait: too much is pending, or writing failed. */
     write(text: string): void | Promise<void> {
       waiting += text;
       if (writing === null && waiting !== "") {
@@ -34,7 +34,7 @@ export function createPacedOutput(output: Output) {
       }
       if (failed || waiting.length > WAITING_LIMIT) return writing ?? undefined;
     },
-    /** Resolves when all has been taken by the system; rejects with what writing failed with, each time. */
+    /** Resolves when the system has taken everything; rejects with the write error, each time. */
     async settled(): Promise<void> {
       while (writing !== null) await writing;
     },
@@ -47,15 +47,15 @@ interface Progress {
   start(label: string): void;
   /** Adds to the label, for instance how much is done. */
   note(text: string): void;
-  /** Takes the line away. Must be called before anything else is written to the terminal. */
+  /** Removes the line. Must be called before anything else is written to the terminal. */
   stop(): Promise<void>;
 }
 
-/** Why a wait ends: without a reason of ours the runtime makes an error, with a stack. */
+/** Why a wait ends: without an explicit reason the runtime creates an error, with a stack. */
 const OVER = "over";
 
 /**
- * Shows nothing where stderr is no terminal or quiet was asked for. A dumb terminal cannot take a line away: it gets one
+ * Shows nothing where stderr is no terminal or quiet was asked for. A dumb terminal cannot remove a line: it gets one
  * for each wait, which stays.
  */
 export function createProgress(io: Pick<Io, "stderr" | "env" | "clock">, options: { quiet: boolean }): Progress {

@@ -1,4 +1,4 @@
-/** A list to choose one of: keys in, state out, and its rows. */
+/** A list of choices: keys in, state out, and its rows. */
 import { clean } from "./clean.ts";
 import type { Key } from "./keys.ts";
 import { type Row, row, span } from "./style.ts";
@@ -102,10 +102,10 @@ export function viewPicker(state: PickerState, { width, height }: { width: numbe
   return [...title, ...list];
 }
 
-/** Rows that a title may take of a list. */
+/** Most rows of a list's title. */
 const TITLE_SHARE = 4;
 
-/** The title and what was typed, whole where the list keeps most of the room; what was typed is seen in any case. */
+/** The title and what was typed, whole where the list keeps most of the space; what was typed is always visible. */
 function titleRows({ title, filter }: PickerState, { width, height }: { width: number; height: number }): Row[] {
   if (height < 2) return [];
   const typed = filter === "" ? "" : ` ${clean(filter)}`;

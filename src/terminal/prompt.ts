@@ -1,15 +1,15 @@
-/** Questions on a terminal: lines that are typed, and lines that are not shown. */
+/** Questions on a terminal: visible lines, and hidden ones. */
 import { AgentcliError } from "../errors.ts";
 import type { Io } from "../platform/io.ts";
 import { orAborted } from "../platform/sleep.ts";
 
 export type Asking = Pick<Io, "stdin" | "stderr" | "clock">;
 
-/** Longest answer that is taken, in bytes. */
+/** Longest answer that is accepted, in bytes. */
 const ANSWER_LIMIT = 64 * 1024;
 /** Input that is there within this time was typed before the question could be read. Milliseconds. */
 const TYPED_AHEAD_MS = 60;
-/** Reads of input typed ahead that are dropped; a person who holds a key down types no answer either. */
+/** Reads of typed-ahead input that are dropped; a person who holds a key down is not answering either. */
 const TYPED_AHEAD_READS = 100;
 
 type Reading = Promise<Uint8Array<ArrayBuffer> | null>;
@@ -53,7 +53,7 @@ export function isYes(answer: string | null): boolean {
 }
 
 /**
- * Asks `question` and gives the line that was typed after it was shown; null when the input ended. Without a terminal
+ * Asks `question` and returns the line that was typed after it was shown; null when the input ended. Without a terminal
  * nobody can answer: `usage`. Rejects with the signal's reason.
  */
 export async function askLine(
@@ -92,7 +92,7 @@ export async function confirm(
   }
 }
 
-/** Longest line that is taken, in characters. */
+/** Longest line that is accepted, in characters. */
 const LINE_LIMIT = 64 * 1024;
 
 /** The text so far, or how the question ended. */

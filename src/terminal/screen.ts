@@ -1,5 +1,5 @@
 /**
- * Draws a terminal: rows that stay, above a few live rows that are drawn again. Rows are written over in place and
+ * Draws a terminal: rows that stay, above a few live rows that are redrawn. Rows are overwritten in place and
  * in one write, so that nothing flickers; what has scrolled away is never touched.
  */
 import type { Output } from "../platform/io.ts";
@@ -38,7 +38,7 @@ export class Screen {
     this.#options = options;
   }
 
-  /** Columns that a row may take: one less than there are, since a full line would wrap on some terminals. */
+  /** Columns that a row may take: one less than the terminal has, since a full line would wrap on some terminals. */
   width(): number {
     return Math.max(4, this.#output.columns() - 1);
   }
@@ -48,24 +48,24 @@ export class Screen {
     return Math.max(2, this.#output.rows?.() ?? 24);
   }
 
-  /** Adds rows above the live ones, which are drawn again as they are given. */
+  /** Adds rows above the live ones, which are redrawn as given. */
   print(rows: readonly Row[], live: LiveRows): void {
     this.#draw(rows, this.#fitted(live));
     if (rows.length > 0) this.#lost = [];
   }
 
-  /** Draws the live rows where they differ from what is shown, or anew when the terminal was resized since. */
+  /** Draws the live rows where they differ from what is shown, or completely after a resize. */
   live(live: LiveRows): void {
     this.#draw([], this.#fitted(live));
   }
 
-  /** Puts rows that stay and the live ones in the place of the live ones that are shown. */
+  /** Replaces the shown live rows by rows that stay and the new live ones. */
   #draw(printed: readonly Row[], shown: LiveRows): void {
     const { rows: old, cursor } = this.#shown;
     const now = [...printed, ...shown.rows];
     if (old.length + now.length === 0) return;
     const isResized = this.#columns !== this.#output.columns() || this.#height !== this.height();
-    // What is higher than the terminal scrolls while it is written.
+    // What is taller than the terminal scrolls while it is written.
     const isAnew = isResized || old.length === 0 || shown.rows.length === 0 || now.length >= this.height();
     const text = isAnew ? this.#anew(now, shown.rows.length === 0 && printed.length > 0) : this.#changed(old, now);
     this.#shown = shown;
@@ -83,7 +83,7 @@ export class Screen {
     return `${start}${lines.join("\r\n")}${isEnded ? "\r\n" : ""}\x1b[J`;
   }
 
-  /** Makes rows into others: what stays the same is moved by taking rows out and putting rows in. */
+  /** Turns rows into others: unchanged rows are moved by deleting and inserting rows. */
   #changed(old: readonly Row[], now: readonly Row[]): string {
     const changes = rowChanges(old.map((line) => this.#paint(line)), now.map((line) => this.#paint(line)));
     let text = "";
@@ -96,7 +96,7 @@ export class Screen {
       left -= fewer;
     }
     if (added > 0) {
-      // Room below: at the end of the screen all of it scrolls.
+      // Space below: at the end of the screen everything scrolls.
       text += this.#toRow(left - 1) + "\r\n".repeat(added);
       this.#at += added;
     }
@@ -124,7 +124,7 @@ export class Screen {
 
   clear(): void {
     const live = this.#shown;
-    // What is cleared goes to what can be scrolled back to, and live rows are no part of that.
+    // Cleared rows go to the scrollback, where live rows do not belong.
     this.live(NOTHING);
     this.#at = 0;
     this.#write("\x1b[H\x1b[2J");
@@ -150,8 +150,8 @@ export class Screen {
   }
 
   /**
-   * To the first live row, whose place changes when the terminal broke the rows above the cursor anew. Nothing is cleared
-   * here: at the top of the screen tmux would put all of it into what has scrolled away.
+   * Moves to the first live row, whose place changes when the terminal rewraps the rows above the cursor. Nothing is cleared
+   * here: at the top of the screen tmux would put all of it into the scrollback.
    */
   #toTop(): string {
     const columns = this.#output.columns();
@@ -180,7 +180,7 @@ export class Screen {
     return `${up > 0 ? `\x1b[${up}A` : ""}\r`;
   }
 
-  /** To a row that is there, counted from the first live one. */
+  /** Moves to an existing row, counted from the first live one. */
   #toRow(index: number): string {
     const move = index - this.#at;
     this.#at = index;
@@ -205,18 +205,18 @@ export class Screen {
 
 /** Rows in place of others; between two of these, rows stay as they are. */
 interface RowChange {
-  /** Place of the first row among the old rows, and how many of them go. */
+  /** Position of the first row among the old rows, and how many of them are removed. */
   old: number;
   removed: number;
-  /** Place of the first row among the new rows, and how many of them come. */
+  /** Position of the first row among the new rows, and how many of them are added. */
   now: number;
   added: number;
 }
 
-/** Bytes that moving a row costs: one that is shorter is rather written again. */
+/** Bytes that moving a row costs: a shorter one is written again instead. */
 const MOVE_COST = 12;
 
-/** Returns the changes from above to below, so that as much text as possible stays. Rows are compared as they are written. */
+/** Returns the changes from top to bottom, so that as much text as possible stays. Rows are compared as they are written. */
 function rowChanges(old: readonly string[], now: readonly string[]): RowChange[] {
   let [top, oldEnd, nowEnd] = [0, old.length, now.length];
   while (top < Math.min(oldEnd, nowEnd) && old[top] === now[top]) top++;
@@ -260,8 +260,8 @@ function rowChanges(old: readonly string[], now: readonly string[]): RowChange[]
 }
 
 /**
- * Returns how many columns at the beginning of a row look the same in another. Only of plain ASCII: how wide other
- * characters are, terminals do not agree on, and one may belong to the character before it.
+ * Returns how many columns at the beginning of a row look the same in another. Only for plain ASCII: terminals do not agree on the width of other
+ * characters, and one may belong to the character before it.
  */
 function keptColumns(old: Row, now: Row): number {
   let kept = 0;
@@ -281,7 +281,7 @@ function keptColumns(old: Row, now: Row): number {
   return endsBefore(now[span]?.text[at]) ? kept : Math.max(0, kept - 1);
 }
 
-/** Whether a character begins anew after any other. */
+/** Whether a character never combines with the one before it. */
 function endsBefore(next: string | undefined): boolean {
   return next === undefined || isAscii(next);
 }

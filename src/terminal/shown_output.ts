@@ -5,7 +5,7 @@ import { joined } from "../platform/text.ts";
 const COLORS = /\x1b\[[0-9;:]*m/g;
 
 /**
- * The text without colors, and of each line what stands after its last carriage return, as progress bars leave it. It
+ * The text without colors, and of each line what follows its last carriage return, as progress bars leave it. It
  * is not safe to show yet: `clean` is for that.
  */
 export function shownOutput(text: string): string {

@@ -3,8 +3,8 @@ import type { Io } from "../platform/io.ts";
 import { displayWidth } from "./table.ts";
 
 /**
- * `NO_COLOR` and `--no-color` take it away, `FORCE_COLOR` gives it, else a terminal that is not dumb has it. A variable
- * that is set to nothing counts as not set.
+ * `NO_COLOR` and `--no-color` turn it off, `FORCE_COLOR` turns it on, else a terminal that is not dumb has it. An empty
+ * variable counts as not set.
  */
 export function wantsColor(io: Pick<Io, "env" | "stdout">, options: { noColor: boolean }): boolean {
   const set = (name: string) => (io.env(name) ?? "") !== "";
@@ -71,12 +71,12 @@ export function span(text: string, style: Style = "plain"): Span {
   return { text, style };
 }
 
-/** A line of one look. */
+/** A line of one style. */
 export function row(text: string, style: Style = "plain"): Row {
   return [span(text, style)];
 }
 
-/** The line as it is written; without color it is text alone. */
+/** The line as it is written; without color only its text. */
 export function paint(line: Row, { color }: { color: boolean }): string {
   if (!color) return plainText(line);
   let painted = "";
@@ -84,7 +84,7 @@ export function paint(line: Row, { color }: { color: boolean }): string {
   for (const { text, style } of line) {
     if (text === "") continue;
     const next = CODES[style];
-    // Words of one look are one piece, so that a wrapped line costs no more than it says.
+    // Words of one style are one piece, so that a wrapped line costs no extra bytes.
     if (next !== code) painted += `${code === "" ? "" : RESET}${next === "" ? "" : `\x1b[${next}m`}`;
     code = next;
     painted += text;

@@ -1,7 +1,7 @@
 /** Columns for a terminal: padded, and cut to its width. */
 
 // Characters that take two cells: CJK, Hangul, full-width forms, and pictographs. Ranges, not a table of every
-// character: what is off by one cell only shifts a column.
+// character: an error of one cell only shifts a column.
 const WIDE =
   /[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\ua960-\ua97c\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{1f300}-\u{1f64f}\u{1f680}-\u{1f6ff}\u{1f900}-\u{1faff}\u{20000}-\u{3fffd}]/u;
 const ZERO = /[\p{Mn}\p{Me}\u200d\ufe00-\ufe0f]/u;
@@ -68,7 +68,7 @@ export function shrink(widths: readonly number[], { total, least }: { total: num
 
 /**
  * The rows as aligned columns, one line each with a line feed, no trailing spaces. `width` is the width of the terminal
- * in cells; rows that are longer have their widest columns cut. Pass `Infinity` where no eye is looking (a pipe).
+ * in cells; longer rows have their widest columns cut. Pass `Infinity` where nobody is looking (a pipe).
  * Cells must be clean already.
  */
 export function table(rows: readonly (readonly string[])[], options: { width: number }): string {

@@ -1,9 +1,9 @@
-/** Lines broken to a width, at spaces where there are any. */
+/** Lines wrapped to a width, at spaces where there are any. */
 import { graphemes } from "./editor_text.ts";
 import type { Row, Span } from "./style.ts";
 import { displayWidth } from "./table.ts";
 
-/** How lines are broken. `indent` stands before every line but the first, `first` before that. */
+/** How lines are wrapped. `indent` comes before every line but the first, `first` before that. */
 interface WrapOptions {
   width: number;
   first?: Row;
@@ -69,7 +69,7 @@ interface Word {
   spans: Span[];
 }
 
-/** The words, each with the spaces before it; a word may change its looks inside. */
+/** The words, each with the spaces before it; the style may change inside a word. */
 function wordsOf(line: Row): Word[] {
   const words: Word[] = [];
   let word: Word = { space: "", spaceStyle: "plain", spans: [] };

@@ -89,7 +89,7 @@ async function trustHosts(hosts: readonly string[], { root, record }: ProjectCon
   for (const host of hosts) await record.trustEndpoint(host);
 }
 
-/** Hosts that may get what is protected here, and why: new lines may protect from fewer than expected. */
+/** Hosts that may get what is protected here, each with the reason, shown because new lines do not protect from them. */
 function trustedHosts(
   added: readonly string[],
   { root, localEndpoints, record }: ProjectContext,

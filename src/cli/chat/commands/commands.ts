@@ -14,14 +14,14 @@ export interface CommandTarget {
   emit: TurnListener;
 }
 
-/** Does what a command says, with what was typed after its name. Throws what it meets. */
+/** Runs a command with what was typed after its name. Throws its failures. */
 type Work = (argument: string, target: CommandTarget) => Promise<void>;
 
 interface ChatCommand {
   brief: string;
   /** It only shows something, or changes what a key may change at any time, so it need not wait for the running turn. */
   isBeside: boolean;
-  /** The hint of clients at what is typed after it; undefined where it is for a terminal, or makes another session. */
+  /** The hint of clients at what is typed after it; undefined where it is for a terminal, or starts another session. */
   inClients: string | undefined;
   load(): Promise<Work>;
 }
@@ -83,7 +83,7 @@ export const COMMANDS = {
 
 export type CommandName = keyof typeof COMMANDS;
 
-/** Runs a line that is no prompt. Throws what it meets. */
+/** Runs a line that is not a prompt. Throws its failures. */
 export async function runLine(typed: TypedCommand | TypedShell, target: CommandTarget): Promise<void> {
   if (typed.kind === "command") return await (await COMMANDS[typed.name].load())(typed.argument, target);
   const { chat, view, context: { io, globals: { cwd } }, signal, emit } = target;
@@ -93,6 +93,6 @@ export async function runLine(typed: TypedCommand | TypedShell, target: CommandT
     if (await view.lend?.(async () => view.print(await runOutside(command, { io, cwd }))) === true) return;
     signal.throwIfAborted();
   }
-  // Without a terminal of its own, what it prints is shown as what the model runs: it may go into a log.
+  // Without a terminal of its own, its output is shown like that of the model's commands: it may go into a log.
   await chat.runCommand(command, { signal, onEvent: emit, isTold });
 }

@@ -20,7 +20,7 @@ const MOST_TOOLS = 40;
 /** Cells of the names of prompts and resources. */
 const NAMES = 26;
 
-/** The servers of a session, what they cost, and what is wrong with some. */
+/** The servers of a session, their cost, and their problems. */
 export function mcpRows(offer: McpOffer | null, width: number): Row[] {
   const told = (text: string) => textRows(text, { width, style: "dim" });
   if (offer === null) return told("no MCP server is configured: agentcli mcp add, or agentcli mcp import");
@@ -68,7 +68,7 @@ export function serverCommands({ hub }: McpOffer): { server: McpServer; name: st
   );
 }
 
-/** Returns the candidates of the servers for a word that was begun: prompts after `/`, resources after `@`. */
+/** Returns the candidates of the servers for an incomplete word: prompts after `/`, resources after `@`. */
 export function serverCandidates({ kind, word }: CompletionQuery, offer: McpOffer): Candidate[] {
   if (kind === "command") {
     return serverCommands(offer).filter(({ name }) => name.startsWith(word))

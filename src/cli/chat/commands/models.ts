@@ -31,7 +31,7 @@ import { modelText } from "../view/first_screen.ts";
 import type { ChatView } from "../begin.ts";
 import { withClient } from "../../result.ts";
 
-/** How long a server is waited for, in milliseconds. */
+/** Longest wait for a server, in milliseconds. */
 const TIMEOUT_MS = 3000;
 
 /** One model, or a server that does not answer (`id` null). */
@@ -76,7 +76,7 @@ export async function offeredModels(context: Context, signal: AbortSignal): Prom
   });
 }
 
-/** Models of one server that are asked about beyond its list. */
+/** Models of one server that are looked up beyond its list. */
 const MOST_MODELS = 200;
 
 /** Quantization in the name of a model or of its file. */
@@ -117,7 +117,7 @@ async function modelNotes(
   });
 }
 
-/** Bytes as people say them of models: `4.7 GB`. */
+/** Bytes as people write sizes of models: `4.7 GB`. */
 function sizeText(bytes: number): string {
   const gigabytes = bytes / 1e9;
   return gigabytes >= 1 ? `${gigabytes.toFixed(1)} GB` : `${Math.max(1, Math.round(bytes / 1e6))} MB`;
@@ -198,12 +198,12 @@ const TIMEOUT = 2000;
 
 interface Offer {
   choice: Choice;
-  /** Writes what makes it the usual model; gives its selector. */
+  /** Makes it the default model; returns its selector. */
   take(): Promise<string>;
 }
 
 /**
- * The selector of the model that was chosen, now the usual one; null when none was. Throws configuration errors, and the
+ * Returns the selector of the chosen model, which is now the default; null when none was. Throws configuration errors, and the
  * signal's reason.
  */
 export async function chooseFirstModel(
@@ -264,7 +264,7 @@ async function findOffers(context: Context, signal: AbortSignal): Promise<Offer[
   });
 }
 
-/** As the server named itself, else as its port says. */
+/** The server's own name, else the one that its port suggests. */
 function nameOf({ server, runtime, port }: Discovered): string {
   return clean(server?.label ?? "") || productOf(runtime ?? "") || `port ${port}`;
 }

@@ -1,4 +1,4 @@
-/** Going back to before a turn, restoring its files, sending its prompt again, and taking that back. Loaded with the first. */
+/** Going back to before a turn, restoring its files, sending its prompt again, and undoing that. Loaded with the first. */
 import { counted } from "../../../platform/number.ts";
 import { AgentcliError } from "../../../errors.ts";
 import type { Workspace } from "../../../boundary/workspace/workspace.ts";
@@ -20,10 +20,10 @@ import { wordsToSendAgain } from "../view/replay.ts";
 const WORDS = 48;
 /** Files that are named of one turn. */
 const MOST_FILES = 3;
-/** Files that are named of those that went back, and of those that did not. */
+/** Files that are named among the restored ones, and among the others. */
 const MOST_ROWS = 30;
 
-/** Asks for a turn and for what goes back, and goes there. The prompt of the turn returns to the line that is typed. */
+/** Asks for a turn and what to rewind, and rewinds. The prompt of the turn returns to the input line. */
 export async function rewind(_: string, { chat, view }: CommandTarget): Promise<void> {
   const points = (await view.during("looking at the turns", chat.rewindPoints())).reverse();
   if (points.length === 0) return view.print([row("there is no turn to go back to", "dim")]);
@@ -57,7 +57,7 @@ export async function redo(_: string, { chat, view }: CommandTarget): Promise<vo
   view.print([row("back where it was before", "dim"), ...fileRows(restored, workspace)]);
 }
 
-/** Takes back what the last turn that changed files did to them. */
+/** Undoes the file changes of the last turn that made any. */
 export async function undo(_: string, { chat, view }: CommandTarget): Promise<void> {
   const undone = await chat.undo();
   if (undone === null) return view.print([row("no turn of this session has changed files", "dim")]);
@@ -67,7 +67,7 @@ export async function undo(_: string, { chat, view }: CommandTarget): Promise<vo
   view.print([row(`undid ${turn}:`), ...fileRows(restored, workspace)]);
 }
 
-/** Takes the last turn back and sends its prompt again; where it changed files, a person says whether they go back too. */
+/** Removes the last turn and sends its prompt again; where it changed files, a person says whether to restore them too. */
 export async function retry(_: string, { chat, view }: CommandTarget): Promise<void> {
   const point = (await chat.rewindPoints()).at(-1);
   if (point === undefined) throw new AgentcliError("usage", "there is no prompt to send again");
@@ -83,7 +83,7 @@ export async function retry(_: string, { chat, view }: CommandTarget): Promise<v
   view.send(words);
 }
 
-/** Asks what goes back; null for nothing. */
+/** Asks what to rewind; null for nothing. */
 async function askParts(view: CommandTarget["view"]): Promise<RewindParts | null> {
   const all: readonly (RewindParts & { label: string; note: string })[] = [
     { label: "words and files", note: "as if these turns had not happened", words: true, files: true },

@@ -130,7 +130,7 @@ export async function copyAnswer(_: string, { chat, view, context: { io } }: Com
   view.print([row("the answer is in the clipboard, if the terminal permits it (OSC 52)", "dim")]);
 }
 
-/** Sends the prompt that has the model look around and write an AGENTS.md. */
+/** Sends the prompt that makes the model explore and write an AGENTS.md. */
 export async function init(argument: string, { view }: CommandTarget): Promise<void> {
   view.send([INIT_PROMPT.trim().replaceAll("\n", " "), argument].join("\n\n").trim());
   return await Promise.resolve();
@@ -150,7 +150,7 @@ const ORIGINS: Readonly<Record<Origin, string>> = {
   chat: "for this chat",
 };
 
-/** Shows mode and rules; with an argument sets the mode, or takes a rule back. Throws `usage` for any other word. */
+/** Shows mode and rules; with an argument sets the mode, or removes a rule. Throws `usage` for any other word. */
 export async function permissions(argument: string, target: CommandTarget): Promise<void> {
   const [word = "", ...rest] = argument.split(/\s+/);
   if (word === "remove") await takeBack(rest.join(" "), target);
@@ -218,7 +218,7 @@ async function takeBack(named: string, target: CommandTarget): Promise<void> {
   view.print([row(`  removed: ${clean(text)} (${ORIGINS[origin]})`, "good")]);
 }
 
-/** Shows what the session changed: each file as it was before its first change, against what it is now. */
+/** Shows what the session changed: each file before its first change, compared with now. */
 export async function showDiff(_: string, { chat, view }: CommandTarget): Promise<void> {
   const { session: { workspace }, undo } = await chat.ready();
   const store = await undo();
@@ -265,7 +265,7 @@ export async function showSecrets(_: string, { chat, view, context }: CommandTar
   await listProtected({ options: { model }, arguments: [], context: { ...context, io: toView(context.io, view) } });
 }
 
-/** The outside of a command that is called from the chat: what it prints becomes rows. */
+/** The environment of a command that is called from the chat: its output becomes rows. */
 function toView(io: Io, view: CommandTarget["view"]): Io {
   const output: Output = {
     isTerminal: false,

@@ -1,4 +1,4 @@
-/** Sessions of a chat as a whole: going on with a stored one, another one, the name and the export of this one. Loaded with the first. */
+/** Sessions of a chat as a whole: resuming a stored one, starting another, naming and exporting this one. Loaded with the first. */
 import { isLocalProvider } from "../../../config/endpoint.ts";
 import { openHome } from "../../../platform/home.ts";
 import { counted } from "../../../platform/number.ts";
@@ -15,7 +15,7 @@ import type { CommandTarget } from "./commands.ts";
 /** Cells of the first words. */
 const WORDS = 60;
 
-/** Asks which stored session of this project to go on with; null for none of them. `current` is not offered. */
+/** Asks which stored session of this project to resume; null for none of them. `current` is not offered. */
 export async function chooseStored(
   { view, context, current }: Pick<CommandTarget, "view" | "context"> & { current: string | null },
 ): Promise<string | null> {
@@ -50,7 +50,7 @@ function choiceOf(summary: SessionSummary, { now, place }: { now: number; place:
   return { label: `${ageText(now - updated).padEnd(8)}  ${fit(words, WORDS) || id}`, note: facts.join(" · ") };
 }
 
-/** Goes on with a stored session of this project: the one that is named, or one of a list. */
+/** Resumes a stored session of this project: the named one, or one of a list. */
 export async function resume(argument: string, { chat, view, context }: CommandTarget): Promise<void> {
   const current = chat.opened?.session.id ?? null;
   const id = argument === "" ? await chooseStored({ view, context, current }) : argument;
@@ -72,7 +72,7 @@ export async function rename(argument: string, { chat, view }: CommandTarget): P
 }
 
 /**
- * Writes the whole session into a new file: into the exports of the home, or where the argument says. Its form is named
+ * Writes the whole session into a new file: into the exports of the home, or where the argument says. Its format is named
  * first (`json`, `html`, `markdown`), or recognized by the end of the file's name.
  */
 export async function exportSession(argument: string, { chat, view, context }: CommandTarget): Promise<void> {
@@ -98,13 +98,13 @@ export async function exportSession(argument: string, { chat, view, context }: C
   view.print(textRows(`wrote ${path === "" ? home.file(name) : path}`, { width: view.width(), style: "dim" }));
 }
 
-/** A name that no export before it has: `exports/session-1a2b3c4d-20260131-235959.md`. */
+/** A name that no earlier export has: `exports/session-1a2b3c4d-20260131-235959.md`. */
 function exportName(id: string, format: "json" | "html" | "markdown", now: number): string {
   const time = new Date(now).toISOString().slice(0, 19).replaceAll(/[-:]/g, "").replace("T", "-");
   return `exports/session-${id.slice(0, 8)}-${time}.${format === "markdown" ? "md" : format}`;
 }
 
-/** Begins a new session; the one before is kept. */
+/** Begins a new session; the previous one is kept. */
 export async function clear(_: string, { chat, view }: CommandTarget): Promise<void> {
   await view.during("beginning a new session", chat.clear());
   view.clear();

@@ -1,4 +1,4 @@
-/** The input of the chat: keys go to the line that is typed, a list to choose from, or a question. */
+/** The input of the chat: keys go to the input line, a list to choose from, or a question. */
 import type { Io } from "../../../platform/io.ts";
 import { type Candidate, type CompletionQuery, offer, queryAt } from "../../../terminal/editor_text.ts";
 import { viewEditor } from "../../../terminal/editor_view.ts";
@@ -24,11 +24,11 @@ import {
   viewQuestion,
 } from "../questions/question.ts";
 
-/** An escape that nothing follows within this time was the key. Milliseconds. */
+/** An escape that nothing follows within this time is the key itself. Milliseconds. */
 const ESCAPE_MS = 50;
-/** A question takes no letter that was likely meant for the line that was being typed. Milliseconds. */
+/** A question takes no letter within this time, since it was likely meant for the input line. Milliseconds. */
 const HASTY_MS = 400;
-/** A letter that another key follows within this time began a word and was no answer. Milliseconds. */
+/** A letter that another key follows within this time began a word and is not an answer. Milliseconds. */
 const HELD_MS = 250;
 /** Rows of a list at most. */
 const PICKER_ROWS = 14;
@@ -43,12 +43,12 @@ interface QuestionTaking {
   kind: "question";
   state: QuestionState;
   since: number;
-  /** The line was begun before the question: it is no answer to it. */
+  /** The line was begun before the question, so it is no answer. */
   drafted: boolean;
   done(answer: QuestionAnswer | null): void;
 }
 
-/** Words that people type for an answer; they are none, since a line is what to do instead. */
+/** Words that people type as an answer; they do not count, since a line says what to do instead. */
 const SAID_YES = /^\s*(?:y|yes|ok|okay|sure|allow|always)\s*[.!]?\s*$/i;
 
 /** Lines for the chat itself, and for the shell. */
@@ -72,15 +72,15 @@ interface InputOwner {
   running(): boolean;
   interrupt(): void;
   effect(effect: EditorEffect): void;
-  /** A word about keys, until the next one does something. */
+  /** A hint about keys, until the next key has an effect. */
   hint(text: string): void;
   /** Keys were taken: draw. */
   drawn(): void;
-  /** Takes the newest message back that waits; null for none. */
+  /** Takes back the newest waiting message; null for none. */
   takeLast?(): string | null;
   /** Another program has the terminal until this settles; null for none. */
   away?(): Promise<void> | null;
-  /** The terminal answered that it is there. */
+  /** The terminal answered a status request. */
   ready?(): void;
 }
 
@@ -91,7 +91,7 @@ export class ChatInput {
   #editor: EditorState = createEditor();
   #taking: Taking = { kind: "line" };
   #lastTyped = -Infinity;
-  /** As it was drawn last: how far a question scrolls. */
+  /** Set at the last drawing: how far a question scrolls. */
   #room: QuestionRoom = { width: 80, height: 20 };
 
   constructor(io: Pick<Io, "stdin" | "clock">, owner: InputOwner) {
@@ -128,7 +128,7 @@ export class ChatInput {
     return promise;
   }
 
-  /** Asks beside the line, whose keys stay its own while something is typed there. */
+  /** Asks beside the line, which keeps its keys while something is typed there. */
   question(question: Question): Promise<QuestionAnswer | null> {
     const { promise, resolve } = Promise.withResolvers<QuestionAnswer | null>();
     this.#taking = {
@@ -171,14 +171,14 @@ export class ChatInput {
     }
   }
 
-  /** Takes keys that came together, until another program has the terminal: it cannot be given what was typed ahead. */
+  /** Takes keys that came together, until another program has the terminal, which cannot get what was typed ahead. */
   async #takeKeys(keys: readonly Key[]): Promise<void> {
     for (const [at, key] of keys.entries()) {
       this.#key(key);
       const away = this.#owner.away?.() ?? null;
       if (away === null) continue;
       await away;
-      // Letters are not lost, but nothing is sent that was meant for somebody else.
+      // Letters are not lost, but nothing is sent that was meant for the other program.
       for (const ahead of keys.slice(at + 1)) if (ahead.kind !== "named") this.#lineKey(ahead);
       return;
     }
@@ -257,12 +257,12 @@ export class ChatInput {
     }
   }
 
-  /** Whether a letter that meets a question was meant for the line: it came too soon, or in the middle of typing. */
+  /** Whether a letter during a question was meant for the line: it came too soon, or in the middle of typing. */
   #isHasty({ since, state }: QuestionTaking, key: Key): boolean {
     if (this.#editor.text !== "" || state.held !== null) return false;
     if (key.kind === "named") return false;
     const now = this.#io.clock.monotonic();
-    // Whoever has moved in it looks at it.
+    // Whoever has moved in it is looking at it.
     const isSeen = state.selected !== null || state.confirming !== null || state.offset > 0;
     return !isSeen && now - since < HASTY_MS / 2 || now - this.#lastTyped < HASTY_MS;
   }

@@ -13,7 +13,7 @@ export interface ClientCommand {
   name: string;
   kind: "workflow" | "skill" | "prompt";
   brief: string;
-  /** Tells what may be typed after the name. */
+  /** Describes what may be typed after the name. */
   hint: string;
 }
 
@@ -22,7 +22,7 @@ export async function sessionCommands(opened: OpenSession): Promise<ClientComman
   return [...await ofProject(commandSource(opened)), ...await ofServers(opened)];
 }
 
-/** Returns the commands of the project before a session is open; what is protected is described to nobody. */
+/** Returns the commands of the project before a session is open; protected ones have no description. */
 export async function projectCommands(
   options: Pick<SessionOptions, "addDir" | "permissionMode" | "allowedTools" | "disallowedTools">,
   { io, globals: { cwd } }: Context,
@@ -49,7 +49,7 @@ async function ofProject(source: CommandSource): Promise<ClientCommand[]> {
   }));
 }
 
-/** The prompts of MCP servers. Where something is protected, what a server says of itself is not sent: it may quote it. */
+/** The prompts of MCP servers. Where something is protected, a server's own descriptions are not sent: they may quote it. */
 async function ofServers({ servers, session: { workspace } }: OpenSession): Promise<ClientCommand[]> {
   if (servers === null || workspace.protection.any) return [];
   const { serverCommands } = await import("../commands/mcp.ts");

@@ -1,5 +1,5 @@
 /**
- * Commands that a project brings: its workflows and skills, as the editors keep them. Nothing of them runs by itself.
+ * Commands of a project: its workflows and skills, as the editors keep them. None of them runs by itself.
  */
 import { utf8Text } from "../../../platform/text.ts";
 import { highestLabel, type Label } from "../../../boundary/policy/label.ts";
@@ -22,13 +22,13 @@ const BRIEF_LIMIT = 100;
 interface CustomCommand {
   name: string;
   kind: "workflow" | "skill";
-  /** Where its text stands. */
+  /** Where its text is. */
   file: ResolvedPath;
 }
 
 /**
  * The commands of the project by name: workflows before skills, and of one name the first in the order of the
- * dialects. Names that are taken, that are no names, or whose file cannot be reached are left out. Reads no file.
+ * dialects. Names that are taken or invalid, or whose file cannot be reached, are left out. Reads no file.
  */
 export async function customCommands({ workspace }: CommandSource): Promise<CustomCommand[]> {
   const dialects = DIALECT_IDS.map((id) => DIALECTS[id]);
@@ -54,10 +54,10 @@ export async function customCommands({ workspace }: CommandSource): Promise<Cust
   return [...found.values()].sort((one, other) => one.name < other.name ? -1 : 1);
 }
 
-/** One line of what a command says of itself, safe to show; `[no-cloud]` for one that may not be read here. */
+/** One line of a command's description, safe to show; `[no-cloud]` for one that may not be read here. */
 export function briefOf({ file, kind }: CustomCommand, source: CommandSource): string {
   if (source.readDenied(file) !== null) return "[denied]";
-  // Listed and in no prompt: not used.
+  // Listed, but in no prompt: not used.
   const content = source.workspace.peek(file, { limit: FILE_LIMIT });
   if ("refused" in content) return content.refused === "protected" ? "[no-cloud]" : "[unreadable]";
   // Clients of a protocol store what they are sent.
@@ -69,7 +69,7 @@ export function briefOf({ file, kind }: CustomCommand, source: CommandSource): s
 }
 
 /**
- * The prompt that a line stands for which begins with a command of the project: the text of its file, with what was typed
+ * The prompt for a line that begins with a command of the project: the text of its file, with what was typed
  * after its name; null for any other line. Throws `policy_refused` for a protected file, `permission_denied` where a deny
  * rule of Read covers it, `usage` for one that cannot be sent.
  */
@@ -117,7 +117,7 @@ async function add(
   { name, kind, path }: { name: string; kind: CustomCommand["kind"]; path: string },
   { found, workspace }: { found: Map<string, CustomCommand>; workspace: Workspace },
 ): Promise<void> {
-  // What a project brings never takes the place of what people know.
+  // A project's command never replaces one that people know.
   if (isTaken(name) || found.has(name) || found.size >= MOST_COMMANDS) return;
   const file = await workspace.resolve(join(workspace.root, path));
   if ("refused" in file || (await workspace.status(file))?.kind !== "file") return;

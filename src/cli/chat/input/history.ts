@@ -1,4 +1,4 @@
-/** The history of typed lines. One JSON text a line, oldest first, in the home; nothing protected. */
+/** The history of typed lines. One JSON text per line, oldest first, in the home; nothing protected. */
 import { type Session } from "../../../agent/session.ts";
 import { sessionLabel } from "../../../agent/labels.ts";
 import { type Home, openHome } from "../../../platform/home.ts";
@@ -7,7 +7,7 @@ import { parseJson } from "../../../platform/record.ts";
 
 const FILE = "history";
 const MOST_ENTRIES = 1000;
-/** A longer text is a paste, not something to be typed again. Characters. */
+/** A longer text is a paste, not something to type again. Characters. */
 const LONGEST_ENTRY = 16 * 1024;
 
 /** The stored lines, oldest first; what cannot be read is left out. */

@@ -4,9 +4,9 @@ import type { Clock } from "../../../platform/io.ts";
 import { type Candidate, pathOffer } from "../../../terminal/editor_text.ts";
 import { walkFiles } from "../../../tools/walk.ts";
 
-/** Paths that are known at most: in a larger tree those that the walk comes to last are not found. */
+/** Most paths that are kept: in a larger tree those that the walk reaches last are not found. */
 const MOST_PATHS = 50_000;
-/** Milliseconds after which the tree is walked anew. */
+/** Milliseconds after which the tree is walked again. */
 const FRESH_MS = 3000;
 
 /** A file or directory of the project; the name of a directory ends with a slash. */
@@ -52,7 +52,7 @@ export async function findPaths(
   );
 }
 
-/** Ranks that differ by how a path holds the word; a rank is never as far as the next kind. */
+/** Ranks by how a path holds the word; details never outweigh the kind. */
 const KIND = 10_000;
 
 /** Lower is better; null where the letters are not there in this order. Exported for its test. */
@@ -67,7 +67,7 @@ export function rankOf({ lower, base }: Pick<KnownPath, "lower" | "base">, wante
   return gaps === null ? null : KIND * 4 + Math.min(gaps, KIND - 1);
 }
 
-/** Letters between the first and the last of the word where its letters stand apart; null where they do not stand there. */
+/** Letters from the first to the last of the word where its letters are apart; null where they do not occur in order. */
 function gapsIn(text: string, wanted: string): number | null {
   let [at, first] = [-1, -1];
   for (const letter of wanted) {
@@ -84,7 +84,7 @@ function pathsOf(workspace: Workspace, clock: SearchOptions["clock"]): Promise<K
   if (before !== undefined && now - before.made < FRESH_MS) return before.paths;
   const paths = walk(workspace, clock);
   INDEXES.set(workspace, { made: now, paths });
-  // The one before serves until this one is there.
+  // The previous one serves until this one is ready.
   return before === undefined ? paths : before.paths;
 }
 

@@ -51,10 +51,10 @@ export function isTaken(word: string): boolean {
   return word === "quit" || isCommandName(word);
 }
 
-/** A line that may begin with a command of the project, and what stands after it. */
+/** A line that may begin with a command of the project, and what follows it. */
 export const CUSTOM = /^\/([a-z0-9][a-z0-9._-]{0,63})(?:\s+([^]*))?$/;
 
-/** A place to read from, and by which deny rule a file may not be read. */
+/** A place to read from, and the deny rules for reading. */
 export interface CommandSource {
   workspace: Workspace;
   readDenied(path: ResolvedPath): string | null;
@@ -95,7 +95,7 @@ export interface TypedShell {
 
 type TypedLine = TypedPrompt | TypedCommand | TypedShell;
 
-/** Whether a line is for the chat itself or for the shell, and no words for the model, as far as the line itself shows. */
+/** Whether a line is for the chat itself or for the shell, not for the model, as far as the line itself shows. */
 export function isOwnLine(line: string): boolean {
   return /^\/[a-z]|^!\s*[^!\s]|^!!|^(?:exit|quit)\s*$/.test(line);
 }
@@ -107,7 +107,7 @@ export function readShell(line: string): TypedShell | null {
 }
 
 /**
- * The command of a line and what stands after it; null for a line that is none. A word that is no command is `usage`,
+ * The command of a line and what follows it; null for any other line. An unknown command is `usage`,
  * with the nearest one, `others` among them.
  */
 export function readCommand(line: string, others: readonly string[] = []): TypedCommand | null {
@@ -130,11 +130,11 @@ export function readBeside(line: string): TypedCommand | null {
 }
 
 /**
- * Reads a line; a command of the chat goes before one of the project, and a space in front makes any line words.
+ * Reads a line; a command of the chat takes precedence over one of the project, and a leading space makes any line a prompt.
  * Throws `usage` for a command that is not known, and what reading the file of one throws.
  */
 export async function readTyped(line: string, chat: AgentSession): Promise<TypedLine> {
-  // As shells have it: nobody means a model by these words alone.
+  // As in shells: nobody addresses a model with these words alone.
   if (/^(?:exit|quit)\s*$/.test(line)) return { kind: "command", name: "exit", argument: "" };
   const shell = readShell(line);
   if (shell !== null) return shell;
@@ -149,7 +149,7 @@ export async function readTyped(line: string, chat: AgentSession): Promise<Typed
   const { customCommands, readCustom } = await import("./custom_commands.ts");
   const prompt = await readCustom(line, source);
   if (prompt !== null) return { kind: "prompt", typed: line, ...prompt };
-  // A path that was pasted in front is no command.
+  // A pasted path at the beginning is not a command.
   if (knownElsewhere(word) === undefined && quietly(() => lstatSync(`/${word}`)) !== null) return words;
   readCommand(line, (await customCommands(source)).map(({ name }) => name));
   return words;
@@ -179,7 +179,7 @@ export async function promptOf(
   return { typed, text: whole, label: highestLabel([label, ...parts.map((part) => part.label)]), mentions };
 }
 
-/** The modes that a key goes through; what asks for nothing is chosen by name alone. */
+/** The modes that a key goes through; the mode that asks nothing is chosen only by name. */
 const CYCLED_MODES = ["default", "acceptEdits", "plan"] as const;
 
 /** Takes the next of the modes that one key goes through. */
@@ -190,7 +190,7 @@ export function nextMode(chat: AgentSession): void {
 
 const MOST_OFFERS = 50;
 
-/** The candidates for what was begun; none when there are none, or the directory cannot be listed. */
+/** The candidates for an incomplete word; none when there are none, or the directory cannot be listed. */
 export async function candidatesFor(
   query: CompletionQuery,
   opened: OpenSession | null,

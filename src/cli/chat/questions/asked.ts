@@ -69,13 +69,13 @@ export function askInChat(chat: AgentSession, view: ChatView): AskPermission {
 const NO = "no (or type what to do instead)";
 const NO_TO_ALL = "no to the whole command (or type what to do instead)";
 
-/** The rows are asked for with every drawing, and made once for a width. */
+/** The rows are requested with every drawing, and created once for a width. */
 function cached(body: (width: number) => Row[]): (width: number) => Row[] {
   let made: { width: number; rows: Row[] } | null = null;
   return (width) => (made = made?.width === width ? made : { width, rows: body(width) }).rows;
 }
 
-/** Returns what can be answered, and the rules that "for this chat" and "always" stand for, together and by part. */
+/** Returns the possible answers, and the rules that "for this chat" and "always" mean, together and by part. */
 export function offers(
   question: Pick<PermissionQuestion, "toolName" | "ruleName" | "subject">,
   allow: readonly Rule[],
@@ -99,7 +99,7 @@ export function offers(
   };
 }
 
-/** The answers about these rules; without any it is yes or no. */
+/** The answers about these rules; without rules yes or no. */
 function grants(rules: readonly string[], no: string): Question["choices"] {
   const named = rules.map((rule) => clean(rule)).join(", ");
   return [
@@ -129,7 +129,7 @@ function partRows(parts: readonly JudgedPart[], width: number): Row[] {
   });
 }
 
-/** The heading that the model is asked for, whatever its level and what stands around it. */
+/** The heading that the model is asked for, whatever its level and context. */
 const PLAN_HEADING = /^(?:#{1,6}\s*|\*\*)(?:the\s+)?plan\b/im;
 
 /** Tells the model that its plan was accepted. */

@@ -9,7 +9,7 @@ import { isRecord } from "../../../platform/record.ts";
 import { textRows } from "../view/event_rows.ts";
 import { applyReplacements, matchEdit, type Replacement } from "../../../tools/edit/match.ts";
 
-/** Largest file that a diff is made of, in bytes. */
+/** Largest file that is compared, in bytes. */
 const FILE_LIMIT = 1024 * 1024;
 
 /** Prepares the whole of what a question is about: nothing of it is cut. */
@@ -42,7 +42,7 @@ export async function diffRows(
   return [row(clean(name), "bold"), ...numberedRows(diff, width)];
 }
 
-/** Returns the lines of a unified diff, each with its number in the file: the new one, or the old one of what goes. */
+/** Returns the lines of a unified diff, each with its number in the file: the new one, or the old one of a removed line. */
 export function numberedRows(diff: string, width: number): Row[] {
   const lines = clean(diff, { multiline: true }).trimEnd().split("\n");
   const digits = String(lines.reduce((most, line) => Math.max(most, lastLine(line)), 1)).length;

@@ -1,6 +1,6 @@
 /**
  * A question whether a call may run, as a pure function: state and key in, state out. Nothing is chosen beforehand, and
- * whatever may be the beginning of words goes to the line that is typed.
+ * anything that may begin words goes to the input line.
  */
 import { clean } from "../../../terminal/clean.ts";
 import type { Key } from "../../../terminal/keys.ts";
@@ -13,7 +13,7 @@ export interface Question {
   /** The call that it is about; absent for none. */
   call?: { name: string; subject: string };
   title: string;
-  /** All of what the call would do, in rows of a width. */
+  /** Everything that the call would do, in rows of a width. */
   body(width: number): Row[];
   /** Each with its letter; a `confirm` has to be confirmed with another yes. */
   choices: readonly (Choice & { key: string; confirm?: string })[];
@@ -34,14 +34,14 @@ export interface QuestionState {
   held: { letter: string; choice: number; confirms: "yes" | "no" | null } | null;
 }
 
-/** The result of a key. `line` is text for the line that is typed; `passed` keys are for whoever else takes keys. */
+/** The result of a key. `line` is text for the input line; `passed` keys are for others. */
 export type QuestionStep =
   | { kind: "open"; state: QuestionState }
   | { kind: "answered"; key: string }
   | { kind: "line"; text: string; state: QuestionState }
   | { kind: "passed"; state: QuestionState };
 
-/** A question of which nothing is chosen. */
+/** A question with nothing chosen. */
 export function openQuestion(question: Question): QuestionState {
   return { question, selected: null, offset: 0, confirming: null, held: null };
 }
@@ -63,7 +63,7 @@ export function answer(state: QuestionState, key: Key, room: QuestionRoom): Ques
   return named(fresh, key.name, room);
 }
 
-/** The held letter was not followed by anything: it is the answer. */
+/** Nothing followed the held letter: it is the answer. */
 export function release(state: QuestionState): QuestionStep {
   const { held, question } = state;
   const choice = held === null ? undefined : question.choices[held.choice];
@@ -74,7 +74,7 @@ export function release(state: QuestionState): QuestionStep {
   return { kind: "open", state: { ...fresh, confirming: held.choice } };
 }
 
-/** Returns the state once something is typed in the line: nothing is chosen any more. */
+/** Returns the state once something is typed in the line: nothing is chosen anymore. */
 export function setAside(state: QuestionState): QuestionState {
   return { ...state, selected: null, confirming: null, held: null };
 }
@@ -149,7 +149,7 @@ function move(state: QuestionState, by: -1 | 1): QuestionState {
   return { ...state, selected: (from + by + many) % many, confirming: null };
 }
 
-/** Rows of the body that must be shown for choices to stand one below the other. */
+/** Rows of the body that must be visible for choices to be one below the other. */
 const LEAST_BODY = 3;
 
 function layout({ question, confirming }: QuestionState, { width, height }: QuestionRoom) {

@@ -1,16 +1,16 @@
-/** Runs the work of a chat: one thing at a time, in the order it was typed; control-C stops it, again soon after leaves. */
+/** Runs the work of a chat: one thing at a time, in the order it was typed; control-C stops it, and leaves when repeated soon after. */
 import { AgentcliError } from "../../../errors.ts";
 import type { Clock } from "../../../platform/io.ts";
 import type { MessageQueue, QueuedMessage } from "../../../runtime/prompts.ts";
 
 /** Time within which a second control-C leaves. Milliseconds. */
 const LEAVE_MS = 3000;
-/** Time that what runs has to end by itself once the chat is left. Milliseconds. */
+/** Time for running work to end by itself once the chat is left. Milliseconds. */
 const GRACE_MS = 1500;
 
 /** Callbacks that report what becomes of the work. */
 interface WorkOwner {
-  /** The work ended by an error, or was stopped: null. */
+  /** The work ended with an error, or was stopped: null. */
   failed(error: unknown): void;
   /** Whoever waits for an answer of the user gets none. */
   answerNothing(): void;
@@ -65,7 +65,7 @@ export class ChatWork {
     void this.#queue.push(message);
   }
 
-  /** Begins, then takes each text until the chat is left; gives the exit code. Never rejects. */
+  /** Begins, then takes each text until the chat is left; returns the exit code. Never rejects. */
   async run(begin: Work, take: (text: string, signal: AbortSignal) => Promise<void>): Promise<number> {
     return await Promise.race([this.#takeAll(begin, take), this.#forced.promise]);
   }
@@ -84,16 +84,16 @@ export class ChatWork {
     return false;
   }
 
-  /** Stops what runs, and leaves nothing. */
+  /** Stops what runs, and drops what waits. */
   stop(): void {
     if (this.#running === null) return;
     this.#abort();
-    // What waited was meant for after this turn: it goes back to be looked at.
+    // What waited was meant for after this turn: it returns to the line for review.
     const waiting = this.#queue.drain();
     if (waiting.length > 0) this.#owner.takeBack(waiting.map(({ text }) => text));
   }
 
-  /** Ends as the system wants it. */
+  /** Ends on a signal of the system. */
   terminate(): void {
     this.#force(143);
     this.leave();

@@ -10,7 +10,7 @@ const GIVE_BACK = "\x1b[?2004l\x1b[?25h";
 const TELL_APART = { on: "\x1b[>1u", off: "\x1b[<u" };
 /** Terminals that know it by their names; others may take the sequence for another one. */
 const KNOWING = /kitty|ghostty|foot|alacritty|wezterm|iterm|vscode|rio/i;
-/** Asks a terminal whether it is there; its answer ends the read that waits for keys. */
+/** Asks a terminal for its status; the answer ends the read that waits for keys. */
 const ASK_READY = "\x1b[5n";
 /** Longest wait for the answer. Milliseconds. */
 const READY_MS = 3000;
@@ -44,7 +44,7 @@ export class LentTerminal {
     return this.#until;
   }
 
-  /** Keeps rows until the terminal is back; false where it is there. */
+  /** Keeps rows until the terminal is back; false where it is not lent. */
   keep(rows: readonly Row[]): boolean {
     if (this.#until === null) return false;
     this.#kept.push(...rows);
@@ -65,7 +65,7 @@ export class LentTerminal {
 
   /**
    * Lends the terminal for as long as the work takes, then prints what was kept, and what went wrong. Called while a key
-   * is taken: then no read waits for the next one, which would take it from the program that has the terminal.
+   * is handled: then no read is waiting, which would steal the next key from the program that has the terminal.
    */
   async lend(work: () => Promise<void>): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -83,9 +83,9 @@ export class LentTerminal {
     resolve();
   }
 
-  /** Lends it at any time: once the terminal has answered, for which it is asked. False where it does not answer. */
+  /** Lends it at any time: asks the terminal for an answer first. False where it does not answer. */
   async lendWhenReady(work: () => Promise<void>): Promise<boolean> {
-    // Another program would be given the answer.
+    // Another program would get the answer.
     for (let until = this.#until; until !== null; until = this.#until) await until;
     const lent = Promise.withResolvers<boolean>();
     // Whichever comes first counts.

@@ -1,4 +1,4 @@
-/** The live rows below the chat: the current activity, queued messages, the line that is typed, and the status. */
+/** The live rows below the chat: the current activity, queued messages, the input line, and the status. */
 import { estimateOf } from "../../../agent/chat_request.ts";
 import { type Session } from "../../../agent/session.ts";
 import { sessionLabel } from "../../../agent/labels.ts";
@@ -14,10 +14,10 @@ import type { QueuedMessage } from "../../../runtime/prompts.ts";
 import { isOwnLine } from "../input/typed_line.ts";
 import { modelName } from "../../../config/find.ts";
 
-/** Drawing again is put off by this, so that a fast model costs no more than thirty drawings a second. Milliseconds. */
+/** Redrawing is delayed by this, so that a fast model costs no more than thirty drawings a second. Milliseconds. */
 const FRAME_MS = 33;
 
-/** Paces `draw`: what asks for it `soon` is drawn together, and not at all after `stop`. */
+/** Paces `draw`: calls of `soon` are combined into one drawing, and have no effect after `stop`. */
 export function createFrames(draw: () => void) {
   let frame: ReturnType<typeof setTimeout> | null = null;
   const stop = () => {
@@ -80,7 +80,7 @@ export function statusRow({ session, mode, rate }: Status, width: number): Row {
 
 /** A name of a model is cut to this before the window is left out. */
 const LONG_NAME = 14;
-/** A name of a model that is cut below this says nothing. */
+/** A model name is not cut below this: it would say nothing. */
 const SHORTEST_NAME = 6;
 
 function modeSpan(mode: PermissionMode): Span {
@@ -91,7 +91,7 @@ function lineWidth(parts: readonly Span[]): number {
   return rowWidth(parts) + GAP.length * (parts.length - 1);
 }
 
-/** With gaps of one space, then with the longest parts cut, where the terminal is too narrow for whole words. */
+/** Uses gaps of one space, then cuts the longest parts, where the terminal is too narrow for whole words. */
 function joined(parts: readonly Span[], width: number): Row {
   const gap = lineWidth(parts) <= width ? GAP : " ";
   const shown = [...parts];
@@ -115,14 +115,14 @@ const GAP_ROOM = 6;
 interface LiveParts {
   /** The block that is still written, and calls that run; their end is shown. */
   open: readonly Row[];
-  /** The block that a person unfolded, in at most so many rows. */
+  /** The block that a person unfolded, in at most a number of rows. */
   unfolded(height: number): readonly Row[];
   todos: readonly Todo[];
   activity: Row | null;
   waiting: readonly Pick<QueuedMessage, "text" | "isForLater">[];
   /** A hint about a key; empty for none. */
   hint: string;
-  /** The line that is typed, or a question. */
+  /** The input line, or a question. */
   line: LiveRows;
   status: Row;
 }

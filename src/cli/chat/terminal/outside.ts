@@ -9,14 +9,14 @@ import { type Row, row } from "../../../terminal/style.ts";
 
 /** The extension shows editors that it is Markdown. */
 const DRAFT = "draft.md";
-/** Where a shell says that a program is not there. */
+/** The exit code by which a shell reports a missing program. */
 const NOT_FOUND = 127;
 
-/** Returns the text as the person's editor left it. Throws `usage` where there is none that starts, or it failed. */
+/** Returns the text as the person's editor left it. Throws `usage` where no editor starts, or it failed. */
 export async function editOutside(draft: string, { io, cwd }: { io: Io; cwd: string }): Promise<string> {
   const named = ["VISUAL", "EDITOR"].map((name) => io.env(name)?.trim() ?? "").find((value) => value !== "");
   const editor = named ?? (io.os === "windows" ? "notepad" : "vi");
-  // A directory of its own: editors leave backups and swap files beside what they edit, and all of it goes.
+  // A directory of its own: editors leave backups and swap files beside what they edit, and all of it is removed.
   return await withTemporaryDirectory(async (directory) => {
     directory.write(DRAFT, draft);
     const file = join(directory.path, DRAFT);
@@ -48,7 +48,7 @@ export async function runOutside(command: string, { io, cwd }: { io: Io; cwd: st
   return code === 0 ? [] : [row(`  exit code ${code}`, "warning")];
 }
 
-/** A stop of this process comes a moment after it was asked for. Milliseconds. */
+/** A requested stop of this process takes effect after a moment. Milliseconds. */
 const SUSPENDING_MS = 50;
 
 /** Stops this process until the shell continues it. */

@@ -1,4 +1,4 @@
-/** The chat on a terminal: keys go to the input and the work, what comes of them goes to the view. */
+/** The chat on a terminal: keys go to the input and the work, their results go to the view. */
 import { openHome } from "../../../platform/home.ts";
 import type { Io } from "../../../platform/io.ts";
 import { AgentSession } from "../../../runtime/agent_session.ts";
@@ -37,7 +37,7 @@ const TICK_MS = 1000;
 const HISTORY_MS = 3000;
 /** Longest wait for a program that has the terminal when the chat ends. Milliseconds. */
 const LENT_MS = 3000;
-/** Two presses within this are one doing. Milliseconds. */
+/** Two presses within this time belong together. Milliseconds. */
 const TWICE_MS = 1000;
 
 type Outside = typeof import("./outside.ts");
@@ -55,7 +55,7 @@ export class TerminalChat {
 
   constructor(options: ChatOptions, context: Context) {
     const { io } = context;
-    // Whatever the session writes on stderr goes above the line that is typed, not through it.
+    // Whatever the session writes on stderr goes above the input line, not through it.
     const stderr = {
       isTerminal: false,
       columns: () => this.#view.width(),
@@ -94,7 +94,7 @@ export class TerminalChat {
     });
   }
 
-  /** Runs the chat until it is left; gives the exit code. The terminal is set back whatever happens. */
+  /** Runs the chat until it is left; returns the exit code. The terminal is set back whatever happens. */
   async run(beginning: Beginning): Promise<number> {
     const { io } = this.#context;
     const { frames, lent } = this.#view;

@@ -1,4 +1,4 @@
-/** Shows one chat on a terminal, asks what is asked there, and calls a person back to it. */
+/** Shows one chat on a terminal, asks its questions, and calls a person back to it. */
 import { estimateOf } from "../../../agent/chat_request.ts";
 import type { AgentSession } from "../../../runtime/agent_session.ts";
 import type { OpenSession } from "../../../runtime/open_session.ts";
@@ -37,7 +37,7 @@ export class TerminalView implements ChatView {
   readonly bell: Bell;
   readonly turns: TurnView;
   readonly frames = createFrames(() => this.#draw());
-  /** A word about keys, until the next one does something. */
+  /** A hint about keys, until the next key has an effect. */
   hint = "";
   readonly #context: Context;
   readonly #shown: ShownChat;
@@ -96,7 +96,7 @@ export class TerminalView implements ChatView {
     return picking;
   }
 
-  /** All of a question is live: what comes of the call stays as one block with it. */
+  /** A whole question is live: afterwards one block with the result of the call stays. */
   async question(question: Question): Promise<QuestionAnswer | null> {
     const asking = this.#shown.input.question(question);
     this.turns.folds.fold();
@@ -172,15 +172,15 @@ export class TerminalView implements ChatView {
   }
 }
 
-/** The indent of what a row continues with: a little after its own. */
+/** The indent of a row's continuation: a little more than its own. */
 function behind([first]: Row): Row {
   return [span(`${/^ */.exec(first?.text ?? "")?.[0] ?? ""}  `)];
 }
 
-/** Nobody looks away for less. Milliseconds. */
+/** Nobody looks away in less time. Milliseconds. */
 const LONG_MS = 10_000;
 
-/** Returns what makes a terminal call: the bell, or a notice of the desktop (OSC 9). */
+/** Returns the sequence that gets a person's attention: the bell, or a desktop notification (OSC 9). */
 export function callSequence(how: Configuration["notify"], text: string): string {
   if (how === "off") return "";
   return how === "osc9" ? `\x1b]9;${clean(text)}\x07` : "\x07";
@@ -205,7 +205,7 @@ export class Bell {
     if (this.#clock.monotonic() - this.#begun > LONG_MS) this.#ring("the turn is done");
   }
 
-  /** At once in a turn that took long, else when nobody has answered for as long. */
+  /** At once in a long turn, else when nobody has answered for that long. */
   async waitsFor(answer: Promise<unknown>): Promise<void> {
     const waited = new AbortController();
     const answered = answer.then(() => waited.abort(), () => waited.abort());

@@ -1,6 +1,6 @@
 /**
- * The one row that says what is being waited for, from Enter to the end of the turn. Pure: the times are given. What
- * counts up does so once a second, whatever arrives in between: a fast model makes no more traffic than a slow one.
+ * The one row that says what is being waited for, from Enter to the end of the turn. Pure: the times are given. Counters
+ * change once a second, whatever arrives in between: a fast model causes no more traffic than a slow one.
  */
 import { clean } from "../../../terminal/clean.ts";
 import { displayWidth, fit } from "../../../terminal/table.ts";
@@ -10,7 +10,7 @@ import { tokensText } from "../../run/text_output.ts";
 export type Phase =
   /** Work besides the model, with its name. */
   | { kind: "work"; label: string }
-  /** The server reads the prompt: its size, and what of it was not read before, in tokens; null where that is unknown. */
+  /** The server reads the prompt: its size and its new part, in tokens; null where that is unknown. */
   | { kind: "prompt"; tokens: number | null; fresh: number | null; progress: Progress | null }
   | { kind: "thinking"; words: string }
   /** `what`: the tool whose call is written. */
@@ -44,18 +44,18 @@ export interface Rates {
 export const BYTES_PER_TOKEN = 4;
 /** A stream that is silent for this long is reported. Milliseconds. */
 const SILENT_MS = 3000;
-/** Progress that is younger says nothing of the speed. Milliseconds. */
+/** Younger progress says nothing about the speed. Milliseconds. */
 const SOON_MS = 300;
 
 const STOPS = "Esc stops";
 
-/** A time as people say it: 9s, 3m 20s. */
+/** A time as people write it: 9s, 3m 20s. */
 export function secondsText(milliseconds: number): string {
   const seconds = Math.max(0, Math.floor(milliseconds / 1000));
   return seconds < 60 ? `${seconds}s` : `${Math.floor(seconds / 60)}m ${seconds % 60}s`;
 }
 
-/** Tokens a second, as people say it. */
+/** Tokens a second, as people write it. */
 export function rateText(rate: number): string {
   return `${rate < 10 ? rate.toFixed(1) : Math.round(rate)} t/s`;
 }
@@ -140,7 +140,7 @@ export function doneText(
   );
 }
 
-/** The row in a width: details go first, then words of what is done; its seconds and how to stop it stay. */
+/** The row in a width: details are dropped first, then words; its seconds and how to stop it stay. */
 export function fitActivity(text: string, width: number): string {
   const parts = text.split(GAP);
   while (parts.length > 2 && displayWidth(parts.join(GAP)) > width) parts.splice(-2, 1);

@@ -1,5 +1,5 @@
 /**
- * A tool call as a block of rows: its head, and below it what came of it, folded. Pure: what is known of a call in, rows
+ * A tool call as a block of rows: its head, and below it its result, folded. Pure: a call in, rows
  * of a width out. A call of a stored session is shown by the same functions.
  */
 import type { Label } from "../../../boundary/policy/label.ts";
@@ -32,7 +32,7 @@ export interface CallBlock {
   tookMs: number | null;
   /** The calls of a search. */
   steps: readonly string[];
-  /** All that a person was asked about it can be unfolded. */
+  /** Everything that a person was asked about it can be unfolded. */
   isAsked?: boolean;
   /** It never ran: its name or its arguments could not be understood. */
   isMalformed?: boolean;
@@ -42,20 +42,20 @@ export interface CallBlock {
 
 /** Rows of a change that are shown before it is folded. */
 const DIFF_ROWS = 15;
-/** Rows of what a command printed last that are shown. */
+/** Rows that are shown of a command's last output. */
 const LAST_ROWS = 5;
 const FAILURE_ROWS = 10;
 /** A subject is not cut below this. */
 const SHORTEST_SUBJECT = 8;
-/** Calls that take less are not worth a figure. Milliseconds. */
+/** Shorter calls are not worth a figure. Milliseconds. */
 const SHORT_MS = 1000;
 
-/** Of their subjects the end says most. */
+/** Tools for whose subjects the end says most. */
 const PATH_TOOLS: ReadonlySet<string> = new Set(["Read", "Edit", "Write"]);
 
 interface BlockRows {
   rows: Row[];
-  /** Whether something is left out that unfolding shows. */
+  /** Whether unfolding shows more. */
   isFolded: boolean;
   /** Says the same as the rows, after a head that leaves room for it. */
   figure?: Span;
@@ -82,7 +82,7 @@ function isWhole(head: Row, subject: string): boolean {
   return subject === "" || head.some(({ text }) => text === clean(subject));
 }
 
-/** Returns all of a call: its whole subject, and its change or what it gave. */
+/** Returns a call in full: its whole subject, and its change or its result. */
 export function unfoldedRows(block: CallBlock, width: number): Row[] {
   const { name, subject, outcome, steps } = block;
   const head = textRows(subject, {
@@ -98,7 +98,7 @@ export function unfoldedRows(block: CallBlock, width: number): Row[] {
   return [...head, ...nested, ...textRows(shownOutput(content).trimEnd(), { width, style: "plain" })];
 }
 
-/** Returns the head: the tool, what it acts on, and in figures what came of it. */
+/** Returns the head: the tool, what it acts on, and its result in figures. */
 export function headRow(block: Pick<CallBlock, "name" | "subject" | "tookMs" | "outcome">, width: number): Row {
   const { name, subject } = block;
   const start = `* ${clean(name)} `;
@@ -129,7 +129,7 @@ function figuresOf({ outcome, tookMs }: Pick<CallBlock, "tookMs" | "outcome">): 
   return figures;
 }
 
-/** Of these the first lines of what they found say most. */
+/** Tools for whose results the first lines say most. */
 const FINDING_TOOLS: ReadonlySet<string> = new Set(["Grep", "Glob"]);
 /** Lines that they show. */
 const FOUND_ROWS = 3;
@@ -177,12 +177,12 @@ function bodyRows(
     const rest = more > 0 ? [line(`… ${counted(more, "more line")} ${mark}`, "dim", width)] : [];
     return { rows: [...found, ...rest], isFolded: more > 0 };
   }
-  // A file of one line is no message to the person.
+  // A file of one line is not a message to the person.
   if (lines <= 1 && name !== "Read") return { rows: [line(content, "dim", width)], isFolded: false };
   return inOne(`${size} ${mark}`, "dim", width);
 }
 
-/** Returns one row that the head may take in. */
+/** Returns one row that may be merged into the head. */
 function inOne(text: string, style: Style, width: number): BlockRows {
   return { rows: [line(text, style, width)], isFolded: true, figure: span(` · ${text}`, style) };
 }

@@ -1,4 +1,4 @@
-/** The calls of a turn: live with the end of what they print, then as blocks; and the view that unfolds what is folded of one. */
+/** The calls of a turn: live with the end of their output, then as blocks; and the view that unfolds one. */
 import { sessionLabel } from "../../../agent/labels.ts";
 import type { Clock } from "../../../platform/io.ts";
 import type { TurnEvent } from "../../../protocol/turn_event.ts";
@@ -22,7 +22,7 @@ interface RunningCall extends OpenCall {
   since: number;
   tail: OutputTail;
   steps: string[];
-  /** The rows of its tail as they were made last: however fast it prints, they change a few times a second. */
+  /** The last rows of its tail: however fast it prints, they change a few times a second. */
   told: { at: number; width: number; rows: Row[] } | null;
 }
 
@@ -30,9 +30,9 @@ interface RunningCall extends OpenCall {
 const LIVE_ROWS = 5;
 /** Rows of calls that run together. */
 const MOST_HEADS = 8;
-/** Characters of arguments that could not be read which are kept. */
+/** Characters that are kept of unreadable arguments. */
 const LONGEST_WRITTEN = 500;
-/** Milliseconds between looks at what a command prints. */
+/** Milliseconds between updates of a command's output. */
 const LOOK_MS = 250;
 
 /** The place of calls: the root of the project, from which files are named, and whether the session read nothing protected. */
@@ -61,7 +61,7 @@ export class CallView {
   readonly #written: string[] = [];
   #unread = new Map<string, string>();
   readonly #denied = new Set<string>();
-  /** The call that a person is asked about, and all that the question shows. */
+  /** The call that a person is asked about, and everything that the question shows. */
   #asked: OpenCall & { body(width: number): Row[] } | null = null;
 
   constructor(clock: Pick<Clock, "monotonic">, { folds, place }: { folds: Folds; place: () => CallPlace }) {
@@ -70,10 +70,10 @@ export class CallView {
     this.#place = place;
   }
 
-  /** The calls of a response are about to be looked at. */
+  /** The calls of a response are about to be checked. */
   called(calls: readonly ToolCall[]): void {
     this.#called = new Map(calls.map((call) => [call.id, call]));
-    // Of arguments that cannot be read, what was written is all there is.
+    // For unreadable arguments, only the written text is known.
     this.#unread = new Map(calls.flatMap(({ id, input }, at) => input === null ? [[id, this.#written[at] ?? ""]] : []));
     this.#written.length = 0;
   }
@@ -102,7 +102,7 @@ export class CallView {
   }
 
   output({ callId, bytes }: TurnEvent & { kind: "tool_output" }): void {
-    // What may be protected is shown on demand alone, once it is all there.
+    // What may be protected is shown only on demand, once it is complete.
     if (this.#place().isOpen) this.#running.get(callId)?.tail.add(bytes);
   }
 
@@ -160,7 +160,7 @@ export class CallView {
     if (asked === null) return this.#settle(block, width);
     const { mark } = this.#folds;
     this.#folds.add(asked.body);
-    // All of the subject is in what was asked.
+    // The question had the whole subject.
     const { rows } = callRows({ ...block, isAsked: true }, { width, mark });
     return [...rows, row(fit(`  what was asked ${mark}`, width), "dim")];
   }
@@ -215,7 +215,7 @@ export class Folds {
   #last = 0;
   /** The unfolded one, and the first row of it that is shown. */
   #shown: { number: number; offset: number } | null = null;
-  /** As drawn last: how far a page goes. */
+  /** Set at the last drawing: how far a page goes. */
   #window = 1;
   #made: { number: number; width: number; rows: Row[] } | null = null;
 
@@ -233,7 +233,7 @@ export class Folds {
     return this.#shown !== null;
   }
 
-  /** Unfolds the one of this number, without one the last; folds the one that is unfolded. Returns what is wrong, or "". */
+  /** Unfolds the one with this number, by default the last; folds the unfolded one. Returns what is wrong, or "". */
   toggle(number: number | null): string {
     if (this.#shown !== null && (number === null || number === this.#shown.number)) {
       this.fold();
@@ -251,7 +251,7 @@ export class Folds {
     this.#made = null;
   }
 
-  /** Shows the page before or after. */
+  /** Shows the previous or next page. */
   page(direction: -1 | 1): void {
     if (this.#shown === null) return;
     const step = Math.max(1, this.#window - 1) * direction;

@@ -26,9 +26,9 @@ export function farewell(prepared: OpenSession, { chosen }: { chosen: boolean })
 const ECHO_ROWS = 12;
 const ECHO_CHARACTERS = 4000;
 
-/** The text after a prompt sign; of a large paste its beginning, and how much there is in all. */
+/** The text after a prompt sign; of a large paste its beginning and its size. */
 export function echoRows(text: string, width: number): Row[] {
-  // Of a large paste no more is prepared than is shown.
+  // No more of a large paste is prepared than is shown.
   const lines = clean(text.slice(0, ECHO_CHARACTERS), { multiline: true }).replaceAll("\t", "    ").split("\n");
   const echoed = lines.slice(0, ECHO_ROWS).flatMap((line, index) =>
     wrap([span(line, "bold")], {
@@ -72,7 +72,7 @@ export function failureRows(result: TurnResult, width: number): Row[] {
   return messageRows(result.errors.join("; "), result.hint, width);
 }
 
-/** Text from anywhere as indented rows; `first` stands before it. */
+/** Text from anywhere as indented rows; `first` comes before it. */
 export function textRows(text: string, { width, style, first }: { width: number; style: Style; first?: Row }): Row[] {
   const indent = [span("  ")];
   return clean(text, { multiline: true }).split("\n").flatMap((line, index) =>
@@ -80,7 +80,7 @@ export function textRows(text: string, { width, style, first }: { width: number;
   );
 }
 
-/** Returns a name and what it is in two columns, or below each other where the second would be too narrow to read. */
+/** Returns a name and its description in two columns, or below each other where the second would be too narrow to read. */
 export function entryRows(name: string, text: string, { column, width }: { column: number; width: number }): Row[] {
   const isNarrow = width - column < 28;
   const indent = [span(" ".repeat(isNarrow ? 4 : column + 4))];

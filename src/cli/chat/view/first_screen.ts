@@ -1,4 +1,4 @@
-/** The beginning of a chat: where one is, which model answers, and what it knows of the project. */
+/** The beginning of a chat: where it runs, which model answers, and what it knows of the project. */
 import { modelName } from "../../../config/find.ts";
 import { currentBranch } from "../../../boundary/policy/git_directory.ts";
 import { productOf } from "../../../config/base_url.ts";
@@ -20,7 +20,7 @@ const DRAWN_KEYS = ["/help commands and keys", "Esc stops", "Ctrl-D exits", "@ f
 /** Where the terminal itself edits the line. */
 export const LINE_KEYS: readonly string[] = ["/help commands", "Ctrl-C stops", "Ctrl-D exits", "@ files"];
 
-/** Returns a model as a person calls it: `Ollama (runtime_a) · qwen3:8b`; of a provider that they named, its selector. */
+/** Returns a model as a person calls it: `Ollama (runtime_a) · qwen3:8b`; for a provider that they named, its selector. */
 export function modelText(
   { provider, product, entry }: Pick<SessionModel, "provider" | "product"> & { entry: { id: string } },
 ): string {
@@ -28,7 +28,7 @@ export function modelText(
   return clean(known === "" ? `${provider}:${entry.id}` : `${known} (${provider}) · ${entry.id}`);
 }
 
-/** The program, the place, the model, the instructions that it was given, and the keys. */
+/** The program, the place, the model, its instructions, and the keys. */
 export function firstScreen(
   { session }: OpenSession,
   { io, width, keys = DRAWN_KEYS }: { io: Io; width: number; keys?: readonly string[] },

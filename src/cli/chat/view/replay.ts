@@ -46,7 +46,7 @@ export async function replaySession(
     const earlier = hidden === 1 ? "1 earlier turn is" : `${hidden} earlier turns are`;
     shown.print([row(fit(`  ... ${earlier} not shown (/export writes all)`, width), "dim"), []]);
   }
-  // Where the output may be kept by somebody, protected content has no place.
+  // Where the output may be kept, protected content must not appear.
   const items = last.filter((item) => item.label === "open" || shown.isTerminal);
   const changes = await storedChanges(last, opened);
   const calls = new Map<string, ToolCall>();
@@ -134,7 +134,7 @@ function endOf({ name, content, isError }: ToolResultItem): Record<string, unkno
   return code === undefined && isError ? undefined : { exitCode: Number(code ?? 0) };
 }
 
-/** Returns the subject of a call as it was shown. The input of a stored call may fit no tool of now. */
+/** Returns the subject of a call as it was shown. The input of a stored call may fit no current tool. */
 function subjectOf({ name, input }: ToolCall, { tools }: Session): string {
   if (input === null || Object.keys(input).length === 0) return "";
   const subject = subjectOfUnchecked(tools.find((tool) => tool.name === name), input);
@@ -195,7 +195,7 @@ async function changesOf(number: number | undefined, undo: OpenSession["undo"]):
   return new Map(changes.map((change) => [change.path, change]));
 }
 
-/** Returns the content of a file before a turn changed it; null where there was none, undefined where nobody knows. */
+/** Returns the content of a file before a turn changed it; null where there was none, undefined where it is not known. */
 async function contentBefore(change: TurnChange | undefined): Promise<string | null | undefined> {
   const before = change?.label === "open" ? await change.before() : undefined;
   if (before?.kind === "absent") return null;

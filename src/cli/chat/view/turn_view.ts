@@ -1,4 +1,4 @@
-/** One turn on the screen: the answer as Markdown, calls as one line, thinking folded, and what is being waited for. */
+/** One turn on the screen: the answer as Markdown, calls as one line, reasoning folded, and the current wait. */
 import type { Clock } from "../../../platform/io.ts";
 import type { TurnEvent, TurnResult } from "../../../protocol/turn_event.ts";
 import type { ChatDelta, RetryNotice, Usage } from "../../../provider/types.ts";
@@ -31,17 +31,17 @@ interface TurnViewOptions {
   place?: () => CallPlace;
   /** Rows that stay. */
   print(rows: readonly Row[]): void;
-  /** Something that is drawn again has changed. */
+  /** A live row has changed. */
   changed(): void;
 }
 
-/** Cells of what runs, so that its time is seen. */
+/** Width of a running call's text, so that its time stays visible. */
 const LONGEST_SUBJECT = 40;
 const PREPARING: Phase = { kind: "work", label: "preparing the request" };
-/** A prompt of fewer new tokens says nothing of the speed at which prompts are read. */
+/** A prompt with fewer new tokens says nothing about the reading speed. */
 const LEAST_MEASURED = 200;
 
-/** The view of a whole chat's turns: what was folded stays to be unfolded. */
+/** The view of a whole chat's turns: folded blocks can be unfolded later. */
 export class TurnView {
   readonly #options: TurnViewOptions;
   #markdown: MarkdownStream | null = null;
@@ -64,7 +64,7 @@ export class TurnView {
   #known = 0;
   /** The row as it was set last: it changes once a second. */
   #told: { phase: Phase; second: number; text: string } | null = null;
-  /** A turn runs: something is being waited for all the time. */
+  /** A turn runs: there is always something to wait for. */
   #inTurn = false;
 
   constructor(options: TurnViewOptions) {
@@ -83,7 +83,7 @@ export class TurnView {
     return seconds < 1 ? this.#rate : this.#streamed / BYTES_PER_TOKEN / seconds;
   }
 
-  /** Another model or another session: what was measured is not of it. */
+  /** Another model or another session: earlier measurements do not apply. */
   forgetRate(): void {
     this.#rate = null;
     this.#rates.prefill = null;
@@ -95,7 +95,7 @@ export class TurnView {
     return [...this.#markdown?.open() ?? [], ...this.#calls.liveRows(width)];
   }
 
-  /** Returns what is being waited for; null outside of turns and other work. */
+  /** Returns the current wait; null outside of turns and other work. */
   activityRow(width: number): Row | null {
     const activity = this.#activity;
     if (activity === null) return null;
@@ -113,7 +113,7 @@ export class TurnView {
     this.#enter({ kind: "work", label });
   }
 
-  /** A person is asked about a call; `body` is all that they are shown of it. */
+  /** A person is asked about a call; `body` is everything that they see of it. */
   waitForAnswer(call: OpenCall & { body(width: number): Row[] }): void {
     this.#calls.asked(call);
     this.#enter({ kind: "answer" });
@@ -151,7 +151,7 @@ export class TurnView {
         this.#calls.called(event.item.calls);
         return this.#responded(event.usage);
       case "retry":
-        // What was thought or said of a response that begins anew is over.
+        // A response that starts over discards its earlier text and reasoning.
         if (event.notice.restart) {
           this.#calls.called([]);
           this.#closeResponse(null);
@@ -215,7 +215,7 @@ export class TurnView {
     this.#options.print(rows);
   }
 
-  /** The request is on its way. A model that is being loaded takes it no earlier. */
+  /** The request is on its way. A loading model does not accept it earlier. */
   #sentNow(): void {
     if (this.#activity?.phase.kind === "loading") return;
     this.#sent = this.#options.clock.monotonic();
@@ -224,7 +224,7 @@ export class TurnView {
     this.#enter({ kind: "prompt", tokens, fresh, progress: null });
   }
 
-  /** One line before the server reads much anew. */
+  /** Prints one line before the server reads much again. */
   #printCost(before: string, tokens: number | null): void {
     if (tokens === null || tokens < LEAST_MEASURED) return;
     this.#print(
@@ -298,7 +298,7 @@ export class TurnView {
     this.#options.changed();
   }
 
-  /** More of the answer, or of a call of the tool that is named with its first piece. */
+  /** Takes more of the answer, or of a call, whose first piece names the tool. */
   #writing(bytes: number, what: string | null): void {
     const phase = this.#activity?.phase;
     if (phase?.kind !== "writing" || (what !== null && what !== phase.what)) {

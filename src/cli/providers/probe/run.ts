@@ -27,7 +27,7 @@ const TIMEOUT = 300;
 const MAX_PROMPT = 32_768;
 
 /**
- * Runs the command. 0 when the model replies, else the exit code of what kept it from replying; 130 and 143 after a signal,
+ * Runs the command. 0 when the model replies, else the exit code of its failure; 130 and 143 after a signal,
  * and reports what was found so far.
  */
 export async function run(
