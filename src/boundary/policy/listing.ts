@@ -119,9 +119,19 @@ function factsOf(directory: string): Facts {
     ...{ entries: null, dotLinks: [], mayRule: false },
     ...{ special: [], repositories: [], settings: [], unjudged: [] },
   };
-  const entries = listEntries(directory);
-  // Without a listing nothing is known, not even that there is no marker.
-  if (!Array.isArray(entries)) return { ...facts, unjudged: [entries] };
+  let entries: readonly PlainEntry[];
+  try {
+    entries = entriesSync(directory) ?? [];
+  } catch (error) {
+    systemReason(error);
+    // Without a listing nothing is known, not even that there is no marker: the directory is left out, or its parent if
+    // it cannot be reached at all.
+    const status = presentOrForbidden(() => lstatSync(directory));
+    const place = status !== null && status !== "forbidden"
+      ? { directory, reason: "cannot be listed" }
+      : { directory: dirname(directory), reason: "holds a directory that cannot be reached" };
+    return { ...facts, unjudged: [place] };
+  }
   const isDotted = /\/\.[^/]+$/.test(directory);
   let isUnnamed = false;
   const below: string[] = [];
@@ -161,20 +171,4 @@ function isRepository(below: readonly string[], entries: readonly PlainEntry[]):
   const holds = (...names: string[]) => names.every((name) => below.includes(name));
   return holds("pack", "info") && below.some((name) => /^[0-9a-f]{2}$/.test(name)) ||
     holds("objects", "refs") && entries.some(({ name }) => name === "HEAD");
-}
-
-/**
- * Returns the entries, or an empty list if the directory is gone. If it cannot be listed, returns the place to leave
- * out: the directory, or its parent if the directory cannot be reached at all.
- */
-function listEntries(directory: string): PlainEntry[] | UnjudgedPlace {
-  try {
-    return entriesSync(directory) ?? [];
-  } catch (error) {
-    systemReason(error);
-    const status = presentOrForbidden(() => lstatSync(directory));
-    return status !== null && status !== "forbidden"
-      ? { directory, reason: "cannot be listed" }
-      : { directory: dirname(directory), reason: "holds a directory that cannot be reached" };
-  }
 }

@@ -30,13 +30,9 @@ export interface UnfinishedJudge {
 }
 
 /** The note of a running program in the home. */
-export interface ProgramNote {
-  /** From now on, everything that changed since the program started counts as protected, whatever becomes of us. */
-  keep(): Promise<void>;
-  remove(): Promise<void>;
-}
+export type ProgramNote = Awaited<ReturnType<typeof noteProgram>>;
 
-/** A note about a running program. */
+/** What it says. */
 interface Note {
   /** The process that ran the program, from `processIdentity`. */
   process: string | null;
@@ -54,7 +50,7 @@ interface Note {
 export async function noteProgram(
   home: string,
   { roots, before = null }: { roots: readonly [string, ...string[]]; before?: WatchedFiles | null },
-): Promise<ProgramNote> {
+) {
   const id = join(home, UNFINISHED, crypto.randomUUID());
   let path = `${id}.json`;
   const watched = before === null ? undefined : { programs: before.programs, known: [...before.known] };
@@ -70,12 +66,13 @@ export async function noteProgram(
     });
   }
   return {
-    async keep() {
+    /** From now on, everything that changed since the program started counts as protected, whatever becomes of us. */
+    async keep(): Promise<void> {
       if (path.endsWith(EXPOSED)) return;
       await movePath(path, `${id}${EXPOSED}`);
       path = `${id}${EXPOSED}`;
     },
-    remove: () => removeFile(path),
+    remove: (): Promise<void> => removeFile(path),
   };
 }
 
