@@ -1,18 +1,14 @@
 /** Parses markers. Source: specification of the boundary, "The marker". */
 import { utf8Text } from "../../platform/text.ts";
 import { parseLocalEndpoint } from "./locality.ts";
+import type { ProtectionRule } from "./protection_rule.ts";
 import { readRegularFile } from "../reader.ts";
 
 /** `no-cloud`: only local models may read the content. `list-only`: the name may be listed, no model may read the content. */
 export type Tier = "no-cloud" | "list-only";
 
-export interface MarkerEntry {
-  tier: Tier;
-  /** The path or glob as written, relative to the marker. */
-  path: string;
-  /** Counts from 1. */
-  line: number;
-}
+/** A line of a marker: a rule that does not name its marker yet. */
+export type MarkerEntry = Omit<ProtectionRule, "marker">;
 
 /** A parsed marker. If `damaged` is set, ignore the other fields: the whole project counts as protected. */
 interface Marker {
@@ -98,7 +94,7 @@ export function parseMarker(bytes: Uint8Array): Marker {
     if (key !== "no-cloud" && key !== "list-only") {
       marker.warnings.push(`line ${line}: unknown key, its path is treated as no-cloud`);
     }
-    marker.entries.push({ tier: key === "list-only" ? "list-only" : "no-cloud", path: value, line });
+    marker.entries.push({ tier: key === "list-only" ? "list-only" : "no-cloud", pattern: value, line });
   }
   return marker;
 }

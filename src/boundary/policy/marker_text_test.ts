@@ -10,7 +10,7 @@ Deno.test("a marker is read with byte order mark, CRLF and CR, comments, tabs an
     bytes("\ufeff# secrets\r\nNo-Cloud :\t.env \r\n\r\nlist-only:names\rlocal-endpoints: studio.lan:8000\n"),
   );
   assert.deepEqual(marker, {
-    entries: [{ tier: "no-cloud", path: ".env", line: 2 }, { tier: "list-only", path: "names", line: 4 }],
+    entries: [{ tier: "no-cloud", pattern: ".env", line: 2 }, { tier: "list-only", pattern: "names", line: 4 }],
     localEndpoints: ["studio.lan:8000"],
     warnings: [],
   });
@@ -18,7 +18,7 @@ Deno.test("a marker is read with byte order mark, CRLF and CR, comments, tabs an
 
 Deno.test("an unknown key protects its path and warns", () => {
   const marker = parseMarker(bytes("top-secret: keys/**"));
-  assert.deepEqual(marker.entries, [{ tier: "no-cloud", path: "keys/**", line: 1 }]);
+  assert.deepEqual(marker.entries, [{ tier: "no-cloud", pattern: "keys/**", line: 1 }]);
   assert.match(marker.warnings.join(), /line 1: unknown key/);
 });
 
@@ -44,12 +44,12 @@ Deno.test("an empty path, a path that leaves and a line without a key damage the
 
 Deno.test("the whole project and globs may be marked", () => {
   for (const path of [".", "*", "./secrets/", "secrets/**", "~backup", "/x", "\\!x", "\\#x", "a\\,b"]) {
-    assert.equal(parseMarker(bytes(`no-cloud: ${path}`)).entries[0]?.path, path);
+    assert.equal(parseMarker(bytes(`no-cloud: ${path}`)).entries[0]?.pattern, path);
   }
 });
 
 Deno.test("spaces at the end of a line are ignored, but for one after a backslash", () => {
-  const pathOf = (line: string) => parseMarker(bytes(`no-cloud:${line}\n`)).entries[0]?.path;
+  const pathOf = (line: string) => parseMarker(bytes(`no-cloud:${line}\n`)).entries[0]?.pattern;
   assert.deepEqual(["  a  ", " a\\ ", " a\\   ", " a\\\\ ", " a b "].map(pathOf), [
     "a",
     "a\\ ",
@@ -96,7 +96,7 @@ Deno.test("a name of any signs is written as a line that is read again and cover
       assert.equal(marker.damaged, undefined, JSON.stringify(value));
       const patterns = new Patterns();
       const rule = { tier: "no-cloud", pattern: value, marker: "/m", line: 1 } as const;
-      for (const meaning of compilePatterns(marker.entries[0]?.path ?? "")) patterns.add(rule, meaning);
+      for (const meaning of compilePatterns(marker.entries[0]?.pattern ?? "")) patterns.add(rule, meaning);
       const meant = patterns.start.below(name).rule !== null;
       assert.ok(meant, JSON.stringify(value));
     }),

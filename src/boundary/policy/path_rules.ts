@@ -115,8 +115,8 @@ export class PathRules {
   addRemembered(markers: readonly MarkerLines[]): void {
     for (const { path, lines } of markers) {
       const fresh = lines.filter((line) => this.#markers.get(path)?.has(`${line.tier} ${line.pattern}`) !== true);
-      const entries = fresh.map(({ tier, pattern }) => ({ tier, path: pattern, line: 0 }));
-      if (entries.length > 0) this.#take(path, { entries, remembered: true });
+      const entries = fresh.map(({ tier, pattern }) => ({ tier, pattern, line: 0, remembered: true }));
+      if (entries.length > 0) this.#take(path, entries);
     }
   }
 
@@ -278,27 +278,26 @@ export class PathRules {
     }
     for (const warning of marker.warnings) this.#warnings.add(`${path}: ${warning}`);
     const { damaged } = marker;
-    this.#take(path, { entries: damaged === undefined ? marker.entries : [], remembered: false });
+    this.#take(path, damaged === undefined ? marker.entries : []);
     if (damaged !== undefined) {
       this.#damaged.set(path, { tier: "no-cloud", pattern: ".", marker: path, line: 0, damaged });
     }
   }
 
-  #take(path: string, { entries, remembered }: { entries: readonly MarkerEntry[]; remembered: boolean }): void {
+  #take(path: string, entries: readonly MarkerEntry[]): void {
     const rules = this.#markers.get(path) ?? new Map<string, ProtectionRule>();
     if (!this.#markers.has(path)) this.#version++;
     this.#markers.set(path, rules);
     for (const entry of entries) {
-      const key = `${entry.tier} ${entry.path}`;
-      const patterns = compilePatterns(entry.path);
+      const key = `${entry.tier} ${entry.pattern}`;
+      const patterns = compilePatterns(entry.pattern);
       let rule = rules.get(key);
       if (rule === undefined) {
-        rule = { tier: entry.tier, pattern: entry.path, marker: path, line: entry.line };
-        if (remembered) rule.remembered = true;
+        rule = { ...entry, marker: path };
         rules.set(key, rule);
         this.#version++;
         for (const pattern of patterns) this.#start(dirname(path), rule, pattern);
-      } else if (rule.remembered && !remembered) Object.assign(rule, { line: entry.line, remembered: false });
+      } else if (rule.remembered && !entry.remembered) Object.assign(rule, { line: entry.line, remembered: false });
       for (const { names } of patterns) this.#followStart(dirname(path), names, rule);
     }
   }

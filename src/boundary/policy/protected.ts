@@ -3,9 +3,10 @@
  * specification of the boundary, "Reading".
  */
 import { AgentcliError } from "../../errors.ts";
-import type { FileStatus } from "../../platform/files.ts";
+import { type FileStatus, lstatSync } from "../../platform/files.ts";
 import type { Clock } from "../../platform/io.ts";
-import { identityAt, InodeIndex } from "./inode_index.ts";
+import { quietly } from "../../platform/real_path.ts";
+import { type Identity, identityAt, lastingIdentityOf } from "./inode_index.ts";
 import type { Listing } from "./listing.ts";
 import { PathRules, rememberedRules } from "./path_rules.ts";
 import type { ProjectRecord } from "./project_record.ts";
@@ -24,7 +25,12 @@ export class ProtectedSet extends PathRules {
   readonly #tree: ProtectedTree;
   /** The directories at the roots, by number; 0 if that is unknown. Not by creation time: on an overlay, the first write changes it. */
   readonly #directories: readonly number[];
-  readonly #identities = new InodeIndex();
+  /** By lasting identity, for every protected file seen in this session. */
+  readonly #identities = new Map<string, ProtectionRule>();
+  /** The identities at protected paths, as of the last look. */
+  #present = new Set<string>();
+  /** Covers every file with several names while some protected file cannot be examined, since it may be that one. */
+  #blind: ProtectionRule | null = null;
   #remembered: readonly Remembered[] = [];
   /** The rules behind {@link lasts}; null when they have to be collected anew. */
   #lasting: PathRules | null = null;
@@ -98,9 +104,22 @@ export class ProtectedSet extends PathRules {
   identify(): void {
     const { found } = this.#tree;
     if (this.#identified === found) return;
-    const named = found.protected.filter(({ rule }) => rule.damaged === undefined);
-    this.#identities.look(named, found.blind ? this.rules.reduce(stricter, null) : null);
+    if (found.blind) this.#blind = this.rules.reduce(stricter, this.#blind);
+    this.#present = new Set();
+    for (const { path, rule } of found.protected) {
+      const status = rule.damaged === undefined ? quietly(() => lstatSync(path)) : null;
+      if (status?.kind !== "file") continue;
+      this.#present.add(lastingIdentityOf(status));
+      this.#recognize(status, rule);
+    }
     this.#identified = found;
+  }
+
+  #recognize(file: Identity, rule: ProtectionRule): void {
+    // Without inode numbers all files would look the same.
+    if (file.inode === 0) return;
+    const identity = lastingIdentityOf(file);
+    this.#identities.set(identity, stricter(this.#identities.get(identity) ?? null, rule) ?? rule);
   }
 
   /**
@@ -111,14 +130,16 @@ export class ProtectedSet extends PathRules {
     const found = this.rule(real);
     if (found?.tier === "list-only" || (status.links < 2 && !this.met)) return found;
     this.identify();
-    return stricter(found, this.#identities.ruleOf(status));
+    const known = this.#identities.get(lastingIdentityOf(status)) ?? null;
+    return stricter(found, stricter(known, status.links > 1 ? this.#blind : null));
   }
 
   /** Returns the places that a view must hide or leave out. Walks the roots. */
   async hidden(options: WalkOptions = {}): Promise<ProtectedPlaces> {
     await this.settle(options);
     const directories = this.damaged === null ? [] : [...this.roots];
-    return new ProtectedPlaces().add(this.#tree.found).add({ directories, nameless: this.#identities.nameless });
+    const nameless = [...this.#identities.keys()].filter((identity) => !this.#present.has(identity));
+    return new ProtectedPlaces().add(this.#tree.found).add({ directories, nameless });
   }
 
   /**
@@ -184,7 +205,7 @@ export class ProtectedSet extends PathRules {
         : { tier: file.tier, targetOf: file.source };
       const rule: ProtectionRule = { ...reason, pattern: file.path, marker, line: 0 };
       this.follow(file.path, rule);
-      this.#identities.add(file, rule);
+      this.#recognize(file, rule);
     }
   }
 }

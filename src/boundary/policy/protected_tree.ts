@@ -3,12 +3,16 @@ import type { Clock } from "../../platform/io.ts";
 import { isWithin } from "../../platform/path.ts";
 import { realOrNull } from "../../platform/real_path.ts";
 import { pacer } from "../../platform/sleep.ts";
-import type { ProtectedFile } from "./inode_index.ts";
 import { isOfSystem, isTooLong, type Listing, Listings, NO_UTF8, type UnjudgedPlace, within } from "./listing.ts";
 import { MARKER_NAME } from "./marker.ts";
 import type { PathRules } from "./path_rules.ts";
 import { ruleBelow, type Scope } from "./patterns.ts";
 import { type ProtectionRule, stricter } from "./protection_rule.ts";
+
+interface ProtectedFile {
+  path: string;
+  rule: ProtectionRule;
+}
 
 /** The result of walks: places that a view must hide or leave out, and open directories. Absolute paths; links are not followed. */
 export class ProtectedPlaces {

@@ -10,6 +10,7 @@ export const UNKNOWN_PATH = "a protected path";
 export interface ProtectionRule {
   /** `list-only`: no model may read the content. */
   tier: Tier;
+  /** The path or glob as written, relative to the marker. */
   pattern: string;
   marker: string;
   /** Counts from 1. 0 if no line names the path or the marker cannot be used. */

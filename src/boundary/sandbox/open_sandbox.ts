@@ -128,13 +128,11 @@ function noSandbox(os: Io["os"], problems: readonly string[]): SandboxRefusal {
     );
   }
   if (os === "darwin") return refuse(`sandbox-exec makes no sandbox here${why}`, "work with Read, Edit, Glob and Grep");
-  return why === ""
-    ? refuse(
-      "neither bubblewrap nor unshare and setpriv are installed by the system",
-      "install bubblewrap (apt install bubblewrap, dnf install bubblewrap, pacman -S bubblewrap)",
-    )
-    : refuse(
-      `no sandbox can be made here${why}`,
-      "install bubblewrap and allow user namespaces (in a container: run it with permission for them)",
-    );
+  return refuse(
+    problems.length === 0
+      ? "neither bubblewrap nor unshare and setpriv are installed by the system"
+      : `no sandbox can be made here${why}`,
+    "install bubblewrap (apt install bubblewrap, dnf install bubblewrap, pacman -S bubblewrap), and allow user " +
+      "namespaces (in a container: run it with permission for them)",
+  );
 }

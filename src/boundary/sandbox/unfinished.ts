@@ -32,7 +32,7 @@ export interface UnfinishedJudge {
 /** The note of a running program in the home. */
 export type ProgramNote = Awaited<ReturnType<typeof noteProgram>>;
 
-/** What it says. */
+/** The content of a note. */
 interface Note {
   /** The process that ran the program, from `processIdentity`. */
   process: string | null;

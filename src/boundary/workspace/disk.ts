@@ -48,7 +48,7 @@ interface WorkspaceOptions {
   env?: ((name: string) => string | undefined) | undefined;
   /** The values of `local-endpoints:` that have an effect, from `openProject`. */
   localEndpoints: readonly string[];
-  /** The records in the home of the root and the additional directories. */
+  /** The records in the home: of the root first, then of the additional directories; none without a home. */
   records?: readonly ProjectRecord[];
   /** The protected set of a continued session, used if the roots are the same. */
   protection?: ProtectedSet | undefined;
@@ -91,12 +91,10 @@ export class DiskWorkspace {
   readonly #home: string;
   /** A real path. */
   readonly #userHome: string | null;
-  /** A real path, as those below. */
+  /** As in {@link WorkspaceOptions}, real paths. */
   readonly root: string;
   readonly additional: readonly string[];
-  /** Where relative paths start. */
   readonly cwd: string;
-  /** The records in the home: of the project first, then of additional directories; none without a home. */
   readonly records: readonly ProjectRecord[];
   /** Which paths are protected, for sandboxes and scans. */
   readonly protection: ProtectedSet;
@@ -228,17 +226,16 @@ export class DiskWorkspace {
     return (this.local ? protection.anySoon : protection.any) ? ruleOfGit(protection.markers) : null;
   }
 
-  // deno-lint-ignore require-await -- as for `read`
-  async resolve(path: string): Promise<ResolvedPath | Refusal> {
-    return resolvePath(path, this);
+  // Synchronous inside, as those below; promises, so that callers do not depend on it.
+  resolve(path: string): Promise<ResolvedPath | Refusal> {
+    return Promise.resolve(resolvePath(path, this));
   }
 
-  // deno-lint-ignore require-await -- synchronous inside; a promise, so that callers do not depend on it
-  async read(path: ResolvedPath, range: ByteRange = {}): Promise<LabeledBytes | Refusal> {
+  read(path: ResolvedPath, range: ByteRange = {}): Promise<LabeledBytes | Refusal> {
     const read = this.peek(path, range);
     // Links can have changed since the path was resolved.
     if (!("refused" in read)) this.noteUsed({ path: path.path, real: read.real });
-    return read;
+    return Promise.resolve(read);
   }
 
   /** Lets tools read one file outside the roots, by its real path: the rest of a long result. */
@@ -282,13 +279,12 @@ export class DiskWorkspace {
     return { ...seen, ...found === null ? { label: "open" } : { label: "no-cloud", rule: found } };
   }
 
-  // deno-lint-ignore require-await -- as for `read`
-  async status(path: ResolvedPath): Promise<FileStatus | null> {
-    return quietly(() => statSync(path.real));
+  status(path: ResolvedPath): Promise<FileStatus | null> {
+    return Promise.resolve(quietly(() => statSync(path.real)));
   }
 
   /** Lists a directory, sorted by name. */
-  // deno-lint-ignore require-await -- as for `read`
+  // deno-lint-ignore require-await -- as for `resolve`
   async list(path: ResolvedPath): Promise<DirectoryEntry[] | Refusal> {
     try {
       const real = realPathSync(path.path);
