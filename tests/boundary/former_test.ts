@@ -5,10 +5,11 @@ import { runInProcess } from "../helpers/in_process.ts";
 import { ProjectRecord } from "../../src/boundary/policy/project_record.ts";
 import { openHome } from "../../src/platform/home.ts";
 import { dirname } from "../../src/platform/path.ts";
-import { openStage, type Stage } from "./harness.ts";
+import { assertSealed, openStage, type Stage } from "./harness.ts";
 import { hasBubblewrap } from "./sandbox_project.ts";
 
 const bubblewrap = { ignore: !hasBubblewrap() };
+const linux = { ignore: Deno.build.os !== "linux" };
 const args = ["--permission-mode", "bypassPermissions"];
 
 /** Runs the user's own command in the project. */
@@ -187,6 +188,22 @@ Deno.test("what another session protected meanwhile is protected in one that run
   const { results } = await stage.play("rem", { script, during: { index: 1, work } });
   assert.match(results[0] ?? "", /PUB_marker/);
   assert.match(results[1] ?? "", /is protected \(it holds content of \.env\)/);
+});
+
+Deno.test("a line that the user adds while a model answers counts for the next call", linux, async () => {
+  for (const kind of ["rem", "loc"] as const) {
+    await using stage = await openStage({ bare: true, marker: "no-cloud: other\n" });
+    await stage.plant("conf.txt", "c");
+    await stage.write("pub.txt", "PUB_marker\n");
+    const script = [ask(want("read", { path: "pub.txt" })), ask(want("read", { path: "conf.txt" })), say("Done.")];
+    const work = async () => {
+      await stage.write(".agentclisecret", "no-cloud: other\nno-cloud: conf.txt\n");
+    };
+    const played = await stage.play(kind, { script, during: { index: 1, work } });
+    assertSealed(played);
+    assert.equal(played.done.code, 0, played.done.stderr);
+    assert.match(played.results[1] ?? "", kind === "rem" ? /is protected/ : /CNRY_/);
+  }
 });
 
 interface Way {

@@ -230,6 +230,12 @@ export class PathRules {
     return [dirname(marker), ...this.roots].some((place) => isWithin(real, place) && isWithin(place, link));
   }
 
+  /** Makes the first marker unusable until the next refresh: nobody knows what it covers. */
+  giveUp(damaged: string): void {
+    const [marker = MARKER_NAME] = this.#markers.keys();
+    this.#damaged.set(marker, { tier: "no-cloud", pattern: ".", marker, line: 0, damaged });
+  }
+
   /** Makes a marker unusable: through the link its line covers every project around it, or the whole disk. */
   #damage(link: string, { tier, pattern, marker }: ProtectionRule): void {
     const damaged = `"${tier}: ${pattern}" covers the marker itself through the link ${link}`;

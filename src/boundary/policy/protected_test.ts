@@ -319,7 +319,7 @@ Deno.test("a tree that is too large for a moment is known in pieces, and whole w
     const tree = new ProtectedTree([root], {
       rules: {
         ...{ version: 0, patterns: new Map(), named: () => null, rulesIn: () => null },
-        ...{ follow: () => {}, followInto: () => {}, scopesAt: () => [] },
+        ...{ follow: () => {}, followInto: () => {}, scopesAt: () => [], giveUp: () => {} },
       },
     });
     let steps = 1;

@@ -46,7 +46,10 @@ export class ProtectedPlaces {
   }
 }
 
-type TreeRules = Pick<PathRules, "version" | "patterns" | "named" | "rulesIn" | "follow" | "followInto" | "scopesAt">;
+type TreeRules = Pick<
+  PathRules,
+  "version" | "patterns" | "named" | "rulesIn" | "follow" | "followInto" | "scopesAt" | "giveUp"
+>;
 
 export interface WalkOptions {
   signal?: AbortSignal | undefined;
@@ -155,10 +158,10 @@ export class ProtectedTree {
     for (let walk = 1;; walk++) {
       const { version } = this.#rules;
       const places = (yield* this.#walkRoots()).add(yield* this.#walkOutside());
-      const isEndless = walk >= MOST_WALKS;
-      if (this.#rules.version !== version && !isEndless) continue;
-      const reason = "its protected links lead on without an end";
-      if (isEndless) { for (const directory of this.#roots) places.unjudged.push({ directory, reason }); }
+      if (this.#rules.version !== version) {
+        if (walk < MOST_WALKS) continue;
+        this.#rules.giveUp("the links that its lines cover lead on without an end");
+      }
       this.#found = { places, version: this.#rules.version };
       return;
     }

@@ -216,3 +216,21 @@ for (const line of ["secrets", "secrets/*", "secrets/key"]) {
       assert.equal(files.includes(`${away}/other.pem`), line !== "secrets/key");
     }));
 }
+
+for (const count of [10, 60]) {
+  const whole = count > 20;
+  Deno.test(`a chain of ${count} covered links ends in ${whole ? "an unusable marker" : "what it leads to"}`, () =>
+    inTemporary((root) => {
+      for (let at = 1; at <= count; at++) {
+        write(`${root}/v${at}/note.txt`);
+        if (at > 1) Deno.symlinkSync(`../v${at - 1}`, `${root}/v${at}/before`);
+      }
+      Deno.symlinkSync(`v${count}`, `${root}/current`);
+      write(`${root}/.agentclisecret`, "no-cloud: current\n");
+      const set = new ProtectedSet([root]);
+      set.refresh();
+      void set.any;
+      assert.ok(set.rule(`${root}/v1/note.txt`));
+      assert.equal(set.rule(`${root}/other`) !== null, whole);
+    }));
+}

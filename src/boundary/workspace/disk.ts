@@ -156,8 +156,8 @@ export class DiskWorkspace {
   async beforeCall(): Promise<void> {
     this.protection.checkRoots();
     await this.protection.reread();
-    // What a local model reads is stored before the next request refreshes the rules.
-    if (this.local) this.protection.refresh();
+    // What a model reads is stored before the next request refreshes the rules.
+    this.protection.refresh();
     for (const record of this.records) await record.note();
   }
 
