@@ -66,7 +66,7 @@ function sections(calls: readonly DoneCall[], editing: boolean): string[] {
     ...named("Edit").map(ofEdit),
   ];
   const read = named("Read");
-  // After an edit, what was read for it is no news.
+  // After an edit, what was read for it is not news.
   if (read.length > 0 && !(editing && named("Edit").length > 0)) texts.push(read.map(ofRead).join("\n"));
   const listing = named("Glob").at(-1);
   if (listing && read.length === 0) texts.push(ofGlob(listing));
@@ -84,7 +84,7 @@ export function answer(intents: Intents, done: { rounds: readonly DoneCall[][]; 
 /** Names listed of one file. */
 const NAME_LIMIT = 8;
 
-/** The beginning of a definition, by file ending; the first group is its name. */
+/** The beginning of a definition, by file extension; the first group is its name. */
 const DEFINITIONS: readonly { endings: RegExp; pattern: RegExp; what: string }[] = [
   { endings: /\.(md|markdown|txt|rst)$|(^|\/)[A-Z]+$/, pattern: /^#{1,6}\s+(.+?)\s*#*$/, what: "headings" },
   {

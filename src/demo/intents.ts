@@ -10,7 +10,7 @@ export interface Intents {
   command?: string;
 }
 
-/** The part of a prompt that is looked at, in characters: what follows is taken for attached text. */
+/** The part of a prompt that is read, in characters: the rest counts as attached text. */
 const PROMPT_LIMIT = 8000;
 
 /** Files read for one prompt. */
@@ -22,7 +22,7 @@ const QUOTED_SEARCH = /\b(?:search|find|where|grep|look\s+for)\b[^"'`\n]*?(["'`]
 const PLAIN_SEARCH =
   /\b(?:search(?:\s+for)?|grep(?:\s+for)?|find|where\s+is|look\s+for)\s+(?:the\s+|all\s+|word\s+|uses\s+of\s+)*([\w$.-]{3,})/i;
 
-/** Names without an ending that are files all the same. */
+/** Names without an extension that are files anyway. */
 const KNOWN_NAMES = /^(readme|license|licence|makefile|dockerfile|changelog|contributing|justfile|authors)$/i;
 
 /** Words that a search pattern may catch and that name nothing. */
@@ -39,7 +39,7 @@ const EMPTY_WORDS = new Set([
   "anything",
 ]);
 
-/** Returns whether a word looks like the path of a file: a known name, or a name with an ending made of letters. */
+/** Returns whether a word looks like the path of a file: a known name, or a name with an extension of letters. */
 function isFileName(text: string): boolean {
   // Blanks may stand in a quoted name; they do not decide whether it is one.
   const word = text.replaceAll(" ", "_");
@@ -69,7 +69,7 @@ function searchIn(prompt: string): string | undefined {
   return plain;
 }
 
-/** Reads the intents out of a prompt. An edit or a command stands alone: nothing else is read then. */
+/** Reads the intents out of a prompt. An edit or a command excludes everything else. */
 export function intentsOf(prompt: string): Intents {
   const head = prompt.slice(0, PROMPT_LIMIT);
   const edit = head.match(EDIT);

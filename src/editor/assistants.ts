@@ -25,27 +25,27 @@ export interface Assistant {
   servers: Readonly<Record<AssistantScope, string>> & {
     form: "json" | "toml";
     entry: Readonly<Record<string, string>>;
-    /** Words before those that start the server of a project: where it is, if the assistant starts it elsewhere. */
+    /** Words before those that start the server of a project: they say where it is, if the assistant starts it elsewhere. */
     words: readonly string[];
   };
   /** Its hooks. `grouped`: lists of handlers with a matcher; `flat`: entries with a line each. */
   hooks: {
     file: string;
     form: "grouped" | "flat";
-    /** Members that the file needs besides. */
+    /** Further members that the file needs. */
     header: Readonly<Record<string, unknown>>;
     /** Members of each handler: after how many seconds it is ended, and that a failure blocks. */
     handler: Readonly<Record<string, unknown>>;
-    /** The line for PowerShell stands beside that for bash, under this name; null: one line, for the system it is installed on. */
+    /** The name of the line for PowerShell beside that for bash; null: one line, for the system it is installed on. */
     powershell: string | null;
-    /** What switches all hooks off, and the files of its directories where it can stand. */
+    /** The setting that turns all hooks off, and the files of its directories that may hold it. */
     off: { files: readonly string[]; pattern: RegExp } | null;
   };
   /** Where bash finds a script of the project from; null: it is started at the root. */
   root: string | null;
   /** The file of the rule. `section`: others write it too. Null: there is no file for it. */
   rule: Readonly<Record<AssistantScope, string | null>> & { form: "file" | "section"; frontmatter: string };
-  /** What the person has to do or to know once it is installed. */
+  /** What the person has to do or know once it is installed. */
   notes: Readonly<Record<AssistantScope, readonly string[]>>;
 }
 
@@ -54,7 +54,7 @@ const CODEX_TRUST =
 const CURSOR_SWITCH =
   "Cursor starts the server once you switch it on under Settings, MCP; files in open tabs raise no hook";
 
-/** Longer than the guard takes: it ends itself, and blocks. */
+/** Longer than the guard takes, which ends itself and blocks. */
 const TIMEOUT = 60;
 
 export const ASSISTANTS: Readonly<Record<AssistantId, Assistant>> = {
@@ -144,7 +144,7 @@ export interface AssistantPlaces {
   base: string;
   servers: string;
   hooks: string;
-  /** Where the scripts of hooks lie. */
+  /** The directory of the hooks' scripts. */
   scripts: string;
   rule: string | null;
 }
@@ -170,7 +170,7 @@ export function assistantPlaces(
   return {
     scope,
     base,
-    // The file that stands beside the directory of the user is in it where that is named.
+    // The file beside the user's directory is inside of it where a variable names the directory.
     servers: join(inHome && named === null ? userHome : atRoot ? base : own, file),
     hooks: join(own, hooks.file),
     scripts: join(own, "hooks"),

@@ -1,4 +1,4 @@
-/** The editors that are served, as one table: where each looks for what. All other code reads this table. */
+/** The supported editors, as one table: where each looks for its files. All other code reads this table. */
 
 import { dirname } from "../platform/path.ts";
 
@@ -20,13 +20,13 @@ export const SCOPES = ["project", "user", "system"] as const;
 /** A row of the table. Paths with `/`, relative to the project, to the user's home, or absolute for system directories. */
 export interface Dialect {
   id: DialectId;
-  /** The editor's directory in a project. Rules, workflows, skills and hook scripts lie below it. */
+  /** The editor's directory in a project, which holds rules, workflows, skills and hook scripts. */
   projectDirectory: string;
-  /** Files that hold the hooks of a project; the first that is there and not empty is the one that the editor reads. */
+  /** Files that hold the hooks of a project; the editor reads the first that exists and is not empty. */
   projectHooks: readonly string[];
   /**
-   * Hooks of the editor's other agent in a project, with events of its own: read and reported, never written. It stands
-   * beside the hooks file and neither switches the other off.
+   * Hooks of the editor's other agent in a project, with events of its own: read and reported, never written. It exists
+   * beside the hooks file, and neither turns the other off.
    */
   otherHooks: string | null;
   /** The old single file of rules: read and reported. */
@@ -35,17 +35,17 @@ export interface Dialect {
   userDirectory: string;
   /** MCP servers of the user; a project has none. */
   userMcp: string;
-  /** A place that is named for MCP servers too, and that is only reported. */
+  /** Another path that looks like one of MCP servers, and is only reported. */
   otherMcp: string | null;
-  /** Files of a project that look as if the editor read servers in them, and that are only reported. */
+  /** Files of a project that look as if the editor read servers from them, and are only reported. */
   unreadMcp: readonly string[];
   /** Global rules of the editor's other agent, in the home: read and reported. */
   otherInstructions: string | null;
   /** Further directories where skills are found, in the project and in the home alike. */
   skillDirectories: readonly string[];
-  /** Null: the name is not known, `--system-dir` must give it. `%ProgramData%` stands for that directory. */
+  /** Null: the name is not known, `--system-dir` must give it. `%ProgramData%` is replaced by that directory. */
   systemDirectories: Readonly<Record<"linux" | "darwin" | "windows", string | null>>;
-  /** `override`: the file of the highest level counts alone. `merge`: all levels count, workflows of one name excepted. */
+  /** `override`: only the file of the highest level counts. `merge`: all levels count, workflows of one name excepted. */
   precedence: "override" | "merge";
 }
 
@@ -69,7 +69,7 @@ export const DIALECTS: Readonly<Record<DialectId, Dialect>> = {
   windsurf: {
     id: "windsurf",
     projectDirectory: ".windsurf",
-    // The newer file switches the older one off: what is live decides, never what we would like.
+    // The newer file turns the older one off: what is live decides, not what we would like.
     projectHooks: [".devin/hooks.json", ".windsurf/hooks.json"],
     otherHooks: ".devin/hooks.v1.json",
     legacyRules: ".windsurfrules",
@@ -107,7 +107,7 @@ export const DIALECTS: Readonly<Record<DialectId, Dialect>> = {
   },
 };
 
-/** Directories of a project in which the editor looks for what is its own; the first is that of the dialect. */
+/** Directories of a project in which the editor looks for its files; the first is that of the dialect. */
 export function editorDirectories({ projectDirectory, projectHooks }: Dialect): string[] {
   return [...new Set([projectDirectory, ...projectHooks.map(dirname)])];
 }

@@ -1,4 +1,4 @@
-/** The limits of the editors: names of artifacts, lengths, and counts; and texts that are not as they have to be. */
+/** The limits of the editors: names of artifacts, lengths, and counts; and malformed texts. */
 import { AgentcliError } from "../errors.ts";
 
 /** Limits of the editors (seed §8). Characters are code points: an emoji counts once. */
@@ -42,11 +42,11 @@ export function orProblem<T, U>(read: () => T, otherwise: (problem: TextProblem)
 }
 
 const NAME = /^[a-z0-9][a-z0-9._-]{0,63}$/;
-/** Names that mean a device on Windows, whatever stands after a dot. */
+/** Names that mean a device on Windows, whatever follows a dot. */
 const DEVICE = /^(?:con|prn|aux|nul|com\d|lpt\d|conin\$|conout\$)(?:\.|$)/;
 const SKILL_NAME = /^[a-z0-9]+(?:-[a-z0-9]+)*$/;
 
-/** Returns why `name` is no name of an artifact; null when it is. */
+/** Returns why `name` is not valid for an artifact; null when it is. */
 export function nameProblem(name: string): string | null {
   if (!NAME.test(name)) {
     return "a name is 1 to 64 of a-z, 0-9, dot, underscore, hyphen, and starts with a letter or digit";
@@ -55,13 +55,13 @@ export function nameProblem(name: string): string | null {
   return DEVICE.test(name) ? "that name means a device on Windows" : null;
 }
 
-/** Returns why `name` is no name of a skill (Agent Skills specification); null when it is. */
+/** Returns why `name` is not valid for a skill (Agent Skills specification); null when it is. */
 export function skillNameProblem(name: string): string | null {
   if (name.length <= 64 && SKILL_NAME.test(name)) return nameProblem(name);
   return "a skill's name is 1 to 64 of a-z, 0-9, in parts joined by single hyphens";
 }
 
-/** Throws `usage` for a name that is none. */
+/** Throws `usage` for an invalid name. */
 export function checkName(name: string, kind: string): void {
   const problem = kind === "skill" ? skillNameProblem(name) : nameProblem(name);
   if (problem !== null) throw new AgentcliError("usage", `"${name}" cannot name a ${kind}: ${problem}`);

@@ -1,4 +1,4 @@
-/** Where the artifacts of one scope lie, for one dialect and one machine. */
+/** Where the artifacts of one scope are, for one dialect and one machine. */
 import { orProblem } from "./limits.ts";
 import { AgentcliError } from "../errors.ts";
 import { statSync } from "../platform/files.ts";
@@ -22,14 +22,14 @@ export interface LookupOptions {
 /** Absolute paths of one scope. Null: the editor has no such place there. */
 export interface Places {
   scope: Scope;
-  /** Links are looked for between it and a file. */
+  /** Links are searched between it and a file. */
   base: string;
   rules: string | null;
   workflows: string;
   skills: string;
-  /** The hooks file that is read now, or that is to be made. */
+  /** The hooks file that is read now, or that will be created. */
   hooks: string;
-  /** Where the scripts of hooks lie. */
+  /** The directory of the hooks' scripts. */
   scripts: string;
   mcp: string | null;
   /** The file of which a marked section is ours. */
@@ -53,7 +53,7 @@ function holdsHook(path: string): boolean {
 
 /**
  * Returns the hooks file of a project that the editor reads now: the first that holds hooks, else the first that has content;
- * where there is none yet, the one of the dialect's own directory. A hook in another one would switch those off.
+ * where there is none yet, the one of the dialect's own directory. A hook in another one would turn those off.
  */
 export function liveHooksFile(dialect: Dialect, root: string): string {
   const candidates = dialect.projectHooks.map((name) => join(root, name));

@@ -9,11 +9,11 @@ import type { Endpoint } from "../provider/types.ts";
 import { findWindows, inquire } from "../provider/backends/inquiry.ts";
 import type { Engine } from "./engine.ts";
 
-/** Milliseconds for one answer of a server that is there. */
+/** Milliseconds for one answer of a running server. */
 const ANSWER_MS = 3000;
 /** Bytes of an answer. */
 const ANSWER_LIMIT = 1024 * 1024;
-/** Milliseconds between questions: short at first, since small models load in no time. */
+/** Milliseconds between questions: short at first, since small models load quickly. */
 const FIRST_PAUSE_MS = 50;
 const LONGEST_PAUSE_MS = 1000;
 
@@ -29,7 +29,7 @@ export function reachableHost(host: string): string {
   return /^(?:::|0(?::0){7})$/.test(host) ? "::1" : host;
 }
 
-/** Returns a host as it stands in a URL. */
+/** Returns a host in the form of a URL. */
 export function urlHost(host: string): string {
   return host.includes(":") ? `[${host}]` : host;
 }
@@ -61,7 +61,7 @@ export interface Asking {
   signal: AbortSignal;
 }
 
-/** Returns whether the engine can be asked now. Only the signal's reason is thrown. */
+/** Returns whether the engine is ready. Only the signal's reason is thrown. */
 export async function isReady(engine: Pick<Engine, "ready">, asking: Omit<Asking, "clock">): Promise<boolean> {
   const { client, endpoint, signal } = asking;
   const limits = { limitBytes: ANSWER_LIMIT, timeoutMs: ANSWER_MS, signal };
@@ -72,7 +72,7 @@ export async function isReady(engine: Pick<Engine, "ready">, asking: Omit<Asking
   return answer !== null && engine.ready.proves(answer);
 }
 
-/** Resolves once the engine can be asked; rejects with the signal's reason. No limit of its own: loading takes minutes. */
+/** Resolves once the engine is ready; rejects with the signal's reason. No limit of its own: loading takes minutes. */
 export async function untilReady(engine: Pick<Engine, "ready">, asking: Asking): Promise<void> {
   let pause = FIRST_PAUSE_MS;
   while (!await isReady(engine, asking)) {
@@ -83,13 +83,13 @@ export async function untilReady(engine: Pick<Engine, "ready">, asking: Asking):
 
 type Occupant =
   | { kind: "nobody" }
-  /** The very engine that was to be started. */
+  /** The very engine that should be started. */
   | { kind: "same" }
   /** `label`: what it is, for people. */
   | { kind: "other"; label: string };
 
 /**
- * Who listens where the engine is to listen. `ours`: a record says that this engine was started there and still runs.
+ * Returns who listens where the engine should listen. `ours`: a record says that this engine was started there and still runs.
  * Servers that prove to be something else are named.
  */
 export async function occupantOf(

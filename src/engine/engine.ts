@@ -1,20 +1,20 @@
-/** Describes engines: data that says how a model server is started, asked and ended, and the command lines made from it. */
+/** Describes engines: data about how a model server is started, queried and ended, and the command lines made from it. */
 
 /** Systems that install hints are for. */
 type System = "linux" | "darwin" | "windows";
 
-/** The names of the values that stand for `{name}` in templates. */
+/** The names of the values that replace `{name}` in templates. */
 const VALUE_NAMES = [
-  // The model as it was asked for; a path is absolute.
+  // The requested model; a path is absolute.
   "model",
-  // The same, where it is a path that is there.
+  // The same, where it is an existing path.
   "model_path",
-  // The same, where it is none: an id of a hub or of the engine's own store.
+  // The same, where it is not: an id of a hub or of the engine's own store.
   "model_id",
   // The model id for requests, where the model was given as a path.
   "name",
   "host",
-  // The host as it stands in a URL: a v6 address in brackets.
+  // The host as in a URL: a v6 address in brackets.
   "url_host",
   "port",
   // Tokens of one conversation.
@@ -38,7 +38,7 @@ const VALUE_NAMES = [
 
 export type ValueName = typeof VALUE_NAMES[number];
 
-/** The values themselves; one that is absent leaves out the option that needs it. */
+/** The values themselves; an absent one leaves out the option that needs it. */
 export type Values = Partial<Record<ValueName, string>>;
 
 interface OptionTemplate {
@@ -47,9 +47,9 @@ interface OptionTemplate {
   value?: string;
   /** Left out unless this value is there; for switches. */
   needs?: ValueName;
-  /** Never left out because a version does not know it: without it the engine would not do what was asked. */
+  /** Never left out because a version does not know it: without it the engine would not do what was requested. */
   required?: true;
-  /** The help of the installed version must match too: the flag may be older than what is given to it. */
+  /** The help of the installed version must match too: the flag may be older than its value. */
   inHelp?: RegExp;
   /** The help must hold the value as a word. */
   valueInHelp?: true;
@@ -60,7 +60,7 @@ interface OptionTemplate {
 }
 
 export interface Command {
-  /** The first that is found is run. */
+  /** The first one found is run. */
   programs: readonly string[];
   /** Words before the options, with `{name}`; a word whose value is absent is left out. */
   words: readonly string[];
@@ -76,17 +76,17 @@ export interface Command {
 type Running =
   /** A child that serves until it is ended; of several commands the first whose program is installed. */
   | { kind: "child"; commands: readonly Command[] }
-  /** Calls that set up a server which lives elsewhere, and calls that take it down again. */
+  /** Calls that set up a server elsewhere, and calls that remove it again. */
   | { kind: "service"; start: readonly Command[]; stop: readonly Command[] };
 
-/** When an engine can be asked. By the body where servers answer anything with 200. */
+/** When an engine is ready. By the body where servers answer anything with 200. */
 interface Ready {
   /** From the origin. */
   path: string;
   proves(answer: { status: number; json: unknown }): boolean;
 }
 
-/** An engine of the table, or one made of a template of the user. */
+/** An engine of the table, or one from a template of the user. */
 export interface Engine {
   /** Also the name of the provider that `--register` writes. */
   id: string;
@@ -123,7 +123,7 @@ export interface LeftOut {
 const PLACEHOLDER = /\{([a-z_]+)\}/g;
 
 /**
- * `text` with every `{name}` replaced, once: what a value holds is not looked at again. Null when a value is absent.
+ * `text` with every `{name}` replaced, once: values are not expanded again. Null when a value is absent.
  * Braces around anything else stay.
  */
 export function fill(text: string, values: Values): string | null {
@@ -157,7 +157,7 @@ export function contradictions(command: Command, own: readonly string[]): string
 }
 
 /**
- * Returns the words of a command. `help` is what the installed version printed, null where that cannot be had; options it does
+ * Returns the words of a command. `help` is what the installed version printed, null where that is unavailable; options it does
  * not know are left out and reported (with `unchecked` none are); those that `own`, which comes last, gives itself are left out silently.
  */
 export function buildWords(
@@ -206,7 +206,7 @@ export function commandsOf(engine: Engine): readonly Command[] {
   return running.kind === "child" ? running.commands : [...running.start, ...running.stop];
 }
 
-/** Which values the commands and variables of an engine use: what does not appear here has no effect. */
+/** The values that the commands and variables of an engine use: any other has no effect. */
 export function usedValues(engine: Engine): Set<ValueName> {
   const texts = [
     ...commandsOf(engine).flatMap(({ words, options }) => [...words, ...options.map((option) => option.value ?? "")]),

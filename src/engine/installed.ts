@@ -7,12 +7,12 @@ import { isFile } from "../platform/real_path.ts";
 import { isAbsolute } from "../platform/path.ts";
 import type { Command } from "./engine.ts";
 
-/** Milliseconds for a help text: engines in Python load half of their world before they print it. */
+/** Milliseconds for a help text: engines in Python load many modules before they print it. */
 const HELP_MS = 90_000;
 /** Bytes of a help text. */
 const HELP_LIMIT = 1024 * 1024;
 
-/** A command whose program is here. */
+/** A command whose program is installed. */
 export interface Installed {
   command: Command;
   /** As it is shown: the name where it was found on PATH. */
@@ -62,13 +62,13 @@ async function readHelp(program: string, command: Command, search: Search): Prom
     search.signal.throwIfAborted();
     const text = stdout + stderr;
     if (code !== 0 && /No module named/.test(text)) return "absent";
-    // A refusal of `--help=all` may name a few options too; only from the last way such a text counts.
+    // A refusal of `--help=all` may name a few options too, so such a text counts only for the last attempt.
     if (ended === "exit" && /(?<![\w-])--[a-z]/.test(text) && (code === 0 || words === last)) return text;
   }
   return null;
 }
 
-/** Returns the user's variables without keys, and with what the engine is set up by. */
+/** Returns the user's variables without keys, and with the engine's settings. */
 export function engineEnvironment(
   inherited: Readonly<Record<string, string>>,
   options: { set: Readonly<Record<string, string>>; secret: readonly string[]; download: boolean },

@@ -30,7 +30,7 @@ function forPowerShell({ argv, variables }: ShownCommand): string {
 /** Options whose value is a key, by their names. */
 const KEY_OPTION = /^--?[\w-]*(?:api-?keys?|token|secret|password)$/i;
 
-/** Returns the words with what follows such an option hidden: for showing and keeping, never for running. */
+/** Returns the words with the values of such options hidden: for showing and storing, never for running. */
 export function withoutKeys(argv: readonly string[]): string[] {
   return argv.map((word, at) => {
     const [flag = "", ...value] = word.split("=");

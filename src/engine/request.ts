@@ -1,4 +1,4 @@
-/** Checks what was asked for against what an engine can do, and turns it into the values of its templates. */
+/** Checks a request against what an engine can do, and turns it into the values of its templates. */
 import type { EngineTemplate } from "../config/types.ts";
 import { runtimeCalled } from "../config/base_url.ts";
 import { didYouMean } from "../config/suggest.ts";
@@ -65,7 +65,7 @@ function usage(message: string, hint?: string): AgentcliError {
   return new AgentcliError("usage", message, { hint });
 }
 
-/** Checks a request. Everything that does not fit is `usage`; only whether a model's file is there is asked of the disk. */
+/** Checks a request. Everything that does not fit is `usage`; only the existence of a model's file is checked on the disk. */
 export function checkRequest(
   engine: Engine,
   request: ServeRequest,
@@ -100,7 +100,7 @@ export function checkRequest(
   return { address: { host, port }, values, modelName: values.name ?? values.model };
 }
 
-/** MiB: an eighth of the memory, and no more than ever pays. */
+/** MiB: an eighth of the memory, up to the most that is useful. */
 function cacheMemory(): number {
   return Math.min(Math.max(Math.floor(memoryBytes() / 1024 / 1024 / 8), 512), 32_768);
 }
@@ -116,7 +116,7 @@ const NEEDS: readonly { option: string; given: keyof ServeRequest; any: readonly
   { option: "--ray", given: "ray", any: ["ray"] },
 ];
 
-/** Returns the options of `serve` that do something for an engine, `--model` and `--port` aside. */
+/** Returns the options of `serve` that have an effect for an engine, apart from `--model` and `--port`. */
 export function applicableOptions(engine: Engine): string[] {
   const used = usedValues(engine);
   const options = NEEDS.filter(({ any }) => any.some((name) => used.has(name))).map(({ option }) => option);

@@ -141,7 +141,7 @@ function* behindProcess(word: string): Generator<ShellName> {
   }
 }
 
-/** Patterns in quotes, for programs that look for files themselves. One without a letter says nothing of a name. */
+/** Patterns in quotes, for programs that search for files themselves. One without a letter says nothing about a name. */
 function* quotedPatterns(text: string): Generator<ShellName> {
   for (const word of text.split(/\s+/)) {
     if (!/[*?[]/.test(word) || /[{}]/.test(word)) continue;
@@ -156,7 +156,7 @@ class Lexer {
   readonly #tokens: Token[] = [];
   readonly #quoted: Quoted[] = [];
   readonly #commands: string[] = [];
-  /** Where each closing bracket stands last. */
+  /** The last position of each closing bracket. */
   readonly #lastOf: Partial<Record<")" | "}", number>> = {};
   #at = 0;
   #word = "";
@@ -276,7 +276,7 @@ class Lexer {
   }
 
   /**
-   * A text that `cat` shows as it stands: `$(cat <<'EOF' … EOF)`, which assistants write around messages of several lines.
+   * A text that `cat` shows unchanged: `$(cat <<'EOF' … EOF)`, which assistants write around messages of several lines.
    * It is the same as the text in single quotes; null for anything else, also where `cat` may be something else.
    */
   #shownText(): { text: string; end: number } | null {
@@ -323,7 +323,7 @@ class Lexer {
     return this.#variable(end + 1, { found: true });
   }
 
-  /** Returns where the bracket at `start` is closed; -1 where it is not. What stands in single quotes closes nothing. */
+  /** Returns where the bracket at `start` is closed; -1 where it is not. Anything in single quotes closes nothing. */
   #closing(start: number): number {
     const open = this.#text[start];
     const close = open === "(" ? ")" : "}";
@@ -343,7 +343,7 @@ class Lexer {
     return -1;
   }
 
-  /** `@(a|b)`, in zsh `(a|b)` and `<1-9>`: a pattern within a word, for more than it says. False where it is none. */
+  /** `@(a|b)`, in zsh `(a|b)` and `<1-9>`: a pattern within a word that matches more than its text. False for anything else. */
   #group(): boolean {
     const isRange = this.#text[this.#at] === "<";
     const [range = ""] = /^<\d*-\d*>/.exec(this.#text.slice(this.#at, this.#at + 50)) ?? [];
@@ -354,7 +354,7 @@ class Lexer {
     if (!this.#inWord && !isArgument) return false;
     const end = isRange ? this.#at + range.length - 1 : this.#closing(this.#at);
     const inside = this.#text.slice(this.#at + 1, end);
-    // The brackets of a function are empty; at the beginning of a word it has to go on.
+    // The brackets of a function are empty; at the beginning of a word it has to continue.
     if (end < 0 || inside.trim() === "" || (!this.#inWord && /^(?:[\s;|&<>()]|$)/.test(this.#text.slice(end + 1)))) {
       return false;
     }
@@ -367,7 +367,7 @@ class Lexer {
     return true;
   }
 
-  /** `[abc]` and `[[:alpha:]]` stand for one sign. */
+  /** `[abc]` and `[[:alpha:]]` match one character. */
   #class(): void {
     const [found = ""] =
       /^\[[!^]?\]?(?:\[:\w+:\]|[^\]\s;|&<>()"'`])*\]/.exec(this.#text.slice(this.#at, this.#at + 300)) ?? [];
@@ -384,7 +384,7 @@ class Lexer {
   }
 }
 
-/** Signs that say how often a group may come. */
+/** Characters that say how often a group may repeat. */
 const BEFORE_GROUP = new RegExp(`[@+!${ANY}]$`);
 
 const SIGNS: ReadonlyMap<string, string> = new Map([

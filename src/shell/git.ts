@@ -1,10 +1,10 @@
 /**
- * Git's command line for a repository that is untrusted data: what its settings can make git run is switched off, and the
- * user's are not read. And its files of settings, for those who judge what they say.
+ * Git's command line for a repository that is untrusted data: what its settings can make git run is turned off, and the
+ * user's are not read. Also its settings files, for callers who check them.
  */
 import { isAbsolute, join } from "../platform/path.ts";
 
-/** Where git is looked for first, like shells. */
+/** Where git is searched first, like shells. */
 export const GIT_PLACES = "/usr/bin:/bin:/usr/local/bin:/run/current-system/sw/bin";
 
 /** Every setting that names a program, and those that would change what the answers mean. */
@@ -15,7 +15,7 @@ const SETTINGS = table(`safe.directory=* core.fsmonitor=false core.hooksPath=/de
   commit.template= tag.gpgSign=false gpg.program=false gpg.ssh.program=false gpg.x509.program=false
   log.showSignature=false log.showRoot=true gc.auto=0 maintenance.auto=false submodule.recurse=false`);
 
-/** One by one: what a repository says of one protocol goes before what is said of all. */
+/** One by one: a repository's setting for one protocol overrides the one for all. */
 const NO_PROTOCOL = table(`protocol.allow=never protocol.file.allow=never protocol.ext.allow=never
   protocol.git.allow=never protocol.ssh.allow=never protocol.http.allow=never protocol.https.allow=never`);
 
@@ -29,7 +29,7 @@ function table(text: string): Readonly<Record<string, string>> {
   return Object.fromEntries(text.split(/\s+/).map((word) => word.split("=") as [string, string]));
 }
 
-/** Returns what to start for a call of git: what the repository can make it run is switched off. */
+/** Returns what to start for a call of git: what the repository can make it run is turned off. */
 export function gitLine(
   { git, top, directory }: { git: string; top: string; directory: string },
   { args, settings, env }: {
@@ -50,11 +50,11 @@ export function gitLine(
 
 export interface GitUser {
   userHome: string | null;
-  /** The variables that name other files of settings. */
+  /** The variables that name other settings files. */
   env?: ((name: string) => string | undefined) | undefined;
 }
 
-/** Returns the user's own files of settings, those that others override first. */
+/** Returns the user's own settings files, those that others override first. */
 export function userGitSettings({ userHome, env = () => undefined }: GitUser): string[] {
   const named = env("GIT_CONFIG_GLOBAL") ?? "";
   const home = userHome ?? "/nonexistent";
@@ -64,7 +64,7 @@ export function userGitSettings({ userHome, env = () => undefined }: GitUser): s
   return own.filter(isAbsolute);
 }
 
-/** Returns what a file sets; of what can be read in two ways both. */
+/** Returns what a file sets; if it can be read in two ways, both. */
 export function settingsIn(text: string): [key: string, value: string][] {
   const found: [string, string][] = [];
   // A line continues after a backslash, except in a comment.

@@ -1,4 +1,4 @@
-/** Parts a command line into the commands that it joins, so that each is judged by itself. */
+/** Splits a command line into the commands that it joins, so that each is checked by itself. */
 import { parseCommand, type ParsedCommand } from "./command.ts";
 
 export interface CommandPart {
@@ -10,7 +10,7 @@ export interface CommandPart {
   piped: boolean;
 }
 
-/** A line of more commands is not parted. */
+/** A line with more commands is not split. */
 const MOST_PARTS = 50;
 const LENGTH_LIMIT = 16_384;
 
@@ -18,12 +18,12 @@ const LENGTH_LIMIT = 16_384;
 const HARMLESS = /(?:[12]?>&[12]|[12]?>>?[ ]?\/dev\/null|<[ ]?\/dev\/null)(?=[ \t\n;|]|$)/y;
 const JOINT = /&&|\|\||[;|\n]/y;
 
-/** Grammar that reaches over joints: the line is one command then. */
+/** Grammar that spans joints: the line is one command then. */
 const SPANNING = /[()`{}]|<</;
 
 /**
- * Returns the commands of a line that are joined by `&&`, `||`, `;`, `|` and line ends. A line whose grammar reaches over
- * its joints is one complex part; so is one in which anything is not understood. Linear; never throws.
+ * Returns the commands of a line that are joined by `&&`, `||`, `;`, `|` and line ends. A line whose grammar spans
+ * its joints is one complex part, like one in which anything is not understood. Linear; never throws.
  */
 export function commandParts(text: string): CommandPart[] {
   const whole = (command = parseCommand(text)): CommandPart[] => [{ text, plain: text, command, piped: false }];
@@ -87,7 +87,7 @@ function split(text: string): Piece[] | null {
   return pieces;
 }
 
-/** The length of what stands at a place: a quoted text, an escaped character, or one character; null without its end. */
+/** The length of what is at a place: a quoted text, an escaped character, or one character; null without its end. */
 function quotedLength(text: string, at: number): number | null {
   const character = text.charAt(at);
   if (character === "\\") return at + 1 < text.length ? 2 : null;

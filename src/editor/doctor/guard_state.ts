@@ -16,9 +16,9 @@ export function isGuard(entry: unknown): boolean {
 }
 
 /**
- * Returns what is to be said of the events without a guard. `installed`: the ledger says that it was installed here. A project that
- * never had one is warned; one that has lost some of it does not get what was promised. `isStopped`: a file cannot be
- * used, so that nothing can be added to it before it is right again.
+ * Returns the findings about the events without a guard. `installed`: the ledger says that it was installed here. A project that
+ * never had one gets a warning; one that has lost a part of it a failure. `isStopped`: a file cannot be
+ * used, so that nothing can be added to it before it is repaired.
  */
 export function missingGuards(
   found: readonly FoundArtifact[],
@@ -57,7 +57,7 @@ export function unprovenGuard(subject: string, origin: Origin): Finding {
     };
 }
 
-/** `own`: to the byte, with its scripts; `changed`: ours, but not as it was written; `foreign`: somebody else's. */
+/** `own`: unchanged, with its scripts; `changed`: ours, but edited; `foreign`: somebody else's. */
 export type Origin = "own" | "changed" | "foreign";
 
 /** Returns where a hook or a server comes from. `root` is the project. */
@@ -69,9 +69,9 @@ export async function originOf(
   const owner = artifacts.find((one) => one.kind === found.kind && holds(one, found));
   if (owner === undefined) return found.ours ? "changed" : "foreign";
   for (const { resource, written, adopted, backup } of owner.resources) {
-    // Taken over is not yet written from here: whoever wrote it, it is as they left it.
+    // An adopted one was not written from here: whoever wrote it, it is as they left it.
     if (adopted && backup !== undefined && await resourceHash(backup) === written) return "foreign";
-    // A script that is gone is not changed: its line must be run to show what becomes of it.
+    // A missing script is not a changed one: its line must be run to show the result.
     const now = resource.kind === "file" ? await hashOnDisk(resource, textsOnDisk()) : null;
     if (now !== null && now !== written) return "changed";
   }

@@ -1,4 +1,4 @@
-/** Where hooks are tried: a small project with something protected, and where one is needed a git worktree of it. */
+/** Where hooks are tried: a small project with something protected, and if needed a git worktree of it. */
 import { gitLine } from "../../shell/git.ts";
 import { MARKER_NAME } from "../../boundary/policy/marker.ts";
 import type { Io } from "../../platform/io.ts";
@@ -12,7 +12,7 @@ import { lookAt } from "../plan/disk.ts";
 import { parametersOf } from "../hooks/scaffold.ts";
 import type { ScaffoldId } from "../hooks/events.ts";
 
-/** Scaffolds that write into the project what they are given: they are tried in a project of their own. */
+/** Scaffolds that write their input into the project: they are tried in a project of their own. */
 const WRITERS: readonly string[] = ["audit-log", "session-note", "setup-worktree"] satisfies ScaffoldId[];
 
 /** One call of git may take this long, in milliseconds. */
@@ -34,7 +34,7 @@ export function isTriedApart({ ours, name }: { ours: boolean; name: string }): b
   return ours && WRITERS.includes(name);
 }
 
-/** Makes the place. `root` is the user's project: the scripts of {@link isTriedApart} are found as there. */
+/** Creates the place. `root` is the user's project, where the scripts of {@link isTriedApart} are. */
 export async function makeTrialPlace(
   temporary: TemporaryDirectory,
   { root, io, needsWorktree }: { root: string; io: Io; needsWorktree: boolean },
@@ -67,7 +67,7 @@ export async function makeTrialPlace(
   };
 }
 
-/** Returns what the installed script of `setup-worktree` copies and the project has. */
+/** Returns what the installed script of `setup-worktree` copies, if the project has it. */
 function copiedNames(root: string): string[] {
   const scripts = DIALECT_IDS.flatMap((id) =>
     lookAt(join(root, DIALECTS[id].projectDirectory, "hooks", "setup-worktree.sh")) ?? []
@@ -79,7 +79,7 @@ function copiedNames(root: string): string[] {
   });
 }
 
-/** Makes a repository of a directory, and an empty linked worktree of it. Null where there is no git that does so. */
+/** Makes a directory a repository with an empty linked worktree. Null without a usable git. */
 async function makeWorktree(
   top: string,
   worktree: string,

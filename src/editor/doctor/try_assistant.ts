@@ -1,4 +1,4 @@
-/** Tries the guards of assistants, as they stand in their files now, with inputs as the assistants write them. */
+/** Tries the guards of assistants, as they are in their files now, with inputs as the assistants write them. */
 import { type AssistantId, ASSISTANTS, isAssistant } from "../assistants.ts";
 import { withTemporaryDirectory } from "../../platform/temporary.ts";
 import type { Installed } from "../plan/ledger.ts";
@@ -15,7 +15,7 @@ interface Guarded {
   id: AssistantId;
   scope: string;
   event: string;
-  /** What runs; null: the entry or a script is gone, or not as it was written. */
+  /** What runs; null: the entry or a script is missing or changed. */
   line: string | null;
 }
 
@@ -94,7 +94,7 @@ async function tryGuard(
   if (harmless.code !== 0) return failure(`it does not let a harmless action pass (exit ${harmless.code}): ${why}`);
   if (secret.code !== BLOCKED) return failure(`it does not block a protected file (exit ${secret.code} instead of 2)`);
   if (cut.code !== BLOCKED) return failure(`it lets an input pass that it cannot read (exit ${cut.code} instead of 2)`);
-  // Some of them take an exit code without a reason for a failure, and go on.
+  // Some of them treat an exit code without a reason as a failure, and continue.
   if (secret.stderr.trim() === "") {
     return failure("it blocks without a reason, which the assistant may not take for a refusal");
   }

@@ -14,7 +14,7 @@ import { isTriedApart, makeTrialPlace, type TrialPlace } from "./trial_place.ts"
 
 /** A hook may take this long, in milliseconds. */
 const TIME_LIMIT_MS = 30_000;
-/** Longer is felt at every action of the assistant. Milliseconds. */
+/** A longer run slows every action of the assistant noticeably. Milliseconds. */
 const SLOW_MS = 2_000;
 const OUTPUT_LIMIT = 64 * 1024;
 /** The exit code of a hook that blocks. */
@@ -62,7 +62,7 @@ export async function tryHooks(hooks: readonly FoundArtifact[], context: TrialCo
   }).catch(untried);
 }
 
-/** Where there is no place to try hooks in, the doctor looks at everything else all the same. */
+/** Where there is no place to try hooks in, the doctor still checks everything else. */
 export function untried(error: unknown): Finding[] {
   if (!(error instanceof AgentcliError)) throw error;
   return [{ level: "failure", subject: "hooks", message: `they were not tried: ${error.message}`, fix: error.hint }];
@@ -89,7 +89,7 @@ async function tryHook(
   const cwd = typeof entry.working_directory === "string" ? resolve(base, entry.working_directory) : from;
   const environment = io.environment();
   if (event === WORKTREE_EVENT) environment.ROOT_WORKSPACE_PATH = workspace;
-  // What our own hooks keep of a trial is not the user's; the guard needs what it knows of the project.
+  // What our own hooks record of a trial is not the user's; the guard needs its data about the project.
   if (hook.ours && isScaffold(hook.name) && !isGuard(line)) environment.AGENTCLI_HOME = join(place.directory, "home");
   const work = (input: string) => runLine(line, input, { cwd, root, io, environment });
   const touching = (path: string) => payloadOf(event, { path, place, workspace });
@@ -111,7 +111,7 @@ async function tryHook(
   return findings;
 }
 
-/** Finds out whether the new worktree has what is to be copied into it. */
+/** Checks that the new worktree has what should be copied into it. */
 function checkCopied(subject: string, { worktree, copied }: TrialPlace): Finding[] {
   const missing = copied.filter((name) => lstatSync(join(worktree ?? "", name)) === null);
   if (missing.length === 0) return [];
@@ -144,7 +144,7 @@ function checkHarmless(hook: FoundArtifact, event: HookEvent, trial: Trial): Fin
 
 /** Returns what a person can do about a line that fails. */
 function fixOf({ ours, path, name }: FoundArtifact, { code, firstLine }: { code: number; firstLine: string }): string {
-  // The script itself is gone; what the script calls is named after its name and line.
+  // The script itself is missing; a program that the script calls is named after its name and line.
   const isGone = /\.(?:sh|ps1)['"]?: No such file|cannot find path/i.test(firstLine);
   if (ours && isScaffold(name) && isGone) return "agentcli editor apply";
   if (ours && /^format-on-write: there is no program/.test(firstLine)) {
@@ -173,7 +173,7 @@ function checkBlocked(subject: string, { trial, harmless }: { trial: Trial; harm
     : { level: "ok", subject, message: "blocks a protected file with exit 2 and says why" };
 }
 
-/** Runs a line as an editor does; null where its shell is not there. */
+/** Runs a line as an editor does; null where its shell is missing. */
 export async function runLine(
   line: string,
   input: string,
@@ -229,7 +229,7 @@ function toolInfo(event: HookEvent, { path, place, workspace }: Touched): Record
   }
 }
 
-/** Returns a command on a file; what is to pass is in the form that every guard takes. */
+/** Returns a command on a file; one that should pass is in the form that every guard accepts. */
 export function commandOn(path: string, { open }: TrialPlace): string {
   return `${path === open ? "agentcli sandbox -- 'cat'" : "cat"} '${path}'`;
 }

@@ -1,4 +1,4 @@
-/** Tries one MCP server, whichever way it is reached. */
+/** Tries one MCP server, however it is reached. */
 import { isLocal } from "../../boundary/policy/locality.ts";
 import type { Io } from "../../platform/io.ts";
 import type { FoundArtifact } from "../resources/found.ts";
@@ -21,14 +21,14 @@ interface ServerTrial {
   tools: number;
 }
 
-/** Returns whether trying it starts a program; a server that is switched off or at an address does not. */
+/** Returns whether trying it starts a program; a server that is turned off or at an address does not. */
 export function startsProgram({ entry }: FoundArtifact): boolean {
   const { disabled, command, args } = (entry ?? {}) as Record<string, unknown>;
   return disabled !== true && typeof command === "string" && !startsOwnServer({ command, args });
 }
 
 /**
- * Tries one server. A program is started and ended again; at an address only this machine is asked: elsewhere the doctor
+ * Tries one server. A program is started and ended again; only addresses on this machine are requested: elsewhere the doctor
  * sends nothing, least of all the keys of its headers.
  */
 export async function tryServer(server: FoundArtifact, root: string, io: Io): Promise<ServerTrial> {
@@ -132,14 +132,14 @@ function valuesOf(values: unknown, io: Io): Record<string, string> {
   return Object.fromEntries(own.map(([name, value]) => [name, expanded(value, io.env)]));
 }
 
-/** Returns a configured value with `${env:NAME}` put in. */
+/** Returns a configured value with `${env:NAME}` replaced. */
 function expanded(value: unknown, env: (name: string) => string | undefined): string {
   return String(value).replace(/\$\{env:(\w+)\}/g, (_, name: string) => env(name) ?? "");
 }
 
 /**
- * One thing that was looked at. `ok`: nothing to do; `note`: good to know; `warning`: it works, or cannot be known;
- * `failure`: it does not do its work; `skipped`: it was not tried.
+ * One finding. `ok`: nothing to do; `note`: good to know; `warning`: it works, or that cannot be known;
+ * `failure`: it does not work; `skipped`: it was not tried.
  */
 export interface Finding {
   level: "ok" | "note" | "warning" | "failure" | "skipped";

@@ -1,4 +1,4 @@
-/** Arguments of tools: a text that is a path as a whole means what stands there, whatever it looks like. */
+/** Arguments of tools: a text that is a path as a whole means what is there, whatever it looks like. */
 import { AgentcliError } from "../../errors.ts";
 import { MARKER_NAME } from "../../boundary/policy/marker.ts";
 import { statSync } from "../../platform/files.ts";
@@ -7,7 +7,7 @@ import { exists, quietly, realOrNamed } from "../../platform/real_path.ts";
 import type { TamperCheck } from "./tamper_check.ts";
 import type { ProtectedLookup } from "./lookup.ts";
 
-/** A longer text is no path. Characters. */
+/** A longer text is not a path. Characters. */
 const PATH_LIMIT = 4_096;
 
 /** Returns the texts of a value, without the names of members. */
@@ -16,7 +16,7 @@ function* textsIn(value: unknown): Generator<string> {
   else if (typeof value === "object" && value !== null) { for (const one of Object.values(value)) yield* textsIn(one); }
 }
 
-/** Tools and arguments that speak of writing: whatever else the call names may be written. */
+/** Tools and arguments that indicate writing: whatever else the call names may be written. */
 const WRITING_TOOL =
   /write|edit|creat|save|append|insert|replace|patch|move|rename|copy|put|upload|download|delete|remove|install|symlink/;
 const CONTENT_NAME = /content|text|edits|newstr|replacement|patch|diff|^data$|^body$/;
@@ -42,7 +42,7 @@ function writtenPaths(given: unknown, tool: unknown): string[] {
 const WRAPPED_LIMIT = 16;
 
 /**
- * Returns a value in which each text that is JSON stands beside what it holds: tools are called so. Throws `usage` for more
+ * Returns a value in which each text that is JSON comes with what it holds: some tools are called so. Throws `usage` for more
  * texts within each other than any tool has.
  */
 export function unwrapped(given: unknown, depth = 0): unknown {
@@ -56,12 +56,12 @@ export function unwrapped(given: unknown, depth = 0): unknown {
   return Object.fromEntries(Object.entries(given).map(([name, value]) => [name, unwrapped(value, depth)]));
 }
 
-/** Names are compared without what parts words: `command_to_run` as `commandtorun`. */
+/** Names are compared without word separators: `command_to_run` as `commandtorun`. */
 function plainName(name: string): string {
   return name.replace(/[-_\s]/g, "").toLowerCase();
 }
 
-/** Names of tools and arguments that speak of a shell, and words that do so alone. */
+/** Names of tools and arguments that indicate a shell, and words that do so alone. */
 const SHELL_NAME = /command|cmd|shell|bash|zsh|pwsh|terminal/;
 const SHELL_WORD = /^(?:exec|execute|run|spawn|sh|ksh|dash|fish|program|executable)$/;
 /** The words after a program, in members of their own. */
@@ -76,7 +76,7 @@ const HOLDER_NAME = /^(?:input|params|parameters|request|options|call|tool|comma
 /** Which shell takes the line. */
 const CHOICE_NAME = /^(?:shell|executable)$/;
 const SHELLS = /^(?:(?:\/usr)?\/bin\/)?(?:ba|z|da|k|fi)?sh$|^(?:pwsh|powershell|cmd)(?:\.exe)?$/;
-/** One word, as many tools have for what they are to do. */
+/** One word, as many tools have for their operation. */
 const ONE_WORD = /^[\w.-]*$/;
 
 function isShellName(name: string): boolean {
@@ -101,8 +101,8 @@ export function isShellTool(name: unknown): boolean {
 }
 
 /**
- * Returns the lines among arguments that a shell is handed. A single word is one where it is the name of a program and the call
- * says nothing else: many tools have a word for what they are to do.
+ * Returns the lines among arguments that a shell gets. A single word is one where it is the name of a program and the call
+ * says nothing else: many tools have a word for their operation.
  */
 export function* shellLinesIn(given: unknown, traits: CallTraits): Generator<string> {
   if (typeof given !== "object" || given === null) return;
@@ -132,7 +132,7 @@ export function* shellLinesIn(given: unknown, traits: CallTraits): Generator<str
 }
 
 /**
- * Returns the first member of a call that could carry more than a line and where it runs, such as variables of the environment;
+ * Returns the first member of a call that could carry more than a line and its directory, such as variables of the environment;
  * null when there is none. Numbers, truth values and what is empty carry nothing.
  */
 export function strangeMember(given: unknown, { isShell }: Pick<CallTraits, "isShell">): string | null {
@@ -154,7 +154,7 @@ function isListed(name: string, value: unknown, isShell: boolean): boolean {
   const text = texts.join(" ");
   if (CHOICE_NAME.test(name) && ONE_WORD.test(text)) return text === "" || SHELLS.test(text);
   if (text === "" || isShellName(name) || HARMLESS_NAME.test(name) || WORDS_NAME.test(name)) return true;
-  // It is judged as a line.
+  // It is checked as a line.
   return isShell && !ONE_WORD.test(text);
 }
 
@@ -193,7 +193,7 @@ export async function checkArguments(
   return null;
 }
 
-/** A directory elsewhere without a marker of its own is not looked through: it may be the whole disk. */
+/** A directory elsewhere without a marker of its own is not walked: it may be the whole disk. */
 async function protectedInside(path: string, lookup: ProtectedLookup): Promise<string | null> {
   const real = realOrNamed(path);
   if (quietly(() => statSync(real))?.kind !== "directory") return null;

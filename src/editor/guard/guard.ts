@@ -1,5 +1,5 @@
 /**
- * The no-cloud guard: says of an action of an editor's assistant whether it touches what `.agentclisecret` protects. An
+ * The no-cloud guard: decides whether an action of an editor's assistant touches what `.agentclisecret` protects. An
  * editor's assistant counts as remote, whatever model it uses. The rules are those of the boundary itself.
  */
 import { MARKER_NAME } from "../../boundary/policy/marker.ts";
@@ -27,14 +27,14 @@ interface GuardPlace {
   hasSandbox(): Promise<boolean>;
 }
 
-/** Why an action is blocked, and what the assistant is to do, each without a full stop. */
+/** Why an action is blocked, and what the assistant should do, each without a period. */
 interface Refusal {
   reason: string;
   instead: string;
 }
 
 /**
- * Returns why the action is blocked; null when nothing speaks against it. Throws for input that cannot be judged: callers
+ * Returns why the action is blocked; null when nothing speaks against it. Throws for input that cannot be checked: callers
  * block then too.
  */
 export async function judge({ actions, cwd: named }: Question, place: GuardPlace): Promise<Refusal | null> {
@@ -42,7 +42,7 @@ export async function judge({ actions, cwd: named }: Question, place: GuardPlace
   const userHome = place.userHome === undefined ? null : realOrNamed(place.userHome);
   const root = findProjectRoot(place.cwd, place.userHome);
   const roots = isProject(root) || !holdsEverything(root, userHome) ? [root] : [];
-  // A command may run elsewhere: what is protected there counts too. A place that is gone has nothing to protect.
+  // A command may run elsewhere: what is protected there counts too. A missing directory has nothing to protect.
   const other = cwd === place.cwd ? null : quietly(() => findProjectRoot(cwd, place.userHome));
   if (other !== null && isProject(other) && !roots.includes(other)) roots.push(other);
   const lookup = await ProtectedLookup.open({ roots, cwd, userHome }, place.io);
@@ -63,7 +63,7 @@ function isProject(root: string): boolean {
   return exists(join(root, ".git")) || exists(join(root, MARKER_NAME));
 }
 
-/** The disk, or the user's home: to walk it takes longer than an editor waits, and no marker says that it is a project. */
+/** The disk, or the user's home: walking it takes longer than an editor waits, and no marker says that it is a project. */
 function holdsEverything(root: string, userHome: string | null): boolean {
   return dirname(root) === root || (userHome !== null && isWithin(root, userHome));
 }
@@ -108,7 +108,7 @@ async function checkAction(action: Action, context: Context): Promise<string | R
   }
 }
 
-/** Returns what a path may mean. Throws `usage` for what is none: the editor may still read something by it. */
+/** Returns what a path may mean. Throws `usage` for anything else: the editor may still read something by it. */
 function meaningsOf(word: string, lookup: ProtectedLookup): string[] {
   const found = lookup.meanings(word);
   if (found.length === 0) throw new AgentcliError("usage", "the path is empty or holds a NUL byte");
@@ -123,7 +123,7 @@ function checkNamed(word: string, lookup: ProtectedLookup): string | null {
   return null;
 }
 
-/** `instead`: what is to be done with a directory that holds protected content. */
+/** `instead`: what to do with a directory that holds protected content. */
 async function checkRead(word: string, lookup: ProtectedLookup, instead: string): Promise<string | null> {
   const named = checkNamed(word, lookup);
   if (named !== null) return named;
@@ -169,7 +169,7 @@ async function checkCommand(
     await onlySandboxed(call, context, () => read(line, context));
 }
 
-/** Returns what the reader of shell words finds: all that there is where no sandbox can be made. */
+/** Returns what the reader of shell words finds: the only check where no sandbox can be made. */
 async function read(line: string, { lookup, tamperCheck }: Context): Promise<string | null> {
   const { findPathReference, findTampering } = await import("./path_references.ts");
   const found = await findPathReference(line, "command", lookup);
@@ -177,8 +177,8 @@ async function read(line: string, { lookup, tamperCheck }: Context): Promise<str
 }
 
 /**
- * Where something is protected and a sandbox can be made, lines pass as commands in it, and only so, with nothing that
- * could change what they run; else they are read. What both let pass needs no sandbox to be tried.
+ * Where something is protected and a sandbox can be made, lines pass only as commands in it, with nothing that
+ * could change what they run; else they are read. What both let pass does not need the test for a sandbox.
  */
 async function onlySandboxed(
   { lines, given, isShell }: { lines: readonly string[]; given: unknown; isShell: boolean },
@@ -196,7 +196,7 @@ async function onlySandboxed(
   const isWell = lines.some((line) => isSandboxed(line, commands));
   if (bare !== undefined && (strange === null || !isWell)) {
     const advice = sandboxAdvice(bare, commands);
-    // What it names is said too: in the sandbox it is not there.
+    // What it names is reported too: in the sandbox it is not there.
     return reason === null ? advice : { ...advice, reason: `${reason}; ${advice.reason}` };
   }
   if (strange === null) return null;
@@ -238,7 +238,7 @@ async function checkTexts(
       if (found !== null) return lookup.describe(found.path, found.rule);
     }
   }
-  // Asked last: a name can lead to a marker that was not met before.
+  // Asked last: a name can lead to a marker that was not seen before.
   if (!lookup.set.any) return null;
   const { LeakScanner } = await import("../../boundary/scan/leak_scanner.ts");
   const scanner = new LeakScanner(lookup.set, { root: lookup.root });

@@ -1,4 +1,4 @@
-/** The protected set as a hook asks it: by paths as an editor or a person writes them. */
+/** The protected set for a hook: by paths as an editor or a person writes them. */
 import { pathOfAddress } from "../../platform/text.ts";
 import { rememberedAt } from "../../boundary/policy/project.ts";
 import { ProtectedSet, type Remembered } from "../../boundary/policy/protected.ts";
@@ -41,7 +41,7 @@ export class ProtectedLookup {
     this.#remembered = remembered;
   }
 
-  /** Looks at the whole project, as a session does: a marker, a link or a file that moved can be anywhere in it. */
+  /** Walks the whole project, like a session: a marker, a link or a moved file can be anywhere in it. */
   static async open(options: LookupOptions, io: Pick<Io, "env" | "os" | "clock">): Promise<ProtectedLookup> {
     const remembered = await rememberedAt(io, options.roots);
     const lookup = new ProtectedLookup(options, { clock: io.clock, remembered });
@@ -67,9 +67,9 @@ export class ProtectedLookup {
   }
 
   /**
-   * The absolute paths that a word may mean: from the working directory, from each root, and from each of `from`; as a
-   * address, without what stands around it, and as other systems part names; both as the text says and as the
-   * system goes, which differ where `..` follows a link. None for what cannot be a path.
+   * The absolute paths that a word may mean: from the working directory, from each root, and from each of `from`; as an
+   * address, without what surrounds it, and as other systems separate names; both as the text says and as the
+   * system resolves it, which differ where `..` follows a link. None for what cannot be a path.
    */
   meanings(word: string, { from = [] }: { from?: readonly string[] } = {}): string[] {
     if (word === "" || word.includes("\0")) return [];
@@ -80,9 +80,9 @@ export class ProtectedLookup {
     for (const one of [...words]) if (one.includes("\\")) words.push(one.replaceAll("\\", "/"));
     const found = new Set<string>();
     for (const one of words) {
-      // Not folded yet: the system does not go by the text.
+      // Not folded yet: the system does not follow the text.
       const path = /^~(?:[/\\]|$)/.test(one) && userHome !== null ? `${userHome}/${one.slice(2)}` : one;
-      // `/proc/self/cwd` is where the command has gone.
+      // `/proc/self/cwd` is the directory of the command.
       const bases = !isAbsolute(path) || /^[/\\](?:proc|dev)[/\\]/.test(path) ? [...this.bases, ...from] : [cwd];
       for (const base of bases) {
         found.add(resolve(base, path));
@@ -102,7 +102,7 @@ export class ProtectedLookup {
     return found === null || this.#isNowhere(real, found) ? null : found;
   }
 
-  /** A word is taken for many paths: where no directory is, a name that is protected at every depth means nothing. */
+  /** A word may mean many paths: where there is no directory, a name that is protected at every depth does not count. */
   #isNowhere(real: string, { pattern }: ProtectionRule): boolean {
     const directory = dirname(real);
     return !pattern.replace(/\/$/, "").includes("/") && !exists(directory) && this.set.rule(directory) === null;
@@ -114,7 +114,7 @@ export class ProtectedLookup {
     return isGit && this.set.any ? ruleOfGit(this.set.markers) : null;
   }
 
-  /** The first protected thing of the roots that lies inside of a real directory; null when there is none. */
+  /** The first protected thing of the roots inside of a real directory; null when there is none. */
   async knownInside(directory: string): Promise<PathReference | null> {
     const hidden = await hiddenOf(this.set);
     return firstCovered(this.set, hidden.find((one) => isWithin(directory, one)));
@@ -161,7 +161,7 @@ export class ProtectedLookup {
     return null;
   }
 
-  /** Returns whether every name of every protected file is one that was met: then no file elsewhere can be one of them. */
+  /** Returns whether every name of every protected file is known: then no file elsewhere can be one of them. */
   #allNamesKnown(): boolean {
     const left = new Map<string, number>();
     for (const path of new Set(this.set.files())) {

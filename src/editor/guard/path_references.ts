@@ -1,7 +1,7 @@
 /**
- * Names of protected files in a text, and of what switches the guard off. A name is looked for word by word; in a command
- * also without its quotes and backslashes, as a pattern of the shell, and from the directories that it goes into. What a
- * program finds by itself, or a name that a shell puts together, is not seen: the documentation says so.
+ * Names of protected files in a text, and of what turns the guard off. A name is searched word by word; in a command
+ * also without its quotes and backslashes, as a pattern of the shell, and from the directories that it enters. What a
+ * program finds by itself, or a name that a shell assembles, is not seen: the documentation says so.
  */
 import { percentDecoded } from "../../platform/text.ts";
 import { foldedName, foldedText } from "../../platform/case_folded.ts";
@@ -14,10 +14,10 @@ import { AgentcliError } from "../../errors.ts";
 import type { TamperCheck } from "./tamper_check.ts";
 import type { PathReference, ProtectedLookup } from "./lookup.ts";
 
-/** Most words of a text that are looked at; a text with more is not let through unseen, but refused. */
+/** Most words of a text that are checked; a text with more is refused. */
 const WORD_LIMIT = 200_000;
 
-/** Where a text comes from: a shell runs the one, the other is language. */
+/** The kind of a text: a shell runs one, the other is language. */
 export type TextKind = "command" | "prose";
 
 /** Returns the first protected path that the text names; null when it names none. Throws `usage` for too many words. */
@@ -42,7 +42,7 @@ export async function findPathReference(
 }
 
 /**
- * Returns why a command may not run although it names nothing that is protected: it names what switches the guard off. Null when it
+ * Returns why a command may not run although it names nothing that is protected: it names what turns the guard off. Null when it
  * does not. Throws `usage` for too many words.
  */
 export function findTampering(
@@ -75,7 +75,7 @@ export function findTampering(
 }
 
 interface Command extends ShellReading {
-  /** Existing directories that it goes into. */
+  /** Existing directories that it enters. */
   from: readonly string[];
   /** Its stars may mean hidden names. */
   dots: boolean;
@@ -89,7 +89,7 @@ function readCommand(text: string, lookup: ProtectedLookup): Command {
   const from = new Set<string>();
   let at: readonly string[] = [];
   for (const [, word = ""] of text.matchAll(GOES_INTO)) {
-    // Behind a variable it may start anywhere; most often that is where the command runs.
+    // After a variable it may start anywhere; most often that is where the command runs.
     const named = word.replace(/^["']|["']$/g, "").replace(/^\$(?:\w+|\{\w+\})\//, "");
     at = lookup.meanings(named, { from: at }).filter(exists);
     for (const directory of at) from.add(directory);
@@ -126,7 +126,7 @@ function spellingsOf(given: string, kind: TextKind): Set<string> {
 /** A variable, or the end of a command whose output takes its place, and a path after it. */
 const BEHIND_VARIABLE = /(?:\$\w+|\$env:\w+|[)}`]|%\w+%|(?:^|[\s=:"'(])~[\w.+-]+)["']*([/\\][^\s"'`;|&<>()=,:#$]+)/gi;
 
-/** Words that a shell puts in the place of a variable that is not set, or is. */
+/** Words that a shell substitutes for a variable, set or not. */
 const IN_PLACE = /\$\{\w+:?[-+=?]([^\s{}]+)\}/g;
 
 /** Returns the words of all spellings, each once. `loose`: it follows a variable. Throws `usage` for too many words. */
@@ -147,9 +147,9 @@ function* distinctWords(text: string, kind: TextKind): Generator<{ word: string;
   }
 }
 
-/** Returns the words of a text, each without what may stand before or after a name. */
+/** Returns the words of a text, each without what may come before or after a name. */
 function* wordsOf(text: string, kind: TextKind): Generator<string> {
-  // An argument of a tool may be a path as a whole; a path with spaces in a longer text stands in quotes.
+  // An argument of a tool may be a path as a whole; a path with spaces in a longer text is in quotes.
   if (text.length <= 4096 && text.includes("/") && !text.includes("\n")) yield text.trim();
   for (const [, double, single, back] of text.matchAll(/"([^"\n]{1,4096})"|'([^'\n]{1,4096})'|`([^`\n]{1,4096})`/g)) {
     const quoted = double ?? single ?? back ?? "";
@@ -197,7 +197,7 @@ class NamedPaths {
   /** Whether a bare word is the name of a protected directory, and of no protected file. */
   readonly isDirectory = (word: string): boolean => this.#directories.has(foldedText(word));
 
-  /** A name with signs that part words is looked for as a whole. */
+  /** A name with characters that separate words is searched as a whole. */
   whole(text: string): PathReference | null {
     const folded = foldedText(text);
     for (const path of this.#paths) if (folded.includes(foldedText(path))) return this.#reference(path);

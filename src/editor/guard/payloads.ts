@@ -1,13 +1,13 @@
 /**
- * The inputs that assistants give their hooks, and the answers that they take, as tables: what a tool does, by its name, and
- * where its arguments hold what is judged. What no table knows is judged as a call of an unknown tool.
+ * The inputs that assistants give their hooks, and the answers that they accept, as tables: what a tool does, by its name, and
+ * which of its arguments are checked. Anything not in a table is checked as a call of an unknown tool.
  */
 import { fieldsOf, isRecord, parseJson, stringsOf, textOf } from "../../platform/record.ts";
 import { AgentcliError } from "../../errors.ts";
 import type { AssistantId } from "../assistants.ts";
 import { type HookEvent, type HookInput, optionalField, textField } from "../hooks/events.ts";
 
-/** Something that an assistant is about to do, whatever its editor calls it: what the guard decides about. */
+/** An action that an assistant is about to take, whatever its editor calls it; the guard decides about it. */
 export type Action =
   /** A file is read, or a directory with everything in it. */
   | { kind: "read"; path: string }
@@ -19,12 +19,12 @@ export type Action =
   /** `given`: the call of which the line is a part. */
   | { kind: "command"; line: string; given: unknown }
   | { kind: "tool"; server: unknown; name: unknown; given: unknown }
-  /** A prompt: also a name in it counts, because the editor may add the file. */
+  /** A prompt: even a name in it counts, because the editor may add the file. */
   | { kind: "prompt"; text: string }
   /** Texts that go to the model. */
   | { kind: "texts"; texts: readonly string[] };
 
-/** What a hook asks: may all of these be done? */
+/** The question of a hook: may all of these be done? */
 export interface Question {
   actions: readonly Action[];
   /** Where the actions run; null where the input does not say. */
@@ -42,7 +42,7 @@ const TOOLS: Readonly<Record<Deed, readonly string[]>> = {
   write: ["Write", "Edit", "MultiEdit", "NotebookEdit", "StrReplace", "Delete", "TabWrite", "EditNotebook"],
   command: ["Bash", "PowerShell", "Shell", "Monitor"],
   patch: ["apply_patch", "ApplyPatch"],
-  // What they pass on is judged when it comes to a tool.
+  // What they pass on is checked when it comes to a tool.
   none: [
     ...["Agent", "Task", "TaskCreate", "TaskUpdate", "TodoWrite", "AskUserQuestion", "EnterPlanMode", "ExitPlanMode"],
     ...["SendMessage", "ToolSearch", "WebSearch", "web_search", "update_plan", "spawn_agent", "request_user_input"],
@@ -60,7 +60,7 @@ function firstText(fields: Readonly<Record<string, unknown>>, names: readonly st
   return names.map((name) => textOf(fields[name])).find((text) => text !== null) ?? null;
 }
 
-/** Every part of a pattern before its first sign that stands for more than itself. */
+/** Every part of a pattern before its first wildcard. */
 function fixedPart(pattern: string): string {
   const plain = /^[^*?[{]*/.exec(pattern)?.[0] ?? "";
   return plain === pattern ? plain : plain.replace(/(?<![^/\\])[^/\\]*$/, "");
@@ -70,7 +70,7 @@ const PATCH_LINE = /^[ \t]*\*\*\* (?:(?:Add|Update|Delete) File|Move to): (.+?)\
 
 function actionsOf(tool: string, input: unknown): Action[] {
   const fields = fieldsOf(input);
-  // Which of several the tool goes by is its business: all are judged.
+  // Which of several the tool uses is unknown: all are checked.
   const paths = PATH_NAMES.flatMap((name) => textOf(fields[name]) ?? []);
   const [path = null] = paths;
   const unknown: Action[] = [serverCall(tool, input)];
@@ -120,7 +120,7 @@ const MENTION = /(?:^|[\s("'`])@(?:"([^"]+)"|'([^']+)'|([^\s"'`]+))/g;
 /** Names alone pass in a prompt: whoever asks what is in a file has to name it. */
 function promptActions(text: string): Action[] {
   const named = [...text.matchAll(MENTION)].map(([, double, single, bare = ""]) =>
-    // Lines of it, and what ends the sentence.
+    // Line numbers, and punctuation at the end.
     (double ?? single ?? bare).replace(/[#:][L\d-]*$/, "").replace(/(?<![,.;:!?)\]])[,.;:!?)\]]+$/, "")
   );
   const reads = named.filter((path) => path !== "").map((path): Action => ({ kind: "read", path }));
@@ -145,13 +145,13 @@ function attached({ info: { attachments } }: HookInput): Action[] {
   });
 }
 
-/** How one assistant asks its hooks, and takes their answers. */
+/** How one assistant asks its hooks, and reads their answers. */
 interface Row {
   /** By the name of an event: what the input of it asks. */
   events: Readonly<Record<string, Reading>>;
   /** Where the assistant was started, if its input or its environment says so. */
   root(info: HookInput["info"], env: (name: string) => string | undefined): unknown;
-  /** What it takes on standard output besides the exit code; null: nothing. */
+  /** What it reads from standard output besides the exit code; null: nothing. */
   answer(event: string, refusal: string | null): string | null;
 }
 
@@ -199,14 +199,14 @@ export function eventsOf(id: AssistantId): string[] {
   return Object.keys(ROWS[id].events);
 }
 
-/** Returns what an assistant takes on standard output for a decision; null: nothing. */
+/** Returns what an assistant reads from standard output for a decision; null: nothing. */
 export function answerOf(id: AssistantId, event: string, refusal: string | null): string | null {
   return ROWS[id].answer(event, refusal);
 }
 
 /**
  * Reads the JSON that an assistant gives its hook; `root`: where it was started, null where nothing says so. Throws `usage` for
- * what is none, and for another event.
+ * anything else, and for another event.
  */
 export function readPayload(
   id: AssistantId,

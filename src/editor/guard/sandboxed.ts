@@ -1,12 +1,12 @@
 /**
  * The one form in which an assistant's command runs where there is a sandbox: `agentcli sandbox -- 'COMMAND'`, as one simple
- * command that every shell reads alike. What it names does not matter then: protected paths are not there for it.
+ * command that every shell reads alike. Then it does not matter what it names: protected paths do not exist for it.
  */
 import { isAbsolute, isWithin, join, resolve } from "../../platform/path.ts";
 import { isFile, realOrNamed } from "../../platform/real_path.ts";
 import { plainWords } from "../../shell/command.ts";
 
-/** The name that the program has where nothing else is said. */
+/** The default name of the program. */
 const USUAL_NAME = "agentcli";
 /** Lines of the program itself that show nothing of the project's files, and start no program. */
 const OWN_LINES: readonly string[] = ["providers validate", "--version"];
@@ -16,7 +16,7 @@ const NEARLY_RIGHT = /^(?:\S*\/)?agentcli(?:\s+-[-\w]+)*\s+sandbox(?:\s+--?\w[-\
 const SHOWN_LIMIT = 1_000;
 
 export interface CommandPlace {
-  /** How the hook calls the program; what stands on PATH as `agentcli` counts too. */
+  /** How the hook calls the program; `agentcli` on PATH counts too. */
   program: string;
   /** The value of PATH. */
   path: string;
@@ -30,7 +30,7 @@ export function isSandboxed(line: string, place: CommandPlace): boolean {
   const [program, ...words] = plainWords(line) ?? [];
   if (program?.text !== place.program && program?.text !== USUAL_NAME) return false;
   const [command, dashes, ...given] = words;
-  // The program and its own words are what they are called; whoever has an alias of that name made it for this program.
+  // The program and its words are taken literally; whoever has an alias of that name made it for this program.
   const isSandbox = command?.text === "sandbox" && dashes?.text === "--" && given.length > 0 &&
     given.every(({ quoted }) => quoted);
   return (isSandbox || OWN_LINES.includes(words.map(({ text }) => text).join(" "))) &&
@@ -39,7 +39,7 @@ export function isSandboxed(line: string, place: CommandPlace): boolean {
 
 /**
  * Returns the place that a command can write to, and where a shell would find the program: the file that it would run, or a
- * directory of PATH, whether or not one stands there yet. Null where there is none.
+ * directory of PATH, whether or not it exists yet. Null where there is none.
  */
 function replaceableBy(program: string, { path, cwd, roots }: CommandPlace): string | null {
   const inRoots = (place: string) =>
@@ -62,7 +62,7 @@ export function isOnPath(name: string, { path }: CommandPlace): boolean {
   return path.split(":").some((directory) => isAbsolute(directory) && isFile(join(directory, name)));
 }
 
-/** Returns why a command does not run as it is, and how it does. */
+/** Returns why a command does not run as it is, and how it would. */
 export function sandboxAdvice(line: string, place: CommandPlace): { reason: string; instead: string } {
   const reason = "commands run in the sandbox here, where what .agentclisecret protects cannot be read";
   const isPlain = plainWords(place.program)?.length === 1;

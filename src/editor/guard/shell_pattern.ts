@@ -10,13 +10,13 @@ import type { ProtectedLookup } from "./lookup.ts";
 
 interface PatternOptions {
   lookup: ProtectedLookup;
-  /** Directories that the command goes into. */
+  /** Directories that the command enters. */
   from: readonly string[];
   /** Whether a star means hidden names too: some shells have an option for it. */
   dots: boolean;
 }
 
-/** Most entries that are looked at for the patterns of one command. */
+/** Most entries that are checked for the patterns of one command. */
 const ENTRY_LIMIT = 100_000;
 
 /** The patterns of one command, on the disk. */
@@ -39,7 +39,7 @@ export class PatternSearch {
     const prefix = names.slice(0, wild).join("/") + (wild > 0 ? "/" : "");
     const pattern = plainNames(names.slice(wild)).map(withWildcards);
     for (const start of new Set(this.#starts(prefix, name).map(realOrNamed))) {
-      // What processes are there, and where, is judged by the ends of such a name.
+      // Which processes exist, and where, is checked by the ends of such a name.
       if (isWithin("/proc", start)) continue;
       for (const path of this.#entries(start, pattern)) {
         const found = judge(path);
@@ -53,7 +53,7 @@ export class PatternSearch {
     const { lookup, from } = this.#context;
     const bases = [...lookup.bases, ...from, ...(loose && lookup.userHome !== null ? [lookup.userHome] : [])];
     if (prefix === "") return bases;
-    // Behind a variable it may start anywhere.
+    // After a variable it may start anywhere.
     return [
       ...lookup.meanings(prefix, { from }),
       ...(loose ? bases.flatMap((base) => lookup.meanings(base + prefix)) : []),
@@ -83,7 +83,7 @@ export class PatternSearch {
 /** A pattern of a command belongs to no marker. */
 const ITS_OWN = { tier: "no-cloud", pattern: "", marker: "", line: 0 } as const;
 
-/** Returns the names of a pattern as patterns are written; a star that was in quotes stands for one sign. */
+/** Returns the names of a pattern as patterns are written; a quoted star matches one character. */
 function plainNames(names: readonly string[]): string[] {
   const plain: string[] = [];
   for (const name of names) {

@@ -1,5 +1,5 @@
 /**
- * Finds changes that would switch the guard off: to the markers, the hooks of the editors, and agentcli itself. A command or
+ * Finds changes that would turn the guard off: to the markers, the hooks of the editors, and agentcli itself. A command or
  * a tool that names one is blocked, whatever it does with it: what a program does with a name is unknown.
  */
 import { decidesProtection, writeProtection } from "../../boundary/policy/write_protected.ts";
@@ -22,7 +22,7 @@ const OWN_COMMANDS =
 /** Below the home of the user. */
 const LOADED =
   /^(?:\.|bin(?:\/|$)|Library\/LaunchAgents(?:\/|$)|(?:OneDrive\/)?Documents\/(?:Windows)?PowerShell(?:\/|$))/i;
-/** One command that only shows what it would do: what `--dry-run` says of one it says of no other, nor in a comment. */
+/** One command that only shows what it would do: `--dry-run` counts for one command only, and not in a comment. */
 const SHOWS_ALONE = /^[^;&|#\n]*\s--dry-run(?:\s[^;&|#\n]*)?$/;
 
 /** The directories of editors and assistants, in a project and in the home. */
@@ -30,7 +30,7 @@ const OF_ASSISTANTS = ASSISTANT_IDS.map((id) => ASSISTANTS[id].directory);
 const OF_PROJECT = [...DIALECT_IDS.map((id) => DIALECTS[id].projectDirectory), ...OF_ASSISTANTS];
 const OF_USER = [...DIALECT_IDS.map((id) => DIALECTS[id].userDirectory), ...OF_ASSISTANTS];
 
-/** Finds paths and commands that would switch the guard off around a project. */
+/** Finds paths and commands that would turn the guard off around a project. */
 export class TamperCheck {
   readonly #lookup: ProtectedLookup;
   readonly #agentcliHome: string | null;
@@ -50,7 +50,7 @@ export class TamperCheck {
   reasonAt(path: string): string | null {
     const real = realOrNamed(path);
     if (this.#agentcliHome !== null && isWithin(this.#agentcliHome, real)) return "it belongs to agentcli itself";
-    // One that stands there before the real one would answer in its place.
+    // An earlier one would run in place of the real one.
     if (this.#programs.has(path) || this.#programs.has(real)) return "it belongs to agentcli itself";
     const named = decidesProtection(path) ?? decidesProtection(real);
     if (named !== null) return named;
@@ -73,8 +73,8 @@ export class TamperCheck {
   }
 
   /**
-   * Outside of the projects, what a shell loads or finds as a program: whatever is hidden in the home, since one of its files
-   * names the next, but the editor's own; the directories of PATH; and the settings of the machine.
+   * Outside of the projects, what a shell loads or finds as a program: whatever is hidden in the home, since its files
+   * name each other, except the editor's own; the directories of PATH; and the settings of the machine.
    */
   #reasonOutside(path: string): string | null {
     const { userHome, roots } = this.#lookup;
@@ -85,7 +85,7 @@ export class TamperCheck {
     return (LOADED.test(below) && !isOwn) || isWithin("/etc", path) ? "a shell may load it" : null;
   }
 
-  /** Returns why a directory may not be moved or removed: the hooks lie in it. */
+  /** Returns why a directory may not be moved or removed: it holds the hooks. */
   reasonAbove(path: string): string | null {
     const real = realOrNamed(path);
     const holds = this.#directories().some((place) =>
@@ -94,7 +94,7 @@ export class TamperCheck {
     return holds && exists(real) ? "hooks of the editor lie in it" : null;
   }
 
-  /** Returns why a command may not run: agentcli itself changes by it what is installed, or what is protected. */
+  /** Returns why a command may not run: it makes agentcli change what is installed, or what is protected. */
   reasonOfCommand(text: string): string | null {
     const plain = text.replace(/\\\r?\n|["'\\]/g, "");
     return OWN_COMMANDS.test(plain) && !SHOWS_ALONE.test(plain)

@@ -33,14 +33,14 @@ export function isEvent(word: string): word is HookEvent {
 /** Largest input of a hook, in bytes: a transcript or a tool's result may be long. */
 export const INPUT_LIMIT = 32 * 1024 * 1024;
 
-/** The input of a hook. Fields that an editor leaves out are null; those that it adds are in `info` and not looked at. */
+/** The input of a hook. Fields that an editor leaves out are null; those that it adds are in `info` and ignored. */
 export interface HookInput {
   event: string;
   trajectory: string | null;
   info: Readonly<Record<string, unknown>>;
 }
 
-/** Reads the JSON of standard input. Throws `usage` for what is none, or belongs to another event than `event`. */
+/** Reads the JSON of standard input. Throws `usage` for anything else, and for another event than `event`. */
 export function parseHookInput(text: string, event: HookEvent): HookInput & { event: HookEvent } {
   const value = parseJson(text.replace(/^\ufeff/, ""));
   if (value === undefined) throw new AgentcliError("usage", "the hook's input is no JSON");
@@ -54,7 +54,7 @@ export function parseHookInput(text: string, event: HookEvent): HookInput & { ev
   return { event, trajectory, info: value.tool_info };
 }
 
-/** Returns a text of the input. Throws `usage` when it is missing: what cannot be judged is not let through. */
+/** Returns a text of the input. Throws `usage` when it is missing: what cannot be checked does not pass. */
 export function textField({ info, event }: HookInput, name: string): string {
   const value = info[name];
   if (typeof value === "string") return value;
@@ -85,13 +85,13 @@ export function isScaffold(word: string): word is ScaffoldId {
 /** A scaffold without its scripts. */
 interface ScaffoldFacts {
   brief: string;
-  /** Those that it is installed on when nobody names others. */
+  /** Those that it is installed on by default. */
   events: readonly HookEvent[];
   /** Further events that it needs to know of. */
   more?: readonly HookEvent[];
   /** The parameters at the top of its scripts, by the name in bash; in PowerShell in camel case. */
   parameters: readonly string[];
-  /** Of parameters that take only certain values: those. */
+  /** The allowed values of parameters that have only certain ones. */
   choices?: Readonly<Record<string, readonly string[]>>;
   /** It must not let an action pass when it fails. */
   guard: boolean;

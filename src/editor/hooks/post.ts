@@ -32,7 +32,7 @@ interface Context {
   io: Io;
 }
 
-/** Does it, and gives what is for standard output. */
+/** Runs it, and returns the text for standard output. */
 export async function runPostHook(hook: PostHook, io: Io): Promise<string> {
   const root = await findProjectRoot(workspaceOf(hook), hook.userHome);
   const lookup = await ProtectedLookup.open({ roots: [root], cwd: hook.cwd, userHome: null }, io);
@@ -66,7 +66,7 @@ const REDACTED = "(protected)";
 /** The log of a project, in the directory of its editor. */
 const AUDIT_LOG = "audit-log.jsonl";
 
-/** The fields of which the log holds the text; of all others it holds the length. */
+/** The fields that the log stores as text; of all others it stores the length. */
 const LOGGED = [
   "file_path",
   "command_line",
@@ -106,12 +106,12 @@ function editorDirectoryOf({ root }: Context): string | null {
   return directories.find((path) => exists(join(path, "hooks/audit-log.sh"))) ?? directories.find(exists) ?? null;
 }
 
-/** Values that follow a name which says that they are keys, and long signs without a break: keys look like that. */
+/** Values that follow the name of a key, and long runs without a break: keys look like that. */
 const KEY_VALUE =
   /((?:key|token|secret|passw\w*|authorization|bearer|credential)\w*["']?(?:\s*[=:]\s*|\s+))("[^"]*"|'[^']*'|\S+)/gi;
 const LONG_SIGN = /\b(?:sk|gh[pousr]|xox[a-z]|AKIA|eyJ)[-_A-Za-z0-9.]{12,}/g;
 
-/** Returns a text as the log may hold it, whatever it is: one that names a protected path or holds content is left out. */
+/** Returns a text as the log may hold it: one that names a protected path or holds protected content is left out. */
 async function logged(text: string, context: Context): Promise<string> {
   const { lookup } = context;
   const { findPathReference } = await import("../guard/path_references.ts");
@@ -156,8 +156,8 @@ async function note({ input, parameters }: PostHook, context: Context): Promise<
 const FILE_COUNT = 50_000;
 
 /**
- * Copies the named files and directories of `root` to the same place below `target`, and says of each name what came of
- * it. What is there already stays; links are passed over; what is protected is copied only where it is named itself.
+ * Copies the named files and directories of `root` to the same place below `target`, and reports the result for each name.
+ * What is there already stays; links are skipped; what is protected is copied only where it is named itself.
  */
 async function copyInto(
   target: string,
@@ -202,7 +202,7 @@ async function copyFile(from: string, to: string, { base }: { base: string }): P
 const NEW_FILE_MODE = 0o644;
 
 /**
- * Appends `text` to a file below `base`. A file that would grow beyond 4 MiB is put aside as `<path>.1` first. Throws
+ * Appends `text` to a file below `base`. A file that would grow beyond 4 MiB is renamed to `<path>.1` first. Throws
  * `usage` where a link stands in the way.
  */
 async function appendText(
@@ -240,7 +240,7 @@ const OPTIONS: readonly { program: RegExp; option: RegExp }[] = [
 
 /**
  * Returns a command line with such passwords as `(hidden)`, with the user's name where both are one word. An option of that letter
- * of another program of the line is hidden too: what is said of a command in a log is no command to be run again.
+ * of another program of the line is hidden too: a command in a log is not there to be run again.
  */
 export function hideArguments(line: string): string {
   return OPTIONS.reduce(

@@ -8,7 +8,7 @@ import { SERVER_NAME } from "../../mcp/own_server.ts";
 import type { Question } from "../guard/payloads.ts";
 import { INPUT_LIMIT, isEvent, isFor, isScaffold, parseHookInput } from "./events.ts";
 
-/** The outcome of a hook. `blocked`: why the action must not be done, and what to do. */
+/** The outcome of a hook. `blocked`: why the action must not happen, and what to do. */
 type HookOutcome = { kind: "pass"; output: string } | { kind: "blocked"; reason: string; instead: string };
 
 interface HookCall {
@@ -19,7 +19,7 @@ interface HookCall {
   cwd: string;
 }
 
-/** What an assistant does instead, without a full stop. */
+/** What an assistant does instead, without a period. */
 const ASK_PRIVATE = `To find out something about protected files, use ask_private of the MCP server ${SERVER_NAME}`;
 
 async function readInput(io: Pick<Io, "stdin">): Promise<string> {
@@ -29,7 +29,7 @@ async function readInput(io: Pick<Io, "stdin">): Promise<string> {
 }
 
 /**
- * Runs one hook. Throws for everything that is not as it should be: an unknown name, an event that the hook is not for,
+ * Runs one hook. Throws for everything unexpected: an unknown name, an event that the hook is not for,
  * input that cannot be read. The caller blocks then. `assistant`: one whose hooks have events of their own.
  */
 export async function runHook(call: HookCall, io: Io): Promise<HookOutcome> {

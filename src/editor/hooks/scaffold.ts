@@ -11,7 +11,7 @@ import GUARD_SH from "../scaffolds/no-cloud-guard.sh" with { type: "text" };
 import PASS_ON_PS1 from "../scaffolds/pass-on.ps1" with { type: "text" };
 import PASS_ON_SH from "../scaffolds/pass-on.sh" with { type: "text" };
 
-/** A script a shell. */
+/** One script for each shell. */
 export interface Scripts {
   bash: string;
   powershell: string;

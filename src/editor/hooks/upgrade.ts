@@ -12,7 +12,7 @@ import { dirname } from "../../platform/path.ts";
 
 /**
  * Returns a hook as this version writes it, in the places and with the parameters and events that it has. Null for everything
- * else: no scaffold, what was adopted, and what a change was begun of.
+ * else: anything but a scaffold, adopted ones, and those with an unfinished change.
  */
 export function scaffoldAsNow({ kind, name, scope, base, dialect, resources }: Installed): Artifact | null {
   if (kind !== "hook" || !isScaffold(name)) return null;
@@ -66,7 +66,7 @@ export async function upgradedScaffolds(installed: readonly Installed[]): Promis
   return upgraded;
 }
 
-/** Returns what is to be said of those that an earlier version wrote, one sentence each. */
+/** Returns the notices about those that an earlier version wrote, one sentence each. */
 export async function earlierVersions(installed: readonly Installed[]): Promise<string[]> {
   return (await upgradedScaffolds(installed)).map(({ name }) =>
     `an earlier version wrote hook:${name}: agentcli editor apply upgrades it`

@@ -1,4 +1,4 @@
-/** Artifacts that others wrote, as artifacts of ours: the same bytes, noted in the ledger. No file changes by it. */
+/** Turns artifacts that others wrote into ours: the same bytes, recorded in the ledger. No file changes. */
 import { listSync, lstatSync } from "../../platform/files.ts";
 import { dirname, join } from "../../platform/path.ts";
 import { AgentcliError } from "../../errors.ts";
@@ -14,22 +14,22 @@ import type { Places } from "../places.ts";
 import { ownMarks, readSection } from "../resources/section.ts";
 import { hideKeysOf } from "../resources/servers.ts";
 
-/** Something of others that could become ours. Hooks of one name are one. */
+/** An artifact of others that could be adopted. Hooks of one name count as one. */
 export interface Candidate {
   /** The resources that were found, at least one. */
   found: FoundArtifact[];
-  /** As it would be noted; null: it cannot be adopted. */
+  /** As it would be recorded; null: it cannot be adopted. */
   artifact: Artifact | null;
   /** Why not. */
   reason?: string;
 }
 
-/** Returns what others wrote of what was found. Each has a name that no other artifact of its place has. */
+/** Returns the artifacts found that others wrote. Each has a unique name in its place. */
 export function candidatesOf(
   found: readonly FoundArtifact[],
   context: { dialect: Dialect; ledger: Ledger; places(scope: Scope): Places },
 ): Candidate[] {
-  // What is noted and of which nothing is ours is the same thing: it stood there when it was added.
+  // A recorded artifact with nothing of ours is the same: it was already there when it was added.
   const owned = context.ledger.artifacts.filter(({ resources }) => resources.some(({ written }) => written !== null));
   const known = new Set(owned.map(artifactKey));
   const counts = new Map<string, number>();
@@ -49,8 +49,8 @@ export function candidatesOf(
 }
 
 /**
- * Hooks of one file and name go together, each event once; everything else stands alone. Entries that are equal are one,
- * however often they stand there.
+ * Hooks of one file and name go together, each event once; everything else is separate. Equal entries are one,
+ * however often they occur.
  */
 function grouped(found: readonly FoundArtifact[]): FoundArtifact[][] {
   const groups: FoundArtifact[][] = [];
@@ -113,7 +113,7 @@ function resourcesOf(first: FoundArtifact, group: readonly FoundArtifact[], base
   return resources.length === 0 ? { reason: "it cannot be read" } : resources;
 }
 
-/** Returns whether a server has a key as it stands: what is noted of it would be a second place for it. */
+/** Returns whether a server has a literal key: the record of it would be a second copy. */
 function holdsLiteralKey(entry: unknown): boolean {
   return canonical(hideKeysOf(entry)) !== canonical(entry);
 }
@@ -134,7 +134,7 @@ function sectionResource({ name, path, scope, marks }: FoundArtifact): Resource[
   }, ({ message }) => ({ reason: message }));
 }
 
-/** Returns a file as a resource; nothing for one that is not there. */
+/** Returns a file as a resource; nothing for a missing one. */
 function fileResource(path: string): Resource[] {
   try {
     const file = readFound(path);

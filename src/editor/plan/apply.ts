@@ -24,8 +24,8 @@ import type { Wanted } from "./operations.ts";
 import { decodeBase64, type Resource, resourceKey } from "../resources/artifact.ts";
 
 /**
- * Reads the ledger and works out what has to be done. Nothing is written. Throws `policy_refused` where it would keep what
- * `mayKeep` says no to.
+ * Reads the ledger and plans what has to be done. Nothing is written. Throws `policy_refused` where it would keep what
+ * `mayKeep` forbids.
  */
 export async function planChanges(home: Home, wanted: Wanted, mayKeep?: MayKeep): Promise<Plan> {
   const ledger = await readLedger(home);
@@ -37,18 +37,18 @@ export async function planChanges(home: Home, wanted: Wanted, mayKeep?: MayKeep)
 interface ApplyOptions {
   /** The plan that was shown: when the disk has changed since, nothing is done. */
   expected?: Plan;
-  /** Told the plan before anything is written, while nobody else of us can write. */
+  /** Called with the plan before anything is written, while no other agentcli can write. */
   announce?(plan: Plan): Promise<void>;
   disk?: DiskAccess;
   /**
-   * Whether the first original of a file may be kept in the home; without an answer it is. Of one that is not, ours is
-   * taken out again later, and what stands around it stays as it is then. What could not be given back so is refused.
+   * Whether the first original of a file may be kept in the home; by default it is. Otherwise our part is
+   * removed again later, and what is around it stays as it is then. What could not be restored that way is refused.
    */
   mayKeep?: MayKeep;
 }
 
 /**
- * Works the plan out again and does it, while no other agentcli does. Throws `usage` when it is not the expected one. When
+ * Makes the plan again and applies it, while no other agentcli does. Throws `usage` when it is not the expected one. When
  * one write fails, the others are undone and the failure is thrown. A kill at any moment leaves a ledger from which the
  * next run continues.
  */
@@ -56,7 +56,7 @@ export async function applyChanges(home: Home, wanted: Wanted, options: ApplyOpt
   return await home.locked(LEDGER, async () => {
     const ledger = await readLedger(home);
     const interrupted = interruptedPaths(ledger);
-    // Of a project that may not be looked into any more they stay: that must not stop the others.
+    // In a project that can no longer be read they stay: that must not stop the others.
     for (const path of interrupted) await removeLeftovers(path).catch(() => {});
     if (interrupted.length > 0) await removeLeftovers(home.file(LEDGER));
     const plan = await makePlan(ledger, wanted, { home });
@@ -69,7 +69,7 @@ export async function applyChanges(home: Home, wanted: Wanted, options: ApplyOpt
     await options.announce?.(plan);
     const { next, records, dropped } = await ledgerAfter(ledger, plan, { home, mayKeep: options.mayKeep });
     if (plan.changes.length > 0) {
-      // The ledger first: what is written and not noted would be foreign for ever.
+      // The ledger first: what is written and not recorded would be foreign forever.
       await writeLedger(home, betweenLedgers(ledger, next, { records }));
       await performAll({ home, ledger, next, plan, disk: options.disk ?? DISK });
     }
@@ -101,7 +101,7 @@ async function performAll({ home, ledger, next, plan, disk }: Work): Promise<voi
     const stay = await takeBack(done, disk);
     const made = next.directories.filter((directory) => !ledger.directories.includes(directory));
     await removeDirectories(made);
-    // With something left of it, the ledger stays as it is in between: the next run ends what was begun.
+    // If something is left, the ledger keeps the intermediate state: the next run finishes the change.
     if (stay.length === 0) {
       await writeLedger(home, ledger);
       for (const { path } of plan.changes) if (ledger.files[path] === undefined) await dropOriginal(home, path);
@@ -144,7 +144,7 @@ async function ledgerAfter(
   return { next, records, dropped };
 }
 
-/** Returns the record of a file of which the change was begun, and of which nothing is left to do. */
+/** Returns the record of a file with an unfinished change and nothing left to do. */
 async function settled(path: string, record: FileRecord): Promise<FileRecord> {
   const { created, untouched } = record;
   const found = readFound(path);
@@ -192,7 +192,7 @@ function failed(error: unknown, stay: readonly Change[]): AgentcliError {
   });
 }
 
-/** Returns those of the ledger that still stand, and those that will be made. */
+/** Returns those of the ledger that still exist, and those that will be created. */
 function directoriesAfter(ledger: Ledger, plan: Plan): string[] {
   const above = plan.changes.flatMap(({ path, after }) => after === null ? [] : ancestors(dirname(path)));
   const missing = [...new Set(above)].filter((directory) => lstatSync(directory) === null);
@@ -219,7 +219,7 @@ function contentOf(resource: Resource): Uint8Array {
   return new TextEncoder().encode(text);
 }
 
-/** Throws `policy_refused` where a plan would keep what may not be kept. What the ledger holds already was judged before. */
+/** Throws `policy_refused` where a plan would keep what may not be kept. What the ledger already holds was checked before. */
 async function refuseToKeep(ledger: Ledger, { artifacts }: Plan, mayKeep: MayKeep): Promise<void> {
   const backups = (from: Ledger["artifacts"]) =>
     from.flatMap(({ resources }) => resources.flatMap(({ backup }) => backup === undefined ? [] : backup));

@@ -15,7 +15,7 @@ export interface FoundFile {
   mode: number | null;
 }
 
-/** Returns the file, or null when nothing is there. Throws `usage` for what is no readable regular file, or too large. */
+/** Returns the file, or null when nothing is there. Throws `usage` for anything but a readable regular file, and for one that is too large. */
 export function readFound(path: string): FoundFile | null {
   const read = readRegularFile(path, { display: path, limit: FILE_LIMIT });
   if ("refused" in read) {
@@ -31,7 +31,7 @@ export function isExecutable(file: FoundFile | null): boolean {
   return ((file?.mode ?? 0) & 0o111) !== 0;
 }
 
-/** Returns the text of a file, or null when it is not there or cannot be read: for looking around, never before writing. */
+/** Returns the text of a file, or null when it is missing or unreadable: for inspection, never before writing. */
 export function lookAt(path: string): string | null {
   const read = readRegularFile(path, { display: path, limit: FILE_LIMIT });
   return "refused" in read || read.more ? null : utf8Text(read.bytes, { stays: true });
@@ -43,8 +43,8 @@ export function sameFile(one: Uint8Array | null, other: Uint8Array | null): bool
 }
 
 /**
- * Returns the link that stands between `base` and `path`, or at `path` itself; null when there is none. Nothing is written
- * through one: it could lead out of the place that was shown. What `path` is not below is judged by itself alone.
+ * Returns the link between `base` and `path`, or at `path` itself; null when there is none. Nothing is written
+ * through one: it could lead out of the place that was shown. A `path` that is not below `base` is checked by itself alone.
  */
 export function linkOnTheWay(base: string, path: string): string | null {
   const names = isWithin(base, path) ? relativeTo(base, path).split("/") : [];
@@ -59,7 +59,7 @@ export function linkOnTheWay(base: string, path: string): string | null {
   return null;
 }
 
-/** Changes the files of a project. Tests pass one that stops half-way. */
+/** Changes the files of a project. Tests pass one that stops halfway. */
 export interface DiskAccess {
   makeDirectory(path: string): Promise<void>;
   /** Whole or not at all; `lastLook` is called just before, and stops it by throwing. */
@@ -101,7 +101,7 @@ export async function perform({ path, base, before, after, mode }: Change, disk:
   }
 }
 
-/** Takes changes back, the last first. Gives those that stay: somebody else has changed the file, or the disk refuses. */
+/** Undoes changes, the last first. Returns those that stay: somebody else has changed the file, or the disk refuses. */
 export async function takeBack(done: readonly Change[], disk: DiskAccess): Promise<Change[]> {
   const stay: Change[] = [];
   for (const change of done.toReversed()) {

@@ -27,12 +27,12 @@ export class LiveText {
     return this.#text ??= this.#json === null ? "" : printJson(this.json);
   }
 
-  /** Returns whether it is not as it was found. */
+  /** Returns whether it has changed. */
   get isChanged(): boolean {
     return this.#isChanged;
   }
 
-  /** Returns whether it has nothing but white space, a byte order mark aside. */
+  /** Returns whether it has only white space, apart from a byte order mark. */
   get isBlank(): boolean {
     return this.#text?.trim() === "";
   }
@@ -56,7 +56,7 @@ export class LiveText {
   }
 }
 
-/** Looks at files for their texts, at each once; null for one that is not there or cannot be read. */
+/** Reads the texts of files, each once; null for a missing or unreadable one. */
 export function textsOnDisk(): (path: string) => LiveText | null {
   const known = new Map<string, LiveText | null>();
   return (path) => {
@@ -71,7 +71,7 @@ export function textsOnDisk(): (path: string) => LiveText | null {
 }
 
 /**
- * Returns the hash of what stands on the disk in the place of a resource; null for nothing, undefined for what cannot be
+ * Returns the hash of what is on the disk in the place of a resource; null for nothing, undefined for what cannot be
  * read. `texts` looks at files.
  */
 export async function hashOnDisk(
@@ -98,19 +98,19 @@ export interface Draft {
   base: string;
   before: FoundFile | null;
   now: Uint8Array<ArrayBuffer> | null;
-  /** `now` as text while resources of it are worked on; null: it was not asked for, or is no text. */
+  /** `now` as text while its resources are edited; null: it was not requested, or is not text. */
   live: LiveText | null;
   executable: boolean;
   original: LiveText | null;
-  /** Something of ours goes out of it. */
+  /** Something of ours is removed from it. */
   removed: boolean;
-  /** Something of others comes back into it. */
+  /** Something of others is restored in it. */
   returned: boolean;
   /** Adopted resources are removed, too: the first original must not come back. */
   discarded: boolean;
 }
 
-/** Opens a file. Throws `usage` for one behind a link, and for what cannot be read. */
+/** Opens a file. Throws `usage` for one behind a link, and for an unreadable one. */
 export async function openDraft(
   path: string,
   base: string,
@@ -135,7 +135,7 @@ export async function openDraft(
   };
 }
 
-/** Returns the draft as text; null for bytes that are none. */
+/** Returns the draft as text; null for bytes that are not text. */
 export function liveText(draft: Draft): LiveText | null {
   const text = draft.live === null ? textOfFile(draft.now) : null;
   if (text !== null) draft.live = new LiveText(text);

@@ -12,22 +12,22 @@ import * as z from "../../config/zod.ts";
 
 export const LEDGER = "editor/ledger.json";
 
-/** A hash of what stands in a place; null: nothing. */
+/** A hash of what is in a place; null: nothing. */
 const State = z.string().nullable();
 
 const InstalledResourceSchema = z.object({
   resource: ResourceSchema,
-  /** Hash of what we put there; null when it stood there already and is not ours. */
+  /** Hash of what we put there; null when it was there already and is not ours. */
   written: State,
   /** The content that was there before; it is restored when ours is removed. */
   backup: ResourceSchema.optional(),
   /** Adopted, not written from here: `backup` is what was there then. */
   adopted: z.literal(true).optional(),
-  /** A change was begun and not ended: until then the place may also be in one of these states. */
+  /** A change is unfinished: until it is done, the place may also be in one of these states. */
   also: z.array(State).optional(),
-  /** With it, of an item of a list: how it may still be written there, since it is found by what it is. */
+  /** The same for an item of a list: how it may still be written there, since it is found by its content. */
   earlier: z.array(ResourceSchema).optional(),
-  /** Its removal was begun and not ended. */
+  /** Its removal is unfinished. */
   removing: z.literal(true).optional(),
 });
 
@@ -48,7 +48,7 @@ const LedgerSchema = z.object({
       also: z.array(State).optional(),
     }),
   ),
-  /** Directories that were made for our files, and that are ours to remove when they are empty. */
+  /** Directories that were created for our files, which we may remove when they are empty. */
   directories: z.array(z.string()),
 });
 
@@ -61,7 +61,7 @@ export type InstalledResource = Installed["resources"][number];
 
 export type FileRecord = Ledger["files"][string];
 
-/** The names that the file has for our members: those of the first version, so that all versions read the same file. */
+/** The names of our members in the file: those of the first version, so that all versions read the same file. */
 const STORED_NAMES: Readonly<Record<string, string>> = {
   resources: "pieces",
   resource: "piece",
@@ -99,7 +99,7 @@ export async function readLedger(home: Home): Promise<Ledger> {
   }
 }
 
-/** Most characters of the ledger: more than that the home would not read again. */
+/** Most characters of the ledger: the home would not read more back. */
 const LEDGER_LIMIT = 32 * 1024 * 1024;
 
 /** Writes the ledger. Call it inside of the ledger's lock. Throws `usage` when it would be too large to be read again. */
@@ -113,12 +113,12 @@ export async function writeLedger(home: Home, ledger: Ledger): Promise<void> {
   await home.write(LEDGER, text);
 }
 
-/** Returns the states that count as ours: what was written, and what stood there when a change was begun and not ended. */
+/** Returns the states that count as ours: what was written, and what was there before an unfinished change. */
 export function ownStates({ written, also }: Pick<FileRecord, "written" | "also">): (string | null)[] {
   return [written, ...(also ?? [])];
 }
 
-/** Paths of changes that were begun and not ended: the process was killed, or the machine went down. */
+/** Paths of unfinished changes: the process was killed, or the machine went down. */
 export function interruptedPaths({ artifacts, files }: Ledger): string[] {
   const resources = artifacts.flatMap((one) => one.resources).filter(({ also, removing }) => also ?? removing);
   const records = Object.entries(files).filter(([, { also }]) => also !== undefined);
@@ -143,7 +143,7 @@ export async function readOriginal(home: Home, path: string): Promise<FoundFile 
   return parsed.success ? { bytes: decodeBase64(parsed.data.content), mode: parsed.data.mode } : null;
 }
 
-/** Forgets the original of a file that is as it was again. */
+/** Forgets the original of a file that is restored. */
 export async function dropOriginal(home: Home, path: string): Promise<void> {
   await home.remove(await originalName(path));
 }
@@ -152,7 +152,7 @@ function resourceIn(artifact: Installed | undefined, { resource }: InstalledReso
   return artifact?.resources.find((one) => resourceKey(one.resource) === resourceKey(resource));
 }
 
-/** `next` with all that may still be as in `ledger`; `records`: of the files that are written. */
+/** `next` with everything that may still be as in `ledger`; `records`: of the files that are written. */
 export function betweenLedgers(
   ledger: Ledger,
   next: Ledger,

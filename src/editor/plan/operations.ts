@@ -1,4 +1,4 @@
-/** The operations of a plan, one for each resource that has to be there or has to go, and the index of who owns what. */
+/** The operations of a plan, one for each resource to add or remove, and the index of who owns what. */
 import { type Artifact, artifactKey, type Resource, resourceKey } from "../resources/artifact.ts";
 import type { Installed, InstalledResource, Ledger } from "./ledger.ts";
 import { lookAt } from "./disk.ts";
@@ -6,34 +6,34 @@ import { type Draft, liveText } from "./draft.ts";
 import { scriptsIn } from "../resources/hook_entry.ts";
 import { canonical } from "../resources/json_tree.ts";
 
-/** The state that a command asks for; of all else that is installed nothing changes. */
+/** The state that a command asks for; everything else that is installed stays. */
 export interface Wanted {
-  /** Installed anew or in a new version. */
+  /** Installed, or upgraded to a new version. */
   add?: readonly Artifact[];
-  /** Taken away. */
+  /** Removed. */
   remove?: readonly Omit<Artifact, "resources">[];
-  /** Put in order again: of all that is installed, those that this says yes to. */
+  /** Restored: returns whether an installed artifact is. */
   keep?(installed: Installed): boolean;
   /** Overwrites what is foreign or was changed by hand. */
   force?: boolean;
-  /** Takes what stands there as wanted for ours. */
+  /** Adopts what is there and matches. */
   adopt?: boolean;
 }
 
 export interface Operation {
-  /** Where the outcome is noted. */
+  /** Where the outcome is recorded. */
   artifact: Installed;
-  /** As it should be, or as it was where it goes. */
+  /** As it should be, or as it was where it is removed. */
   resource: Resource;
-  /** It is put there; otherwise it is taken out. */
+  /** It is added; otherwise it is removed. */
   puts: boolean;
-  /** Whether it is ours from then on; otherwise it is given back, or goes. */
+  /** Whether it is ours afterwards; otherwise it is given back, or removed. */
   stays: boolean;
   /** As it was; null: it is new. */
   old: InstalledResource | null;
 }
 
-/** Returns the operations, and the artifacts as they will be once their resources are noted. */
+/** Returns the operations, and the artifacts as they will be once their resources are recorded. */
 export function operationsOf(ledger: Ledger, wanted: Wanted): { operations: Operation[]; artifacts: Installed[] } {
   const { add = [], remove = [] } = wanted;
   const operations: Operation[] = [];
@@ -52,7 +52,7 @@ export function operationsOf(ledger: Ledger, wanted: Wanted): { operations: Oper
     } else if (wanted.keep?.(known)) {
       const kept: Installed = { ...known, resources: [] };
       artifacts.push(kept);
-      // What was begun is brought to its end, a removal too.
+      // An unfinished change is finished, even a removal.
       operations.push(
         ...known.resources.map((old) =>
           old.removing === true ? removal(kept, old, wanted) : put(kept, old.resource, old)
@@ -78,7 +78,7 @@ function headOf({ kind, name, scope, dialect, base }: Artifact): Omit<Artifact, 
   return { kind, name, scope, dialect, base };
 }
 
-/** Returns whether what was adopted goes for good: only when forced, since it was not written from here. */
+/** Returns whether an adopted artifact is deleted: only when forced, since it was not written from here. */
 export function discards({ adopted }: Pick<InstalledResource, "adopted">, { force }: Wanted): boolean {
   return adopted === true && force === true;
 }
@@ -106,15 +106,15 @@ function upgrade(
   return [...gone.map((old) => removal(artifact, old, wanted)), ...wantedResources];
 }
 
-/** Tells whose an entry or a script is. */
+/** Finds the owner of an entry or a script. */
 export interface OwnershipIndex {
   /** Whether an item of a list, in canonical form, is known to be that of another artifact than the operation's. */
   isOther(operation: Operation, path: string, item: string): boolean;
-  /** The hooks file of which a line that stays runs the script that an operation takes away; null when there is none. */
+  /** The hooks file with a remaining line that runs the script an operation removes; null when there is none. */
   called(operation: Operation): string | null;
 }
 
-/** Reads the ledger. `drafts`: the files that are worked on, as they will be. */
+/** Reads the ledger. `drafts`: the files being changed, as they will be. */
 export function ownershipIndex(ledger: Ledger, drafts: ReadonlyMap<string, Draft>): OwnershipIndex {
   return { isOther: itemsOfOthers(ledger), called: scriptsCalled(ledger, drafts) };
 }
@@ -135,7 +135,7 @@ function itemsOfOthers({ artifacts }: Ledger): OwnershipIndex["isOther"] {
   };
 }
 
-/** Asked only when nothing of the hooks files changes any more, so each is read once. */
+/** Asked only when the hooks files no longer change, so each is read once. */
 function scriptsCalled({ artifacts }: Ledger, drafts: ReadonlyMap<string, Draft>): OwnershipIndex["called"] {
   const byKey = new Map(artifacts.map((one) => [artifactKey(one), one]));
   const scripts = new Map<string, ReadonlySet<string>>();

@@ -34,11 +34,11 @@ export interface Worktrees {
   linked: string[];
 }
 
-/** Looks at the files of git that say so; runs no git. */
+/** Reads the files of git that say so; does not run git. */
 export function worktreesAround(root: string): Worktrees {
   const main = mainTree(root);
   const directory = join(main ?? root, ".git", "worktrees");
-  // A repository that may not be looked into has nothing to say.
+  // An unreadable repository is ignored.
   const names = (quietly(() => listSync(directory)) ?? []).map(({ name }) => name).sort();
   const linked = names.flatMap((name) => {
     const pointer = lookAt(join(directory, name, "gitdir"))?.trim();
@@ -61,7 +61,7 @@ export function artifactsInWorktree({ artifacts }: Ledger, root: string, { main 
   }));
 }
 
-/** Returns the words of those of which something is missing in a worktree: there they do nothing, a guard neither. */
+/** Returns the names of those with something missing in a worktree: there they do nothing, not even a guard. */
 export async function missingHere(
   artifacts: readonly Installed[],
   installedHere: readonly Installed[],

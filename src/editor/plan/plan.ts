@@ -1,4 +1,4 @@
-/** Works out what has to change on the disk to remove the drift. Only reads; `apply.ts` writes. */
+/** Plans what has to change on the disk to remove the drift. Only reads; `apply.ts` writes. */
 import { AgentcliError } from "../../errors.ts";
 import { sha256 } from "../../platform/digest.ts";
 import type { Home } from "../../platform/home.ts";
@@ -46,14 +46,14 @@ export interface Problem {
 export interface Plan {
   changes: Change[];
   problems: Problem[];
-  /** Words of artifacts that were adopted and are given back: they stay, and are not ours any more. */
+  /** Names of adopted artifacts that are given back: they stay, and are no longer ours. */
   givenBack: string[];
   artifacts: Installed[];
 }
 
 /**
- * Works out the plan. Reads files and originals; a file that cannot be used becomes a problem of its resources. Half a new
- * artifact is none: of one that cannot be added as a whole nothing is done.
+ * Makes the plan. Reads files and originals; a file that cannot be used becomes a problem of its resources. A new
+ * artifact that cannot be added as a whole is not added at all.
  */
 export async function makePlan(ledger: Ledger, wanted: Wanted, options: { home: Home }): Promise<Plan> {
   const plan = await planOf(ledger, wanted, options);
@@ -81,7 +81,7 @@ async function planOf(ledger: Ledger, wanted: Wanted, { home }: { home: Home }):
       const problem: Problem = { path, artifact: artifactId(operation.artifact), reason, message };
       // Many resources in a file that cannot be used have one problem.
       problems.set(JSON.stringify(problem), problem);
-      // What we wrote stays ours to watch, even when it is not as it was.
+      // We keep watching what we wrote, even when it has changed.
       if (operation.old !== null) operation.artifact.resources.push(operation.old);
     };
     try {
@@ -116,7 +116,7 @@ async function planOf(ledger: Ledger, wanted: Wanted, { home }: { home: Home }):
 }
 
 /**
- * Returns the operations in their order, but at the end what goes and may be needed by what stays (scripts, headers), and
+ * Returns the operations in their order, but removals that others may need (scripts, headers) come last, and
  * whole files, which are compared when nothing else of ours is in them.
  */
 function neededLast(operations: readonly Operation[]): Operation[] {
@@ -127,7 +127,7 @@ function neededLast(operations: readonly Operation[]): Operation[] {
 
 type Refused = { reason: Problem["reason"]; message: string };
 
-/** Returns what stands in the place of an operation's resource in the draft. */
+/** Returns what is in the place of an operation's resource in the draft. */
 function placeIn(operation: Operation, draft: Draft, known: OwnershipIndex): InPlace | null | Refused {
   const { resource, old } = operation;
   if (resource.kind === "file") {
@@ -142,7 +142,7 @@ function placeIn(operation: Operation, draft: Draft, known: OwnershipIndex): InP
   return findIn(file, resource, { versions, isOther, isKnown: old !== null && old.written !== null });
 }
 
-/** Does one operation in the draft: gives the resource as it is noted then, or why it was not done. */
+/** Applies one operation to the draft; returns the resource as it is recorded then, or why it was not done. */
 async function perform(
   operation: Operation,
   draft: Draft,
@@ -151,7 +151,7 @@ async function perform(
   const { resource, puts, old, stays } = operation;
   const owned = old !== null && old.written !== null;
   const noted: InstalledResource = { resource, written: null, ...notesOf(old) };
-  // What was never ours is not ours to take away.
+  // What was never ours is not ours to remove.
   if (!stays && !owned) return noted;
   const place = placeIn(operation, draft, known);
   if (place !== null && "reason" in place) return place;
@@ -168,7 +168,7 @@ async function perform(
     if (wanted.adopt === true) return { ...noted, written: goal, adopted: true, backup: place?.found ?? resource };
     return wanted.force ? { ...noted, written: goal } : noted;
   }
-  // What somebody has taken away is not brought back only to leave it there.
+  // What somebody has removed is not restored only to be left there.
   if (!stays && now === null) return noted;
   const file = stays || resource.kind !== "member" ? null : liveText(draft);
   if (file !== null && resource.kind === "member" && isNeeded(file, resource)) return noted;

@@ -19,7 +19,7 @@ const MemberResource = z.object({
   path: z.string(),
   at: z.array(z.string()),
   value: z.unknown(),
-  /** What the file needs whatever else is in it: taken away only with the last of its other members. */
+  /** A member that the file needs in any case: removed only with the last of its other members. */
   header: z.literal(true).optional(),
 });
 /** An item of a list of a JSON file. */
@@ -34,7 +34,7 @@ const SectionResource = z.object({
   kind: z.literal("section"),
   path: z.string(),
   name: z.string(),
-  /** The lines around it, of a section that another installer has made; else they are those of ours. */
+  /** The lines around it, for a section of another installer; else they are ours. */
   marks: z.object({ begin: z.string(), end: z.string() }).optional(),
   content: z.string(),
   limit: z.number().nullable(),
@@ -80,12 +80,12 @@ export function artifactId({ kind, name }: Pick<Artifact, "kind" | "name">): str
   return `${kind}:${name}`;
 }
 
-/** Tells artifacts apart: kind, name and where it is installed; editors share their places, assistants do not. */
+/** Identifies artifacts: kind, name and where it is installed; editors share their places, assistants do not. */
 export function artifactKey(one: Omit<Artifact, "resources">): string {
   return `${artifactId(one)} ${one.scope} ${one.base}${isAssistant(one.dialect) ? ` ${one.dialect}` : ""}`;
 }
 
-/** Tells resources of one artifact apart; two versions of one resource have the same. */
+/** Identifies resources of one artifact; two versions of one resource have the same. */
 export function resourceKey(resource: Resource): string {
   if (resource.kind === "file") return `file ${resource.path}`;
   if (resource.kind === "section") return `section ${resource.path} ${resource.name}`;

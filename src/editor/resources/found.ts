@@ -14,21 +14,21 @@ export interface FoundArtifact {
   path: string;
   /** Whether the ledger knows it. */
   ours: boolean;
-  /** Why it would not load, or not as it is meant. */
+  /** Why it would not load, or not as intended. */
   problems: readonly string[];
   /** Which one counts, and why, where there is a choice. */
   precedence?: string;
   /** Of a hook: its event. */
   event?: string;
-  /** Of a hook or a server: the entry as it stands there. */
+  /** Of a hook or a server: the entry as it is there. */
   entry?: unknown;
-  /** Of a section: what it stands between. */
+  /** Of a section: its marks. */
   marks?: SectionMarks;
   /** Read by the editor's other agent, which has a format of its own. */
   otherAgent?: true;
 }
 
-/** Something that is wrong with a place rather than with an artifact. */
+/** A problem of a place rather than of an artifact. */
 export interface PlaceProblem {
   path: string;
   message: string;
@@ -53,13 +53,13 @@ function placed(path: string, event: string | undefined, key: string): string {
 }
 
 /**
- * Looks up the artifacts of the ledger that what is found belongs to; null for what it does not know. Made once for all that is
- * found: of a hooks file with thousands of entries each would be compared with each otherwise.
+ * Finds the artifact of the ledger that a found one belongs to; null for an unknown one. Created once for everything
+ * found: otherwise each of thousands of entries of a hooks file would be compared with each other.
  */
 export function ledgerOwners(
   { artifacts }: Pick<Ledger, "artifacts">,
 ): (found: FoundArtifact) => Ledger["artifacts"][number] | null {
-  // The first of the artifacts that has it, by what a hook is known by.
+  // The first artifact that has it, by a hook's identity.
   const hooks = new Map<string, number>();
   const others = new Map<string, { resource: Resource; at: number }[]>();
   artifacts.forEach(({ resources }, at) => {
@@ -141,7 +141,7 @@ export function sourcesOf(
 
 const LEVEL: Readonly<Record<Scope, number>> = { system: 0, project: 1, user: 2 };
 
-/** Notes with each artifact that has others of its name whether it counts. */
+/** Records with each artifact that has others of its name whether it counts. */
 export function markPrecedence(found: readonly FoundArtifact[], { precedence }: Dialect): void {
   for (const one of found) {
     if (one.kind === "hook") {

@@ -1,4 +1,4 @@
-/** Hook entries: how one is recognized in a list, and what is wrong with one. */
+/** Hook entries: how one is recognized in a list, and the problems of one. */
 import { orProblem } from "../limits.ts";
 import { isRecord } from "../../platform/record.ts";
 import { canonical, dataOf, type JsonContainer, type JsonNode, nodeAt, parseJsonTree } from "./json_tree.ts";
@@ -17,8 +17,8 @@ function linesOf(value: unknown, member: "command" | "powershell"): string[] {
 }
 
 /**
- * By what an entry is known, and by what the same hook is looked for: the entry itself, or its line for bash; where one of
- * both has none, that for PowerShell. That alone says little: many hooks do the same nothing there.
+ * The identity of an entry, and how the same hook is found: the entry itself, or its line for bash; where one of
+ * them has none, that for PowerShell. That alone proves little: many hooks do nothing there in the same words.
  */
 export function keysOfHook(entry: unknown): { own: string[]; sought: string[] } {
   const [commands, powershells] = [linesOf(entry, "command"), linesOf(entry, "powershell")];
@@ -43,7 +43,7 @@ interface HookSearch {
   loosely: boolean;
 }
 
-/** Finds entries of lists by what they are. Each is read once, until it is replaced. */
+/** Finds entries of lists by their content. Each is read once, until it is replaced. */
 export class HookFinder {
   readonly #known = new WeakMap<JsonNode, { entry: string; keys: ReadonlySet<string> }>();
 
@@ -85,7 +85,7 @@ function commandLines(entry: unknown): string[] {
   );
 }
 
-/** Returns the words of a command line, quotes taken off; what a shell would expand stays as it is. */
+/** Returns the words of a command line without quotes; what a shell would expand stays as it is. */
 function wordsOf(line: string): string[] {
   return [...line.matchAll(/'([^']*)'|"([^"]*)"|[^\s'"();|&]+/g)].map(([word, single, double]) =>
     single ?? double ?? word
@@ -112,7 +112,7 @@ function hookName(entry: unknown, event: string): string {
 /** Before a path of the project, in lines of hooks that run in a new worktree of it. */
 const IN_PROJECT = /^\$\{?(?:env:)?ROOT_WORKSPACE_PATH[^\\/]*[\\/]/;
 
-/** Returns the files that an entry names and that lie beside the hooks file or below it: its scripts. Absolute paths. */
+/** Returns the files that an entry names beside the hooks file or below it: its scripts. Absolute paths. */
 export function scriptsOfHook(entry: unknown, { hooksFile, base }: { hooksFile: string; base: string }): string[] {
   const directory = isRecord(entry) ? entry.working_directory : undefined;
   const from = typeof directory === "string" ? resolve(base, directory) : base;
@@ -162,7 +162,7 @@ export function hooksOfEvent(event: string, value: unknown): HookInFile[] | null
 
 /**
  * Returns the hooks of one member of the other agent's file: groups with a `matcher` for names of tools, and hooks in each. Null
- * when it is no list. Its events are its own and are not judged.
+ * when it is no list. Its events are its own and are not checked.
  */
 export function hooksOfOtherAgent(event: string, value: unknown): HookInFile[] | null {
   if (!Array.isArray(value)) return null;

@@ -21,7 +21,7 @@ interface Context {
   inspection: Inspection;
 }
 
-/** Looks at all scopes; the system scope is left out where its place is not known. */
+/** Inspects all scopes; the system scope is left out where its place is not known. */
 export async function inspect(dialect: Dialect, around: LookupOptions, ledger: Ledger): Promise<Inspection> {
   const inspection: Inspection = { found: [], problems: [], notes: [] };
   const context = { dialect, around, inspection };
@@ -51,7 +51,7 @@ function entries(directory: string): string[] {
 
 const UNREADABLE = "it cannot be read, is larger than 4 MiB, or is no UTF-8 text";
 
-/** Adds what was found; whose it is comes out once all is. */
+/** Adds what was found; its owner is determined once everything is found. */
 function add({ inspection }: Context, one: Omit<FoundArtifact, "ours">): void {
   inspection.found.push({ ...one, ours: false });
 }
@@ -159,7 +159,7 @@ function membersOf(
     const root = parseJsonTree(text);
     const node = member === null ? nodeAt(root, ["hooks"]) ?? root : nodeAt(root, [member]);
     if (node?.kind !== "object") return unusable(`it has no object${member === null ? "" : ` "${member}"`}`);
-    // A name that stands twice counts once for the editor, and for nobody certainly which.
+    // Of a name that occurs twice, the editor uses one, and nobody knows which.
     for (const { key } of node.children) nodeAt(node, [key]);
     return node.children.map(({ key, value }) => ({ name: key, value: dataOf(value) }));
   }, ({ message }) => unusable(`it cannot be read: ${message}`));
@@ -190,7 +190,7 @@ function inspectOtherPlaces(context: Context): void {
   }
 }
 
-/** Most directories of a project that are looked into for rules of subdirectories. */
+/** Most directories of a project that are searched for rules of subdirectories. */
 const NESTED_LIMIT = 5_000;
 
 /** Rules and `AGENTS.md` of subdirectories: they hold below their directory. */

@@ -1,5 +1,5 @@
 /**
- * Changes of JSON with comments that touch nothing else: comments, order, indentation, line ends and the byte order mark
+ * Changes to JSON with comments that touch nothing else: comments, order, indentation, line ends and the byte order mark
  * of everything around stay as they are. Adding and then removing gives back the same text. Each change costs about the
  * same however long the text is, so that thousands of entries can be changed one by one.
  */
@@ -25,7 +25,7 @@ export interface EditableJson extends JsonDocument {
   layout: Layout;
 }
 
-/** Returns a text to be changed; one without anything gets an empty object. Throws {@link TextProblem}. */
+/** Returns a text to be changed; an empty one gets an empty object. Throws {@link TextProblem}. */
 export function editableJson(text: string): EditableJson {
   const isEmpty = text.trim() === "";
   const layout = {
@@ -60,7 +60,7 @@ function append(
   const isOneLine = !tail.includes("\n") && !children.some((one) => printChild(one).includes("\n"));
   const before = last !== undefined && isOneLine ? " " : newline + inside;
   children.push({
-    // Behind comments that follow the last child, so that they stay with it; white space alone is laid out anew.
+    // Behind comments that follow the last child, so that they stay with it; white space alone is laid out again.
     lead: kept + before,
     key: key ?? "",
     label: key === null ? "" : `${JSON.stringify(key)}: `,
@@ -71,7 +71,7 @@ function append(
   container.tail = last === undefined ? newline + around : tail.slice(kept.length);
 }
 
-/** Takes a child out, with its comma and the white space before it. */
+/** Removes a child, with its comma and the white space before it. */
 function cut(container: JsonContainer, index: number): void {
   const { children } = container;
   const [child, previous, next] = [children[index], children[index - 1], children[index + 1]];
@@ -116,13 +116,13 @@ export function setMember(json: EditableJson, path: readonly string[], value: un
   else old.value = rendered(value, json.layout, old.value.indent);
 }
 
-/** Takes the member at `path` away; nothing when there is none. */
+/** Removes the member at `path`, if there is one. */
 export function removeMember(json: EditableJson, path: readonly string[]): void {
   const container = nodeAt(json.root, path.slice(0, -1));
   if (container?.kind === "object") cut(container, memberAt(container, path.at(-1) ?? ""));
 }
 
-/** Puts `value` at the end of the list at `path`, which is made when it is missing. */
+/** Puts `value` at the end of the list at `path`, which is created when it is missing. */
 export function addItem(json: EditableJson, path: readonly string[], value: unknown): void {
   ensure(json, path, []);
   append(containerAt(json, path, "array"), { key: null, value }, json.layout);
@@ -149,7 +149,7 @@ export function replaceItem(
   item.value = rendered(value, json.layout, item.value.indent);
 }
 
-/** Takes the item `index` of the list at `path` away. */
+/** Removes the item `index` of the list at `path`. */
 export function removeItem(json: EditableJson, path: readonly string[], { index }: { index: number }): void {
   const container = nodeAt(json.root, path);
   if (container?.kind === "array") cut(container, index);

@@ -1,6 +1,6 @@
 /**
- * JSON with comments and trailing commas, read into a tree that keeps every byte: what stands between the values too. So a
- * change is a change of the tree, and printing it gives all the rest as it was.
+ * JSON with comments and trailing commas, read into a tree that keeps every byte, even between the values. So a
+ * change is a change of the tree, and printing it reproduces the rest unchanged.
  */
 import { parseJson } from "../../platform/record.ts";
 import { TextProblem } from "../limits.ts";
@@ -16,12 +16,12 @@ interface JsonChild {
   value: JsonNode;
   /** The text between it and its comma; empty if none follows. */
   trail: string;
-  /** The white space that the line begins with on which it begins. */
+  /** The white space at the beginning of its line. */
   indent: string;
 }
 
 /**
- * An object or a list. `comma`: whether one follows the last child; `tail`: what stands before the closing bracket;
+ * An object or a list. `comma`: whether one follows the last child; `tail`: what comes before the closing bracket;
  * `indent`: as of a child.
  */
 export interface JsonContainer {
@@ -37,7 +37,7 @@ export type JsonNode =
   | JsonContainer
   | { kind: "plain"; value: string | number | boolean | null; text: string; indent: string };
 
-/** A whole text: its value, and what stands before and after. */
+/** A whole text: its value, and what comes before and after. */
 export interface JsonDocument {
   head: string;
   root: JsonNode;
@@ -47,7 +47,7 @@ export interface JsonDocument {
 /** Deeper nesting is refused: no file of an editor has it. */
 const DEPTH = 100;
 
-/** Reads a text; a byte order mark at the start is passed over. Throws {@link TextProblem}. */
+/** Reads a text; a byte order mark at the start is skipped. Throws {@link TextProblem}. */
 export function parseJsonDocument(text: string): JsonDocument {
   return new Parser(text).document();
 }
@@ -79,7 +79,7 @@ export function printChild({ lead, label, value, trail }: JsonChild): string {
 class Parser {
   readonly #text: string;
   #at: number;
-  /** The white space that the line begins with. */
+  /** The white space at the beginning of the line. */
   #indent: string;
 
   constructor(text: string) {
@@ -101,7 +101,7 @@ class Parser {
     return new TextProblem(`line ${this.#text.slice(0, this.#at).split("\n").length}: ${what}`);
   }
 
-  /** Passes over white space and comments, and gives them. */
+  /** Skips white space and comments, and returns them. */
   #blank(): string {
     const [rest, from] = [this.#text, this.#at];
     for (;;) {
@@ -194,7 +194,7 @@ export function dataOf(node: JsonNode): unknown {
   return Object.fromEntries(node.children.map(({ key, value }) => [key, dataOf(value)]));
 }
 
-/** Returns the place of the member `name`; -1 when there is none. Throws {@link TextProblem} where the name stands twice. */
+/** Returns the place of the member `name`; -1 when there is none. Throws {@link TextProblem} where the name occurs twice. */
 export function memberAt({ children }: JsonContainer, name: string): number {
   const found = children.findIndex(({ key }) => key === name);
   if (found >= 0 && children.findLastIndex(({ key }) => key === name) !== found) {
@@ -203,7 +203,7 @@ export function memberAt({ children }: JsonContainer, name: string): number {
   return found;
 }
 
-/** Returns the value at the end of `path`; null when there is none. Throws {@link TextProblem} where a name stands twice. */
+/** Returns the value at the end of `path`; null when there is none. Throws {@link TextProblem} where a name occurs twice. */
 export function nodeAt(root: JsonNode, path: readonly string[]): JsonNode | null {
   let node: JsonNode = root;
   for (const name of path) {

@@ -1,4 +1,4 @@
-/** Artifacts from what a person gives: checked here, before anything is planned. */
+/** Artifacts from a person's input: checked here, before anything is planned. */
 import { AgentcliError } from "../../errors.ts";
 import { isWithin, join, relativeTo, resolve } from "../../platform/path.ts";
 import type { Assistant } from "../assistants.ts";
@@ -46,7 +46,7 @@ export function artifact(
   return { kind, name, scope: places.scope, dialect: dialect.id, base: places.base, resources };
 }
 
-/** The frontmatter of a rule. Undefined: as its own text has it. */
+/** The frontmatter of a rule. Undefined: as in its own text. */
 interface RuleFields {
   trigger?: Trigger | undefined;
   globs?: string | undefined;
@@ -177,7 +177,7 @@ export function makeScaffold(
   return artifact("hook", name, { to, resources });
 }
 
-/** Returns a script as the lines of an event name it. */
+/** Returns a script's path as the lines of an event name it. */
 function scriptPath(path: string, event: HookEvent, { scope, base }: Pick<Places, "scope" | "base">): Scripts {
   // A project's hooks run at its root, and the project may be somewhere else for the next person.
   const named = scope === "project" ? relativeTo(base, path) : path;
@@ -192,8 +192,8 @@ function scriptPath(path: string, event: HookEvent, { scope, base }: Pick<Places
 
 /**
  * Runs a script's text in the shell that is there, since an execution policy forbids files and a second shell would cost
- * a third of a second. A script that is not there leaves no exit code, which is not 0 either. `tells`: a failure is said on
- * standard error, without which some assistants do not take it for a refusal.
+ * a third of a second. A missing script leaves no exit code, which is not 0 either. `tells`: a failure is written to
+ * standard error; without that some assistants do not treat it as a refusal.
  */
 export function powershellLine(
   script: string,
@@ -226,7 +226,7 @@ function keyed(values: Readonly<Record<string, string>>, { name, inHeader }: { n
   );
 }
 
-/** A server as a person gives it. */
+/** A server from a person's input. */
 export type McpServer =
   & { disabled?: boolean; disabledTools?: string[] }
   & (
@@ -271,7 +271,7 @@ export function makeSection(
 ): Artifact {
   const file = to.places.instructions;
   if (file === null) throw new AgentcliError("usage", `there are no instructions in the scope ${to.places.scope}`);
-  // From the base on, so that an absolute path is not taken for one of the project.
+  // From the base on, so that an absolute path does not count as one of the project.
   const place = directory === undefined ? "." : resolve(to.places.base, directory);
   const isLegacy = to.dialect.legacyRules !== null && place === join(to.places.base, to.dialect.legacyRules);
   const inDirectory = isLegacy ? place : join(place, "AGENTS.md");

@@ -74,7 +74,7 @@ function entryOf(event: string, { os, ...to }: Destination & { os: string }): Re
   return hooks.form === "grouped" ? { hooks: [handler] } : handler;
 }
 
-/** Returns the lines that run the guard; those of a project name it from where the assistant says that the project is. */
+/** Returns the lines that run the guard; those of a project name it from the project's directory as the assistant gives it. */
 function linesOf(event: string, { dialect: { id, root }, places: { scope, base, scripts } }: Destination): Scripts {
   const [bash, powershell] = ["sh", "ps1"].map((ending) => {
     const path = `${scripts}/${GUARD_NAME}.${ending}`;

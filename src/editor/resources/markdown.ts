@@ -10,7 +10,7 @@ interface Frontmatter {
   /** Null: the file has none. */
   fields: Map<string, FieldValue> | null;
   body: string;
-  /** Keys that stand there twice. */
+  /** Keys that occur twice. */
   repeated: string[];
 }
 

@@ -1,4 +1,4 @@
-/** A resource in a text: what stands there, the text with it, the text without it. */
+/** A resource in a text: what is there, the text with it, the text without it. */
 import { utf8Text } from "../../platform/text.ts";
 import type { Resource } from "./artifact.ts";
 import { addItem, removeItem, removeMember, replaceItem, restoreEmpty, setMember } from "./json_edit.ts";
@@ -7,10 +7,10 @@ import type { LiveText } from "../plan/draft.ts";
 import { readTable, removeTable, writeTable } from "./toml_table.ts";
 import { ownMarks, readSection, removeSection, type SectionMarks, writeSection } from "./section.ts";
 
-/** A resource of a file that is text to us. */
+/** A resource of a file that is read as text. */
 export type TextResource = Exclude<Resource, { kind: "file" }>;
 
-/** What stands in the place of a resource. */
+/** What is in the place of a resource. */
 export interface InPlace {
   /** The resource as it is there. */
   found: Resource;
@@ -31,10 +31,10 @@ interface ResourceSearch {
   isKnown: boolean;
 }
 
-/** For a resource of which nothing is known. */
+/** For an unknown resource. */
 const UNKNOWN: ResourceSearch = { versions: [], isOther: () => false, isKnown: false };
 
-/** Returns what stands in the place of a resource; null for nothing. Throws {@link TextProblem}. */
+/** Returns what is in the place of a resource; null for nothing. Throws {@link TextProblem}. */
 export function findIn(file: LiveText, resource: TextResource, search: ResourceSearch = UNKNOWN): InPlace | null {
   if ("content" in resource) {
     const content = resource.kind === "section"
@@ -67,8 +67,8 @@ export function putResource(file: LiveText, resource: TextResource, { index }: {
 }
 
 /**
- * Takes the resource out of the text, and the empty lists and objects around it that `original` does not have; those that it
- * has empty are as they were found.
+ * Removes the resource from the text, and the empty lists and objects around it that `original` does not have; its own
+ * empty ones are restored.
  */
 export function takeResource(
   file: LiveText,
@@ -77,7 +77,7 @@ export function takeResource(
 ): void {
   if (resource.kind === "section") return file.set(removeSection(file.text, marksOf(resource)));
   if (resource.kind === "table") return file.set(removeTable(file.text, resource.at));
-  // Both are read before anything is changed: either may be no JSON.
+  // Both are read before anything is changed: either may not be JSON.
   const { json } = file;
   const first = original === null || original.isBlank ? null : original.json.root;
   if (resource.kind === "member") removeMember(json, resource.at);
@@ -98,18 +98,18 @@ function isEmpty(node: JsonNode | null): boolean {
   return node !== null && node.kind !== "plain" && node.children.length === 0;
 }
 
-/** Returns whether nothing is left that anybody wrote: white space, or an empty object. */
+/** Returns whether only white space or an empty object is left. */
 export function isBare(text: string): boolean {
   return /^\ufeff?\s*(?:\{\s*\})?\s*$/.test(text);
 }
 
-/** Returns whether a member is what the file needs for the others that it has. */
+/** Returns whether a member is one that the file needs for its others. */
 export function isNeeded(file: LiveText, { header, at }: Extract<Resource, { kind: "member" }>): boolean {
   const above = header === true && !file.isBlank ? nodeAt(file.json.root, at.slice(0, -1)) : null;
   return above?.kind === "object" && above.children.some(({ key }) => key !== at.at(-1));
 }
 
-/** Returns the text of bytes; null when they are no text. */
+/** Returns the text of bytes; null when they are not text. */
 export function textOfFile(bytes: Uint8Array | null): string | null {
   return bytes === null ? "" : utf8Text(bytes, { stays: true });
 }

@@ -1,7 +1,7 @@
-/** A marked section of a markdown file that others write too: what stands between the marks is ours, the rest is not. */
+/** A marked section of a markdown file that others write too: what is between the marks is ours, the rest is not. */
 import { orProblem, TextProblem } from "../limits.ts";
 
-/** The first and the last line of a section, and what it is called. */
+/** The first and the last line of a section, and its name. */
 export interface SectionMarks {
   name: string;
   begin: string;
@@ -25,7 +25,7 @@ export function setPart(text: string, place: TextPart | null, { content }: { con
   const part = content.replaceAll("\n", newline);
   if (place !== null) return text.slice(0, place.start) + part + text.slice(place.end);
   if (text.replace(/^\ufeff/, "") === "") return text + part + newline;
-  // One empty line, also where there are some already: so it is known how much goes when the part goes.
+  // One empty line, even where there are some already: so the removal knows how much to remove.
   return text + (text.endsWith("\n") ? newline : newline + newline) + part + newline;
 }
 
@@ -63,7 +63,7 @@ export function removeSection(text: string, marks: SectionMarks): string {
   return place === null ? text : cutPart(text, place);
 }
 
-/** Returns the words of a comment of one line, lower case; null for a line that is none. */
+/** Returns the words of a comment of one line, lower case; null for any other line. */
 function commentWords(line: string): string[] | null {
   const inner = /^\s*<!--\s*(.*?)\s*-->\s*$/.exec(line)?.[1];
   return inner === undefined ? null : inner.toLowerCase().split(/[\s:_/-]+/).filter((word) => word !== "");
@@ -74,7 +74,7 @@ const END = /^(?:end|stop)$/;
 
 /**
  * Returns the sections that a text is divided into by comments, those of other installers too: a line that says "begin" or
- * "start", and a later one that says "end" or "stop" and names nothing that the first does not name.
+ * "start", and a later one that says "end" or "stop" and names nothing new.
  */
 export function sectionsIn(text: string): SectionMarks[] {
   const lines = text.split(/\r?\n/);

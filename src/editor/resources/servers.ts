@@ -1,4 +1,4 @@
-/** MCP servers: which values are keys, and what is wrong with an entry. */
+/** MCP servers: which values are keys, and the problems of an entry. */
 import { orProblem } from "../limits.ts";
 import { isRecord } from "../../platform/record.ts";
 import { isSecretVariable } from "../../boundary/policy/environment.ts";
@@ -27,19 +27,19 @@ function isOnlyReferences(value: string): boolean {
       .test(rest);
 }
 
-/** Returns whether the value of a variable or of a header is a key as it stands, or holds one beside a reference. */
+/** Returns whether the value of a variable or of a header is a literal key, or holds one beside a reference. */
 export function isLiteralKey(name: string, value: string, { inHeader }: { inHeader: boolean }): boolean {
   const isNamed = isSecretVariable(name.replaceAll("-", "_")) || (inHeader && namesKey(name));
   return holdsKey(value) || SCHEME.test(value.replace(REFERENCE, "")) ||
     (isNamed && value !== "" && !isOnlyReferences(value));
 }
 
-/** Returns whether a word or an address holds a key: by its shape, as a password, or as a parameter that is named like one. */
+/** Returns whether a word or an address holds a key: by its shape, as a password, or as a parameter with the name of one. */
 export function holdsKey(word: string): boolean {
   return hiddenIn(word) !== word;
 }
 
-/** Returns what follows a name that is one of a key: a key, unless it refers to one, or names a file. */
+/** Returns what follows the name of a key: a key, unless it refers to one, or names a file. */
 function isValueOfKey(value: string): boolean {
   const rest = value.replace(ANY_REFERENCE, "").replace(/^\s*(?:bearer|basic|token|bot)?[\s:"']*$/i, "");
   return rest !== "" && !/^(?:\.{0,2}|~)\/|^[A-Za-z]:\\|\.(?:pem|key|crt|json|txt)$/.test(value);
@@ -59,12 +59,12 @@ function shownWords(words: readonly string[]): string[] {
   return words.map((word, at) => shownWord(word, words[at - 1] ?? ""));
 }
 
-/** Returns the places of those words of a command line that hold a key as it stands (`--token=…`, `--password …`, `KEY=…`). */
+/** Returns the places of those words of a command line that hold a literal key (`--token=…`, `--password …`, `KEY=…`). */
 export function argumentsWithKey(words: readonly string[]): number[] {
   return shownWords(words).flatMap((shown, at) => shown === words[at] ? [] : [at]);
 }
 
-/** Returns a text without what is a key wherever it stands: by its shape, in an address, or after an option named like one. */
+/** Returns a text without keys, wherever they are: by their shape, in an address, or after an option named like one. */
 function hiddenIn(text: string): string {
   return text
     .replace(new RegExp(KEY_SHAPE, "g"), HIDDEN)
@@ -90,7 +90,7 @@ function hiddenIn(text: string): string {
     );
 }
 
-/** Hides the values of a server that are keys as they stand. */
+/** Hides the values of a server that are literal keys. */
 function hideIn(server: JsonNode): void {
   if (server.kind !== "object") return;
   for (const { key: member, value } of server.children) {
@@ -116,8 +116,8 @@ function shownAs(value: string): JsonNode {
 }
 
 /**
- * Returns the text of a file for eyes: keys that others wrote into it are hidden. A text that does not parse loses what looks like
- * a key by its shape, and what stands in an address or an option as one.
+ * Returns the text of a file for display: keys that others wrote into it are hidden. A text that does not parse loses what looks
+ * like a key by its shape, and what is in the place of one in an address or an option.
  */
 export function hideKeys(text: string): string {
   if (!text.includes('"mcpServers"')) return hiddenIn(text);
@@ -129,7 +129,7 @@ export function hideKeys(text: string): string {
   }, () => hiddenIn(text));
 }
 
-/** Returns an entry of a file for eyes: a server, or anything else. */
+/** Returns an entry of a file for display: a server, or anything else. */
 export function hideKeysOf(entry: unknown): unknown {
   if (entry === undefined) return undefined;
   return JSON.parse(hideKeys(JSON.stringify({ mcpServers: { entry } }))).mcpServers.entry;

@@ -10,7 +10,7 @@ import { cutPart, setPart, type TextPart } from "./section.ts";
 interface Statement {
   start: number;
   end: number;
-  /** What stands after the name: of an assignment its value. */
+  /** What follows the name: the value of an assignment. */
   rest: string;
   /** The whole name: of a header that of the table, of an assignment with that of its table. */
   names: string[];
@@ -21,11 +21,11 @@ interface Statement {
 
 /** A bare name, or one in quotes, and the space around it. */
 const NAME = /[ \t]*(?:[\w-]+|"(?:\\.|[^"\\\n])*"|'[^'\n]*')[ \t]*/y;
-/** A comment, a text, what has neither them nor brackets, or one sign. Up to two quotes can stand before those that end a text. */
+/** A comment, a text, a run without them and brackets, or one character. Up to two quotes can precede those that end a text. */
 const PIECE =
   /#[^\n]*|"""(?:\\[^]|[^\\])*?"{3,5}|'''[^]*?'{3,5}|(?!""")"(?:\\.|[^"\\\n])*"|(?!''')'[^'\n]*'|[^#"'[\]{}\n]+|[^]/y;
 
-/** Reads a text sign by sign, as far as the borders of values go. */
+/** Reads a text by character, as far as the borders of values go. */
 export class Scanner {
   #at = 0;
 
@@ -61,7 +61,7 @@ export class Scanner {
     return names;
   }
 
-  /** Skips the rest of a statement up to the end of its line; brackets and texts may go over several. */
+  /** Skips the rest of a statement up to the end of its line; brackets and texts may span several. */
   skipRest(): void {
     for (let depth = 0; !this.isDone;) {
       if (depth === 0 && this.text[this.#at] === "\n") return;
@@ -74,7 +74,7 @@ export class Scanner {
     }
   }
 
-  /** Escapes that JSON does not have can spell any name, ours too. */
+  /** Escapes that JSON does not have can spell any name, even ours. */
   #named(written: string): string {
     if (written === "") throw new TextProblem(`line ${this.#line()} has no name`);
     const name = written.startsWith('"') ? parseJson(written) : written.replace(/^'(.*)'$/, "$1");
@@ -113,7 +113,7 @@ export function statementsOf(text: string): Statement[] {
     scanner.skipRest();
     if (isHeader) table = names;
     const whole = isHeader ? names : [...table, ...names];
-    // A carriage return before the line end is none of it.
+    // A carriage return before the line end is not part of it.
     const end = scanner.at - (text[scanner.at - 1] === "\r" ? 1 : 0);
     statements.push({ start, end, rest: text.slice(behind, end), names: whole, isHeader, isList });
   }
@@ -124,7 +124,7 @@ function isBelow(names: readonly string[], above: readonly string[]): boolean {
   return above.length <= names.length && above.every((name, at) => names[at] === name);
 }
 
-/** Where a table with its own values stands, and what belongs to it. */
+/** Where a table with its own values is, and what belongs to it. */
 interface Place extends TextPart {
   /** It and the tables below it, which its program may have added: each run of them. */
   runs: TextPart[];
