@@ -13,6 +13,8 @@ import { isOutputJoined } from "../platform/process.ts";
 import { openProjectContext } from "./secrets/context.ts";
 import type { Invocation } from "./command.ts";
 import type { SANDBOX_OPTIONS } from "./boundary_commands.ts";
+import { BoundedOutput } from "../tools/bash/bounded_output.ts";
+import { hiddenProgramNotice } from "../tools/bash/hidden_program.ts";
 import { configured, notice, warn } from "./result.ts";
 
 /** Commands that without a network would retry silently for minutes, or fail without a reason. */
@@ -68,8 +70,10 @@ export async function run(
     holdsProtected,
     protectChanges: (...changes) => scanner.protectChanges(...changes),
   };
-  const { ended, code, quarantined, exposed, unread } = await runOnOwnStreams(sandboxed, { io, watching });
+  const { ended, code, quarantined, exposed, unread, end } = await runOnOwnStreams(sandboxed, { io, watching });
   if (exposed === null) {
+    const hidden = code === 0 ? null : hiddenProgramNotice(end, { io, cwd, roots: [root], settings });
+    if (hidden !== null) await notice(context, hidden);
     if (ended === "abort" && quarantined.length > 1) {
       await warn(context, "the command was ended, since it made such files again and again");
     }
@@ -92,10 +96,11 @@ const CODE_OF: Readonly<Record<StopSignal, number>> = { SIGHUP: 129, SIGINT: 130
 async function runOnOwnStreams(
   command: SandboxedCommand,
   { io, watching }: { io: Io; watching: WatchOptions },
-): Promise<WatchedOutcome & { unread: Error | null }> {
+): Promise<WatchedOutcome & { unread: Error | null; end: string }> {
   const stop = new AbortController();
   let code: number | null = null;
   let unread: Error | null = null;
+  const output = new BoundedOutput(Infinity);
   const release = io.onSignal((signal) => {
     code ??= CODE_OF[signal];
     stop.abort();
@@ -106,6 +111,7 @@ async function runOnOwnStreams(
       stdin: "inherit",
       signal: stop.signal,
       async onOutput(bytes, stream) {
+        output.add(bytes);
         try {
           if (unread === null) await io[stream].write(bytes);
         } catch (error) {
@@ -116,7 +122,7 @@ async function runOnOwnStreams(
         }
       },
     });
-    return { ...outcome, code: code ?? outcome.code, unread };
+    return { ...outcome, code: code ?? outcome.code, unread, end: output.text() };
   } finally {
     release();
   }

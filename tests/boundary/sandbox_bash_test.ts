@@ -156,3 +156,39 @@ Deno.test(
       assert.ok(holdsCanary((await bashTool.run({ command }, auto)).content, project.canary));
     }, { settings: { mode: "always" } }),
 );
+
+Deno.test(
+  "a program that the sandbox hides is named with its setting to the user, and not to the model",
+  bubblewrap,
+  () =>
+    inSandboxProject(async (project) => {
+      const tool = `${project.userHome}/tools/lib/tool`;
+      project.write(tool, "#!/bin/sh\necho ran\n");
+      await Deno.chmod(tool, 0o755);
+      await Deno.symlink(tool, `${project.root}/tool`);
+      const context = await contextOf(project, { local: false });
+      const notices: string[] = [];
+      const noticing = { ...context, notify: (text: string) => void notices.push(text) };
+      for (const _ of [1, 2]) {
+        const { content } = await bashTool.run({ command: "./tool" }, noticing);
+        assert.match(content, /tool: No such file or directory\n\[exit code 127\]$/);
+        assert.doesNotMatch(content, /sandbox\.read|tools\/lib/);
+      }
+      assert.equal(notices.length, 1, notices.join("\n"));
+      assert.ok(notices[0]?.includes(`agentcli config set sandbox.read ${project.userHome}/tools/lib `), notices[0]);
+    }),
+);
+
+Deno.test(
+  "with the setting that the notice names, the program runs",
+  bubblewrap,
+  () =>
+    inSandboxProject(async (project) => {
+      const tool = `${project.userHome}/tools/lib/tool`;
+      project.write(tool, "#!/bin/sh\necho ran\n");
+      await Deno.chmod(tool, 0o755);
+      await Deno.symlink(tool, `${project.root}/tool`);
+      const context = await contextOf(project, { local: false });
+      assert.equal((await bashTool.run({ command: "./tool" }, context)).content, "ran");
+    }, { settings: { read: ["~/tools/lib"] } }),
+);

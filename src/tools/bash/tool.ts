@@ -4,7 +4,7 @@ import { endingWithUs } from "../../platform/process_group.ts";
 import { runWatched } from "../../boundary/sandbox/watched_run.ts";
 import { failure, success } from "../result.ts";
 import type { Tool, ToolContext, ToolResult } from "../tool.ts";
-import { type ReadyCommand, readyCommand, shellFor, watchOptions, withoutSandbox } from "./start.ts";
+import { notifyOnce, type ReadyCommand, readyCommand, shellFor, watchOptions, withoutSandbox } from "./start.ts";
 import { BoundedOutput } from "./bounded_output.ts";
 import { bashDeclaration, type BashInput } from "../declarations.ts";
 
@@ -82,6 +82,7 @@ async function runCommand(
     notes.push(
       ...missed(text, { command: input.command, misses: ready.misses, timedOut: outcome.ended === "timeout" }),
     );
+    if (ready.program.note !== null) await noteHidden(text, context);
   }
   if (outcome.leftovers) notes.push("[background processes of the command were ended]");
   const shown = text === "" && notes.length === 0 ? ["(no output)"] : [text.trimEnd(), ...notes];
@@ -134,6 +135,15 @@ function notInstalled(text: string): string[] {
   return /^sed: can't read s[^\w\s].*: No such file/m.test(text)
     ? ["[this sed takes -i without a word behind it]"]
     : [];
+}
+
+/** Shows the user which program the sandbox hides, if any; the model is not to know of it. */
+async function noteHidden(text: string, context: ToolContext): Promise<void> {
+  const { workspace: { root, additional }, sandbox, io } = context;
+  const { hiddenProgramNotice } = await import("./hidden_program.ts");
+  const settings = sandbox?.settings ?? { read: [] };
+  const notice = hiddenProgramNotice(text, { io, cwd: root, roots: [root, ...additional], settings });
+  if (notice !== null) await notifyOnce(context, notice);
 }
 
 /** Returns what to do instead of a git command: whatever involves other repositories is left to the user. */
