@@ -214,3 +214,20 @@ for (const version of [2, 3, 4]) {
     }
   });
 }
+
+Deno.test("secrets list in a linked worktree counts what the main tree holds, and names what its own lines lead to", async () => {
+  await using stage = await openStage({ git: true });
+  const { home } = stage;
+  const tree = `${home.root}/tree`;
+  await stage.git("worktree", "add", "--quiet", tree);
+  await stage.plant(`${home.root}/far.txt`, "far");
+  await Deno.symlink(`${home.root}/far.txt`, `${tree}/link.txt`);
+  await stage.write(`${tree}/.agentclisecret`, "no-cloud: link.txt\n");
+  const { stdout, stderr } = await runInProcess(["secrets", "list"], { home, cwd: tree });
+  assert.match(stdout, /^\.env +no-cloud /m);
+  assert.match(stdout, /far\.txt +no-cloud +\.agentclisecret:1 no-cloud: link\.txt$/m);
+  assert.ok(!stdout.includes(`${stage.project}/.env `), stdout);
+  assert.match(stderr, /these markers protect 2 more outside of this project/);
+  const json = await runInProcess(["secrets", "list", "--json"], { home, cwd: tree });
+  assert.ok(json.stdout.includes(`${stage.project}/.env`), "control: they are protected");
+});

@@ -1,6 +1,6 @@
 /** Prints what is protected: the whole project, or the paths that are named. */
 import { describeRule, type ProtectionRule } from "../../boundary/policy/protection_rule.ts";
-import { relativeTo, resolve } from "../../platform/path.ts";
+import { isWithin, relativeTo, resolve } from "../../platform/path.ts";
 import { clean } from "../../terminal/clean.ts";
 import { print, warn } from "../result.ts";
 import type { Invocation } from "../command.ts";
@@ -48,14 +48,20 @@ export async function listProtected({ options, context }: Invocation<typeof SECR
     provider: providerJson(provider),
   };
   const open = "not covered; another file of that name is protected";
+  // Of a linked worktree the main tree, and beside a project what the same marker above both of them protects.
+  const isOwn = ({ path, rule: { copyOf, targetOf, marker } }: typeof found[number]) =>
+    [path, marker, copyOf ?? targetOf ?? protection.linkTo(path) ?? marker].some((place) => isWithin(root, place));
+  const own = found.filter(isOwn);
+  const others = found.length - own.length;
   const rows = [
-    ...found.map(({ name, rule }) => [clean(name), rule.tier, clean(describeRule(rule, root))]),
+    ...own.map(({ name, rule }) => [clean(name), rule.tier, clean(describeRule(rule, root))]),
     ...idle.map((rule) => ["(no match yet)", rule.tier, clean(doubted(rule, root))]),
     ...namesakes.map((path) => [clean(relativeTo(root, path)), "open", open]),
   ];
   await print(context, {
     json,
     table: [["PATH", "TIER", "BY"], ...rows],
+    notes: others === 0 ? [] : [`these markers protect ${others} more outside of this project (--json names them)`],
     none: "nothing is protected here; mark a path with `agentcli secrets add <path>`",
     text: `${providerText(provider)}\n`,
   });
