@@ -1,6 +1,7 @@
 /** Puts a session together from what was opened for it: system prompt, tools, rules, server and sandbox. */
 import { ContentScanner } from "../agent/content_scanner.ts";
-import { connectServer, UNKNOWN_SERVER } from "../agent/server.ts";
+import { connectServer, type SessionServer, UNKNOWN_SERVER } from "../agent/server.ts";
+import type { FindChecks } from "../agent/ending/turn_check.ts";
 import { buildSystemPrompt, profileFor } from "../agent/system_prompt.ts";
 import { createSession, restoredSystem, type Session } from "../agent/session.ts";
 import { sessionLabel } from "../agent/labels.ts";
@@ -67,40 +68,32 @@ export async function makeSession(
   options: SessionOptions,
   parts: OpenedParts,
 ): Promise<Pick<OpenSession, "session" | "chat" | "runsHere" | "servers">> {
-  const { host, project, models: { client }, chosen, known, workspace, store, before, previous, undo, projects } =
-    parts;
+  const { host, project, models: { client }, chosen, known, workspace, store, before, previous, projects } = parts;
   const { io } = host;
-  const { home, configuration } = project;
-  const { provider, entry, endpoint, demo } = chosen;
+  const { provider, entry } = chosen;
   const product = await serverName(provider.name, known.server);
   const model = { ...sessionModel(chosen, { known, options }), product };
-  const profileWith = async (told: ModelFacts, server = known.server) => {
-    const { thinking } = options;
-    const maxReasoning = thinking === undefined ? undefined : EFFORT_TOKENS[thinking];
-    const limited = maxReasoning === undefined ? chosen : { ...chosen, entry: { ...entry, maxReasoning } };
-    return withThinking(await profileOf(limited, { model, server, told }), thinking);
-  };
   const toolProtocol = toolProtocolOf(chosen, { known, before });
   const knownWindow = model.windowSource === "assumed" ? undefined : model.contextWindow;
   const profile = profileFor(knownWindow);
-  const git = offersGit(workspace);
   const sandbox = sandboxOf(project, workspace, { io, projects });
+  const current = () => session;
   const scan = (place: Workspace, before: Session["scanner"]) =>
     new ContentScanner(place, {
-      allowed: allowedFragments(place, () => session, io),
+      allowed: allowedFragments(place, current, io),
       previous: before,
       notify: host.notice,
     });
   const scanner = scan(workspace, previous?.scanner);
   const hasServers = toolProtocol !== "none" && mayHaveServers(options, project);
-  let made: Session | null = null;
+  let holder = previous;
   const servers = !hasServers ? null : await (await import("./mcp_servers.ts")).openServers(options, {
     ...{ host, project, client, workspace, sandbox, scanner, provider: provider.name, window: model.contextWindow },
-    label: () => made === null ? previous === null ? "open" : sessionLabel(previous) : sessionLabel(made),
+    label: () => holder === null ? "open" : sessionLabel(holder),
     opened: parts.opened,
   });
   const tools = toolProtocol === "none" ? [] : [
-    ...offeredTools(options, { window: knownWindow, profile, entry, git }),
+    ...offeredTools(options, { window: knownWindow, profile, entry, git: offersGit(workspace) }),
     ...servers?.tools ?? [],
     ...parts.tools,
   ];
@@ -111,48 +104,26 @@ export async function makeSession(
     text: tools.length === 0 ? "plain" : profile,
     window: knownWindow,
   });
-  const { ownChat, runsHere } = connectModel(parts, () => session);
+  const { ownChat, runsHere } = connectModel(parts, current);
   const roles = () => import("./role_models.ts");
-  const roleParts = { ...parts, ownChat, scan, session: () => session };
-  const watchCommands = async () => {
-    const turn = () => currentTurn(session.items);
-    return (await import("./command_changes.ts")).watchCommands({ session, home, undo, turn, warn: host.warn });
+  const roleParts = { ...parts, ownChat, scan, session: current };
+  const profileWith = async (told: ModelFacts, server = known.server) => {
+    const { thinking } = options;
+    const maxReasoning = thinking === undefined ? undefined : EFFORT_TOKENS[thinking];
+    const limited = maxReasoning === undefined ? chosen : { ...chosen, entry: { ...entry, maxReasoning } };
+    return withThinking(await profileOf(limited, { model, server, told }), thinking);
   };
-  const checks = once(async () =>
-    (await import("./project_checks.ts")).projectChecks(options, { home, configuration, workspace })
-  );
   const session: Session = createSession({
+    ...keptChanges(options, parts, current),
     id: store.id,
     unsaved: host.unsaved?.bind(host),
-    // Nothing of a single turn that is not stored can be undone later.
-    watchCommands: host.isSingleTurn === true && options.noSessionPersistence ? undefined : watchCommands,
-    async keepPrevious({ path, before: bytes, after, mode, label }) {
-      const before = bytes === null ? { kind: "absent" } as const : { kind: "file", bytes, mode } as const;
-      const change = {
-        turn: currentTurn(session.items),
-        path,
-        before,
-        after: { kind: "file", bytes: after, mode },
-        label,
-      } as const;
-      session.commandWatch?.note(path);
-      await (await undo()).record([change]);
-    },
     system: restoredSystem(system, before, [options.systemPrompt, options.appendSystemPrompt]),
     workspace,
     tools,
     model,
     toolProtocol,
     profile: await profileWith(known.told ?? {}),
-    server: demo !== null ? UNKNOWN_SERVER : connectServer({
-      client,
-      endpoint,
-      model: entry.id,
-      // What the server says may depend on what the session reads, and would reveal it to others.
-      home: options.noSessionPersistence ? null : home,
-      clock: io.clock,
-      known,
-      later: parts.later,
+    server: serverOf(options, parts, {
       // Nothing else says anything about a template.
       profileWith: (told) => profileWith(told, "llama.cpp"),
       findCompactModel: async () => await (await roles()).findCompactModel(roleParts),
@@ -162,12 +133,56 @@ export async function makeSession(
       : undefined,
     policy: await policyOf(options, project),
     scanner,
-    findChecks: options.check === "none" ? undefined : async () => await (await checks())(),
+    findChecks: checksOf(options, parts),
     sandbox,
-    secretVariables: keyVariables(configuration.providers),
+    secretVariables: keyVariables(project.configuration.providers),
   });
-  made = session;
-  return { session, chat: ownChat(() => session), servers: servers?.offer ?? null, runsHere };
+  holder = session;
+  return { session, chat: ownChat(current), servers: servers?.offer ?? null, runsHere };
+}
+
+/** Returns how a session keeps for undo what its tools and commands change. */
+function keptChanges(
+  { noSessionPersistence }: SessionOptions,
+  { host: { isSingleTurn, warn }, project: { home }, undo }: OpenedParts,
+  current: () => Session,
+): Pick<Session, "watchCommands" | "keepPrevious"> {
+  const turn = () => currentTurn(current().items);
+  return {
+    // Nothing of a single turn that is not stored can be undone later.
+    watchCommands: isSingleTurn === true && noSessionPersistence
+      ? undefined
+      : async () =>
+        (await import("./command_changes.ts")).watchCommands({ session: current(), home, undo, turn, warn }),
+    async keepPrevious({ path, before: bytes, after, mode, label }) {
+      const before = bytes === null ? { kind: "absent" } as const : { kind: "file", bytes, mode } as const;
+      const change = { turn: turn(), path, before, after: { kind: "file", bytes: after, mode }, label } as const;
+      current().commandWatch?.note(path);
+      await (await undo()).record([change]);
+    },
+  };
+}
+
+function serverOf(
+  { noSessionPersistence }: SessionOptions,
+  { host, project, models: { client }, chosen: { endpoint, entry, demo }, known, later }: OpenedParts,
+  ways: Pick<Parameters<typeof connectServer>[0], "profileWith" | "findCompactModel">,
+): SessionServer {
+  if (demo !== null) return UNKNOWN_SERVER;
+  // What the server says may depend on what the session reads, and would reveal it to others.
+  const home = noSessionPersistence ? null : project.home;
+  return connectServer({ ...ways, client, endpoint, model: entry.id, home, clock: host.io.clock, known, later });
+}
+
+function checksOf(
+  options: SessionOptions,
+  { project: { home, configuration }, workspace }: OpenedParts,
+): FindChecks | undefined {
+  if (options.check === "none") return undefined;
+  const load = once(async () =>
+    (await import("./project_checks.ts")).projectChecks(options, { home, configuration, workspace })
+  );
+  return async () => await (await load())();
 }
 
 /** Connects the session's own model; each request is admitted by what the session that asks it holds. */
