@@ -15,7 +15,7 @@ interface Span {
 /** How the text of the file differs from old_string: not at all, in typographic characters, or in white space. */
 type Difference = "none" | "signs" | "white space";
 
-type Match =
+export type Match =
   | { kind: "found"; replacements: Replacement[]; differs: Difference }
   | { kind: "several"; positions: number[]; differs: Difference }
   | { kind: "none" };
