@@ -47,7 +47,7 @@ async function grep(
   const search = { ...call, input, matcher, report };
   const end = status.kind === "directory"
     ? await searchDirectory(start, search)
-    : await ownSearch(start, { ...search, glob: null, isFile: true });
+    : await searchIn([[{ path: start, names: [] }]], search);
   if ("problem" in end) return failure(end.problem, context);
   const { label, source, report: found } = end;
   const details = { ...found.totals };
@@ -64,13 +64,12 @@ interface Search {
 
 type Done = SearchEnd & { report: SearchReport };
 
-async function ownSearch(
-  start: ResolvedPath,
-  search: Search & { glob: PathPattern | null; isFile: boolean; late?: () => boolean },
+async function searchIn(
+  files: Parameters<typeof searchFiles>[0],
+  search: Search,
+  { glob = null, late = timeLimit(search) }: { glob?: PathPattern | null; late?: () => boolean } = {},
 ): Promise<Done> {
-  const { matcher, report, glob, isFile, late = timeLimit(search) } = search;
-  const { workspace, signal, readDenied, io: { clock } } = search.context;
-  const files = isFile ? [[{ path: start, names: [] }]] : walkFiles(start, { workspace, signal, clock });
+  const { matcher, report, context: { workspace, signal, readDenied } } = search;
   return { ...await searchFiles(files, { workspace, signal, readDenied, matcher, report, glob, late }), report };
 }
 
@@ -85,13 +84,14 @@ async function searchDirectory(start: ResolvedPath, search: Search): Promise<Don
   const byName = wanted === undefined || wanted.includes("/") ? wanted : `**/${wanted}`;
   const glob = byName === undefined ? null : compilePattern(byName);
   if (byName !== undefined && glob === null) return { problem: LIMITS_EXCEEDED };
-  const own = { ...search, glob, isFile: false };
-  if (!search.options.ripgrep) return await ownSearch(start, own);
   const { context, matcher, options } = search;
+  const { workspace, signal, io: { clock } } = context;
+  const late = timeLimit(search);
+  const ownSearch = () => searchIn(walkFiles(start, { workspace, signal, clock }), search, { glob, late });
+  if (!options.ripgrep) return await ownSearch();
   // A report of its own: one that ends halfway is discarded.
   const report = search.report.fresh();
-  const late = timeLimit(search);
   const timeoutMs = options.deadlineMs / 2;
   const end = await fastSearch(start, { context, matcher, glob: wanted, report, timeoutMs, late });
-  return end === null ? await ownSearch(start, { ...own, late }) : { ...end, report };
+  return end === null ? await ownSearch() : { ...end, report };
 }
